@@ -1,0 +1,23 @@
+"""tiltmeter measures how far a generative model tilts when only a demographic cue changes.
+
+    import tiltmeter
+    run = tiltmeter.run("roles", model="builtin", out="run")
+    run.estimates          # a polars frame
+    run.report()           # writes run/report.html
+
+Nothing heavy is imported here: names are looked up when they are first used.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import Any
+
+__version__ = "0.1.0"
+__all__ = ["Run", "__version__", "export", "load", "plan", "run"]
+
+
+def __getattr__(name: str) -> Any:
+    if name in __all__:
+        return getattr(import_module(".api", __name__), name)
+    raise AttributeError(f"module 'tiltmeter' has no attribute '{name}'")

@@ -1,0 +1,5 @@
+"""`python -m tiltmeter`."""
+
+from .cli import entry
+
+entry()

@@ -1,0 +1,72 @@
+"""The command line: one file a verb, no logic. A verb's file is imported only when it is typed."""
+
+from __future__ import annotations
+
+import sys
+from importlib import import_module
+from typing import Any
+
+import click
+
+from .. import __version__
+from ..errors import TiltmeterError, UnknownName
+
+VERBS = {
+    "ls": "What there is: protocols, model kinds, instruments.",
+    "show": "What a protocol measures, cites and departs from.",
+    "plan": "What a run would ask, before it does.",
+    "run": "Run an audit: all stages; again = resume.",
+    "label": "Label the outputs of a run again, or with another judge.",
+    "analyse": "Compute the estimates of a run again.",
+    "report": "Write the report of a run.",
+    "export": "Write the tables of a run as Parquet, CSV or JSON lines.",
+    "serve": "Serve a planted model over loopback, to test with.",
+}
+
+
+class Verbs(click.Group):
+    """Knows its verbs by name and imports one when it is needed."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        return list(VERBS)
+
+    def get_command(self, ctx: click.Context, name: str) -> click.Command | None:
+        if name not in VERBS:
+            raise UnknownName("verb", name, VERBS, "Type: tiltmeter --help")
+        command: click.Command = import_module(f".{name}", __name__).command
+        return command
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        with formatter.section("Verbs"):
+            formatter.write_dl(list(VERBS.items()))
+
+
+@click.group(cls=Verbs, context_settings={"help_option_names": ["-h", "--help"]})
+@click.version_option(__version__, prog_name="tiltmeter", message="%(prog)s %(version)s")
+def group() -> None:
+    """Measures how far a generative model tilts when only a demographic cue changes.
+
+    \b
+    Begin with:   tiltmeter run roles --model builtin --mode exact --out run
+    Exit codes:   0 fine, 1 error, 2 usage.
+    """
+
+
+def main(arguments: list[str] | None = None) -> int:
+    """Runs the command line; returns its exit code. Errors of ours are one or two lines, never a traceback."""
+    try:
+        result: Any = group.main(args=arguments, standalone_mode=False)
+    except click.ClickException as error:
+        error.show()
+        return 2
+    except click.Abort:
+        click.echo("Stopped.", err=True)
+        return 1
+    except TiltmeterError as error:
+        click.echo(f"error: {error}", err=True)
+        return error.exit_code
+    return result if isinstance(result, int) else 0
+
+
+def entry() -> None:
+    sys.exit(main())

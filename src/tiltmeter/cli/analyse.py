@@ -1,0 +1,20 @@
+"""tiltmeter analyse RUN"""
+
+from __future__ import annotations
+
+import click
+
+from .options import as_json, variant
+
+
+@click.command()
+@click.argument("run", type=click.Path(file_okay=False))
+@variant
+@as_json
+@click.option("--csv", "as_csv", is_flag=True, help="Print CSV on standard output.")
+def command(run: str, variant: str, as_json: bool, as_csv: bool) -> int:
+    """Compute the estimates of a run again."""
+    from .. import api
+    from .ending import finish
+
+    return finish(api.load(run), {}, variant, as_json, None, as_csv)

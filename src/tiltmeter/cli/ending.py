@@ -1,0 +1,47 @@
+"""How a verb that leaves estimates ends: the table or JSON on standard output, the rest said on standard error."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+
+import click
+from rich.console import Console
+
+from ..api import Run
+from ..engine import Tally
+from ..store import Store
+
+
+def finish(run: Run, tallies: Mapping[str, Tally], variant: str, as_json: bool, page: Path | None,
+           as_csv: bool = False) -> int:  # fmt: skip
+    """Prints what was found and writes the page; the exit code is 1 where trials went unanswered."""
+    from ..report import content, data, html, terminal
+
+    estimates = run.analyse(variant)
+    with Store(run.folder) as store:
+        built = content.build(store, run.protocol, estimates)
+    if page is not None:
+        html.write_html(built, page)
+    if as_json:
+        click.echo(data.as_json(built.run_info, estimates))
+    elif as_csv:
+        click.echo(data.as_csv(estimates), nl=False)
+    else:
+        terminal.print_table(built, Console())
+    if page is not None:
+        click.echo(f"report: {page}", err=True)
+    return _said(tallies)
+
+
+def _said(tallies: Mapping[str, Tally]) -> int:
+    for tally in tallies.values():
+        for warning in sorted(tally.warnings):
+            click.echo(f"warning: {warning}", err=True)
+    failed = [tally for tally in tallies.values() if tally.failed]
+    for tally in failed:
+        click.echo(
+            f"{tally.failed} calls went unanswered (last: {tally.last_failure}). The same command asks them again.",
+            err=True,
+        )
+    return 1 if failed else 0

@@ -1,0 +1,17 @@
+"""tiltmeter export RUN --format parquet|csv|jsonl"""
+
+from __future__ import annotations
+
+import click
+
+
+@click.command()
+@click.argument("run", type=click.Path(file_okay=False))
+@click.option("--format", "format_", default="parquet", show_default=True, help="parquet, csv or jsonl.")
+@click.option("--out", required=True, type=click.Path(file_okay=False), help="The folder to write to.")
+def command(run: str, format_: str, out: str) -> None:
+    """Write the tables of a run as Parquet, CSV or JSON lines."""
+    from .. import api
+
+    for path in api.export(run, out, format_):
+        click.echo(path)

@@ -1,0 +1,46 @@
+"""The progress line of a run: how many of how many, rate, cost so far, time left. On standard error."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from rich.console import Console
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TaskID, TextColumn, TimeRemainingColumn
+
+from ..api import Watch
+from ..engine import Tally
+
+STAGES = {"run": "asking the model", "label": "labelling"}
+EVERY = 0.1  # seconds between two updates: a fast run has thousands of replies a second
+
+
+@contextmanager
+def shown(quiet: bool = False) -> Iterator[tuple[Watch, dict[str, Tally]]]:
+    """Yields a watch to give to the API, and the last tally of each stage."""
+    console = Console(stderr=True)
+    tallies: dict[str, Tally] = {}
+    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TextColumn("{task.fields[more]}"),
+               TimeRemainingColumn())  # fmt: skip
+    with Progress(*columns, console=console, disable=quiet or not console.is_terminal) as progress:
+        tasks: dict[str, TaskID] = {}
+        drawn: dict[str, float] = {}
+        begun: dict[str, float] = {}
+
+        def watch(stage: str, total: int | None, tally: Tally) -> None:
+            tallies[stage] = tally
+            now = time.monotonic()
+            if now - drawn.get(stage, 0.0) < EVERY and tally.done != total:
+                return
+            drawn[stage] = now
+            if stage not in tasks:
+                begun[stage] = now
+                tasks[stage] = progress.add_task(STAGES.get(stage, stage), total=total, more="")
+            elapsed = now - begun[stage]
+            more = f"{tally.calls / elapsed:.1f} calls/s" if elapsed > 1 else ""
+            more += f" ${tally.spent:.2f}" if tally.spent else ""
+            more += f" {tally.failed} failed" if tally.failed else ""
+            progress.update(tasks[stage], completed=tally.done, more=more)
+
+        yield watch, tallies

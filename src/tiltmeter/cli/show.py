@@ -1,0 +1,57 @@
+"""tiltmeter show PROTOCOL"""
+
+from __future__ import annotations
+
+import click
+
+from .. import plan, registry
+from ..protocol import Protocol, crosstab
+
+
+@click.command()
+@click.argument("protocol")
+@click.option("--prompts", type=click.IntRange(1), default=3, show_default=True, help="How many prompts to print.")
+def command(protocol: str, prompts: int) -> None:
+    """What a protocol measures, cites and departs from."""
+    declared = registry.protocol(protocol)
+    click.echo(f"{declared.name} {declared.version} · {declared.title}\n\n{declared.question}\n")
+    if declared.citation:
+        click.echo(f"From: {declared.citation}\n")
+    items = len({cell[declared.item] for cell in declared.cells})
+    click.echo(
+        f"Design: {len(declared.cells)} prompts, {items} items ({declared.item}), factors {', '.join(declared.factors)}"
+    )
+    for name, mode in declared.modes.items():
+        how = (
+            "read from probabilities"
+            if mode.logprobs
+            else f"{mode.samples} drawn a prompt, temperature {mode.temperature:g}"
+        )
+        click.echo(f"  mode {name}: {how}" + (f", answer begun as {mode.begin!r}" if mode.begin else ""))
+    _table(declared)
+    click.echo("\nMeasures:")
+    for measure in declared.measures:
+        click.echo(f"  {measure.name}: {measure.text or measure.kind}")
+    click.echo("\nPrompts, for instance:")
+    for cell in plan.cells(declared, plan.Choices(("-",)))[:prompts]:
+        click.echo(f"  {declared.words(cell)}")
+    _list("Departs from the paper", declared.departures)
+    _list("Variants", [f"{name}: {variant.text}" for name, variant in declared.variants.items() if variant.text])
+    _list("Limits", declared.limits)
+    click.echo(f"\nData {declared.digest}")
+
+
+def _list(title: str, lines: object) -> None:
+    if isinstance(lines, (list, tuple)) and lines:
+        click.echo(f"\n{title}:")
+        for line in lines:
+            click.echo(f"  - {line}")
+
+
+def _table(declared: Protocol) -> None:
+    table = crosstab(declared)
+    if table:
+        widths = [max(len(row[i]) for row in table) for i in range(len(table[0]))]
+        click.echo("")
+        for row in table:
+            click.echo("  " + "  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip())

@@ -1,0 +1,138 @@
+"""Everything that tiltmeter raises on purpose.
+
+    TiltmeterError             exit 1   the message says what to type
+    ├── UsageError             exit 2   what was asked for does not exist or does not fit
+    │   ├── UnknownName                 a protocol, model kind, language, option: the nearest name is suggested
+    │   ├── ProtocolError               a protocol file or its data is wrong: file, place, remedy
+    │   └── MissingExtra                an optional part is not installed: the install line
+    ├── RunError                        a run folder cannot be used so
+    │   ├── RunMismatch                 it holds something else: the difference is named
+    │   ├── RunBusy                     another process writes to it
+    │   └── StoreError                  disk full, damaged file, newer schema
+    ├── ModelError                      a model cannot answer at all: the run stops at once
+    │   ├── MissingKey                  no key in the environment
+    │   └── Incapable                   it lacks what the audit needs (log-probabilities, vision)
+    ├── TransientError                  one call failed and may be sent again (engine only)
+    ├── BudgetError                     the cost cap would be passed, or a price is unknown under a cap
+    └── Interrupted                     stopped by the user; everything received is stored
+
+Each class has a `slug`; docs/messages.md has a line for each.
+"""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Iterable
+
+
+class TiltmeterError(Exception):
+    """Base of all errors; `str(error)` is one or two lines for a person."""
+
+    slug = "error"
+    exit_code = 1
+
+
+class UsageError(TiltmeterError):
+    """What was asked for does not exist or does not fit."""
+
+    slug = "usage"
+    exit_code = 2
+
+
+class UnknownName(UsageError):
+    """A name that is not there; suggests the nearest one."""
+
+    slug = "unknown-name"
+
+    def __init__(self, what: str, name: str, known: Iterable[str], hint: str = "") -> None:
+        names = list(known)
+        near = difflib.get_close_matches(name, names, n=1, cutoff=0.5)
+        if near:
+            tail = f" Did you mean '{near[0]}'?"
+        elif names:
+            tail = f" There is: {', '.join(names[:12])}{', …' if len(names) > 12 else ''}."
+        else:
+            tail = ""
+        super().__init__(f"No {what} '{name}'.{tail}{' ' + hint if hint else ''}")
+
+
+class ProtocolError(UsageError):
+    """A protocol file, or data that it names, is wrong."""
+
+    slug = "protocol"
+
+
+class MissingExtra(UsageError):
+    """An optional part is needed and not installed."""
+
+    slug = "missing-extra"
+
+    def __init__(self, what: str, extra: str) -> None:
+        super().__init__(f"{what} needs the extra '{extra}'. Type: pip install 'tiltmeter[{extra}]'")
+
+
+class RunError(TiltmeterError):
+    """A run folder cannot be used in this way."""
+
+    slug = "run"
+
+
+class RunMismatch(RunError):
+    """The run folder holds another protocol, or the same with a changed option."""
+
+    slug = "run-mismatch"
+
+
+class RunBusy(RunError):
+    """Another process is writing to the run."""
+
+    slug = "run-busy"
+
+
+class StoreError(RunError):
+    """The run file cannot be read or written."""
+
+    slug = "store"
+
+
+class ModelError(TiltmeterError):
+    """A model cannot answer at all: wrong key, unknown model, not a chat server."""
+
+    slug = "model"
+
+
+class MissingKey(ModelError):
+    """The environment holds no key for this model."""
+
+    slug = "missing-key"
+
+
+class Incapable(ModelError):
+    """The model lacks something that the audit needs."""
+
+    slug = "incapable"
+
+
+class TransientError(TiltmeterError):
+    """One call failed in a way that may pass: 429, 5xx, time-out, lost connection.
+
+    `retry_after` is in seconds, or None where the server did not say.
+    """
+
+    slug = "transient"
+
+    def __init__(self, message: str, retry_after: float | None = None) -> None:
+        super().__init__(message)
+        self.retry_after = retry_after
+
+
+class BudgetError(TiltmeterError):
+    """The cost cap would be passed by the next call, or cannot be kept because a price is unknown."""
+
+    slug = "budget"
+
+
+class Interrupted(TiltmeterError):
+    """Stopped by the user; everything that was received is stored."""
+
+    slug = "interrupted"

@@ -1,0 +1,120 @@
+"""Protocol + choices → trials with stable ids, in interleaved rounds. Pure.
+
+Rounds are interleaved so that a run stopped at any moment is balanced: round 1 holds each cell of the design once for
+each subject, in a seeded random order, then round 2, and so on.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import asdict, dataclass
+from hashlib import sha256
+from itertools import product
+from typing import Any
+
+from .errors import UnknownName, UsageError
+from .protocol import Protocol, Row
+from .records import Trial, content_id
+
+
+@dataclass(frozen=True, slots=True)
+class Choices:
+    """What a person chooses for a run. Subjects, languages, modes, samples and limit may grow later; the rest may not.
+
+    samples: draws of a prompt, None for what the protocol's mode says.
+    limit:   how many items (words, texts, …), None for all; a smaller limit is a subset of a larger one.
+    begin:   a begun answer in place of the mode's own.
+    """
+
+    subjects: tuple[str, ...]
+    languages: tuple[str, ...] = ()
+    modes: tuple[str, ...] = ()
+    samples: int | None = None
+    limit: int | None = None
+    seed: int = 0
+    begin: str | None = None
+    temperature: float | None = None
+
+    def frozen(self, protocol: Protocol) -> dict[str, Any]:
+        """What may not change in a run, as plain values."""
+        return {
+            "protocol": protocol.name,
+            "version": protocol.version,
+            "digest": protocol.digest,
+            "seed": self.seed,
+            "begin": self.begin,
+            "temperature": self.temperature,
+        }
+
+    def as_dict(self) -> dict[str, Any]:
+        return asdict(self)
+
+
+def check(protocol: Protocol, choices: Choices) -> None:
+    """Refuses names that the protocol does not have."""
+    for language in choices.languages:
+        if language not in protocol.languages:
+            raise UnknownName(f"language of {protocol.name}", language, protocol.languages)
+    for mode in choices.modes:
+        if mode not in protocol.modes:
+            raise UnknownName(f"mode of {protocol.name}", mode, protocol.modes)
+    for name, value in (("samples", choices.samples), ("limit", choices.limit)):
+        if value is not None and value < 1:
+            raise UsageError(f"--{name} must be 1 or more.")
+    if not choices.subjects:
+        raise UsageError("No model is named. Type for instance: --model builtin")
+
+
+def cells(protocol: Protocol, choices: Choices) -> list[Row]:
+    """The cells that the choices leave, in a seeded order that does not depend on the languages or the limit."""
+    check(protocol, choices)
+    kept = [cell for cell in protocol.cells if not choices.languages or cell.get("language") in choices.languages]
+    if choices.limit is not None:
+        items = sorted({cell[protocol.item] for cell in kept}, key=lambda item: _shuffle(choices.seed, item))
+        allowed = set(items[: choices.limit])
+        kept = [cell for cell in kept if cell[protocol.item] in allowed]
+    return sorted(kept, key=lambda cell: _shuffle(choices.seed, *(cell[name] for name in protocol.factors)))
+
+
+def trials(protocol: Protocol, choices: Choices) -> Iterator[Trial]:
+    """All trials of a plan, lazily, round by round."""
+    chosen = cells(protocol, choices)
+    modes = [protocol.modes[name] for name in choices.modes or (protocol.default_mode,)]
+    rounds = max(_samples(choices, mode.samples, mode.logprobs) for mode in modes)
+    prompts = [protocol.words(cell) for cell in chosen]
+    factors = [{name: cell[name] for name in (*protocol.factors, protocol.item)} for cell in chosen]
+    for sample, (cell, prompt), mode, subject in product(
+        range(rounds), list(zip(factors, prompts, strict=True)), modes, choices.subjects
+    ):
+        if sample >= _samples(choices, mode.samples, mode.logprobs):
+            continue
+        begin = mode.begin if choices.begin is None else choices.begin
+        sampling = (
+            mode.sampling if choices.temperature is None else mode.sampling._replace(temperature=choices.temperature)
+        )
+        seed = int(sha256(f"{choices.seed}/{sample}/{prompt}".encode()).hexdigest()[:7], 16)
+        sampling = sampling._replace(seed=seed)
+        key = content_id(protocol.name, subject, mode.name, cell, sample, prompt, begin, sampling)
+        yield Trial(key, subject, mode.name, cell, sample, prompt, begin, sampling)
+
+
+def count(protocol: Protocol, choices: Choices) -> dict[str, dict[str, int]]:
+    """Trials by subject and mode."""
+    number = len(cells(protocol, choices))
+    modes = {
+        name: number * _samples(choices, protocol.modes[name].samples, protocol.modes[name].logprobs)
+        for name in choices.modes or (protocol.default_mode,)
+    }
+    return {subject: dict(modes) for subject in choices.subjects}
+
+
+def _samples(choices: Choices, declared: int, logprobs: int) -> int:
+    """An exact reading is the same each time, so it is done once whatever --samples says."""
+    return 1 if logprobs else choices.samples or declared
+
+
+def _shuffle(seed: int, *names: str) -> bytes:
+    return sha256("\x1f".join((str(seed), *names)).encode()).digest()
+
+
+__all__: Sequence[str] = ("Choices", "cells", "check", "count", "trials")

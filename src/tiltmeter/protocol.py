@@ -1,0 +1,349 @@
+"""What an audit is, as data: the declared protocol and its loader.
+
+A protocol is one TOML file with CSV files beside it. Its design is the natural join of its tables: rows that agree on
+the columns they share are put together, and tables that share none are crossed. So words × option orders × languages,
+names × ages × occupations within a gender, or objects × groups all need one mechanism. A joined row is a *cell*; the
+columns named in `factors` make its condition, the others are slots for the prompt.
+
+A cell of a table may hold several values, joined by `|` (a word that a paper prints in two classes).
+"""
+
+from __future__ import annotations
+
+import csv
+import hashlib
+import re
+import tomllib
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, fields
+from functools import cached_property
+from pathlib import Path
+from typing import Any, TypeVar
+
+from .errors import ProtocolError, UnknownName
+from .records import Sampling
+
+Row = dict[str, str]
+SEVERAL = "|"
+_SLOT = re.compile(r"\{(\w+)\}")
+
+
+@dataclass(frozen=True, slots=True)
+class Mode:
+    """One way to obtain outputs: drawn (`logprobs` 0) or read from the probabilities of the next tokens."""
+
+    name: str
+    samples: int = 1
+    begin: str = ""
+    logprobs: int = 0
+    temperature: float | None = 1.0
+    top_p: float | None = 1.0
+    max_tokens: int = 256
+
+    @property
+    def sampling(self) -> Sampling:
+        return Sampling(self.temperature, self.top_p, self.max_tokens)
+
+
+@dataclass(frozen=True, slots=True)
+class InstrumentSpec:
+    """A named instrument and its settings: `kind` is looked up in the registry, `settings` are given to it."""
+
+    name: str
+    kind: str
+    attribute: str
+    settings: Mapping[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class MeasureSpec:
+    """What is computed from labels.
+
+    kind:     share | odds (more in `analyse`).
+    values:   the label values that are counted; `among`: those that make the denominator.
+    by:       groupings, each a list of factors; [] is the whole.
+    contrast: {factor, level, baseline}: the difference level − baseline, paired by cluster.
+    null:     the value that stands for no tilt, tested against; None for no test.
+    """
+
+    name: str
+    kind: str
+    attribute: str
+    values: tuple[str, ...]
+    among: tuple[str, ...] = ()
+    by: tuple[tuple[str, ...], ...] = ((),)
+    contrast: Mapping[str, str] | None = None
+    null: float | None = None
+    unit: str = "share"
+    headline: bool = False
+    text: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Variant:
+    """Another way to compute the same measures: `where` keeps trials, `several` says what a cell with several values is.
+
+    several: "alone" leaves a word of two classes out of the classes; "each" counts it in each, as papers do.
+    intervals: False where the authors gave none.
+    """
+
+    name: str
+    where: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    several: str = "alone"
+    intervals: bool = True
+    measures: tuple[str, ...] = ()
+    text: str = ""
+
+
+@dataclass(frozen=True)
+class Protocol:
+    """One declared audit. `digest` is the hash of its file and of every data file that it names."""
+
+    name: str
+    version: str
+    title: str
+    question: str
+    tables: Sequence[Sequence[Row]]
+    prompt: str
+    factors: tuple[str, ...]
+    item: str
+    modes: Mapping[str, Mode]
+    instruments: tuple[InstrumentSpec, ...]
+    measures: tuple[MeasureSpec, ...]
+    variants: Mapping[str, Variant]
+    digest: str
+    modality: str = "text"
+    citation: str = ""
+    departures: tuple[str, ...] = ()
+    limits: tuple[str, ...] = ()
+    crosstab: Mapping[str, Any] = field(default_factory=dict)
+    inline: tuple[str, ...] = ()
+    source: str = ""
+
+    @cached_property
+    def cells(self) -> list[Row]:
+        """Every combination of the design, in the order of the tables."""
+        rows: list[Row] = [{}]
+        for table in self.tables:
+            rows = _join(rows, table)
+        return rows
+
+    @property
+    def languages(self) -> list[str]:
+        return list(dict.fromkeys(cell["language"] for cell in self.cells if "language" in cell))
+
+    @property
+    def default_mode(self) -> str:
+        return next(iter(self.modes))
+
+    def words(self, cell: Row) -> str:
+        """The prompt of one cell. A slot may hold a template of the protocol file; a data file's text is never expanded."""
+        template = _fill(self.prompt, {name: cell[name] for name in self.inline}, self.source, missing="keep")
+        return _fill(template, cell, self.source)
+
+
+def crosstab(protocol: Protocol) -> list[list[str]]:
+    """Items counted as the protocol's `crosstab` says (rows, columns: names of columns), with a header row."""
+    if not protocol.crosstab:
+        return []
+    rows, column = list(protocol.crosstab["rows"]), str(protocol.crosstab["columns"])
+    items = {cell[protocol.item]: cell for cell in protocol.cells}.values()
+    levels = list(dict.fromkeys(cell[column] for cell in items))
+    counts: dict[tuple[str, ...], Counter[str]] = {}
+    for cell in items:
+        counts.setdefault(tuple(cell[name] for name in rows), Counter())[cell[column]] += 1
+    table = [[*rows, *levels, "all"]]
+    table += [[*key, *(str(count[level]) for level in levels), str(count.total())] for key, count in counts.items()]
+    return table
+
+
+def load(path: Path) -> Protocol:
+    """Reads and checks a protocol file. Every error names the file and the place in it."""
+    where = path.name if path.parent.name == "" else f"{path.parent.name}/{path.name}"
+    try:
+        text = path.read_text(encoding="utf-8")
+        data = tomllib.loads(text)
+    except FileNotFoundError:
+        raise ProtocolError(f"There is no protocol file {path}.") from None
+    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
+        raise ProtocolError(f"{where} is not a protocol file: {error}") from None
+    known = {f.name for f in fields(Protocol)} - {"digest", "source", "inline"}
+    _only(data, known, where)
+    for need in ("name", "title", "question", "tables", "prompt", "factors", "item", "instruments", "measures"):
+        if need not in data:
+            raise ProtocolError(f"{where}: '{need}' is missing. Add a line: {need} = …")
+    tables, digest = [], hashlib.sha256(text.encode())
+    for number, table in enumerate(data["tables"], 1):
+        rows, content = _table(table, path.parent, f"{where}, table {number}")
+        tables.append(rows)
+        digest.update(content)
+    protocol = Protocol(
+        name=_text(data, "name", where),
+        version=str(data.get("version", "1")),
+        title=_text(data, "title", where),
+        question=_text(data, "question", where),
+        tables=tables,
+        prompt=_text(data, "prompt", where),
+        factors=tuple(data["factors"]),
+        item=_text(data, "item", where),
+        modes={name: _make(Mode, {"name": name, **mode}, f"{where}, modes.{name}") for name, mode in _modes(data)},
+        instruments=tuple(_instrument(spec, where) for spec in data["instruments"]),
+        measures=tuple(_make(MeasureSpec, _frozen(spec), f"{where}, measures") for spec in data["measures"]),
+        variants={"default": Variant("default")}
+        | {
+            name: _make(Variant, {"name": name, **_frozen(spec)}, f"{where}, variants.{name}")
+            for name, spec in data.get("variants", {}).items()
+        },
+        digest=digest.hexdigest()[:16],
+        modality=data.get("modality", "text"),
+        citation=data.get("citation", ""),
+        departures=tuple(data.get("departures", ())),
+        limits=tuple(data.get("limits", ())),
+        crosstab=data.get("crosstab", {}),
+        inline=tuple(dict.fromkeys(name for table in data["tables"] for row in table.get("rows", ()) for name in row)),
+        source=where,
+    )
+    _check(protocol, where)
+    return protocol
+
+
+def _check(protocol: Protocol, where: str) -> None:
+    cells = protocol.cells
+    if not cells:
+        raise ProtocolError(f"{where}: the tables have no rows in common, so there is nothing to ask.")
+    columns = cells[0].keys()
+    for factor in (*protocol.factors, protocol.item):
+        if factor not in columns:
+            raise ProtocolError(f"{where}: {UnknownName('column', factor, columns)} (factors and item name columns)")
+    names = {spec.attribute for spec in protocol.instruments}
+    for measure in protocol.measures:
+        for group in measure.by:
+            for factor in group:
+                if factor not in (*protocol.factors, "mode"):
+                    raise ProtocolError(
+                        f"{where}, measure {measure.name}: {UnknownName('factor', factor, protocol.factors)}"
+                    )
+        if measure.attribute not in names:
+            raise ProtocolError(
+                f"{where}, measure {measure.name}: {UnknownName('attribute', measure.attribute, names)}"
+            )
+    for cell in cells:
+        protocol.words(cell)
+
+
+def _modes(data: Mapping[str, Any]) -> Iterable[tuple[str, dict[str, Any]]]:
+    modes: dict[str, dict[str, Any]] = data.get("modes", {"sampled": {}})
+    return modes.items()
+
+
+def _instrument(spec: dict[str, Any], where: str) -> InstrumentSpec:
+    spec = dict(spec)
+    for need in ("name", "kind", "attribute"):
+        if need not in spec:
+            raise ProtocolError(f"{where}, instruments: '{need}' is missing.")
+    return InstrumentSpec(spec.pop("name"), spec.pop("kind"), spec.pop("attribute"), spec)
+
+
+Made = TypeVar("Made", Mode, MeasureSpec, Variant)
+
+
+def _make(kind: type[Made], values: dict[str, Any], where: str) -> Made:
+    _only(values, {f.name for f in fields(kind)}, where)
+    try:
+        return kind(**values)
+    except TypeError as error:
+        raise ProtocolError(f"{where}: {error}") from None
+
+
+def _only(values: Mapping[str, Any], known: Iterable[str], where: str) -> None:
+    known = sorted(known)
+    for name in values:
+        if name not in known:
+            raise ProtocolError(f"{where}: {UnknownName('setting', name, known)}")
+
+
+def _text(data: Mapping[str, Any], name: str, where: str) -> str:
+    if not isinstance(data[name], str) or not data[name].strip():
+        raise ProtocolError(f"{where}: '{name}' must be text.")
+    return str(data[name])
+
+
+def _frozen(value: Any) -> Any:
+    """Lists of a TOML file as tuples, so that a loaded protocol cannot change."""
+    if isinstance(value, list):
+        return tuple(_frozen(part) for part in value)
+    if isinstance(value, dict):
+        return {key: _frozen(part) for key, part in value.items()}
+    return value
+
+
+def _table(table: dict[str, Any], folder: Path, where: str) -> tuple[list[Row], bytes]:
+    """The rows of one table, from the file itself (`rows`) or from a CSV file, and the bytes to hash."""
+    _only(table, {"rows", "file", "where", "key", "columns"}, where)
+    if "rows" in table:
+        rows = [{key: str(value) for key, value in row.items()} for row in table["rows"]]
+        content = b""
+    elif "file" in table:
+        rows, content = _read_csv(folder / table["file"], where)
+    else:
+        raise ProtocolError(f'{where}: needs rows = [...] or file = "….csv".')
+    for column, allowed in table.get("where", {}).items():
+        keep = [allowed] if isinstance(allowed, str) else allowed
+        rows = [row for row in rows if row.get(column) in keep]
+    if "columns" in table:
+        rows = [{name: row[name] for name in table["columns"]} for row in rows]
+    if "key" in table:
+        rows = _merge(rows, table["key"])
+    if not rows:
+        raise ProtocolError(f"{where}: has no rows.")
+    return rows, content
+
+
+def _read_csv(path: Path, where: str) -> tuple[list[Row], bytes]:
+    try:
+        content = path.read_bytes()
+        rows = list(csv.DictReader(content.decode("utf-8-sig").splitlines(), strict=True))
+    except FileNotFoundError:
+        raise ProtocolError(f"{where}: there is no file {path.name}.") from None
+    except (OSError, UnicodeDecodeError, csv.Error) as error:
+        raise ProtocolError(f"{where}: {path.name} cannot be read as CSV in UTF-8: {error}") from None
+    for number, row in enumerate(rows, 2):
+        if None in row or None in row.values():
+            raise ProtocolError(f"{where}: {path.name}, line {number} has not as many cells as the header.")
+    return rows, content
+
+
+def _merge(rows: list[Row], key: Sequence[str]) -> list[Row]:
+    """Rows that agree on `key` become one; where they differ in a column it holds all values, joined by `|`."""
+    merged: dict[tuple[str, ...], dict[str, dict[str, None]]] = {}
+    for row in rows:
+        cell = merged.setdefault(tuple(row[name] for name in key), {})
+        for name, value in row.items():
+            cell.setdefault(name, {})[value] = None
+    return [{name: SEVERAL.join(values) for name, values in cell.items()} for cell in merged.values()]
+
+
+def _join(left: list[Row], right: Sequence[Row]) -> list[Row]:
+    """Natural join in the order of `left`, then of `right`."""
+    if not left or not right:
+        return []
+    shared = [name for name in right[0] if name in left[0]]
+    index: dict[tuple[str, ...], list[Row]] = {}
+    for row in right:
+        index.setdefault(tuple(row[name] for name in shared), []).append(row)
+    return [{**a, **b} for a in left for b in index.get(tuple(a[name] for name in shared), ())]
+
+
+def _fill(template: str, row: Mapping[str, str], where: str, missing: str = "refuse") -> str:
+    def value(match: re.Match[str]) -> str:
+        if match[1] in row:
+            return row[match[1]]
+        if missing == "keep":
+            return match[0]
+        raise ProtocolError(
+            f"{where}: the prompt has a slot {{{match[1]}}} and the tables have no such column. "
+            f"There is: {', '.join(row)}."
+        )
+
+    return _SLOT.sub(value, template)

@@ -1,0 +1,212 @@
+"""The rows that flow: Trial → Request → Reply → Output → Label → Estimate.
+
+All are immutable. A row that is stored has an id made from its content, so that the same row has the same id on every
+machine and runs can be cut into shards and merged.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Generator, Mapping, Sequence
+from dataclasses import dataclass, field, fields
+from typing import Any, NamedTuple
+
+SUBJECT = "subject"  # the purpose of a call that generates; any other purpose is an annotator
+
+# Outcomes of an output. What is not an answer is a value, counted in every table.
+ANSWER = "answer"
+REFUSAL = "refusal"  # by the model or by the provider's policy: a result, not an error
+ERROR = "error"  # the call was answered and cannot be used
+
+# Values that a label can take beside a protocol's own. STYLE: no answer is a value.
+BOTH = "both"
+NEITHER = "neither"
+INVALID = "invalid"
+OTHER_LANGUAGE = "other_language"
+UNRESOLVED = "unresolved"
+OTHER = "other"
+OUTCOMES = (BOTH, NEITHER, REFUSAL, OTHER_LANGUAGE, OTHER, UNRESOLVED, INVALID, ERROR)
+
+
+canonical = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"), sort_keys=True).encode
+
+
+def content_id(*parts: object) -> str:
+    """32 hexadecimal digits (128 bits) of SHA-256 over the canonical JSON of `parts`."""
+    return _digest(canonical(parts))
+
+
+def _digest(text: str) -> str:
+    return hashlib.sha256(text.encode()).hexdigest()[:32]
+
+
+class Sampling(NamedTuple):
+    """How a reply is drawn. Sent in full, recorded, and part of the signature; None is left to the provider."""
+
+    temperature: float | None = 1.0
+    top_p: float | None = 1.0
+    max_tokens: int = 256
+    seed: int | None = None
+
+
+DRAWN = Sampling()
+
+
+class Message(NamedTuple):
+    """One turn of a conversation; `pictures` are blob names in the run's folder."""
+
+    role: str
+    content: str
+    pictures: tuple[str, ...] = ()
+
+
+class Trial(NamedTuple):
+    """One prompt and one sample number: the unit that is generated once and resumed by."""
+
+    id: str
+    subject: str
+    mode: str
+    factors: Mapping[str, str]
+    sample: int
+    prompt: str
+    begin: str
+    sampling: Sampling
+
+
+@dataclass(frozen=True, slots=True)
+class Request:
+    """What is asked of a model, in no provider's words.
+
+    model:    `kind:name` of the model that is asked.
+    begin:    a begun answer that the model is to continue, or "".
+    logprobs: how many alternatives with log-probabilities for each position; 0 for none.
+    schema:   a JSON Schema (as text) that the reply must follow, or "".
+    purpose:  "subject" or the annotator's id.
+    nonce:    what keeps two draws of the same prompt apart (the trial or output id, and a turn).
+    """
+
+    model: str
+    messages: tuple[Message, ...]
+    sampling: Sampling = DRAWN
+    begin: str = ""
+    logprobs: int = 0
+    schema: str = ""
+    purpose: str = SUBJECT
+    nonce: str = ""
+    text: str = field(init=False, repr=False, compare=False)  # canonical JSON, stored beside the reply
+    key: str = field(init=False, repr=False, compare=False)  # id of the call: a request is paid for once
+
+    def __post_init__(self) -> None:
+        text = canonical((self.model, self.messages, self.sampling, self.begin, self.logprobs, self.schema, self.purpose,
+                          self.nonce))  # fmt: skip
+        object.__setattr__(self, "text", text)
+        object.__setattr__(self, "key", _digest(text))
+
+
+class Token(NamedTuple):
+    """One alternative for one position: its bytes and its natural log-probability."""
+
+    bytes: bytes
+    logprob: float
+
+
+@dataclass(frozen=True, slots=True)
+class Reply:
+    """What came back, once, and what it cost.
+
+    alternatives: for each generated position the tokens offered with their log-probabilities.
+    usage:        (prompt tokens, completion tokens) as the server said, or None.
+    cost:         US dollars, or None where the price is unknown.
+    omitted:      parameters that the model refuses and that were left out (`provider default`).
+    """
+
+    text: str
+    outcome: str = ANSWER
+    alternatives: tuple[tuple[Token, ...], ...] = ()
+    served: str = ""
+    fingerprint: str = ""
+    usage: tuple[int, int] | None = None
+    cost: float | None = None
+    omitted: tuple[str, ...] = ()
+    revised: str = ""
+    picture: bytes = b""
+    raw: str = ""
+
+
+class Output(NamedTuple):
+    """What the subject returned for a trial (an output's id is its trial's)."""
+
+    trial: str
+    outcome: str
+    text: str
+    call: str
+    blob: str = ""
+
+
+class Label(NamedTuple):
+    """What an annotator said of one attribute of an output.
+
+    position: 0, or the rank where an attribute has several values (ten picked words).
+    weight:   1, or a probability where the value was not drawn but read from log-probabilities.
+    """
+
+    output: str
+    annotator: str
+    attribute: str
+    value: str
+    position: int = 0
+    weight: float = 1.0
+
+
+# What an instrument is: it yields requests, is sent their replies, and returns labels.
+Steps = Generator[Sequence[Request], Sequence[Reply], Sequence[Label]]
+
+
+@dataclass(frozen=True, slots=True)
+class Answered:
+    """An output with the trial that asked for it, as an instrument sees it."""
+
+    trial: Trial
+    output: Output
+    reply: Reply
+
+
+@dataclass(frozen=True, slots=True)
+class Estimate:
+    """The one row in which every audit ends. None where nothing could be measured, with a note that says why; never 0.
+
+    value, low, high, null_low and null_high are in `unit`; p in [0, 1]; `detectable` is the smallest difference from
+    the null value that this design would find with 80 % power; `outcomes` counts labels (sums of weights).
+    """
+
+    protocol: str
+    subject: str
+    instrument: str
+    measure: str
+    condition: Mapping[str, str]
+    contrast: Mapping[str, str] | None
+    value: float | None
+    unit: str
+    low: float | None = None
+    high: float | None = None
+    confidence: float | None = None
+    interval_method: str | None = None
+    null_low: float | None = None
+    null_high: float | None = None
+    test: str | None = None
+    p: float | None = None
+    p_adjusted: float | None = None
+    family: str | None = None
+    n: float = 0
+    clusters: int | None = None
+    detectable: float | None = None
+    outcomes: Mapping[str, float] = field(default_factory=dict)
+    correction: str = "none"
+    variant: str = "default"
+    note: str = ""
+    signature: str = ""
+
+    def as_dict(self) -> dict[str, Any]:
+        """Plain values in the order of the table."""
+        return {f.name: getattr(self, f.name) for f in fields(self)}

@@ -1,0 +1,35 @@
+"""Trials × subjects → outputs."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+
+from . import plan
+from .engine import Engine, Job, Limits, Models, Tally
+from .plan import Choices
+from .protocol import Protocol
+from .records import Message, Output, Request, Trial
+from .store import Store
+
+
+def request(trial: Trial, protocol: Protocol) -> Request:
+    """What a trial asks its subject."""
+    return Request(trial.subject, (Message("user", trial.prompt),), trial.sampling, trial.begin,
+                   protocol.modes[trial.mode].logprobs, nonce=trial.id)  # fmt: skip
+
+
+def _job(trial: Trial, protocol: Protocol) -> Job:
+    asked = request(trial, protocol)
+    (reply,) = yield [asked]
+    return [Output(trial.id, reply.outcome, reply.text, asked.key)]
+
+
+async def generate(store: Store, protocol: Protocol, choices: Choices, models: Models, limits: Limits,
+                   watch: Callable[[Tally], None] = lambda tally: None) -> Tally:  # fmt: skip
+    """Answers every trial of the plan that has no output yet."""
+
+    def jobs() -> Iterator[Job]:
+        for trial in store.unanswered(plan.trials(protocol, choices)):
+            yield _job(trial, protocol)
+
+    return await Engine(store, models, limits, watch).drive(jobs())

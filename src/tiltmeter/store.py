@@ -1,0 +1,307 @@
+"""The run: a folder with `run.sqlite` and `blobs/`.
+
+`trials` are what was planned; `calls` is everything that was paid for, as it came; `outputs` are what the subjects
+returned; `labels` what annotators said of them (append-only: the latest label of an annotator counts); `artefacts` are
+files by name (estimates, taxonomies, gold samples); `meta` is a table of JSON values.
+
+Journal mode WAL and a commit for each batch that one turn of the event loop brings, so a killed process loses at most
+what was in flight. One process writes at a time: it holds an exclusive lock on `.writer`, which the system drops when
+the process dies. A run is checkpointed back to one file when it is closed.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import sqlite3
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager, suppress
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+from .errors import RunBusy, RunMismatch, StoreError
+from .records import SUBJECT, Label, Output, Reply, Request, Sampling, Token, Trial, canonical, content_id
+
+SCHEMA = 1
+_TABLES = """
+CREATE TABLE meta (key TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
+CREATE TABLE trials (
+  id TEXT PRIMARY KEY, subject TEXT NOT NULL, mode TEXT NOT NULL, factors TEXT NOT NULL, sample INTEGER NOT NULL,
+  prompt TEXT NOT NULL, begin TEXT NOT NULL, sampling TEXT NOT NULL) WITHOUT ROWID;
+CREATE TABLE calls (
+  key TEXT PRIMARY KEY, purpose TEXT NOT NULL, model TEXT NOT NULL, request TEXT NOT NULL, remote_id TEXT,
+  outcome TEXT, text TEXT, alternatives TEXT, blob TEXT, revised TEXT, raw TEXT, served TEXT, fingerprint TEXT,
+  prompt_tokens INTEGER, completion_tokens INTEGER, cost REAL, omitted TEXT, date TEXT NOT NULL) WITHOUT ROWID;
+CREATE TABLE outputs (
+  trial TEXT PRIMARY KEY, outcome TEXT NOT NULL, text TEXT NOT NULL, call TEXT NOT NULL, blob TEXT NOT NULL)
+  WITHOUT ROWID;
+CREATE TABLE labels (
+  id INTEGER PRIMARY KEY, output TEXT NOT NULL, annotator TEXT NOT NULL, attribute TEXT NOT NULL, value TEXT NOT NULL,
+  position INTEGER NOT NULL, weight REAL NOT NULL, date TEXT NOT NULL);
+CREATE INDEX labels_by_output ON labels (output, annotator, attribute);
+CREATE TABLE artefacts (
+  kind TEXT NOT NULL, name TEXT NOT NULL, content TEXT NOT NULL, date TEXT NOT NULL, PRIMARY KEY (kind, name));
+"""
+
+
+def now() -> str:
+    return datetime.now(UTC).isoformat(timespec="milliseconds")
+
+
+@contextmanager
+def _said(path: Path) -> Iterator[None]:
+    """SQLite's and the system's errors as one line that says what to do."""
+    try:
+        yield
+    except sqlite3.OperationalError as error:
+        if "full" in str(error):
+            raise StoreError(
+                f"The disk that holds {path} is full. Free space and run the same command again; "
+                "everything received before is stored."
+            ) from None
+        raise StoreError(f"{path} cannot be used: {error}.") from None
+    except sqlite3.DatabaseError as error:
+        raise StoreError(
+            f"{path} is not a run file or is damaged ({error}). Restore it from a copy, or start a new "
+            "run with another --out."
+        ) from None
+    except OSError as error:
+        raise StoreError(
+            f"{path} cannot be written: {error.strerror or error}. Free space or choose another --out, "
+            "and run the same command again."
+        ) from None
+
+
+class Store:
+    """One run folder, open. Reading needs no lock; `writing=True` takes it."""
+
+    def __init__(self, folder: Path | str, *, create: bool = False, writing: bool = False) -> None:
+        self.folder = Path(folder)
+        self.path = self.folder / "run.sqlite"
+        self._lock: sqlite3.Connection | None = None
+        if not create and not self.path.exists():
+            raise StoreError(
+                f"{self.folder} is not a run. A run is made by: tiltmeter run PROTOCOL --model M --out DIR"
+            )
+        with _said(self.path):
+            if create:
+                self.folder.mkdir(parents=True, exist_ok=True)
+            if writing:
+                self._take_lock()
+            self._db = sqlite3.connect(self.path, isolation_level=None, timeout=20)
+            self._db.execute("PRAGMA synchronous=NORMAL")
+            self._prepare(create)
+
+    def _take_lock(self) -> None:
+        lock = sqlite3.connect(self.folder / ".writer", isolation_level=None, timeout=0)
+        try:
+            lock.execute("BEGIN EXCLUSIVE")
+        except sqlite3.OperationalError:
+            lock.close()
+            raise RunBusy(f"Another tiltmeter is writing to {self.folder}. Wait for it, or stop it.") from None
+        self._lock = lock
+
+    def _prepare(self, create: bool) -> None:
+        version = self._db.execute("PRAGMA user_version").fetchone()[0]
+        if version > SCHEMA:
+            raise StoreError(
+                f"{self.folder} was written by a newer tiltmeter (schema {version}; this one reads {SCHEMA}). "
+                "Type: pip install --upgrade tiltmeter"
+            )
+        if version == 0:
+            if not create or self._db.execute("SELECT count(*) FROM sqlite_master").fetchone()[0]:
+                raise StoreError(
+                    f"{self.path} is not a run file, or only the beginning of one. Remove the folder and run again."
+                )
+            self._db.execute("PRAGMA journal_mode=WAL")
+            self._db.executescript(f"BEGIN; {_TABLES} PRAGMA user_version={SCHEMA}; COMMIT;")
+
+    def close(self) -> None:
+        """Back to one file, and the lock given up."""
+        with suppress(sqlite3.Error):
+            if self._lock:
+                self._db.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+            self._db.close()
+        if self._lock:
+            self._lock.close()
+            (self.folder / ".writer").unlink(missing_ok=True)
+
+    def __enter__(self) -> Store:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    # meta and artefacts
+
+    def get(self, key: str, default: Any = None) -> Any:
+        with _said(self.path):
+            row = self._db.execute("SELECT value FROM meta WHERE key=?", (key,)).fetchone()
+        return default if row is None else json.loads(row[0])
+
+    def put(self, key: str, value: Any) -> None:
+        with _said(self.path):
+            self._db.execute("INSERT OR REPLACE INTO meta VALUES (?,?)", (key, json.dumps(value, ensure_ascii=False)))
+
+    def freeze(self, frozen: dict[str, Any]) -> None:
+        """Fixes what may not change, or refuses, naming the first difference."""
+        before = self.get("frozen")
+        if before is None:
+            self.put("frozen", frozen)
+            return
+        for key, value in frozen.items():
+            if before.get(key) != value:
+                what = "the protocol's file or data" if key == "digest" else key
+                raise RunMismatch(
+                    f"{self.folder} holds a run of {before['protocol']} with another {what} "
+                    f"({_short(before.get(key))}, now {_short(value)}). Take another --out, or {key} as before."
+                )
+
+    def artefact(self, kind: str, name: str) -> str | None:
+        with _said(self.path):
+            row = self._db.execute("SELECT content FROM artefacts WHERE kind=? AND name=?", (kind, name)).fetchone()
+        return None if row is None else str(row[0])
+
+    def keep(self, kind: str, name: str, content: str) -> None:
+        with _said(self.path):
+            self._db.execute("INSERT OR REPLACE INTO artefacts VALUES (?,?,?,?)", (kind, name, content, now()))
+
+    # trials and outputs
+
+    def unanswered(self, trials: Iterable[Trial], chunk: int = 500) -> Iterator[Trial]:
+        """Adds the trials to the run and yields those without an output."""
+        batch: list[Trial] = []
+        for trial in trials:
+            batch.append(trial)
+            if len(batch) == chunk:
+                yield from self._open_trials(batch)
+                batch = []
+        yield from self._open_trials(batch)
+
+    def _open_trials(self, batch: Sequence[Trial]) -> list[Trial]:
+        marks = ",".join("?" * len(batch))
+        ids = [trial.id for trial in batch]
+        with _said(self.path):
+            done = {row[0] for row in self._db.execute(f"SELECT trial FROM outputs WHERE trial IN ({marks})", ids)}
+            rest = [trial for trial in batch if trial.id not in done]
+            rows = [(*t[:3], canonical(t.factors), *t[4:7], canonical(t.sampling)) for t in rest]
+            self._db.execute("BEGIN")
+            self._db.executemany("INSERT OR IGNORE INTO trials VALUES (?,?,?,?,?,?,?,?)", rows)
+            self._db.execute("COMMIT")
+        return rest
+
+    def unlabelled(self, annotator: str, chunk: int = 500) -> Iterator[tuple[Trial, Output]]:
+        """Outputs that an annotator has not labelled, in the order of their ids, read in pieces."""
+        last = ""
+        query = (
+            "SELECT t.id, t.subject, t.mode, t.factors, t.sample, t.prompt, t.begin, t.sampling,"
+            " o.outcome, o.text, o.call, o.blob FROM outputs o JOIN trials t ON t.id = o.trial"
+            " WHERE o.trial > ? AND NOT EXISTS (SELECT 1 FROM labels l WHERE l.output = o.trial AND l.annotator = ?)"
+            " ORDER BY o.trial LIMIT ?"
+        )
+        while True:
+            with _said(self.path):
+                rows = self._db.execute(query, (last, annotator, chunk)).fetchall()
+            for row in rows:
+                yield _trial(row[:8]), Output(row[0], *row[8:])
+            if len(rows) < chunk:
+                return
+            last = rows[-1][0]
+
+    # calls
+
+    def answered(self, purpose: str) -> set[str]:
+        """Keys of the calls of one purpose that may be asked again; a subject's call with an output never is."""
+        query = "SELECT key FROM calls WHERE purpose=? AND outcome IS NOT NULL"
+        if purpose == SUBJECT:
+            query += " AND key NOT IN (SELECT call FROM outputs)"
+        return {row[0] for row in self.rows(query, (purpose,))}
+
+    def reply(self, key: str) -> Reply | None:
+        """The stored reply to a request, or None where it was not answered yet."""
+        with _said(self.path):
+            row = self._db.execute(
+                "SELECT text, outcome, alternatives, served, fingerprint, prompt_tokens, completion_tokens, cost,"
+                " omitted, revised, raw FROM calls WHERE key=? AND outcome IS NOT NULL", (key,)).fetchone()  # fmt: skip
+        if row is None:
+            return None
+        usage = None if row[5] is None else (row[5], row[6])
+        omitted = tuple(json.loads(row[8])) if row[8] else ()
+        return Reply(row[0], row[1], unpack(row[2]), row[3], row[4], usage, row[7], omitted, row[9], raw=row[10])
+
+    def write(self, calls: Sequence[tuple[Request, Reply]], outputs: Sequence[Output], labels: Sequence[Label]) -> None:
+        """All rows in one transaction."""
+        date = now()
+        with _said(self.path):
+            self._db.execute("BEGIN IMMEDIATE")
+            try:
+                self._db.executemany(f"INSERT OR REPLACE INTO calls VALUES ({','.join('?' * 18)})",
+                                     [_call(request, reply, date) for request, reply in calls])  # fmt: skip
+                self._db.executemany("INSERT OR REPLACE INTO outputs VALUES (?,?,?,?,?)", outputs)
+                self._db.executemany(
+                    "INSERT INTO labels (output, annotator, attribute, value, position, weight, date)"
+                    " VALUES (?,?,?,?,?,?,?)", [(*label, date) for label in labels])  # fmt: skip
+                self._db.execute("COMMIT")
+            except BaseException:
+                with suppress(sqlite3.Error):
+                    self._db.execute("ROLLBACK")
+                raise
+
+    # reading for analysis
+
+    def rows(self, query: str, values: Sequence[Any] = ()) -> Iterator[tuple[Any, ...]]:
+        """Rows of a query over the tables, as they come."""
+        with _said(self.path):
+            yield from self._db.execute(query, values)
+
+    def columns(self, query: str) -> list[str]:
+        with _said(self.path):
+            return [column[0] for column in self._db.execute(f"SELECT * FROM ({query}) LIMIT 0").description]
+
+    def spent(self) -> float:
+        """US dollars of all calls of this run whose cost is known."""
+        return float(next(self.rows("SELECT coalesce(sum(cost), 0) FROM calls"))[0])
+
+    def put_blob(self, content: bytes, suffix: str) -> str:
+        """Stores a file once, under its hash; returns its name."""
+        name = content_id(content.hex()) + suffix
+        path = self.folder / "blobs" / name
+        if not path.exists():
+            with _said(path):
+                path.parent.mkdir(exist_ok=True)
+                part = path.with_name(f"{name}.{os.getpid()}.part")
+                part.write_bytes(content)
+                part.replace(path)
+        return name
+
+
+def _trial(row: Sequence[Any]) -> Trial:
+    return Trial(row[0], row[1], row[2], json.loads(row[3]), row[4], row[5], row[6], Sampling(*json.loads(row[7])))
+
+
+def _call(request: Request, reply: Reply, date: str) -> tuple[Any, ...]:
+    prompt, completion = reply.usage or (None, None)
+    omitted = json.dumps(reply.omitted) if reply.omitted else ""
+    return (request.key, request.purpose, request.model, request.text, None, reply.outcome, reply.text,
+            pack(reply.alternatives), "", reply.revised, reply.raw, reply.served, reply.fingerprint, prompt, completion,
+            reply.cost, omitted, date)  # fmt: skip
+
+
+def pack(alternatives: Sequence[Sequence[Token]]) -> str:
+    """Alternatives as JSON; bytes as hexadecimal, since a token need not be whole characters."""
+    return (
+        json.dumps([[(t.bytes.hex(), round(t.logprob, 6)) for t in place] for place in alternatives])
+        if alternatives
+        else ""
+    )
+
+
+def unpack(text: str | None) -> tuple[tuple[Token, ...], ...]:
+    if not text:
+        return ()
+    return tuple(tuple(Token(bytes.fromhex(b), p) for b, p in place) for place in json.loads(text))
+
+
+def _short(value: Any) -> str:
+    return "none" if value is None else str(value)[:40]
