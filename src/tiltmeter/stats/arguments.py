@@ -1,0 +1,80 @@
+"""The door of the room: turns arguments into arrays, or names the one that cannot be used."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, TypeAlias
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+Floats: TypeAlias = NDArray[np.float64]
+Codes: TypeAlias = NDArray[np.int64]
+
+
+def vector(name: str, values: ArrayLike) -> Floats:
+    """A one-dimensional float array of finite numbers; ``ValueError`` names the argument otherwise."""
+    array = np.asarray(values, dtype=np.float64)
+    if array.ndim != 1:
+        raise ValueError(f"{name}: one dimension expected, got shape {array.shape}")
+    if not np.isfinite(array).all():
+        raise ValueError(f"{name}: holds NaN or an infinite value; drop it and count it as an outcome first")
+    return array
+
+
+def counts(name: str, values: ArrayLike) -> Floats:
+    """As ``vector``, and not negative (counts, sums of probabilities, weights)."""
+    array = vector(name, values)
+    if array.size and array.min() < 0:
+        raise ValueError(f"{name}: negative value {array.min():g}")
+    return array
+
+
+def shares(name: str, successes: ArrayLike, n_name: str, n: ArrayLike) -> tuple[Floats, Floats]:
+    """Successes and outcomes per cluster, of one shape, successes ≤ n."""
+    x, size = counts(name, successes), counts(n_name, n)
+    same_shape(name, x, n_name, size)
+    if x.size and (x - size).max() > 1e-9 * max(1.0, float(size.max())):
+        raise ValueError(f"{name}: larger than {n_name} in cluster {int(np.argmax(x - size))}")
+    return np.minimum(x, size), size
+
+
+def same_shape(name: str, first: NDArray[Any], other_name: str, second: NDArray[Any]) -> None:
+    if first.shape != second.shape:
+        raise ValueError(f"{name}: shape {first.shape} does not match {other_name} with {second.shape}")
+
+
+def number(name: str, value: float, *, minimum: float = 0.0) -> float:
+    """A finite number of at least ``minimum``."""
+    if not minimum <= value < float("inf"):  # NaN fails too
+        raise ValueError(f"{name}: a finite number of at least {minimum:g} expected, got {value!r}")
+    return float(value)
+
+
+def level(name: str, value: float) -> float:
+    """A probability strictly between 0 and 1 (a confidence level, an α, a power)."""
+    if not 0.0 < value < 1.0:
+        raise ValueError(f"{name}: a number between 0 and 1 expected, got {value!r}")
+    return float(value)
+
+
+def draw_count(name: str, value: int) -> int:
+    if value < 1:
+        raise ValueError(f"{name}: at least one draw expected, got {value!r}")
+    return int(value)
+
+
+def rows(name: str, values: ArrayLike | Sequence[Sequence[int]], attributes: int | None = None) -> Codes:
+    """Integer codes, one row an output and one column an attribute; -1 is missing."""
+    array = np.asarray(values)
+    if array.ndim == 1:
+        array = array.reshape(-1, 1) if array.size else array.reshape(0, attributes or 1)
+    if array.ndim != 2:
+        raise ValueError(f"{name}: rows of codes expected, got shape {array.shape}")
+    if array.size and not np.issubdtype(array.dtype, np.integer):
+        raise ValueError(f"{name}: integer codes expected, got {array.dtype}")
+    if array.size and array.min() < -1:
+        raise ValueError(f"{name}: code {array.min()} is below -1, which means missing")
+    if attributes is not None and array.shape[1] != attributes:
+        raise ValueError(f"{name}: {array.shape[1]} attributes where {attributes} are expected")
+    return array.astype(np.int64, copy=False)

@@ -1,0 +1,318 @@
+"""The permutation kernel: whole rows (outputs with all their attributes) change groups together.
+
+A cell is one comparison, given as rows of integer codes: shape (outputs, attributes), -1 where the
+attribute was not measured. Codes are local names: only equality counts. To shuffle is to choose which
+rows form a group, so the counts of all shuffles and all attributes come from one matrix product of a
+0/1 mask (shuffles × rows) with the one-hot rows (rows × values). ``Shuffles`` draws the masks once
+for all cells of the same sizes; work goes in blocks, so memory does not grow with the draws.
+
+No interval is given for a divergence: the percentile bootstrap covers 0 % where there is no
+difference (docs/statistics.md). What is given is the plug-in, its mean E₀ and 95 % band under
+shuffling, the chance-adjusted value and p.
+"""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from itertools import combinations
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from tiltmeter.stats import arguments
+from tiltmeter.stats.arguments import Codes, Floats
+from tiltmeter.stats.divergence import chance_adjusted
+from tiltmeter.stats.resampling import monte_carlo_p
+from tiltmeter.stats.results import joined
+
+BLOCK = 400_000  # mask entries, or counts, in flight at a time: small enough to stay in cache
+CACHE = 64_000_000  # bytes of masks kept for the next cell of the same sizes
+TIE = 1e-9  # bits: rounding of sums of logarithms; what differs by less is a tie
+BAND = (0.025, 0.975)
+TINY = np.finfo(np.float64).tiny
+
+Labels = NDArray[np.uint8]
+
+
+@dataclass(frozen=True, slots=True)
+class Permuted:
+    """A statistic beside what shuffling makes of it.
+
+    ``value`` is the plug-in, the mean over attributes (and pairs); ``expected`` is E₀, its mean under
+    shuffling, [``low``, ``high``] its central 95 % there (the null band), ``adjusted`` =
+    (value - E₀)/(1 - E₀) for divergences, ``p`` = (1+b)/(1+B), ``smallest_p`` the smallest that B and
+    the sizes allow. ``sizes`` are the rows of each group. ``attributes`` holds the same, one an
+    attribute. ``None`` is "not measured" and ``note`` says why.
+    """
+
+    value: float | None
+    expected: float | None
+    low: float | None
+    high: float | None
+    adjusted: float | None
+    p: float | None
+    smallest_p: float | None
+    draws: int
+    sizes: tuple[int, ...]
+    method: str
+    note: str | None = None
+    attributes: tuple[Permuted, ...] = ()
+
+
+class Shuffles:
+    """The shuffles of a run: the same ones for every cell of the same sizes.
+
+    They follow from one number that ``generator`` gives here, and from the sizes of the cell, so a
+    cell's result does not depend on which cells came before it. Cells of one size share their
+    shuffles: each p is as valid as with its own, and their Monte-Carlo errors go together.
+    """
+
+    def __init__(self, *, draws: int, generator: np.random.Generator) -> None:
+        self.draws = arguments.draw_count("draws", draws)
+        self._seed = int(generator.integers(2**63))
+        self._kept: dict[tuple[int, ...], Labels] = {}
+
+    def blocks(self, sizes: tuple[int, ...], width: int) -> Iterator[Labels]:
+        """Group labels, shape (a block of draws, rows); at most ``BLOCK`` entries of ``width`` a block."""
+        block = max(1, BLOCK // max(width, 1))
+        if self.draws * sum(sizes) > CACHE:
+            for start in range(0, self.draws, block):
+                yield self._drawn(sizes, min(block, self.draws - start), start)
+            return
+        if sizes not in self._kept:
+            if sum(labels.nbytes for labels in self._kept.values()) + self.draws * sum(sizes) > CACHE:
+                self._kept.clear()
+            self._kept[sizes] = self._drawn(sizes, self.draws, 0)
+        for start in range(0, self.draws, block):
+            yield self._kept[sizes][start : start + block]
+
+    def _drawn(self, sizes: tuple[int, ...], draws: int, start: int) -> Labels:
+        generator = np.random.default_rng([self._seed, start, *sizes])
+        return generator.permuted(np.tile(_labels(sizes), (draws, 1)), axis=1)
+
+
+def base_against_group(*, base: ArrayLike, group: ArrayLike, shuffles: Shuffles) -> Permuted:
+    """Divergence of a cued group from the base, base ∪ group shuffled (SODA's BDS).
+
+    Arrays: codes, shapes (n_base, A) and (n_group, A). Unit: bits, mean over attributes. Range of
+    ``value`` [0, 1]; null value of ``adjusted`` 0, 1 at full separation; ``p`` is one-sided (larger).
+    Source: PROTOCOLS section 3; Lin (1991); Phipson & Smyth (2010). By hand: base (0, 0), group
+    (1, 1): JS 1; of the 6 splits 2 separate (JS 1) and 4 mix (JS 0), so E₀ = 1/3, adjusted 1, p ≈ 1/3.
+    An empty side: None with a note; an attribute missing on a whole side is left out of the mean, and
+    said. ``ValueError``: codes that are no integers or below -1, attributes that differ.
+    """
+    return _permuted([base, group], _mean_divergence, "JS divergence, rows permuted", shuffles, two_sided=False)
+
+
+def pairs_within(*, groups: Sequence[ArrayLike], shuffles: Shuffles) -> Permuted:
+    """Mean divergence over the pairs of a dimension's groups, shuffled among them (SODA's CDS).
+
+    Groups: codes, each (n_g, A), without the base. Unit, range, null value, errors and source as
+    ``base_against_group``, which this equals for two groups. Empty groups are left out, and said.
+    """
+    return _permuted(
+        list(groups), _mean_divergence, "JS divergence over pairs, rows permuted", shuffles, two_sided=False
+    )
+
+
+def concentration_difference(
+    *, base: ArrayLike, group: ArrayLike, shuffles: Shuffles, values: Sequence[int] | None = None
+) -> Permuted:
+    """VAC(group) - VAC(base), base ∪ group shuffled, two-sided about the mean of the shuffles.
+
+    VAC = 1 - H/log2 K with Miller–Madow's entropy, mean over attributes; ``values`` holds K an
+    attribute (the declared support), else the values seen in base ∪ group. Range about [-1, 1]; null
+    value 0; above 0 the group is more concentrated. ``adjusted`` is None: there is no ceiling.
+    Source: PROTOCOLS section 3; Miller (1955). By hand: base (0, 1), group (0, 0), K = 2: H = 1 + .3607
+    and 0, so VAC = -.3607 and 1: 1.3607. ``ValueError`` as ``base_against_group``; K below what is seen.
+    """
+    method = "VAC difference (Miller-Madow), rows permuted"
+    return _permuted([base, group], _mean_concentration, method, shuffles, two_sided=True, values=values)
+
+
+@dataclass(frozen=True, slots=True)
+class _Cell:
+    """One-hot rows of all groups, and which columns belong to which attribute."""
+
+    onehot: NDArray[np.float32]  # rows × values
+    member: Floats  # values × attributes, 0/1
+    sizes: tuple[int, ...]
+    supports: Floats  # values an attribute
+    complete: bool
+
+    def counts(self, labels: Labels) -> list[Floats]:
+        """Counts of every value in every group: one (draws × values) array a group."""
+        totals = self.onehot.sum(axis=0, dtype=np.float64)
+        found: list[Floats] = []
+        for group in range(len(self.sizes) - 1):
+            mask = (labels == group).astype(np.float32)
+            found.append((mask @ self.onehot).astype(np.float64))
+        found.append(totals - sum(found[1:], start=found[0]))
+        return found
+
+    def outcomes(self, counts: Floats, group: int) -> Floats:
+        """How many rows of a group are measured, per draw and attribute."""
+        if self.complete:
+            return np.full((1, self.member.shape[1]), float(self.sizes[group]))
+        return counts @ self.member
+
+    def shares(self, counts: Floats, outcomes: Floats) -> Floats:
+        """The shares of the values inside their attribute; 0 where nothing is measured."""
+        return counts / (np.maximum(outcomes, 1.0) @ self.member.T)
+
+
+def _permuted(
+    groups: list[ArrayLike],
+    statistic: Callable[[_Cell, list[Floats]], Floats],
+    method: str,
+    shuffles: Shuffles,
+    *,
+    two_sided: bool,
+    values: Sequence[int] | None = None,
+) -> Permuted:
+    coded = _coded(groups)
+    sizes = tuple(len(rows) for rows in coded)
+    filled = [rows for rows in coded if len(rows)]
+    note = f"{len(coded) - len(filled)} empty groups left out" if len(filled) < len(coded) else None
+    if len(filled) < 2 or (len(coded) == 2 and note):
+        return _nothing(method, shuffles.draws, sizes, "an empty group: nothing to compare")
+    cell = _cell(filled, values)
+    observed = statistic(cell, cell.counts(_labels(cell.sizes)[None, :]))[0]
+    width = max(cell.onehot.shape)
+    shuffled = np.concatenate([statistic(cell, cell.counts(b)) for b in shuffles.blocks(cell.sizes, width)])
+    smallest = max(1 / (1 + shuffles.draws), _smallest(cell.sizes))
+    measured = ~np.isnan(observed)
+    if not measured.all():
+        note = joined(note, f"{int((~measured).sum())} attributes not measured on every side: left out of the mean")
+    if measured.any():
+        observed = np.append(observed, observed[measured].mean())
+        shuffled = np.column_stack([shuffled, _mean_over(shuffled[:, measured])])
+    rows = _summaries(observed, shuffled, method, sizes, smallest, two_sided)
+    if not measured.any():
+        return _nothing(method, shuffles.draws, sizes, "no attribute is measured on both sides", tuple(rows))
+    return replace(rows[-1], note=note, attributes=tuple(rows[:-1]))
+
+
+def _summaries(
+    observed: Floats, shuffled: Floats, method: str, sizes: tuple[int, ...], smallest: float, two_sided: bool
+) -> list[Permuted]:
+    """One row a column of ``shuffled``. A shuffle that empties a side tells nothing against the null."""
+    draws = len(shuffled)
+    void = np.isnan(shuffled)
+    defined = draws - void.sum(axis=0)
+    measured = (defined > 0) & ~np.isnan(observed)
+    band = (np.nanquantile if void[:, measured].any() else np.quantile)(shuffled[:, measured], BAND, axis=0)
+    low, high = np.full((2, observed.size), np.nan)
+    low[measured], high[measured] = band
+    total = np.where(void, 0.0, shuffled).sum(axis=0)
+    with np.errstate(invalid="ignore"):
+        expected, centre = total / np.maximum(defined, 1), (total + observed) / (defined + 1)
+        below = np.abs(shuffled - centre) < np.abs(observed - centre) - TIE if two_sided else shuffled < observed - TIE
+    reached = draws - below.sum(axis=0)
+    found = []
+    for i in range(observed.size):
+        if not measured[i]:
+            found.append(_nothing(method, draws, sizes, "not measured on every side"))
+            continue
+        value, mean = float(observed[i]), float(expected[i])
+        adjusted = math.nan if two_sided else chance_adjusted(divergence=value, expected=mean)
+        p = monte_carlo_p(exceeding=int(reached[i]), draws=draws)
+        limits = (float(low[i]), float(high[i]))
+        above = None if math.isnan(adjusted) else adjusted
+        found.append(Permuted(value, mean, *limits, above, p, smallest, draws, sizes, method))
+    return found
+
+
+def _mean_divergence(cell: _Cell, counts: list[Floats]) -> Floats:
+    """JS divergence in bits per draw and attribute, mean over the pairs of groups that are measured."""
+    outcomes = [cell.outcomes(c, g) for g, c in enumerate(counts)]
+    shares = [cell.shares(c, n) for c, n in zip(counts, outcomes, strict=True)]
+    parts, found = [_plogp(p) for p in shares], []
+    steady = len(counts) == 2 and cell.complete and cell.sizes[0] == cell.sizes[1]  # the mixture never moves
+    for i, j in combinations(range(len(counts)), 2):
+        mixed = (shares[i][:1] + shares[j][:1]) / 2 if steady else (shares[i] + shares[j]) / 2
+        bits = np.clip(((parts[i] + parts[j]) / 2 - _plogp(mixed)) @ cell.member, 0.0, 1.0)
+        void = (outcomes[i] == 0) | (outcomes[j] == 0)
+        found.append(np.where(void, np.nan, bits) if void.any() else bits)
+    return found[0] if len(found) == 1 else _mean_over(np.stack(found, axis=-1))
+
+
+def _mean_concentration(cell: _Cell, counts: list[Floats]) -> Floats:
+    """VAC(group) - VAC(base) per draw and attribute; NaN where K is 1 or a side is empty."""
+    found = []
+    for group, c in enumerate(counts):
+        n = cell.outcomes(c, group)
+        bias = ((c > 0) @ cell.member - 1) / (2 * np.maximum(n, 1) * math.log(2))
+        bits = bias - _plogp(cell.shares(c, n)) @ cell.member
+        found.append(np.where((n == 0) | (cell.supports < 2), np.nan, 1 - bits / np.log2(np.maximum(cell.supports, 2))))
+    difference: Floats = found[1] - found[0]
+    return difference
+
+
+def _plogp(p: Floats) -> Floats:
+    product: Floats = np.log2(np.maximum(p, TINY))
+    product *= p
+    return product
+
+
+def _mean_over(values: Floats) -> Floats:
+    """The mean over the last axis of what is not NaN."""
+    missing = np.isnan(values)
+    if not missing.any():
+        mean: Floats = values.mean(axis=-1)
+        return mean
+    with np.errstate(invalid="ignore"):
+        mean = np.where(missing, 0.0, values).sum(axis=-1) / (~missing).sum(axis=-1)
+    return mean
+
+
+def _coded(groups: list[ArrayLike]) -> list[Codes]:
+    if not groups:
+        raise ValueError("groups: at least one expected")
+    coded = [arguments.rows(f"group {i}", group) for i, group in enumerate(groups)]
+    width = next((rows.shape[1] for rows in coded if len(rows)), coded[0].shape[1])
+    for i, rows in enumerate(coded):
+        if len(rows) and rows.shape[1] != width:
+            raise ValueError(f"group {i}: {rows.shape[1]} attributes where {width} are expected")
+    return coded
+
+
+def _cell(groups: list[Codes], values: Sequence[int] | None) -> _Cell:
+    pooled = np.concatenate(groups)
+    attributes = pooled.shape[1]
+    if values is not None and len(values) != attributes:
+        raise ValueError(f"values: {len(values)} supports where {attributes} attributes are given")
+    columns, owners, supports = [], [], np.zeros(attributes)
+    for a in range(attributes):
+        seen = np.unique(pooled[:, a])
+        seen = seen[seen >= 0]
+        columns.append(pooled[:, a, None] == seen[None, :])
+        owners += [a] * seen.size
+        supports[a] = seen.size if values is None else values[a]
+        if supports[a] < seen.size:
+            raise ValueError(f"values: {values} has fewer than the {seen.size} values seen of attribute {a}")
+    member = np.eye(attributes)[np.array(owners, dtype=np.intp)]
+    onehot = np.concatenate(columns, axis=1).astype(np.float32)
+    return _Cell(onehot, member, tuple(len(g) for g in groups), supports, bool((pooled >= 0).all()))
+
+
+def _labels(sizes: tuple[int, ...]) -> Labels:
+    if len(sizes) > 255:
+        raise ValueError("groups: at most 255 expected")
+    return np.repeat(np.arange(len(sizes), dtype=np.uint8), sizes)
+
+
+def _smallest(sizes: tuple[int, ...]) -> float:
+    """The share of arrangements that look like the observed one: groups of one size can be swapped."""
+    swaps = math.prod(math.factorial(many) for many in Counter(sizes).values())
+    logs = math.lgamma(sum(sizes) + 1) - sum(math.lgamma(size + 1) for size in sizes)
+    return swaps * math.exp(-logs) if logs < 50 else 0.0
+
+
+def _nothing(
+    method: str, draws: int, sizes: tuple[int, ...], note: str, attributes: tuple[Permuted, ...] = ()
+) -> Permuted:
+    return Permuted(None, None, None, None, None, None, None, draws, sizes, method, note, attributes)

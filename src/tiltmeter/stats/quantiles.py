@@ -1,0 +1,35 @@
+"""Quantiles and tails from ``scipy.special``: importing ``scipy.stats`` costs more than a second.
+
+Equal to ``scipy.stats.norm``, ``t``, ``nct`` and ``beta`` (tests/stats hold them side by side).
+"""
+
+from __future__ import annotations
+
+from functools import lru_cache
+
+from scipy import special  # type: ignore[import-untyped, unused-ignore]
+
+
+@lru_cache(maxsize=256)
+def normal_quantile(probability: float) -> float:
+    return float(special.ndtri(probability))
+
+
+@lru_cache(maxsize=4096)
+def t_quantile(probability: float, df: float) -> float:
+    return float(special.stdtrit(df, probability))
+
+
+def t_two_sided(t: float, df: float) -> float:
+    """P(\\|T\\| ≥ \\|t\\|) for Student's t."""
+    return float(2.0 * special.stdtr(df, -abs(t)))
+
+
+def t_upper(t: float, df: float) -> float:
+    """P(T ≥ t) for Student's t."""
+    return float(special.stdtr(df, -t))
+
+
+def noncentral_t_below(t: float, df: float, noncentrality: float) -> float:
+    """P(T ≤ t) for the noncentral t, the law of t under an alternative."""
+    return float(special.nctdtr(df, noncentrality, t))

@@ -1,0 +1,59 @@
+"""What a measure with its uncertainty looks like: two frozen rows, no behaviour.
+
+``None`` always means "not measured", and then ``note`` says why. It never means 0.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class Interval:
+    """One number with its interval.
+
+    ``value`` is the estimate, ``low`` and ``high`` its limits at ``confidence``, in the unit of the
+    estimate (a share lies in [0, 1], a difference in [-1, 1], a ratio in (0, inf)). ``se`` is the
+    standard error on the scale that ``method`` names (the log scale for ratios), ``df`` the degrees
+    of freedom of the t quantile, ``n`` the outcomes (or the sum of weights), ``clusters`` the items
+    that they come from, ``effective_n`` the n of independent outcomes that would be as informative,
+    and ``design_effect`` = n / effective_n.
+    """
+
+    value: float | None
+    low: float | None
+    high: float | None
+    method: str
+    confidence: float = 0.95
+    n: float | None = None
+    clusters: int | None = None
+    se: float | None = None
+    df: float | None = None
+    effective_n: float | None = None
+    design_effect: float | None = None
+    note: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Test:
+    """One hypothesis test.
+
+    ``p`` is two-sided unless ``method`` says otherwise. ``smallest_p`` is the smallest p that the
+    test can reach on these data: a discrete test whose ``smallest_p`` is above α cannot reject.
+    ``draws`` is the number of resamples, or of assignments where all are enumerated.
+    """
+
+    __test__ = False  # pytest collects by name otherwise
+
+    statistic: float | None
+    p: float | None
+    method: str
+    smallest_p: float | None = None
+    df: float | None = None
+    draws: int | None = None
+    note: str | None = None
+
+
+def joined(*notes: str | None) -> str | None:
+    """The notes that say something, as one; None if none does."""
+    return "; ".join(note for note in notes if note) or None

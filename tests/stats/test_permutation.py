@@ -1,0 +1,217 @@
+"""The kernel against a plain scipy loop over the same shuffles, and against all arrangements by hand."""
+
+import math
+from itertools import combinations
+
+import numpy as np
+import pytest
+from scipy.spatial.distance import jensenshannon
+
+from tiltmeter.stats import divergence, permutation
+from tiltmeter.stats.permutation import (
+    Shuffles,
+    base_against_group,
+    concentration_difference,
+    pairs_within,
+)
+
+
+def shuffles(draws: int = 199, seed: int = 1) -> Shuffles:
+    return Shuffles(draws=draws, generator=np.random.default_rng(seed))
+
+
+def plain_js(first: np.ndarray, second: np.ndarray) -> list[float]:
+    """JS divergence in bits per attribute, by scipy; NaN where a side is missing."""
+    found = []
+    for a, b in zip(first.T, second.T, strict=True):
+        a, b = a[a >= 0], b[b >= 0]
+        if not a.size or not b.size:
+            found.append(math.nan)
+            continue
+        size = max(a.max(), b.max()) + 1
+        found.append(jensenshannon(np.bincount(a, minlength=size), np.bincount(b, minlength=size), base=2) ** 2)
+    return found
+
+
+def plain_pairs(groups: list[np.ndarray]) -> list[float]:
+    return list(np.nanmean([plain_js(a, b) for a, b in combinations(groups, 2)], axis=0))
+
+
+def split(pooled: np.ndarray, labels: np.ndarray, groups: int) -> list[np.ndarray]:
+    return [pooled[labels == g] for g in range(groups)]
+
+
+CELLS = {
+    "two groups": ([20, 20], [5, 3, 7], 0.0),
+    "unequal sizes": ([12, 25], [4, 6], 0.0),
+    "three groups": ([20, 20, 20], [5, 3], 0.0),
+    "three unequal groups": ([9, 14, 20], [5, 3, 2], 0.0),
+    "missing labels": ([20, 20], [5, 3, 7], 0.2),
+    "three groups, missing labels": ([15, 20, 20], [4, 3], 0.2),
+    "one value": ([10, 10], [1, 1], 0.0),
+}
+
+
+@pytest.mark.parametrize("name", CELLS)
+def test_kernel_equals_a_plain_loop(name: str) -> None:
+    sizes, values, missing = CELLS[name]
+    generator = np.random.default_rng(5)
+    groups = [np.column_stack([generator.integers(0, k, n) for k in values]) for n in sizes]
+    for group in groups:
+        group[generator.random(group.shape) < missing] = -1
+    shuffled = shuffles()
+    found = pairs_within(groups=groups, shuffles=shuffled)
+    pooled = np.concatenate(groups)
+    loop = np.array(
+        [
+            plain_pairs(split(pooled, labels, len(groups)))
+            for block in shuffled.blocks(tuple(sizes), len(pooled))
+            for labels in block
+        ]
+    )
+    observed = np.array(plain_pairs(groups))
+    assert found.value == pytest.approx(observed.mean(), abs=1e-9)
+    assert found.expected == pytest.approx(loop.mean(axis=1).mean(), abs=1e-9)
+    assert (found.low, found.high) == pytest.approx(tuple(np.quantile(loop.mean(axis=1), [0.025, 0.975])), abs=1e-7)
+    reached = int((loop.mean(axis=1) >= observed.mean() - 1e-7).sum())
+    assert found.p == pytest.approx((1 + reached) / 200)
+    for a, each in enumerate(found.attributes):
+        assert each.value == pytest.approx(observed[a], abs=1e-9)
+        assert each.expected == pytest.approx(loop[:, a].mean(), abs=1e-9)
+        assert each.p == pytest.approx((1 + int((loop[:, a] >= observed[a] - 1e-7).sum())) / 200)
+    if len(groups) == 2:
+        same = base_against_group(base=groups[0], group=groups[1], shuffles=shuffled)
+        assert (same.value, same.p, same.expected) == (found.value, found.p, found.expected)
+
+
+def test_concentration_equals_a_plain_loop() -> None:
+    generator = np.random.default_rng(6)
+    base = np.column_stack([generator.integers(0, 5, 20), generator.integers(0, 3, 20)])
+    group = np.column_stack([generator.integers(0, 2, 16), generator.integers(0, 3, 16)])
+    declared, shuffled = [6, 3], shuffles()
+
+    def vac(rows: np.ndarray) -> np.ndarray:
+        counted = [np.bincount(rows[:, a], minlength=k) for a, k in enumerate(declared)]
+        return np.array([divergence.concentration(counts=c, miller_madow=True) for c in counted])
+
+    found = concentration_difference(base=base, group=group, shuffles=shuffled, values=declared)
+    pooled = np.concatenate([base, group])
+    loop = np.array([vac(pooled[ls == 1]) - vac(pooled[ls == 0]) for b in shuffled.blocks((20, 16), 36) for ls in b])
+    observed, means = (vac(group) - vac(base)).mean(), loop.mean(axis=1)
+    assert found.value == pytest.approx(observed, abs=1e-9)
+    assert found.expected == pytest.approx(means.mean(), abs=1e-9)
+    centre = (means.sum() + observed) / 200
+    assert found.p == pytest.approx((1 + (np.abs(means - centre) >= abs(observed - centre) - 1e-9).sum()) / 200)
+    assert found.adjusted is None
+    assert [each.value for each in found.attributes] == pytest.approx(list(vac(group) - vac(base)), abs=1e-9)
+
+
+def test_by_hand_over_all_six_splits() -> None:
+    """Two and two: 2 of 6 splits separate (JS 1), 4 mix fully (JS 0); E₀ = 1/3, p = 1/3."""
+    found = base_against_group(base=[[0], [0]], group=[[1], [1]], shuffles=shuffles(20_000))
+    assert found.value == 1
+    assert found.adjusted == 1
+    assert found.expected == pytest.approx(1 / 3, abs=0.015)
+    assert found.p == pytest.approx(1 / 3, abs=0.015)
+    assert found.smallest_p == pytest.approx(1 / 3)
+
+
+def test_concentration_by_hand() -> None:
+    found = concentration_difference(base=[[0], [1]], group=[[0], [0]], shuffles=shuffles(9))
+    assert found.value == pytest.approx(1 + 1 / (4 * math.log(2)), abs=1e-12)
+
+
+def test_full_separation_is_exactly_one() -> None:
+    """PROTOCOLS 3: six values against six others; subtracting E₀ alone would give about .75."""
+    generator = np.random.default_rng(3)
+    base, group = generator.integers(0, 6, (20, 4)), generator.integers(6, 12, (20, 4))
+    found = base_against_group(base=base, group=group, shuffles=shuffles(999))
+    assert found.value == pytest.approx(1, abs=1e-12)
+    assert found.adjusted == pytest.approx(1, abs=1e-12)
+    assert found.value - found.expected < 0.8
+    assert found.p == 1 / 1000
+
+
+def test_chance_adjusted_is_zero_where_nothing_differs() -> None:
+    """K = 6, n = 20: the plug-in is .10 bits and its root .25 (PROTOCOLS 3); adjusted 0 within .01."""
+    generator = np.random.default_rng(7)
+    shuffled = shuffles(299)
+    found = [
+        base_against_group(base=generator.integers(0, 6, 20), group=generator.integers(0, 6, 20), shuffles=shuffled)
+        for _ in range(1500)
+    ]
+    plugin = np.array([cell.value for cell in found])
+    assert abs(np.mean([cell.adjusted for cell in found])) < 0.01
+    assert plugin.mean() == pytest.approx(0.10, abs=0.01)
+    assert np.sqrt(plugin * math.log(2)).mean() == pytest.approx(0.25, abs=0.01)  # the paper's distance
+
+
+def test_rows_stay_together() -> None:
+    """A copied attribute changes no p: rows move whole. Shuffled apart, it would halve the spread."""
+    generator = np.random.default_rng(9)
+    base, group = generator.integers(0, 4, (20, 1)), generator.integers(0, 4, (20, 1))
+    one = base_against_group(base=base, group=group, shuffles=shuffles())
+    copied = base_against_group(base=np.repeat(base, 5, 1), group=np.repeat(group, 5, 1), shuffles=shuffles())
+    assert (one.p, one.expected) == (copied.p, pytest.approx(copied.expected))
+    assert (one.low, one.high) == pytest.approx((copied.low, copied.high))
+
+
+def test_seeded_and_independent_of_other_cells() -> None:
+    generator = np.random.default_rng(10)
+    cells = [(generator.integers(0, 5, (n, 3)), generator.integers(0, 5, (n, 3))) for n in (20, 12, 20)]
+    shared = shuffles()
+    together = [base_against_group(base=b, group=g, shuffles=shared) for b, g in cells]
+    alone = [base_against_group(base=b, group=g, shuffles=shuffles()) for b, g in cells]
+    assert together == alone
+    assert base_against_group(base=cells[0][0], group=cells[0][1], shuffles=shuffles(seed=2)) != together[0]
+
+
+def test_large_cells_are_drawn_in_blocks(monkeypatch: pytest.MonkeyPatch) -> None:
+    """More masks than are kept: the blocks are drawn anew and still follow from the seed."""
+    generator = np.random.default_rng(12)
+    base, group = generator.integers(0, 3, (300, 2)), generator.integers(0, 3, (300, 2))
+    kept = base_against_group(base=base, group=group, shuffles=shuffles(1999))
+    monkeypatch.setattr(permutation, "CACHE", 1000)
+    one, other = (base_against_group(base=base, group=group, shuffles=shuffles(1999)) for _ in range(2))
+    assert one == other
+    assert one.value == kept.value
+    assert one.expected == pytest.approx(kept.expected, rel=0.1)
+
+
+def test_names_of_codes_do_not_matter() -> None:
+    generator = np.random.default_rng(13)
+    base, group = generator.integers(0, 4, (20, 2)), generator.integers(0, 4, (20, 2))
+    renamed = [np.array([7, 3, 1000, 5])[rows] for rows in (base, group)]
+    one = base_against_group(base=base, group=group, shuffles=shuffles())
+    other = base_against_group(base=renamed[0], group=renamed[1], shuffles=shuffles())
+    assert (one.p, one.value) == (other.p, pytest.approx(other.value))
+
+
+def test_what_cannot_be_measured_is_none() -> None:
+    rows = np.zeros((5, 2), dtype=int)
+    empty = base_against_group(base=rows, group=np.zeros((0, 2), dtype=int), shuffles=shuffles())
+    assert (empty.value, empty.p, empty.adjusted) == (None, None, None)
+    assert "empty group" in empty.note
+    assert pairs_within(groups=[rows], shuffles=shuffles()).value is None
+    half = rows.copy()
+    half[:, 1] = -1
+    part = base_against_group(base=rows, group=half, shuffles=shuffles())
+    assert part.value == 0 and part.attributes[1].value is None
+    assert part.note.startswith("1 attributes not measured")
+    nothing = base_against_group(base=rows, group=np.full((5, 2), -1), shuffles=shuffles())
+    assert nothing.value is None and nothing.note
+    three = pairs_within(groups=[rows, rows[:0], rows], shuffles=shuffles())
+    assert three.value == 0 and three.note == "1 empty groups left out"
+    single = concentration_difference(base=rows, group=rows, shuffles=shuffles())
+    assert single.value is None and single.note
+
+
+def test_one_value_everywhere_is_no_difference() -> None:
+    rows = np.zeros((10, 3), dtype=int)
+    found = base_against_group(base=rows, group=rows, shuffles=shuffles())
+    assert (found.value, found.adjusted, found.p) == (0, 0, 1)
+
+
+def test_one_image_against_one() -> None:
+    found = base_against_group(base=[[0]], group=[[1]], shuffles=shuffles())
+    assert (found.value, found.expected, found.adjusted, found.p) == (1, 1, None, 1)
