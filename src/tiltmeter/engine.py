@@ -20,7 +20,7 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field, replace
 from typing import Any, TypeVar
 
-from .errors import BudgetError, Interrupted, ModelError, TiltmeterError, TransientError
+from .errors import BudgetError, Interrupted, ModelError, TiltmeterError, TransientError, Unanswered
 from .models import Model
 from .records import Label, Output, Reply, Request
 from .store import Store
@@ -242,6 +242,9 @@ class Engine:
                 await self._do(job)
             except Stopped:
                 return
+            except Unanswered as error:
+                self.tally.failed += 1
+                self.tally.last_failure = str(error)
             except TransientError as error:
                 self._give_up(error)
             except TiltmeterError as error:

@@ -13,6 +13,7 @@
     │   ├── MissingKey                  no key in the environment
     │   └── Incapable                   it lacks what the audit needs (log-probabilities, vision)
     ├── TransientError                  one call failed and may be sent again (engine only)
+    ├── Unanswered                      one trial has no answer and asking again is no use: it stays open (engine only)
     ├── BudgetError                     the cost cap would be passed, or a price is unknown under a cap
     └── Interrupted                     stopped by the user; everything received is stored
 
@@ -124,6 +125,12 @@ class TransientError(TiltmeterError):
     def __init__(self, message: str, retry_after: float | None = None) -> None:
         super().__init__(message)
         self.retry_after = retry_after
+
+
+class Unanswered(TiltmeterError):
+    """One request has no answer and will have none, as where a file of answers has a gap: the run goes on without it."""
+
+    slug = "unanswered"
 
 
 class BudgetError(TiltmeterError):

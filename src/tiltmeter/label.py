@@ -29,7 +29,7 @@ def _job(store: Store, instrument: Instrument, trial: Trial, output: Output, exa
     if output.outcome != ANSWER:
         return [Label(trial.id, instrument.annotator, instrument.attribute, output.outcome)]
     reply = store.reply(output.call) if exact else None
-    labels = yield from instrument.steps(Answered(trial, output, reply or Reply(output.text)))
+    labels = yield from instrument.steps(Answered(trial, output, reply or Reply(output.text), exact))
     if not labels:
         raise AssertionError(f"{instrument.annotator} gave no label; an instrument says why it has none (invalid, …)")
     return labels

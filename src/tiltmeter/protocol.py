@@ -12,6 +12,8 @@ from __future__ import annotations
 
 import csv
 import hashlib
+import io
+import json
 import re
 import tomllib
 from collections import Counter
@@ -26,7 +28,7 @@ from .records import Sampling
 
 Row = dict[str, str]
 SEVERAL = "|"
-_SLOT = re.compile(r"\{(\w+)\}")
+_SLOT = re.compile(r"\{\{|\}\}|\{(\w+)\}")  # {{ and }} stand for braces
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,8 +62,10 @@ class InstrumentSpec:
 class MeasureSpec:
     """What is computed from labels.
 
-    kind:     share | odds (more in `analyse`).
-    values:   the label values that are counted; `among`: those that make the denominator.
+    kind:     a name in `analyse.kinds.KINDS` (share, odds, difference, ratio, leader, divergence).
+    values:   the label values that are counted; `["*"]` is each value on a row of its own.
+    among:    the values that make the denominator; all labels otherwise, less those in `without`.
+    per:      what the denominator counts, "labels" or "outputs".
     by:       groupings, each a list of factors; [] is the whole.
     contrast: {factor, level, baseline}: the difference level − baseline, paired by cluster.
     null:     the value that stands for no tilt, tested against; None for no test.
@@ -77,6 +81,8 @@ class MeasureSpec:
     null: float | None = None
     unit: str = "share"
     headline: bool = False
+    per: str = "labels"
+    without: tuple[str, ...] = ()
     text: str = ""
 
 
@@ -86,6 +92,7 @@ class Variant:
 
     several: "alone" leaves a word of two classes out of the classes; "each" counts it in each, as papers do.
     intervals: False where the authors gave none.
+    measures:  the measures that it has, () for all; `only`: measures that no other variant has.
     """
 
     name: str
@@ -93,6 +100,7 @@ class Variant:
     several: str = "alone"
     intervals: bool = True
     measures: tuple[str, ...] = ()
+    only: tuple[str, ...] = ()
     text: str = ""
 
 
@@ -129,6 +137,15 @@ class Protocol:
             rows = _join(rows, table)
         return rows
 
+    @cached_property
+    def levels(self) -> dict[str, dict[str, int]]:
+        """The levels of each factor, numbered in the order of the design; of a cell with several values, each."""
+        return {
+            name: {level: n for n, level in enumerate(dict.fromkeys(
+                part for cell in self.cells for part in cell[name].split(SEVERAL)))}
+            for name in (*self.factors, self.item)
+        }  # fmt: skip
+
     @property
     def languages(self) -> list[str]:
         return list(dict.fromkeys(cell["language"] for cell in self.cells if "language" in cell))
@@ -149,7 +166,7 @@ def crosstab(protocol: Protocol) -> list[list[str]]:
         return []
     rows, column = list(protocol.crosstab["rows"]), str(protocol.crosstab["columns"])
     items = {cell[protocol.item]: cell for cell in protocol.cells}.values()
-    levels = list(dict.fromkeys(cell[column] for cell in items))
+    levels = list(protocol.crosstab.get("levels", ())) or list(dict.fromkeys(cell[column] for cell in items))
     counts: dict[tuple[str, ...], Counter[str]] = {}
     for cell in items:
         counts.setdefault(tuple(cell[name] for name in rows), Counter())[cell[column]] += 1
@@ -170,7 +187,7 @@ def load(path: Path) -> Protocol:
         raise ProtocolError(f"{where} is not a protocol file: {error}") from None
     known = {f.name for f in fields(Protocol)} - {"digest", "source", "inline"}
     _only(data, known, where)
-    for need in ("name", "title", "question", "tables", "prompt", "factors", "item", "instruments", "measures"):
+    for need in ("name", "title", "question", "tables", "prompt", "factors", "item"):
         if need not in data:
             raise ProtocolError(f"{where}: '{need}' is missing. Add a line: {need} = …")
     tables, digest = [], hashlib.sha256(text.encode())
@@ -188,8 +205,8 @@ def load(path: Path) -> Protocol:
         factors=tuple(data["factors"]),
         item=_text(data, "item", where),
         modes={name: _make(Mode, {"name": name, **mode}, f"{where}, modes.{name}") for name, mode in _modes(data)},
-        instruments=tuple(_instrument(spec, where) for spec in data["instruments"]),
-        measures=tuple(_make(MeasureSpec, _frozen(spec), f"{where}, measures") for spec in data["measures"]),
+        instruments=tuple(_instrument(spec, where) for spec in data.get("instruments", ())),
+        measures=tuple(_make(MeasureSpec, _frozen(spec), f"{where}, measures") for spec in data.get("measures", ())),
         variants={"default": Variant("default")}
         | {
             name: _make(Variant, {"name": name, **_frozen(spec)}, f"{where}, variants.{name}")
@@ -285,9 +302,9 @@ def _table(table: dict[str, Any], folder: Path, where: str) -> tuple[list[Row], 
         rows = [{key: str(value) for key, value in row.items()} for row in table["rows"]]
         content = b""
     elif "file" in table:
-        rows, content = _read_csv(folder / table["file"], where)
+        rows, content = _read_file(folder / table["file"], where)
     else:
-        raise ProtocolError(f'{where}: needs rows = [...] or file = "….csv".')
+        raise ProtocolError(f'{where}: needs rows = [...] or file = "….csv" (or .jsonl).')
     for column, allowed in table.get("where", {}).items():
         keep = [allowed] if isinstance(allowed, str) else allowed
         rows = [row for row in rows if row.get(column) in keep]
@@ -300,18 +317,26 @@ def _table(table: dict[str, Any], folder: Path, where: str) -> tuple[list[Row], 
     return rows, content
 
 
-def _read_csv(path: Path, where: str) -> tuple[list[Row], bytes]:
+def _read_file(path: Path, where: str) -> tuple[list[Row], bytes]:
+    """The rows of a CSV or JSON-lines file in UTF-8; a cell of JSON lines that is not text is kept as JSON."""
     try:
         content = path.read_bytes()
-        rows = list(csv.DictReader(content.decode("utf-8-sig").splitlines(), strict=True))
+        text = content.decode("utf-8-sig")
+        if path.suffix == ".jsonl":
+            return [_texts(json.loads(line)) for line in text.split("\n") if line.strip()], content
+        rows = list(csv.DictReader(io.StringIO(text, newline=""), strict=True))
     except FileNotFoundError:
         raise ProtocolError(f"{where}: there is no file {path.name}.") from None
-    except (OSError, UnicodeDecodeError, csv.Error) as error:
-        raise ProtocolError(f"{where}: {path.name} cannot be read as CSV in UTF-8: {error}") from None
+    except (OSError, ValueError, csv.Error) as error:
+        raise ProtocolError(f"{where}: {path.name} cannot be read as {path.suffix[1:]} in UTF-8: {error}") from None
     for number, row in enumerate(rows, 2):
         if None in row or None in row.values():
             raise ProtocolError(f"{where}: {path.name}, line {number} has not as many cells as the header.")
     return rows, content
+
+
+def _texts(row: dict[str, Any]) -> Row:
+    return {key: value if isinstance(value, str) else json.dumps(value, ensure_ascii=False) for key, value in row.items()}
 
 
 def _merge(rows: list[Row], key: Sequence[str]) -> list[Row]:
@@ -337,6 +362,8 @@ def _join(left: list[Row], right: Sequence[Row]) -> list[Row]:
 
 def _fill(template: str, row: Mapping[str, str], where: str, missing: str = "refuse") -> str:
     def value(match: re.Match[str]) -> str:
+        if match[1] is None:
+            return match[0] if missing == "keep" else match[0][0]
         if match[1] in row:
             return row[match[1]]
         if missing == "keep":

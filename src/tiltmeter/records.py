@@ -83,7 +83,8 @@ class Request:
     logprobs: how many alternatives with log-probabilities for each position; 0 for none.
     schema:   a JSON Schema (as text) that the reply must follow, or "".
     purpose:  "subject" or the annotator's id.
-    nonce:    what keeps two draws of the same prompt apart (the trial or output id, and a turn).
+    nonce:    what keeps two draws of the same prompt apart: `TRIAL/SAMPLE` for a subject, the output's id and a turn for
+              a judge.
     """
 
     model: str
@@ -165,11 +166,15 @@ Steps = Generator[Sequence[Request], Sequence[Reply], Sequence[Label]]
 
 @dataclass(frozen=True, slots=True)
 class Answered:
-    """An output with the trial that asked for it, as an instrument sees it."""
+    """An output with the trial that asked for it, as an instrument sees it.
+
+    exact: the output was asked for with log-probabilities, whether or not the reply has any.
+    """
 
     trial: Trial
     output: Output
     reply: Reply
+    exact: bool = False
 
 
 @dataclass(frozen=True, slots=True)

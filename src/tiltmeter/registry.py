@@ -9,15 +9,12 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from importlib import import_module
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from .errors import ProtocolError, UnknownName
 from .protocol import Protocol, load
 
-if TYPE_CHECKING:
-    from .models import Model
-
-PROTOCOLS = ("roles",)
+PROTOCOLS = ("protext", "roles")
 MODELS = {
     "builtin": "tiltmeter.models.local:builtin",
     "gguf": "tiltmeter.models.local:gguf",
@@ -64,11 +61,10 @@ def protocol(name: str) -> Protocol:
     raise UnknownName("protocol", name, protocol_names(), "Type: tiltmeter ls")
 
 
-def model(name: str, **options: Any) -> Model:
-    """A model by `kind` or `kind:name`."""
+def model(name: str, **options: Any) -> Any:
+    """A `models.Model` by `kind` or `kind:name` (typed where it is used, since no room here imports a room it names)."""
     kind, _, rest = name.partition(":")
-    made: Model = _find(MODELS, "models", kind, "model kind")(rest, **options)
-    return made
+    return _find(MODELS, "models", kind, "model kind")(rest, **options)
 
 
 def instrument(kind: str, name: str = "") -> Callable[..., Any]:

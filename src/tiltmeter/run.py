@@ -15,7 +15,7 @@ from .store import Store
 def request(trial: Trial, protocol: Protocol) -> Request:
     """What a trial asks its subject."""
     return Request(trial.subject, (Message("user", trial.prompt),), trial.sampling, trial.begin,
-                   protocol.modes[trial.mode].logprobs, nonce=trial.id)  # fmt: skip
+                   protocol.modes[trial.mode].logprobs, nonce=f"{trial.id}/{trial.sample}")  # fmt: skip
 
 
 def _job(trial: Trial, protocol: Protocol) -> Job:

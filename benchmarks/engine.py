@@ -1,0 +1,173 @@
+"""The engine against a bare loop, its memory, and how fast a finished run resumes.
+
+    python benchmarks/engine.py [--requests 10000] [--trials 50000] [--json]
+
+One local server on loopback that answers at once, 200 connections, everything stored. Each engine figure is a ratio to a
+bare aiohttp loop in the same run (median of three interleaved rounds), since wall times move with the machine's load.
+Exits 1 when a promise is broken: ratio ≥ 0.5 for subjects and for judges; memory flat from 1,000 to 50,000 trials; a
+finished run of 50,000 trials resumes in under 1.5 CPU seconds.
+"""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import json
+import os
+import resource
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import aiohttp
+
+CONNECTIONS = 200
+RATIO, RESUME_CPU, GROWTH = 0.5, 1.5, 1.25
+
+
+@contextmanager
+def server() -> Iterator[str]:
+    """A server in a process of its own; yields its base URL."""
+    command = [sys.executable, "-m", "tiltmeter.models.serve", "fast=1", "--port", "0"]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
+        assert process.stdout is not None
+        try:
+            yield process.stdout.readline().strip()
+        finally:
+            process.terminate()
+
+
+async def bare(url: str, number: int) -> float:
+    """Requests a second of a loop that reads replies and keeps nothing."""
+    body = {
+        "model": "m",
+        "messages": [{"role": "user", "content": "Fill in the blank with 'he' or 'she'. ___ is the most wise person."}],
+        "temperature": 1.0, "top_p": 1.0, "max_tokens": 64, "seed": 1, "top_k": 0, "min_p": 0.0,
+    }  # fmt: skip
+    numbers = iter(range(number))
+    async with aiohttp.ClientSession(connector=aiohttp.TCPConnector(limit=0)) as session:
+
+        async def work() -> None:
+            for _ in numbers:
+                async with session.post(f"{url}/chat/completions", json=body) as response:
+                    json.loads(await response.read())
+
+        begin = time.perf_counter()
+        await asyncio.gather(*(work() for _ in range(CONNECTIONS)))
+        return number / (time.perf_counter() - begin)
+
+
+def child(stage: str, folder: Path, url: str, trials: int) -> dict[str, float]:
+    """One stage in a process of its own: {rate, cpu, memory}."""
+    command = [
+        sys.executable,
+        __file__,
+        "--child",
+        stage,
+        "--folder",
+        str(folder),
+        "--url",
+        url,
+        "--trials",
+        str(trials),
+    ]
+    before = resource.getrusage(resource.RUSAGE_CHILDREN)
+    done = subprocess.run(command, stdout=subprocess.PIPE, text=True, check=True)
+    after = resource.getrusage(resource.RUSAGE_CHILDREN)
+    cpu = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
+    return {**json.loads(done.stdout), "cpu": cpu}
+
+
+def inside(stage: str, folder: Path, url: str, trials: int) -> dict[str, float]:
+    """What a child does: `subjects` answers trials, `judges` labels them, `resume` is the whole verb again."""
+    from tiltmeter import plan, registry
+    from tiltmeter.engine import Limits, Models
+    from tiltmeter.label import annotate
+    from tiltmeter.run import generate
+    from tiltmeter.store import Store
+
+    protocol = registry.protocol("roles")
+    choices = plan.Choices(("openai:m",), samples=max(1, trials // 196))
+    if stage == "resume":
+        from tiltmeter import api
+
+        api.run("roles", "openai:m", folder, samples=choices.samples, base_url=url)
+        return {}
+
+    async def work() -> float:
+        limits = Limits(concurrency=CONNECTIONS)
+        with Store(folder, create=True, writing=True) as store:
+            store.freeze(choices.frozen(protocol))
+            store.put("source", "roles")
+            async with Models(lambda name: registry.model(name, base_url=url, concurrency=CONNECTIONS)) as models:
+                begin = time.perf_counter()
+                if stage == "subjects":
+                    tally = await generate(store, protocol, choices, models, limits)
+                else:
+                    tally = await annotate(store, protocol, ("openai:judge",), models, limits)
+                return tally.calls / (time.perf_counter() - begin)
+
+    rate = asyncio.run(work())
+    return {"rate": rate, "memory": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024}
+
+
+def measure(requests: int, trials: int) -> dict[str, float]:
+    os.environ.pop("OPENAI_API_KEY", None)
+    found: dict[str, float] = {}
+    with server() as url, tempfile.TemporaryDirectory() as place:
+        rounds = []
+        for number in range(3):
+            folder = Path(place, str(number))
+            base = asyncio.run(bare(url, requests))
+            subjects, judges = (child(stage, folder, url, requests)["rate"] for stage in ("subjects", "judges"))
+            rounds.append((base, subjects, judges))
+        found["bare_per_s"] = statistics.median(row[0] for row in rounds)
+        found["subjects_ratio"] = statistics.median(row[1] / row[0] for row in rounds)
+        found["judges_ratio"] = statistics.median(row[2] / row[0] for row in rounds)
+        small, large = Path(place, "small"), Path(place, "large")
+        found["memory_1000_mb"] = child("subjects", small, url, 1000)["memory"]
+        found["memory_trials_mb"] = child("subjects", large, url, trials)["memory"]
+        child("resume", large, url, trials)  # labels what the first pass left
+        found["resume_cpu_s"] = child("resume", large, url, trials)["cpu"]
+    return found
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else "")
+    parser.add_argument("--requests", type=int, default=10_000)
+    parser.add_argument("--trials", type=int, default=50_000)
+    parser.add_argument("--json", action="store_true")
+    parser.add_argument("--child", choices=("subjects", "judges", "resume"), help=argparse.SUPPRESS)
+    parser.add_argument("--folder", type=Path, help=argparse.SUPPRESS)
+    parser.add_argument("--url", help=argparse.SUPPRESS)
+    given = parser.parse_args()
+    if given.child:
+        print(json.dumps(inside(given.child, given.folder, given.url, given.trials)))
+        return 0
+    found = measure(given.requests, given.trials)
+    if given.json:
+        print(json.dumps(found))
+    else:
+        print(f"bare loop                 {found['bare_per_s']:8.0f} requests/s")
+        print(f"subjects / bare           {found['subjects_ratio']:8.2f}   (promise: at least {RATIO})")
+        print(f"judges / bare             {found['judges_ratio']:8.2f}   (promise: at least {RATIO})")
+        print(f"memory at 1,000 trials    {found['memory_1000_mb']:8.0f} MB")
+        print(
+            f"memory at {given.trials:,} trials   {found['memory_trials_mb']:8.0f} MB  (promise: flat, within {GROWTH})"
+        )
+        print(f"resume of a finished run  {found['resume_cpu_s']:8.2f} CPU s  (promise: under {RESUME_CPU})")
+    kept = (
+        min(found["subjects_ratio"], found["judges_ratio"]) >= RATIO
+        and found["memory_trials_mb"] <= GROWTH * found["memory_1000_mb"]
+        and found["resume_cpu_s"] < RESUME_CPU
+    )
+    return 0 if kept else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,43 @@
+"""What tests share: a run made of labels that a test writes down, with no model behind it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from pathlib import Path
+
+import pytest
+
+from tiltmeter.plan import Choices
+from tiltmeter.protocol import Protocol
+from tiltmeter.records import Label, Output, Sampling, Trial
+from tiltmeter.store import Store
+
+
+class Made:
+    """A run of one protocol, filled by hand. A label is (factors, mode, {value: weight})."""
+
+    def __init__(self, folder: Path, protocol: Protocol) -> None:
+        self.protocol = protocol
+        self.store = Store(folder, create=True, writing=True)
+        self.store.freeze(Choices(("planted:x",)).frozen(protocol))
+        self.store.put("source", protocol.name)
+        self.number = 0
+
+    def label(
+        self, rows: Iterable[tuple[dict[str, str], str, dict[str, float]]], annotator: str = "choice/1@hand"
+    ) -> None:
+        trials, outputs, labels = [], [], []
+        for factors, mode, values in rows:
+            self.number += 1
+            trial = Trial(f"t{self.number:06}", "planted:x", mode, factors, 0, "?", "", Sampling())
+            trials.append(trial)
+            outputs.append(Output(trial.id, "answer", "", ""))
+            attribute = self.protocol.instruments[0].attribute
+            labels += [Label(trial.id, annotator, attribute, value, 0, weight) for value, weight in values.items()]
+        assert len(list(self.store.unanswered(trials))) == len(trials)
+        self.store.write([], outputs, labels)
+
+
+@pytest.fixture
+def made(tmp_path: Path) -> Iterable[type[Made]]:
+    yield Made

@@ -1,0 +1,113 @@
+"""The run folder: what is kept, what is refused."""
+
+from __future__ import annotations
+
+import sqlite3
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from tiltmeter.errors import RunBusy, RunMismatch, StoreError
+from tiltmeter.records import Label, Message, Output, Reply, Request, Sampling, Token, Trial
+from tiltmeter.store import Store
+
+TRIAL = Trial("t1", "m", "sampled", {"word": "wise"}, 0, "Who?", "", Sampling(seed=3))
+REQUEST = Request("m", (Message("user", "Who?"),), nonce="t1")
+REPLY = Reply("she", alternatives=((Token(b"\xe5", -0.25), Token(b"he", -1.5)),), served="m-1", usage=(9, 1), cost=0.5,
+              omitted=("seed",), raw="{}")  # fmt: skip
+
+
+def made(folder: Path) -> Store:
+    return Store(folder / "run", create=True, writing=True)
+
+
+def test_what_is_written_comes_back(tmp_path: Path) -> None:
+    with made(tmp_path) as store:
+        assert list(store.unanswered([TRIAL])) == [TRIAL]
+        output = Output("t1", "answer", "she", REQUEST.key)
+        store.write([(REQUEST, REPLY)], [output], [])
+        assert store.reply(REQUEST.key) == REPLY
+        assert list(store.unanswered([TRIAL])) == []
+        assert list(store.unlabelled("a")) == [(TRIAL, output)]
+        store.write([], [], [Label("t1", "a", "pronoun", "she")])
+        assert list(store.unlabelled("a")) == []
+        assert list(store.unlabelled("b")) == [(TRIAL, output)]
+        assert store.spent() == 0.5
+
+
+def test_a_closed_run_is_one_file(tmp_path: Path) -> None:
+    with made(tmp_path) as store:
+        store.put("x", 1)
+    assert [path.name for path in (tmp_path / "run").iterdir()] == ["run.sqlite"]
+
+
+def test_pieces_are_read_past_their_border(tmp_path: Path) -> None:
+    trials = [TRIAL._replace(id=f"t{n:04}") for n in range(1201)]
+    with made(tmp_path) as store:
+        assert len(list(store.unanswered(trials))) == 1201
+        store.write([], [Output(t.id, "answer", "", "") for t in trials], [])
+        assert [t.id for t, _ in store.unlabelled("a")] == [t.id for t in trials]
+
+
+def test_changed_choices_are_refused_by_name(tmp_path: Path) -> None:
+    with made(tmp_path) as store:
+        store.freeze({"protocol": "roles", "seed": 0})
+        store.freeze({"protocol": "roles", "seed": 0})
+        with pytest.raises(RunMismatch, match=r"another seed \(0, now 1\)"):
+            store.freeze({"protocol": "roles", "seed": 1})
+        with pytest.raises(RunMismatch, match="another protocol"):
+            store.freeze({"protocol": "words", "seed": 0})
+
+
+def test_one_writer_at_a_time_also_across_processes(tmp_path: Path) -> None:
+    again = "import sys; from tiltmeter.store import Store; Store(sys.argv[1], create=True, writing=True)"
+    command = [sys.executable, "-c", again, str(tmp_path / "run")]
+    with made(tmp_path):
+        busy = subprocess.run(command, capture_output=True, text=True, check=False)
+        with pytest.raises(RunBusy):
+            made(tmp_path)
+    assert "RunBusy" in busy.stderr
+    assert subprocess.run(command, check=False).returncode == 0
+
+
+def test_what_is_not_a_run_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(StoreError, match="is not a run"):
+        Store(tmp_path)
+    (tmp_path / "run.sqlite").write_bytes(b"hello, this is text and no database" * 100)
+    with pytest.raises(StoreError, match="damaged"):
+        Store(tmp_path)
+    (tmp_path / "run.sqlite").write_bytes(b"")
+    with pytest.raises(StoreError, match="only the beginning"):
+        Store(tmp_path)
+
+
+def test_a_newer_schema_is_refused(tmp_path: Path) -> None:
+    made(tmp_path).close()
+    with sqlite3.connect(tmp_path / "run" / "run.sqlite") as db:
+        db.execute("PRAGMA user_version=99")
+    db.close()
+    with pytest.raises(StoreError, match="newer tiltmeter"):
+        Store(tmp_path / "run")
+
+
+def test_a_full_disk_is_said_and_loses_nothing(tmp_path: Path) -> None:
+    with made(tmp_path) as store:
+        store.write([], [Output("t1", "answer", "she", "")], [])
+        store._db.execute(f"PRAGMA max_page_count={store._db.execute('PRAGMA page_count').fetchone()[0]}")
+        with pytest.raises(StoreError, match=r"disk .* is full.*run the same command again"):
+            store.write([], [Output(f"x{n}", "answer", "y" * 4000, "") for n in range(50)], [])
+        assert [row[0] for row in store.rows("SELECT trial FROM outputs")] == ["t1"]
+
+
+def test_an_unwritable_folder_is_said(tmp_path: Path) -> None:
+    (tmp_path / "run").write_text("a file")
+    with pytest.raises(StoreError, match="cannot be written"):
+        made(tmp_path)
+
+
+def test_a_blob_is_stored_once(tmp_path: Path) -> None:
+    with made(tmp_path) as store:
+        assert store.put_blob(b"x", ".png") == store.put_blob(b"x", ".png") != store.put_blob(b"y", ".png")
+        assert len(list((store.folder / "blobs").iterdir())) == 2
