@@ -66,6 +66,7 @@ class MeasureSpec:
     values:   the label values that are counted; `["*"]` is each value on a row of its own.
     among:    the values that make the denominator; all labels otherwise, less those in `without`.
     per:      what the denominator counts, "labels" or "outputs".
+    where:    {factor: [levels]}: only these trials, for a rate that is defined on some of them.
     by:       groupings, each a list of factors; [] is the whole.
     contrast: {factor, level, baseline}: the difference level − baseline, paired by cluster.
     null:     the value that stands for no tilt, tested against; None for no test.
@@ -83,6 +84,7 @@ class MeasureSpec:
     headline: bool = False
     per: str = "labels"
     without: tuple[str, ...] = ()
+    where: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     text: str = ""
 
 

@@ -8,7 +8,7 @@ items. Formulas and tests are in `stats/`, what a kind of measure does with them
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 
 import polars as pl
@@ -31,8 +31,7 @@ def estimates(store: Store, protocol: Protocol, variant: str = "default") -> lis
         raise UnknownName(f"variant of {protocol.name}", variant, protocol.variants)
     chosen = protocol.variants[variant]
     frame = counted(store, protocol)
-    for factor, levels in chosen.where.items():
-        frame = frame.filter(pl.col(factor).is_in(list(levels)))
+    frame = kept_rows(frame, chosen.where)
     frozen = store.get("frozen", {})
     found: list[Estimate] = []
     strata = [name for name in STRATA if name in frame.columns]
@@ -78,14 +77,22 @@ def counted(store: Store, protocol: Protocol) -> pl.DataFrame:
     )
 
 
+def kept_rows(frame: pl.DataFrame, where: Mapping[str, tuple[str, ...]]) -> pl.DataFrame:
+    """The rows whose factors have one of the levels named."""
+    for factor, levels in where.items():
+        frame = frame.filter(pl.col(factor).is_in(list(levels)))
+    return frame
+
+
 def _stratum(table: Table) -> Iterator[Estimate]:
     """The declared measures of one stratum, then the rate of every outcome."""
     seen = set(table.rows["attribute"].unique())
     for measure in _measures(table.protocol, table.variant):
         if measure.attribute not in seen:
             continue
+        kept = replace(table, rows=kept_rows(table.rows, measure.where))
         for by in measure.by:
-            for estimate in KINDS[measure.kind](table, measure, by):
+            for estimate in KINDS[measure.kind](kept, measure, by):
                 yield replace(estimate, family=f"{measure.name} by {', '.join(by) or 'whole'}")
     if not table.variant.measures:
         for attribute in dict.fromkeys(spec.attribute for spec in table.protocol.instruments):

@@ -9,20 +9,25 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from typing import Any, NamedTuple, Protocol
+from dataclasses import replace
+from typing import Any, NamedTuple, NoReturn, Protocol
 
-from ..errors import MissingKey, ModelError, TransientError
-from ..records import Reply, Request
+from ..errors import Incapable, MissingKey, ModelError, TiltmeterError, TransientError
+from ..records import ANSWER, Reply, Request
 from . import Model, Price
 
 MAX_REPLY = 64 * 2**20  # bytes; more than any reply that is meant
+NO_LOGPROBS = "gives no log-probabilities, which this mode reads. Type: --mode sampled"
 _PASSING = {408, 409, 425, 429}
 
 
 class HttpRequest(NamedTuple):
+    """What is sent. omitted: what the request asks for and the body leaves out, since the model refuses it."""
+
     path: str
     headers: Mapping[str, str]
     body: Mapping[str, Any]
+    omitted: tuple[str, ...] = ()
 
 
 class Dialect(Protocol):
@@ -73,42 +78,53 @@ class HttpModel(Model):
             wanted = self._dialect.build(request, self._omitted)
             status, headers, content = await self._post(wanted)
             if status == 200:
-                return self._read(request, content)
+                reply = self._read(request, content)
+                return replace(reply, omitted=wanted.omitted) if wanted.omitted else reply
             body = _json(content)
             refused = self._dialect.refused(request, body)
             if refused is not None:
-                return refused
+                return replace(refused, text=self._clean(refused.text))
             parameter = self._dialect.unwelcome(body) if status in (400, 422) else ""
-            if not parameter or (parameter in self._omitted and parameter not in wanted.body):
-                self._fail(status, headers, body, content)
-            self._omitted |= {parameter}
+            omitted = self._omitted | {parameter}
+            if not parameter or self._dialect.build(request, omitted) == wanted:
+                self._fail(request, status, headers, body, content)
+            self._omitted = omitted
 
     async def _post(self, wanted: HttpRequest) -> tuple[int, Mapping[str, str], bytes]:
-        aiohttp = self._aiohttp
         data = json.dumps(wanted.body, ensure_ascii=False).encode()
         try:
             async with self._session.post(
                 self._base + wanted.path, data=data, headers=wanted.headers, allow_redirects=False
             ) as response:
-                content = await response.content.read(MAX_REPLY)
-                if not response.content.at_eof():
-                    content += await response.read()
+                content = await self._content(response)
                 self._met = True
                 return response.status, response.headers, content
-        except TimeoutError:
-            raise TransientError(f"{self.name} did not answer within {self._timeout:.0f} s") from None
-        except aiohttp.InvalidURL:
-            raise ModelError(
-                f"'{self._base}' is not a URL. Type for instance: --base-url http://localhost:8000/v1"
-            ) from None
-        except (aiohttp.ClientConnectorError, aiohttp.ClientConnectorDNSError) as error:
-            if self._met:
-                raise TransientError(f"{self.name}: {self._clean(str(error))}") from None
-            raise ModelError(
-                f"Nothing answers at {self._base} ({self._clean(str(error))}). Start the server, or mend --base-url."
-            ) from None
-        except (aiohttp.ClientError, OSError) as error:
-            raise TransientError(f"{self.name}: {self._clean(str(error)) or type(error).__name__}") from None
+        except (TimeoutError, self._aiohttp.ClientError, OSError) as error:
+            raise self._lost(error) from None
+
+    async def _content(self, response: Any) -> bytes:
+        content = bytearray()
+        async for chunk in response.content.iter_any():
+            content += chunk
+            if len(content) > MAX_REPLY:
+                raise ModelError(
+                    f"{self.name} sent more than {MAX_REPLY // 2**20} MiB for one reply. Check --base-url."
+                )
+        return bytes(content)
+
+    def _lost(self, error: Exception) -> TiltmeterError:
+        """What a failed connection means. Before the first reply of all, an address that does not answer is a wrong one."""
+        aiohttp = self._aiohttp
+        said = self._clean(str(error)) or type(error).__name__
+        if isinstance(error, aiohttp.InvalidURL | aiohttp.NonHttpUrlClientError):
+            return ModelError(f"'{self._base}' is not a URL. Type for instance: --base-url http://localhost:8000/v1")
+        if not self._met and isinstance(error, aiohttp.ClientConnectorError | aiohttp.ConnectionTimeoutError):
+            return ModelError(f"Nothing answers at {self._base} ({said}). Start the server, or mend --base-url.")
+        if not self._met and isinstance(error, aiohttp.ClientResponseError):
+            return ModelError(f"{self._base} does not speak HTTP ({said}). Mend --base-url.")
+        if isinstance(error, TimeoutError):
+            return TransientError(f"{self.name} did not answer within {self._timeout:g} s")
+        return TransientError(f"{self.name}: {said}")
 
     def _read(self, request: Request, content: bytes) -> Reply:
         if content.lstrip()[:1] == b"<":
@@ -117,23 +133,23 @@ class HttpModel(Model):
             )
         body = _json(content)
         if body is None:
-            raise TransientError(f"{self.name} sent JSON that breaks off: {self._clean(_start(content))}")
+            raise TransientError(f"{self.name} sent JSON that breaks off: {self._start(content)}")
         try:
             reply = self._dialect.parse(request, body)
         except (ValueError, KeyError, TypeError, IndexError, AttributeError) as error:
             problem = error if isinstance(error, ValueError) else f"unexpected shape ({type(error).__name__} {error})"
             raise ModelError(
-                f"{self._base} does not answer as {self.name} should: {problem}. It said: "
-                f"{self._clean(_start(content))}"
+                f"{self._base} does not answer as {self.name} should: {self._clean(str(problem))}. It said: "
+                f"{self._start(content)}"
             ) from None
+        if request.logprobs and reply.outcome == ANSWER and not any(reply.alternatives):
+            raise Incapable(f"{self.name} {NO_LOGPROBS}")
         return reply
 
-    @property
-    def omitted(self) -> tuple[str, ...]:
-        return tuple(sorted(self._omitted))
-
-    def _fail(self, status: int, headers: Mapping[str, str], body: Any, content: bytes) -> None:
-        said = self._clean(_message(body) or _start(content))
+    def _fail(self, request: Request, status: int, headers: Mapping[str, str], body: Any, content: bytes) -> NoReturn:
+        said = self._clean(_message(body))[:300] or self._start(content)
+        if request.logprobs and status in (400, 422) and "logprob" in said:
+            raise Incapable(f"{self.name} {NO_LOGPROBS} It said: {said}")
         if status in (401, 403):
             how = f"Set {self._key_name} in the environment." if self._key_name else "Check the key."
             raise MissingKey(f"{self.name} refuses the key (HTTP {status}): {said} {how}")
@@ -156,11 +172,15 @@ class HttpModel(Model):
     def _clean(self, text: str) -> str:
         return text.replace(self._key, "***") if self._key else text
 
+    def _start(self, content: bytes) -> str:
+        """The beginning of a reply. It is cut after the key is taken out, so that no piece of the key is left."""
+        return self._clean(content[:4096].decode("utf-8", "replace"))[:120].replace("\n", " ")
+
 
 def _json(content: bytes) -> Any:
     try:
         return json.loads(content)
-    except ValueError:
+    except (ValueError, RecursionError):
         return None
 
 
@@ -171,12 +191,8 @@ def _message(body: Any) -> str:
     error = body.get("error", body)
     if isinstance(error, dict):
         parts = [str(error[name]) for name in ("code", "type", "message", "detail") if error.get(name)]
-        return " ".join(dict.fromkeys(parts))[:300]
-    return str(error)[:300]
-
-
-def _start(content: bytes) -> str:
-    return content[:120].decode("utf-8", "replace").replace("\n", " ")
+        return " ".join(dict.fromkeys(parts))
+    return str(error)
 
 
 def _retry_after(headers: Mapping[str, str]) -> float | None:

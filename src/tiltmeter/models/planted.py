@@ -1,0 +1,151 @@
+"""`planted:SETTINGS`: a model with a tilt of known size, for tests, tutorials and checks of one's own set-up.
+
+It is given what any model is given, the request, and knows the class of a word by looking its prompt up in the protocol.
+The same request (messages, begun answer, seed, nonce) gets the same reply whatever the order and the concurrency; another
+nonce or seed is an independent draw. Settings that concern delivery (faults, latency) do not change what is said.
+
+The settings are listed in tilt.py; `truth` and `mean_truth` there say what an audit of it should find. serve.py puts the
+same model behind HTTP. In process a fault is the error that the client would have made of it.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Sequence
+from dataclasses import fields
+from typing import Any
+
+from ..errors import Incapable, MissingKey, ModelError, TransientError
+from ..records import Reply, Request, Token
+from . import FREE, Model, Price
+from .http import NO_LOGPROBS
+from .judging import Judge
+from .speech import Known, finished, know, next_token, pick, say
+from .tilt import FAULTS, SWITCHES, Settings, Tilt, mean_truth, parse, truth, uniforms
+
+__all__ = ["Planted", "mean_truth", "planted", "truth"]
+_DELIVERY = {*FAULTS, *SWITCHES, "wait", "latency", "most", "refuses", "text"}
+_BROKEN = {
+    "html": "answers with a web page, not with an API",
+    "notchat": "does not answer as a chat API should",
+    "redirect": "redirects (HTTP 307)",
+    "quota": "the account has no credit left (HTTP 429)",
+}
+
+
+class Planted(Model):
+    """A model with a known tilt, in process. `timeout` is how many seconds a `hang` lasts here."""
+
+    continues = True
+    parallel = 1000
+
+    def __init__(self, settings: Settings, price: Price = FREE, timeout: float = 120.0) -> None:
+        self.name, self.price, self.settings = f"planted:{settings.text}", price, settings
+        self.tilt = Tilt(settings)
+        self._timeout = timeout
+        believed = [(f.name, getattr(settings, f.name)) for f in fields(settings) if f.name not in _DELIVERY]
+        self._mark = repr(believed)
+        self._judge = Judge(self.tilt)
+        self._met: dict[str, Known] = {}
+        self._attempts: dict[tuple[Any, ...], int] = {}
+
+    async def ask(self, request: Request) -> Reply:
+        await asyncio.sleep(self.latency(request))
+        fault = self.fault(request)
+        if fault == "hang":
+            await asyncio.sleep(self._timeout)
+        self._raise(fault)
+        if request.logprobs and self.settings.nologprobs:
+            raise Incapable(f"{self.name} {NO_LOGPROBS}")
+        return self.reply(request)
+
+    def _raise(self, fault: str) -> None:
+        settings = self.settings
+        if settings.unauthorised:
+            raise MissingKey(f"{self.name} refuses the key (HTTP 401), as it was told to. Leave out unauthorised=1.")
+        for name, said in _BROKEN.items():
+            if getattr(settings, name):
+                raise ModelError(f"{self.name} {said}, as it was told to. Leave out {name}=1.")
+        if fault:
+            wait = settings.wait if fault == "limit" else None
+            raise TransientError(f"{self.name}: {FAULTS[fault]}, as it was told to", wait)
+
+    def latency(self, request: Request) -> float:
+        """Seconds, uniform between half and one and a half times the setting, so that replies overtake each other."""
+        if not self.settings.latency:
+            return 0.0
+        (uniform,) = uniforms(self.settings.seed, "latency", _identity(request), number=1)
+        return self.settings.latency * (0.5 + uniform)
+
+    def fault(self, request: Request) -> str:
+        """The fault of this attempt at a request, or "". Counts attempts; forgets them when one gets through."""
+        if not self.settings.faulty:
+            return ""
+        identity = _identity(request)
+        attempt = self._attempts.get(identity, 0)
+        (uniform,) = uniforms(self.settings.seed, "fault", identity, attempt, number=1)
+        for name in FAULTS:
+            uniform -= getattr(self.settings, name)
+            if uniform < 0:
+                self._attempts[identity] = attempt + 1
+                return name
+        self._attempts.pop(identity, None)
+        return ""
+
+    def reply(self, request: Request) -> Reply:
+        """What is said to a request: pure."""
+        draws = uniforms(self._mark, _identity(request))
+        text = self._judge.reply(request, draws)
+        alternatives: tuple[Token, ...] = ()
+        if text is None:
+            known = self._known(request)
+            if request.logprobs:
+                text, alternatives = next_token(self.settings, known, request.begin, request.logprobs, draws[0])
+            else:
+                text = self._drawn(known, request, draws)
+        words = text.split(" ")
+        if len(words) > request.sampling.max_tokens:
+            text = " ".join(words[: request.sampling.max_tokens])
+        places = (alternatives,) if alternatives and not self.settings.nologprobs else ()
+        return Reply(text, alternatives=places, served="planted", fingerprint=f"tilt-{self.settings.seed}",
+                     usage=None if self.settings.lie else usage(request, text), omitted=self.settings.refuses)  # fmt: skip
+
+    def _known(self, request: Request) -> Known:
+        """What the prompt of a request means. A prompt that is not the protocol's is an item of its own."""
+        for message in request.messages:
+            known = self._met.get(message.content)
+            if known is None and message.content in self.tilt.cells:
+                known = self._met[message.content] = know(self.tilt, self.tilt.cells[message.content], message.content)
+            if known is not None:
+                return known
+        prompt = next((message.content for message in request.messages if message.role == "user"), "")
+        if self.settings.levels or self.settings.order:
+            raise ModelError(
+                f"{self.name} does not know the prompt '{prompt[:60]}…': it is none of "
+                f"{self.settings.protocol}. Add for instance protocol=roles or protocol=FILE.toml."
+            )
+        return know(self.tilt, {self.tilt.protocol.item: prompt}, prompt)
+
+    def _drawn(self, known: Known, request: Request, draws: Sequence[float]) -> str:
+        """A drawn answer: the outcome by the first number, its words by the second."""
+        outcome = pick(known.outcomes, draws[0])
+        if request.begin and outcome in known.forms:
+            return finished(request.begin, known.forms[outcome])
+        return say(self.settings, known, outcome, draws[1])
+
+
+def _identity(request: Request) -> tuple[Any, ...]:
+    """What makes two requests the same draw."""
+    return (request.messages, request.begin, request.sampling.seed, request.nonce)
+
+
+def usage(request: Request, text: str) -> tuple[int, int]:
+    """Tokens as a plausible server would count them: one for every four bytes."""
+    size = sum(len(message.content.encode()) for message in request.messages) + len(request.begin)
+    return size // 4 + 1, min(request.sampling.max_tokens, len(text.encode()) // 4 + 1)
+
+
+def planted(settings: str, *, price: Price | None = None, timeout: float = 120.0, **_: Any) -> Planted:
+    """`planted:SETTINGS`; without settings every word is chosen equally often."""
+    read = parse(settings)
+    return Planted(read, FREE if price is None else price, timeout)

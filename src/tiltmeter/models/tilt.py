@@ -1,0 +1,318 @@
+"""What a planted model believes: its settings, and the true shares that follow from them. Pure.
+
+A planted model is named by its settings, `planted:KEY=VALUE,KEY=VALUE,…`:
+
+    VALUE=p          share of one of the two or more words that the protocol offers (`she=0.7`); the others divide the rest
+    VALUE.LEVEL=p    the same where a factor has this level (`she.communal=0.8`). Where levels of several factors fit, the
+                     factor that the protocol names later counts (a word over its class, a class over an option order);
+                     where an item has several levels of one factor (`communal|outlook`), their mean
+    spread=s         each item's log-odds are shifted by s × its own standard normal number, fixed by `seed` and the item
+    order=d          the share where VALUE is offered first, less the share where it is not (a level `VALUE_first`)
+    refuse, both, neither, invalid, foreign      shares of answers that are no choice; `foreign` is another language
+    rest=p           probability outside the log-probabilities listed; in drawn answers, an invalid word
+    protocol=NAME    whose prompts it knows: a name or a .toml file
+    seed, dress=plain|varied
+    agree=p, accuracy=p, judge=reads|never       as a judge: how often it names a label, and how often the right one
+    latency=s        seconds for a reply (uniform between half and one and a half times that)
+    most=n           alternatives that may be asked for (20, as vLLM does); more is an error 400. 0 for no limit
+    refuses=A+B      parameters that are an error 400, by their names on the wire
+
+How a reply fails to arrive has settings too, shares of attempts and switches: `FAULTS` and `SWITCHES` below. `wait` is
+the Retry-After of `limit`, in seconds. Temperature is not modelled: the shares are
+those at temperature 1.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field, fields, replace
+from functools import cached_property
+from hashlib import blake2b
+from statistics import NormalDist
+
+from .. import registry
+from ..errors import UnknownName, UsageError
+from ..protocol import SEVERAL, Protocol, Row
+from ..records import BOTH, INVALID, NEITHER, OTHER_LANGUAGE, REFUSAL
+
+# setting → the outcome that it plants
+OUTCOMES = {"refuse": REFUSAL, "both": BOTH, "neither": NEITHER, "invalid": INVALID, "foreign": OTHER_LANGUAGE}
+# Shares of attempts that fail, drawn anew at each attempt, so a retry gets through.
+FAULTS = {
+    "fail": "HTTP 503",
+    "limit": "HTTP 429 with Retry-After: `wait` seconds",
+    "hang": "no answer until the client gives up",
+    "drop": "the connection is closed without an answer",
+    "truncate": "JSON that breaks off",
+}
+# What is wrong with every reply, as 0 or 1.
+SWITCHES = {
+    "html": "a web page instead of JSON",
+    "notchat": "JSON that is no chat reply",
+    "redirect": "HTTP 307 to another address",
+    "unauthorised": "HTTP 401",
+    "quota": "HTTP 429 that no waiting mends",
+    "lie": "a usage that cannot be",
+    "nologprobs": "log-probabilities are asked for and left out",
+    "firstbyte": "tokens are single bytes, so a form's first token need not be a character",
+    "echo": "a begun answer is repeated in the reply",
+    "fast": "the same bytes for every request, for benchmarks of clients (server only)",
+}
+DRESSES, JUDGES = ("varied", "plain"), ("reads", "never")
+
+
+@dataclass(frozen=True)
+class Settings:
+    """The settings of one planted model. `value` is the tilted word ("" where the name gives none: equal shares)."""
+
+    text: str = ""
+    protocol: str = "roles"
+    value: str = ""
+    share: float | None = None
+    levels: Mapping[str, float] = field(default_factory=dict)
+    spread: float = 0.0
+    order: float = 0.0
+    refuse: float = 0.0
+    both: float = 0.0
+    neither: float = 0.0
+    invalid: float = 0.0
+    foreign: float = 0.0
+    rest: float = 0.0
+    seed: int = 0
+    dress: str = "varied"
+    judge: str = "reads"
+    agree: float = 1.0
+    accuracy: float = 1.0
+    fail: float = 0.0
+    limit: float = 0.0
+    hang: float = 0.0
+    drop: float = 0.0
+    truncate: float = 0.0
+    wait: float = 1.0
+    latency: float = 0.0
+    most: int = 0
+    refuses: tuple[str, ...] = ()
+    html: bool = False
+    notchat: bool = False
+    redirect: bool = False
+    unauthorised: bool = False
+    quota: bool = False
+    lie: bool = False
+    nologprobs: bool = False
+    firstbyte: bool = False
+    echo: bool = False
+    fast: bool = False
+
+    @cached_property
+    def faulty(self) -> bool:
+        return any(getattr(self, name) for name in FAULTS)
+
+
+_DEFAULTS = {f.name: f.default for f in fields(Settings) if f.name not in ("text", "value", "share", "levels")}
+_ABOVE_ONE = ("spread", "wait", "latency")  # seconds and a standard deviation: not shares
+
+
+def parse(text: str) -> Settings:
+    """Settings from a model's name, with or without `planted:`. Raises UsageError with the nearest name."""
+    text = text.removeprefix("planted:")
+    found: dict[str, object] = {}
+    shares: dict[str, str] = {}
+    for part in filter(None, (part.strip() for part in text.split(","))):
+        key, equals, value = (piece.strip() for piece in part.partition("="))
+        if not equals or not value:
+            raise UsageError(f"planted: the setting '{key}' has no value. Type for instance: planted:she=0.7,{key}=…")
+        if key in found or key in shares:
+            raise UsageError(f"planted: the setting '{key}' is given twice. Leave one out.")
+        if key in _DEFAULTS:
+            found[key] = _read(key, value)
+        else:
+            shares[key] = value
+    settings = _tilted(Settings(text=text, **found), shares)  # type: ignore[arg-type]
+    for names in (OUTCOMES.keys() | {"rest"}, FAULTS):
+        total = sum(getattr(settings, name) for name in names)
+        if total > 1 + 1e-9:
+            raise UsageError(
+                f"planted: {' + '.join(sorted(names))} are {total:.3g} in all; shares are at most 1 together."
+            )
+    return settings
+
+
+def _read(key: str, value: str) -> object:
+    default = _DEFAULTS[key]
+    choices = {"dress": DRESSES, "judge": JUDGES}.get(key)
+    if choices and value not in choices:
+        raise UnknownName(f"{key} of planted", value, choices)
+    if isinstance(default, bool):
+        if value not in ("0", "1"):
+            raise UsageError(f"planted: {key} is 0 or 1, not '{value}'. Type: {key}=1")
+        return value == "1"
+    if isinstance(default, tuple):
+        return tuple(value.split("+"))
+    if isinstance(default, float):
+        return _number(key, value, lowest=-1.0 if key == "order" else 0.0, highest=1e6 if key in _ABOVE_ONE else 1.0)
+    if isinstance(default, int):
+        return _whole(key, value)
+    return value
+
+
+def _number(key: str, value: str, *, lowest: float = 0.0, highest: float = 1.0) -> float:
+    try:
+        number = float(value)
+    except ValueError:
+        number = math.nan
+    if not lowest <= number <= highest:
+        span = f"a number from {lowest:g} to {highest:g}" if highest <= 1 else f"a number, {lowest:g} or more"
+        raise UsageError(f"planted: {key} is {span}, not '{value}'. Type for instance: {key}=0.7")
+    return number
+
+
+def _whole(key: str, value: str) -> int:
+    if not value.isdecimal():
+        raise UsageError(f"planted: {key} is a whole number, not '{value}'. Type for instance: {key}=3")
+    return int(value)
+
+
+def _tilted(settings: Settings, shares: Mapping[str, str]) -> Settings:
+    """The settings with the tilted word and its levels, which must be the protocol's own."""
+    if not shares:
+        return settings
+    protocol = registry.protocol(settings.protocol)
+    values, known = offered(protocol), levels(protocol)
+    planted: dict[str, float] = {}
+    share: float | None = None
+    named = dict.fromkeys(key.partition(".")[0] for key in shares)
+    for name in named:
+        if name not in values:
+            raise UnknownName("setting of planted", name, [*values, *_DEFAULTS])
+    if len(named) > 1:
+        raise UsageError(
+            f"planted: {' and '.join(named)} are both given a share. Give one; the others divide the rest."
+        )
+    for key, number in shares.items():
+        _, dot, level = key.partition(".")
+        if dot and level not in known:
+            raise UnknownName(f"level of {protocol.name}", level, known)
+        if dot:
+            planted[level] = _number(key, number)
+        else:
+            share = _number(key, number)
+    return replace(settings, value=next(iter(named)), share=share, levels=planted)
+
+
+def offered(protocol: Protocol, language: str = "") -> dict[str, str]:
+    """The values that a protocol lets a model choose from, each with the form that is written for it in a language."""
+    found: dict[str, str] = {}
+    for spec in protocol.instruments:
+        by_language: Mapping[str, Mapping[str, list[str]]] = spec.settings.get("forms", {})
+        for name, forms in by_language.items():
+            if name == language or not language or len(by_language) == 1:
+                found |= {value: written[0] for value, written in forms.items() if value not in found}
+    return found
+
+
+def levels(protocol: Protocol) -> dict[str, str]:
+    """Every level of every factor → the factor; a level of two factors belongs to the later one."""
+    return {level: name for name in protocol.factors for cell in protocol.cells for level in cell[name].split(SEVERAL)}
+
+
+class Tilt:
+    """The shares of one planted model for every cell of its protocol."""
+
+    def __init__(self, settings: Settings) -> None:
+        self.settings = settings
+        self.protocol = registry.protocol(settings.protocol)
+        values = offered(self.protocol)
+        if not values:
+            raise UsageError(
+                f"planted: {self.protocol.name} offers no choice between words, so nothing can be planted in it."
+            )
+        self.value = settings.value or list(values)[-1]
+
+    @cached_property
+    def cells(self) -> dict[str, Row]:
+        """Prompt → cell of the design."""
+        return {self.protocol.words(cell): cell for cell in self.protocol.cells}
+
+    def forms(self, cell: Mapping[str, str]) -> dict[str, str]:
+        """Value → the form that is written for it."""
+        return offered(self.protocol, cell.get("language", ""))
+
+    def share(self, cell: Mapping[str, str]) -> float:
+        """The true share of the tilted value among the answers that are one of the values."""
+        forms = self.forms(cell)
+        settings = self.settings
+        share = self._declared(cell, 1 / len(forms))
+        if settings.spread and 0 < share < 1:
+            item = cell.get(self.protocol.item, "")
+            share = _logistic(math.log(share / (1 - share)) + settings.spread * normal(settings.seed, item))
+        if settings.order:
+            sign = self._first(cell)
+            share = min(1.0, max(0.0, share + sign * settings.order / 2))
+        return share
+
+    def _declared(self, cell: Mapping[str, str], equal: float) -> float:
+        planted = self.settings.levels
+        for factor in reversed(self.protocol.factors):
+            fitting = [planted[level] for level in cell.get(factor, "").split(SEVERAL) if level in planted]
+            if fitting:
+                return sum(fitting) / len(fitting)
+        return equal if self.settings.share is None else self.settings.share
+
+    def _first(self, cell: Mapping[str, str]) -> int:
+        """1 where the tilted value is offered first, −1 where another is, 0 where the design does not say."""
+        for factor in self.protocol.factors:
+            if cell.get(factor, "").endswith("_first"):
+                return 1 if cell[factor] == f"{self.value}_first" else -1
+        return 0
+
+    def outcomes(self, cell: Mapping[str, str]) -> dict[str, float]:
+        """The true share of every outcome of a drawn answer: each value, and what is no choice."""
+        settings, forms = self.settings, self.forms(cell)
+        none = {outcome: getattr(settings, name) for name, outcome in OUTCOMES.items()}
+        none[INVALID] += settings.rest
+        answered = max(0.0, 1 - sum(none.values()))
+        share = self.share(cell)
+        others = len(forms) - 1
+        shares = {value: answered * (share if value == self.value else (1 - share) / others) for value in forms}
+        return {**shares, **none}
+
+
+def truth(settings: str, cell: Mapping[str, str]) -> float:
+    """The exact share of the tilted value among chosen values in one cell: logistic(logit(p) + spread·z) ± order/2, in [0, 1].
+
+    p is the share declared for the cell, z its item's own standard normal number. Worked example: she=.7, order=.1 gives
+    .75 where she is offered first and .65 where he is.
+    """
+    return Tilt(parse(settings)).share(cell)
+
+
+def mean_truth(settings: str, where: Mapping[str, str] | None = None) -> float:
+    """The mean of `truth` over the protocol's cells in which each factor named in `where` has that value; NaN for none.
+
+    With spread this is not p: the mean of logistic(logit(p) + s·z) lies nearer to one half, and the items are a finite
+    sample. It is what an estimate over the fixed list of items should find.
+    """
+    tilt = Tilt(parse(settings))
+    found = list(_matching(tilt.protocol.cells, where or {}))
+    return sum(map(tilt.share, found)) / len(found) if found else math.nan
+
+
+def _matching(cells: Iterable[Row], where: Mapping[str, str]) -> Iterator[Row]:
+    return (cell for cell in cells if all(cell.get(name) == value for name, value in where.items()))
+
+
+def uniforms(*parts: object, number: int = 4) -> list[float]:
+    """Independent uniform numbers in [0, 1) that depend on `parts` alone (64 bits of BLAKE2b each)."""
+    digest = blake2b(repr(parts).encode("utf-8", "surrogatepass"), digest_size=8 * number).digest()
+    return [int.from_bytes(digest[at : at + 8]) / 2**64 for at in range(0, 8 * number, 8)]
+
+
+def normal(seed: int, item: str) -> float:
+    """The standard normal number of an item."""
+    (uniform,) = uniforms("item", seed, item, number=1)
+    return NormalDist().inv_cdf(min(max(uniform, 1e-15), 1 - 1e-15))
+
+
+def _logistic(x: float) -> float:
+    return 1 / (1 + math.exp(-x)) if x >= 0 else math.exp(x) / (1 + math.exp(x))

@@ -1,0 +1,148 @@
+"""Killed at any moment, the same command goes on where it was, and nothing that was paid for is asked again."""
+
+from __future__ import annotations
+
+import json
+import os
+import random
+import signal
+import subprocess
+import sys
+import time
+import urllib.request
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+
+from tiltmeter.errors import StoreError
+from tiltmeter.store import Store
+
+CONCURRENCY, KILLS = 8, 20
+
+
+@contextmanager
+def planted(settings: str) -> Iterator[str]:
+    """A planted model served by the tool's own verb; yields its base URL."""
+    command = [sys.executable, "-m", "tiltmeter", "serve", f"planted:{settings}", "--port", "0"]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
+        assert process.stdout is not None
+        try:
+            yield process.stdout.readline().strip()
+        finally:
+            process.terminate()
+
+
+def command(url: str, out: Path, *more: str) -> list[str]:
+    return [sys.executable, "-m", "tiltmeter", "run", "roles", "--model", "openai:planted", "--judge", "openai:judge",
+            "--base-url", url, "--concurrency", str(CONCURRENCY), "--out", str(out), *more]  # fmt: skip
+
+
+def asked(url: str) -> dict[str, int]:
+    with urllib.request.urlopen(f"{url.removesuffix('/v1')}/count") as reply:
+        found: dict[str, int] = json.load(reply)
+        return found
+
+
+def one(store: Store, query: str) -> int:
+    return int(next(store.rows(query))[0])
+
+
+def test_killed_twenty_times_nothing_is_lost_and_nothing_paid_twice(tmp_path: Path) -> None:
+    out, moments = tmp_path / "run", random.Random(7)
+    options = ("--samples", "2", "--limit", "30")
+    stages = []
+    with planted("latency=0.03") as url:
+        for _ in range(KILLS):
+            with subprocess.Popen(
+                command(url, out, *options), stderr=subprocess.DEVNULL, stdout=subprocess.DEVNULL
+            ) as process:
+                wait_for_requests(url, moments.randint(1, 45))
+                process.send_signal(signal.SIGKILL)
+            stages.append(stage(out))
+        subprocess.run(command(url, out, *options), check=True, capture_output=True)
+        count = asked(url)
+    with Store(out) as store:
+        trials = one(store, "SELECT count(*) FROM trials")
+        assert (
+            trials == one(store, "SELECT count(*) FROM outputs") == 30 * 2 * 2 + 2 * 2 * lexemes_with_two_words(store)
+        )
+        judged = one(store, "SELECT count(*) FROM labels WHERE annotator LIKE '%openai:judge%'")
+        assert (
+            judged
+            == one(store, "SELECT count(DISTINCT output) FROM labels WHERE annotator LIKE '%openai:judge%'")
+            == trials
+        )
+        calls = one(store, "SELECT count(*) FROM calls")
+        assert one(store, "SELECT count(*) FROM calls WHERE purpose = 'subject'") == trials
+    assert calls <= count["total"] <= calls + KILLS * CONCURRENCY
+    assert min(stages.count("run"), stages.count("label")) >= 3, f"the kills missed a stage: {stages}"
+
+
+def wait_for_requests(url: str, number: int) -> None:
+    """Until the server was asked so many times more: a moment that does not depend on how busy the machine is."""
+    begun, until = asked(url)["total"], time.monotonic() + 20
+    while asked(url)["total"] < begun + number and time.monotonic() < until:
+        time.sleep(0.005)
+
+
+def stage(out: Path) -> str:
+    """Where a killed run stood: still asking the subject, or the judge."""
+    try:
+        with Store(out) as store:
+            return "label" if one(store, "SELECT count(*) FROM calls WHERE purpose != 'subject'") else "run"
+    except StoreError:
+        return "nothing yet"
+
+
+def lexemes_with_two_words(store: Store) -> int:
+    rows = store.rows("SELECT DISTINCT json_extract(factors, '$.lexeme'), json_extract(factors, '$.word') FROM trials")
+    words = [lexeme for lexeme, _ in rows]
+    return len(words) - len(set(words))
+
+
+def test_ctrl_c_stores_what_is_in_flight_and_says_how_to_go_on(tmp_path: Path) -> None:
+    out = tmp_path / "run"
+    with planted("latency=0.3") as url:
+        process = subprocess.Popen(command(url, out), stderr=subprocess.PIPE, stdout=subprocess.DEVNULL, text=True)
+        time.sleep(2.5)
+        process.send_signal(signal.SIGINT)
+        _, said = process.communicate(timeout=30)
+        count = asked(url)["total"]
+    assert process.returncode == 1
+    assert "the same command goes on" in said
+    with Store(out) as store:
+        assert one(store, "SELECT count(*) FROM calls") == count > 0
+
+
+@pytest.mark.parametrize("cap", [0.02])
+def test_a_cost_cap_holds_with_200_in_flight_judges_included(tmp_path: Path, cap: float) -> None:
+    out = tmp_path / "run"
+    prices = [f"--price=openai:{name}=1/2" for name in ("planted", "judge")]
+    with planted("latency=0.002") as url:
+        done = subprocess.run(
+            [*command(url, out, "--max-cost", str(cap), "--samples", "1", "--limit", "60", *prices), "--concurrency", "200"],
+            capture_output=True, text=True, check=False,
+        )  # fmt: skip
+    assert done.returncode == 1
+    assert "Raise --max-cost" in done.stderr
+    with Store(out) as store:
+        assert 0.5 * cap < store.spent() <= cap
+        assert one(store, "SELECT count(*) FROM calls WHERE purpose != 'subject'") > 0
+
+
+def test_a_finished_run_asks_nothing_and_is_one_file(tmp_path: Path) -> None:
+    out = tmp_path / "run"
+    with planted("she=0.6") as url:
+        for _ in range(2):
+            done = subprocess.run(
+                command(url, out, "--samples", "1", "--limit", "5", "--json"),
+                capture_output=True,
+                text=True,
+                check=True,
+            )
+            count = asked(url)["total"]
+            assert json.loads(done.stdout)["schema"] == 1
+        assert count == asked(url)["total"] == 20
+    assert sorted(os.listdir(out)) == ["report.html", "run.sqlite"]
