@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from typing import Any
 
 from . import registry
 from .engine import Engine, Job, Limits, Models, Tally
@@ -14,20 +15,40 @@ from .store import Store
 
 
 def annotators(protocol: Protocol, judges: Sequence[str] = ()) -> list[Instrument]:
-    """The protocol's own instruments, and each judge beside those that a judge can second."""
+    """The protocol's own instruments, and each judge beside those that a judge can second.
+
+    An instrument that judges play parts in is made with those judges, and not at all where none is named: see `unjudged`.
+    """
     made: list[Instrument] = []
     for spec in protocol.instruments:
-        kind = registry.instrument(spec.kind, spec.name)
+        kind: Any = registry.instrument(spec.kind, spec.name)
+        if kind.judges:
+            if len(judges) > len(kind.judges):
+                raise UsageError(f"{spec.name} takes {len(kind.judges)} judges at most: {', '.join(kind.judges)}.")
+            made += [kind(spec, *judges)] if judges else []
+            continue
         made.append(kind(spec))
-        if judges and not made[-1].second:
-            raise UsageError(f"The instrument {spec.name} of {protocol.name} takes no judge; leave --judge out.")
-        made += [registry.instrument(made[-1].second, spec.name)(spec, judge) for judge in judges]
+        if kind.second:
+            made += [registry.instrument(kind.second, spec.name)(spec, judge) for judge in judges]
+    if judges and not any(instrument.judge for instrument in made):
+        raise UsageError(f"No instrument of {protocol.name} takes a judge; leave --judge out.")
     return made
+
+
+def unjudged(protocol: Protocol, judges: Sequence[str] = ()) -> list[str]:
+    """For each instrument that waits for judges, a line that says what to type."""
+    found = []
+    for spec in protocol.instruments:
+        kind: Any = registry.instrument(spec.kind, spec.name)
+        if kind.judges and not judges:
+            asked = " ".join(f"--judge MODEL ({part})" for part in kind.judges)
+            found.append(f"{spec.name} needs {asked}; one model alone plays all parts. Type: tiltmeter label RUN --judge …")
+    return found
 
 
 def _job(store: Store, instrument: Instrument, trial: Trial, output: Output, exact: bool) -> Job:
     if output.outcome != ANSWER:
-        return [Label(trial.id, instrument.annotator, instrument.attribute, output.outcome)]
+        return [Label(trial.id, instrument.annotator, attribute, output.outcome) for attribute in instrument.attributes]
     reply = store.reply(output.call) if exact else None
     labels = yield from instrument.steps(Answered(trial, output, reply or Reply(output.text), exact))
     if not labels:
@@ -47,4 +68,7 @@ async def annotate(store: Store, protocol: Protocol, judges: Sequence[str], mode
                 if instrument.reads_probabilities or not exact:
                     yield _job(store, instrument, trial, output, exact)
 
-    return await Engine(store, models, limits, watch).drive(jobs())
+    engine = Engine(store, models, limits, watch)
+    engine.tally.warnings.update(unjudged(protocol, judges))
+    watch(engine.tally)
+    return await engine.drive(jobs())

@@ -23,10 +23,13 @@ class Instrument:
     kind: ClassVar[str]
     version: ClassVar[str]
     second: ClassVar[str] = ""  # the kind of instrument in which a judge labels the same outputs
+    judges: ClassVar[tuple[str, ...]] = ()  # parts that judges play in it, in the order of --judge; one alone plays all
     reads_probabilities: ClassVar[bool] = False  # takes outputs that are probabilities of the next token
+    example: ClassVar[str] = "An answer."  # a text that it asks its judge about, for an estimate of what that costs
 
     def __init__(self, spec: InstrumentSpec, judge: str = "") -> None:
         self.name, self.attribute, self.settings, self.judge = spec.name, spec.attribute, spec.settings, judge
+        self.attributes: tuple[str, ...] = (spec.attribute,)  # all that it labels: what is no answer has a label of each
         mark = content_id(self.kind, self.version, self.settings, judge, self.wording())[:8]
         self.annotator = f"{self.name}/{judge or self.version}@{mark}"
 
@@ -34,9 +37,13 @@ class Instrument:
         """Prompts and lists of the instrument's own that a label depends on (part of the annotator's hash)."""
         return {}
 
+    def calls(self) -> Mapping[str, tuple[int, int]]:
+        """Calls for one output by model: where every reply can be used and settles it, and the most there can be."""
+        return {self.judge: (1, 1)} if self.judge else {}
+
     def steps(self, item: Answered) -> Steps:
         """Yields requests, is sent replies, returns labels."""
         raise NotImplementedError
 
-    def label(self, item: Answered, value: str, position: int = 0, weight: float = 1.0) -> Label:
-        return Label(item.trial.id, self.annotator, self.attribute, value, position, weight)
+    def label(self, item: Answered, value: str, position: int = 0, weight: float = 1.0, attribute: str = "") -> Label:
+        return Label(item.trial.id, self.annotator, attribute or self.attribute, value, position, weight)

@@ -121,7 +121,8 @@ def _continuations(settings: Settings, known: Known, begin: str) -> Iterator[tup
             yield known.forms[value][deepest:] or _closing(begin) or ".", share / total
         return
     capital = CAPITAL if settings.dress == "varied" else 0.0
-    for value, form in known.forms.items():
+    for value, whole in known.forms.items():
+        form = min((other for other in known.forms.values() if whole.startswith(other)), key=len)  # 彼女 begins as 彼
         yield _continued(begin, form), known.outcomes[value] * (1 - capital)
         yield _continued(begin, _capital(form)), known.outcomes[value] * capital
     for name in OUTCOMES:

@@ -1,0 +1,37 @@
+"""What every judge shares: texts shown to a model as data, and replies that are one word of a closed list or nothing."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from ..records import ANSWER, Reply, Sampling, content_id
+from .language import fold, without_reasoning
+
+# A word and a reason are few tokens; the rest is room for models that think before they answer.
+SAMPLING = Sampling(temperature=0.0, top_p=1.0, max_tokens=512)
+AROUND = " \t\r\n'\"“”‘’«»`*_.。"  # may stand round a word without changing it
+NOTHING = "(no reply)"  # stands for an empty turn, which servers refuse
+
+
+def plain(text: str) -> str:
+    """The text as it can be sent: half characters (lone surrogates) are no Unicode."""
+    return text.encode("utf-8", "replace").decode()
+
+
+def said(reply: Reply) -> str:
+    """What a judge said, without its thoughts; "" where it refused or the reply cannot be used."""
+    return without_reasoning(plain(reply.text)).strip() if reply.outcome == ANSWER else ""
+
+
+def mark(output: str, *texts: str) -> str:
+    """A code that depends on the output and on the texts, and stands in none of them: so they cannot close their marks."""
+    number = 0
+    while any((found := content_id("mark", output, texts, number)[:12]) in text for text in texts):
+        number += 1
+    return found
+
+
+def one_of(text: str, words: Iterable[str]) -> str | None:
+    """The word of a closed list that a text is, quotes and a full stop aside; no word is looked for inside a text."""
+    meant = fold(text).strip(AROUND)
+    return next((word for word in words if fold(word) == meant), None)
