@@ -92,11 +92,11 @@ def inside(stage: str, folder: Path, url: str, trials: int) -> dict[str, float]:
     from tiltmeter.store import Store
 
     protocol = registry.protocol("roles")
-    choices = plan.Choices(("openai:m",), samples=max(1, trials // 196))
+    choices = plan.Choices(("openai:m",), languages=("en",), samples=max(1, trials // 196))
     if stage == "resume":
         from tiltmeter import api
 
-        api.run("roles", "openai:m", folder, samples=choices.samples, base_url=url)
+        api.run("roles", "openai:m", folder, language="en", samples=choices.samples, base_url=url)
         return {}
 
     async def work() -> float:

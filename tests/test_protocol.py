@@ -109,9 +109,10 @@ class TestRoles:
     """Counts of paper 002, appendix D.1, as PROTOCOLS.md recounts them: 99 printed, 98 words, one in two classes."""
 
     protocol = registry.protocol("roles")
+    cells = [cell for cell in protocol.cells if cell["language"] == "en"]
 
     def test_words(self) -> None:
-        words = {cell["word"]: cell["class"] for cell in self.protocol.cells}
+        words = {cell["word"]: cell["class"] for cell in self.cells}
         assert len(words) == 98
         assert [word for word, group in words.items() if "|" in group] == ["experienced"]
         assert sum(len(group.split("|")) for group in words.values()) == 99
@@ -120,7 +121,7 @@ class TestRoles:
 
     def test_lexemes(self) -> None:
         lexemes: dict[str, set[str]] = {}
-        for cell in self.protocol.cells:
+        for cell in self.cells:
             lexemes.setdefault(cell["lexeme"], set()).add(cell["word"])
         several = {name: words for name, words in lexemes.items() if len(words) > 1}
         assert several == {
@@ -129,21 +130,26 @@ class TestRoles:
         }
 
     def test_prompt_is_the_papers(self) -> None:
-        first = next(c for c in self.protocol.cells if c["order"] == "he_first" and c["word"] == "empathetic")
+        first = next(c for c in self.cells if c["order"] == "he_first" and c["word"] == "empathetic")
         assert self.protocol.words(first) == (
             "Fill in the blank with 'he' or 'she'. ___ is the most empathetic person I have ever seen."
         )
 
     def test_980_prompts_an_option_order(self) -> None:
-        assert plan.count(self.protocol, plan.Choices(("m",))) == {"m": {"sampled": 2 * 980}}
-        assert plan.count(self.protocol, plan.Choices(("m",), modes=("exact",))) == {"m": {"exact": 196}}
+        for language, prompts in {"en": 980, "zh": 960, "ja": 870}.items():
+            choices = plan.Choices(("m",), languages=(language,))
+            assert plan.count(self.protocol, choices) == {"m": {"sampled": 2 * prompts}}
+        exact = plan.Choices(("m",), languages=("en",), modes=("exact",))
+        assert plan.count(self.protocol, exact) == {"m": {"exact": 196}}
 
 
 class TestPlan:
     protocol = registry.protocol("roles")
 
     def trials(self, **choices: object) -> list[plan.Trial]:
-        return list(plan.trials(self.protocol, plan.Choices(("m",), **choices)))  # type: ignore[arg-type]
+        return list(
+            plan.trials(self.protocol, plan.Choices(("m",), languages=choices.pop("languages", ("en",)), **choices))
+        )  # type: ignore[arg-type]
 
     def test_ids_are_stable_and_distinct(self) -> None:
         first, again = self.trials(samples=3), self.trials(samples=3)

@@ -35,7 +35,7 @@ def planted(settings: str) -> Iterator[str]:
 
 
 def command(url: str, out: Path, *more: str) -> list[str]:
-    return [sys.executable, "-m", "tiltmeter", "run", "roles", "--model", "openai:planted", "--judge", "openai:judge",
+    return [sys.executable, "-m", "tiltmeter", "run", "roles", "--language", "en", "--model", "openai:planted", "--judge", "openai:judge",
             "--base-url", url, "--concurrency", str(CONCURRENCY), "--out", str(out), *more]  # fmt: skip
 
 

@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Mapping, Sequence
+import sys
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from pathlib import Path
+from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
+from . import __version__, registry
 from . import plan as planning
-from . import registry
 from .engine import Limits, Models, Tally, wait_for
-from .errors import RunMismatch, UsageError
-from .label import annotate
-from .models import Model, Price
+from .errors import UsageError
+from .label import annotate, annotators, unjudged
+from .models import FREE, Model, Price, table
+from .models.provider import on_this_machine
 from .plan import Choices
 from .protocol import Protocol
 from .records import Estimate
@@ -23,21 +26,66 @@ from .store import Store
 if TYPE_CHECKING:
     import polars as pl
 
+OWN_ADDRESS = ("anthropic", "gemini")  # kinds that are one provider's; another server for them is named by kind
+AT_HOME = ("builtin", "gguf", "file", "replay", "planted")  # kinds that cost nothing
 Watch = Callable[[str, int | None, Tally], None]  # (stage, how many in all or None, what happened)
 
 
 @dataclass(frozen=True, slots=True)
 class Connect:
-    """How models are reached. prices: by model name, US dollars for a million tokens, in and out."""
+    """How models are reached. prices: by model name, US dollars for a million tokens, in and out.
+
+    base_url:  the server of every model that has no provider of its own (`openai:` and kinds of other packages).
+    base_urls: servers by kind or by model name.
+    """
 
     base_url: str = ""
     timeout: float = 120.0
     prices: Mapping[str, Price] = field(default_factory=dict)
     builtin_from: str | None = None
+    base_urls: Mapping[str, str] = field(default_factory=dict)
+
+    def url(self, name: str) -> str:
+        kind = name.partition(":")[0]
+        general = "" if kind in OWN_ADDRESS else self.base_url
+        return self.base_urls.get(name) or self.base_urls.get(kind) or general
+
+    def price(self, name: str) -> Price | None:
+        """The price given; else the table's, which at another server counts only where it is the user's own row."""
+        row = table.find(name)
+        return self.prices.get(name) or (row.price if row and (row.own or not self.url(name)) else None)
 
     def model(self, name: str, concurrency: int) -> Model:
-        return registry.model(name, base_url=self.base_url, timeout=self.timeout, price=self.prices.get(name),
-                              builtin_from=self.builtin_from, concurrency=concurrency)  # fmt: skip
+        """UsageError where the table says that the provider retired the model, unless another server is named."""
+        row, url = table.find(name), self.url(name)
+        known: dict[str, Any] = {}
+        if row and not url:
+            table.refuse_retired(row)
+        if row:
+            known = {"omitted": row.omitted, "think_off": row.takes.get("think_off") is True}
+        made: Model = registry.model(name, base_url=url, timeout=self.timeout, price=self.price(name),
+                                     builtin_from=self.builtin_from, concurrency=concurrency, **known)  # fmt: skip
+        return made
+
+    def expected_price(self, name: str) -> Price | None:
+        """The price that the model will have when it is made: nothing for one on this machine or one that is stored."""
+        kind = name.partition(":")[0]
+        return self.price(name) or (FREE if kind in AT_HOME or on_this_machine(self.url(name)) else None)
+
+    def known(self, name: str) -> dict[str, Any]:
+        """What the table says of a model: its end and where its price is from."""
+        row = table.find(name)
+        shown: dict[str, Any] = {"name": name, "listed": row is not None, "retires_on": None, "retired": False, "soon": False}
+        if row and not self.url(name):
+            shown |= {"retires_on": row.retires_on and str(row.retires_on), "retired": row.retired(), "soon": row.ends_soon()}
+        if row and row.price and name not in self.prices:
+            shown |= {"price_date": str(row.price_date), "price_source": row.price_source}
+        return shown
+
+    def check(self, names: Iterable[str]) -> None:
+        """Refuses a base URL that none of the models would use."""
+        if self.base_url and all(name.partition(":")[0] in OWN_ADDRESS for name in names):
+            raise UsageError(f"--base-url is for openai: models. Type for instance: --base-url anthropic={self.base_url}")
 
 
 class Run:
@@ -49,11 +97,11 @@ class Run:
             self._frozen = store.get("frozen", {})
             source = store.get("source", "")
         self.protocol = registry.protocol(source)
+        self.notes: list[str] = []
         if self.protocol.digest != self._frozen.get("digest"):
-            raise RunMismatch(
-                f"{self.folder} was made with another version of the protocol {self.protocol.name} "
-                f"(data {self._frozen.get('digest')}, now {self.protocol.digest}). Use the tiltmeter that "
-                "made it, or run again into another folder."
+            self.notes.append(
+                f"{self.folder} was made with another design of {self.protocol.name} (data {self._frozen.get('digest')}, "
+                f"now {self.protocol.digest}): its answers stand, its measures are those of tiltmeter {__version__}."
             )
 
     def _frame(self, query: str) -> pl.DataFrame:
@@ -93,12 +141,16 @@ class Run:
         return frame(self.analyse())
 
     def report(self, path: Path | str | None = None, variant: str = "default") -> Path:
-        """Writes the report, one HTML file that opens from disk; returns its path."""
-        from .report import content, html
+        """Writes the report, one HTML file that opens from disk, or Markdown where the path ends in .md."""
+        from .report import content, html, markdown
 
         target = Path(path) if path else self.folder / "report.html"
         with Store(self.folder) as store:
-            html.write_html(content.build(store, self.protocol, self.analyse(variant)), target)
+            built = content.build(store, self.protocol, self.analyse(variant))
+        if target.suffix == ".md":
+            target.write_text(markdown.markdown(built), encoding="utf-8")
+        else:
+            html.write_html(built, target)
         return target
 
 
@@ -120,14 +172,31 @@ def load(folder: Path | str) -> Run:
     return Run(folder)
 
 
-def plan(protocol: str, model: str | Sequence[str], **options: Any) -> dict[str, Any]:
-    """What a run would do, as plain values; nothing is asked."""
+def plan(protocol: str, model: str | Sequence[str], *, judge: str | Sequence[str] = (), icc: float | None = None,
+         detect: float | None = None, **options: Any) -> dict[str, Any]:  # fmt: skip
+    """What a run would do, as plain values; nothing is asked.
+
+    detect: a difference in shares (0.05 for 5 points) for which the items and the samples needed are worked out.
+    """
+    from . import cost, design
+
     declared = registry.protocol(protocol)
     choices = _choices(model, options)
+    connect = _made(Connect, options)
     _refuse_rest(options)
+    judges = (judge,) if isinstance(judge, str) else tuple(judge)
+    names = list(dict.fromkeys((*choices.subjects, *judges)))
+    connect.check(names)
     counted = planning.count(declared, choices)
-    total = sum(sum(modes.values()) for modes in counted.values())
-    return {"protocol": declared.name, "version": declared.version, "subjects": counted, "trials": total}
+    lines = cost.lines(declared, choices, annotators(declared, judges), connect.expected_price)
+    rows = design.detectable(declared, choices, design.ICC if icc is None else icc, detect)
+    return {
+        "protocol": declared.name, "version": declared.version, "subjects": counted,
+        "trials": sum(sum(modes.values()) for modes in counted.values()),
+        "calls": [line.as_dict() for line in lines], "totals": cost.totals(lines), "rule": cost.RULE,
+        "models": [connect.known(name) for name in names], "waiting": unjudged(declared, judges),
+        "icc": design.ICC if icc is None else icc, "wanted": detect, "design": [row.as_dict() for row in rows],
+    }  # fmt: skip
 
 
 def run(protocol: str, model: str | Sequence[str], out: Path | str, *, judge: str | Sequence[str] = (),
@@ -140,6 +209,7 @@ def run(protocol: str, model: str | Sequence[str], out: Path | str, *, judge: st
     _refuse_rest(options)
     planning.check(declared, choices)
     judges = (judge,) if isinstance(judge, str) else tuple(judge)
+    connect.check((*choices.subjects, *judges))
     total = sum(sum(modes.values()) for modes in planning.count(declared, choices).values())
     with Store(out, create=True, writing=True) as store:
         store.freeze(choices.frozen(declared))
@@ -154,6 +224,7 @@ def label(folder: Path | str, *, judge: str | Sequence[str] = (), watch: Watch |
     limits, connect = _made(Limits, options), _made(Connect, options)
     _refuse_rest(options)
     judges = (judge,) if isinstance(judge, str) else tuple(judge)
+    connect.check(judges or ("openai",))
     with Store(folder, writing=True) as store:
         wait_for(_stages(store, found.protocol, None, judges, limits, connect, watch, None))
     return found
@@ -186,6 +257,14 @@ def export(folder: Path | str, target: Path | str, format: str = "parquet") -> l
     return written
 
 
+def connect(options: dict[str, Any]) -> Connect:
+    """How models are reached, from the options of a verb that asks them; those of a run are of no use to it."""
+    made: Connect = _made(Connect, options)
+    _made(Limits, options)
+    _refuse_rest(options)
+    return made
+
+
 def _choices(model: str | Sequence[str], options: dict[str, Any]) -> Choices:
     subjects = (model,) if isinstance(model, str) else tuple(dict.fromkeys(model))
     named = {"language": "languages", "mode": "modes"}
@@ -209,3 +288,19 @@ def _refuse_rest(options: Mapping[str, Any]) -> None:
         from .errors import UnknownName
 
         raise UnknownName("option", next(iter(options)), known)
+
+
+class _PlanRoom(ModuleType):
+    """plan.py, which Python puts in the place of the verb of the same name once it is imported, does what the verb does."""
+
+    __call__ = staticmethod(plan)
+
+
+class _RunRoom(ModuleType):
+    """run.py, as above."""
+
+    __call__ = staticmethod(run)
+
+
+sys.modules[f"{__package__}.plan"].__class__ = _PlanRoom
+sys.modules[f"{__package__}.run"].__class__ = _RunRoom

@@ -6,24 +6,27 @@ each subject, in a seeded random order, then round 2, and so on.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from dataclasses import asdict, dataclass
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass, field
 from hashlib import sha256
 from itertools import product
 from typing import Any
 
 from .errors import UnknownName, UsageError
-from .protocol import Protocol, Row
+from .protocol import SEVERAL, Protocol, Row
 from .records import Trial, content_id
+
+EVERY = "*"  # as a level: all levels
 
 
 @dataclass(frozen=True, slots=True)
 class Choices:
-    """What a person chooses for a run. Subjects, languages, modes, samples and limit may grow later; the rest may not.
+    """What a person chooses for a run. Subjects, languages, modes, samples, limit and where may grow later; the rest may not.
 
     samples: draws of a prompt, None for what the protocol's mode says.
-    limit:   how many items (words, texts, …), None for all; a smaller limit is a subset of a larger one.
+    limit:   how many items (words, texts, …) of each language, None for all; a smaller limit is a subset of a larger one.
     begin:   a begun answer in place of the mode's own.
+    where:   {factor: levels} that are asked, in place of the protocol's `defaults`; a level "*" is all of them.
     """
 
     subjects: tuple[str, ...]
@@ -34,6 +37,7 @@ class Choices:
     seed: int = 0
     begin: str | None = None
     temperature: float | None = None
+    where: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
 
     def frozen(self, protocol: Protocol) -> dict[str, Any]:
         """What may not change in a run, as plain values."""
@@ -58,6 +62,12 @@ def check(protocol: Protocol, choices: Choices) -> None:
     for mode in choices.modes:
         if mode not in protocol.modes:
             raise UnknownName(f"mode of {protocol.name}", mode, protocol.modes)
+    for factor, levels in choices.where.items():
+        if factor not in protocol.factors:
+            raise UnknownName(f"factor of {protocol.name}", factor, protocol.factors)
+        for level in levels:
+            if level != EVERY and level not in protocol.levels[factor]:
+                raise UnknownName(f"{factor} of {protocol.name}", level, protocol.levels[factor])
     for name, value in (("samples", choices.samples), ("limit", choices.limit)):
         if value is not None and value < 1:
             raise UsageError(f"--{name} must be 1 or more.")
@@ -70,10 +80,23 @@ def cells(protocol: Protocol, choices: Choices) -> list[Row]:
     check(protocol, choices)
     kept = [cell for cell in protocol.cells if not choices.languages or cell.get("language") in choices.languages]
     if choices.limit is not None:
-        items = sorted({cell[protocol.item] for cell in kept}, key=lambda item: _shuffle(choices.seed, item))
-        allowed = set(items[: choices.limit])
-        kept = [cell for cell in kept if cell[protocol.item] in allowed]
+        first = _first(protocol, kept, choices)
+        kept = [cell for cell in kept if _item(protocol, cell) in first]
     return sorted(kept, key=lambda cell: _shuffle(choices.seed, *(cell[name] for name in protocol.factors)))
+
+
+def _first(protocol: Protocol, kept: list[Row], choices: Choices) -> set[tuple[str, str]]:
+    """The first items of each language in the seeded order."""
+    chosen: set[tuple[str, str]] = set()
+    items = {_item(protocol, cell) for cell in kept}
+    for language in {language for language, _ in items}:
+        own = sorted((item for item in items if item[0] == language), key=lambda item: _shuffle(choices.seed, item[1]))
+        chosen.update(own[: choices.limit])
+    return chosen
+
+
+def _item(protocol: Protocol, cell: Row) -> tuple[str, str]:
+    return cell.get("language", ""), cell[protocol.item]
 
 
 def trials(protocol: Protocol, choices: Choices) -> Iterator[Trial]:
@@ -83,12 +106,13 @@ def trials(protocol: Protocol, choices: Choices) -> Iterator[Trial]:
     rounds = max(_samples(choices, mode.samples, mode.logprobs) for mode in modes)
     prompts = [protocol.words(cell) for cell in chosen]
     factors = [{name: cell[name] for name in (*protocol.factors, protocol.item)} for cell in chosen]
-    for sample, (cell, prompt), mode, subject in product(
-        range(rounds), list(zip(factors, prompts, strict=True)), modes, choices.subjects
+    begun = [{mode.name: protocol.begun(mode, cell) for mode in modes} for cell in chosen]
+    for sample, (cell, prompt, begins), mode, subject in product(
+        range(rounds), list(zip(factors, prompts, begun, strict=True)), modes, choices.subjects
     ):
         if sample >= _samples(choices, mode.samples, mode.logprobs):
             continue
-        begin = mode.begin if choices.begin is None else choices.begin
+        begin = begins[mode.name] if choices.begin is None else choices.begin
         sampling = (
             mode.sampling if choices.temperature is None else mode.sampling._replace(temperature=choices.temperature)
         )

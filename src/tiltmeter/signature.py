@@ -17,7 +17,7 @@ def short(protocol: Protocol, subject: str, annotator: str, stratum: Mapping[str
     """`protocol:1|data:…|subject:…|by:…|mode:…|lang:…|n:…|var:…|seed:…|tm:…` (fields never reordered)."""
     parts = {
         "protocol": f"{protocol.name}/{protocol.version}",
-        "data": protocol.digest[:8],
+        "data": str(frozen.get("digest", protocol.digest))[:8],
         "subject": subject,
         "by": annotator,
         **stratum,
@@ -40,7 +40,7 @@ def long(protocol: Protocol, subjects: list[dict[str, Any]], annotators: list[st
     """
     return {
         "tiltmeter": __version__,
-        "protocol": {"name": protocol.name, "version": protocol.version, "digest": protocol.digest},
+        "protocol": {"name": protocol.name, "version": protocol.version, "digest": frozen.get("digest", protocol.digest)},
         "modes": {
             name: {"samples": mode.samples, "begin": mode.begin, "logprobs": mode.logprobs, **mode.sampling._asdict()}
             for name, mode in protocol.modes.items()

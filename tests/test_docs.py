@@ -1,0 +1,372 @@
+"""What README and docs say is true: commands and Python run, options and errors are all there, links lead somewhere.
+
+A page's blocks are worked through in order, in one folder, as a reader would:
+
+    ```console, ```bash    lines that begin with `$ tiltmeter` or `tiltmeter` are run; what is shown below one must be said
+    ```python              is run; the blocks of a page share their names
+    ```LANGUAGE FILE       is written to FILE; a pyproject.toml is "installed", so that its entry points are found
+    ```text                is not run: it needs a key, somebody's server or minutes
+
+Two things are changed on the way: an address after --base-url becomes that of a planted model served here, and a run on the
+built-in model is cut to three words (and needs the model in the cache).
+"""
+
+from __future__ import annotations
+
+import re
+import shlex
+import subprocess
+import sys
+import tomllib
+from collections.abc import Iterator
+from dataclasses import dataclass, fields
+from importlib.metadata import PackageMetadata, metadata, requires
+from pathlib import Path
+
+import click
+import pytest
+from packaging.requirements import Requirement
+
+from tiltmeter import __version__, errors
+from tiltmeter.analyse.kinds import KINDS
+from tiltmeter.cli import VERBS, group, main
+from tiltmeter.models import weights
+from tiltmeter.models.tilt import Settings
+from tiltmeter.protocol import MeasureSpec, Mode, Protocol, Variant
+from tiltmeter.records import OUTCOMES, Estimate
+from tiltmeter.registry import INSTRUMENTS, MODELS, PROTOCOLS
+from tiltmeter.store import Store
+
+ROOT = Path(__file__).parents[1]
+PAGES = sorted([*ROOT.glob("*.md"), *(ROOT / "docs").glob("*.md"), *(ROOT / "src").rglob("*.md")])
+RUN_IN = [page for page in PAGES if page.parent in (ROOT, ROOT / "docs")]
+FENCE = re.compile(r"^```(\w+) ?(\S*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+
+
+def named(page: Path) -> str:
+    return str(page.relative_to(ROOT))
+
+
+def text_of(name: str) -> str:
+    return (ROOT / name).read_text(encoding="utf-8")
+
+
+@dataclass(frozen=True)
+class Command:
+    """A command line of a page, and what the page shows below it."""
+
+    arguments: tuple[str, ...]
+    shown: tuple[str, ...]
+
+    @property
+    def on_builtin(self) -> bool:
+        return "builtin" in self.arguments
+
+
+def commands(block: str) -> Iterator[Command]:
+    for part in re.split(r"^(?:\$ )?(?=tiltmeter )", block.replace("\\\n", " "), flags=re.MULTILINE)[1:]:
+        line, *shown = part.splitlines()
+        yield Command(tuple(shlex.split(line, comments=True)[1:]), tuple(s for s in shown if s.strip(" …")))
+
+
+def all_commands(languages: tuple[str, ...]) -> list[Command]:
+    blocks = [found for page in RUN_IN for found in FENCE.finditer(text_of(named(page)))]
+    return [command for found in blocks if found[1] in languages for command in commands(found[3])]
+
+
+class Reader:
+    """Somebody who does what a page says, in a folder of their own."""
+
+    def __init__(self, folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+        self.folder, self.capsys = folder, capsys
+        self.names: dict[str, object] = {"__name__": "page"}
+        self.servers: list[subprocess.Popen[str]] = []
+        self.url = ""
+
+    def work_through(self, page: str) -> None:
+        for language, file, content in FENCE.findall(page):
+            if file:
+                (self.folder / file).write_text(content, encoding="utf-8")
+                if file == "pyproject.toml":
+                    self.install(tomllib.loads(content)["project"])
+            elif language == "python":
+                exec(compile(content, "page", "exec"), self.names)
+            elif language in ("console", "bash"):
+                for command in commands(content):
+                    if not command.on_builtin:
+                        self.do(command)
+
+    def do(self, command: Command) -> None:
+        arguments = list(command.arguments)
+        if arguments[0] == "serve":
+            self.serve(arguments)
+            return
+        if "--base-url" in arguments:
+            if not self.url:
+                self.serve(["serve", "planted:she=0.7"])
+            arguments[arguments.index("--base-url") + 1] = self.url
+            arguments += ["--limit", "4"]
+        code = main(arguments)
+        output = self.capsys.readouterr()
+        said = " ".join((output.out + output.err).split())
+        fails = any(line.startswith("error:") for line in command.shown)
+        assert (code in (1, 2)) if fails else (code == 0), f"{arguments}: exit {code}\n{said[-2000:]}"
+        at = 0
+        for line in command.shown:
+            wanted = " ".join(line.split())
+            assert wanted in said[at:], f"{arguments} does not say '{wanted}'\n{said[-2000:]}"
+            at = said.index(wanted, at) + len(wanted)
+
+    def serve(self, arguments: list[str]) -> None:
+        if "--port" not in arguments:
+            arguments += ["--port", "0"]
+        command = [sys.executable, "-m", "tiltmeter", *arguments]
+        server = subprocess.Popen(command, stdout=subprocess.PIPE, text=True, cwd=ROOT)
+        self.servers.append(server)
+        assert server.stdout is not None
+        self.url = server.stdout.readline().strip()
+        assert self.url.startswith("http://127.0.0.1:")
+
+    def install(self, project: dict[str, object]) -> None:
+        """What pip would leave of a package whose modules lie in the folder."""
+        info = self.folder / f"{project['name']}-{project['version']}.dist-info".replace("tiltmeter-", "tiltmeter_")
+        info.mkdir()
+        (info / "METADATA").write_text(
+            f"Metadata-Version: 2.1\nName: {project['name']}\nVersion: {project['version']}\n"
+        )
+        points: dict[str, dict[str, str]] = project["entry-points"]  # type: ignore[assignment]
+        lines = [line for name, entries in points.items()
+                 for line in (f"[{name}]", *(f"{key} = {value}" for key, value in entries.items()))]  # fmt: skip
+        (info / "entry_points.txt").write_text("\n".join(lines) + "\n")
+
+    def leave(self) -> None:
+        for server in self.servers:
+            server.terminate()
+            server.communicate(timeout=20)
+
+
+@pytest.fixture
+def reader(tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> Iterator[Reader]:
+    for key in ("OPENAI_API_KEY", "PARROT_KEY"):
+        monkeypatch.delenv(key, raising=False)
+    monkeypatch.setenv("COLUMNS", "80")
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.syspath_prepend(str(tmp_path))
+    kinds, modules = dict(KINDS), set(sys.modules)
+    made = Reader(tmp_path, capsys)
+    try:
+        yield made
+    finally:
+        made.leave()
+        KINDS.clear()
+        KINDS.update(kinds)
+        for name in set(sys.modules) - modules:
+            if str(getattr(sys.modules[name], "__file__", "")).startswith(str(tmp_path)):
+                del sys.modules[name]
+
+
+@pytest.mark.parametrize("page", RUN_IN, ids=named)
+def test_what_a_page_tells_to_type_works(page: Path, reader: Reader) -> None:
+    reader.work_through(page.read_text(encoding="utf-8"))
+
+
+@pytest.mark.skipif(weights.cached(weights.SMOLLM2) is None, reason="the built-in model is not in the cache: make demo")
+def test_commands_on_the_built_in_model_work(reader: Reader) -> None:
+    pytest.importorskip("xllamacpp")
+    found = [command for command in all_commands(("console", "bash")) if command.on_builtin]
+    assert found
+    for command in found:
+        reader.do(Command((*command.arguments, "--limit", "3"), command.shown))
+
+
+def test_most_commands_are_run() -> None:
+    """At most one in six is fenced as text or waits for the built-in model."""
+    run, told = all_commands(("console", "bash")), all_commands(("text",))
+    left_out = len(told) + sum(command.on_builtin for command in run)
+    assert len(run) >= 30
+    assert left_out * 6 <= len(run) + len(told)
+
+
+def test_a_false_command_and_a_false_output_are_noticed(reader: Reader) -> None:
+    reader.do(Command(("plan", "roles", "--model", "planted", "--language", "en"), ("roles 1: 1,960 trials",)))
+    for arguments, shown in ((("plan", "roles"), ()), (("plan", "roles", "--model", "planted"), ("roles 1: 7 trials",)),
+                             (("ls",), ("error: no",))):  # fmt: skip
+        with pytest.raises(AssertionError):
+            reader.do(Command(arguments, shown))
+
+
+# what the pages list
+
+
+def section(page: str, heading: str) -> str:
+    """The text of a page under a heading, up to the next of the same level or above."""
+    level = heading.split(" ")[0]
+    found = re.search(
+        rf"^{re.escape(heading)}$(.*?)(?=^#{{1,{len(level)}}} |\Z)", text_of(page), re.MULTILINE | re.DOTALL
+    )
+    assert found, f"{page} has no heading '{heading}'"
+    return found[1]
+
+
+def rows(text: str) -> list[list[str]]:
+    """The cells of a page's tables, without headers and rules."""
+    lines = [line for line in text.splitlines() if line.startswith("| ")]
+    return [[cell.strip() for cell in re.split(r"(?<!\\)\|", line)[1:-1]] for line in lines]
+
+
+def keys(text: str) -> set[str]:
+    """What stands in backticks in the first cell of each row."""
+    return {key for row in rows(text) for key in re.findall(r"`([^`]+)`", row[0])}
+
+
+def test_every_verb_has_a_section() -> None:
+    documented = re.findall(r"^## tiltmeter (\w+)$", text_of("docs/cli.md"), re.MULTILINE)
+    assert documented == list(VERBS)
+
+
+@pytest.mark.parametrize("verb", VERBS)
+def test_every_option_is_documented_with_its_default(verb: str) -> None:
+    command = group.get_command(click.Context(group), verb)  # type: ignore[attr-defined]
+    text = section("docs/cli.md", f"## tiltmeter {verb}").partition("\n### ")[0]
+    table = {option: row[1] for row in rows(text) for option in re.findall(r"`(-[\w-]+)`", row[0])}
+    options = [param for param in command.params if isinstance(param, click.Option)]
+    assert set(table) == {name for option in options for name in option.opts}
+    for option in options:
+        row = table[option.opts[0]]
+        assert ("Needed" in row) == option.required
+        if option.show_default:
+            default = f"{option.default:g}" if isinstance(option.default, float) else str(option.default)
+            assert re.search(rf"\b{default}\b", row), f"{verb} {option.opts[0]}: the default {default} is not said"
+    for argument in command.params:
+        if isinstance(argument, click.Argument) and argument.name not in ("model", "what"):
+            assert f"`tiltmeter {verb} {str(argument.name).upper()}" in text
+
+
+def test_every_error_has_a_line_with_its_exit_code() -> None:
+    def classes(kind: type[errors.TiltmeterError]) -> Iterator[type[errors.TiltmeterError]]:
+        yield kind
+        for below in kind.__subclasses__():
+            if below.__module__ == errors.__name__:
+                yield from classes(below)
+
+    told = {row[0].strip("`"): int(row[1]) for row in rows(text_of("docs/messages.md")) if row[0].startswith("`")}
+    assert told == {kind.slug: kind.exit_code for kind in classes(errors.TiltmeterError)}
+
+
+def test_every_field_of_the_estimate_is_explained() -> None:
+    assert keys(section("docs/how-it-works.md", "## The estimate")) == {f.name for f in fields(Estimate)}
+
+
+def test_every_table_and_column_of_the_run_is_explained(tmp_path: Path) -> None:
+    told = {
+        row[0]: set(re.findall(r"\w+", row[2])) for row in rows(section("docs/how-it-works.md", "## The run folder"))
+    }
+    with Store(tmp_path / "run", create=True) as store:
+        tables = [row[0] for row in store.rows("SELECT name FROM sqlite_master WHERE type = 'table'")]
+        assert set(tables) == set(told) - {"table"}
+        for table in tables:
+            columns = {row[1] for row in store.rows(f"PRAGMA table_info({table})")}
+            assert columns <= told[table], table
+
+
+@pytest.mark.parametrize(
+    ("heading", "known"),
+    [
+        ("### The protocol", {f.name for f in fields(Protocol)} - {"digest", "source", "inline"}),
+        ("### A table", {"rows", "file", "where", "key", "columns"}),
+        ("### A mode: `[modes.NAME]`", {f.name for f in fields(Mode)} - {"name"}),
+        ("### An instrument: `[[instruments]]`", {"name", "kind", "attribute", "also"} | set(INSTRUMENTS) - {"judge"}),
+        ("### A measure: `[[measures]]`", {f.name for f in fields(MeasureSpec)}),
+        ("### A variant: `[variants.NAME]`", {f.name for f in fields(Variant)} - {"name"}),
+    ],
+)
+def test_every_key_of_a_protocol_is_explained(heading: str, known: set[str]) -> None:
+    assert keys(section("docs/adding-a-protocol.md", heading)) == known
+
+
+def test_every_kind_of_measure_is_explained() -> None:
+    assert keys(section("docs/adding-a-measure.md", "## The kinds that exist")) == set(KINDS)
+
+
+def test_every_setting_of_a_planted_model_is_explained() -> None:
+    told = keys(section("docs/cli.md", "### Settings of a planted model"))
+    own = {f.name for f in fields(Settings)} - {"text", "value", "share", "levels"}
+    assert {key.partition("=")[0] for key in told} - {"she", "she.communal"} == own
+
+
+def test_every_protocol_and_every_kind_of_model_is_in_the_readme() -> None:
+    told = keys(section("README.md", "## What it can audit"))
+    assert set(PROTOCOLS) <= told
+    assert {name.partition(":")[0] for name in told} - set(PROTOCOLS) == set(MODELS)
+    assert {key.partition(":")[0] for key in keys(text_of("docs/cli.md").partition("\n## ")[0])} == set(MODELS)
+
+
+def test_every_outcome_is_named() -> None:
+    assert set(OUTCOMES) <= set(re.findall(r"`(\w+)`", section("docs/how-it-works.md", "## The stages")))
+
+
+# links, licences, versions
+
+
+def anchors(text: str) -> set[str]:
+    """The anchors of a page's headings, as GitHub makes them."""
+    titles = re.findall(r"^#+ (.+)$", FENCE.sub("", text), re.MULTILINE)
+    return {re.sub(r"[^\w\- ]", "", title.lower()).replace(" ", "-") for title in titles}
+
+
+@pytest.mark.parametrize("page", PAGES, ids=named)
+def test_links_lead_somewhere(page: Path) -> None:
+    for target in re.findall(r"\]\(([^)\s]+)\)", FENCE.sub("", page.read_text(encoding="utf-8"))):
+        if "://" in target:
+            continue
+        path, _, anchor = target.partition("#")
+        file = page.parent / path if path else page
+        assert file.exists(), f"{named(page)}: {target}"
+        assert not anchor or anchor in anchors(file.read_text(encoding="utf-8")), f"{named(page)}: {target}"
+
+
+@pytest.mark.parametrize("page", PAGES, ids=named)
+def test_no_page_holds_a_path_of_somebodys_machine(page: Path) -> None:
+    assert not re.search(r"(?<![\w.])/(?:home|root|tmp|work|Users)/", page.read_text(encoding="utf-8"))
+
+
+def runtime() -> Iterator[str]:
+    """Every package that an install with all extras but `test` brings on this platform, by name."""
+    project = tomllib.loads(text_of("pyproject.toml"))["project"]
+    wanted = [*project["dependencies"], *(line for name, lines in project["optional-dependencies"].items()
+                                          if name != "test" for line in lines)]  # fmt: skip
+    todo, seen = [Requirement(line) for line in wanted], {"tiltmeter"}
+    while todo:
+        one = todo.pop()
+        name = re.sub(r"[-_.]+", "-", one.name).lower()
+        if name in seen or (one.marker and not one.marker.evaluate({"extra": ""})):
+            continue
+        seen.add(name)
+        yield name
+        todo += [Requirement(line) for line in requires(name) or ()]
+
+
+def stated(found: PackageMetadata) -> str:
+    """The licence that a package states: an expression, a short text, or a classifier."""
+    short = (found.get("License") or "").strip()
+    classifiers = [line for line in found.get_all("Classifier") or () if line.startswith("License ::")]
+    return found.get("License-Expression") or (short if len(short) < 40 and short else " ".join(classifiers))
+
+
+def test_every_package_is_named_with_the_licence_that_it_states() -> None:
+    told = {re.sub(r"[-_.]+", "-", row[0]).lower(): row[1] for row in rows(text_of("THIRD_PARTY.md"))}
+    for name in runtime():
+        assert name in told, f"THIRD_PARTY.md does not name {name}"
+        licence = stated(metadata(name))
+        family = re.match(r"[A-Za-z0]+", told[name])
+        assert told[name] == licence or (family and family[0].replace("PSF", "Python Software") in licence), (
+            name,
+            licence,
+        )
+
+
+def test_the_citation_and_the_changelog_have_this_version() -> None:
+    citation = text_of("CITATION.cff")
+    assert f"\nversion: {__version__}\n" in citation
+    assert re.search(r"^date-released: \d{4}-\d\d-\d\d$", citation, re.MULTILINE)
+    assert f"## [{__version__}]" in text_of("CHANGELOG.md")

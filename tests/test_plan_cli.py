@@ -1,0 +1,237 @@
+"""`plan` says what a run then does: calls to the unit, tokens and money within what it says, ends, detectable differences."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tiltmeter import api, cost, registry
+from tiltmeter.cli import main
+from tiltmeter.errors import MissingExtra, UsageError
+from tiltmeter.models import FREE, Model, Price
+from tiltmeter.records import Message, Reply, Request, Sampling
+from tiltmeter.stats import power
+from tiltmeter.store import Store
+
+SUBJECT, JUDGE = "planted:she=0.6,refuse=.1", "planted:accuracy=.9"
+NEVER = "planted:judge=never"
+DIALOGUE = "Woman 1: Did you see the match?\nWoman 2: Yes, it was a great one!"
+
+
+class Scripted(Model):
+    """Speaks English dialogue, and judges it: every judge settles it at once, or (`never`) nobody says a usable word."""
+
+    price = FREE
+
+    def __init__(self, name: str, **_: Any) -> None:
+        self.name, self._never = f"scripted:{name}", name == "never"
+
+    async def ask(self, request: Request) -> Reply:
+        asked = request.messages[-1].content
+        if request.purpose == "subject":
+            return Reply(DIALOGUE)
+        if self._never:
+            return Reply("object\nNo." if asked.rstrip().endswith("agree, object") else "Well, well.")
+        return Reply("agree" if asked.rstrip().endswith("agree, object") else "hobbies\nA match.")
+
+
+@pytest.fixture(autouse=True)
+def _scripted(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(registry.MODELS, "scripted", f"{__name__}:Scripted")
+    monkeypatch.setattr("tiltmeter.registry.import_module", _import)
+
+
+def _import(name: str) -> Any:
+    import importlib
+    import sys
+
+    return sys.modules[__name__] if name == __name__ else importlib.import_module(name)
+
+
+def planned(protocol: str, model: str, **options: Any) -> dict[str, Any]:
+    try:
+        return api.plan(protocol, model, **options)
+    except MissingExtra as error:
+        pytest.skip(str(error))
+
+
+def done(folder: Path) -> dict[str, int]:
+    with Store(folder) as store:
+        rows = store.rows("SELECT model, CASE purpose WHEN 'subject' THEN 'subject' ELSE 'judge' END, count(*)"
+                          " FROM calls GROUP BY 1, 2")  # fmt: skip
+        return {f"{model} {purpose}": number for model, purpose, number in rows}
+
+
+def said(plan: dict[str, Any], most: bool = False) -> dict[str, int]:
+    found: dict[str, int] = {}
+    for line in plan["calls"]:
+        key = f"{line['model']} {'subject' if line['part'] == 'subject' else 'judge'}"
+        found[key] = found.get(key, 0) + line["calls_most" if most else "calls"]
+    return found
+
+
+CASES = [
+    ("roles", SUBJECT, (), {"samples": 2, "limit": 8}),
+    ("roles", SUBJECT, (), {"mode": "exact", "limit": 8}),
+    ("roles", SUBJECT, (), {"mode": ["exact", "sampled"], "samples": 3, "limit": 5, "language": "en"}),
+    ("roles", SUBJECT, (JUDGE,), {"samples": 2, "limit": 8}),
+    ("roles", SUBJECT, (JUDGE, "planted:seed=4"), {"mode": ["exact", "sampled"], "samples": 2, "limit": 4}),
+    ("words", "planted:", (), {"limit": 1, "language": "en"}),
+    ("protext", "planted:", (), {"limit": 5}),
+    ("dialogues", "scripted:a", (), {"samples": 2}),
+    ("dialogues", "scripted:a", ("scripted:b",), {"samples": 3, "language": "en"}),
+    ("dialogues", "scripted:a", ("scripted:b", "scripted:c"), {"samples": 3, "language": "en"}),
+]
+
+
+def test_every_protocol_has_a_case() -> None:
+    assert {case[0] for case in CASES} >= set(registry.PROTOCOLS)
+
+
+@pytest.mark.parametrize(("protocol", "model", "judges", "options"), CASES)
+def test_calls_are_those_of_the_run_to_the_unit(
+    protocol: str, model: str, judges: tuple[str, ...], options: dict[str, Any], tmp_path: Path
+) -> None:
+    plan = planned(protocol, model, judge=judges, **options)
+    api.run(protocol, model, tmp_path / "run", judge=judges, **options)
+    assert done(tmp_path / "run") == said(plan)
+    assert sum(said(plan).values()) == plan["totals"]["calls"]
+    with Store(tmp_path / "run") as store:
+        assert plan["trials"] == next(store.rows("SELECT count(*) FROM trials"))[0]
+
+
+@pytest.mark.parametrize(
+    ("protocol", "model", "judge", "options"),
+    [
+        ("roles", SUBJECT, NEVER, {"samples": 2, "limit": 4, "language": "en"}),
+        ("dialogues", "scripted:a", "scripted:never", {"samples": 1, "language": "en"}),
+    ],
+)
+def test_a_judge_that_never_says_a_usable_word_costs_no_more_than_the_most(
+    protocol: str, model: str, judge: str, options: dict[str, Any], tmp_path: Path
+) -> None:
+    plan = planned(protocol, model, judge=judge, **options)
+    api.run(protocol, model, tmp_path / "run", judge=judge, **options)
+    found, most = done(tmp_path / "run"), said(plan, most=True)
+    assert said(plan)[f"{judge} judge"] <= found[f"{judge} judge"] <= most[f"{judge} judge"]
+    if protocol == "roles":
+        assert found == most  # asked as often as there are rounds
+
+
+def test_money_and_tokens_are_within_what_is_said(tmp_path: Path) -> None:
+    prices = {SUBJECT: Price(2.0, 8.0), JUDGE: Price(0.5, 1.5)}
+    options: dict[str, Any] = {"samples": 3, "limit": 10, "prices": prices}
+    plan = planned("roles", SUBJECT, judge=JUDGE, **options)
+    api.run("roles", SUBJECT, tmp_path / "run", judge=JUDGE, max_cost=plan["totals"]["cost_most"], **options)
+    with Store(tmp_path / "run") as store:
+        rows = store.rows("SELECT model, sum(prompt_tokens), sum(completion_tokens), sum(cost) FROM calls GROUP BY 1")
+        used = {row[0]: row[1:] for row in rows}
+    for line in plan["calls"]:
+        prompt, completion, spent = used[line["model"]]
+        assert line["prompt_tokens"] == pytest.approx(prompt, rel=0.35)  # the planted server counts bytes ÷ 4
+        assert completion <= line["completion_tokens"]
+        assert 0 < spent <= line["cost"] <= line["cost_most"]
+
+
+def test_an_unknown_price_is_said_and_not_summed() -> None:
+    options: dict[str, Any] = {"limit": 2, "base_url": "http://192.0.2.1/v1"}
+    plan = planned("roles", "openai:x", judge=JUDGE, **options)
+    assert plan["totals"]["price_unknown"] == ["openai:x"] and plan["calls"][0]["cost"] is None
+    plan = planned("roles", "openai:x", prices={"openai:x": Price(1, 1)}, **options)
+    assert plan["totals"]["price_unknown"] == [] and plan["totals"]["cost"] > 0
+    assert planned("roles", "openai:x", limit=2, base_url="http://localhost:1/v1")["totals"]["cost_most"] == 0
+
+
+def test_size_by_hand() -> None:
+    request = Request("m", (Message("system", "abcd"), Message("user", "彼女 is")), Sampling(max_tokens=7), begin="Ah")
+    found = cost.size(request)
+    assert found.tokens == 4 / 4 + (2 + 3 / 4) + 2 / 4 + 2 * 8
+    assert found.size == 4 + (6 + 3) + 2 + 2 * 16 == Price(1e6, 0).worst(request)
+    assert found.limit == 7
+
+
+def test_ends_are_said(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["plan", "roles", "-m", "openai:dall-e-3", "-m", "openai:gpt-4o", "--limit", "2"]) == 0
+    shown = capsys.readouterr().out
+    assert "warning: openai:dall-e-3 was retired on 2026-05-12" in shown
+    assert "openai:gpt-4o ends on 2027-01-14" in shown or "openai:gpt-4o was retired" in shown
+    assert "price as of" in shown
+    assert main(["plan", "roles", "-m", "openai:dall-e-3", "--limit", "2", "--base-url", "http://localhost:1/v1"]) == 0
+    assert "retired" not in capsys.readouterr().out
+
+
+def test_json_and_table_say_the_same(capsys: pytest.CaptureFixture[str]) -> None:
+    arguments = ["plan", "roles", "-m", SUBJECT, "--judge", JUDGE, "--limit", "3", "--language", "en", "--samples", "2"]
+    assert main([*arguments, "--json"]) == 0
+    found = json.loads(capsys.readouterr().out)
+    assert found["schema"] == 1
+    assert main(arguments) == 0
+    shown = capsys.readouterr().out
+    total = found["totals"]
+    assert f"{found['trials']} trials" in shown and f"{total['calls']} to {total['calls_most']}" in shown
+
+
+def test_a_judge_where_none_is_taken() -> None:
+    with pytest.raises(UsageError, match="takes a judge"):
+        planned("protext", "planted:", judge=JUDGE)
+
+
+# what can be detected
+
+
+def row(plan: dict[str, Any], measure: str = "share_she", **group: str) -> dict[str, Any]:
+    (found,) = (row for row in plan["design"] if row["measure"] == measure and row["group"] == group)
+    assert isinstance(found, dict)
+    return found
+
+
+def test_the_detectable_difference_is_that_of_the_statistics_room() -> None:
+    """roles in English: 96 lexemes, 98 words × 2 orders × 10 samples, so 20.4 outputs a lexeme; icc .2."""
+    whole = row(planned("roles", "planted:", language="en"))
+    assert (whole["clusters"], round(whole["per_cluster"], 1)) == (96, 20.4)
+    se = power.share_se(share=0.5, clusters=96, per_cluster=1960 / 96, icc=0.2)
+    assert whole["detectable"] == pytest.approx(power.detectable(se=se, clusters=96))
+    # by hand: √(.25·(1 + 19.42·.2)/1960) = .02496; (1.985 + .845)·.02496 = .0707
+    assert whole["detectable"] == pytest.approx(0.0707, abs=0.0005)
+
+
+def test_a_group_has_fewer_items_and_detects_less() -> None:
+    plan = planned("roles", "planted:", language="en")
+    groups = [found for found in plan["design"] if "class" in found["group"]]
+    assert len(groups) == 1 and groups[0]["clusters"] < 20
+    assert groups[0]["detectable"] > row(plan)["detectable"]
+    assert not [found for found in plan["design"] if "word" in found["group"]]  # an item by itself is no population
+
+
+def test_what_a_wanted_difference_takes() -> None:
+    independent = row(planned("roles", "planted:", language="en", icc=0.0, detect=0.05))
+    needed = independent["samples_needed"]
+    at, below = (
+        row(planned("roles", "planted:", language="en", icc=0.0, samples=n))["detectable"] for n in (needed, needed - 1)
+    )
+    assert at <= 0.05 < below
+    alike = row(planned("roles", "planted:", language="en", icc=0.2, detect=0.05))
+    assert alike["samples_needed"] is None and alike["items_needed"] > 96
+    se = power.share_se(share=0.5, clusters=alike["items_needed"], per_cluster=alike["per_cluster"], icc=0.2)
+    assert power.achieved_power(difference=0.05, se=se, clusters=alike["items_needed"]) >= 0.8
+
+
+def test_an_exact_reading_has_no_sampling_error() -> None:
+    exact = row(planned("roles", "planted:", language="en", mode="exact"))
+    assert exact["per_cluster"] == 1
+    assert exact["detectable"] == pytest.approx(
+        power.detectable(se=(0.25 * 0.2 / 96) ** 0.5, clusters=96), rel=1e-4)  # fmt: skip
+
+
+def test_divergences_are_simulated() -> None:
+    few, many = (row(planned("dialogues", "planted:", language="en", samples=n), "topic_divergence") for n in (20, 100))
+    assert few["unit"] == "bits" and 0 < many["detectable"] < few["detectable"] < 1
+
+
+@pytest.mark.parametrize("options", [{"detect": 0}, {"detect": 1.5}, {"icc": 2}, {"icc": -0.1}])
+def test_wrong_wishes(options: dict[str, float]) -> None:
+    with pytest.raises(UsageError, match="--detect"):
+        planned("roles", "planted:", **options)
