@@ -1,0 +1,208 @@
+"""A run and its estimates → everything that a report says, as frozen dataclasses, each number written once.
+
+Every text of the result is safe to look at (see `visible`); the reporters still escape it for their format.
+"""
+
+from __future__ import annotations
+
+import json
+import shlex
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from typing import Any
+
+from .. import __version__, served, signature
+from ..protocol import Protocol
+from ..records import Estimate
+from ..store import Store
+from . import examples, figures, findings, numerals, reading, subjects, tables, visible
+from .parts import Content, Pairs, Section, Signature
+
+CARDS = 8  # headline findings on the first screen; the rest are in the tables
+PROMPTS = 4  # prompts shown as examples
+FEW = 4  # levels of a factor whose every combination deserves an example prompt
+CAUTIONS = (
+    "This is about these models as they were served on these dates, with these prompts and settings. Another version, "
+    "language, wording or begun answer can give another number.",
+    "“No difference found at this n” is not evidence that there is none: a difference smaller than the detectable one would "
+    "mostly be missed. Showing that a tilt is small needs an equivalence test against a margin named beforehand.",
+    "A tilt here is a property of outputs. It does not say why it is there, nor how much harm it does in use.",
+    "Do not rank models by these numbers alone: intervals that overlap, or models asked in different modes, cannot be ordered.",
+)
+
+
+def build(store: Store, protocol: Protocol, estimates: Sequence[Estimate]) -> Content:
+    """The content of a report. Estimates of several variants go into sections of their own."""
+    known, trials = subjects.facts(store), subjects.asked(store)
+    marks = reading.numbered(estimate.signature for estimate in estimates)
+    variants = dict.fromkeys(estimate.variant for estimate in estimates)
+    audits = [reading.audit(protocol, [e for e in estimates if e.variant == name], marks) for name in variants]
+    headline = [finding for audit in audits[:1] for finding in findings.findings(audit)]
+    annotators = [row[0] for row in store.rows("SELECT DISTINCT annotator FROM labels ORDER BY annotator")]
+    frozen = store.get("frozen", {})
+    dates = [fact.last for fact in known if fact.last]
+    content = Content(
+        title=protocol.title,
+        question=protocol.question,
+        protocol=f"{protocol.name}/{protocol.version}",
+        date=max(dates)[:10] if dates else "",
+        version=__version__,
+        lead=findings.lead(audits[0]) if audits else "",
+        findings=tuple(headline[:CARDS]),
+        more_findings=max(0, len(headline) - CARDS),
+        cautions=CAUTIONS,
+        design=_design(store, protocol, trials, annotators, frozen),
+        prompts=_prompts(protocol, estimates),
+        measures=_measures(protocol),
+        subjects=subjects.subjects(known, trials, served.warnings(store)),
+        sections=tuple(_section(audit) for audit in audits),
+        examples=examples.examples(store, protocol),
+        limits=protocol.limits,
+        departures=protocol.departures,
+        citation=protocol.citation,
+        signatures=tuple(Signature(mark, text) for text, mark in marks.items()),
+        long_signatures=tuple(_long(protocol, known, trials, annotators, frozen)),
+        commands=tuple(_commands(store, protocol, known, trials, frozen, audits)),
+        commands_note="Set the same keys in the environment and, where one was used, the same --base-url. "
+        "A sampled model gives other draws; what must agree is what lies within the intervals.",
+    )
+    return replace(visible.all_visible(content), run_info=_info(protocol, known, trials, annotators, frozen))
+
+
+def _section(audit: reading.Audit) -> Section:
+    name = audit.estimates[0].variant
+    variant = audit.protocol.variants.get(name)
+    title = "Results" if name == "default" else f"Results, variant “{name}”"
+    drawn, listed = tuple(figures.forests(audit, name)), tuple(tables.tables(audit, name))
+    return Section(name, title, variant.text if variant else "", drawn, listed)
+
+
+def _design(store: Store, protocol: Protocol, trials: Sequence[subjects.Asked], annotators: Sequence[str],
+            frozen: dict[str, Any]) -> Pairs:  # fmt: skip
+    levels = [json.loads(row[0]) for row in store.rows("SELECT DISTINCT factors FROM trials")]
+    items = len({row.get(protocol.item, "") for row in levels})
+    languages = {row.get("language", "") for row in levels}
+    of_all = len({cell[protocol.item] for cell in protocol.cells if cell.get("language", "") in languages})
+    answered, planned = sum(part.answered for part in trials), sum(part.trials for part in trials)
+    rows = [
+        ("protocol", f"{protocol.name}, version {protocol.version}, data {protocol.digest[:8]}"),
+        ("asked", f"{answered:,} of {planned:,} trials, {items:,} of {of_all:,} {protocol.item}s"),
+        ("factors", ", ".join(protocol.factors)),
+        ("labelled by", ", ".join(annotators) or "nobody yet"),
+        ("seed", str(frozen.get("seed", 0))),
+    ]
+    for part in {(p.mode, p.begin, p.samples): p for p in trials}.values():
+        begun = f", the answer begun with “{part.begin}”" if part.begin else ""
+        mode = protocol.modes.get(part.mode)
+        how = (
+            "probabilities of the next tokens read"
+            if mode and mode.logprobs
+            else f"{part.samples:,} draws of each prompt"
+        )
+        rows.append((f"mode {part.mode}", how + begun))
+    return tuple(rows)
+
+
+def _prompts(protocol: Protocol, estimates: Sequence[Estimate]) -> Pairs:
+    """A prompt for each combination of the factors that have few levels, of the languages that were asked."""
+    asked = {e.condition["language"] for e in estimates if "language" in e.condition}
+    cells = [cell for cell in protocol.cells if not asked or cell.get("language") in asked]
+    names = [name for name in protocol.factors if len({cell[name] for cell in cells}) <= FEW]
+    first: dict[str, str] = {}
+    for cell in cells:
+        first.setdefault(" · ".join(f"{name}: {cell[name]}" for name in names), protocol.words(cell))
+    shown = tuple(first.items())[:PROMPTS]
+    return (*shown, ("", f"and {len(first) - PROMPTS} more")) if len(first) > PROMPTS else shown
+
+
+def _measures(protocol: Protocol) -> Pairs:
+    rows = []
+    for spec in protocol.measures:
+        null = (
+            f"; {numerals.quantity(spec.null, spec.unit, bool(spec.contrast))} is no tilt"
+            if spec.null is not None
+            else ""
+        )
+        rows.append((spec.name, f"{spec.text or spec.kind}{null}"))
+    return tuple(rows)
+
+
+def _long(protocol: Protocol, known: Sequence[subjects.Facts], trials: Sequence[subjects.Asked], annotators: list[str],
+          frozen: dict[str, Any]) -> Iterator[tuple[str, str]]:  # fmt: skip
+    """The long signature of each subject, as JSON."""
+    for name in dict.fromkeys(part.subject for part in trials):
+        about = [fact.as_dict() for fact in known if fact.model == name or fact.purpose != "subject"]
+        text = signature.long(protocol, about or [{"name": name}], annotators, frozen)
+        yield name, json.dumps(text, ensure_ascii=False, indent=1)
+
+
+def _info(protocol: Protocol, known: Sequence[subjects.Facts], trials: Sequence[subjects.Asked], annotators: list[str],
+          frozen: dict[str, Any]) -> dict[str, Any]:  # fmt: skip
+    """The `run` of the JSON output: plain values."""
+    return {
+        "tiltmeter": __version__,
+        "title": protocol.title,
+        "trials": sum(part.trials for part in trials),
+        "answered": sum(part.answered for part in trials),
+        "asked": [{"subject": p.subject, "mode": p.mode, "trials": p.trials, "answered": p.answered, "begin": p.begin,
+                   "temperature": p.temperature, "top_p": p.top_p, "max_tokens": p.max_tokens} for p in trials],
+        "cost": None if any(fact.unknown_cost for fact in known) else round(sum(fact.cost for fact in known), 6),
+        "signature": signature.long(protocol, [fact.as_dict() for fact in known], annotators, frozen),
+    }  # fmt: skip
+
+
+def _commands(store: Store, protocol: Protocol, known: Sequence[subjects.Facts], trials: Sequence[subjects.Asked],
+              frozen: dict[str, Any], audits: Sequence[reading.Audit]) -> Iterator[str]:  # fmt: skip
+    """What to type for the same audit. One command for each set of modes, samples and items that was asked together."""
+    yield f"pip install tiltmeter=={__version__}"
+    judges = dict.fromkeys(fact.model for fact in known if fact.role == "judge")
+    shared = [f"--seed {frozen.get('seed', 0)}"]
+    for name in ("begin", "temperature"):
+        if frozen.get(name) is not None:
+            shared.append(f"--{name} {shlex.quote(str(frozen[name]))}")
+    together: dict[tuple[str, int, int, tuple[str, ...]], list[str]] = {}
+    for (subject, mode), (samples, items, languages) in _extents(store, protocol).items():
+        together.setdefault((mode, samples, items, languages), []).append(subject)
+    for (mode, samples, items, languages), names in together.items():
+        options = [f"--model {shlex.quote(name)}" for name in names]
+        options += [f"--language {shlex.quote(name)}" for name in languages]
+        options.append(f"--mode {shlex.quote(mode)}")
+        declared = protocol.modes.get(mode)
+        if declared and not declared.logprobs and samples != declared.samples:
+            options.append(f"--samples {samples}")
+        if items < len(
+            {cell[protocol.item] for cell in protocol.cells if not languages or cell["language"] in languages}
+        ):
+            options.append(f"--limit {items}")
+        options += [f"--judge {shlex.quote(name)}" for name in judges]
+        yield f"tiltmeter run {_source(store, protocol)} {' '.join([*options, *shared])} --out RUN"
+    for audit in audits:
+        name = audit.estimates[0].variant
+        if name != "default":
+            yield f"tiltmeter analyse RUN --variant {shlex.quote(name)}"
+    yield "tiltmeter analyse RUN --json"
+
+
+def _extents(store: Store, protocol: Protocol) -> dict[tuple[str, str], tuple[int, int, tuple[str, ...]]]:
+    """By subject and mode: samples, items, and the languages where they are not all."""
+    seen: dict[tuple[str, str], tuple[int, set[str], set[str]]] = {}
+    query = "SELECT subject, mode, factors, max(sample) + 1 FROM trials GROUP BY 1, 2, 3"
+    for subject, mode, factors, samples in store.rows(query):
+        levels = json.loads(factors)
+        most, items, languages = seen.get((subject, mode), (0, set(), set()))
+        items.add(levels.get(protocol.item, ""))
+        languages.add(levels.get("language", ""))
+        seen[subject, mode] = max(most, samples), items, languages
+    every = set(protocol.languages)
+    return {
+        key: (samples, len(items), () if languages >= every else tuple(sorted(languages)))
+        for key, (samples, items, languages) in sorted(seen.items())
+    }
+
+
+def _source(store: Store, protocol: Protocol) -> str:
+    """The name of a protocol that ships, or the file name of one's own (never its folder)."""
+    source = str(store.get("source", "") or protocol.name)
+    return (
+        shlex.quote(source.replace("\\", "/").rsplit("/", 1)[-1]) if source.endswith(".toml") else shlex.quote(source)
+    )

@@ -1,0 +1,44 @@
+"""Estimates as they are: JSON and CSV, unrounded. What could not be measured is null, or an empty cell."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import fields
+from typing import Any
+
+from ..records import Estimate
+from .visible import ascii_escapes
+
+SCHEMA = 1
+
+
+def as_json(run_info: Mapping[str, Any], estimates: Sequence[Estimate]) -> str:
+    """`{"schema": 1, "run": {…}, "estimates": […]}`, one estimate a line. ValueError for a number that is not finite."""
+
+    def line(value: Any) -> str:
+        return ascii_escapes(json.dumps(value, ensure_ascii=False, allow_nan=False))
+
+    rows = ",\n  ".join(line(estimate.as_dict()) for estimate in estimates)
+    body = f"[\n  {rows}\n ]" if rows else "[]"
+    return f'{{\n "schema": {SCHEMA},\n "run": {line(dict(run_info))},\n "estimates": {body}\n}}'
+
+
+def as_csv(estimates: Sequence[Estimate]) -> str:
+    """A row an estimate, in the order of its fields; conditions, contrasts and outcomes as JSON in their cell."""
+    sheet = io.StringIO()
+    writer = csv.writer(sheet, lineterminator="\n")
+    writer.writerow([f.name for f in fields(Estimate)])
+    for estimate in estimates:
+        writer.writerow([_cell(value) for value in estimate.as_dict().values()])
+    return sheet.getvalue()
+
+
+def _cell(value: Any) -> str:
+    if value is None:
+        return ""
+    if isinstance(value, Mapping):
+        return ascii_escapes(json.dumps(dict(value), ensure_ascii=False, allow_nan=False))
+    return repr(value) if isinstance(value, float) else str(value)

@@ -1,0 +1,110 @@
+"""Content → Markdown: the same words and numbers, for a pull request or an appendix. Raw answers stay in the page."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from .parts import Content, Finding, Pairs, Table
+
+_SPECIAL = re.compile(r"([\\`*_\[\]<>|~&#])")
+
+
+def markdown(content: Content) -> str:
+    return "\n".join(_lines(content)) + "\n"
+
+
+def _text(text: str) -> str:
+    """Text that is shown as it is: every character with a meaning is escaped, and it stays on its line."""
+    return _SPECIAL.sub(r"\\\1", text).replace("\n", " ⏎ ")
+
+
+def _code(text: str) -> str:
+    """An inline code span with a fence that is longer than any run of backticks in it."""
+    gap = " " if "`" in text else ""
+    return f"{_fence(text, 1)}{gap}{text}{gap}{_fence(text, 1)}".replace("\n", " ⏎ ")
+
+
+def _block(text: str, kind: str = "") -> str:
+    return f"{_fence(text, 3)}{kind}\n{text}\n{_fence(text, 3)}\n"
+
+
+def _fence(text: str, least: int) -> str:
+    return "`" * max(least, 1 + max((len(run) for run in re.findall("`+", text)), default=0))
+
+
+def _lines(content: Content) -> Iterator[str]:
+    yield f"# {_text(content.title)}\n"
+    yield f"{_text(content.question)}\n"
+    yield f"*{_text(content.protocol)}, {content.date}, tiltmeter {content.version}*\n"
+    yield f"## What was found\n\n{_text(content.lead)}\n"
+    for finding in content.findings:
+        yield from _finding(finding)
+    if content.more_findings:
+        yield f"And {content.more_findings} more in the tables.\n"
+    yield "## What not to conclude\n"
+    yield from _list(content.cautions)
+    yield "## How it was measured\n"
+    yield from _pairs((*content.design, *content.measures))
+    for name, prompt in content.prompts:
+        yield f"- {_text(name)}: {_code(prompt)}" if name else f"- {_text(prompt)}"
+    for subject in content.subjects:
+        yield f"\n### {_text(subject.name)} ({subject.role})\n"
+        yield from _list(tuple(f"**{warning}**" for warning in subject.warnings), escape=False)
+        yield from _pairs(subject.facts)
+    for section in content.sections:
+        yield f"\n## {_text(section.title)}\n"
+        if section.text:
+            yield f"{_text(section.text)}\n"
+        for table in section.tables:
+            yield from _table(table)
+    yield from _ending(content)
+
+
+def _finding(finding: Finding) -> Iterator[str]:
+    yield f"**{_text(finding.chip)}**{f' ({_text(finding.about)})' if finding.about else ''}: {_text(finding.sentence)}\n"
+    yield from _list(tuple(_text(line) for line in finding.sure), escape=False)
+    yield from _list(tuple(f"**Warning:** {_text(line)}" for line in finding.warnings), escape=False)
+    yield f"{finding.mark}: {_code(finding.signature)}\n"
+
+
+def _table(table: Table) -> Iterator[str]:
+    yield f"### {_text(table.title)}\n"
+    if table.about:
+        yield f"{_text(table.about)}\n"
+    yield "| " + " | ".join(_text(column.name) for column in table.columns) + " |"
+    yield "|" + "|".join(" ---: " if column.kind == "number" else " --- " for column in table.columns) + "|"
+    for row in table.rows:
+        yield "| " + " | ".join(_text(cell) for cell in row) + " |"
+    yield ""
+    for letter, text in table.notes:
+        yield f"- {letter}: {_text(text)}"
+    for mark, text in table.marks:
+        yield f"- {mark}: {_code(text)}"
+    yield ""
+
+
+def _ending(content: Content) -> Iterator[str]:
+    for title, lines in (("Limits", content.limits), ("Departures from the paper", content.departures)):
+        if lines:
+            yield f"## {title}\n"
+            yield from _list(lines)
+    if content.citation:
+        yield f"## Citation\n\n{_text(content.citation)}\n"
+    yield f"## How to reproduce\n\n{_block(chr(10).join(content.commands))}"
+    yield f"{_text(content.commands_note)}\n"
+    yield "## Signatures\n"
+    for name, text in content.long_signatures:
+        yield f"{_text(name)}\n\n{_block(text, 'json')}"
+
+
+def _list(lines: tuple[str, ...], escape: bool = True) -> Iterator[str]:
+    for line in lines:
+        yield f"- {_text(line) if escape else line}"
+    if lines:
+        yield ""
+
+
+def _pairs(pairs: Pairs) -> Iterator[str]:
+    yield from (f"- {_text(name)}: {_text(value)}" for name, value in pairs)
+    yield ""

@@ -1,0 +1,105 @@
+"""How numbers are written, once for all reporters.
+
+A share has no leading zero, since it cannot exceed 1, and is 0 or 1 only where it is exactly that: .9996 is "> .999",
+never 1.000. Halves round up, as in the tables of the papers. What could not be measured is a dash, never 0.
+"""
+
+from __future__ import annotations
+
+import math
+from decimal import ROUND_HALF_UP, Decimal
+
+NOTHING = "—"
+MINUS = "−"
+RATIOS = ("odds", "ratio")  # units whose natural scale is logarithmic
+_NEAR = 1e-9  # sums of rounded probabilities
+
+
+def fixed(value: float, places: int) -> str:
+    """A fixed number of decimals, halves away from zero, with a true minus."""
+    rounded = Decimal(repr(round(value, 12))).quantize(Decimal(1).scaleb(-places), ROUND_HALF_UP)
+    text = f"{abs(rounded):,f}"
+    return MINUS + text if rounded < 0 else text
+
+
+def share(value: float | None, places: int = 3) -> str:
+    """A number in [0, 1], such as .62."""
+    if value is None:
+        return NOTHING
+    for end in (0.0, 1.0):
+        if abs(value - end) < _NEAR:
+            return f"{end:.0f}"
+    least = 10.0**-places
+    if value < least / 2:
+        return f"< {fixed(least, places).removeprefix('0')}"
+    if value >= 1 - least / 2:
+        return f"> {fixed(1 - least, places).removeprefix('0')}"
+    return fixed(value, places).removeprefix("0")
+
+
+def difference(value: float | None, places: int = 3) -> str:
+    """A number in [-1, 1] with its sign, such as +.12."""
+    if value is None:
+        return NOTHING
+    if abs(value) < _NEAR:
+        return "0"
+    text = fixed(abs(value), places)
+    return ("+" if value > 0 else MINUS) + (text.removeprefix("0") if text.startswith("0.") else text)
+
+
+def odds(value: float | None, places: int = 2) -> str:
+    """A ratio in [0, inf), such as 1.63."""
+    if value is None:
+        return NOTHING
+    if value == 0:
+        return "0"
+    if value < 0.01:
+        return "< 0.01"
+    return fixed(value, places if value < 100 else 0)
+
+
+def plain(value: float | None, places: int = 3) -> str:
+    """A number of any other unit."""
+    if value is None:
+        return NOTHING
+    if value == int(value) and abs(value) < 1e15:
+        return fixed(value, 0)
+    digits = places - 1 - math.floor(math.log10(abs(value)))
+    return fixed(value, max(0, min(digits, 8)))
+
+
+def quantity(value: float | None, unit: str, signed: bool = False, places: int | None = None) -> str:
+    """A value in the unit of its measure; `signed` for differences of it."""
+    if unit == "share":
+        return (difference if signed else share)(value, 3 if places is None else places)
+    if unit in RATIOS:
+        return odds(value, 2 if places is None else places)
+    return plain(value)
+
+
+def interval(low: float | None, high: float | None, unit: str, signed: bool = False, places: int | None = None) -> str:
+    """[low, high], or a dash where there is none; an end that does not exist is a dash within."""
+    if low is None and high is None:
+        return NOTHING
+    return f"[{quantity(low, unit, signed, places)}, {quantity(high, unit, signed, places)}]"
+
+
+def chance(p: float | None) -> str:
+    """A p-value: three decimals, and "< .001" below."""
+    if p is None:
+        return NOTHING
+    if p < 0.001:
+        return "< .001"
+    return "> .999" if 0.9995 <= p < 1 else share(p)
+
+
+def count(value: float | None) -> str:
+    """A count, or a sum of weights with one decimal."""
+    if value is None:
+        return NOTHING
+    return fixed(value, 0 if abs(value - round(value)) < 1e-6 else 1)
+
+
+def dollars(value: float) -> str:
+    """US dollars; four decimals below one, since calls are cheap and many."""
+    return f"${value:,.2f}" if value == 0 or value >= 1 else f"${value:,.4f}"

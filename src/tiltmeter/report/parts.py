@@ -1,0 +1,181 @@
+"""What a report is made of: frozen rows of text and numbers, with no layout. Made by `content.build`.
+
+A *stratum* is what is never pooled: subject, instrument, mode, language. A *mark* (S1, S2, …) stands beside a number for
+its signature, which is written out in full under the table or figure and in the list at the end.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+Pairs = tuple[tuple[str, str], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Column:
+    """kind: text | number | mark. `brief` columns are those that a terminal has room for."""
+
+    name: str
+    kind: str = "text"
+    brief: bool = False
+    hint: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Table:
+    """Cells are text, ready to print. `about` says what all rows share; `notes` are (letter, text)."""
+
+    id: str
+    title: str
+    about: str
+    columns: tuple[Column, ...]
+    rows: tuple[tuple[str, ...], ...]
+    notes: Pairs = ()
+    marks: Pairs = ()
+    folded: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Point:
+    """One number of a figure. None where it could not be measured, or has no interval."""
+
+    series: int
+    value: float | None
+    low: float | None
+    high: float | None
+    text: str
+    interval: str
+    n: str
+    mark: str
+
+
+@dataclass(frozen=True, slots=True)
+class FigureRow:
+    """A line of a forest plot; `group` is the heading under which it stands."""
+
+    group: str
+    label: str
+    points: tuple[Point, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Figure:
+    """A forest plot as data. scale: linear | log. `ends` say what it means to lie left and right of the null value."""
+
+    id: str
+    title: str
+    text: str
+    series: tuple[str, ...]
+    rows: tuple[FigureRow, ...]
+    scale: str
+    domain: tuple[float, float]
+    ticks: tuple[tuple[float, str], ...]
+    null: float | None
+    ends: tuple[str, str]
+    marks: Pairs = ()
+    folded: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """One headline number in words. verdict: tilt | none | undecided | unmeasured | shown (no test was made)."""
+
+    subject: str
+    about: str
+    verdict: str
+    chip: str
+    value: str
+    interval: str
+    sentence: str
+    sure: tuple[str, ...]
+    warnings: tuple[str, ...]
+    gauge: Figure | None
+    mark: str
+    signature: str
+
+
+@dataclass(frozen=True, slots=True)
+class Section:
+    """All tables and figures of one variant; variants never share a table."""
+
+    variant: str
+    title: str
+    text: str
+    figures: tuple[Figure, ...]
+    tables: tuple[Table, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Subject:
+    """A model that was asked: what the calls say of it. role: subject | judge."""
+
+    name: str
+    role: str
+    facts: Pairs
+    warnings: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Example:
+    """One raw answer with what annotators said of it."""
+
+    condition: str
+    prompt: str
+    answer: str
+    labels: Pairs
+    probabilities: str = ""
+    language: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class ExampleGroup:
+    """Answers of one subject and mode that got the same label; `total` is how many there are in the run."""
+
+    title: str
+    total: int
+    examples: tuple[Example, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Examples:
+    rule: str
+    groups: tuple[ExampleGroup, ...]
+    shown: int
+    total: int
+
+
+@dataclass(frozen=True, slots=True)
+class Signature:
+    mark: str
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Content:
+    """Everything that a report says. `run_info` is the `run` of the JSON output."""
+
+    title: str
+    question: str
+    protocol: str
+    date: str
+    version: str
+    lead: str
+    findings: tuple[Finding, ...]
+    more_findings: int
+    cautions: tuple[str, ...]
+    design: Pairs
+    prompts: Pairs
+    measures: Pairs
+    subjects: tuple[Subject, ...]
+    sections: tuple[Section, ...]
+    examples: Examples
+    limits: tuple[str, ...]
+    departures: tuple[str, ...]
+    citation: str
+    signatures: tuple[Signature, ...]
+    long_signatures: Pairs
+    commands: tuple[str, ...]
+    commands_note: str
+    run_info: Mapping[str, Any] = field(default_factory=dict)

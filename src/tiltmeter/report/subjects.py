@@ -1,0 +1,187 @@
+"""What the calls of a run say of the models that were asked: as served, when, how often, at what cost."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass, field
+from typing import Any
+
+from ..store import Store
+from . import numerals
+from .parts import Pairs, Subject
+
+
+@dataclass(slots=True)
+class Facts:
+    """Sums over the calls to one model for one purpose (subject, or an annotator)."""
+
+    model: str
+    purpose: str
+    calls: int = 0
+    served: dict[str, int] = field(default_factory=dict)
+    fingerprints: dict[str, int] = field(default_factory=dict)
+    omitted: set[str] = field(default_factory=set)
+    revised: int = 0
+    first: str = ""
+    last: str = ""
+    prompt_tokens: int = 0
+    completion_tokens: int = 0
+    uncounted: int = 0
+    cost: float = 0.0
+    unknown_cost: int = 0
+
+    @property
+    def role(self) -> str:
+        """subject | judge | again (an instrument asks the subject once more, as for the rest of a word's probability).
+
+        The annotator's id is `instrument/judge@hash`, or `instrument/version@hash` where it has no judge.
+        """
+        if self.purpose == "subject":
+            return "subject"
+        return "judge" if self.model in self.purpose.partition("/")[2].rpartition("@")[0] else "again"
+
+    def as_dict(self) -> dict[str, Any]:
+        """Plain values for the signature and the JSON output."""
+        return {
+            "name": self.model, "purpose": self.purpose, "served": sorted(self.served), "fingerprints": sorted(self.fingerprints),
+            "omitted": sorted(self.omitted), "first": self.first, "last": self.last, "calls": self.calls,
+            "cost": None if self.unknown_cost else round(self.cost, 6),
+        }  # fmt: skip
+
+
+_CALLS = """
+SELECT model, purpose, coalesce(served, ''), coalesce(fingerprint, ''), coalesce(omitted, ''), count(*), min(date), max(date),
+  coalesce(sum(prompt_tokens), 0), coalesce(sum(completion_tokens), 0), sum(prompt_tokens IS NULL),
+  coalesce(sum(cost), 0), sum(cost IS NULL), sum(coalesce(revised, '') <> '')
+FROM calls WHERE outcome IS NOT NULL GROUP BY 1, 2, 3, 4, 5 ORDER BY min(date), 1, 2
+"""
+_TRIALS = """
+SELECT t.subject, t.mode, count(*), count(o.trial), count(DISTINCT t.sample), t.begin, json_extract(t.sampling, '$[0]'),
+  json_extract(t.sampling, '$[1]'), json_extract(t.sampling, '$[2]')
+FROM trials t LEFT JOIN outputs o ON o.trial = t.id GROUP BY t.subject, t.mode, t.begin, 7, 8, 9 ORDER BY t.subject, t.mode
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """Trials of one subject in one mode and sampling."""
+
+    subject: str
+    mode: str
+    trials: int
+    answered: int
+    samples: int
+    begin: str
+    temperature: float | None
+    top_p: float | None
+    max_tokens: int | None
+
+
+def facts(store: Store) -> list[Facts]:
+    found: dict[tuple[str, str], Facts] = {}
+    for row in store.rows(_CALLS):
+        model, purpose, served, fingerprint, omitted, calls, first, last, *sums = row
+        prompt, completion, uncounted, cost, unknown, revised = sums
+        one = found.setdefault((model, purpose), Facts(model, purpose, first=first))
+        one.calls += calls
+        one.first, one.last = min(one.first, first), max(one.last, last)
+        for name, counted in ((served, one.served), (fingerprint, one.fingerprints)):
+            if name:
+                counted[name] = counted.get(name, 0) + calls
+        one.omitted |= set(json.loads(omitted)) if omitted else set()
+        one.revised += revised
+        one.prompt_tokens += prompt
+        one.completion_tokens += completion
+        one.uncounted += uncounted
+        one.cost += cost
+        one.unknown_cost += unknown
+    return list(found.values())
+
+
+def asked(store: Store) -> list[Asked]:
+    return [Asked(*row) for row in store.rows(_TRIALS)]
+
+
+def subjects(known: list[Facts], trials: list[Asked], changes: list[str]) -> tuple[Subject, ...]:
+    """Subjects in the order of their trials, then judges; a subject without calls (answers from a file) is there too.
+
+    changes: what `served.warnings` says; each line begins with the model's name.
+    """
+    made = []
+    for name in dict.fromkeys(part.subject for part in trials):
+        one = next((f for f in known if f.model == name and f.purpose == "subject"), Facts(name, "subject"))
+        mine = [part for part in trials if part.subject == name]
+        lines = [_asked_line(part) for part in mine]
+        more = [(f"asked again by {f.purpose}", _again(f)) for f in known if f.model == name and f.role == "again"]
+        made.append(Subject(name, "subject", (*lines, *_lines(one), *more), tuple(_warnings(one, mine, changes))))
+    for fact in known:
+        if fact.role == "judge":
+            facts = (("labels as", fact.purpose), *_lines(fact))
+            made.append(Subject(fact.model, "judge", facts, tuple(_warnings(fact, [], changes))))
+    return tuple(made)
+
+
+def _again(fact: Facts) -> str:
+    cost = f"cost unknown for {fact.unknown_cost:,}" if fact.unknown_cost else numerals.dollars(fact.cost)
+    return f"{fact.calls:,} calls, {cost}"
+
+
+def _asked_line(part: Asked) -> tuple[str, str]:
+    names = ("temperature", "top_p", "max_tokens")
+    settings = [f"{name} {_setting(getattr(part, name))}" for name in names]
+    if part.begin:
+        settings.append(f"answer begun with “{part.begin}”")
+    return f"{part.mode} mode", f"{part.answered:,} of {part.trials:,} trials answered; {', '.join(settings)}"
+
+
+def _setting(value: float | None) -> str:
+    return "provider default" if value is None else f"{value:g}"
+
+
+def _lines(one: Facts) -> Pairs:
+    if not one.calls:
+        return (("calls", "none stored"),)
+    when = one.first[:10] if one.first[:10] == one.last[:10] else f"{one.first[:10]} to {one.last[:10]}"
+    tokens = f"{one.prompt_tokens:,} in, {one.completion_tokens:,} out"
+    if one.uncounted:
+        tokens += f" (not stated for {one.uncounted:,} calls)"
+    cost = numerals.dollars(one.cost)
+    if one.unknown_cost:
+        cost = f"unknown for {one.unknown_cost:,} calls" + (f", {cost} for the rest" if one.cost else "")
+    lines = [
+        ("served as", _counted(one.served, one.calls)),
+        ("fingerprint", _counted(one.fingerprints, one.calls)),
+        ("asked on (UTC)", when),
+        ("calls", f"{one.calls:,}"),
+        ("tokens", tokens),
+        ("cost", cost),
+        ("left to the provider", _omitted(one)),
+    ]
+    if one.revised:
+        lines.append(("prompts revised by the server", f"{one.revised:,}"))
+    return tuple(lines)
+
+
+def _omitted(one: Facts) -> str:
+    return f"{', '.join(sorted(one.omitted))} (refused by the model, provider default)" if one.omitted else "nothing"
+
+
+def _counted(names: dict[str, int], calls: int) -> str:
+    if not names:
+        return "not stated"
+    if len(names) == 1 and sum(names.values()) == calls:
+        return next(iter(names))
+    stated = [f"{name} ({number:,} calls)" for name, number in names.items()]
+    rest = calls - sum(names.values())
+    return ", ".join([*stated, *([f"not stated ({rest:,} calls)"] if rest else [])])
+
+
+def _warnings(one: Facts, trials: list[Asked], changes: list[str]) -> list[str]:
+    found = [line for line in changes if line.startswith(f"{one.model} ")]
+    open_trials = sum(part.trials - part.answered for part in trials)
+    if open_trials:
+        found.append(f"{open_trials:,} planned trials have no answer yet: the same command goes on with them. "
+                     "Trials are asked in interleaved rounds, so what is there is balanced.")  # fmt: skip
+    if one.revised:
+        found.append(f"The server rewrote {one.revised:,} prompts before answering.")
+    return found

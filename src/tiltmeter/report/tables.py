@@ -1,0 +1,218 @@
+"""Estimates → tables of text. A column that no row needs is left out, and what all rows share is said once, above."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from string import ascii_lowercase
+
+from ..records import OUTCOMES, Estimate
+from . import numerals, reading
+from .parts import Column, Pairs, Table
+from .reading import Audit
+
+GROUP = Column("group", brief=True)
+MARK = Column("signature", "mark", True, "written out under the table")
+
+
+@dataclass(frozen=True, slots=True)
+class Field:
+    column: Column
+    read: Callable[[Estimate], str]
+
+
+def tables(audit: Audit, prefix: str) -> Iterator[Table]:
+    """The tables of one variant: each declared measure, the outcomes, then whatever else was estimated."""
+    for spec in audit.protocol.measures:
+        yield from _measure(audit, spec.name, spec.text or spec.name, prefix)
+    yield from _outcome_table(audit, prefix)
+    known = {reading.OUTCOME_RATE} | {spec.name for spec in audit.protocol.measures}
+    known |= {f"{name}{reading.BOUNDS}" for name in known}
+    for name in dict.fromkeys(e.measure for e in audit.estimates if e.measure not in known):
+        title = "probability that the options take up among all continuations" if name == reading.CAPTURED else name
+        yield from _measure(audit, name, title, prefix)
+
+
+def _measure(audit: Audit, name: str, title: str, prefix: str) -> Iterator[Table]:
+    """One table of the groupings that have few levels, and a folded one for each that has many."""
+    rows = audit.of(name)
+    few: list[Estimate] = []
+    many: dict[tuple[str, ...], list[Estimate]] = {}
+    fine = audit.fine(name)
+    for estimate in rows:
+        by = reading.grouping(estimate)
+        (many.setdefault(by, []) if by in fine else few).append(estimate)
+    if few:
+        yield _table(audit, reading.together(few), reading.slug(prefix, name), title, folded=False)
+    for by, estimates in many.items():
+        heading = f"{title}, by {', '.join(by)}: {len({reading.key(e) for e in estimates})} rows, from the highest to the lowest"
+        yield _table(audit, _ranked(estimates), reading.slug(prefix, name, *by), heading, folded=True)
+
+
+def _ranked(estimates: Sequence[Estimate]) -> list[Estimate]:
+    """By the value in the first stratum that has the group, the highest first; what was not measured comes last."""
+    lead: dict[object, float] = {}
+    for estimate in estimates:
+        if estimate.value is not None:
+            lead.setdefault(reading.key(estimate), estimate.value)
+    return sorted(reading.together(estimates), key=lambda e: -lead.get(reading.key(e), float("-inf")))
+
+
+def _table(audit: Audit, rows: Sequence[Estimate], name: str, title: str, folded: bool) -> Table:
+    letters = _letters(rows)
+    fields = [field for field in _fields(audit, rows, letters) if _needed(field, rows)]
+    shared = [field for field in fields if _alike(field, rows)]
+    fields = [field for field in fields if field not in shared]
+    notes = tuple((letter, text) for text, letter in letters.items())
+    about = " · ".join([*(f"{field.column.name}: {field.read(rows[0])}" for field in shared), _about(audit, rows)])
+    return Table(
+        name, reading.title(title), about.removesuffix(" · "), tuple(field.column for field in fields),
+        tuple(tuple(field.read(row) for field in fields) for row in rows), notes, _marks(audit, rows), folded,
+    )  # fmt: skip
+
+
+def _fields(audit: Audit, rows: Sequence[Estimate], letters: dict[str, str]) -> Iterator[Field]:
+    """All columns that a row of an estimate can have, in order."""
+    spec = audit.spec(rows[0].measure)
+    bounds = {(reading.stratum(e), reading.key(e)): e for e in audit.of(f"{rows[0].measure}{reading.BOUNDS}")}
+
+    def bounded(e: Estimate) -> str:
+        found = bounds.get((reading.stratum(e), reading.key(e)))
+        return reading.interval(found, spec) if found else numerals.NOTHING
+
+    yield Field(GROUP, _labelled)
+    for place, (part, _) in enumerate(audit.named(rows[0])):
+        yield Field(Column(part, brief=True), _part(audit, place))
+    yield Field(Column("contrast"), lambda e: reading.contrast_label(e) or numerals.NOTHING)
+    yield Field(Column(_value_name(rows), "number", True), lambda e: reading.value(e, spec))
+    yield Field(Column(_interval_name(rows), "number", True), lambda e: reading.interval(e, spec))
+    yield Field(Column("bounds", "number", False, "all other outcomes counted against, and all counted for"), bounded)
+    yield Field(Column("n", "number", True), lambda e: numerals.count(e.n))
+    yield Field(
+        Column(audit.items(), "number", False, "clusters that the interval is over"),
+        lambda e: numerals.count(e.clusters),
+    )
+    yield Field(Column("p", "number"), lambda e: numerals.chance(e.p))
+    yield Field(
+        Column("p adjusted", "number", True, "Benjamini–Hochberg within its family"),
+        lambda e: numerals.chance(e.p_adjusted),
+    )
+    yield Field(
+        Column(
+            "detectable",
+            "number",
+            False,
+            "the smallest difference that this design finds with 80 % power; none: it could not have found any",
+        ),
+        lambda e: reading.detectable(e, spec),
+    )
+    yield Field(Column("null band", "number"), lambda e: numerals.interval(e.null_low, e.null_high, e.unit))
+    yield Field(Column("correction"), lambda e: e.correction if e.correction != "none" else numerals.NOTHING)
+    yield Field(Column("outcomes"), lambda e: reading.outcomes(e) or numerals.NOTHING)
+    yield Field(Column("note", "letter", True), lambda e: letters.get(e.note, numerals.NOTHING))
+    yield Field(MARK, lambda e: audit.marks.get(e.signature, numerals.NOTHING))
+
+
+def _part(audit: Audit, place: int) -> Callable[[Estimate], str]:
+    return lambda e: audit.named(e)[place][1] or numerals.NOTHING
+
+
+def _labelled(estimate: Estimate) -> str:
+    by = reading.grouping(estimate)
+    return f"{', '.join(by)}: {reading.group_label(estimate)}" if by else "all"
+
+
+def _needed(field: Field, rows: Sequence[Estimate]) -> bool:
+    keep = field.column.kind == "mark" or field.column.name in ("group", "share", "odds", "value", "n")
+    return keep or any(field.read(row) != numerals.NOTHING for row in rows)
+
+
+def _alike(field: Field, rows: Sequence[Estimate]) -> bool:
+    """A text that all rows share is said above the table instead."""
+    movable = field.column.kind == "text" and field.column.name not in ("group", "note", "outcomes")
+    return movable and len({field.read(row) for row in rows}) == 1
+
+
+def _value_name(rows: Sequence[Estimate]) -> str:
+    return rows[0].unit if rows[0].unit in ("share", "odds") and rows[0].contrast is None else "value"
+
+
+def _interval_name(rows: Sequence[Estimate]) -> str:
+    levels = {e.confidence for e in rows if e.confidence is not None}
+    return f"{100 * levels.pop():g} % interval" if len(levels) == 1 else "interval"
+
+
+def _letters(rows: Sequence[Estimate]) -> dict[str, str]:
+    """Note → letter, so that a long note stands under the table once."""
+    notes = dict.fromkeys(e.note for e in rows if e.note)
+    return {text: _letter(place) for place, text in enumerate(notes)}
+
+
+def _letter(place: int) -> str:
+    more, last = divmod(place, 26)
+    return (_letter(more - 1) if more else "") + ascii_lowercase[last]
+
+
+def _about(audit: Audit, rows: Sequence[Estimate]) -> str:
+    """What all rows share: parts of the stratum, how intervals and tests were made, the family of the adjustment."""
+    parts = [f"{name}: {level}" for name, level in audit.same()]
+    parts += [_spread("interval", [e.interval_method for e in rows if e.interval_method and e.low is not None])]
+    parts += [_spread("test", [e.test for e in rows if e.test and e.p is not None])]
+    return " · ".join(part for part in parts if part)
+
+
+def _spread(what: str, values: Sequence[str]) -> str:
+    """`interval: wilson`, or how many rows each has."""
+    counted = Counter(values)
+    if len(counted) < 2:
+        return f"{what}: {values[0]}" if values else ""
+    return f"{what}: " + ", ".join(f"{name} ({number} rows)" for name, number in counted.most_common())
+
+
+def _marks(audit: Audit, rows: Sequence[Estimate]) -> Pairs:
+    used = dict.fromkeys(e.signature for e in rows if e.signature in audit.marks)
+    return tuple((audit.marks[text], text) for text in used)
+
+
+def _outcome_table(audit: Audit, prefix: str) -> Iterator[Table]:
+    """A row a stratum, a column an outcome: every label, answers or not, with its rate, interval and count."""
+    rates = audit.of(reading.OUTCOME_RATE)
+    if not rates:
+        return
+    seen = list(dict.fromkeys(e.condition.get("outcome", "") for e in rates))
+    names = [name for name in seen if name not in OUTCOMES] + [name for name in OUTCOMES if name in seen]
+    strata = [s for s in audit.strata if any(reading.stratum(e) == s for e in rates)]
+    rows, first = [], []
+    for stratum in strata:
+        found = {e.condition.get("outcome", ""): e for e in rates if reading.stratum(e) == stratum}
+        one = next(iter(found.values()))
+        first.append(one)
+        rows.append((
+            *(level or numerals.NOTHING for _, level in audit.brief(one)), numerals.count(one.n),
+            *(_rate(found.get(name), audit.drawn(one)) for name in names), audit.marks.get(one.signature, numerals.NOTHING),
+        ))  # fmt: skip
+    columns = (*(Column(part, brief=True) for part, _ in audit.brief(first[0])), Column("n", "number", True),
+               *(Column(name, "number", True) for name in names), MARK)  # fmt: skip
+    about = (
+        _about(audit, rates)
+        + " · share of all outputs [interval] (count); refusals and other non-answers are outcomes too"
+    )
+    title = "Every outcome, answers or not"
+    yield Table(
+        reading.slug(prefix, "outcomes"),
+        title,
+        about.removeprefix(" · "),
+        columns,
+        tuple(rows),
+        (),
+        _marks(audit, rates),
+    )
+
+
+def _rate(estimate: Estimate | None, drawn: bool) -> str:
+    """Never seen is 0 of n where outputs were drawn; where probabilities were read, most outcomes cannot be seen."""
+    if estimate is None:
+        return "0" if drawn else numerals.NOTHING
+    number = numerals.count(sum(estimate.outcomes.values()))
+    return f"{numerals.share(estimate.value)} {numerals.interval(estimate.low, estimate.high, 'share')} ({number})"

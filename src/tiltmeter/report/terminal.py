@@ -1,0 +1,98 @@
+"""Content → a table in the terminal, within 100 columns: findings, then the tables that have few rows."""
+
+from __future__ import annotations
+
+from rich.box import SIMPLE_HEAD
+from rich.console import Console
+from rich.padding import Padding
+from rich.table import Table as Grid
+from rich.text import Text
+
+from .parts import Content, Finding, Table
+
+WIDTH = 100
+SHORT = {"signature": "sig.", "p adjusted": "p adj."}
+LABEL = 12  # columns that a label needs at least
+STYLES = {"tilt": "bold", "none": "", "undecided": "", "unmeasured": "dim", "shown": ""}
+
+
+def print_table(content: Content, console: Console) -> None:
+    """Prints findings, brief tables and signatures. All text is literal: a model's words are never markup."""
+    console.print(Text(content.title, "bold"), Text(f"{content.protocol} · {content.date}", "dim"))
+    console.print(Text(content.question, "italic"), width=_width(console))
+    for finding in content.findings:
+        _finding(finding, console)
+    if content.more_findings:
+        console.print(Text(f"  and {content.more_findings} more in the tables"))
+    for section in content.sections:
+        if section.variant != "default":
+            console.print(Text(f"\n{section.title}: {section.text}", "bold"), width=_width(console))
+        for table in section.tables:
+            _table(table, console)
+    _signatures(content, console)
+
+
+def _width(console: Console) -> int:
+    return min(WIDTH, console.width)
+
+
+def _finding(finding: Finding, console: Console) -> None:
+    width = _width(console)
+    about = f" ({finding.about})" if finding.about else ""
+    console.print()
+    console.print(Text.assemble(f"[{finding.mark}] ", (finding.sentence, STYLES[finding.verdict]), about), width=width)
+    for line in finding.warnings:
+        _hanging(f"! {line}", console, "yellow")
+    for line in finding.sure:
+        _hanging(f"· {line}", console)
+
+
+def _hanging(line: str, console: Console, style: str = "") -> None:
+    """A line whose further lines stand under its first word."""
+    console.print(Padding(Text(line, style), (0, 0, 0, 4)), width=_width(console))
+
+
+def _table(table: Table, console: Console) -> None:
+    title = f"\n{table.title}"
+    if table.folded:
+        console.print(Text(f"{title}: in the report, or: tiltmeter analyse RUN --csv", "dim"), width=_width(console))
+        return
+    console.print(Text(title, "bold"), width=_width(console))
+    console.print(_grid(table, _width(console)), width=_width(console))
+    if table.about:
+        console.print(Text(f"  {table.about}", "dim"), width=_width(console))
+    for letter, text in table.notes:
+        console.print(Text(f"  {letter}  {text}", "dim"), width=_width(console))
+
+
+def _grid(table: Table, width: int) -> Grid:
+    """The brief columns; model, instrument, mode and language share one. Numbers are broken only where they must be."""
+    brief = [place for place, column in enumerate(table.columns) if column.brief]
+    group = [place for place in brief if table.columns[place].name == "group"]
+    texts = [place for place in brief if table.columns[place].kind == "text" and place not in group]
+    rest = [place for place in brief if place not in (*group, *texts)]
+    together = [places for places in (group, texts) if places]
+    names = [*(" · ".join(table.columns[p].name for p in places) for places in together),
+             *(SHORT.get(table.columns[p].name, table.columns[p].name) for p in rest)]  # fmt: skip
+    rows = [
+        [*(" · ".join(row[p] for p in places) for places in together), *(row[p] for p in rest)] for row in table.rows
+    ]
+    numbers = sum(max(len(row[place]) for row in [names, *rows]) + 2 for place in range(len(together), len(names)))
+    grid = Grid(box=SIMPLE_HEAD, pad_edge=False, collapse_padding=True)
+    for place, name in enumerate(names):
+        number = place >= len(together)
+        right = number and table.columns[rest[place - len(together)]].kind == "number"
+        fits = numbers + LABEL * len(together) <= width
+        grid.add_column(Text(name), justify="right" if right else "left", overflow="fold", no_wrap=number and fits)
+    for row in rows:
+        grid.add_row(*map(Text, row))
+    return grid
+
+
+def _signatures(content: Content, console: Console) -> None:
+    console.print()
+    for signature in content.signatures:
+        for start in range(0, len(signature.text), _width(console) - 5):
+            mark = signature.mark if start == 0 else ""
+            line = signature.text[start : start + _width(console) - 5]
+            console.print(Text(f"{mark:<4} {line}", "dim"), no_wrap=True, crop=False)

@@ -1,0 +1,77 @@
+"""What only a browser can say: that nothing is loaded, nothing overflows, and both colour schemes are drawn."""
+
+from __future__ import annotations
+
+import io
+from dataclasses import dataclass
+
+import pytest
+from browser import Seen, View, chromium, look
+from PIL import Image
+
+from tiltmeter.report import html
+from tiltmeter.report.parts import Content
+
+pytestmark = [
+    pytest.mark.browser,
+    pytest.mark.skipif(chromium() is None, reason="no Chromium here (Debian: apt-get install chromium)"),
+]
+OPEN_ALL = "document.querySelectorAll('details').forEach(d => d.open = true)"
+WIDTH = "document.documentElement.scrollWidth"
+OUTSIDE = """
+[...document.querySelectorAll('main *')].filter(e => !e.closest('.scroll, svg, .hidden') &&
+  e.getBoundingClientRect().right > document.documentElement.clientWidth + 1).length
+"""
+
+
+SHOWN = "[...document.querySelectorAll('svg.forest')].filter(e => e.checkVisibility()).map(e => e.classList[1])"
+UNREACHED = "[...document.querySelectorAll('.scroll, pre, details ol')].filter(e => e.tabIndex !== 0).length"
+ATTACK = "<script>document.title='owned'</script><img src='http://evil.example/x.png'><main id=\"main\">"
+
+
+@dataclass(frozen=True)
+class Looks:
+    uri: str
+    phone: Seen
+    desk: Seen
+    dark: Seen
+    attacked: Seen
+
+
+@pytest.fixture(scope="module")
+def looks(built: Content, tmp_path_factory: pytest.TempPathFactory) -> Looks:
+    target = tmp_path_factory.mktemp("page") / "report.html"
+    html.write_html(built, target)
+    bad = target.with_name("bad.html")
+    bad.write_text(target.read_text(encoding="utf-8").replace('<main id="main">', ATTACK), encoding="utf-8")
+    questions = (WIDTH, SHOWN, OPEN_ALL, WIDTH, OUTSIDE, UNREACHED, "document.scripts.length")
+    seen = look(
+        View(target, 390, evaluate=questions),
+        View(target, 1280, evaluate=questions),
+        View(target, 1280, dark=True),
+        View(bad, 1280, evaluate=("document.title",)),
+    )
+    return Looks(target.resolve().as_uri(), *seen)
+
+
+@pytest.mark.parametrize(("name", "width", "layout"), [("phone", 390, "narrow"), ("desk", 1280, "wide")])
+def test_nothing_is_loaded_and_nothing_overflows(looks: Looks, name: str, width: int, layout: str) -> None:
+    seen: Seen = getattr(looks, name)
+    closed, shown, _, opened, outside, unreached, scripts = seen.values
+    assert (seen.requests, seen.messages, scripts) == ((looks.uri,), (), 0)
+    assert closed <= width and opened <= width and outside == 0
+    assert shown and set(shown) == {layout}
+    assert unreached == 0  # by the keyboard, of the boxes that scroll
+
+
+def test_the_policy_is_in_force(looks: Looks) -> None:
+    """The guard of the test above: the same page with a script and a picture put in runs and loads neither."""
+    assert looks.attacked.values[0] == "Gendered role selection · tiltmeter"
+    assert len(looks.attacked.messages) >= 2
+
+
+def test_light_and_dark_are_drawn(looks: Looks) -> None:
+    light, dark = (
+        Image.open(io.BytesIO(seen.picture)).convert("L").getpixel((5, 5)) for seen in (looks.desk, looks.dark)
+    )
+    assert light > 240 and dark < 40

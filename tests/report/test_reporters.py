@@ -1,0 +1,259 @@
+"""HTML, Markdown, JSON, CSV and the terminal: the same numbers, and nothing hostile gets through."""
+
+from __future__ import annotations
+
+import base64
+import csv
+import hashlib
+import io
+import json
+import re
+from dataclasses import replace
+from html import escape
+from html.parser import HTMLParser
+from pathlib import Path
+
+import pytest
+from rich.console import Console
+
+from conftest import HOSTILE
+from tiltmeter.errors import StoreError
+from tiltmeter.protocol import load
+from tiltmeter.records import Estimate
+from tiltmeter.report import content, data, html, markdown, terminal
+from tiltmeter.report.parts import Content
+from tiltmeter.store import Store
+
+VOID = {"meta", "link", "br", "img", "hr", "input"}
+
+
+class Reader(HTMLParser):
+    """Tags, attributes and text of a page; fails where tags are not closed in order."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.open: list[str] = []
+        self.tags: set[str] = set()
+        self.attributes: list[tuple[str, str, str]] = []
+        self.ids: list[str] = []
+        self.text: list[str] = []
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.tags.add(tag)
+        self.attributes += [(tag, name, value or "") for name, value in attrs]
+        self.ids += [value or "" for name, value in attrs if name == "id"]
+        if tag not in VOID:
+            self.open.append(tag)
+
+    def handle_startendtag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.handle_starttag(tag, attrs)
+        if tag not in VOID:
+            self.open.pop()
+
+    def handle_endtag(self, tag: str) -> None:
+        assert self.open.pop() == tag
+
+    def handle_data(self, text: str) -> None:
+        self.text.append(text)
+
+
+@pytest.fixture(scope="module")
+def page(built: Content) -> str:
+    return html.page(built)
+
+
+@pytest.fixture(scope="module")
+def read(page: str) -> Reader:
+    reader = Reader()
+    reader.feed(page)
+    reader.close()
+    assert reader.open == []
+    return reader
+
+
+def test_the_page_has_no_way_to_run_or_load_anything(page: str, read: Reader) -> None:
+    assert read.tags.isdisjoint(
+        {"script", "iframe", "object", "embed", "img", "link", "base", "form", "image", "use", "a:href"}
+    )
+    assert [
+        name for _, name, _ in read.attributes if name.startswith("on") or name in ("style", "src", "srcset", "action")
+    ] == []
+    assert {value[0] for _, name, value in read.attributes if name in ("href", "xlink:href")} == {"#"}
+    style = page.partition("<style>")[2].partition("</style>")[0]
+    assert "url(" not in style and "@import" not in style
+    digest = base64.b64encode(hashlib.sha256(style.encode()).digest()).decode()
+    policy = next(value for tag, name, value in read.attributes if tag == "meta" and name == "content")
+    assert policy == f"default-src 'none'; style-src 'sha256-{digest}'; base-uri 'none'; form-action 'none'"
+
+
+def test_hostile_answers_are_text(read: Reader) -> None:
+    shown = "".join(read.text)
+    for answer in HOSTILE[:5]:
+        assert answer in shown
+    assert "⟨U+202E⟩" in shown and "\u202e" not in shown and "\x1b" not in shown
+    assert "{{ 7*7 }}" in shown
+
+
+def test_anchors_and_ids_fit(read: Reader) -> None:
+    assert len(read.ids) == len(set(read.ids))
+    targets = {value[1:] for _, name, value in read.attributes if name == "href"}
+    aria = ("aria-labelledby", "aria-describedby")
+    targets |= {part for _, name, value in read.attributes if name in aria for part in value.split()}
+    assert targets <= set(read.ids)
+
+
+def test_a_hole_is_a_dash_in_the_page(page: str) -> None:
+    row = next(row for row in re.findall(r"<tr.*?</tr>", page, re.S) if "class: outlook" in row and ">c</" in row)
+    assert row.count("<bdi>—</bdi>") >= 4
+    assert "no &lt;i&gt;answer&lt;/i&gt; counts ⟨U+202E⟩" in page
+
+
+def test_json_and_csv_hold_the_estimates_as_they_are(built: Content, estimates: list[Estimate]) -> None:
+    text = data.as_json(built.run_info, estimates)
+    loaded = json.loads(text)
+    assert loaded["schema"] == 1 and loaded["run"]["answered"] == 1295
+    assert [Estimate(**row) for row in loaded["estimates"]] == estimates
+    assert "\u202e" not in text
+    rows = list(csv.DictReader(io.StringIO(data.as_csv(estimates))))
+    assert len(rows) == len(estimates)
+    for row, estimate in zip(rows, estimates, strict=True):
+        for name in ("value", "low", "high", "p", "p_adjusted", "n", "detectable"):
+            expected = getattr(estimate, name)
+            assert (None if row[name] == "" else float(row[name])) == expected
+        assert json.loads(row["outcomes"]) == dict(estimate.outcomes)
+        assert row["signature"] == estimate.signature
+
+
+def test_json_refuses_what_is_no_number(estimates: list[Estimate]) -> None:
+    with pytest.raises(ValueError, match="not JSON compliant"):
+        data.as_json({}, [replace(estimates[0], value=float("nan"))])
+
+
+def test_markdown_prints_the_tables_of_the_page(built: Content, page: str) -> None:
+    text = markdown.markdown(built)
+    rows = [line for line in text.splitlines() if line.startswith("| ") and " --- " not in line]
+    tables = [table for section in built.sections for table in section.tables]
+    assert len(rows) == sum(1 + len(table.rows) for table in tables)
+    unescaped = [re.sub(r"\\(.)", r"\1", line) for line in rows]
+    for table in tables:
+        for row in table.rows:
+            assert "| " + " | ".join(row) + " |" in unescaped
+    body = page.partition("<main")[2]
+    for table in tables:
+        for cell in {cell for row in table.rows for cell in row if cell[0] in ".+−[" and cell != "—"}:
+            assert escape(cell) in body
+
+
+def test_markdown_has_no_markup_of_a_models_own(built: Content) -> None:
+    finding = replace(built.findings[0], sentence="<script>x</script> | *b* [l](http://evil.example) `c`\n# heading")
+    text = markdown.markdown(replace(built, findings=(finding,)))
+    assert r"\<script\>x\</script\> \| \*b\* \[l\](http://evil.example) \`c\` ⏎ \# heading" in text
+
+
+def test_the_terminal_table_fits_100_columns_and_holds_the_numbers(built: Content) -> None:
+    out = io.StringIO()
+    terminal.print_table(built, Console(file=out, width=100, force_terminal=False))
+    lines = out.getvalue().splitlines()
+    assert max(len(line) for line in lines) <= 100
+    text = out.getvalue()
+    for table in (
+        t for section in built.sections for t in section.tables if not t.folded and t.id.endswith("share_she")
+    ):
+        place = [column.name for column in table.columns].index("share")
+        assert all(row[place] in text for row in table.rows)
+    squeezed = re.sub(r"\s", "", text)
+    assert all(re.sub(r"\s", "", signature.text) in squeezed for signature in built.signatures)
+
+
+def test_the_terminal_takes_no_markup_and_no_control(built: Content) -> None:
+    hostile = replace(built.findings[0], sentence="[red]she[/red] [link=http://evil.example]x[/link]")
+    out = io.StringIO()
+    terminal.print_table(replace(built, findings=(hostile,)), Console(file=out, width=100, force_terminal=False))
+    assert "[red]she[/red] [link=http://evil.example]x[/link]" in out.getvalue()
+    assert "\x1b" not in out.getvalue()
+
+
+OWN = """
+name = "own"
+title = "Mine <b>&</b>"
+question = "yes | no?"
+prompt = "Would {who} like {thing}?"
+factors = ["who", "thing"]
+item = "thing"
+tables = [{ rows = [{ who = "a <man>" }, { who = "a woman" }] }, { rows = [{ thing = "tea" }, { thing = "golf" }] }]
+[[instruments]]
+name = "answer"
+kind = "choice"
+attribute = "said"
+[[measures]]
+name = "a gap"
+kind = "difference"
+attribute = "said"
+values = ["yes"]
+contrast = { factor = "who", level = "a woman", baseline = "a <man>" }
+null = 0.0
+headline = true
+[[measures]]
+name = "an odd unit"
+kind = "share"
+attribute = "said"
+values = ["*"]
+by = [["who"]]
+unit = "bits"
+headline = true
+"""
+
+
+def test_a_protocol_of_ones_own_has_a_report(tmp_path: Path) -> None:
+    """No language, no mode, no whole, names with spaces and angle brackets, a unit that is none of ours."""
+    (tmp_path / "own.toml").write_text(OWN)
+    own = load(tmp_path / "own.toml")
+    gap = Estimate("own", "m", "answer/1@a", "a gap", {}, {"who": "a woman − a <man>"}, 0.2, "share", 0.1, 0.3, 0.95, p=0.001,
+                   p_adjusted=0.001, n=20, clusters=2, signature="s")  # fmt: skip
+    odd = [Estimate("own", "m", "answer/1@a", "an odd unit", {"who": who}, None, value, "bits", n=9, signature="s",
+                    null_low=0.0, null_high=0.05) for who, value in (("a <man>", 0.0213), ("a woman", None))]  # fmt: skip
+    with Store(tmp_path / "run", create=True, writing=True) as store:
+        built = content.build(store, own, [gap, *odd])
+    assert [finding.chip for finding in built.findings] == ["higher with a woman", "no test made", "not measured"]
+    assert built.findings[0].sentence.startswith("m: higher with a woman. The a gap is +.20 [+.10, +.30]")
+    reader = Reader()
+    reader.feed(html.page(built))
+    assert len(reader.ids) == len(set(reader.ids)) and not any(" " in name for name in reader.ids)
+    assert "man" not in reader.tags and "Mine <b>&</b>" in reader.text
+    out = io.StringIO()
+    terminal.print_table(built, Console(file=out, width=80, force_terminal=False))
+    assert "[0, 0.0500]" in markdown.markdown(built).replace("\\", "")
+    assert "0.0213" in out.getvalue() and max(map(len, out.getvalue().splitlines())) <= 80
+
+
+def test_a_page_that_cannot_be_written_says_what_to_type(built: Content, tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("")
+    with pytest.raises(StoreError, match="tiltmeter report RUN --out FILE"):
+        html.write_html(built, tmp_path / "file" / "report.html")
+    html.write_html(built, tmp_path / "new" / "report.html")
+    assert [path.name for path in (tmp_path / "new").iterdir()] == ["report.html"]
+
+
+def test_colours_have_contrast() -> None:
+    """WCAG 2.1 AA: 4.5 : 1 for text, 3 : 1 for what is drawn, in light and in dark."""
+    css = (Path(html.__file__).parent / "templates" / "style.css").read_text(encoding="utf-8")
+    parts = css.split("@media (prefers-color-scheme: dark)")[:2]
+    light, dark = (dict(re.findall(r"--([\w-]+): (#[0-9a-f]{6})", part)) for part in parts)
+    for theme in (light, light | dark):
+        for ground in ("paper", "card"):
+            for ink in ("ink", "soft", "accent", "s0", "s1", "s2", "s3", "s4", "s5"):
+                assert _contrast(theme[ink], theme[ground]) >= 4.5, (ink, ground)
+            assert _contrast(theme["edge"], theme[ground]) >= 3
+        assert _contrast(theme["warn-ink"], theme["warn"]) >= 4.5
+
+
+def _contrast(one: str, other: str) -> float:
+    """https://www.w3.org/TR/WCAG21/#dfn-contrast-ratio"""
+
+    def luminance(colour: str) -> float:
+        channels = [int(colour[place : place + 2], 16) / 255 for place in (1, 3, 5)]
+        linear = [c / 12.92 if c <= 0.04045 else ((c + 0.055) / 1.055) ** 2.4 for c in channels]
+        return 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]
+
+    high, low = sorted((luminance(one), luminance(other)), reverse=True)
+    return (high + 0.05) / (low + 0.05)
