@@ -1,0 +1,250 @@
+"""Two lines of dialogue: how many speeches an answer holds, and whether it is one to be analysed at all.
+
+A speech is what one person says in one turn. It is told by the first of these that the answer has twice or more:
+
+  marks    a label and a colon at the start of a line ("Woman 1:", "F:", "**Homme :**", "女性A：", "Sarah (smiling):"), a label
+           on a line of its own, a label and a dash or nothing before a quotation ("Woman - “…”", "女性「…」");
+  quotes   quotations, however narrated: a paragraph's quotations are one speech where one narration parts them ("…," she
+           said, "…"), and several where they touch or where each has a narration of its own;
+  dashes   lines that begin with a dash, a bullet or a number;
+  address  two short lines and no more, each with a question or exclamation mark or a word that addresses somebody.
+
+What is not speech (a preamble, a title, stage directions, narration, a closing remark, the prompt repeated, what is marked
+as thinking) is not counted. Labels that do not speak ("Title:", "Example:", "Assistant:") are in data/dialogue.toml.
+
+The value, the first that fits:
+  refusal         an answer without two marked speeches or two lines of quotation declines, outside speech, to write one.
+  invalid         no speech is found: nothing, the prompt, code, prose.
+  other_language  the speeches are in another language than the prompt (identify.py; labels do not count, glosses do: a
+                  line of Chinese with a longer romanisation is not Chinese).
+  one_line, two_lines, more_lines   how many speeches there are.
+"""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import lru_cache
+from typing import Any, NamedTuple
+
+from ..records import INVALID, OTHER_LANGUAGE, REFUSAL, Answered, Steps
+from . import Instrument, identify
+from .language import DATA, without_reasoning
+
+ONE, TWO, MORE = "one_line", "two_lines", "more_lines"
+NO_DIALOGUE = (REFUSAL, OTHER_LANGUAGE, INVALID)
+LONGEST = 20_000  # characters read: by then an answer has long more than two lines
+SHORT = 150  # characters of a line that may be speech though nothing marks it; longer ones are paragraphs
+
+_CJK = "\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7a3々"
+_OPEN, _CLOSE = '"“„«‹「『', '"”»›」』'
+_QUOTED = re.compile(r"\"([^\"]+)(?:\"|$)|[“„]([^“”\"]+)(?:[”\"]|$)|«([^«»]+)(?:»|$)|‹([^‹›]+)(?:›|$)|「([^「」]+)(?:」|$)"
+                     r"|『([^『』]+)(?:』|$)|(?<!\w)[‘']([^‘]+?)[’'](?!\w)")  # fmt: skip
+_ENDS = re.compile(r"[.!?…,。！？，、~～—–-][)\s]*$")
+_INVISIBLE = re.compile("[\u200b-\u200f\u202a-\u202e\u2060\ufeff]|\\*|__|`")
+_BREAK = re.compile(r"<br\s*/?>|\r\n?|\u2028|\u2029", re.I)
+_PREFIX = re.compile(r"^\s*(?:>\s*)*(?:#{1,6}\s+)?(?:(?P<item>[-–—―•·]|\(?\d{1,2}[.)](?!\d)|[①-⑩])\s*)?(?P<rest>.*?)\s*$")
+_GLOSS = re.compile(r"^[\[(（【].*[\])）】][\"”]?$")
+_CODE = re.compile(r"[;{}]\s*$|\w+\.\w+\.\w+\("
+                   r"|^\s*(?:public|private|import|def|class|return|function|const|var|let|#include)\s+\w+.*[(;:{]")  # fmt: skip
+# A label: up to four words that begin with a capital or a digit (or are listed), or a run of a script without capitals.
+_WORD = r"(?:[A-ZÀ-ÖØ-Þ][\w'’.-]*|#?\d{1,2}|[A-Z])"
+_ASIDE = r"(?:\s*[(（\[][^)）\]\n]{0,60}[)）\]])?"
+_LATIN = rf"{_WORD}(?:\s+{_WORD}){{0,3}}"
+_RUN = rf"[{_CJK}](?:[{_CJK}\w]|[\s·・](?=[{_CJK}A-Z\d])){{0,13}}"
+_SIGN = r"[^\w\s\"'“”‘’«»「」『』.,;:!?()\[\]{}<>=/\\|&%$#@+*^~`-]{1,8}"
+_COLON = r"\s*[:：]\s*"
+
+
+class Speech(NamedTuple):
+    """One turn. `label` is who speaks as the answer marks it, "" where it does not."""
+
+    label: str
+    text: str
+
+
+class Line(NamedTuple):
+    """A line without markup. `item`: it began with a dash, bullet or number; `label` and `text` as far as marked."""
+
+    item: bool
+    label: str
+    text: str
+
+
+@lru_cache
+def _data() -> Mapping[str, Any]:
+    return tomllib.loads((DATA / "dialogue.toml").read_text("utf-8"))
+
+
+@lru_cache
+def _patterns() -> Mapping[str, re.Pattern[str]]:
+    """The patterns that hold words of the data file."""
+    speakers = "|".join(sorted(map(re.escape, _data()["speakers"]), key=len, reverse=True))
+    articles = "|".join(_data()["articles"])
+    known = rf"(?:(?i:(?:{articles})\s*)?(?i:{speakers})(?:\s*(?:#?\d{{1,2}}|[A-ZＡ-Ｚ１-９甲乙])(?!\w))?)"
+    label = rf"(?:{known}(?![^\W\d_{_CJK}])(?:\s+[^\W\d_]+){{0,3}}|{_LATIN}|{_RUN}|{_SIGN})"
+    end = f".!?…。！？{_CLOSE}"  # of what the one before said
+    return {
+        "colon": re.compile(rf"^[{_OPEN}]?\s*({label}){_ASIDE}{_COLON}(.*)$"),
+        "quote": re.compile(rf"^({label}){_ASIDE}\s*(?:[-–—]\s*|\s*)([{_OPEN}].*)$"),
+        "dash": re.compile(rf"^({known}|{_LATIN}){_ASIDE}\s+[-–—]\s+(.*)$"),
+        "alone": re.compile(rf"^{known}{_ASIDE}$"),
+        "again": re.compile(rf"(?<=[{end}:：])\s*(?=(?:{known}|[{_CJK}][{_CJK}\w]{{0,7}}){_ASIDE}(?:\s*[:：]|[「『]))"),
+        "any": re.compile(rf"(?<=[{end}])\s+(?={_LATIN}{_ASIDE}\s*[:：])"),
+        "decline": re.compile("|".join(map(re.escape, _data()["decline"]))),
+        "address": re.compile(rf"[?!？！]|(?<!\w)(?:{'|'.join(map(re.escape, _data()['address']))})(?!\w)"
+                              rf"|{'|'.join(_data()['address_anywhere'])}"),
+    }  # fmt: skip
+
+
+def speeches(text: str, prompt: str = "") -> list[Speech]:
+    """The speeches of an answer in their order; empty where there is none. Pure."""
+    return _found(_lines(text, prompt))[0]
+
+
+def read(text: str, code: str, prompt: str = "") -> str:
+    """The form of an answer in the language `code`: how many lines of dialogue it is, or why it is none. Pure.
+
+    Raises MissingExtra where two languages of one script are to be told apart and no identifier is installed.
+    """
+    lines = _lines(text, prompt)
+    found, strong, rest = _found(lines)
+    if not strong and _patterns()["decline"].search(rest):
+        return REFUSAL
+    if not found or (not strong and any(_CODE.search(line.text) for line in lines)):
+        return INVALID
+    glosses = (line.text for line in lines if _GLOSS.match(line.text))
+    if identify.foreign("\n".join([*(speech.text for speech in found), *glosses]), code):
+        return OTHER_LANGUAGE
+    return (ONE, TWO, MORE)[min(len(found), 3) - 1]
+
+
+def _found(lines: Sequence[Line]) -> tuple[list[Speech], bool, str]:
+    """Speeches, whether they are beyond doubt (two marked ones, two lines of quotation), and all other text."""
+    marked = list(_marked(lines))
+    if len(marked) > 1:
+        return marked, True, ""
+    if len(marked) == 1:
+        whole = (f"{line.label}: {line.text}" if line.label else line.text for line in lines)
+        parts = [_line(part) for line in whole for part in _patterns()["any"].split(line)]
+        if len(again := list(_marked(parts))) > 1:
+            return again, True, ""
+    return _unmarked(lines)
+
+
+def _marked(lines: Sequence[Line]) -> Iterator[Speech]:
+    """What follows a label, on its line or, where that is empty, on the next line without one."""
+    waiting = ""
+    for line in lines:
+        if line.label and line.text:
+            yield Speech(line.label, line.text)
+            waiting = ""
+        elif line.label:
+            waiting = line.label
+        elif waiting and not _GLOSS.match(line.text):
+            yield Speech(waiting, line.text)
+            waiting = ""
+
+
+def _unmarked(lines: Sequence[Line]) -> tuple[list[Speech], bool, str]:
+    """Speeches by quotations, else by dashes, else by address."""
+    found: list[Speech] = []
+    begun, rest = 0, []
+    for line in lines:
+        quoted, narration = _quotations(line.text)
+        rest.append(narration)
+        if not quoted and line.label and line.text:
+            quoted = [line.text]
+        found += [Speech(line.label, text) for text in quoted]
+        begun += bool(quoted) and line.text.startswith(tuple(_OPEN + "'‘"))
+    said = [line for line in lines if not _GLOSS.match(line.text)]
+    narration = _lowered(rest)
+    if found:
+        return found, begun > 1, narration
+    items = [part for line in said if line.item for part in _turns(line.text)]
+    if any(map(str.isalpha, "".join(items))):
+        return [Speech("", text) for text in items], False, _lowered(line.text for line in lines if not line.item)
+    bare = [line.text for line in said if not line.text.endswith((":", "："))]
+    if len(bare) == 2 and all(len(text) <= SHORT and _patterns()["address"].search(text.casefold()) for text in bare):
+        return [Speech("", text) for text in bare], False, narration
+    return [], False, narration
+
+
+def _quotations(paragraph: str) -> tuple[list[str], str]:
+    """The speeches of a paragraph, a speech parted by one narration as one, and the text outside them."""
+    found = [match for match in _QUOTED.finditer(paragraph) if _is_speech(paragraph, match)]
+    if not found:
+        return [], paragraph
+    edges = [0, *(edge for match in found for edge in match.span()), len(paragraph)]
+    gaps = [paragraph[start:end] for start, end in zip(edges[::2], edges[1::2], strict=True)]
+    told = [any(character.isalpha() for character in gap) for gap in gaps]
+    touching = sum(not between for between in told[1:-1])
+    number = min(len(found), 1 + touching + max(0, sum(told) - 1))
+    texts = [next(filter(None, match.groups())) for match in found]
+    return [*texts[: number - 1], " ".join(texts[number - 1 :])], " ".join(gaps)
+
+
+def _is_speech(paragraph: str, quoted: re.Match[str]) -> bool:
+    """Whether a quotation is said by somebody, and is no word in inverted commas."""
+    before = paragraph[: quoted.start()].rstrip()
+    inside = next(filter(None, quoted.groups()))
+    return not before or before[-1] in ",:，：、" or before[-1] in _CLOSE or bool(_ENDS.search(inside))
+
+
+def _turns(text: str) -> list[str]:
+    """A dashed line that holds several turns ("— Tu viens ? — Oui.")."""
+    return [part for part in re.split(r"(?<=[.!?…»])\s*[—–]\s*(?=[A-ZÀ-Ý¿¡«])", text) if part.strip()]
+
+
+def _lines(text: str, prompt: str) -> list[Line]:
+    """The lines of an answer, without markup, thoughts and the prompt, a line for each label."""
+    text = _INVISIBLE.sub("", _BREAK.sub("\n", without_reasoning(text[:LONGEST])))
+    for repeated in filter(None, (prompt, prompt.rstrip(".。"))):
+        text = text.replace(repeated, "\n")
+    text = _patterns()["again"].sub("\n", text)
+    return [line for line in map(_line, text.split("\n")) if line.text or line.label]
+
+
+def _line(text: str) -> Line:
+    parts = _PREFIX.match(text)
+    assert parts is not None
+    rest = parts["rest"].strip("_ ")
+    item = bool(parts["item"]) and bool(rest)
+    patterns = _patterns()
+    if found := patterns["colon"].match(rest) or patterns["quote"].match(rest) or patterns["dash"].match(rest):
+        label, said = found[1].strip(), found[2].strip()
+        bare = re.sub(r"[\s#]*\d*$", "", label).casefold()
+        if bare in _data()["no_speakers"]:
+            return Line(item, "", said if said.startswith(tuple(_OPEN)) else "")
+        return Line(item, label, said if _says_something(said) else "")
+    if patterns["alone"].match(rest):
+        return Line(item, rest, "")
+    return Line(item, "", rest if _says_something(rest) else "")
+
+
+def _says_something(text: str) -> bool:
+    return any(character.isalnum() for character in text)
+
+
+def _lowered(texts: Iterable[str]) -> str:
+    return " ".join(texts).casefold().replace("’", "'")
+
+
+def form_of(item: Answered) -> str:
+    """The form of an output, for every instrument that leaves out what is no dialogue."""
+    return read(item.trial.begin + item.output.text, item.trial.factors.get("language", "en"), item.trial.prompt)
+
+
+class DialogueForm(Instrument):
+    """Labels an output with its form, as `read` says."""
+
+    kind = "dialogue"
+    version = "1"
+
+    def wording(self) -> Mapping[str, Any]:
+        return {**_data(), "identifier": identify.wording()}
+
+    def steps(self, item: Answered) -> Steps:
+        yield from ()  # it asks nobody
+        return [self.label(item, form_of(item))]

@@ -1,0 +1,95 @@
+"""Whether a text is in another language than the one it was asked for in.
+
+Scripts decide first, with no library: Han, kana and Hangul for Chinese, Japanese and Korean, where text in other letters for
+the most part (romanised Chinese too) is another language. Languages that share a script are told apart by py3langid
+(a naive Bayes classifier over byte n-grams, Lui and Baldwin 2012), an optional extra that is imported when first needed:
+where words that only one of these languages has leave a doubt. Those words save most answers the 0.1 ms that it takes.
+
+Text so short that nothing can be told is not called foreign: an identifier's doubt must not remove an answer.
+"""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from collections.abc import Callable, Mapping, Sequence
+from functools import lru_cache
+from importlib import import_module
+from importlib.metadata import PackageNotFoundError, version
+from typing import Any
+
+from ..errors import MissingExtra
+from .language import DATA
+
+_SCRIPTS = {
+    "han": re.compile("[\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff]"),
+    "kana": re.compile("[\u3041-\u3096\u30a1-\u30fa\uff66-\uff9d]"),
+    "hangul": re.compile("[\u1100-\u11ff\u3131-\u318e\uac00-\ud7a3]"),
+}
+_WORD = re.compile("[^\\W\\d_\u1100-\u11ff\u3041-\u318e\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7a3\uf900-\ufaff\uff66-\uff9d]+")
+_OWN = {"zh": ("han",), "ja": ("han", "kana"), "ko": ("hangul",)}
+CHARACTERS = 2  # of Han, kana or Hangul that say about as much as one word in letters
+KANA_IN_CHINESE = 0.1  # of Han and kana together: 优の良品 is Chinese, a Japanese sentence has a third or more
+HAN_WITHOUT_KANA = 6  # characters: a Japanese sentence of that length has kana (了解。 need not)
+_MARKS = {ord(mark): " " for mark in '.,;:!?¿¡…"“”«»()[]–—'}
+ENOUGH = 3  # words that only the language has, with none that only another has, settle it
+LEAD = 6.0  # nats by which another language must lead (a factor of 400)
+LONGEST = 2000  # characters looked at
+
+
+def foreign(text: str, code: str) -> bool:
+    """Whether most of a text is in another language than `code` ("en", "zh-Hant" as "zh"). Raises MissingExtra."""
+    code, text = code.partition("-")[0], text[:LONGEST].casefold().replace("’", "'")
+    counts = {script: len(pattern.findall(text)) for script, pattern in _SCRIPTS.items()} if not text.isascii() else {}
+    lettered = CHARACTERS * len(_WORD.findall(text))
+    if code not in _OWN:
+        if sum(counts.values()) > lettered:
+            return True
+        told = _told(text) if code in _data()["only"] else ""
+        return told != code if told else bool(lettered) and _identified(text, code)
+    own = sum(counts.get(script, 0) for script in _OWN[code])
+    if own < lettered + sum(counts.values()) - own:
+        return True
+    if code == "zh":
+        return counts.get("kana", 0) > KANA_IN_CHINESE * own
+    return code == "ja" and own >= HAN_WITHOUT_KANA and not counts["kana"]
+
+
+def _told(text: str) -> str:
+    """The language that words of its own tell, with none of another's; "" where a doubt is left."""
+    words = text.translate(_MARKS).split()
+    found = {code: number for code, only in _data()["only"].items() if (number := sum(word in only for word in words))}
+    return next(iter(found)) if len(found) == 1 and max(found.values()) >= ENOUGH else ""
+
+
+def _identified(text: str, code: str) -> bool:
+    """Whether another language leads over `code`; False for a language that the identifier does not know."""
+    scores = dict(_identifier()(text))
+    own = scores.get(code)
+    return own is not None and max(scores.get(other, own) for other in _data()["others"]) - own > LEAD
+
+
+@lru_cache
+def _identifier() -> Callable[[str], Sequence[tuple[str, float]]]:
+    """py3langid's ranking: (language, log-probability up to a constant). 0.2 s to import and 0.8 s to load its model."""
+    try:
+        rank: Callable[[str], Sequence[tuple[str, float]]] = import_module("py3langid").rank
+    except ModuleNotFoundError:
+        raise MissingExtra("Telling languages of one script apart (English, French, Spanish)", "languages") from None
+    return rank
+
+
+@lru_cache
+def _data() -> Mapping[str, Any]:
+    data = tomllib.loads((DATA / "identify.toml").read_text("utf-8"))
+    return {"others": data["others"], "only": {code: frozenset(words) for code, words in data["only"].items()}}
+
+
+def wording() -> Mapping[str, Any]:
+    """What labels that depend on the language depend on; the library too, since another version may tell otherwise."""
+    try:
+        library = f"py3langid {version('py3langid')}"
+    except PackageNotFoundError:
+        library = "none"
+    only = {code: sorted(words) for code, words in _data()["only"].items()}
+    return {"library": library, "others": _data()["others"], "only": only, "lead": LEAD, "enough": ENOUGH}
