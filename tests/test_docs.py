@@ -27,6 +27,7 @@ import click
 import pytest
 from packaging.requirements import Requirement
 
+from tests.test_floors import FLOORS, SOURCE
 from tiltmeter import __version__, errors
 from tiltmeter.analyse.kinds import KINDS
 from tiltmeter.cli import VERBS, group, main
@@ -299,6 +300,13 @@ def test_every_protocol_and_every_kind_of_model_is_in_the_readme() -> None:
     assert set(PROTOCOLS) <= told
     assert {name.partition(":")[0] for name in told} - set(PROTOCOLS) == set(MODELS)
     assert {key.partition(":")[0] for key in keys(text_of("docs/cli.md").partition("\n## ")[0])} == set(MODELS)
+
+
+def test_every_room_stands_on_its_floor() -> None:
+    told = {re.sub(r"/|\.py", "", room): int(row[0]) for row in rows(section("docs/how-it-works.md", "## The floors"))
+            if row[0].isdigit() for room in re.findall(r"`([^`]+)`", row[1])}  # fmt: skip
+    there = {path.name.removesuffix(".py") for path in SOURCE.iterdir() if path.suffix == ".py" or path.is_dir()}
+    assert told == {room: floor for room, floor in FLOORS.items() if room in there}
 
 
 def test_every_outcome_is_named() -> None:

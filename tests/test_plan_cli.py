@@ -70,7 +70,7 @@ def said(plan: dict[str, Any], most: bool = False) -> dict[str, int]:
     for line in plan["calls"]:
         key = f"{line['model']} {'subject' if line['part'] == 'subject' else 'judge'}"
         found[key] = found.get(key, 0) + line["calls_most" if most else "calls"]
-    return found
+    return {key: number for key, number in found.items() if number}  # 0 to 12: a choice that may be asked about further
 
 
 CASES = [
@@ -123,7 +123,7 @@ def test_a_judge_that_never_says_a_usable_word_costs_no_more_than_the_most(
 
 def test_money_and_tokens_are_within_what_is_said(tmp_path: Path) -> None:
     prices = {SUBJECT: Price(2.0, 8.0), JUDGE: Price(0.5, 1.5)}
-    options: dict[str, Any] = {"samples": 3, "limit": 10, "prices": prices}
+    options: dict[str, Any] = {"samples": 3, "limit": 10, "language": "en", "prices": prices}
     plan = planned("roles", SUBJECT, judge=JUDGE, **options)
     api.run("roles", SUBJECT, tmp_path / "run", judge=JUDGE, max_cost=plan["totals"]["cost_most"], **options)
     with Store(tmp_path / "run") as store:
@@ -131,7 +131,7 @@ def test_money_and_tokens_are_within_what_is_said(tmp_path: Path) -> None:
         used = {row[0]: row[1:] for row in rows}
     for line in plan["calls"]:
         prompt, completion, spent = used[line["model"]]
-        assert line["prompt_tokens"] == pytest.approx(prompt, rel=0.35)  # the planted server counts bytes ÷ 4
+        assert line["prompt_tokens"] == pytest.approx(prompt, rel=0.4)  # the planted server counts bytes ÷ 4
         assert completion <= line["completion_tokens"]
         assert 0 < spent <= line["cost"] <= line["cost_most"]
 
@@ -176,7 +176,7 @@ def test_json_and_table_say_the_same(capsys: pytest.CaptureFixture[str]) -> None
 
 def test_a_judge_where_none_is_taken() -> None:
     with pytest.raises(UsageError, match="takes a judge"):
-        planned("protext", "planted:", judge=JUDGE)
+        planned("words", "planted:", judge=JUDGE)
 
 
 # what can be detected

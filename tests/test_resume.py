@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import random
 import signal
 import subprocess
@@ -145,4 +144,4 @@ def test_a_finished_run_asks_nothing_and_is_one_file(tmp_path: Path) -> None:
             count = asked(url)["total"]
             assert json.loads(done.stdout)["schema"] == 1
         assert count == asked(url)["total"] == 20
-    assert sorted(os.listdir(out)) == ["report.html", "run.sqlite"]
+    assert sorted(path.name for path in out.iterdir()) == ["report.html", "run.sqlite"]

@@ -10,7 +10,7 @@ from pathlib import Path
 from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
-from . import __version__, registry
+from . import __version__, injection, registry
 from . import plan as planning
 from .engine import Limits, Models, Tally, wait_for
 from .errors import UsageError
@@ -55,14 +55,19 @@ class Connect:
         row = table.find(name)
         return self.prices.get(name) or (row.price if row and (row.own or not self.url(name)) else None)
 
-    def model(self, name: str, concurrency: int) -> Model:
-        """UsageError where the table says that the provider retired the model, unless another server is named."""
+    def model(self, name: str, concurrency: int, read: Callable[[str], bytes] | None = None) -> Model:
+        """UsageError where the table says that the provider retired the model, unless another server is named.
+
+        read: gives the bytes of a picture of the run by its name, for models that are shown some.
+        """
         row, url = table.find(name), self.url(name)
         known: dict[str, Any] = {}
         if row and not url:
             table.refuse_retired(row)
+        if read:
+            known["read"] = read
         if row:
-            known = {"omitted": row.omitted, "think_off": row.takes.get("think_off") is True}
+            known |= {"omitted": row.omitted, "think_off": row.takes.get("think_off") is True}
         made: Model = registry.model(name, base_url=url, timeout=self.timeout, price=self.price(name),
                                      builtin_from=self.builtin_from, concurrency=concurrency, **known)  # fmt: skip
         return made
@@ -210,6 +215,7 @@ def run(protocol: str, model: str | Sequence[str], out: Path | str, *, judge: st
     planning.check(declared, choices)
     judges = (judge,) if isinstance(judge, str) else tuple(judge)
     connect.check((*choices.subjects, *judges))
+    annotators(declared, judges)  # what they refuse is said before anything is asked
     total = sum(sum(modes.values()) for modes in planning.count(declared, choices).values())
     with Store(out, create=True, writing=True) as store:
         store.freeze(choices.frozen(declared))
@@ -235,11 +241,12 @@ async def _stages(store: Store, protocol: Protocol, choices: Choices | None, jud
     def told(stage: str, number: int | None) -> Callable[[Tally], None]:
         return lambda tally: watch(stage, number, tally) if watch else None
 
-    async with Models(lambda name: connect.model(name, limits.concurrency)) as models:
+    async with Models(lambda name: connect.model(name, limits.concurrency, store.blob)) as models:
         if choices is not None:
             tally = await generate(store, protocol, choices, models, limits, told("run", total))
             store.put("last_run", {"failed": tally.failed, "last_failure": tally.last_failure})
         await annotate(store, protocol, judges, models, limits, told("label", None))
+    injection.keep(store)
 
 
 def export(folder: Path | str, target: Path | str, format: str = "parquet") -> list[Path]:

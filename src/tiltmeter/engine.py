@@ -22,6 +22,7 @@ from typing import Any, TypeVar
 
 from .errors import BudgetError, Interrupted, ModelError, TiltmeterError, TransientError, Unanswered
 from .models import Model
+from .models.table import price_line
 from .records import Label, Output, Reply, Request
 from .store import Store
 
@@ -70,7 +71,8 @@ class Budget:
         if model.price is None:
             raise BudgetError(
                 f"The price of {model.name} is unknown, so --max-cost cannot be kept. Add for instance: "
-                f"--price {model.name}=2.5/10   (US dollars for a million tokens, in/out)"
+                f"--price {model.name}=2.5/10   (US dollars for a million tokens, in/out)\n"
+                f"or for good, in {price_line(model.name)}"
             )
         worst = model.price.worst(request)
         while self.spent + self._reserved + worst > self.cap:
@@ -100,10 +102,10 @@ class Gate:
         self._next = 0.0
 
     async def turn(self, stop: asyncio.Event) -> None:
-        if self._gap:
-            now = time.monotonic()
-            self._next = max(now, self._next) + self._gap
-            await pause(self._next - self._gap - now, stop)
+        """Waits for the turn of a call; raises Stopped where the run stopped while it waited, here or for its place."""
+        now = time.monotonic()
+        self._next = max(now, self._next) + self._gap
+        await pause(self._next - self._gap - now, stop)
 
 
 class Stopped(Exception):

@@ -69,7 +69,7 @@ class MissingExtra(UsageError):
     slug = "missing-extra"
 
     def __init__(self, what: str, extra: str) -> None:
-        super().__init__(f"{what} needs the extra '{extra}'. Type: pip install 'tiltmeter[{extra}]'")
+        super().__init__(f"{what} needs the extra '{extra}'. Type, in the clone: pip install '.[{extra}]'")
 
 
 class RunError(TiltmeterError):

@@ -9,7 +9,7 @@ from . import registry
 from .engine import Engine, Job, Limits, Models, Tally
 from .errors import UsageError
 from .instruments import Instrument
-from .protocol import Protocol
+from .protocol import Protocol, Row
 from .records import ANSWER, Answered, Label, Output, Reply, Trial
 from .store import Store
 
@@ -46,11 +46,11 @@ def unjudged(protocol: Protocol, judges: Sequence[str] = ()) -> list[str]:
     return found
 
 
-def _job(store: Store, instrument: Instrument, trial: Trial, output: Output, exact: bool) -> Job:
+def _job(store: Store, instrument: Instrument, trial: Trial, output: Output, exact: bool, cell: Row) -> Job:
     if output.outcome != ANSWER:
         return [Label(trial.id, instrument.annotator, attribute, output.outcome) for attribute in instrument.attributes]
     reply = store.reply(output.call) if exact else None
-    labels = yield from instrument.steps(Answered(trial, output, reply or Reply(output.text), exact))
+    labels = yield from instrument.steps(Answered(trial, output, reply or Reply(output.text), exact, cell))
     if not labels:
         raise AssertionError(f"{instrument.annotator} gave no label; an instrument says why it has none (invalid, …)")
     return labels
@@ -60,13 +60,16 @@ async def annotate(store: Store, protocol: Protocol, judges: Sequence[str], mode
                    watch: Callable[[Tally], None] = lambda tally: None) -> Tally:  # fmt: skip
     """Labels every output that an annotator has not labelled yet."""
     instruments = annotators(protocol, judges)
+    names = (*protocol.factors, protocol.item)
+    cells = {tuple(cell[name] for name in names): cell for cell in protocol.cells}
 
     def jobs() -> Iterator[Job]:
         for instrument in instruments:
             for trial, output in store.unlabelled(instrument.annotator):
                 exact = protocol.modes[trial.mode].logprobs > 0
                 if instrument.reads_probabilities or not exact:
-                    yield _job(store, instrument, trial, output, exact)
+                    cell = cells.get(tuple(trial.factors[name] for name in names), {})
+                    yield _job(store, instrument, trial, output, exact, cell)
 
     engine = Engine(store, models, limits, watch)
     engine.tally.warnings.update(unjudged(protocol, judges))

@@ -79,6 +79,9 @@ def cells(protocol: Protocol, choices: Choices) -> list[Row]:
     """The cells that the choices leave, in a seeded order that does not depend on the languages or the limit."""
     check(protocol, choices)
     kept = [cell for cell in protocol.cells if not choices.languages or cell.get("language") in choices.languages]
+    for factor, levels in {**protocol.defaults, **choices.where}.items():
+        if EVERY not in levels:
+            kept = [cell for cell in kept if set(cell[factor].split(SEVERAL)) & set(levels)]
     if choices.limit is not None:
         first = _first(protocol, kept, choices)
         kept = [cell for cell in kept if _item(protocol, cell) in first]

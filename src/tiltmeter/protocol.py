@@ -11,20 +11,19 @@ A cell of a table may hold several values, joined by `|` (a word that a paper pr
 from __future__ import annotations
 
 import csv
-import hashlib
 import io
 import json
 import re
 import tomllib
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, fields
+from dataclasses import asdict, dataclass, field, fields
 from functools import cached_property
 from pathlib import Path
 from typing import Any, TypeVar
 
 from .errors import ProtocolError, UnknownName
-from .records import Sampling
+from .records import Sampling, content_id
 
 Row = dict[str, str]
 SEVERAL = "|"
@@ -50,12 +49,16 @@ class Mode:
 
 @dataclass(frozen=True, slots=True)
 class InstrumentSpec:
-    """A named instrument and its settings: `kind` is looked up in the registry, `settings` are given to it."""
+    """A named instrument and its settings: `kind` is looked up in the registry, `settings` are given to it.
+
+    also: further attributes that it labels, for measures to name.
+    """
 
     name: str
     kind: str
     attribute: str
     settings: Mapping[str, Any] = field(default_factory=dict)
+    also: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,7 +111,7 @@ class Variant:
 
 @dataclass(frozen=True)
 class Protocol:
-    """One declared audit. `digest` is the hash of its file and of every data file that it names."""
+    """One declared audit. defaults: {factor: levels} that are asked where a run does not name others."""
 
     name: str
     version: str
@@ -122,12 +125,12 @@ class Protocol:
     instruments: tuple[InstrumentSpec, ...]
     measures: tuple[MeasureSpec, ...]
     variants: Mapping[str, Variant]
-    digest: str
     modality: str = "text"
     citation: str = ""
     departures: tuple[str, ...] = ()
     limits: tuple[str, ...] = ()
     crosstab: Mapping[str, Any] = field(default_factory=dict)
+    defaults: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     inline: tuple[str, ...] = ()
     source: str = ""
 
@@ -138,6 +141,12 @@ class Protocol:
         for table in self.tables:
             rows = _join(rows, table)
         return rows
+
+    @cached_property
+    def digest(self) -> str:
+        """Hash of the design: what is asked, of which cells, how. Another one is another set of trials."""
+        return content_id(self.name, self.version, self.prompt, self.tables, self.factors, self.item,
+                          {name: asdict(mode) for name, mode in self.modes.items()})[:16]  # fmt: skip
 
     @cached_property
     def levels(self) -> dict[str, dict[str, int]]:
@@ -157,9 +166,18 @@ class Protocol:
         return next(iter(self.modes))
 
     def words(self, cell: Row) -> str:
-        """The prompt of one cell. A slot may hold a template of the protocol file; a data file's text is never expanded."""
+        """The prompt of one cell. A slot may hold a template of the protocol file; a data file's text is never expanded.
+
+        A cell with several values is written with its `separator` between them, where the tables have such a column.
+        """
         template = _fill(self.prompt, {name: cell[name] for name in self.inline}, self.source, missing="keep")
+        if "separator" in cell:
+            cell = {name: value.replace(SEVERAL, cell["separator"]) for name, value in cell.items()}
         return _fill(template, cell, self.source)
+
+    def begun(self, mode: Mode, cell: Row) -> str:
+        """The begun answer of a mode for one cell; it may have slots as the prompt has, for each language its own."""
+        return _fill(mode.begin, cell, self.source) if "{" in mode.begin else mode.begin
 
 
 def crosstab(protocol: Protocol) -> list[list[str]]:
@@ -187,16 +205,14 @@ def load(path: Path) -> Protocol:
         raise ProtocolError(f"There is no protocol file {path}.") from None
     except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
         raise ProtocolError(f"{where} is not a protocol file: {error}") from None
-    known = {f.name for f in fields(Protocol)} - {"digest", "source", "inline"}
+    known = {f.name for f in fields(Protocol)} - {"source", "inline"}
     _only(data, known, where)
     for need in ("name", "title", "question", "tables", "prompt", "factors", "item"):
         if need not in data:
             raise ProtocolError(f"{where}: '{need}' is missing. Add a line: {need} = …")
-    tables, digest = [], hashlib.sha256(text.encode())
+    tables = []
     for number, table in enumerate(data["tables"], 1):
-        rows, content = _table(table, path.parent, f"{where}, table {number}")
-        tables.append(rows)
-        digest.update(content)
+        tables.append(_table(table, path.parent, f"{where}, table {number}"))
     protocol = Protocol(
         name=_text(data, "name", where),
         version=str(data.get("version", "1")),
@@ -207,19 +223,19 @@ def load(path: Path) -> Protocol:
         factors=tuple(data["factors"]),
         item=_text(data, "item", where),
         modes={name: _make(Mode, {"name": name, **mode}, f"{where}, modes.{name}") for name, mode in _modes(data)},
-        instruments=tuple(_instrument(spec, where) for spec in data.get("instruments", ())),
+        instruments=tuple(_instrument(spec, path.parent, where) for spec in data.get("instruments", ())),
         measures=tuple(_make(MeasureSpec, _frozen(spec), f"{where}, measures") for spec in data.get("measures", ())),
         variants={"default": Variant("default")}
         | {
             name: _make(Variant, {"name": name, **_frozen(spec)}, f"{where}, variants.{name}")
             for name, spec in data.get("variants", {}).items()
         },
-        digest=digest.hexdigest()[:16],
         modality=data.get("modality", "text"),
         citation=data.get("citation", ""),
         departures=tuple(data.get("departures", ())),
         limits=tuple(data.get("limits", ())),
         crosstab=data.get("crosstab", {}),
+        defaults={name: tuple(levels) for name, levels in data.get("defaults", {}).items()},
         inline=tuple(dict.fromkeys(name for table in data["tables"] for row in table.get("rows", ()) for name in row)),
         source=where,
     )
@@ -235,7 +251,13 @@ def _check(protocol: Protocol, where: str) -> None:
     for factor in (*protocol.factors, protocol.item):
         if factor not in columns:
             raise ProtocolError(f"{where}: {UnknownName('column', factor, columns)} (factors and item name columns)")
-    names = {spec.attribute for spec in protocol.instruments}
+    for factor, levels in protocol.defaults.items():
+        if factor not in protocol.factors:
+            raise ProtocolError(f"{where}, defaults: {UnknownName('factor', factor, protocol.factors)}")
+        for level in levels:
+            if level not in protocol.levels[factor]:
+                raise ProtocolError(f"{where}, defaults: {UnknownName(factor, level, protocol.levels[factor])}")
+    names = {name for spec in protocol.instruments for name in (spec.attribute, *spec.also)}
     for measure in protocol.measures:
         for group in measure.by:
             for factor in group:
@@ -249,6 +271,8 @@ def _check(protocol: Protocol, where: str) -> None:
             )
     for cell in cells:
         protocol.words(cell)
+        for mode in protocol.modes.values():
+            protocol.begun(mode, cell)
 
 
 def _modes(data: Mapping[str, Any]) -> Iterable[tuple[str, dict[str, Any]]]:
@@ -256,12 +280,17 @@ def _modes(data: Mapping[str, Any]) -> Iterable[tuple[str, dict[str, Any]]]:
     return modes.items()
 
 
-def _instrument(spec: dict[str, Any], where: str) -> InstrumentSpec:
+def _instrument(spec: dict[str, Any], folder: Path, where: str) -> InstrumentSpec:
+    """An instrument's settings; one that names a CSV file becomes its rows."""
     spec = dict(spec)
     for need in ("name", "kind", "attribute"):
         if need not in spec:
             raise ProtocolError(f"{where}, instruments: '{need}' is missing.")
-    return InstrumentSpec(spec.pop("name"), spec.pop("kind"), spec.pop("attribute"), spec)
+    for name, value in spec.items():
+        if isinstance(value, str) and value.endswith(".csv"):
+            spec[name] = _read_file(folder / value, f"{where}, instrument {spec['name']}")
+    also = tuple(spec.pop("also", ()))
+    return InstrumentSpec(spec.pop("name"), spec.pop("kind"), spec.pop("attribute"), spec, also)
 
 
 Made = TypeVar("Made", Mode, MeasureSpec, Variant)
@@ -297,14 +326,13 @@ def _frozen(value: Any) -> Any:
     return value
 
 
-def _table(table: dict[str, Any], folder: Path, where: str) -> tuple[list[Row], bytes]:
-    """The rows of one table, from the file itself (`rows`) or from a CSV file, and the bytes to hash."""
+def _table(table: dict[str, Any], folder: Path, where: str) -> list[Row]:
+    """The rows of one table, from the file itself (`rows`) or from a data file beside it (`file`)."""
     _only(table, {"rows", "file", "where", "key", "columns"}, where)
     if "rows" in table:
         rows = [{key: str(value) for key, value in row.items()} for row in table["rows"]]
-        content = b""
     elif "file" in table:
-        rows, content = _read_file(folder / table["file"], where)
+        rows = _read_file(folder / table["file"], where)
     else:
         raise ProtocolError(f'{where}: needs rows = [...] or file = "….csv" (or .jsonl).')
     for column, allowed in table.get("where", {}).items():
@@ -316,16 +344,15 @@ def _table(table: dict[str, Any], folder: Path, where: str) -> tuple[list[Row], 
         rows = _merge(rows, table["key"])
     if not rows:
         raise ProtocolError(f"{where}: has no rows.")
-    return rows, content
+    return rows
 
 
-def _read_file(path: Path, where: str) -> tuple[list[Row], bytes]:
+def _read_file(path: Path, where: str) -> list[Row]:
     """The rows of a CSV or JSON-lines file in UTF-8; a cell of JSON lines that is not text is kept as JSON."""
     try:
-        content = path.read_bytes()
-        text = content.decode("utf-8-sig")
+        text = path.read_text(encoding="utf-8-sig")
         if path.suffix == ".jsonl":
-            return [_texts(json.loads(line)) for line in text.split("\n") if line.strip()], content
+            return [_texts(json.loads(line)) for line in text.split("\n") if line.strip()]
         rows = list(csv.DictReader(io.StringIO(text, newline=""), strict=True))
     except FileNotFoundError:
         raise ProtocolError(f"{where}: there is no file {path.name}.") from None
@@ -334,7 +361,7 @@ def _read_file(path: Path, where: str) -> tuple[list[Row], bytes]:
     for number, row in enumerate(rows, 2):
         if None in row or None in row.values():
             raise ProtocolError(f"{where}: {path.name}, line {number} has not as many cells as the header.")
-    return rows, content
+    return rows
 
 
 def _texts(row: dict[str, Any]) -> Row:

@@ -169,12 +169,14 @@ class Answered:
     """An output with the trial that asked for it, as an instrument sees it.
 
     exact: the output was asked for with log-probabilities, whether or not the reply has any.
+    cell:  the row of the design that the trial comes from, with the columns that are no factors (an input text).
     """
 
     trial: Trial
     output: Output
     reply: Reply
     exact: bool = False
+    cell: Mapping[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,26 +14,37 @@ from typing import Any
 from .errors import ProtocolError, UnknownName
 from .protocol import Protocol, load
 
-PROTOCOLS = ("protext", "roles")
+PROTOCOLS = ("dialogues", "protext", "roles", "words")
 MODELS = {
     "builtin": "tiltmeter.models.local:builtin",
     "gguf": "tiltmeter.models.local:gguf",
     "openai": "tiltmeter.models.openai:openai",
+    "anthropic": "tiltmeter.models.anthropic:anthropic",
+    "gemini": "tiltmeter.models.gemini:gemini",
     "file": "tiltmeter.models.stored:file",
     "replay": "tiltmeter.models.stored:replay",
     "planted": "tiltmeter.models.planted:planted",
+    "planted-rewriter": "tiltmeter.models.planted_rewriter:planted_rewriter",
 }
 MODEL_TEXT = {
     "builtin": "the bundled SmolLM2-135M-Instruct: no key, English",
     "gguf": "gguf:PATH, a GGUF file of your own, on this machine",
     "openai": "openai:MODEL, OpenAI or any compatible server with --base-url",
+    "anthropic": "anthropic:MODEL, Anthropic's own API",
+    "gemini": "gemini:MODEL, Google's own API",
     "file": "file:PATH, answers that exist already (JSON lines)",
     "replay": "replay:RUN, the answers of another run",
     "planted": "planted:SETTINGS, a model with a tilt of known size",
+    "planted-rewriter": "planted-rewriter:SETTINGS, rewrites that gender and misgender a known share",
 }
 INSTRUMENTS = {
     "choice": "tiltmeter.instruments.choice:Choice",
+    "picks": "tiltmeter.instruments.picks:Picks",
+    "dialogue": "tiltmeter.instruments.dialogue:DialogueForm",
     "judge": "tiltmeter.instruments.judge:ChoiceJudge",
+    "pronouns": "tiltmeter.protocols.protext.rewrites:Rewrites",
+    "pronoun_judge": "tiltmeter.protocols.protext.judge:PronounJudge",
+    "negotiation": "tiltmeter.instruments.negotiation:Negotiation",
 }
 _HOME = Path(__file__).parent / "protocols"
 

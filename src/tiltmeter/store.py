@@ -198,7 +198,8 @@ class Store:
         query = (
             "SELECT t.id, t.subject, t.mode, t.factors, t.sample, t.prompt, t.begin, t.sampling,"
             " o.outcome, o.text, o.call, o.blob FROM outputs o JOIN trials t ON t.id = o.trial"
-            " WHERE o.trial > ? AND NOT EXISTS (SELECT 1 FROM labels l WHERE l.current AND l.output = o.trial AND l.annotator = ?)"
+            " WHERE o.trial > ? AND NOT EXISTS"
+            " (SELECT 1 FROM labels l WHERE l.current AND l.output = o.trial AND l.annotator = ?)"
             " ORDER BY o.trial LIMIT ?"
         )
         while True:
@@ -282,6 +283,12 @@ class Store:
     def spent(self) -> float:
         """US dollars of all calls of this run whose cost is known."""
         return float(next(self.rows("SELECT coalesce(sum(cost), 0) FROM calls"))[0])
+
+    def blob(self, name: str) -> bytes:
+        """A file of `blobs/` by its name."""
+        path = self.folder / "blobs" / name
+        with _said(path):
+            return path.read_bytes()
 
     def put_blob(self, content: bytes, suffix: str) -> str:
         """Stores a file once, under its hash; returns its name."""

@@ -41,7 +41,7 @@ def request(prompt: str, sample: int = 0, trial: str = "t", **changes: Any) -> R
 def roles(store: Store, models: Sequence[str], **choices: Any) -> Tally:
     """Runs the audit `roles` on a few words, to its outputs."""
     protocol = registry.protocol("roles")
-    chosen = Choices(subjects=tuple(models), limit=3, **choices)
+    chosen = Choices(subjects=tuple(models), languages=("en",), limit=3, **choices)
 
     async def main() -> Tally:
         async with Models(registry.model) as made:
@@ -145,7 +145,7 @@ def test_log_probabilities_are_not_in_a_file(tmp_path: Path) -> None:
 def test_gaps_stay_open_are_counted_and_can_be_filled(tmp_path: Path) -> None:
     """3 words × 2 orders × 2 samples = 12 trials, of which one prompt's second answer is missing at first."""
     protocol = registry.protocol("roles")
-    prompts = [protocol.words(cell) for cell in plan.cells(protocol, Choices(subjects=("x",), limit=3))]
+    prompts = [protocol.words(cell) for cell in plan.cells(protocol, Choices(subjects=("x",), languages=("en",), limit=3))]
     lines: list[object] = [{"prompt": prompt, "text": f"{number}"} for prompt in prompts for number in range(2)]
     path = write(tmp_path / "a.jsonl", *lines[:-1])
     name = f"file:{path}"

@@ -95,9 +95,10 @@ def _stratum(table: Table) -> Iterator[Estimate]:
             for estimate in KINDS[measure.kind](kept, measure, by):
                 yield replace(estimate, family=f"{measure.name} by {', '.join(by) or 'whole'}")
     if not table.variant.measures:
-        for attribute in dict.fromkeys(spec.attribute for spec in table.protocol.instruments):
+        attributes = dict.fromkeys(name for spec in table.protocol.instruments for name in (spec.attribute, *spec.also))
+        for attribute in attributes:
             if attribute in seen:
-                yield from outcome_rates(table, attribute)
+                yield from outcome_rates(table, attribute, named=len(attributes) > 1)
 
 
 def _measures(protocol: Protocol, variant: Variant) -> Iterator[MeasureSpec]:

@@ -77,7 +77,7 @@ class Table:
         rows = everything.filter(pl.col("attribute") == measure.attribute)
         if measure.without:
             rows = rows.filter(~pl.col("value").is_in(list(measure.without)))
-        keys = [*by, self.protocol.item]
+        keys = list(dict.fromkeys((*by, self.protocol.item)))
         hit, base = pl.col("value").is_in(list(values)), pl.col("value").is_in(list(measure.among))
         below = pl.col("weight").filter(base).sum() if measure.among else pl.col("weight").sum()
         sums = rows.group_by(keys, maintain_order=True).agg(

@@ -6,6 +6,7 @@ A kind yields estimates with measure, condition, contrast and numbers; `estimate
 from __future__ import annotations
 
 import json
+import math
 import zlib
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
@@ -30,15 +31,12 @@ def share(table: Table, measure: MeasureSpec, by: Sequence[str]) -> Iterator[Est
     for more, values in table.values(measure):
         for group in table.groups(measure, by, values):
             group = replace(group, condition={**group.condition, **more})
-            if group.fixed:
-                yield _row(group, measure, _one_item(group), table)
-                continue
-            found = rates.clustered_share(successes=group.hits, n=group.among)
+            found = _one_item(group) if group.fixed else rates.clustered_share(successes=group.hits, n=group.among)
             estimate = _row(group, measure, found, table)
-            if measure.null is not None:
+            if measure.null is not None and not group.fixed:
                 estimate = _tested(estimate, _from_null(group, measure.null), found, table)
             yield estimate
-            if measure.among and table.variant.intervals and not more:
+            if measure.among and table.variant.intervals:
                 yield _bounds(group, measure)
 
 
@@ -128,21 +126,33 @@ def divergences(table: Table, measure: MeasureSpec, by: Sequence[str]) -> Iterat
         yield _permuted(one, permutation.base_against_group(base=codes[a], group=codes[b], shuffles=_shuffles(one)))
 
 
-def outcome_rates(table: Table, attribute: str) -> Iterator[Estimate]:
-    """How often each label occurs among all; what is no answer has a rate too. Many answers (words) are left out."""
+def outcome_rates(table: Table, attribute: str, named: bool) -> Iterator[Estimate]:
+    """How often each label occurs among all; what is no answer has a rate too. Many answers (words) are left out.
+
+    named: the condition names the attribute, since the protocol has several.
+    """
+    about = {"attribute": attribute} if named else {}
     seen = table.rows.filter(pl.col("attribute") == attribute)["value"].unique().sort().to_list()
     options = tuple(value for value in seen if value not in OUTCOMES)
     shown = [*(options if len(options) <= 12 else ()), *(value for value in OUTCOMES if value in seen)]
+    by = _few_items(table)
     for value in shown:
         measure = MeasureSpec("outcome_rate", "share", attribute, (value,))
-        for group in table.groups(measure, (), (value,)):
-            found = rates.clustered_share(successes=group.hits, n=group.among)
-            one = replace(group, condition={"outcome": value}, outcomes={value: group.outcomes.get(value, 0.0)})
-            yield _row(one, measure, found, table)
+        for group in table.groups(measure, by, (value,)):
+            found = _one_item(group) if group.fixed else rates.clustered_share(successes=group.hits, n=group.among)
+            condition = {**group.condition, **about, "outcome": value}
+            outcomes = {value: group.outcomes.get(value, 0.0)}
+            yield _row(replace(group, condition=condition, outcomes=outcomes), measure, found, table)
     if not table.drawn and options:
         measure = MeasureSpec("captured_mass", "share", attribute, options)
         for group in table.groups(measure, (), options):
             yield _row(group, measure, rates.clustered_share(successes=group.hits, n=group.among), table)
+
+
+def _few_items(table: Table) -> tuple[str, ...]:
+    """The item as a grouping where a design has only a few and names them as a factor: they are no sample of items."""
+    item = table.protocol.item
+    return (item,) if item in table.protocol.factors and len(table.protocol.levels[item]) < rates.FEW_CLUSTERS else ()
 
 
 def _row(group: Group, measure: MeasureSpec, found: Interval, table: Table) -> Estimate:
@@ -172,6 +182,8 @@ def _tested(estimate: Estimate, differences: Floats, found: Interval, table: Tab
     test = resampling.sign_flip(differences=differences, draws=DRAWS, generator=_generator(estimate))
     clusters = found.clusters or 0
     smallest = power.detectable(se=found.se, clusters=clusters) if found.se and clusters > 1 else None
+    if smallest is not None and "log" in found.method:
+        smallest = math.expm1(smallest)  # from the log scale: this much above a ratio of 1
     note = joined(estimate.note or None, test.note) or ""
     return replace(estimate, test=test.method, p=_number(test.p), detectable=_number(smallest), note=note)
 

@@ -20,6 +20,7 @@ VERBS = {
     "analyse": "Compute the estimates of a run again.",
     "report": "Write the report of a run.",
     "export": "Write the tables of a run as Parquet, CSV or JSON lines.",
+    "doctor": "What is installed, reachable and missing, and what to type.",
     "serve": "Serve a planted model over loopback, to test with.",
 }
 

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
 import click
 from rich.console import Console
 
+from .. import injection, served
 from ..api import Run
 from ..engine import Tally
+from ..records import UNRESOLVED, Estimate
 from ..store import Store
 
 
@@ -19,8 +21,14 @@ def finish(run: Run, tallies: Mapping[str, Tally], variant: str, as_json: bool, 
     from ..report import content, data, html, terminal
 
     estimates = run.analyse(variant)
+    for note in run.notes:
+        click.echo(f"warning: {note}", err=True)
     with Store(run.folder) as store:
         built = content.build(store, run.protocol, estimates)
+        for change in filter(None, (*served.warnings(store), injection.warning(store))):
+            click.echo(f"warning: {change}", err=True)
+    for warning in _unread(estimates):
+        click.echo(f"warning: {warning}", err=True)
     if page is not None:
         html.write_html(built, page)
     if as_json:
@@ -32,6 +40,15 @@ def finish(run: Run, tallies: Mapping[str, Tally], variant: str, as_json: bool, 
     if page is not None:
         click.echo(f"report: {page}", err=True)
     return _said(tallies)
+
+
+def _unread(estimates: Sequence[Estimate]) -> Iterator[str]:
+    """Where most of the probability cannot be read: a server that lists bytes or few alternatives."""
+    for row in estimates:
+        unread = row.measure == "captured_mass" and row.value is not None and row.value < 0.1
+        if unread and row.outcomes.get(UNRESOLVED, 0.0) > 0.5 * sum(row.outcomes.values()):
+            yield (f"{row.subject} lists next to nothing that can be read as one of the options (pieces of characters, or too "
+                   "few alternatives). Type: --mode sampled")  # fmt: skip
 
 
 def _said(tallies: Mapping[str, Tally]) -> int:

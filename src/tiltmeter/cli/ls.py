@@ -1,4 +1,4 @@
-"""tiltmeter ls"""
+"""tiltmeter ls [models]"""
 
 from __future__ import annotations
 
@@ -11,9 +11,13 @@ from .options import as_json
 
 
 @click.command()
+@click.argument("what", type=click.Choice(["all", "models"]), default="all", metavar="[models]")
 @as_json
-def command(as_json: bool) -> None:
-    """What there is: protocols, model kinds, instruments."""
+def command(what: str, as_json: bool) -> None:
+    """What there is: protocols, model kinds, instruments; with `models`, the table of models with prices and ends."""
+    if what == "models":
+        _models(as_json)
+        return
     protocols = [registry.protocol(name) for name in registry.protocol_names()]
     if as_json:
         listed = {
@@ -30,3 +34,28 @@ def command(as_json: bool) -> None:
     click.echo("Model kinds (--model KIND:NAME)")
     for kind, text in registry.MODEL_TEXT.items():
         click.echo(f"  {kind:12} {text}")
+    click.echo("Prices and ends of models: tiltmeter ls models")
+
+
+def _models(as_json: bool) -> None:
+    from ..models import table
+
+    found = sorted(table.rows().values(), key=lambda row: (row.name.partition(":")[0], row.retired(), row.name))
+    if as_json:
+        click.echo(json.dumps({"schema": 1, "own_file": str(table.own_file()), "models": [row.as_dict() for row in found]},
+                              ensure_ascii=False, indent=1))  # fmt: skip
+        return
+    width = max(len(row.name) for row in found) + 2
+    click.echo(f"{'model':{width}} {'$ in':>6} {'$ out':>6}  {'as of':10}  end")
+    for row in found:
+        money = (
+            f"{row.price.prompt:6.2f} {row.price.completion:6.2f}  {row.price_date!s:10}"
+            if row.price
+            else f"{'–':>6}{'':19}"
+        )
+        end = "" if row.retires_on is None else f"{'retired' if row.retired() else 'ends'} {row.retires_on}"
+        image = "pictures  " if row.modality == "image" else ""
+        line = f"{row.name + (' *' if row.own else ''):{width}} {money}  {image}{end}".rstrip()
+        click.secho(line, dim=row.retired(), fg="yellow" if row.ends_soon() else None)
+    click.echo("\n$ for a million tokens, in and out, on the day named; the sources are in --json. Any other model works too:\n"
+               f"its price is given with --price, or by a row in {table.own_file()} (* has such a row).")  # fmt: skip

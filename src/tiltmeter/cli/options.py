@@ -33,6 +33,31 @@ class PriceType(click.ParamType[Any]):
         return model, price
 
 
+class UrlType(click.ParamType[Any]):
+    """URL, KIND=URL or MODEL=URL; as a pair of (kind or model or "", URL)."""
+
+    name = "[KIND=]URL"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        whom, equals, url = str(value).partition("=")
+        if equals and "//" not in whom:
+            return whom, url
+        return "", str(value)
+
+
+class WhereType(click.ParamType[Any]):
+    """FACTOR=LEVEL[,LEVEL…], as a pair of the factor and its levels."""
+
+    name = "FACTOR=LEVEL[,LEVEL]"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        factor, _, levels = str(value).partition("=")
+        kept = tuple(filter(None, (level.strip() for level in levels.split(","))))
+        if not factor.strip() or not kept:
+            self.fail("give for instance prompt=P1,P2 (prompt=* for all)")
+        return factor.strip(), kept
+
+
 def _stack(*options: Callable[[F], F]) -> Callable[[F], F]:
     def decorate(function: F) -> F:
         for option in reversed(options):
@@ -51,6 +76,8 @@ def choices(function: F) -> F:
         click.option("--mode", "modes", multiple=True, help="How outputs are obtained; repeat for several."),
         click.option("--samples", type=click.IntRange(1), help="Draws of each prompt."),
         click.option("--limit", type=click.IntRange(1), help="Only so many items (words, texts, …), drawn by the seed."),
+        click.option("--where", "where", type=WhereType(), multiple=True,
+                     help="Only these levels of a factor, in place of the protocol's default; * is all; repeat for several."),
         click.option("--seed", type=int, default=0, show_default=True, help="Of the order and of the model's sampling."),
         click.option("--begin", help="Begin the model's answer with this text."),
         click.option("--temperature", type=click.FloatRange(0, 2), help="In place of the protocol's own."),
@@ -60,7 +87,9 @@ def choices(function: F) -> F:
 def reach(function: F) -> F:
     """How models are reached, and what is allowed."""
     return _stack(
-        click.option("--base-url", default="", help="An OpenAI-compatible server, for instance http://localhost:8000/v1."),
+        click.option("--base-url", "base_urls", type=UrlType(), multiple=True,
+                     help="An OpenAI-compatible server, for instance http://localhost:8000/v1; KIND=URL or MODEL=URL for "
+                          "one kind or model; repeat for several."),
         click.option("--concurrency", type=click.IntRange(1, 1000), default=16, show_default=True, help="Calls in flight."),
         click.option("--rate", type=click.FloatRange(0, min_open=True), help="Calls a minute, for each model."),
         click.option("--max-cost", type=click.FloatRange(0), help="US dollars that the run may cost in all."),
@@ -76,4 +105,9 @@ def split(options: dict[str, Any]) -> dict[str, Any]:
     options = {name: value for name, value in options.items() if value is not None}
     if "prices" in options:
         options["prices"] = dict(options["prices"])
+    if "base_urls" in options:
+        urls = dict(options["base_urls"])
+        options |= {"base_url": urls.pop("", ""), "base_urls": urls}
+    if "where" in options:
+        options["where"] = dict(options["where"])
     return options

@@ -27,7 +27,9 @@ def command(protocol: str, prompts: int) -> None:
             if mode.logprobs
             else f"{mode.samples} drawn a prompt, temperature {mode.temperature:g}"
         )
-        click.echo(f"  mode {name}: {how}" + (f", answer begun as {mode.begin!r}" if mode.begin else ""))
+        begins = dict.fromkeys(declared.begun(mode, cell) for cell in declared.cells)
+        begun = " or ".join(repr(text) for text in begins if text)
+        click.echo(f"  mode {name}: {how}" + (f", answer begun as {begun}" if begun else ""))
     _table(declared)
     click.echo("\nMeasures:")
     for measure in declared.measures:

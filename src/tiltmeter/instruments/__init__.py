@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from typing import Any, ClassVar
 
 from ..protocol import InstrumentSpec
-from ..records import Answered, Label, Steps, content_id
+from ..records import Answered, Label, Steps, Trial, content_id
 
 
 class Instrument:
@@ -37,9 +37,9 @@ class Instrument:
         """Prompts and lists of the instrument's own that a label depends on (part of the annotator's hash)."""
         return {}
 
-    def calls(self) -> Mapping[str, tuple[int, int]]:
-        """Calls for one output by model: where every reply can be used and settles it, and the most there can be."""
-        return {self.judge: (1, 1)} if self.judge else {}
+    def calls(self, trial: Trial, exact: bool) -> Mapping[str, tuple[int, int]]:
+        """Calls about the output of a trial, by model: where every reply can be used and settles it, and the most."""
+        return {self.judge: (1, 1)} if self.judge and not exact else {}
 
     def steps(self, item: Answered) -> Steps:
         """Yields requests, is sent replies, returns labels."""

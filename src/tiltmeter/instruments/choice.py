@@ -47,8 +47,8 @@ from ..errors import ProtocolError, UnknownName
 from ..protocol import InstrumentSpec
 from ..records import BOTH, INVALID, NEITHER, OTHER_LANGUAGE, OUTCOMES, REFUSAL, Answered, Steps, Trial
 from . import Instrument
-from .exact import read_probabilities
-from .language import Language, language, without_reasoning
+from .exact import CALLS, read_probabilities
+from .language import Language, fold, language, without_reasoning
 from .marking import MENTION, THIRD, WORDLESS, Clause, Forms, Marker, values
 
 RECURRING = 200  # characters; shorter answers are kept with their value
@@ -178,6 +178,15 @@ class Choice(Instrument):
 
     def wording(self) -> Mapping[str, Any]:
         return {code: language(code).data for code in self.settings["forms"]}
+
+    def calls(self, trial: Trial, exact: bool) -> Mapping[str, tuple[int, int]]:
+        """An exact reading asks its subject once more for each form that a longer one begins with (彼 and 彼女), at least."""
+        if not exact:
+            return {}
+        _, forms = forms_of(self.settings["forms"], trial, self.name)
+        written = {fold(form) for texts in forms.values() for form in texts}
+        begun = sum(any(longer != form and longer.startswith(form) for longer in written) for form in written)
+        return {trial.subject: (begun, CALLS)}
 
     def steps(self, item: Answered) -> Steps:
         code, forms = forms_of(self.settings["forms"], item.trial, self.name)

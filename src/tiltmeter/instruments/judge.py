@@ -18,7 +18,7 @@ from typing import Any
 
 from ..errors import UsageError
 from ..protocol import InstrumentSpec
-from ..records import UNRESOLVED, Answered, Message, Request, Steps
+from ..records import UNRESOLVED, Answered, Message, Request, Steps, Trial
 from . import Instrument
 from .asking import NOTHING, SAMPLING, mark, one_of, plain, said
 from .choice import check_forms, forms_of
@@ -43,8 +43,8 @@ class ChoiceJudge(Instrument):
     def wording(self) -> Mapping[str, Any]:
         return {**_texts(), "rounds": ROUNDS, "sampling": SAMPLING}
 
-    def calls(self) -> Mapping[str, tuple[int, int]]:
-        return {self.judge: (1, ROUNDS)}
+    def calls(self, trial: Trial, exact: bool) -> Mapping[str, tuple[int, int]]:
+        return {} if exact else {self.judge: (1, ROUNDS)}
 
     def steps(self, item: Answered) -> Steps:
         _, forms = forms_of(self.settings["forms"], item.trial, self.name)

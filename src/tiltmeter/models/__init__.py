@@ -10,6 +10,10 @@ from typing import NamedTuple
 
 from ..records import Reply, Request
 
+# The most tokens that one picture is billed as: gpt-4o-mini, 2,833 and 5,667 for each of up to eight tiles (OpenAI's guide to
+# vision, 2026); the other models that are known here stay below 5,000.
+PICTURE_TOKENS = 50_000
+
 
 class Price(NamedTuple):
     """US dollars for a million tokens."""
@@ -23,6 +27,7 @@ class Price(NamedTuple):
     def worst(self, request: Request) -> float:
         """The most that a request can cost: a token is at least one byte, and each turn has a few of its own."""
         size = sum(len(message.content.encode()) + 16 for message in request.messages) + len(request.begin.encode())
+        size += PICTURE_TOKENS * sum(len(message.pictures) for message in request.messages)
         return self.of(size + len(request.schema), request.sampling.max_tokens)
 
 

@@ -1,23 +1,25 @@
 """HTTP, once for all providers: a thin client over aiohttp. A `Dialect` says what is sent and what came back.
 
 What a status means is the same everywhere: 408, 409, 425, 429, 5xx, a lost or truncated reply may pass (TransientError);
-401, 403, 404, a redirect, a page of HTML do not (ModelError). A parameter that the model refuses is left out from then
-on, and every reply says so (`omitted`). Keys never reach a message: they are cut out of whatever a server says.
+401, 402, 403, 404, a redirect, a page of HTML do not (ModelError). A provider that uses another status for one of these
+is translated by its dialect (`status`). A parameter that the model refuses is left out from then on, and every reply
+says so (`omitted`). Keys never reach a message: they are cut out of whatever a server says.
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import replace
 from typing import Any, NamedTuple, NoReturn, Protocol
 
 from ..errors import Incapable, MissingKey, ModelError, TiltmeterError, TransientError
 from ..records import ANSWER, Reply, Request
-from . import Model, Price
+from . import PICTURE_TOKENS, Model, Price
 
 MAX_REPLY = 64 * 2**20  # bytes; more than any reply that is meant
 NO_LOGPROBS = "gives no log-probabilities, which this mode reads. Type: --mode sampled"
+KEPT = 4.0  # seconds that an idle connection is kept: llama.cpp's server and uvicorn close theirs after 5
 _PASSING = {408, 409, 425, 429}
 
 
@@ -46,25 +48,36 @@ class Dialect(Protocol):
         """The parameter that an error 400 complains of and that can be left out, or ""."""
 
 
+class Translating(Dialect, Protocol):
+    """A dialect whose provider uses statuses in a sense of its own."""
+
+    def status(self, status: int, body: Any) -> tuple[int, float | None]:
+        """The status as HTTP means it (401 wrong key, 402 no credit, 429 too fast), and seconds to wait where said."""
+
+
 class HttpModel(Model):
     """A model behind HTTP."""
 
     def __init__(self, name: str, dialect: Dialect, base_url: str, *, key: str = "", key_name: str = "",
                  price: Price | None = None, timeout: float = 120.0, parallel: int = 16, continues: bool = False,
-                 ) -> None:  # fmt: skip
+                 omitted: Collection[str] = ()) -> None:  # fmt: skip
         self.name, self.price, self.parallel, self.continues = name, price, parallel, continues
         self._dialect, self._base, self._timeout = dialect, base_url.rstrip("/"), timeout
         self._key, self._key_name = key, key_name
-        self._omitted: frozenset[str] = frozenset()
+        self._omitted = frozenset(omitted)  # what the model is known to refuse, then what it refused
         self._met = False
         self._session: Any = None
+
+    @property
+    def base_url(self) -> str:
+        return self._base
 
     async def open(self) -> None:
         import aiohttp
 
         self._aiohttp = aiohttp
         self._session = aiohttp.ClientSession(
-            connector=aiohttp.TCPConnector(limit=0, ttl_dns_cache=300),
+            connector=aiohttp.TCPConnector(limit=0, ttl_dns_cache=300, keepalive_timeout=KEPT),
             timeout=aiohttp.ClientTimeout(total=self._timeout, sock_connect=min(20.0, self._timeout)),
             auto_decompress=True,
         )
@@ -78,8 +91,8 @@ class HttpModel(Model):
             wanted = self._dialect.build(request, self._omitted)
             status, headers, content = await self._post(wanted)
             if status == 200:
-                reply = self._read(request, content)
-                return replace(reply, omitted=wanted.omitted) if wanted.omitted else reply
+                raw = self._clean(content.decode("utf-8", "replace"))
+                return replace(self._read(request, content), omitted=wanted.omitted, raw=raw)
             body = _json(content)
             refused = self._dialect.refused(request, body)
             if refused is not None:
@@ -147,20 +160,24 @@ class HttpModel(Model):
         return reply
 
     def _fail(self, request: Request, status: int, headers: Mapping[str, str], body: Any, content: bytes) -> NoReturn:
-        said = self._clean(_message(body))[:300] or self._start(content)
-        if request.logprobs and status in (400, 422) and "logprob" in said:
+        said = self._clean(message(body))[:300] or self._start(content)
+        meant, wait = getattr(self._dialect, "status", as_said)(status, body)  # a dialect need not have it
+        if request.logprobs and meant in (400, 422) and "logprob" in said.lower():
             raise Incapable(f"{self.name} {NO_LOGPROBS} It said: {said}")
-        if status in (401, 403):
+        if meant in (401, 403):
             how = f"Set {self._key_name} in the environment." if self._key_name else "Check the key."
             raise MissingKey(f"{self.name} refuses the key (HTTP {status}): {said} {how}")
-        if "insufficient_quota" in said or "billing" in said.lower():
+        if meant == 402:
             raise ModelError(f"{self.name}: the account has no credit left (HTTP {status}): {said}")
-        if status in _PASSING or status >= 500:
-            raise TransientError(f"{self.name} answered HTTP {status}: {said}", _retry_after(headers))
-        if status == 404:
+        if meant in _PASSING or meant >= 500:
+            raise TransientError(
+                f"{self.name} answered HTTP {status}: {said}", _retry_after(headers) if wait is None else wait
+            )
+        if meant == 404:
+            kind = self.name.partition(":")[0]
             raise ModelError(
                 f"{self._base} does not know this model or this path (HTTP 404): {said} Check the name "
-                "after 'openai:' and --base-url (most end in /v1)."
+                f"after '{kind}:' and --base-url (most end in /v1)."
             )
         if 300 <= status < 400:
             raise ModelError(
@@ -177,6 +194,18 @@ class HttpModel(Model):
         return self._clean(content[:4096].decode("utf-8", "replace"))[:120].replace("\n", " ")
 
 
+def believed(prompt: Any, completion: Any, request: Request) -> tuple[int, int] | None:
+    """What a server says it used, or None where that cannot be: then the worst case is counted.
+
+    A token is at least one byte of the prompt, beside what a provider adds of its own (64 a turn, 1,024 in all).
+    """
+    if not isinstance(prompt, int) or not isinstance(completion, int) or prompt <= 0 or completion < 0:
+        return None
+    shown = PICTURE_TOKENS * sum(len(each.pictures) for each in request.messages)
+    sent = sum(len(each.content.encode()) + 64 for each in request.messages) + len(request.schema) + 1024 + shown
+    return None if prompt > sent or completion > 4 * request.sampling.max_tokens + 1024 else (prompt, completion)
+
+
 def _json(content: bytes) -> Any:
     try:
         return json.loads(content)
@@ -184,7 +213,13 @@ def _json(content: bytes) -> Any:
         return None
 
 
-def _message(body: Any) -> str:
+def as_said(status: int, body: Any) -> tuple[int, None]:
+    """What OpenAI and those who follow it mean: an empty account answers 429, as a client that is too fast does."""
+    said = message(body)
+    return (402 if "insufficient_quota" in said or "billing" in said.lower() else status), None
+
+
+def message(body: Any) -> str:
     """What an error body says, in the shapes that servers use."""
     if not isinstance(body, dict):
         return ""

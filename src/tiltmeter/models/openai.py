@@ -7,18 +7,16 @@ defaults (40 and 0.05) cut off the tail and shift every share; a server that ref
 from __future__ import annotations
 
 import json
-import os
 import re
 from typing import Any
-from urllib.parse import urlsplit
 
-from ..errors import MissingKey, UsageError
-from ..records import ERROR, REFUSAL, Reply, Request, Token
-from . import FREE, Price
-from .http import HttpModel, HttpRequest
+from ..records import ERROR, REFUSAL, Message, Reply, Request, Token
+from . import Price
+from .http import HttpModel, HttpRequest, believed
+from .pictures import Read, prepared
+from .provider import OPENAI
+from .text import whole
 
-OPENAI_URL = "https://api.openai.com/v1"
-KEY = "OPENAI_API_KEY"
 # What can be left out when a server refuses it; what is left out is recorded as the provider's default.
 # A begun answer is left out whole. `max_tokens` goes by its newer name, and of `top_logprobs` 20 are asked for, which is
 # what OpenAI gives and what vLLM gives unless it is started with more; neither counts as left out.
@@ -31,14 +29,14 @@ FEW = 20  # alternatives
 class OpenAIChat:
     """The dialect: `build` and `parse` are pure."""
 
-    def __init__(self, model: str, key: str, *, local: bool) -> None:
-        self._model, self._local = model, local
+    def __init__(self, model: str, key: str, *, local: bool, read: Read | None = None) -> None:
+        self._model, self._local, self._read = model, local, read
         self._headers = {"Content-Type": "application/json"}
         if key:
             self._headers["Authorization"] = f"Bearer {key}"
 
     def build(self, request: Request, omitted: frozenset[str]) -> HttpRequest:
-        messages = [{"role": message.role, "content": message.content} for message in request.messages]
+        messages = [{"role": message.role, "content": self._content(message)} for message in request.messages]
         sampling = request.sampling
         limit = "max_completion_tokens" if "max_tokens" in omitted else "max_tokens"
         body: dict[str, Any] = {"temperature": sampling.temperature, "top_p": sampling.top_p, "seed": sampling.seed}
@@ -61,26 +59,35 @@ class OpenAIChat:
         body |= {"model": self._model, "messages": messages, limit: sampling.max_tokens}
         return HttpRequest("/chat/completions", self._headers, body, tuple(left_out))
 
+    def _content(self, message: Message) -> str | list[dict[str, Any]]:
+        if not message.pictures:
+            return message.content
+        shown = [prepared(name, self._read) for name in message.pictures]
+        blocks: list[dict[str, Any]] = [{"type": "image_url", "image_url": {"url": each.url}} for each in shown]
+        return [{"type": "text", "text": message.content}, *blocks]
+
     def parse(self, request: Request, body: Any) -> Reply:
         if not isinstance(body, dict) or not isinstance(body.get("choices"), list) or not body["choices"]:
             raise ValueError("there are no 'choices' in the reply, so this is not a chat API")
         choice = body["choices"][0]
         message = choice["message"]
-        text = _whole(message.get("content") or "")
+        text = whole(message.get("content") or "")
         outcome = "answer"
         if message.get("refusal") or choice.get("finish_reason") == "content_filter":
-            text, outcome = _whole(message.get("refusal") or text), REFUSAL
+            text, outcome = whole(message.get("refusal") or text), REFUSAL
         if not isinstance(text, str):
             text, outcome = "", ERROR
         if request.begin and text.startswith(request.begin):  # llama.cpp echoes the begun answer
             text = text[len(request.begin) :]
+        said = body.get("usage")
+        usage: dict[str, Any] = said if isinstance(said, dict) else {}
         return Reply(
             text,
             outcome,
             alternatives=_alternatives(choice) if request.logprobs else (),
             served=str(body.get("model") or ""),
             fingerprint=str(body.get("system_fingerprint") or ""),
-            usage=_usage(body.get("usage"), request),
+            usage=believed(usage.get("prompt_tokens"), usage.get("completion_tokens"), request),
         )
 
     def refused(self, request: Request, body: Any) -> Reply | None:
@@ -105,11 +112,6 @@ class OpenAIChat:
         return next((name for name in _OPTIONAL if re.search(rf"\b{name}\b", said)), "")
 
 
-def _whole(text: Any) -> Any:
-    """Text with half surrogate pairs replaced: a reply that is cut within an emoji holds one, and no file can."""
-    return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace") if isinstance(text, str) else text
-
-
 def _alternatives(choice: dict[str, Any]) -> tuple[tuple[Token, ...], ...]:
     content = (choice.get("logprobs") or {}).get("content") or ()
     return tuple(
@@ -129,45 +131,11 @@ def _logprob(entry: dict[str, Any]) -> float:
     return logprob
 
 
-def _usage(usage: Any, request: Request) -> tuple[int, int] | None:
-    """What the server says it used, or None where that cannot be: then the worst case is counted."""
-    if not isinstance(usage, dict):
-        return None
-    prompt, completion = usage.get("prompt_tokens"), usage.get("completion_tokens")
-    if not isinstance(prompt, int) or not isinstance(completion, int) or prompt <= 0 or completion < 0:
-        return None
-    bytes_sent = sum(len(message.content.encode()) + 64 for message in request.messages) + 1024
-    if prompt > bytes_sent or completion > 4 * request.sampling.max_tokens + 1024:
-        return None
-    return prompt, completion
-
-
-def _host(url: str) -> str:
-    try:
-        parts = urlsplit(url)
-        if parts.username or parts.password:
-            raise UsageError(f"--base-url must not hold a name or a password. Put the key into {KEY}.")
-        return parts.hostname or ""
-    except ValueError:
-        raise UsageError(f"'{url}' is not a URL. Type for instance: --base-url http://localhost:8000/v1") from None
-
-
 def openai(model: str, *, base_url: str = "", price: Price | None = None, timeout: float = 120.0, concurrency: int = 16,
-           **_: Any) -> HttpModel:  # fmt: skip
+           omitted: tuple[str, ...] = (), read: Read | None = None, **_: Any) -> HttpModel:  # fmt: skip
     """`openai:MODEL`; the key comes from OPENAI_API_KEY and is needed at OpenAI's own address only."""
-    if not model:
-        raise UsageError("Which model? Type for instance: --model openai:gpt-4.1-mini")
-    key = os.environ.get(KEY, "").strip()
-    if any(not "!" <= character <= "~" for character in key):
-        raise MissingKey(f"{KEY} holds a blank or a character that no key has. Set it again.")
-    url = base_url or OPENAI_URL
-    host = _host(url)
-    official = host == "api.openai.com"
-    if official and not key:
-        raise MissingKey(
-            f"openai:{model} needs a key. Type: export {KEY}=…   (or name your own server with --base-url)"
-        )
-    if price is None and host in ("localhost", "127.0.0.1", "::1"):
-        price = FREE
-    return HttpModel(f"openai:{model}", OpenAIChat(model, key, local=not official), url, key=key, key_name=KEY,
-                     price=price, timeout=timeout, parallel=concurrency, continues=not official)  # fmt: skip
+    place = OPENAI.place(model, base_url, price)
+    dialect = OpenAIChat(model, place.key, local=not place.official, read=read)
+    return HttpModel(f"openai:{model}", dialect, place.url, key=place.key,
+                     key_name=OPENAI.keys[0], price=place.price, timeout=timeout, parallel=concurrency,
+                     continues=not place.official, omitted=omitted)  # fmt: skip

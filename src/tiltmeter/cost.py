@@ -1,0 +1,164 @@
+"""What a run would ask and what that would cost, before it does: calls, tokens, money. Pure.
+
+Calls of a subject are its trials. A judge is asked about every output that is text; how often depends on its replies, so
+there are two numbers: where every reply settles it, and the most there can be (as where a judge never says a usable word).
+
+Tokens are estimated: a quarter of an ASCII character, one for every other character, and 8 for each message. Completions
+are counted at their limit, which most replies stay far below. `most` takes what a budget reserves: a token a byte.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from typing import Any, NamedTuple
+
+from . import plan
+from .instruments import Instrument
+from .models import Price
+from .plan import Choices
+from .protocol import Protocol
+from .records import SUBJECT, Answered, Message, Output, Reply, Request, Trial
+
+RULE = ("tokens: a quarter of an ASCII character, one for any other, 8 a message; completions at their limit. "
+        "'most': every judge as often as it may be asked, a token a byte (what --max-cost reserves)")  # fmt: skip
+TURN = 8  # tokens that a message has beside its text
+SAMPLED = 40  # outputs whose judge's prompt is looked at
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """One model in one part. Tokens and dollars of all its calls; None where the price is unknown.
+
+    calls, prompt_tokens, completion_tokens, cost: where every reply can be used; with `_most`: the most there can be.
+    """
+
+    model: str
+    part: str
+    mode: str
+    outputs: int
+    calls: int
+    calls_most: int
+    prompt_tokens: int
+    completion_tokens: int
+    cost: float | None
+    cost_most: float | None
+
+    def as_dict(self) -> dict[str, Any]:
+        return asdict(self)
+
+
+class Size(NamedTuple):
+    """Of one call or of a sum of calls: tokens of the prompt, its bytes, and tokens of the longest completion."""
+
+    tokens: float
+    size: float
+    limit: float
+
+
+def tokens(text: str) -> float:
+    """About how many tokens a text has: ASCII ÷ 4, any other character 1 (Chinese and Japanese have about that)."""
+    beyond = sum(character > "\x7f" for character in text)
+    return (len(text) - beyond) / 4 + beyond
+
+
+def size(request: Request) -> Size:
+    """What one request comes to."""
+    texts = [*(message.content for message in request.messages), request.begin, request.schema]
+    return Size(sum(map(tokens, texts)) + TURN * len(request.messages),
+                sum(len(text.encode()) for text in texts) + 16 * len(request.messages), request.sampling.max_tokens)  # fmt: skip
+
+
+def lines(protocol: Protocol, choices: Choices, instruments: Sequence[Instrument],
+          price: Callable[[str], Price | None]) -> list[Line]:  # fmt: skip
+    """A line for each subject and mode, then for each part that a judge plays, or a subject that is asked once more."""
+    counted = plan.count(protocol, choices)
+    rounds = _rounds(protocol, choices)
+    found: list[Line] = []
+    for subject, numbers in counted.items():
+        for mode, trials in rounds.items():
+            mean = _mean([size(_asked(trial, protocol)) for trial in trials])
+            found.append(
+                _line(subject, SUBJECT, mode, numbers[mode], (numbers[mode], numbers[mode]), mean, price(subject))
+            )
+    for instrument in instruments:
+        for mode, trials in rounds.items():
+            exact = protocol.modes[mode].logprobs > 0
+            if exact and not instrument.reads_probabilities:
+                continue
+            calls: dict[str, list[int]] = {}
+            for subject, numbers in counted.items():
+                samples = numbers[mode] // max(1, len(trials))
+                for trial in trials:
+                    for model, (least, most) in instrument.calls(trial._replace(subject=subject), exact).items():
+                        sums = calls.setdefault(model, [0, 0, 0])
+                        for place, number in enumerate((1, least, most)):
+                            sums[place] += number * samples
+            some = trials[:: max(1, len(trials) // SAMPLED)]
+            asked = [_asked(trial, protocol) if exact else _first(instrument, trial) for trial in some] if calls else []
+            shown = _mean([size(each) for each in asked if each is not None])
+            found += [_line(model, instrument.annotator, mode, outputs, (least, most), shown, price(model))
+                      for model, (outputs, least, most) in calls.items()]  # fmt: skip
+    return found
+
+
+def totals(found: Iterable[Line]) -> dict[str, Any]:
+    """Sums over all lines; the models whose price is unknown are named and not summed."""
+    found = list(found)
+    return {
+        "calls": sum(line.calls for line in found),
+        "calls_most": sum(line.calls_most for line in found),
+        "prompt_tokens": sum(line.prompt_tokens for line in found),
+        "completion_tokens": sum(line.completion_tokens for line in found),
+        "cost": sum(line.cost or 0.0 for line in found),
+        "cost_most": sum(line.cost_most or 0.0 for line in found),
+        "price_unknown": list(dict.fromkeys(line.model for line in found if line.cost is None)),
+    }
+
+
+def _rounds(protocol: Protocol, choices: Choices) -> Mapping[str, list[Trial]]:
+    """One round of trials of the first subject, by mode: prompts do not differ between subjects and rounds."""
+    one = Choices((choices.subjects[0],), choices.languages, choices.modes, 1, choices.limit, choices.seed,
+                  choices.begin, choices.temperature)  # fmt: skip
+    found: dict[str, list[Trial]] = {}
+    for trial in plan.trials(protocol, one):
+        found.setdefault(trial.mode, []).append(trial)
+    return found
+
+
+def _asked(trial: Trial, protocol: Protocol) -> Request:
+    return Request(trial.subject, (Message("user", trial.prompt),), trial.sampling, trial.begin,
+                   protocol.modes[trial.mode].logprobs)  # fmt: skip
+
+
+def _first(instrument: Instrument, trial: Trial) -> Request | None:
+    """The first request of an instrument about its example answer; where it takes that for none, about one in English."""
+    for factors in (trial.factors, {**trial.factors, "language": "en"}):
+        item = Answered(trial._replace(factors=factors), Output(trial.id, "answer", instrument.example, ""),
+                        Reply(instrument.example))  # fmt: skip
+        steps = instrument.steps(item)
+        try:
+            return next(iter(next(steps)))
+        except StopIteration:
+            continue
+        finally:
+            steps.close()
+    return None
+
+
+def _mean(sizes: Sequence[Size]) -> Size:
+    number = max(1, len(sizes))
+    return Size(*(sum(part) / number for part in zip(*sizes, strict=True))) if sizes else Size(0.0, 0.0, 0.0)
+
+
+def _line(
+    model: str, part: str, mode: str, outputs: int, calls: tuple[int, int], one: Size, price: Price | None
+) -> Line:
+    """A further turn adds to its prompt a reply and a message no longer than the first, so turn k has k of both more."""
+    least, most = calls
+    turns = most / outputs if outputs else 0.0
+    prompt, limit = least * one.tokens, least * one.limit
+    worst_prompt = most * one.size + (one.limit + one.size) * most * max(0.0, turns - 1) / 2
+    cost = price.of(round(prompt), round(limit)) if price else None
+    worst = price.of(round(worst_prompt), round(most * one.limit)) if price else None
+    return Line(model, part, mode, outputs, least, most, round(prompt), round(limit), cost, worst)

@@ -1,0 +1,210 @@
+"""The table of models: prices with their date, ends, and what each model takes. Data in models.toml.
+
+A user's own file (`TILTMETER_MODELS`, else `models.toml` in the user's configuration directory) has the same form, adds
+rows and overrides single fields. A name is `kind:name`; an alias stands for the same row. A model that is not in the table
+is no error: its price is unknown and what it refuses is found out when it is asked.
+"""
+
+from __future__ import annotations
+
+import os
+import tomllib
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field, replace
+from datetime import date
+from pathlib import Path
+from typing import Any
+
+from ..errors import UnknownName, UsageError
+from . import Price
+
+BUILT_IN = Path(__file__).with_name("models.toml")
+VARIABLE = "TILTMETER_MODELS"
+SOON = 60  # days before its end from which a model is said to be ending
+_FIELDS = ("price", "retirement", "aliases", "takes", "modality")
+_INNER = {"price": ("prompt", "completion", "date", "source"), "retirement": ("on", "date", "source")}
+_NEEDED = {"price": ("prompt", "completion", "date"), "retirement": ("on",)}
+_TAKES = ("temperature", "top_p", "seed", "begin", "schema", "vision", "logprobs", "think_off")
+# The dialects' names for what can be left out.
+_LEFT_OUT = {"temperature": ("temperature",), "top_p": ("top_p",), "seed": ("seed",), "schema": ("response_format",),
+             "begin": ("begin", "continue_final_message")}  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
+class Listed:
+    """A row. name: `kind:name`; own: a field of it comes from the user's file; dates are days."""
+
+    name: str
+    modality: str = "text"
+    price: Price | None = None
+    price_date: date | None = None
+    price_source: str = ""
+    retires_on: date | None = None
+    retirement_source: str = ""
+    aliases: tuple[str, ...] = ()
+    takes: Mapping[str, Any] = field(default_factory=dict)
+    own: bool = False
+
+    def retired(self, today: date | None = None) -> bool:
+        return self.retires_on is not None and self.retires_on <= (today or date.today())
+
+    def ends_soon(self, today: date | None = None) -> bool:
+        return self.retires_on is not None and not self.retired(today) and (
+            (self.retires_on - (today or date.today())).days <= SOON)  # fmt: skip
+
+    @property
+    def omitted(self) -> tuple[str, ...]:
+        """What the model is known to refuse, in the dialects' words."""
+        return tuple(word for name, words in _LEFT_OUT.items() if self.takes.get(name) is False for word in words)
+
+    def as_dict(self, today: date | None = None) -> dict[str, Any]:
+        """Plain values, for --json."""
+        price = self.price and {"prompt": self.price.prompt, "completion": self.price.completion,
+                                "date": str(self.price_date), "source": self.price_source}  # fmt: skip
+        return {"name": self.name, "modality": self.modality, "price": price,
+                "retires_on": self.retires_on and str(self.retires_on), "retired": self.retired(today),
+                "retirement_source": self.retirement_source, "aliases": list(self.aliases), "takes": dict(self.takes),
+                "own": self.own}  # fmt: skip
+
+
+def own_file() -> Path:
+    """Where a user's rows are looked for, whether or not the file is there."""
+    named = os.environ.get(VARIABLE, "").strip()
+    if named:
+        return Path(named)
+    from platformdirs import user_config_dir
+
+    return Path(user_config_dir("tiltmeter", appauthor=False)) / "models.toml"
+
+
+def rows(own: Path | None = None) -> dict[str, Listed]:
+    """All rows by name: the built-in ones, with those of the user's file over them.
+
+    UsageError names file, entry, field and what to type.
+    """
+    found = {name: _row(Listed(name), entry, BUILT_IN) for name, entry in _read(BUILT_IN).items()}
+    path = own_file() if own is None else own
+    if path.is_file():
+        for name, entry in _read(path).items():
+            found[name] = _row(replace(found.get(name, Listed(name)), own=True), entry, path)
+    elif os.environ.get(VARIABLE, "").strip() and own is None:
+        raise UsageError(f"{VARIABLE} names {path}, which is not there. Make the file, or type: unset {VARIABLE}")
+    return found
+
+
+def find(name: str, among: Mapping[str, Listed] | None = None) -> Listed | None:
+    """The row of a model by its name or an alias, or None."""
+    among = rows() if among is None else among
+    kind, _, bare = name.partition(":")
+    return among.get(name) or next(
+        (row for row in among.values() if row.name.startswith(f"{kind}:") and bare in row.aliases), None)  # fmt: skip
+
+
+def refuse_retired(row: Listed, today: date | None = None) -> None:
+    """UsageError where the provider no longer answers."""
+    if row.retired(today):
+        source = f" ({row.retirement_source})" if row.retirement_source else ""
+        raise UsageError(
+            f"{row.name} was retired on {row.retires_on}{source}. Choose another (tiltmeter ls models), or name a server "
+            f"that still has it with --base-url.\nIf that is wrong, mend it in {own_file()}: "
+            f'"{row.name}" = {{ retirement = {{ on = 2099-12-31 }} }}'
+        )
+
+
+def price_line(name: str, today: date | None = None) -> str:
+    """The line that gives a model a price for good, with the file to put it into (above the first [header])."""
+    return (f'{own_file()}: "{name}" = {{ price = {{ prompt = 2.5, completion = 10, '
+            f"date = {today or date.today()} }} }}")  # fmt: skip
+
+
+def _read(path: Path) -> dict[str, dict[str, Any]]:
+    try:
+        entries = tomllib.loads(path.read_text(encoding="utf-8-sig"))
+    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
+        raise UsageError(f"{path} cannot be read as TOML: {error}. Mend it, or move it away.") from None
+    for name, entry in entries.items():
+        kind, _, bare = name.partition(":")
+        if not kind or not bare or not isinstance(entry, dict):
+            raise UsageError(f"{path}, entry '{name}': an entry is named kind:name and is a table. "
+                             'Type for instance: ["openai:gpt-4.1-mini"]')  # fmt: skip
+    return entries
+
+
+def _row(base: Listed, entry: dict[str, Any], path: Path) -> Listed:
+    where = f"{path}, entry '{base.name}'"
+    _only(entry, _FIELDS, where)
+    changes: dict[str, Any] = {}
+    if "price" in entry:
+        price = _inner(entry, "price", where)
+        numbers = [_number(price[name], f"{where}, price.{name}") for name in ("prompt", "completion")]
+        changes |= {"price": Price(*numbers), "price_date": _day(price["date"], f"{where}, price.date"),
+                    "price_source": _text(price.get("source", ""), f"{where}, price.source")}  # fmt: skip
+    if "retirement" in entry:
+        end = _inner(entry, "retirement", where)
+        changes |= {"retires_on": _day(end["on"], f"{where}, retirement.on"),
+                    "retirement_source": _text(end.get("source", ""), f"{where}, retirement.source")}  # fmt: skip
+    if "aliases" in entry:
+        aliases = entry["aliases"]
+        if not isinstance(aliases, list) or not all(isinstance(alias, str) for alias in aliases):
+            raise UsageError(f'{where}, aliases: a list of names expected, for instance ["gpt-4o-2024-08-06"]')
+        changes["aliases"] = tuple(aliases)
+    if "takes" in entry:
+        changes["takes"] = {**base.takes, **_takes(entry["takes"], where)}
+    if "modality" in entry:
+        if entry["modality"] not in ("text", "image"):
+            raise UsageError(f"{where}, modality: 'text' or 'image' expected, not {entry['modality']!r}")
+        changes["modality"] = entry["modality"]
+    return replace(base, **changes)
+
+
+def _inner(entry: Mapping[str, Any], name: str, where: str) -> dict[str, Any]:
+    inner = entry[name]
+    example = "{ prompt = 2.5, completion = 10, date = 2026-11-21 }" if name == "price" else "{ on = 2027-01-14 }"
+    if not isinstance(inner, dict):
+        raise UsageError(f"{where}, {name}: a table expected. Type for instance: {name} = {example}")
+    _only(inner, _INNER[name], f"{where}, {name}")
+    for need in _NEEDED[name]:
+        if need not in inner:
+            raise UsageError(f"{where}, {name}: '{need}' is missing. Type for instance: {name} = {example}")
+    return inner
+
+
+def _takes(takes: Any, where: str) -> dict[str, Any]:
+    if not isinstance(takes, dict):
+        raise UsageError(f"{where}, takes: a table expected. Type for instance: takes = {{ temperature = false }}")
+    _only(takes, _TAKES, f"{where}, takes")
+    for name, value in takes.items():
+        if name == "logprobs" and (isinstance(value, bool) or not isinstance(value, int) or value < 0):
+            raise UsageError(f"{where}, takes.logprobs: how many alternatives expected, 0 for none, not {value!r}")
+        if name != "logprobs" and not isinstance(value, bool):
+            raise UsageError(f"{where}, takes.{name}: true or false expected, not {value!r}")
+    return dict(takes)
+
+
+def _only(given: Iterable[str], known: Iterable[str], where: str) -> None:
+    for name in given:
+        if ":" in name:
+            raise UsageError(
+                f"{where}: the entry '{name}' lies inside this one. Put its line above the first [header]."
+            )
+        if name not in known:
+            raise UsageError(f"{where}: {UnknownName('field', name, known)}")
+
+
+def _number(value: Any, where: str) -> float:
+    if isinstance(value, bool) or not isinstance(value, (int, float)) or not 0 <= value < 1e6:
+        raise UsageError(f"{where}: US dollars for a million tokens expected, not {value!r}")
+    return float(value)
+
+
+def _day(value: Any, where: str) -> date:
+    try:
+        return value if type(value) is date else date.fromisoformat(value)
+    except (ValueError, TypeError):
+        raise UsageError(f"{where}: a day expected, for instance 2026-11-21, not {str(value)!r}") from None
+
+
+def _text(value: Any, where: str) -> str:
+    if not isinstance(value, str):
+        raise UsageError(f"{where}: text in quotes expected, not {value!r}")
+    return value

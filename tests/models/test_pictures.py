@@ -1,0 +1,48 @@
+"""Pictures in OpenAI's format, and where no picture can be read."""
+
+import base64
+
+import pytest
+
+from tiltmeter.errors import Incapable
+from tiltmeter.models import PICTURE_TOKENS, Price
+from tiltmeter.models.http import believed
+from tiltmeter.models.openai import OpenAIChat
+from tiltmeter.models.pictures import prepared
+from tiltmeter.records import Message, Request
+
+WEBP = b"RIFF\x10\x00\x00\x00WEBPVP8 " + b"2" * 20
+SHOWN = Request("openai:x", (Message("user", "What is it?", ("w.webp",)),))
+
+
+def test_a_picture_is_a_data_url() -> None:
+    body = OpenAIChat("m", "", local=False, read={"w.webp": WEBP}.__getitem__).build(SHOWN, frozenset()).body
+    text, shown = body["messages"][0]["content"]
+    assert text == {"type": "text", "text": "What is it?"} and shown["type"] == "image_url"
+    start, _, data = shown["image_url"]["url"].partition(",")
+    assert start == "data:image/webp;base64" and base64.b64decode(data, validate=True) == WEBP
+
+
+def test_a_model_without_a_run_folder_is_shown_none() -> None:
+    with pytest.raises(Incapable, match="no run folder"):
+        OpenAIChat("m", "", local=False).build(SHOWN, frozenset())
+
+
+@pytest.mark.parametrize(
+    ("content", "media_type"),
+    [
+        (b"\x89PNG\r\n\x1a\n0", "image/png"),
+        (b"\xff\xd8\xff\xe0", "image/jpeg"),
+        (WEBP, "image/webp"),
+        (b"GIF89a0", "image/gif"),
+    ],
+)
+def test_media_types_are_those_of_the_bytes(content: bytes, media_type: str) -> None:
+    assert prepared("x.bin", lambda name: content).media_type == media_type
+
+
+def test_a_picture_is_reserved_for_and_believed() -> None:
+    plain = Request("openai:x", (Message("user", "What is it?"),))
+    price = Price(1e6, 0)
+    assert price.worst(SHOWN) - price.worst(plain) == PICTURE_TOKENS
+    assert believed(20_000, 5, SHOWN) == (20_000, 5) and believed(20_000, 5, plain) is None
