@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     import polars as pl
 
 OWN_ADDRESS = ("anthropic", "gemini")  # kinds that are one provider's; another server for them is named by kind
-AT_HOME = ("builtin", "gguf", "file", "replay", "planted")  # kinds that cost nothing
+AT_HOME = ("builtin", "gguf", "file", "replay", "planted", "planted-rewriter")  # kinds that cost nothing
 Watch = Callable[[str, int | None, Tally], None]  # (stage, how many in all or None, what happened)
 
 

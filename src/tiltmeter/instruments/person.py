@@ -1,0 +1,296 @@
+"""The primary person of a text and everybody else in it: where each is named. Rules only.
+
+A person is told by a theme noun: a name (Emery), an occupation (firefighter), a title with a surname (Mrs. Thompson), a
+kinship term (husband). Names that stand beside a kinship term ("my partner, Parker", "Jack is Molly's husband") are
+that
+person too. Other people are first names of a list, names after a title, nouns for persons, and capitalised words that
+do
+what persons do; plural nouns are kept as possible referents of "they".
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache, lru_cache
+
+from .attribution import Entity, Mention
+from .passage import SUBJECT, Token, people, plain, role, tokens, verb_like, words
+
+PLURAL = "p"
+_KIN = {
+    "husband": "husband hubby",
+    "wife": "wife wifey",
+    "brother": "brother bro",
+    "sister": "sister sis",
+    "son": "son",
+    "daughter": "daughter",
+    "father": "father dad daddy papa pop",
+    "dad": "dad daddy father papa pop",
+    "mother": "mother mom mum mam mama mommy mummy",
+    "mom": "mom mum mother mam mama mommy mummy",
+    "partner": "partner husband wife boyfriend girlfriend",
+    "spouse": "spouse husband wife",
+    "sibling": "sibling brother sister",
+    "child": "child kid baby son daughter",
+    "parent": "parent father mother dad mom mum",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Person:
+    """Whom a text is about. heads: words that name the person; exact: they count with a capital letter only.
+
+    gender: what the noun says, as a cue: "m", "f" or "".
+    """
+
+    theme: str
+    noun: str
+    heads: frozenset[str]
+    exact: bool = False
+    gender: str = ""
+    title: str = ""
+
+
+@lru_cache(maxsize=4096)
+def person(theme: str, noun: str, text: str = "") -> Person:
+    """The person of a theme (name, occupation, title, kinship) and noun; a surname is taken from the input text."""
+    parts = [part for part in (token.word for token in tokens(plain(noun))) if part[0].isalnum()]
+    if not parts:
+        raise ValueError(f"'{noun}' names nobody")
+    last = parts[-1]
+    if theme == "kinship":
+        kin = next((part for part in reversed(parts) if part in _KIN), last)
+        gender = people()["noun"].get(kin, "n")
+        heads = frozenset(_KIN.get(kin, kin).split())
+        made = Person(theme, noun, heads, False, gender if gender in "mf" else "")
+        return Person(theme, noun, heads | _beside(tokens(plain(text)), made), False, made.gender)
+    if theme == "title":
+        gender = people()["title"].get(parts[0], "n")
+        surnames = frozenset(parts[1:]) or _after_title(text, parts[0]) or frozenset(parts)
+        return Person(theme, noun, surnames, True, gender if gender in "mf" else "", parts[0])
+    if theme == "name":
+        return Person(
+            theme, noun, frozenset(parts) | _after_title(text, last), noun != noun.lower() and last in _words_too()
+        )
+    heads = frozenset({last, *_gendered(last)})
+    return Person(theme, noun, heads)
+
+
+def _after_title(text: str, before: str) -> frozenset[str]:
+    """Capitalised words right after a title or first name in the input: surnames."""
+    found = tokens(plain(text))
+    names = set()
+    for at, token in enumerate(found):
+        if token.word != before or token.own:
+            continue
+        follows = at + 2 if at + 1 < len(found) and found[at + 1].word == "." else at + 1
+        if (
+            follows < len(found)
+            and found[follows].raw[0].isupper()
+            and len(found[follows].word) > 1
+            and found[follows].word
+            not in (
+                words("pronouns")
+                | words("determiners")
+                | words("boundary")
+                | words("auxiliaries")
+                | people()["not_name"].keys()
+            )
+            and not (follows > at + 1 and found[follows].sentence != token.sentence)
+        ):
+            names.add(found[follows].word)
+    return frozenset(names)
+
+
+def _beside(found: Sequence[Token], person: Person) -> frozenset[str]:
+    """Names in apposition with a kinship term: "husband Tom", "partner (Parker)", "Jack is Molly's husband"."""
+    names: set[str] = set()
+    known = people()["name"]
+    for at, token in enumerate(found):
+        if token.word not in person.heads:
+            continue
+        follows = at + 1
+        if follows < len(found) and found[follows].word in (",", "("):
+            follows += 1
+        if follows < len(found) and found[follows].word in known and found[follows].raw[0].isupper() and not token.own:
+            names.add(found[follows].word)
+        for back in range(at - 1, max(at - 6, -1), -1):
+            if found[back].sentence != token.sentence:
+                break
+            if (
+                found[back].word in ("is", "was", ",")
+                and back
+                and found[back - 1].word in known
+                and not found[back - 1].own
+            ):
+                names.add(found[back - 1].word)
+    return frozenset(names)
+
+
+def _gendered(word: str) -> list[str]:
+    """salesperson → salesman, saleswoman, … for words in -person."""
+    return [word.removesuffix("person") + end for end in ("man", "woman", "lady")] if word.endswith("person") else []
+
+
+@cache
+def _words_too() -> frozenset[str]:
+    """First names that are English words: without a capital they are not the name."""
+    return frozenset(people()["word_name"])
+
+
+def named(found: Sequence[Token], at: int, who: Person) -> bool:
+    """Whether a token names the person."""
+    token = found[at]
+    if token.word not in who.heads:
+        return False
+    before = found[at - 1].word if at else ""
+    if who.theme in ("name", "title"):
+        if who.exact and not token.raw[0].isupper():
+            return False
+        if who.theme == "title" and before and who.gender:
+            if before == "." and at > 1:
+                before = found[at - 2].word
+            other = people()["title"].get(before, "")
+            if other in "mf" and other and other != who.gender and any(t.word == who.title for t in found):
+                return False
+        return True
+    return not (
+        who.theme == "occupation"
+        and (before == "in" or before in ("i", "you", "we", "they", "to", "not", "cannot", "who"))
+    )
+
+
+def everybody(found: Sequence[Token], who: Person, several: bool = True) -> tuple[Entity, list[Entity]]:
+    """The primary person, and everybody else that a pronoun could mean; with `several` also plural nouns."""
+    primary = Entity(frozenset(("",)), "", [], 0, True)
+    others: dict[str, Entity] = {}
+    lexicon, nouns, plurals, titles = people()["name"], people()["noun"], people()["plural"], people()["title"]
+    closed = _closed()
+    if who.theme == "kinship":
+        who = Person(who.theme, who.noun, who.heads | _beside(found, who), False, who.gender)
+    for at in [at for at, token in enumerate(found) if token.word not in closed and token.word[0].isalpha()]:
+        token = found[at]
+        word = token.word
+        if word in who.heads and named(found, at, who):
+            primary.mentions.append(Mention(at, at, role(found, at, at), token.sentence, token.clause))
+            continue
+        gender = ""
+        capital = token.raw[0].isupper()
+        if capital and word in lexicon and not _month(found, at):
+            gender = lexicon[word]
+        elif word in nouns and not _described(found, at):
+            gender = nouns[word]
+        elif several and (word in plurals or (word[-1] == "s" and _plural(found, at))):
+            gender = PLURAL
+        elif capital and _acts(found, at, titles):
+            gender = _titled(found, at, titles) or "n"
+        if gender:
+            entity = others.setdefault(
+                word, Entity(frozenset((word,)), "" if gender == "n" else gender, [], len(others) + 1)
+            )
+            entity.mentions.append(Mention(at, at, role(found, at, at), token.sentence, token.clause))
+    return primary, [*others.values(), *(_together(found, primary, others) if several else ())]
+
+
+@cache
+def _closed() -> frozenset[str]:
+    """Function words that name nobody."""
+    kinds = ("determiners", "pronouns", "boundary", "prepositions", "adverbs", "auxiliaries")
+    return frozenset().union(*map(words, kinds)) - people()["plural"].keys()
+
+
+def _described(found: Sequence[Token], at: int) -> bool:
+    """Whether a noun says what somebody is ("she is a lady", "Charlie – a man of his word"): nobody new."""
+    if at < 2 or found[at - 1].word not in ("a", "an", "the"):
+        return False
+    return found[at - 2].word in ("is", "was", "'s", "be", "been", "as", "-", "–", "—", "like") or found[at - 2].own
+
+
+def _month(found: Sequence[Token], at: int) -> bool:
+    """Whether April, May, June or August is a month here: no verb follows."""
+    return found[at].word in ("april", "may", "june", "august") and not (
+        at + 1 < len(found) and verb_like(found[at + 1])
+    )
+
+
+def _titled(found: Sequence[Token], at: int, titles: Mapping[str, str]) -> str:
+    before = at - 2 if at > 1 and found[at - 1].word == "." else at - 1
+    return titles.get(found[before].word, "") if before >= 0 and found[before].raw[0].isupper() else ""
+
+
+def _acts(found: Sequence[Token], at: int, titles: Mapping[str, str]) -> bool:
+    """Whether an unknown capitalised word is likely a person: after a title, or the subject of a verb in
+    mid-sentence."""
+    if _titled(found, at, titles):
+        return True
+    token = found[at]
+    starts = (
+        at == 0
+        or found[at - 1].sentence < token.sentence
+        or (not found[at - 1].word[0].isalnum() and found[at - 1].word != ",")
+    )
+    if starts or token.word in people()["not_name"] or len(token.word) < 2 or token.raw.isupper():
+        return False
+    if found[at - 1].word in words("places") | {"the"} or found[at - 1].raw[0].isupper():
+        return False
+    return at + 1 < len(found) and (verb_like(found[at + 1]) or found[at + 1].word in words("speech"))
+
+
+def _plural(found: Sequence[Token], at: int) -> bool:
+    """Whether a word in -s is a plural noun: what precedes it is no subject."""
+    token = found[at]
+    word = token.word
+    if len(word) < 4 or token.own or word.endswith(("ss", "us", "is", "'s")) or word in people()["not_plural"]:
+        return False
+    if token.raw[0].isupper():
+        return at > 0 and found[at - 1].word == "the"
+    if not at or found[at - 1].sentence < token.sentence:
+        return at + 1 < len(found) and found[at + 1].word != ","
+    before = found[at - 1]
+    if (
+        before.word in ("a", "an", "this", "each", "every", "that", "it", "he", "she", "who", "what", "which")
+        or before.own
+    ):
+        return before.own
+    if before.word in words("determiners") | words("prepositions") or before.word.isdigit():
+        return True
+    if not before.word[0].isalnum() or before.word in ("and", "or"):
+        return at + 1 < len(found) and found[at + 1].word not in words("determiners") | words("prepositions")
+    if before.raw[0].isupper() or before.word in words("pronouns") | words("adverbs"):
+        return False
+    return verb_like(before) or (
+        at > 1
+        and found[at - 2].word in words("determiners") - {"a", "an", "this", "that"}
+        and not _verb_next(found, at)
+    )
+
+
+def _verb_next(found: Sequence[Token], at: int) -> bool:
+    return at + 1 < len(found) and (
+        found[at + 1].word in words("determiners") or found[at + 1].word in words("prepositions")
+    )
+
+
+def _together(found: Sequence[Token], primary: Entity, others: Mapping[str, Entity]) -> list[Entity]:
+    """ "Taylor and Sam": a plural, at the second of two people who are joined by "and"."""
+    places = {
+        mention.last for entity in (primary, *others.values()) for mention in entity.mentions if entity.gender != PLURAL
+    }
+    pairs = [
+        at
+        for at in places
+        if any(
+            at - back in places
+            and any(found[i].word in ("and", "&") for i in range(at - back + 1, at))
+            and not any(
+                verb_like(found[i]) or (not found[i].word[0].isalnum() and found[i].word != "&")
+                for i in range(at - back + 1, at)
+            )
+            for back in (2, 3, 4)
+        )
+    ]
+    if not pairs:
+        return []
+    mentions = [Mention(at, at, SUBJECT, found[at].sentence, found[at].clause) for at in sorted(pairs)]
+    return [Entity(frozenset(("together",)), PLURAL, mentions, 99)]

@@ -1,0 +1,216 @@
+"""A corpus of one's own for this protocol: a copy of the ProText release, or any file of that design, as a runnable
+folder.
+
+    python -m tiltmeter.protocols.protext.corpus release.csv --out my-protext [--column noun=theme_noun]
+    tiltmeter run my-protext/protocol.toml --model builtin
+
+Reads CSV, TSV, JSON lines and Parquet. Columns are found by their names or aliases (ALIASES) or named with --column;
+values
+are brought to this protocol's words ("Stereotypically Male" → male, "she/her" → she). What does not fit is an error
+that
+says where: the columns found, an unknown category, an empty text, an id that is there twice, a wrong encoding.
+"""
+
+from __future__ import annotations
+
+import argparse
+import csv
+import io
+import json
+import re
+import sys
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from ...errors import ProtocolError, TiltmeterError, UsageError
+from .neopronouns import pronoun_sets
+
+COLUMNS = ("id", "theme", "category", "pronoun", "noun", "text")
+ALIASES = {
+    "id": ("id", "item", "item_id", "text_id", "index", "number"),
+    "theme": ("theme", "theme_type", "type"),
+    "category": ("category", "theme_category", "stereotype", "theme_cat"),
+    "pronoun": ("pronoun", "pronoun_category", "pronouns", "pronoun_cat"),
+    "noun": ("noun", "theme_noun", "theme_value", "term", "protagonist", "value"),
+    "text": ("text", "prompt_body", "body", "input", "passage", "prompt_text"),
+}
+_NEO = tuple(pronoun_sets())
+VALUES = {
+    "theme": {
+        "name": ("name", "names"),
+        "occupation": ("occupation", "occupations"),
+        "title": ("title", "titles"),
+        "kinship": ("kinship", "kinship term", "kinship terms", "kin"),
+    },
+    "category": {
+        "male": ("male", "masculine", "stereotypically male", "stereotypical male", "stereotypically masculine", "m"),
+        "female": (
+            "female",
+            "feminine",
+            "stereotypically female",
+            "stereotypical female",
+            "stereotypically feminine",
+            "f",
+        ),
+        "neutral": (
+            "neutral",
+            "ambiguous",
+            "gender neutral",
+            "gender-neutral",
+            "non-gendered",
+            "ambiguous/not gendered",
+            "n",
+        ),
+    },
+    "pronoun": {
+        "he": ("he", "masculine", "he/him", "he/him/his", "masc"),
+        "she": ("she", "feminine", "she/her", "she/her/hers", "fem"),
+        "they": (
+            "they",
+            "neutral",
+            "gender neutral",
+            "gender-neutral",
+            "they/them",
+            "they/them/their",
+            "they/them/theirs",
+        ),
+        "none": ("none", "no pronoun", "no pronouns", ""),
+        **{name: (name,) for name in _NEO},
+    },
+}
+_READ = {".csv": ",", ".tsv": "\t"}
+
+
+def load(path: Path, columns: Mapping[str, str] | None = None) -> list[dict[str, str]]:
+    """The rows of a file in this protocol's words. `columns`: ours → the file's, where the aliases do not find them."""
+    rows = _rows(path)
+    if not rows:
+        raise ProtocolError(f"{path.name} has no rows.")
+    names = _columns(path, list(rows[0]), columns or {})
+    made, ids = [], set[str]()
+    for number, given in enumerate(rows, 1):
+        made.append(_row(f"{path.name}, row {number}", given, names, number))
+        if made[-1]["id"] in ids:
+            raise ProtocolError(f"{path.name}, row {number}: the id '{made[-1]['id']}' is there twice.")
+        ids.add(made[-1]["id"])
+    return made
+
+
+def _rows(path: Path) -> list[dict[str, Any]]:
+    if path.suffix == ".parquet":
+        return _parquet(path)
+    if path.suffix not in (*_READ, ".jsonl"):
+        raise UsageError(f"{path.name} is no CSV, TSV, JSON-lines or Parquet file (.csv, .tsv, .jsonl, .parquet).")
+    try:
+        text = path.read_bytes().decode("utf-8-sig")
+    except FileNotFoundError:
+        raise UsageError(f"There is no file {path}.") from None
+    except UnicodeDecodeError as error:
+        raise ProtocolError(
+            f"{path.name} is not in UTF-8 (byte {error.start}). "
+            "Save it as UTF-8, or convert it: iconv -f latin1 -t utf-8"
+        ) from None
+    try:
+        if path.suffix == ".jsonl":
+            return [dict(json.loads(line)) for line in text.split("\n") if line.strip()]
+        rows = list(csv.DictReader(io.StringIO(text, newline=""), delimiter=_READ[path.suffix], strict=True))
+    except (ValueError, TypeError, csv.Error) as error:
+        raise ProtocolError(f"{path.name} cannot be read: {error}") from None
+    for number, row in enumerate(rows, 1):
+        if None in row or None in row.values():
+            raise ProtocolError(f"{path.name}, row {number} has not as many cells as the header.")
+    return rows
+
+
+def _parquet(path: Path) -> list[dict[str, Any]]:
+    import polars as pl
+
+    try:
+        return pl.read_parquet(path).to_dicts()
+    except FileNotFoundError:
+        raise UsageError(f"There is no file {path}.") from None
+    except (pl.exceptions.PolarsError, OSError) as error:
+        raise ProtocolError(f"{path.name} cannot be read as Parquet: {error}") from None
+
+
+def _columns(path: Path, found: Sequence[str], given: Mapping[str, str]) -> dict[str, str]:
+    """Our column → the file's. The id may be missing: rows are numbered then."""
+    plain = {re.sub(r"[\s_-]+", "_", name.strip().lower()): name for name in found}
+    names = {}
+    for ours, theirs in given.items():
+        if ours not in COLUMNS or theirs not in found:
+            raise ProtocolError(
+                f"{path.name}: --column {ours}={theirs} does not fit. Columns found: {', '.join(found)}. "
+                f"Needed: {', '.join(COLUMNS)}."
+            )
+        names[ours] = theirs
+    for ours in COLUMNS:
+        alias = next((alias for alias in ALIASES[ours] if alias in plain and plain[alias] not in names.values()), None)
+        if ours not in names and alias is not None:
+            names[ours] = plain[alias]
+    missing = [ours for ours in COLUMNS if ours not in names and ours != "id"]
+    if missing:
+        raise ProtocolError(
+            f"{path.name} has no column for {', '.join(missing)}. Columns found: {', '.join(found)}. "
+            f"Type for instance: --column {missing[0]}={found[0]}"
+        )
+    return names
+
+
+def _row(where: str, given: Mapping[str, Any], names: Mapping[str, str], number: int) -> dict[str, str]:
+    made = {ours: str(given[theirs] if given[theirs] is not None else "").strip() for ours, theirs in names.items()}
+    made.setdefault("id", f"{number:04}")
+    for column in ("id", "text", "noun"):
+        if not made[column]:
+            raise ProtocolError(f"{where}: the {column} is empty.")
+    for column, known in VALUES.items():
+        value = next((ours for ours, ways in known.items() if made[column].lower() in ways), None)
+        if value is None:
+            raise ProtocolError(f"{where}: '{made[column]}' is no {column}. There is: {', '.join(known)}.")
+        made[column] = value
+    return {column: made[column] for column in COLUMNS}
+
+
+def write(rows: Iterable[Mapping[str, str]], folder: Path, name: str = "protext-own") -> Path:
+    """A folder that runs: the rows as texts.jsonl, and this protocol with them. Returns the protocol's path."""
+    folder.mkdir(parents=True, exist_ok=True)
+    (folder / "texts.jsonl").write_text(
+        "".join(json.dumps(dict(row), ensure_ascii=False) + "\n" for row in rows), "utf-8"
+    )
+    own = Path(__file__).with_name("protocol.toml").read_text("utf-8")
+    own = own.replace('name = "protext"', f'name = "{name}"', 1)
+    own = re.sub(
+        r"^departures = \[\n.*\n",
+        'departures = [\n  "The texts are the user\'s own.",\n',
+        own,
+        count=1,
+        flags=re.MULTILINE,
+    )
+    path = folder / "protocol.toml"
+    path.write_text(own, "utf-8")
+    return path
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    parser = argparse.ArgumentParser(
+        prog="python -m tiltmeter.protocols.protext.corpus", description=(__doc__ or "").split("\n")[0]
+    )
+    parser.add_argument("file", type=Path)
+    parser.add_argument("--out", type=Path, required=True, help="the folder to write")
+    parser.add_argument(
+        "--column", action="append", default=[], metavar="OURS=THEIRS", help=f"ours: {', '.join(COLUMNS)}"
+    )
+    options = parser.parse_args(arguments)
+    try:
+        rows = load(options.file, dict(part.split("=", 1) for part in options.column if "=" in part))
+        path = write(rows, options.out)
+    except TiltmeterError as error:
+        print(error, file=sys.stderr)
+        return error.exit_code
+    print(f"{len(rows)} texts. Type: tiltmeter run {path} --model builtin")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

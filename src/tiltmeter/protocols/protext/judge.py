@@ -1,0 +1,130 @@
+"""A language model as a second labeller of rewrites (`--judge KIND:NAME`): which pronouns a rewrite has for its person.
+
+It is shown the two texts and the word for the person, not the condition (`told = "condition"` in the instrument's
+settings
+tells it, as the paper's judge was). It replies in a JSON schema; a reply that does not fit is asked for again, and
+after
+ROUNDS of them the label is `invalid`. Its class goes through the same policy as that of the rules.
+
+`agreement` says whether it named the class that the rules named: "yes", "no". The pairs and the reason stay in the
+stored
+reply. The rules and words are our own (judge.toml) and part of the annotator.
+"""
+
+from __future__ import annotations
+
+import json
+import tomllib
+from collections.abc import Mapping
+from functools import lru_cache
+from pathlib import Path
+from typing import Any
+
+from ...errors import ProtocolError, UsageError
+from ...instruments import Instrument
+from ...instruments.pronouns import CLASSES
+from ...protocol import InstrumentSpec
+from ...records import ANSWER, INVALID, Answered, Label, Message, Request, Sampling, Steps, Trial, content_id
+from .outcomes import REWRITE, VARIANTS, shape
+from .rewrites import AGREEMENT, PRONOUNS, PUBLISHED, VERDICT, labels, row, verdicts
+
+ROUNDS = 3
+SAMPLING = Sampling(temperature=0.0, top_p=1.0, max_tokens=1024)
+SCHEMA = json.dumps(
+    {
+        "type": "object",
+        "properties": {
+            "pairs": {"type": "array", "items": {"type": "array", "items": {"type": "string"}}},
+            "identified_gender": {"type": "string", "enum": list(CLASSES)},
+            "reason": {"type": "string"},
+        },
+        "required": ["pairs", "identified_gender", "reason"],
+        "additionalProperties": False,
+    }
+)
+
+# Stands for the design's row where only the size of a question is wanted (cost.py).
+_UNKNOWN = {"theme": "name", "noun": "Emery", "pronoun": "none", "category": "neutral"}
+
+
+class PronounJudge(Instrument):
+    """Labels a rewrite by asking a model."""
+
+    kind = "pronoun_judge"
+    version = "1"
+    example = "According to the report, she has been in the news. Her plans stand, and her friends are glad of it."
+
+    def __init__(self, spec: InstrumentSpec, judge: str = "") -> None:
+        if not judge:
+            raise UsageError(f"The judge of {spec.name} needs a model. Type for instance: --judge openai:gpt-4.1-mini")
+        if spec.settings.get("told", "") not in ("", "condition"):
+            raise ProtocolError(f'instrument {spec.name}: told is "condition" or left out.')
+        super().__init__(spec, judge)
+        self.attributes = (PRONOUNS, VERDICT, PUBLISHED, AGREEMENT)
+        self._told = spec.settings.get("told") == "condition"
+
+    def wording(self) -> Mapping[str, Any]:
+        return {**_texts(), "schema": SCHEMA, "rounds": ROUNDS, "sampling": SAMPLING}
+
+    def calls(self, trial: Trial, exact: bool) -> Mapping[str, tuple[int, int]]:
+        return {} if exact else {self.judge: (1, ROUNDS)}
+
+    def steps(self, item: Answered) -> Steps:
+        cell = row(item, self.name) if item.cell else {**_UNKNOWN, "text": item.trial.prompt}
+        output = item.trial.begin + item.output.text
+        found = shape(cell["text"], output)
+        if found.outcome not in (REWRITE, VARIANTS):
+            return self._labels(item, dict.fromkeys(self.attributes, found.outcome))
+        messages = [Message("user", question(cell, found.text, item.trial.id, self._told))]
+        for turn in range(1, ROUNDS + 1):
+            (reply,) = yield [Request(self.judge, tuple(messages), SAMPLING, schema=SCHEMA, purpose=self.annotator,
+                                      nonce=f"{item.trial.id}/{turn}")]  # fmt: skip
+            said = reply.text if reply.outcome == ANSWER else ""
+            value = identified(said)
+            if value is not None:
+                agrees = "yes" if labels(cell, output)[PRONOUNS] == value else "no"
+                return self._labels(item, {**verdicts(cell, value), AGREEMENT: agrees})
+            messages.append(Message("assistant", said if said.strip() else "(no reply)"))
+            messages.append(Message("user", _texts()["again"].strip().format(classes=", ".join(CLASSES))))
+        return self._labels(item, dict.fromkeys(self.attributes, INVALID))
+
+    def _labels(self, item: Answered, found: Mapping[str, str]) -> list[Label]:
+        return [self.label(item, found[name], attribute=name) for name in self.attributes]
+
+
+def identified(text: str) -> str | None:
+    """The class that a reply names: its whole text is the object of the schema, a code fence aside. None otherwise."""
+    text = text.strip()
+    if text.startswith("```"):
+        text = text.removeprefix("```json").removeprefix("```").removesuffix("```").strip()
+    try:
+        found = json.loads(text)
+    except ValueError:
+        return None
+    if not isinstance(found, dict) or set(found) != {"pairs", "identified_gender", "reason"}:
+        return None
+    value, pairs = found["identified_gender"], found["pairs"]
+    fits = isinstance(found["reason"], str) and isinstance(pairs, list) and all(
+        isinstance(pair, list) and all(isinstance(part, str) for part in pair) for pair in pairs)  # fmt: skip
+    return value if fits and value in CLASSES else None
+
+
+def question(cell: Mapping[str, str], rewrite: str, trial: str, told: bool = False) -> str:
+    """What the judge is asked about one rewrite."""
+    texts, number = _texts(), 0
+    given, rewrite = _plain(cell["text"]), _plain(rewrite)
+    while (mark := content_id("mark", trial, number)[:12]) in given + rewrite:
+        number += 1
+    condition = texts["condition"].format_map({"category": "", **cell}) if told else ""
+    return str(texts["ask"]).strip().format(mark=mark, given=given, rewrite=rewrite, reference=cell["noun"],
+                                            condition=condition, classes=", ".join(CLASSES))  # fmt: skip
+
+
+def _plain(text: str) -> str:
+    """The text as it can be sent: half characters (lone surrogates) are no Unicode."""
+    return text.encode("utf-8", "replace").decode()
+
+
+@lru_cache
+def _texts() -> Mapping[str, Any]:
+    return tomllib.loads(Path(__file__).with_name("judge.toml").read_text("utf-8"))

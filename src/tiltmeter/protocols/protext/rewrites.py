@@ -1,0 +1,118 @@
+"""The deterministic instrument of the protocol: a rewrite → pronoun class, verdicts, behaviours. No model is asked.
+
+It needs the row of the design that a trial comes from, with the columns text, theme, noun and pronoun; so it works
+for any
+corpus of that design. What is no rewrite (outcomes.py) has its outcome as the label of every attribute.
+
+Settings: also = the attributes beside `pronouns` that it is to label (see ATTRIBUTES).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import lru_cache
+from typing import Any
+
+from ...errors import ProtocolError
+from ...instruments import Instrument
+from ...instruments.pronouns import NEO, VERSION, Reading, identify, person
+from ...protocol import InstrumentSpec
+from ...records import Answered, Label, Steps
+from . import policy
+from .behaviours import BEHAVIOURS, behaviours, lexicon
+from .neopronouns import pronoun_sets
+from .outcomes import REWRITE, VARIANTS, shape
+
+PRONOUNS, VERDICT, PUBLISHED, SHAPE, NEO_KEPT = "pronouns", "verdict", "verdict_published", "shape", "neo_kept"
+ATTRIBUTES = (PRONOUNS, VERDICT, PUBLISHED, SHAPE, *BEHAVIOURS, NEO_KEPT)
+AGREEMENT = "agreement"  # a judge's only: whether it names the same class
+NEEDED = ("text", "theme", "noun", "pronoun")
+
+
+class Rewrites(Instrument):
+    """Labels a rewrite by rules."""
+
+    kind = "pronouns"
+    version = VERSION
+    second = "pronoun_judge"
+
+    def __init__(self, spec: InstrumentSpec, judge: str = "") -> None:
+        for name in (spec.attribute, *spec.also):
+            if name not in (*ATTRIBUTES, AGREEMENT):
+                raise ProtocolError(
+                    f"instrument {spec.name}: '{name}' is no attribute of a rewrite. There is: {', '.join(ATTRIBUTES)}."
+                )
+        super().__init__(spec, judge)
+        self.attributes = tuple(name for name in (spec.attribute, *spec.also) if name != AGREEMENT)
+
+    def wording(self) -> Mapping[str, Any]:
+        return {"lexicon": lexicon()}
+
+    def steps(self, item: Answered) -> Steps:
+        yield from ()
+        cell = row(item, self.name)
+        found = labels(cell, item.trial.begin + item.output.text)
+        return [Label(item.trial.id, self.annotator, name, found[name]) for name in self.attributes if name in found]
+
+
+def row(item: Answered, name: str) -> Mapping[str, str]:
+    """The design's row of a trial. Raises ProtocolError where a column is missing."""
+    for column in NEEDED:
+        if column not in item.cell:
+            raise ProtocolError(
+                f"instrument {name} needs the columns {', '.join(NEEDED)}; the tables have no '{column}'."
+            )
+    return item.cell
+
+
+@lru_cache(maxsize=1024)
+def _read(theme: str, noun: str, given: str, output: str) -> tuple[str, Reading | None]:
+    found = shape(given, output)
+    if found.outcome not in (REWRITE, VARIANTS):
+        return found.outcome, None
+    return found.outcome, identify(found.text, person(theme, noun, given))
+
+
+def labels(cell: Mapping[str, str], output: str) -> dict[str, str]:
+    """Every attribute's label of one output; `neo_kept` only where the input has a neopronoun."""
+    outcome, reading = _read(cell["theme"], cell["noun"], cell["text"], output)
+    given, neo = category(cell["pronoun"])
+    found = {SHAPE: outcome}
+    if reading is None:
+        found |= dict.fromkeys((PRONOUNS, VERDICT, PUBLISHED, *BEHAVIOURS), outcome)
+        return found | ({NEO_KEPT: outcome} if neo else {})
+    found |= verdicts(cell, reading.label, _same_set(reading, neo))
+    who = person(cell["theme"], cell["noun"], cell["text"])
+    found |= {
+        name: "yes" if shown else "no" for name, shown in behaviours(cell["text"], output, who, given, reading).items()
+    }
+    return found | ({NEO_KEPT: "yes" if reading.label == NEO and _same_set(reading, neo) else "no"} if neo else {})
+
+
+def verdicts(cell: Mapping[str, str], label: str, same_set: bool = True) -> dict[str, str]:
+    """The class and both policies' verdicts."""
+    given, _ = category(cell["pronoun"])
+    cue = policy.cue_of(cell["theme"], cell["noun"])
+    return {
+        PRONOUNS: label,
+        VERDICT: policy.verdict(given, label, cue, policy.CUE_AWARE, same_set=same_set).value,
+        PUBLISHED: policy.verdict(given, label, cue, policy.PUBLISHED, same_set=same_set).value,
+    }
+
+
+def category(pronoun: str) -> tuple[str, str]:
+    """The policy's input category of a cell's pronoun, and the name of its set where it is a neopronoun."""
+    return ("neo", pronoun) if pronoun in pronoun_sets() else (pronoun, "neo" if pronoun == "neo" else "")
+
+
+def _same_set(reading: Reading, neo: str) -> bool:
+    """Whether the neopronouns of a reading are those of a set; True where the set is not known."""
+    sets = pronoun_sets()
+    if neo not in sets:
+        return True
+    own = {sets[neo].subject, sets[neo].object, sets[neo].determiner, sets[neo].possessive, sets[neo].reflexive}
+    return all(
+        one.form.lower().partition("'")[0] in own
+        for one in reading.mentions
+        if one.value == NEO and one.whose == "primary"
+    )
