@@ -23,7 +23,7 @@ pytest.importorskip("py3langid", reason="the extra 'languages' is not installed"
 HERE = Path(__file__).parent
 LANGUAGES = ("en", "fr", "es", "zh", "ja", "ko")
 SPACED = ("en", "fr", "es")
-BANK: dict[str, dict[str, list[str]]] = tomllib.loads((HERE / "topic_dialogues.toml").read_text("utf-8"))
+BANK: dict[str, dict[str, list[str]]] = tomllib.loads((HERE.parents[1] / "src/tiltmeter/models/planted_dialogues.toml").read_text("utf-8"))
 PAIRS = [(code, topic, *lines) for code, topics in BANK.items() for topic, lines in topics.items()]
 # Labelled two_lines by hand; the parser calls them invalid. A parser that learns to read them should say so here.
 MISSED = {"a table", "JSON"}
@@ -186,7 +186,7 @@ def test_only_where_a_doubt_is_left_the_extra_is_needed_and_named(monkeypatch: p
         assert read("Woman: Would you like this with milk?\nMan: Yes, I think I would.", "en") == "two_lines"
         assert read("Woman: 早上好，你今天怎么样？\nMan: 我很好。", "en") == "other_language"
         assert read("Woman: Would you like this with milk?\nMan: Yes, I think I would.", "fr") == "other_language"
-        with pytest.raises(MissingExtra, match=r"pip install 'tiltmeter\[languages\]'"):
+        with pytest.raises(MissingExtra, match=r"pip install '\.\[languages\]'"):
             read("Woman: Coffee?\nMan: Always!", "en")
     finally:
         identify._identifier.cache_clear()

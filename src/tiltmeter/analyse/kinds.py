@@ -183,7 +183,8 @@ def _tested(estimate: Estimate, differences: Floats, found: Interval, table: Tab
     clusters = found.clusters or 0
     smallest = power.detectable(se=found.se, clusters=clusters) if found.se and clusters > 1 else None
     if smallest is not None and "log" in found.method:
-        smallest = math.expm1(smallest)  # from the log scale: this much above a ratio of 1
+        # From the log scale: this much above a ratio of 1; a ratio of more than 1,000 says nothing.
+        smallest = math.expm1(smallest) if smallest < math.log(1000) else None
     note = joined(estimate.note or None, test.note) or ""
     return replace(estimate, test=test.method, p=_number(test.p), detectable=_number(smallest), note=note)
 
