@@ -86,8 +86,9 @@ def child(stage: str, folder: Path, url: str, trials: int) -> dict[str, float]:
 def inside(stage: str, folder: Path, url: str, trials: int) -> dict[str, float]:
     """What a child does: `subjects` answers trials, `judges` labels them, `resume` is the whole verb again."""
     from tiltmeter import plan, registry
-    from tiltmeter.engine import Limits, Models
+    from tiltmeter.engine import Models
     from tiltmeter.label import annotate
+    from tiltmeter.limits import Limits
     from tiltmeter.run import generate
     from tiltmeter.store import Store
 

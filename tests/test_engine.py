@@ -9,8 +9,9 @@ from pathlib import Path
 
 import pytest
 
-from tiltmeter.engine import FAILURES_IN_A_ROW, Engine, Job, Limits, Models, Tally
+from tiltmeter.engine import FAILURES_IN_A_ROW, Engine, Job, Models
 from tiltmeter.errors import BudgetError, ModelError, TiltmeterError, TransientError
+from tiltmeter.limits import Limits, Tally
 from tiltmeter.models import FREE, Model, Price
 from tiltmeter.records import Label, Message, Output, Reply, Request, Sampling
 from tiltmeter.store import Store

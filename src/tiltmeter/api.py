@@ -12,9 +12,10 @@ from typing import TYPE_CHECKING, Any
 
 from . import __version__, injection, registry
 from . import plan as planning
-from .engine import Limits, Models, Tally, wait_for
+from .engine import Models, wait_for
 from .errors import UsageError
 from .label import annotate, annotators, unjudged
+from .limits import Limits, Tally
 from .models import FREE, Model, Price, table
 from .models.provider import on_this_machine
 from .plan import Choices

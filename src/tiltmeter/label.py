@@ -6,9 +6,10 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 from . import registry
-from .engine import Engine, Job, Limits, Models, Tally
+from .engine import Engine, Job, Models
 from .errors import UsageError
 from .instruments import Instrument
+from .limits import Limits, Tally
 from .protocol import Protocol, Row
 from .records import ANSWER, Answered, Label, Output, Reply, Trial
 from .store import Store

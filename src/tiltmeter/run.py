@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 
 from . import plan
-from .engine import Engine, Job, Limits, Models, Tally
+from .engine import Engine, Job, Models
+from .limits import Limits, Tally
 from .plan import Choices
 from .protocol import Protocol
 from .records import Message, Output, Request, Trial

@@ -12,11 +12,12 @@ from typing import Any
 import pytest
 
 from tiltmeter import registry
-from tiltmeter.engine import Limits, Models
+from tiltmeter.engine import Models
 from tiltmeter.errors import ProtocolError, UsageError
 from tiltmeter.instruments import negotiation as module
 from tiltmeter.instruments.negotiation import Negotiation, topic_of, verdict_of
 from tiltmeter.label import annotate, annotators, unjudged
+from tiltmeter.limits import Limits
 from tiltmeter.models import FREE, Model
 from tiltmeter.plan import Choices
 from tiltmeter.protocol import InstrumentSpec

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from tiltmeter import engine, registry
-from tiltmeter.engine import Engine, Limits, Models, Tally
+from tiltmeter.engine import Engine, Models
 from tiltmeter.errors import (
     Incapable,
     MissingKey,
@@ -20,6 +20,7 @@ from tiltmeter.errors import (
     TransientError,
     UsageError,
 )
+from tiltmeter.limits import Limits, Tally
 from tiltmeter.models import FREE, Price, http
 from tiltmeter.models.http import HttpModel
 from tiltmeter.models.openai import OpenAIChat, openai

@@ -298,7 +298,8 @@ def test_without_the_extra() -> None:
 RUN = """
 import asyncio, sys
 from tiltmeter import registry
-from tiltmeter.engine import Engine, Limits, Models, wait_for
+from tiltmeter.engine import Engine, Models, wait_for
+from tiltmeter.limits import Limits
 from tiltmeter.records import Message, Output, Request, Sampling
 from tiltmeter.store import Store
 

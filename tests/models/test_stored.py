@@ -9,8 +9,9 @@ from typing import Any
 import pytest
 
 from tiltmeter import engine, plan, registry, run
-from tiltmeter.engine import Engine, Limits, Models, Tally
+from tiltmeter.engine import Engine, Models
 from tiltmeter.errors import Incapable, ModelError, StoreError, TiltmeterError, Unanswered, UnknownName, UsageError
+from tiltmeter.limits import Limits, Tally
 from tiltmeter.models.stored import Answers, file, replay
 from tiltmeter.plan import Choices
 from tiltmeter.records import REFUSAL, Message, Reply, Request, Sampling

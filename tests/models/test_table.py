@@ -10,8 +10,8 @@ import pytest
 
 from tiltmeter import api, registry
 from tiltmeter.cli import main
-from tiltmeter.engine import Budget
 from tiltmeter.errors import BudgetError, UsageError
+from tiltmeter.limits import Budget
 from tiltmeter.models import FREE, Price, table
 from tiltmeter.records import Message, Request
 

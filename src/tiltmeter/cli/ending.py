@@ -10,7 +10,7 @@ from rich.console import Console
 
 from .. import injection, served
 from ..api import Run
-from ..engine import Tally
+from ..limits import Tally
 from ..records import UNRESOLVED, Estimate
 from ..store import Store
 

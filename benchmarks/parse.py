@@ -1,0 +1,103 @@
+"""CPU seconds to parse and analyse 25,000 stored answers of each protocol with a parser.
+
+    python benchmarks/parse.py [--answers 25000] [--json]
+
+The answers are a planted model's, in varied dress and every language, with refusals and other languages among them; of
+dialogues the topics are labels that exist (a judge's reply takes longer than any parser). `parse`: answers → labels.
+`label`: the verb, from the stored outputs to stored labels. `analyse`: labels → estimates with intervals and tests.
+Exits 1 where parse and analyse together take over 3 CPU s.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+from tiltmeter import registry
+from tiltmeter.analyse import estimates
+from tiltmeter.engine import Models, wait_for
+from tiltmeter.label import annotate, annotators
+from tiltmeter.limits import Limits
+from tiltmeter.models.planted import planted
+from tiltmeter.plan import Choices
+from tiltmeter.protocol import Protocol
+from tiltmeter.records import Answered, Message, Output, Reply, Request, Sampling, Trial
+from tiltmeter.store import Store
+
+PROMISE = 3.0
+TILTS = {
+    "roles": "she=.6,refuse=.05,both=.02,foreign=.01",
+    "words": "protocol=words,communal.female=1.3,refuse=.03,foreign=.02,off=.05,short=.1",
+    "dialogues": "protocol=dialogues,appearance.FF=.3,refuse=.03,foreign.MM=.1,one=.05,more=.05",
+}
+
+
+def answers(protocol: Protocol, number: int) -> Iterator[Answered]:
+    """Answers to the cells of the design in turn."""
+    model, cells = planted(TILTS[protocol.name]), protocol.cells
+    sampling = Sampling(max_tokens=300)
+    for index in range(number):
+        cell = cells[index % len(cells)]
+        factors = {name: cell[name] for name in (*protocol.factors, protocol.item)}
+        trial = Trial(f"{index:06}", model.name, protocol.default_mode, factors, index // len(cells), protocol.words(cell), "",
+                      sampling)  # fmt: skip
+        reply = model.reply(Request(model.name, (Message("user", trial.prompt),), sampling, nonce=str(index)))
+        yield Answered(trial, Output(trial.id, "answer", reply.text, ""), Reply(reply.text), False, cell)
+
+
+def cpu(work: Callable[[], object]) -> float:
+    begin = time.process_time()
+    work()
+    return round(time.process_time() - begin, 3)
+
+
+def measured(name: str, number: int) -> dict[str, float]:
+    """CPU seconds of each step for one protocol."""
+    protocol = registry.protocol(name)
+    items = list(answers(protocol, number))
+    instruments = annotators(protocol)
+
+    def parse() -> None:
+        for instrument in instruments:
+            for item in items:
+                for _ in instrument.steps(item):
+                    raise AssertionError("a parser asks nobody")
+
+    next(iter(instruments)).steps(items[0]).close()
+    with tempfile.TemporaryDirectory() as folder, Store(Path(folder) / "run", create=True, writing=True) as store:
+        store.freeze(Choices((items[0].trial.subject,)).frozen(protocol))
+        list(store.unanswered([item.trial for item in items]))
+        store.write([], [item.output for item in items], [])
+
+        async def label() -> None:
+            async with Models(registry.model) as models:
+                await annotate(store, protocol, (), models, Limits())
+
+        found = {"parse": cpu(parse), "label": cpu(lambda: wait_for(label())),
+                 "analyse": cpu(lambda: estimates(store, protocol))}  # fmt: skip
+    return found
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--answers", type=int, default=25_000)
+    parser.add_argument("--json", action="store_true")
+    given = parser.parse_args()
+    rows = {name: measured(name, given.answers) for name in TILTS}
+    kept = all(row["parse"] + row["analyse"] <= PROMISE for row in rows.values())
+    if given.json:
+        print(json.dumps({"answers": given.answers, "cpu_s": rows, "kept": kept}))
+    else:
+        for name, row in rows.items():
+            print(f"{name:10} parse {row['parse']:.2f}  label {row['label']:.2f}  analyse {row['analyse']:.2f} CPU s")
+        print(f"{'kept' if kept else 'BROKEN'}: {given.answers:,} answers parse and analyse in {PROMISE:g} CPU s")
+    return 0 if kept else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())
