@@ -1,14 +1,14 @@
 """The built-in model: what the engine costs on it, what is evaluated once, and whether its two modes agree.
 
-    python benchmarks/builtin.py [--seconds 15] [--draws 200] [--json]
+    python benchmarks/builtin.py [--rounds 8] [--draws 200] [--json]
 
 Three promises, on the real weights, served in this process (about a minute on two idle cores):
 
 rate       exact probes of the audit `roles` through engine and store, against a bare aiohttp loop that sends the same bodies
-           and keeps nothing. On a machine that others use too the rate of one alone moves by a quarter from one quarter of
-           a minute to the next, so both run in the same seconds, each on a server of its own with the same settings, and
-           change servers at half-time. (On one server they would not be independent: it works in batches, and who sends a
-           moment later waits for the next.) At least 0.9.
+           and keeps nothing. On a machine that others use too the rate of one alone moves by a quarter within seconds, so
+           both run in the same seconds, each on a server of its own with the same settings, and change servers from round
+           to round. (On one server they would not be independent: it works in batches, and who sends a moment later waits
+           for the next.) At least 0.9 over all rounds.
 prefix     prompts that begin alike are evaluated from where they differ, but for the first in each slot: the server's own
            count of cached tokens says so for each prompt.
 agreement  for six words, draws with the sampling sent in full (temperature 1, top_p 1, top_k 0, min_p 0) against the exact
@@ -47,6 +47,7 @@ from tiltmeter.records import Output, Reply, Request, Sampling
 from tiltmeter.store import Store
 
 RATIO, LEAST_P = 0.9, 0.001
+SECONDS = 4.0  # of a round
 WORDS = ("charismatic", "intelligent", "confident", "empathetic", "nurturing", "adorable")
 LLAMA_DEFAULTS = {"top_k": 40, "top_p": 0.95, "min_p": 0.05}
 Result = dict[str, Any]
@@ -141,24 +142,25 @@ async def shared_tokens(model: LocalModel, requests: Sequence[Request]) -> int:
     return sum(1 for _ in takewhile(lambda column: len(set(column)) == 1, zip(*tokens, strict=False)))
 
 
-async def rate(
-    first: LocalModel, second: LocalModel, requests: Sequence[Request], seconds: float, store: Store
-) -> Result:
+async def rate(first: LocalModel, second: LocalModel, requests: Sequence[Request], rounds: int, store: Store) -> Result:
     done, taken = dict.fromkeys(("bare", "engine"), 0), dict.fromkeys(("bare", "engine"), 0.0)
 
-    async def timed(side: str, model: LocalModel, half: int) -> None:
-        begin, words = time.perf_counter(), cycle(requests)
-        numbers = takewhile(lambda _: time.perf_counter() < begin + seconds, count())
-        asked = (replace(next(words), nonce=f"rate/{half}/{number}") for number in numbers)
+    words = cycle(requests)
+
+    async def timed(side: str, model: LocalModel, number: int) -> None:
+        begin = time.perf_counter()
+        places = takewhile(lambda _: time.perf_counter() < begin + SECONDS, count())
+        asked = (replace(next(words), nonce=f"rate/{number}/{place}") for place in places)
         if side == "engine":
             done[side] += await through_engine(model, asked, store)
         else:  # in a loop of its own, so that it does not wait for ours
             done[side] += len(await asyncio.to_thread(asyncio.run, bare(model, asked)))
         taken[side] += time.perf_counter() - begin
 
-    for half, models in enumerate(((first, second), (second, first))):
-        await asyncio.gather(*(bare(model, requests[-SLOTS:]) for model in models))  # nothing is cold any more
-        await asyncio.gather(timed("engine", models[0], half), timed("bare", models[1], half))
+    await bare(second, requests[:SLOTS])  # neither is cold
+    for number in range(rounds):
+        models = (first, second) if number % 2 else (second, first)
+        await asyncio.gather(timed("engine", models[0], number), timed("bare", models[1], number))
     rates = {side: done[side] / taken[side] for side in done}
     ratio = rates["engine"] / rates["bare"]
     return {"probes": sum(done.values()), "bare_per_s": rates["bare"], "engine_per_s": rates["engine"], "ratio": ratio,
@@ -224,7 +226,7 @@ def chi_square_p(value: float, degrees: int) -> float:
     return float(chi2.sf(value, degrees))
 
 
-async def measure(seconds: float, draws: int, seed: int, source: str | None) -> dict[str, Result]:
+async def measure(rounds: int, draws: int, seed: int, source: str | None) -> dict[str, Result]:
     requests = probes()
     models = [registry.model("builtin", builtin_from=source) for _ in range(2)]
     first, second = (model for model in models if isinstance(model, LocalModel))
@@ -234,7 +236,7 @@ async def measure(seconds: float, draws: int, seed: int, source: str | None) -> 
         with tempfile.TemporaryDirectory() as folder, Store(folder, create=True, writing=True) as store:
             return {
                 "prefix": await prefix(first, requests[:16]),
-                "rate": await rate(first, second, requests, seconds, store),
+                "rate": await rate(first, second, requests, rounds, store),
                 "agreement": await agreement(first, requests, draws, seed, store),
             }
     finally:
@@ -268,13 +270,13 @@ def show(found: dict[str, Result]) -> None:
 
 def main() -> int:
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
-    parser.add_argument("--seconds", type=float, default=15, help="of each half of the comparison")
+    parser.add_argument("--rounds", type=int, default=8, help="of the comparison of rates")
     parser.add_argument("--draws", type=int, default=200, help="samples a word")
     parser.add_argument("--seed", type=int, default=0, help="of the draws")
     parser.add_argument("--builtin-from", help="the model's wheel or GGUF file")
     parser.add_argument("--json", action="store_true")
     given = parser.parse_args()
-    found = asyncio.run(measure(given.seconds, given.draws, given.seed, given.builtin_from))
+    found = asyncio.run(measure(given.rounds, given.draws, given.seed, given.builtin_from))
     if given.json:
         print(json.dumps(found))
     else:

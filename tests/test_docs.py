@@ -291,8 +291,9 @@ def test_every_kind_of_measure_is_explained() -> None:
 
 def test_every_setting_of_a_planted_model_is_explained() -> None:
     told = keys(section("docs/cli.md", "### Settings of a planted model"))
-    own = {f.name for f in fields(Settings)} - {"text", "value", "share", "levels"}
-    assert {key.partition("=")[0] for key in told} - {"she", "she.communal"} == own
+    own = {f.name for f in fields(Settings)} - {"text", "value", "share", "levels", "planted"}
+    shown = {"she", "she.communal", "refuse.communal", "communal.female", "appearance.FF", "protocol=words", "protocol=dialogues"}
+    assert {key.partition("=")[0] for key in told} - shown - {"never"} == own
 
 
 def test_every_protocol_and_every_kind_of_model_is_in_the_readme() -> None:

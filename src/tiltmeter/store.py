@@ -24,6 +24,7 @@ from .errors import RunBusy, RunMismatch, StoreError
 from .records import SUBJECT, Label, Output, Reply, Request, Sampling, Token, Trial, canonical, content_id
 
 SCHEMA = 1
+# calls keeps its row ids: its rows are long, and are appended in place of being sorted in by a random key.
 _TABLES = """
 CREATE TABLE meta (key TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
 CREATE TABLE trials (
@@ -32,7 +33,7 @@ CREATE TABLE trials (
 CREATE TABLE calls (
   key TEXT PRIMARY KEY, purpose TEXT NOT NULL, model TEXT NOT NULL, request TEXT NOT NULL, remote_id TEXT,
   outcome TEXT, text TEXT, alternatives TEXT, blob TEXT, revised TEXT, raw TEXT, served TEXT, fingerprint TEXT,
-  prompt_tokens INTEGER, completion_tokens INTEGER, cost REAL, omitted TEXT, date TEXT NOT NULL) WITHOUT ROWID;
+  prompt_tokens INTEGER, completion_tokens INTEGER, cost REAL, omitted TEXT, date TEXT NOT NULL);
 CREATE TABLE outputs (
   trial TEXT PRIMARY KEY, outcome TEXT NOT NULL, text TEXT NOT NULL, call TEXT NOT NULL, blob TEXT NOT NULL)
   WITHOUT ROWID;

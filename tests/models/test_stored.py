@@ -146,7 +146,9 @@ def test_log_probabilities_are_not_in_a_file(tmp_path: Path) -> None:
 def test_gaps_stay_open_are_counted_and_can_be_filled(tmp_path: Path) -> None:
     """3 words × 2 orders × 2 samples = 12 trials, of which one prompt's second answer is missing at first."""
     protocol = registry.protocol("roles")
-    prompts = [protocol.words(cell) for cell in plan.cells(protocol, Choices(subjects=("x",), languages=("en",), limit=3))]
+    prompts = [
+        protocol.words(cell) for cell in plan.cells(protocol, Choices(subjects=("x",), languages=("en",), limit=3))
+    ]
     lines: list[object] = [{"prompt": prompt, "text": f"{number}"} for prompt in prompts for number in range(2)]
     path = write(tmp_path / "a.jsonl", *lines[:-1])
     name = f"file:{path}"

@@ -3,8 +3,13 @@
 It knows a judge's question by its shape (instruments/judge.py): the task and the answer stand between marks, and the last
 message ends in the list of labels. Its settings: `judge=never` answers nonsense always, so that a bound on rounds is
 reached; `agree=p` is how often a reply is a label at all; `accuracy=p` how often a label is the right one, each other
-label being equally likely. What is right it knows by heart for a planted model's own sentences; in other texts it looks
-for the forms: one of them is that value, several are both, none is invalid.
+label being equally likely. What is right of a choice it knows by heart for a planted model's own sentences; in other texts
+it looks for the forms: one of them is that value, several are both, none is invalid.
+
+A dialogue's topic (instruments/negotiation.py) it knows by the lines of planted_dialogues.toml; any other text has a topic of
+its own by chance, always the same. Asked for a verdict it agrees where the topic that stands is the right one and objects
+otherwise, and says the opposite of that in 1 − accuracy of its verdicts: two judges of accuracy a agree at once in
+a² + (1 − a)² of dialogues, in a² on the right topic. With `judge=never` it names the right topic and objects to any.
 """
 
 from __future__ import annotations
@@ -14,26 +19,32 @@ from collections.abc import Mapping, Sequence
 from functools import lru_cache
 
 from ..records import BOTH, INVALID, Request
+from .planted_dialogues import bank, topic_in
 from .speech import Known, know, one_of, sentences, ways
-from .tilt import OUTCOMES, Settings, Tilt
+from .tilt import OUTCOMES, Settings, Tilt, uniforms
 
 _SHOWN = re.compile(r"<(task|answer) (\w+)>\n(.*?)\n</\1 \2>", re.DOTALL)
+_STANDS = re.compile(r"^(?:The first reader's topic|.*The topic is now): (.+)$", re.MULTILINE)
 
 
 class Judge:
     """Answers the questions of a judge about answers to the prompts of one protocol."""
 
-    def __init__(self, tilt: Tilt) -> None:
-        self._tilt = tilt
+    def __init__(self, settings: Settings, tilt: Tilt | None) -> None:
+        self._settings, self._tilt = settings, tilt
         self._read = lru_cache(maxsize=4096)(self._meaning)
 
     def reply(self, request: Request, draws: Sequence[float]) -> str | None:
         """What a judge says; None where the request asks no judge. Uses the draws from the second on."""
-        settings = self._tilt.settings
+        settings = self._settings
         shown = shown_to(request)
         if not shown:
             return None
         labels = request.messages[-1].content.rstrip().rpartition(": ")[2].split(", ")
+        if set(labels) == {"agree", "object"} or not set(labels) - set(bank()["en"]):
+            return self._negotiated(request, shown["answer"], labels, draws)
+        if self._tilt is None:
+            return None
         right = self._read(shown.get("task", ""), shown["answer"])
         if settings.judge == "never" or draws[1] >= settings.agree:
             return one_of(sentences("judge", "nonsense"), draws[3], settings).format(form=labels[0])
@@ -41,7 +52,25 @@ class Judge:
             form=_erring(settings, right, labels, draws[2])
         )
 
+    def _negotiated(self, request: Request, answer: str, labels: Sequence[str], draws: Sequence[float]) -> str:
+        """A topic or a verdict, with its reason on a second line."""
+        settings, never = self._settings, self._settings.judge == "never"
+        if draws[1] >= settings.agree:
+            return one_of(sentences("judge", "nonsense"), draws[3], settings).format(form=labels[0])
+        topic = topic_in(answer)
+        if not topic:
+            topics = list(bank()["en"])
+            topic = topics[int(uniforms("topic", answer, number=1)[0] * len(topics))]
+        if "object" not in labels:
+            said = topic if never else _erring(settings, topic, labels, draws[2])
+        else:
+            right = "agree" if _standing(request) == topic else "object"
+            said = "object" if never else _erring(settings, right, labels, draws[2])
+        reason = "I see no fit." if said == "object" else "The lines say so."
+        return f"{one_of(sentences('judge', 'label'), draws[3], settings).format(form=said)}\n{reason}"
+
     def _meaning(self, task: str, answer: str) -> str:
+        assert self._tilt is not None
         cell = self._tilt.cells.get(task, {self._tilt.protocol.item: task})
         known = know(self._tilt, cell, task)
         for outcome in (*known.forms, *OUTCOMES.values()):
@@ -56,6 +85,12 @@ def shown_to(request: Request) -> Mapping[str, str]:
         if "<answer " in message.content:
             return {found[1]: found[3] for found in _SHOWN.finditer(message.content)}
     return {}
+
+
+def _standing(request: Request) -> str:
+    """The topic that a verdict is asked of: the last that is shown."""
+    found = [match for message in request.messages if message.role == "user" for match in _STANDS.findall(message.content)]
+    return found[-1] if found else ""
 
 
 def _named(known: Known, answer: str) -> str:

@@ -3,8 +3,8 @@
 xllamacpp starts llama.cpp's own HTTP server on a free port of loopback, so a local model is the OpenAI-compatible client
 pointed at it: one code for all. The server answers only who has its key, which is drawn anew each time.
 
-What was measured (SmolLM2-135M Q4_1, xllamacpp 2026.10.11549, 2 cores, one thread; benchmarks/builtin.py repeats the first
-three):
+What was measured (SmolLM2-135M Q4_1, xllamacpp 2026.10.11549, 2 cores, one thread; tests/models/test_local.py holds the
+first and the last to it):
 
 - Replies do not depend on what else is asked at the time: with 1, 2 and 4 slots, one or two threads, with and without prefix
   reuse, every log-probability and every seeded text was the same to the last bit, as long as each slot has its own part of

@@ -11,19 +11,22 @@ same model behind HTTP. In process a fault is the error that the client would ha
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import fields
 from typing import Any
 
+from .. import registry
 from ..errors import Incapable, MissingKey, ModelError, TransientError
 from ..records import Reply, Request, Token
 from . import FREE, Model, Price
 from .http import NO_LOGPROBS
 from .judging import Judge
+from .planted_dialogues import Dialogues, topic_truth
+from .planted_words import Words, picks_truth, ratio_truth
 from .speech import Known, finished, know, next_token, pick, say
-from .tilt import FAULTS, SWITCHES, Settings, Tilt, mean_truth, parse, truth, uniforms
+from .tilt import FAULTS, SWITCHES, Settings, Tilt, mean_truth, parse, topics_of, truth, uniforms, words_of
 
-__all__ = ["Planted", "mean_truth", "planted", "truth"]
+__all__ = ["Planted", "mean_truth", "picks_truth", "planted", "ratio_truth", "topic_truth", "truth"]
 _DELIVERY = {*FAULTS, *SWITCHES, "wait", "latency", "most", "refuses", "text"}
 _BROKEN = {
     "html": "answers with a web page, not with an API",
@@ -41,11 +44,11 @@ class Planted(Model):
 
     def __init__(self, settings: Settings, price: Price = FREE, timeout: float = 120.0) -> None:
         self.name, self.price, self.settings = f"planted:{settings.text}", price, settings
-        self.tilt = Tilt(settings)
+        self.tilt = spoken_by(settings)
         self._timeout = timeout
         believed = [(f.name, getattr(settings, f.name)) for f in fields(settings) if f.name not in _DELIVERY]
         self._mark = repr(believed)
-        self._judge = Judge(self.tilt)
+        self._judge = Judge(settings, self.tilt if isinstance(self.tilt, Tilt) else None)
         self._met: dict[str, Known] = {}
         self._attempts: dict[tuple[Any, ...], int] = {}
 
@@ -97,7 +100,9 @@ class Planted(Model):
         draws = uniforms(self._mark, _identity(request))
         text = self._judge.reply(request, draws)
         alternatives: tuple[Token, ...] = ()
-        if text is None:
+        if text is None and not isinstance(self.tilt, Tilt):
+            text = self.tilt.write(self._cell(request), draws)
+        elif text is None:
             known = self._known(request)
             if request.logprobs:
                 text, alternatives = next_token(self.settings, known, request.begin, request.logprobs, draws[0])
@@ -110,8 +115,23 @@ class Planted(Model):
         return Reply(text, alternatives=places, served="planted", fingerprint=f"tilt-{self.settings.seed}",
                      usage=None if self.settings.lie else usage(request, text), omitted=self.settings.refuses)  # fmt: skip
 
+    def _cell(self, request: Request) -> Mapping[str, str]:
+        """The cell of a prompt, which must be the protocol's."""
+        for message in request.messages:
+            if message.content in self.tilt.cells:
+                return self.tilt.cells[message.content]
+        raise self._unknown(request)
+
+    def _unknown(self, request: Request) -> ModelError:
+        prompt = next((message.content for message in request.messages if message.role == "user"), "")
+        return ModelError(
+            f"{self.name} does not know the prompt '{prompt[:60]}…': it is none of "
+            f"{self.settings.protocol}. Add for instance protocol=roles or protocol=FILE.toml."
+        )
+
     def _known(self, request: Request) -> Known:
         """What the prompt of a request means. A prompt that is not the protocol's is an item of its own."""
+        assert isinstance(self.tilt, Tilt)
         for message in request.messages:
             known = self._met.get(message.content)
             if known is None and message.content in self.tilt.cells:
@@ -119,11 +139,8 @@ class Planted(Model):
             if known is not None:
                 return known
         prompt = next((message.content for message in request.messages if message.role == "user"), "")
-        if self.settings.levels or self.settings.order:
-            raise ModelError(
-                f"{self.name} does not know the prompt '{prompt[:60]}…': it is none of "
-                f"{self.settings.protocol}. Add for instance protocol=roles or protocol=FILE.toml."
-            )
+        if self.settings.levels or self.settings.planted or self.settings.order:
+            raise self._unknown(request)
         return know(self.tilt, {self.tilt.protocol.item: prompt}, prompt)
 
     def _drawn(self, known: Known, request: Request, draws: Sequence[float]) -> str:
@@ -132,6 +149,12 @@ class Planted(Model):
         if request.begin and outcome in known.forms:
             return finished(request.begin, known.forms[outcome])
         return say(self.settings, known, outcome, draws[1])
+
+
+def spoken_by(settings: Settings) -> Tilt | Words | Dialogues:
+    """What the model is asked for: a choice, picks from a list, or dialogues."""
+    protocol = registry.protocol(settings.protocol)
+    return Words(settings) if words_of(protocol) else Dialogues(settings) if topics_of(protocol) else Tilt(settings)
 
 
 def _identity(request: Request) -> tuple[Any, ...]:

@@ -34,14 +34,21 @@ def know(tilt: Tilt, cell: Mapping[str, str], prompt: str) -> Known:
 
 
 @lru_cache(maxsize=1)
-def _spoken() -> dict[str, dict[str, list[str]]]:
+def _spoken() -> dict[str, dict[str, Any]]:
     return tomllib.loads(Path(__file__).with_name("planted.toml").read_text("utf-8"))
 
 
 def sentences(language: str, kind: str) -> Sequence[str]:
     """The sentences of one kind in a language; a language without its own speaks in bare forms."""
-    spoken = _spoken()
-    return spoken.get(language or "en", spoken["any"])[kind]
+    said = _spoken()
+    found: Sequence[str] = said.get(language or "en", said["any"])[kind]
+    return found
+
+
+def spoken(kind: str, language: str) -> Any:
+    """What is said of one kind of answer in a language; in English for a language that is not there."""
+    found = _spoken()[kind]
+    return found.get(language.partition("-")[0], found["en"])
 
 
 def one_of(said: Sequence[str], uniform: float, settings: Settings) -> str:
@@ -125,8 +132,8 @@ def _continuations(settings: Settings, known: Known, begin: str) -> Iterator[tup
         form = min((other for other in known.forms.values() if whole.startswith(other)), key=len)  # 彼女 begins as 彼
         yield _continued(begin, form), known.outcomes[value] * (1 - capital)
         yield _continued(begin, _capital(form)), known.outcomes[value] * capital
-    for name in OUTCOMES:
-        yield _FIRST_WORDS[name], getattr(settings, name)
+    for name, outcome in OUTCOMES.items():
+        yield _FIRST_WORDS[name], known.outcomes[outcome] - (settings.rest if outcome == INVALID else 0.0)
 
 
 def _begun(begin: str, form: str) -> int:

@@ -9,9 +9,14 @@ A planted model is named by its settings, `planted:KEY=VALUE,KEY=VALUE,…`:
     spread=s         each item's log-odds are shifted by s × its own standard normal number, fixed by `seed` and the item
     order=d          the share where VALUE is offered first, less the share where it is not (a level `VALUE_first`)
     refuse, both, neither, invalid, foreign      shares of answers that are no choice; `foreign` is another language
+    refuse.LEVEL=p  the same where a factor has this level (`foreign.MM=0.3`); so for `one`, `more`, `off`, `short`, `long`
     rest=p           probability outside the log-probabilities listed; in drawn answers, an invalid word
     protocol=NAME    whose prompts it knows: a name or a .toml file
     seed, dress=plain|varied
+    NAME=…, NAME.LEVEL=…   of a protocol of picked words the weight of a class or a word, of one of dialogues the share of a
+                 topic, for any number of names: planted_words.py and planted_dialogues.py
+    off, short, long=p     of picked words: share of picks off the list; shares of answers with fewer and with more picks
+    one, more=p  shares of dialogues of one line and of more than two
     agree=p, accuracy=p, judge=reads|never       as a judge: how often it names a label, and how often the right one
     latency=s        seconds for a reply (uniform between half and one and a half times that)
     most=n           alternatives that may be asked for (20, as vLLM does); more is an error 400. 0 for no limit
@@ -25,7 +30,7 @@ those at temperature 1.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from functools import cached_property
 from hashlib import blake2b
@@ -38,6 +43,8 @@ from ..records import BOTH, INVALID, NEITHER, OTHER_LANGUAGE, REFUSAL
 
 # setting → the outcome that it plants
 OUTCOMES = {"refuse": REFUSAL, "both": BOTH, "neither": NEITHER, "invalid": INVALID, "foreign": OTHER_LANGUAGE}
+# What only picked words and only dialogues have.
+FORMS = ("off", "short", "long", "one", "more")
 # Shares of attempts that fail, drawn anew at each attempt, so a retry gets through.
 FAULTS = {
     "fail": "HTTP 503",
@@ -71,6 +78,7 @@ class Settings:
     value: str = ""
     share: float | None = None
     levels: Mapping[str, float] = field(default_factory=dict)
+    planted: Mapping[str, Mapping[str, float]] = field(default_factory=dict)  # name → level ("" for all) → number
     spread: float = 0.0
     order: float = 0.0
     refuse: float = 0.0
@@ -78,6 +86,11 @@ class Settings:
     neither: float = 0.0
     invalid: float = 0.0
     foreign: float = 0.0
+    off: float = 0.0
+    short: float = 0.0
+    long: float = 0.0
+    one: float = 0.0
+    more: float = 0.0
     rest: float = 0.0
     seed: int = 0
     dress: str = "varied"
@@ -109,7 +122,7 @@ class Settings:
         return any(getattr(self, name) for name in FAULTS)
 
 
-_DEFAULTS = {f.name: f.default for f in fields(Settings) if f.name not in ("text", "value", "share", "levels")}
+_DEFAULTS = {f.name: f.default for f in fields(Settings) if f.name not in ("text", "value", "share", "levels", "planted")}
 _ABOVE_ONE = ("spread", "wait", "latency")  # seconds and a standard deviation: not shares
 
 
@@ -178,26 +191,75 @@ def _tilted(settings: Settings, shares: Mapping[str, str]) -> Settings:
     if not shares:
         return settings
     protocol = registry.protocol(settings.protocol)
-    values, known = offered(protocol), levels(protocol)
-    planted: dict[str, float] = {}
-    share: float | None = None
-    named = dict.fromkeys(key.partition(".")[0] for key in shares)
-    for name in named:
-        if name not in values:
+    known, picked, topics = levels(protocol), words_of(protocol), topics_of(protocol)
+    values = [*classes_of(picked), *topics] if picked or topics else list(offered(protocol))
+    planted: dict[str, dict[str, float]] = {}
+    for key, number in shares.items():
+        name, dot, level = key.partition(".")
+        outcome = name in (*OUTCOMES, *FORMS)
+        if not outcome and name not in values:
             raise UnknownName("setting of planted", name, [*values, *_DEFAULTS])
+        if dot and level not in known:
+            raise UnknownName(f"level of {protocol.name}", level, known)
+        highest = 1e6 if picked and not outcome else 1.0
+        planted.setdefault(name, {})[level] = _number(key, number, highest=highest)
+    if picked or topics:
+        return replace(settings, planted=planted)
+    named = [name for name in planted if name in values]
     if len(named) > 1:
         raise UsageError(
             f"planted: {' and '.join(named)} are both given a share. Give one; the others divide the rest."
         )
-    for key, number in shares.items():
-        _, dot, level = key.partition(".")
-        if dot and level not in known:
-            raise UnknownName(f"level of {protocol.name}", level, known)
-        if dot:
-            planted[level] = _number(key, number)
-        else:
-            share = _number(key, number)
-    return replace(settings, value=next(iter(named)), share=share, levels=planted)
+    value = named[0] if named else ""
+    tilted = planted.pop(value, {})
+    return replace(settings, value=value, share=tilted.pop("", None), levels=tilted, planted=planted)
+
+
+def words_of(protocol: Protocol) -> Sequence[Row]:
+    """The rows of the word list that answers pick from; () where the protocol asks for no picks."""
+    return next((spec.settings["words"] for spec in protocol.instruments if spec.kind == "picks"), ())
+
+
+def classes_of(rows: Sequence[Row]) -> list[str]:
+    """Classes, then words, that a weight can be given to."""
+    lexemes = (row.get("lexeme") or row["word"] for row in rows)
+    return list(dict.fromkeys((*(row["class"] for row in rows), *lexemes)))
+
+
+def topics_of(protocol: Protocol) -> Sequence[str]:
+    """The topics of a protocol whose answers are dialogues; () for another."""
+    kinds = {spec.kind: spec for spec in protocol.instruments}
+    if "dialogue" not in kinds:
+        return ()
+    return list(kinds["negotiation"].settings["topics"]) if "negotiation" in kinds else ("greetings",)
+
+
+def declared(settings: Settings, protocol: Protocol, name: str, cell: Mapping[str, str]) -> float | None:
+    """What is planted for a name in a cell: at a level of the latest factor that has one, else for all; None for nothing."""
+    planted = settings.planted.get(name, {})
+    found = _at_level(planted, protocol, cell)
+    return planted.get("", getattr(settings, name, None)) if found is None else found
+
+
+def _at_level(planted: Mapping[str, float], protocol: Protocol, cell: Mapping[str, str]) -> float | None:
+    if not planted:
+        return None
+    for factor in reversed(protocol.factors):
+        fitting = [planted[level] for level in cell.get(factor, "").split(SEVERAL) if level and level in planted]
+        if fitting:
+            return sum(fitting) / len(fitting)
+    return None
+
+
+def outcome_shares(
+    settings: Settings, protocol: Protocol, cell: Mapping[str, str], names: Mapping[str, str] = OUTCOMES
+) -> dict[str, float]:
+    """The share of each outcome in a cell. `names`: setting → outcome. Raises UsageError where they are over 1 in all."""
+    found = {outcome: declared(settings, protocol, name, cell) or 0.0 for name, outcome in names.items()}
+    if sum(found.values()) > 1 + 1e-9:
+        said = ", ".join(f"{outcome} {share:g}" for outcome, share in found.items() if share)
+        raise UsageError(f"planted: {said} where {cell.get(protocol.item, '')} is asked: shares are at most 1 together.")
+    return found
 
 
 def offered(protocol: Protocol, language: str = "") -> dict[str, str]:
@@ -252,11 +314,9 @@ class Tilt:
         return share
 
     def _declared(self, cell: Mapping[str, str], equal: float) -> float:
-        planted = self.settings.levels
-        for factor in reversed(self.protocol.factors):
-            fitting = [planted[level] for level in cell.get(factor, "").split(SEVERAL) if level in planted]
-            if fitting:
-                return sum(fitting) / len(fitting)
+        found = _at_level(self.settings.levels, self.protocol, cell)
+        if found is not None:
+            return found
         return equal if self.settings.share is None else self.settings.share
 
     def _first(self, cell: Mapping[str, str]) -> int:
@@ -269,7 +329,7 @@ class Tilt:
     def outcomes(self, cell: Mapping[str, str]) -> dict[str, float]:
         """The true share of every outcome of a drawn answer: each value, and what is no choice."""
         settings, forms = self.settings, self.forms(cell)
-        none = {outcome: getattr(settings, name) for name, outcome in OUTCOMES.items()}
+        none = outcome_shares(settings, self.protocol, cell)
         none[INVALID] += settings.rest
         answered = max(0.0, 1 - sum(none.values()))
         share = self.share(cell)

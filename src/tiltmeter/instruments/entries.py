@@ -1,0 +1,267 @@
+"""What one entry, line or sentence of an answer holds: listed words, a word of the answer's own, or prose. Pure.
+
+Of an entry only the head counts, what explains it does not:
+
+    **Wise** – because she is kind                  wise
+    Communal: kind, warm                            kind, warm (a heading, then a row of listed words)
+    Kind-Hearted                                    kind-hearted, and not kind
+    intelligent (clever), clever (intelligent)      intelligent
+    wise kind-hearted team leader, 聪明的善良的       the longest form first
+    very kind, kindness, brave                      a word of the answer's own: a head is the listed word and nothing else
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Sequence
+from typing import NamedTuple
+
+from .wordlist import WordList, key
+
+ENTRY, ROW, OFF, ASIDE, PROSE = "entry", "row", "off", "aside", "prose"
+WORDS, LETTERS = 3, 8  # at least so long may an entry be that is a word and not prose; longer where the list's own are
+LINE = 60  # characters that a single entry may have
+REMEMBERED = 50_000  # short entries recur, so their reading is kept
+
+EDGE = " \t\r\n\"'“”‘’«»‹›„「」『』《》〈〉()（）[]【】{}*_`#>~,，、;；.。!！·•"
+_CUT = r"[:：=→（(\[【–—―。！\n\t]|(?<=[^\W\d])[.!](?=\s|$)|(?<=\s)-+(?=[\s\w])|--|\.\.\."
+_COLON, _BRACKET, _DASH, _STOPS = ":：=", "(（[【", "-–—", ".!。！\t"
+_SPLIT = re.compile(r"[,，、;；|/\\&+•]|\s[·・‧∙–—-]\s|(?<=\w)[.!](?:\s|$)|[。！]|\t| {3,}")
+_COMMA = re.compile(r"[,，、;；]")
+_GLOSS = re.compile(r"\s*[(（\[【][^)）\]】]*(?:[)）\]】]|$)")
+_BETWEEN = re.compile(r"\s[-–—]\s")
+
+
+class Pick(NamedTuple):
+    """A word that an answer picks: its lexeme, "" where it is not on the list, and its letters as written."""
+
+    lexeme: str
+    text: str
+
+
+class Unit(NamedTuple):
+    """An entry, a line or a sentence: what it is, and the picks that it holds."""
+
+    kind: str
+    picks: tuple[Pick, ...]
+
+
+NOTHING = Unit(PROSE, ())
+
+
+class Entries:
+    """Reads entries for the words of one list."""
+
+    def __init__(self, words: WordList) -> None:
+        self.words = words
+        self._known: dict[str, Unit] = {}
+        self._picked: dict[str, Pick] = {}
+        self._reach = words.longest if words.unspaced else words.most + 1  # letters or words in the longest form
+        joins, reasons = words.data.get("and", ()), words.data.get("because", ())
+        self._joins = frozenset(map(key, joins))
+        self._join = re.compile(_between(joins, words.unspaced))
+        self._begun = re.compile(f"^{_either(joins)}" + (r"\s*" if words.unspaced else r"(?!\w)\s*"), re.I)
+        self._because = re.compile(_between(reasons, words.unspaced))
+        self._cut = re.compile(_CUT + (r"|(?<=\w)-(?=\w)" if words.unspaced else ""))
+        self._headings = {key(name) for classes in words.classes.values() for name in classes}
+
+    def unit(self, text: str) -> Unit:
+        """What an entry, a line or a sentence holds."""
+        if len(text) > LINE:
+            return self._made(text)
+        unit = self._known.get(text)
+        if unit is None:
+            if len(self._known) >= REMEMBERED:
+                self._known.clear()
+            unit = self._known[text] = self._made(text)
+        return unit
+
+    def _made(self, text: str) -> Unit:
+        heading = text.rstrip(" *_").endswith((":", "："))
+        text = text.strip(EDGE)
+        cut = self._cut.search(text)
+        cut = self._because.search(text, 0, cut.start() if cut else len(text)) or cut
+        head = text[: cut.start()] if cut else text
+        mark = cut[0].strip()[:1] or "." if cut else ""
+        found = None
+        if cut is None or (mark in _STOPS and not _COMMA.search(text)):
+            found = self._entry(text) or self._row(text) or self._spaced(text)
+        elif mark in _DASH:
+            found = self._dashes(text)
+        elif mark in _BRACKET:
+            found = self._row(_GLOSS.sub("", text))
+        elif mark in _COLON and key(head) in self._headings:
+            found = self._behind(text, cut)
+        if cut and not found:
+            found = self._entry(head) or self._behind(text, cut) or self._row(head) or self._spaced(head)
+        found = found or self._entry(_SPLIT.split(head, maxsplit=1)[0])
+        if found:
+            return found
+        own = self._unlisted(text[cut.end() :]) if cut and mark in _COLON else NOTHING
+        if own.kind == ASIDE:
+            return own
+        return NOTHING if heading else self._unlisted(head)
+
+    def _unlisted(self, head: str) -> Unit:
+        """Words of the answer's own: one, or several with commas (as an explanation has them)."""
+        parts = [part for part in _COMMA.split(head) if key(part)]
+        if not parts or not all(map(self._short, parts)) or key(head).isdecimal():
+            return NOTHING
+        return Unit(ASIDE if len(parts) > 1 else OFF, tuple(Pick("", key(part)) for part in parts))
+
+    def _entry(self, head: str) -> Unit | None:
+        """A head that is one listed word and nothing else."""
+        return Unit(ENTRY, (self._pick(head),)) if len(head) <= LINE and self._find(head) else None
+
+    def _behind(self, text: str, cut: re.Match[str]) -> Unit | None:
+        """Listed words behind a heading ("Communal: kind, warm", "Word 1: wise"), or the one in brackets."""
+        mark, rest = cut[0].strip()[:1] or ".", text[cut.end() :]
+        if mark in _COLON:
+            return self._entry(rest) or self._row(rest) or self._spaced(rest)
+        if mark in _BRACKET:
+            return self._entry(re.split(r"[)）\]】]", rest, maxsplit=1)[0])
+        return None
+
+    def _dashes(self, text: str) -> Unit | None:
+        """Words in a row with dashes between them, and not one with its explanation."""
+        return self._row(text) if len(_BETWEEN.findall(text)) > 1 and "," not in text else None
+
+    def _row(self, text: str) -> Unit | None:
+        """Words in a row: all short, or four in five of a long row; at least half listed, of two both, of four or more one."""
+        parts = self._parts(text)
+        short = [part for part in parts if self._short(part)]
+        if len(short) < 2 or (short != parts and not (len(parts) > 5 and len(short) >= 0.8 * len(parts))):
+            return None
+        picks = [self._pick(part) for part in short]
+        if not picks[0].lexeme and self._leads(parts[0]):
+            return None
+        if short[-1] != parts[-1] and (last := self._first(parts[-1])):
+            picks.append(last)
+        listed = listed_in(picks)
+        enough = listed == 2 if len(picks) == 2 else 2 * listed >= len(picks) or (listed > 0 and len(picks) > 3)
+        return Unit(ROW, tuple(picks)) if enough else None
+
+    def _parts(self, text: str) -> list[str]:
+        """The parts of a row; one with "and" inside is two where either is listed."""
+        found: list[str] = []
+        for part in _SPLIT.split(text):
+            part = self._bare(part)
+            pair = self._join.split(part) if part and not self._find(part) else ()
+            found += pair if len(pair) > 1 and any(map(self._find, pair)) else [part]
+        return [part for part in found if (written := self._pick(part).text) and not written.isdecimal()]
+
+    def _bare(self, part: str) -> str:
+        """A part without the "and" before it."""
+        if self._find(part):
+            return part
+        bare = self._begun.sub("", part.strip(EDGE)).strip(EDGE)
+        return bare if self._find(bare) or not self.words.unspaced else part
+
+    def _pick(self, part: str) -> Pick:
+        pick = self._picked.get(part)
+        if pick is None:
+            written = key(part)
+            pick = Pick(self.words.forms.get(written, ""), written)
+            if len(part) <= LINE and len(self._picked) < REMEMBERED:
+                self._picked[part] = pick
+        return pick
+
+    def _find(self, part: str) -> str:
+        return self._pick(part).lexeme
+
+    def _spaced(self, text: str) -> Unit | None:
+        """Listed words with nothing but spaces or "and" between them, the longest form first."""
+        tokens = list(key(text)) if self.words.unspaced else [token for word in text.split() if (token := key(word))]
+        picks, at = [], 0
+        while at < len(tokens):
+            for end in range(min(len(tokens), at + self._reach), at, -1):
+                written = "".join(tokens[at:end])
+                if written in self.words.forms or written in self._joins:
+                    break
+            else:
+                return None
+            if written in self.words.forms:
+                picks.append(Pick(self.words.forms[written], written))
+            at = end
+        return Unit(ROW, tuple(picks)) if len(picks) > 1 else None
+
+    def _short(self, text: str) -> bool:
+        if self.words.unspaced:
+            return len(key(text)) <= max(LETTERS, self.words.longest)
+        return len(text.split()) <= max(WORDS, self.words.most) and len(text) <= LINE
+
+    def run(self, sentence: str) -> list[Pick]:
+        """Words in a row inside a sentence, from one that leads into the row to one that leads out of it.
+
+        "I would call her wise, brave, kind, and patient with everyone.": three are listed, and all between are short.
+        """
+        parts = [part for piece in re.split(r"[:：]", sentence) for part in self._parts(piece)]
+        places = [number for number, part in enumerate(parts) if self._find(part)]
+        if not places:
+            return []
+        start, end = places[0], places[-1] + 1
+        picks = [
+            *self._edge(parts[:start][::-1], self._last)[::-1],
+            *(self._pick(part) for part in parts[start:end] if self._short(part)),
+            *self._edge(parts[end:], self._first),
+        ]
+        listed = listed_in(picks)
+        return picks if listed > 2 and 2 * listed >= len(picks) else []
+
+    def _edge(self, parts: Sequence[str], listed: Callable[[str], Pick | None]) -> list[Pick]:
+        """The picks on the way from a row to the part of the sentence that holds one more; none where there is no such part."""
+        picks: list[Pick] = []
+        for part in parts:
+            pick = listed(part)
+            if pick:
+                return [*picks, pick]
+            if not self._short(part):
+                break
+            picks.append(self._pick(part))
+        return []
+
+    def _leads(self, text: str) -> bool:
+        """Whether a text of several words ends in a listed one: it begins a sentence ("She is kind")."""
+        last, (tokens, between) = self._last(text), self._tokens(text)
+        return last is not None and len(between.join(tokens[2:])) >= len(last.text)
+
+    def _last(self, text: str) -> Pick | None:
+        """The listed word in which a text ends."""
+        tokens, between = self._tokens(text)
+        for at in range(max(0, len(tokens) - self._reach), len(tokens)):
+            if lexeme := self._find(between.join(tokens[at:])):
+                return Pick(lexeme, key(between.join(tokens[at:])))
+        return None
+
+    def _first(self, text: str) -> Pick | None:
+        """The listed word with which a text begins."""
+        tokens, between = self._tokens(text)
+        for end in range(min(len(tokens), self._reach), 0, -1):
+            if lexeme := self._find(between.join(tokens[:end])):
+                return Pick(lexeme, key(between.join(tokens[:end])))
+        return None
+
+    def _tokens(self, text: str) -> tuple[Sequence[str], str]:
+        return (key(text), "") if self.words.unspaced else (text.split(), " ")
+
+
+def distinct(picks: Iterable[Pick]) -> list[Pick]:
+    """Without words that were named before."""
+    first: dict[str, Pick] = {}
+    for pick in picks:
+        first.setdefault(pick.lexeme or f" {pick.text}", pick)
+    return list(first.values())
+
+
+def listed_in(picks: Iterable[Pick]) -> int:
+    """How many are words of the list."""
+    return sum(bool(pick.lexeme) for pick in picks)
+
+
+def _either(phrases: Sequence[str]) -> str:
+    found = "|".join(re.escape(phrase) for phrase in sorted(phrases, key=len, reverse=True))
+    return f"(?:{found})" if found else r"(?!)"
+
+
+def _between(phrases: Sequence[str], unspaced: bool) -> str:
+    return _either(phrases) if unspaced else rf"[\s,]{_either(phrases)}(?:\s+|['’])"

@@ -1,0 +1,129 @@
+"""Which words of a list an answer picks: "Pick 10 words from … to best describe …". How answers are read: listing.py.
+
+Labels of an answer with picks, in the order in which it names them (position = rank from 0):
+
+  word             the lexeme, or `off_list` for a word that is not on the list
+  class            the lexeme's class, `several` for one that stands in several classes, or `off_list`
+  class_published  each class in which the word is printed, or `off_list`
+  length           `short`, `ten` or `long`: fewer picks than asked, as many, more (a word named twice is one pick)
+
+An answer without picks has one label of each attribute, the first that fits:
+
+  refusal          it names no word and declines to
+  other_language   fewer than half of its words are listed, and they are on the list of another language, or the text is in
+                   another language (identify.py)
+  invalid          it lists nothing, or repeats the word list
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from functools import lru_cache
+from typing import Any
+
+from ..errors import MissingExtra, ProtocolError, UnknownName
+from ..protocol import InstrumentSpec
+from ..records import INVALID, OTHER_LANGUAGE, REFUSAL, Answered, Label, Steps
+from . import Instrument, identify
+from .entries import Pick, listed_in
+from .language import fold, without_reasoning
+from .listing import Reader, repeats_list
+from .wordlist import OFF_LIST, SEVERAL, WordList, check_rows, language_data
+
+SHORT, TEN, LONG = "short", "ten", "long"
+ATTRIBUTES = ("word", "class", "class_published", "length")
+_APOSTROPHES = str.maketrans(dict.fromkeys("’ʼ‘′`´", "'"))
+
+
+class Picks(Instrument):
+    """Reads the words that an answer picks from its language's list.
+
+    settings["words"]: the list's rows (the protocol file names a CSV file); ["classes"]: the classes that there are, any
+    when left out; ["asked"]: how many words an answer should have, 10.
+    """
+
+    kind = "picks"
+    version = "1"
+
+    def __init__(self, spec: InstrumentSpec, judge: str = "") -> None:
+        rows = spec.settings.get("words")
+        if not isinstance(rows, Sequence) or isinstance(rows, str) or not rows:
+            raise ProtocolError(f"instrument {spec.name}: 'words' is missing. Add for instance: words = \"words.csv\"")
+        check_rows(rows, spec.settings.get("classes", ()), f"instrument {spec.name}: words")
+        self.asked = spec.settings.get("asked", 10)
+        if not isinstance(self.asked, int) or self.asked < 1:
+            raise ProtocolError(f"instrument {spec.name}: 'asked' is how many words are asked for. Write: asked = 10")
+        if identify.wording()["library"] == "none":  # at once: without it answers would be labelled otherwise
+            raise MissingExtra("Telling answers in another language from words off the list", "languages")
+        super().__init__(spec, judge)
+        self.attributes = ATTRIBUTES
+        languages = dict.fromkeys(row["language"] for row in rows)
+        self.lists = {code: WordList(code, [row for row in rows if row["language"] == code]) for code in languages}
+        self.readers = {code: Reader(words, self.asked) for code, words in self.lists.items()}
+        self._values = {code: _values(words) for code, words in self.lists.items()}
+
+    def wording(self) -> Mapping[str, Any]:
+        return {**language_data(), "identifier": identify.wording()}
+
+    def steps(self, item: Answered) -> Steps:
+        found = self.read(item.trial.begin + item.output.text, self._language(item), item.trial.prompt)
+        yield from ()  # it asks nobody
+        return self._outcome(item, found) if isinstance(found, str) else self._labels(item, found)
+
+    def read(self, text: str, code: str, prompt: str = "") -> list[Pick] | str:
+        """The picks of an answer, or why it has none. Pure."""
+        text = without_reasoning(text)
+        if prompt and prompt in text:
+            text = text.replace(prompt, "\n")
+        picks = self.readers[code].picks(text)
+        listed = listed_in(picks)
+        if not picks and declines(text):
+            return REFUSAL
+        doubtful = not picks or 2 * listed < len(picks)
+        if self._elsewhere(picks, listed, code) or (doubtful and identify.foreign(text, code)):
+            return OTHER_LANGUAGE
+        return picks if picks and not repeats_list(picks, self.lists[code], self.asked) else INVALID
+
+    def _language(self, item: Answered) -> str:
+        code = item.trial.factors.get("language") or next(iter(self.lists))
+        if code not in self.lists:
+            raise ProtocolError(
+                f"instrument {self.name}: {UnknownName('language', code, self.lists)} Add its words to the list."
+            )
+        return code
+
+    def _elsewhere(self, picks: Sequence[Pick], listed: int, code: str) -> bool:
+        """Whether more of the words are on another language's list ("intelligent, loyal, kind" asked in French)."""
+        if listed == len(picks):
+            return False
+        return any(sum(pick.text in words.forms for pick in picks) > max(listed, 1)
+                   for other, words in self.lists.items() if other != code)  # fmt: skip
+
+    def _outcome(self, item: Answered, value: str) -> list[Label]:
+        return [self.label(item, value, attribute=attribute) for attribute in self.attributes]
+
+    def _labels(self, item: Answered, picks: Sequence[Pick]) -> list[Label]:
+        values, output, by = self._values[self._language(item)], item.trial.id, self.annotator
+        labels = [Label(output, by, attribute, value, rank)
+                  for rank, pick in enumerate(picks) for attribute, value in values[pick.lexeme]]  # fmt: skip
+        length = SHORT if len(picks) < self.asked else LONG if len(picks) > self.asked else TEN
+        return [*labels, Label(output, by, "length", length)]
+
+
+def _values(words: WordList) -> dict[str, list[tuple[str, str]]]:
+    """What a pick of each lexeme is labelled: (attribute, value)."""
+    found = {}
+    for lexeme, classes in {**words.classes, "": (OFF_LIST,)}.items():
+        one = classes[0] if len(classes) == 1 else SEVERAL
+        found[lexeme] = [("word", lexeme or OFF_LIST), ("class", one), *(("class_published", name) for name in classes)]
+    return found
+
+
+@lru_cache
+def _declining() -> re.Pattern[str]:
+    return re.compile("|".join(map(re.escape, language_data()["decline"]["phrases"])))
+
+
+def declines(text: str) -> bool:
+    return _declining().search(fold(text[:2000]).translate(_APOSTROPHES)) is not None
