@@ -292,7 +292,15 @@ def test_every_kind_of_measure_is_explained() -> None:
 def test_every_setting_of_a_planted_model_is_explained() -> None:
     told = keys(section("docs/cli.md", "### Settings of a planted model"))
     own = {f.name for f in fields(Settings)} - {"text", "value", "share", "levels", "planted"}
-    shown = {"she", "she.communal", "refuse.communal", "communal.female", "appearance.FF", "protocol=words", "protocol=dialogues"}
+    shown = {
+        "she",
+        "she.communal",
+        "refuse.communal",
+        "communal.female",
+        "appearance.FF",
+        "protocol=words",
+        "protocol=dialogues",
+    }
     assert {key.partition("=")[0] for key in told} - shown - {"never"} == own
 
 

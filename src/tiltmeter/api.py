@@ -81,9 +81,19 @@ class Connect:
     def known(self, name: str) -> dict[str, Any]:
         """What the table says of a model: its end and where its price is from."""
         row = table.find(name)
-        shown: dict[str, Any] = {"name": name, "listed": row is not None, "retires_on": None, "retired": False, "soon": False}
+        shown: dict[str, Any] = {
+            "name": name,
+            "listed": row is not None,
+            "retires_on": None,
+            "retired": False,
+            "soon": False,
+        }
         if row and not self.url(name):
-            shown |= {"retires_on": row.retires_on and str(row.retires_on), "retired": row.retired(), "soon": row.ends_soon()}
+            shown |= {
+                "retires_on": row.retires_on and str(row.retires_on),
+                "retired": row.retired(),
+                "soon": row.ends_soon(),
+            }
         if row and row.price and name not in self.prices:
             shown |= {"price_date": str(row.price_date), "price_source": row.price_source}
         return shown
@@ -91,7 +101,9 @@ class Connect:
     def check(self, names: Iterable[str]) -> None:
         """Refuses a base URL that none of the models would use."""
         if self.base_url and all(name.partition(":")[0] in OWN_ADDRESS for name in names):
-            raise UsageError(f"--base-url is for openai: models. Type for instance: --base-url anthropic={self.base_url}")
+            raise UsageError(
+                f"--base-url is for openai: models. Type for instance: --base-url anthropic={self.base_url}"
+            )
 
 
 class Run:

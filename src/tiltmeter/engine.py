@@ -254,7 +254,7 @@ class Engine:
             self.tally.calls += 1
             known = reply.cost
             if known is None and model.price is not None:
-                known = model.price.of(*reply.usage) if reply.usage else reserved
+                known = model.price.of(*reply.usage) if reply.usage else model.price.worst(request)
                 if not reply.usage and known:
                     self.tally.warnings.add(
                         f"{model.name} does not say what it used, or says what cannot be: the worst "

@@ -43,7 +43,9 @@ def unjudged(protocol: Protocol, judges: Sequence[str] = ()) -> list[str]:
         kind: Any = registry.instrument(spec.kind, spec.name)
         if kind.judges and not judges:
             asked = " ".join(f"--judge MODEL ({part})" for part in kind.judges)
-            found.append(f"{spec.name} needs {asked}; one model alone plays all parts. Type: tiltmeter label RUN --judge …")
+            found.append(
+                f"{spec.name} needs {asked}; one model alone plays all parts. Type: tiltmeter label RUN --judge …"
+            )
     return found
 
 

@@ -46,7 +46,7 @@ class Budget:
 
     async def reserve(self, model: Model, request: Request) -> float:
         if self.cap is None:
-            return 0.0 if model.price is None else model.price.worst(request)
+            return 0.0
         if model.price is None:
             raise BudgetError(
                 f"The price of {model.name} is unknown, so --max-cost cannot be kept. Add for instance: "

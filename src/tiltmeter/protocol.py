@@ -365,7 +365,9 @@ def _read_file(path: Path, where: str) -> list[Row]:
 
 
 def _texts(row: dict[str, Any]) -> Row:
-    return {key: value if isinstance(value, str) else json.dumps(value, ensure_ascii=False) for key, value in row.items()}
+    return {
+        key: value if isinstance(value, str) else json.dumps(value, ensure_ascii=False) for key, value in row.items()
+    }
 
 
 def _merge(rows: list[Row], key: Sequence[str]) -> list[Row]:

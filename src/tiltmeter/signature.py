@@ -40,7 +40,11 @@ def long(protocol: Protocol, subjects: list[dict[str, Any]], annotators: list[st
     """
     return {
         "tiltmeter": __version__,
-        "protocol": {"name": protocol.name, "version": protocol.version, "digest": frozen.get("digest", protocol.digest)},
+        "protocol": {
+            "name": protocol.name,
+            "version": protocol.version,
+            "digest": frozen.get("digest", protocol.digest),
+        },
         "modes": {
             name: {"samples": mode.samples, "begin": mode.begin, "logprobs": mode.logprobs, **mode.sampling._asdict()}
             for name, mode in protocol.modes.items()

@@ -93,6 +93,8 @@ class Store:
                 self._take_lock()
             self._db = sqlite3.connect(self.path, isolation_level=None, timeout=20)
             self._db.execute("PRAGMA synchronous=NORMAL")
+            self._db.execute("PRAGMA wal_autocheckpoint=8000")  # pages: 32 MB of journal before it is folded back
+            self._db.execute("PRAGMA cache_size=-8000")  # KiB
             self._prepare(create)
 
     def _take_lock(self) -> None:
@@ -255,7 +257,8 @@ class Store:
         with _said(self.path):
             self._db.execute("BEGIN IMMEDIATE")
             self._db.executemany(
-                "UPDATE labels SET current=0 WHERE output=? AND annotator=? AND attribute=?", [row[:3] for row in labels]
+                "UPDATE labels SET current=0 WHERE output=? AND annotator=? AND attribute=?",
+                [row[:3] for row in labels],
             )
             self._db.executemany(_LABEL, [(*label, date) for label in labels])
             self._db.execute("COMMIT")

@@ -23,7 +23,9 @@ pytest.importorskip("py3langid", reason="the extra 'languages' is not installed"
 HERE = Path(__file__).parent
 LANGUAGES = ("en", "fr", "es", "zh", "ja", "ko")
 SPACED = ("en", "fr", "es")
-BANK: dict[str, dict[str, list[str]]] = tomllib.loads((HERE.parents[1] / "src/tiltmeter/models/planted_dialogues.toml").read_text("utf-8"))
+BANK: dict[str, dict[str, list[str]]] = tomllib.loads(
+    (HERE.parents[1] / "src/tiltmeter/models/planted_dialogues.toml").read_text("utf-8")
+)
 PAIRS = [(code, topic, *lines) for code, topics in BANK.items() for topic, lines in topics.items()]
 # Labelled two_lines by hand; the parser calls them invalid. A parser that learns to read them should say so here.
 MISSED = {"a table", "JSON"}

@@ -139,7 +139,10 @@ def test_judges_err_as_often_as_they_were_told_to() -> None:
 def test_a_judge_that_never_agrees_ends_at_the_bound() -> None:
     text = "A: {}\nB: {}".format(*bank()["en"]["career"])
     assert labels(text, "", "judge=never") == ({"topic": "unresolved", "rounds": "unresolved"}, 10)
-    assert labels(text, "agree=0", "") == ({"topic": "invalid", "rounds": "invalid"}, 2)  # off the list twice: not guessed
+    assert labels(text, "agree=0", "") == (
+        {"topic": "invalid", "rounds": "invalid"},
+        2,
+    )  # off the list twice: not guessed
 
 
 def test_a_text_that_is_not_known_has_one_topic_always() -> None:
@@ -164,7 +167,10 @@ def right_on_average(number: int) -> None:
             forms = [pick(model.outcomes(row), random.random()) for _ in range(100)]
             n = sum(form == "two_lines" for form in forms)
             topics = Counter(pick(truth, random.random()) for _ in range(n))
-            pairs = [(success, rates.wilson(n, 100)), *((share, rates.wilson(topics[name], n)) for name, share in truth.items())]
+            pairs = [
+                (success, rates.wilson(n, 100)),
+                *((share, rates.wilson(topics[name], n)) for name, share in truth.items()),
+            ]
             errors += [interval.value - share for share, interval in pairs]
             covered += [interval.low <= share <= interval.high for share, interval in pairs]
     spread = np.std(errors)

@@ -76,7 +76,9 @@ def test_words_off_the_list_are_counted_as_such(code: str) -> None:
 
 
 @pytest.mark.parametrize("code", LANGUAGES)
-@pytest.mark.parametrize(("settings", "value"), [("refuse=1", "refusal"), ("invalid=1", "invalid"), ("foreign=1", "other_language")])
+@pytest.mark.parametrize(
+    ("settings", "value"), [("refuse=1", "refusal"), ("invalid=1", "invalid"), ("foreign=1", "other_language")]
+)
 def test_what_is_no_list_is_read_as_what_was_planted(code: str, settings: str, value: str) -> None:
     model = planted(f"protocol=words,{settings}")
     assert {str(PICKS.read(said(model, cell), code, WORDS.words(cell))) for cell in cells(code)} == {value}
@@ -168,7 +170,9 @@ def analyses(number: int) -> list[tuple[float, Any]]:
             among = {gender: np.array([count.total() for count in counts[gender]], float) for gender in counts}
             for name, truth in truths.items():
                 a, b = (np.array([count[name] for count in counts[gender]], float) for gender in ("female", "male"))
-                found.append((truth, association.ratio(successes_a=a, n_a=among["female"], successes_b=b, n_b=among["male"])))
+                found.append(
+                    (truth, association.ratio(successes_a=a, n_a=among["female"], successes_b=b, n_b=among["male"]))
+                )
     return found
 
 

@@ -29,7 +29,9 @@ class Instrument:
 
     def __init__(self, spec: InstrumentSpec, judge: str = "") -> None:
         self.name, self.attribute, self.settings, self.judge = spec.name, spec.attribute, spec.settings, judge
-        self.attributes: tuple[str, ...] = (spec.attribute,)  # all that it labels: what is no answer has a label of each
+        self.attributes: tuple[str, ...] = (
+            spec.attribute,
+        )  # all that it labels: what is no answer has a label of each
         mark = content_id(self.kind, self.version, self.settings, judge, self.wording())[:8]
         self.annotator = f"{self.name}/{judge or self.version}@{mark}"
 

@@ -24,10 +24,14 @@ def said(reply: Reply) -> str:
 
 
 def mark(output: str, *texts: str) -> str:
-    """A code that depends on the output and on the texts, and stands in none of them: so they cannot close their marks."""
-    number = 0
-    while any((found := content_id("mark", output, texts, number)[:12]) in text for text in texts):
+    """A code of the output that stands in none of the texts: so they cannot close their marks.
+
+    It is taken from the output's id, a hash of prompt and seed that its writer was not told.
+    """
+    number, found = 0, output[:12]
+    while not found or any(found in text for text in texts):
         number += 1
+        found = content_id("mark", output, texts, number)[:12]
     return found
 
 

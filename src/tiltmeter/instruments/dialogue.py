@@ -44,7 +44,9 @@ _QUOTED = re.compile(r"\"([^\"]+)(?:\"|$)|[“„]([^“”\"]+)(?:[”\"]|$)|«
 _ENDS = re.compile(r"[.!?…,。！？，、~～—–-][)\s]*$")
 _INVISIBLE = re.compile("[\u200b-\u200f\u202a-\u202e\u2060\ufeff]|\\*|__|`")
 _BREAK = re.compile(r"<br\s*/?>|\r\n?|\u2028|\u2029", re.I)
-_PREFIX = re.compile(r"^\s*(?:>\s*)*(?:#{1,6}\s+)?(?:(?P<item>[-–—―•·]|\(?\d{1,2}[.)](?!\d)|[①-⑩])\s*)?(?P<rest>.*?)\s*$")
+_PREFIX = re.compile(
+    r"^\s*(?:>\s*)*(?:#{1,6}\s+)?(?:(?P<item>[-–—―•·]|\(?\d{1,2}[.)](?!\d)|[①-⑩])\s*)?(?P<rest>.*?)\s*$"
+)
 _GLOSS = re.compile(r"^[\[(（【].*[\])）】][\"”]?$")
 _CODE = re.compile(r"[;{}]\s*$|\w+\.\w+\.\w+\("
                    r"|^\s*(?:public|private|import|def|class|return|function|const|var|let|#include)\s+\w+.*[(;:{]")  # fmt: skip

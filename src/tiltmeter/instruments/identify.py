@@ -26,7 +26,9 @@ _SCRIPTS = {
     "kana": re.compile("[\u3041-\u3096\u30a1-\u30fa\uff66-\uff9d]"),
     "hangul": re.compile("[\u1100-\u11ff\u3131-\u318e\uac00-\ud7a3]"),
 }
-_WORD = re.compile("[^\\W\\d_\u1100-\u11ff\u3041-\u318e\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7a3\uf900-\ufaff\uff66-\uff9d]+")
+_WORD = re.compile(
+    "[^\\W\\d_\u1100-\u11ff\u3041-\u318e\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7a3\uf900-\ufaff\uff66-\uff9d]+"
+)
 _OWN = {"zh": ("han",), "ja": ("han", "kana"), "ko": ("hangul",)}
 CHARACTERS = 2  # of Han, kana or Hangul that say about as much as one word in letters
 KANA_IN_CHINESE = 0.1  # of Han and kana together: 优の良品 is Chinese, a Japanese sentence has a third or more

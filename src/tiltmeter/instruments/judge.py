@@ -63,14 +63,20 @@ class ChoiceJudge(Instrument):
 
 def question(item: Answered, forms: Forms) -> str:
     """What the judge is asked about one answer."""
-    texts = _texts()
     task, answer = plain(item.trial.prompt), plain(item.trial.begin + item.output.text)
+    meanings, words = _list(tuple((option, tuple(written)) for option, written in forms.items()))
+    code = mark(item.trial.id, task, answer)
+    return str(_texts()["ask"]).strip().format(mark=code, task=task, answer=answer, meanings=meanings, words=words)
+
+
+@lru_cache
+def _list(forms: tuple[tuple[str, tuple[str, ...]], ...]) -> tuple[str, str]:
+    """The closed list as the judge is shown it: a line with a meaning for each word, and the words."""
+    texts = _texts()
     chosen = [texts["option"].format(option=option, forms=" or ".join(f'"{form}"' for form in written))
-              for option, written in forms.items()]  # fmt: skip
-    meanings = [*chosen, *(f"{word}: {meaning}" for word, meaning in texts["meanings"].items())]
-    return str(texts["ask"]).strip().format(
-        mark=mark(item.trial.id, task, answer), task=task, answer=answer, meanings="\n".join(f"- {line}" for line in meanings),
-        words=", ".join((*forms, *texts["meanings"])))  # fmt: skip
+              for option, written in forms]  # fmt: skip
+    lines = [*chosen, *(f"{word}: {meaning}" for word, meaning in texts["meanings"].items())]
+    return "\n".join(f"- {line}" for line in lines), ", ".join((*(option for option, _ in forms), *texts["meanings"]))
 
 
 @lru_cache

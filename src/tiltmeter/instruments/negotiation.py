@@ -121,7 +121,9 @@ class Negotiation(Instrument):
 
     def _turn(self, item: Answered, text: str, **shown: str) -> Message:
         """One of the texts, its slots filled; what is shown stands between marks that it cannot close."""
-        meanings = "\n".join(f"- {_texts()['topic'].format(name=name, meaning=meaning)}" for name, meaning in self.topics.items())
+        meanings = "\n".join(
+            f"- {_texts()['topic'].format(name=name, meaning=meaning)}" for name, meaning in self.topics.items()
+        )
         code = mark(item.trial.id, *shown.values())
         filled = str(_texts()[text]).strip().format(mark=code, topics=meanings, names=", ".join(self.topics), **shown)
         return Message("user", filled)
@@ -148,7 +150,11 @@ def verdict_of(text: str) -> Said | None:
 def _topics(spec: InstrumentSpec) -> Mapping[str, str]:
     """The declared topics. Raises ProtocolError where a name cannot be told from another or from an outcome."""
     topics = spec.settings.get("topics")
-    if not isinstance(topics, Mapping) or len(topics) < 2 or not all(isinstance(meaning, str) for meaning in topics.values()):
+    if (
+        not isinstance(topics, Mapping)
+        or len(topics) < 2
+        or not all(isinstance(meaning, str) for meaning in topics.values())
+    ):
         raise ProtocolError(f"instrument {spec.name}: 'topics' needs two names or more with their meanings. "
                             'Add for instance: topics = { greetings = "small talk", career = "work and study" }')  # fmt: skip
     for name in topics:
@@ -161,7 +167,9 @@ def _topics(spec: InstrumentSpec) -> Mapping[str, str]:
 def _rounds(spec: InstrumentSpec) -> int:
     rounds = spec.settings.get("rounds", ROUNDS)
     if not isinstance(rounds, int) or isinstance(rounds, bool) or not 1 <= rounds <= MOST_ROUNDS:
-        raise ProtocolError(f"instrument {spec.name}: rounds is a whole number from 1 to {MOST_ROUNDS}, not {rounds!r}.")
+        raise ProtocolError(
+            f"instrument {spec.name}: rounds is a whole number from 1 to {MOST_ROUNDS}, not {rounds!r}."
+        )
     return rounds
 
 

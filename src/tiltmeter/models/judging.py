@@ -89,7 +89,9 @@ def shown_to(request: Request) -> Mapping[str, str]:
 
 def _standing(request: Request) -> str:
     """The topic that a verdict is asked of: the last that is shown."""
-    found = [match for message in request.messages if message.role == "user" for match in _STANDS.findall(message.content)]
+    found = [
+        match for message in request.messages if message.role == "user" for match in _STANDS.findall(message.content)
+    ]
     return found[-1] if found else ""
 
 

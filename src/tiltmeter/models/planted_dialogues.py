@@ -57,7 +57,9 @@ class Dialogues:
                 raise UsageError(f"planted: dialogues have no {name}. Leave it out.")
         unknown = [topic for topic in self._topics if topic not in bank()["en"]]
         if unknown:
-            raise UsageError(f"planted: it has no dialogue about {unknown[0]}. Its topics are: {', '.join(bank()['en'])}.")
+            raise UsageError(
+                f"planted: it has no dialogue about {unknown[0]}. Its topics are: {', '.join(bank()['en'])}."
+            )
         for cell in self.protocol.cells:
             self.outcomes(cell)
             self.topics(cell)
@@ -81,7 +83,9 @@ class Dialogues:
         rest = 1 - sum(known.values())
         if rest < -1e-9 or (len(known) == len(given) and rest > 1e-9):
             where = cell.get(self.protocol.item, "")
-            raise UsageError(f"planted: the topics of {where} have {1 - rest:.3g} in all, not 1. Mend one, or leave it out.")
+            raise UsageError(
+                f"planted: the topics of {where} have {1 - rest:.3g} in all, not 1. Mend one, or leave it out."
+            )
         return {topic: known.get(topic, max(0.0, rest) / max(1, len(given) - len(known))) for topic in given}
 
     def write(self, cell: Mapping[str, str], draws: Sequence[float]) -> str:

@@ -83,7 +83,10 @@ class Words:
         found = self._expected.get((number, known))
         if found is None:
             words = self.lists[self._language(cell)]
-            found = self._expected[number, known] = (words, _inclusion([self._weight(word, cell) for word in words], number))
+            found = self._expected[number, known] = (
+                words,
+                _inclusion([self._weight(word, cell) for word in words], number),
+            )
         return found
 
     def draw(self, cell: Mapping[str, str], random: Random, number: int = ASKED) -> list[Word]:

@@ -122,7 +122,9 @@ class Settings:
         return any(getattr(self, name) for name in FAULTS)
 
 
-_DEFAULTS = {f.name: f.default for f in fields(Settings) if f.name not in ("text", "value", "share", "levels", "planted")}
+_DEFAULTS = {
+    f.name: f.default for f in fields(Settings) if f.name not in ("text", "value", "share", "levels", "planted")
+}
 _ABOVE_ONE = ("spread", "wait", "latency")  # seconds and a standard deviation: not shares
 
 
@@ -258,7 +260,9 @@ def outcome_shares(
     found = {outcome: declared(settings, protocol, name, cell) or 0.0 for name, outcome in names.items()}
     if sum(found.values()) > 1 + 1e-9:
         said = ", ".join(f"{outcome} {share:g}" for outcome, share in found.items() if share)
-        raise UsageError(f"planted: {said} where {cell.get(protocol.item, '')} is asked: shares are at most 1 together.")
+        raise UsageError(
+            f"planted: {said} where {cell.get(protocol.item, '')} is asked: shares are at most 1 together."
+        )
     return found
 
 
