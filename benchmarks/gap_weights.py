@@ -83,14 +83,14 @@ def features(pair: Pair) -> dict[str, Counter[str]]:
     return {side: amounts for side, (_, amounts) in best.items()}
 
 
-def _amounts(found, at, mine, entity, mention, people) -> Counter[str]:  # type: ignore[no-untyped-def]
+def _amounts(found, at, mine, entity, mention, people) -> dict[str, float]:  # type: ignore[no-untyped-def]
     low, high = sorted((mention.first, at))
     between = sum(
         any(low < other.first < high for other in person.mentions) for person in people if person is not entity
     )
-    amounts: Counter[str] = Counter()
+    amounts: dict[str, float] = {}
     for name, amount in (*rules.features(found, at, mine, mention, between), *rules.of_entity(entity, at)):
-        amounts[name] += amount
+        amounts[name] = amounts.get(name, 0.0) + amount
     return amounts
 
 
