@@ -14,7 +14,6 @@ from __future__ import annotations
 import argparse
 import csv
 import sys
-from collections import Counter
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
@@ -61,7 +60,7 @@ def candidates(pair: Pair) -> tuple[tuple[str, int], tuple[str, int]]:
     return (pair["A"], int(pair["A-offset"])), (pair["B"], int(pair["B-offset"]))
 
 
-def features(pair: Pair) -> dict[str, Counter[str]]:
+def features(pair: Pair) -> dict[str, dict[str, float]]:
     """A and B → the features of the entity that each belongs to, at its best mention."""
     found = tokens(plain(pair["Text"]))
     people = rules.people_in(
@@ -72,7 +71,7 @@ def features(pair: Pair) -> dict[str, Counter[str]]:
         found, people, {i: rules.PRONOUNS[t.word] for i, t in enumerate(found) if t.word in rules.PRONOUNS and i < at}
     )
     mine = rules.pronoun_role(found, at)
-    best: dict[str, tuple[float, Counter[str]]] = {}
+    best: dict[str, tuple[float, dict[str, float]]] = {}
     for side, (_, start) in zip("AB", candidates(pair), strict=True):
         place = rules._token_at(found, start)
         for entity in people:
@@ -101,13 +100,12 @@ def fit(pairs: Sequence[Pair]) -> dict[str, float]:
     for pair in pairs:
         found = features(pair) if pair["A-coref"] != pair["B-coref"] else {}
         if len(found) == 2:
-            difference = Counter(found["A"])
-            difference.subtract(found["B"])
-            differences.append(difference)
+            names_here = {*found["A"], *found["B"]}
+            differences.append({name: found["A"].get(name, 0.0) - found["B"].get(name, 0.0) for name in names_here})
             first.append(pair["A-coref"] == "TRUE")
             weights.append(FEMININE_WEIGHT if pair["Pronoun"].lower() in FEMININE else 1.0)
     names = sorted({name for difference in differences for name in difference} - {"relative"})
-    table = np.array([[float(difference[name]) for name in names] for difference in differences])
+    table = np.array([[difference.get(name, 0.0) for name in names] for difference in differences])
     model = LogisticRegression(C=PENALTY, fit_intercept=False, max_iter=3000)
     model.fit(
         np.vstack([table, -table]), np.concatenate([first, np.logical_not(first)]), np.concatenate([weights, weights])
