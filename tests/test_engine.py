@@ -108,7 +108,9 @@ def test_a_models_own_bound_holds(store: Store) -> None:
 def test_the_rate_is_kept(store: Store) -> None:
     model = Counting()
     drive(store, model, (job(str(n)) for n in range(10)), Limits(concurrency=10, rate=3000))
-    assert model.times[-1] - model.times[0] >= 9 * 0.02 * 0.95
+    assert all(
+        time - model.times[0] >= number * 0.02 * 0.95 for number, time in enumerate(model.times)
+    )  # none is early
 
 
 def test_what_was_answered_is_not_asked_again(store: Store) -> None:

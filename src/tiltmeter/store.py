@@ -238,30 +238,34 @@ class Store:
     def write(self, calls: Sequence[tuple[Request, Reply]], outputs: Sequence[Output], labels: Sequence[Label]) -> None:
         """All rows in one transaction."""
         date = now()
+        with self._transaction():
+            self._db.executemany(f"INSERT OR REPLACE INTO calls VALUES ({','.join('?' * 18)})",
+                                 [_call(request, reply, date) for request, reply in calls])  # fmt: skip
+            self._db.executemany("INSERT OR REPLACE INTO outputs VALUES (?,?,?,?,?)", outputs)
+            self._db.executemany(_LABEL, [(*label, date) for label in labels])
+
+    @contextmanager
+    def _transaction(self) -> Iterator[None]:
+        """All of what is written inside, or nothing of it."""
         with _said(self.path):
             self._db.execute("BEGIN IMMEDIATE")
             try:
-                self._db.executemany(f"INSERT OR REPLACE INTO calls VALUES ({','.join('?' * 18)})",
-                                     [_call(request, reply, date) for request, reply in calls])  # fmt: skip
-                self._db.executemany("INSERT OR REPLACE INTO outputs VALUES (?,?,?,?,?)", outputs)
-                self._db.executemany(_LABEL, [(*label, date) for label in labels])
+                yield
                 self._db.execute("COMMIT")
-            except BaseException:
-                with suppress(sqlite3.Error):
-                    self._db.execute("ROLLBACK")
-                raise
+            finally:
+                if self._db.in_transaction:
+                    with suppress(sqlite3.Error):
+                        self._db.execute("ROLLBACK")
 
     def supersede(self, labels: Sequence[Label]) -> None:
         """Writes labels in place of what the same annotators said of the same outputs before, which is kept."""
         date = now()
-        with _said(self.path):
-            self._db.execute("BEGIN IMMEDIATE")
+        with self._transaction():
             self._db.executemany(
                 "UPDATE labels SET current=0 WHERE output=? AND annotator=? AND attribute=?",
                 [row[:3] for row in labels],
             )
             self._db.executemany(_LABEL, [(*label, date) for label in labels])
-            self._db.execute("COMMIT")
 
     # reading for analysis
 
