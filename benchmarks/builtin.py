@@ -38,7 +38,7 @@ from typing import Any
 
 import aiohttp
 
-from tiltmeter import plan, registry, run
+from tiltmeter import plan, registry
 from tiltmeter.engine import Engine, Job, Models
 from tiltmeter.limits import Limits
 from tiltmeter.models import FREE, Model
@@ -71,7 +71,7 @@ def probes() -> list[Request]:
     trials = plan.trials(
         protocol, plan.Choices(("builtin",), languages=("en",), modes=("exact",), begin="The answer is '")
     )
-    return [run.request(trial, protocol) for trial in trials if trial.factors["order"] == "he_first"]
+    return [plan.request(trial, protocol) for trial in trials if trial.factors["order"] == "he_first"]
 
 
 def job(request: Request) -> Job:

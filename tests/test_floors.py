@@ -9,7 +9,7 @@ import pytest
 
 SOURCE = Path(__file__).parents[1] / "src" / "tiltmeter"
 FLOORS = {
-    "records": 1, "errors": 1, "stats": 1,
+    "records": 1, "errors": 1, "pictures": 1, "stats": 1,
     "models": 2, "instruments": 2, "protocol": 2, "store": 2, "registry": 2,
     "engine": 3, "limits": 3, "plan": 3, "cost": 3, "design": 3, "served": 3, "injection": 3, "protocols": 3, "signature": 3,
     "run": 4, "label": 4, "analyse": 4,

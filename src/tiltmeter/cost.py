@@ -18,7 +18,7 @@ from .instruments import Instrument
 from .models import Price
 from .plan import Choices
 from .protocol import Protocol
-from .records import SUBJECT, Answered, Message, Output, Reply, Request, Trial
+from .records import SUBJECT, Answered, Output, Reply, Request, Trial
 
 RULE = ("tokens: a quarter of an ASCII character, one for any other, 8 a message; completions at their limit. "
         "'most': every judge as often as it may be asked, a token a byte (what --max-cost reserves)")  # fmt: skip
@@ -77,7 +77,7 @@ def lines(protocol: Protocol, choices: Choices, instruments: Sequence[Instrument
     found: list[Line] = []
     for subject, numbers in counted.items():
         for mode, trials in rounds.items():
-            mean = _mean([size(_asked(trial, protocol)) for trial in trials])
+            mean = _mean([size(plan.request(trial, protocol)) for trial in trials])
             found.append(
                 _line(subject, SUBJECT, mode, numbers[mode], (numbers[mode], numbers[mode]), mean, price(subject))
             )
@@ -95,7 +95,7 @@ def lines(protocol: Protocol, choices: Choices, instruments: Sequence[Instrument
                         for place, number in enumerate((1, least, most)):
                             sums[place] += number * samples
             some = trials[:: max(1, len(trials) // SAMPLED)]
-            asked = [_asked(trial, protocol) if exact else _first(instrument, trial) for trial in some] if calls else []
+            asked = [plan.request(trial, protocol) if exact else _first(instrument, trial) for trial in some] if calls else []
             shown = _mean([size(each) for each in asked if each is not None])
             found += [_line(model, instrument.annotator, mode, outputs, (least, most), shown, price(model))
                       for model, (outputs, least, most) in calls.items()]  # fmt: skip
@@ -124,11 +124,6 @@ def _rounds(protocol: Protocol, choices: Choices) -> Mapping[str, list[Trial]]:
     for trial in plan.trials(protocol, one):
         found.setdefault(trial.mode, []).append(trial)
     return found
-
-
-def _asked(trial: Trial, protocol: Protocol) -> Request:
-    return Request(trial.subject, (Message("user", trial.prompt),), trial.sampling, trial.begin,
-                   protocol.modes[trial.mode].logprobs)  # fmt: skip
 
 
 def _first(instrument: Instrument, trial: Trial) -> Request | None:

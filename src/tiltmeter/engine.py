@@ -19,10 +19,11 @@ from contextlib import contextmanager, suppress
 from dataclasses import replace
 from typing import Any, TypeVar
 
+from . import pictures
 from .errors import Interrupted, ModelError, TiltmeterError, TransientError, Unanswered
 from .limits import Budget, Gate, Limits, Stopped, Tally, pause
-from .models import Model
-from .records import Label, Output, Reply, Request
+from .models import Model, Queued
+from .records import ANSWER, ERROR, Label, Output, Reply, Request
 from .store import Store
 
 Row = Output | Label
@@ -250,12 +251,13 @@ class Engine:
         reserved = await self._budget.reserve(model, request)
         cost = 0.0
         try:
-            reply = await model.ask(request)
+            reply = await self._ask(model, request)
             self.tally.calls += 1
             known = reply.cost
             if known is None and model.price is not None:
-                known = model.price.of(*reply.usage) if reply.usage else model.price.worst(request)
-                if not reply.usage and known:
+                known = model.price.paid(request, reply)
+                if known is None:
+                    known = model.price.worst(request)
                     self.tally.warnings.add(
                         f"{model.name} does not say what it used, or says what cannot be: the worst "
                         "case is counted as its cost."
@@ -267,6 +269,41 @@ class Engine:
         finally:
             self._budget.settle(reserved, cost)
             self.tally.spent = self._budget.spent
+
+    async def _ask(self, model: Model, request: Request) -> Reply:
+        """Asks; work that is handed in and fetched is handed in once, also by a process that was killed since."""
+        if isinstance(model, Queued):
+            remote = self._store.remote(request.key)
+            if not remote:
+                remote = await model.submit(request)
+                self._store.submitted(request, remote)
+            reply = replace(await self._unless_stopped(model.fetch(request, remote)), remote=remote)
+        else:
+            reply = await model.ask(request)
+        return await self._pictured(reply) if request.size and reply.outcome == ANSWER else reply
+
+    async def _unless_stopped(self, work: Coroutine[Any, Any, Reply]) -> Reply:
+        """Waiting for work whose id is stored may end at once: the same command goes on waiting."""
+        waiting, stopped = asyncio.ensure_future(work), asyncio.ensure_future(self._stop.wait())
+        try:
+            await asyncio.wait((waiting, stopped), return_when=asyncio.FIRST_COMPLETED)
+            if not waiting.done():
+                raise Stopped
+            return waiting.result()
+        finally:
+            waiting.cancel()
+            stopped.cancel()
+
+    async def _pictured(self, reply: Reply) -> Reply:
+        """The reply with its picture stored. One that cannot be used is an outcome, and what came is kept all the same."""
+        try:
+            found = await asyncio.to_thread(pictures.checked, reply.picture)
+        except pictures.Unusable as problem:
+            blob = self._store.put_blob(reply.picture, ".bin") if reply.picture else ""
+            return replace(
+                reply, outcome=ERROR, text=f"the picture {blob or 'that came'} {problem}", picture=b"", blob=blob
+            )
+        return replace(reply, picture=b"", blob=self._store.put_picture(reply.picture, found))
 
 
 T = TypeVar("T")

@@ -14,7 +14,7 @@ from typing import Any
 
 from .errors import UnknownName, UsageError
 from .protocol import SEVERAL, Protocol, Row
-from .records import Trial, content_id
+from .records import Message, Request, Trial, content_id
 
 EVERY = "*"  # as a level: all levels
 
@@ -125,6 +125,13 @@ def trials(protocol: Protocol, choices: Choices) -> Iterator[Trial]:
         yield Trial(key, subject, mode.name, cell, sample, prompt, begin, sampling)
 
 
+def request(trial: Trial, protocol: Protocol) -> Request:
+    """What a trial asks its subject."""
+    mode = protocol.modes[trial.mode]
+    return Request(trial.subject, (Message("user", trial.prompt),), trial.sampling, trial.begin, mode.logprobs,
+                   nonce=f"{trial.id}/{trial.sample}", size=mode.size)  # fmt: skip
+
+
 def count(protocol: Protocol, choices: Choices) -> dict[str, dict[str, int]]:
     """Trials by subject and mode."""
     number = len(cells(protocol, choices))
@@ -144,4 +151,4 @@ def _shuffle(seed: int, *names: str) -> bytes:
     return sha256("\x1f".join((str(seed), *names)).encode()).digest()
 
 
-__all__: Sequence[str] = ("Choices", "cells", "check", "count", "trials")
+__all__: Sequence[str] = ("Choices", "cells", "check", "count", "request", "trials")

@@ -27,12 +27,17 @@ from .records import Sampling, content_id
 
 Row = dict[str, str]
 SEVERAL = "|"
+SIZE = "1024x1024"  # of pictures, where a mode does not say
+_SIZE = re.compile(r"[1-9]\d{1,4}x[1-9]\d{1,4}")
 _SLOT = re.compile(r"\{\{|\}\}|\{(\w+)\}")  # {{ and }} stand for braces
 
 
 @dataclass(frozen=True, slots=True)
 class Mode:
-    """One way to obtain outputs: drawn (`logprobs` 0) or read from the probabilities of the next tokens."""
+    """One way to obtain outputs: drawn (`logprobs` 0) or read from the probabilities of the next tokens.
+
+    size: WIDTHxHEIGHT in pixels of the pictures that are asked for; "" in a protocol of texts.
+    """
 
     name: str
     samples: int = 1
@@ -41,6 +46,7 @@ class Mode:
     temperature: float | None = 1.0
     top_p: float | None = 1.0
     max_tokens: int = 256
+    size: str = ""
 
     @property
     def sampling(self) -> Sampling:
@@ -222,7 +228,7 @@ def load(path: Path) -> Protocol:
         prompt=_text(data, "prompt", where),
         factors=tuple(data["factors"]),
         item=_text(data, "item", where),
-        modes={name: _make(Mode, {"name": name, **mode}, f"{where}, modes.{name}") for name, mode in _modes(data)},
+        modes={name: _mode(name, mode, data, f"{where}, modes.{name}") for name, mode in _modes(data)},
         instruments=tuple(_instrument(spec, path.parent, where) for spec in data.get("instruments", ())),
         measures=tuple(_make(MeasureSpec, _frozen(spec), f"{where}, measures") for spec in data.get("measures", ())),
         variants={"default": Variant("default")}
@@ -278,6 +284,16 @@ def _check(protocol: Protocol, where: str) -> None:
 def _modes(data: Mapping[str, Any]) -> Iterable[tuple[str, dict[str, Any]]]:
     modes: dict[str, dict[str, Any]] = data.get("modes", {"sampled": {}})
     return modes.items()
+
+
+def _mode(name: str, mode: dict[str, Any], data: Mapping[str, Any], where: str) -> Mode:
+    """A mode; that of an image protocol has a size."""
+    drawn = data.get("modality", "text") == "image"
+    made = _make(Mode, {"name": name, **({"size": SIZE} if drawn else {}), **mode}, where)
+    if drawn != bool(made.size) or (drawn and not _SIZE.fullmatch(made.size)):
+        raise ProtocolError(f'{where}: size = "{made.size}". With modality = "image" it is for instance "{SIZE}", '
+                            "in a protocol of texts it is left out.")  # fmt: skip
+    return made
 
 
 def _instrument(spec: dict[str, Any], folder: Path, where: str) -> InstrumentSpec:

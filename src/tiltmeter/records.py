@@ -83,6 +83,8 @@ class Request:
     logprobs: how many alternatives with log-probabilities for each position; 0 for none.
     schema:   a JSON Schema (as text) that the reply must follow, or "".
     purpose:  "subject" or the annotator's id.
+    size:     WIDTHxHEIGHT in pixels of the picture that is asked for; "" asks for text.
+    longest:  pixels that the longer side of a shown picture has at most; 0 shows them as they are.
     nonce:    what keeps two draws of the same prompt apart: `TRIAL/SAMPLE` for a subject, the output's id and a turn for
               a judge.
     """
@@ -95,12 +97,15 @@ class Request:
     schema: str = ""
     purpose: str = SUBJECT
     nonce: str = ""
+    size: str = ""
+    longest: int = 0
     text: str = field(init=False, repr=False, compare=False)  # canonical JSON, stored beside the reply
     key: str = field(init=False, repr=False, compare=False)  # id of the call: a request is paid for once
 
     def __post_init__(self) -> None:
+        pictures = (self.size, self.longest) if self.size or self.longest else ()
         text = canonical((self.model, self.messages, self.sampling, self.begin, self.logprobs, self.schema, self.purpose,
-                          self.nonce))  # fmt: skip
+                          self.nonce, *pictures))  # fmt: skip
         object.__setattr__(self, "text", text)
         object.__setattr__(self, "key", _digest(text))
 
@@ -120,6 +125,9 @@ class Reply:
     usage:        (prompt tokens, completion tokens) as the server said, or None.
     cost:         US dollars, or None where the price is unknown.
     omitted:      parameters that the model refuses and that were left out (`provider default`).
+    revised:      the prompt as the provider rewrote it, where it says so.
+    picture:      the bytes of the picture that came; the engine stores them and puts their name into `blob`.
+    remote:       the id under which the provider worked on it, where it was submitted and polled.
     """
 
     text: str
@@ -131,8 +139,10 @@ class Reply:
     cost: float | None = None
     omitted: tuple[str, ...] = ()
     revised: str = ""
-    picture: bytes = b""
+    picture: bytes = field(default=b"", repr=False)
     raw: str = ""
+    blob: str = ""
+    remote: str = ""
 
 
 class Output(NamedTuple):

@@ -9,20 +9,14 @@ from .engine import Engine, Job, Models
 from .limits import Limits, Tally
 from .plan import Choices
 from .protocol import Protocol
-from .records import Message, Output, Request, Trial
+from .records import Output, Trial
 from .store import Store
 
 
-def request(trial: Trial, protocol: Protocol) -> Request:
-    """What a trial asks its subject."""
-    return Request(trial.subject, (Message("user", trial.prompt),), trial.sampling, trial.begin,
-                   protocol.modes[trial.mode].logprobs, nonce=f"{trial.id}/{trial.sample}")  # fmt: skip
-
-
 def _job(trial: Trial, protocol: Protocol) -> Job:
-    asked = request(trial, protocol)
+    asked = plan.request(trial, protocol)
     (reply,) = yield [asked]
-    return [Output(trial.id, reply.outcome, reply.text, asked.key)]
+    return [Output(trial.id, reply.outcome, reply.text, asked.key, reply.blob)]
 
 
 async def generate(store: Store, protocol: Protocol, choices: Choices, models: Models, limits: Limits,

@@ -17,13 +17,16 @@ import sqlite3
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from datetime import UTC, datetime
+from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
 from .errors import RunBusy, RunMismatch, StoreError
-from .records import SUBJECT, Label, Output, Reply, Request, Sampling, Token, Trial, canonical, content_id
+from .pictures import Picture
+from .records import SUBJECT, Label, Output, Reply, Request, Sampling, Token, Trial, canonical
 
 SCHEMA = 1
+PICTURE = "picture"  # kind of the artefacts that say what a picture of `blobs/` is
 # calls keeps its row ids: its rows are long, and are appended in place of being sorted in by a random key.
 _TABLES = """
 CREATE TABLE meta (key TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
@@ -228,12 +231,22 @@ class Store:
         with _said(self.path):
             row = self._db.execute(
                 "SELECT text, outcome, alternatives, served, fingerprint, prompt_tokens, completion_tokens, cost,"
-                " omitted, revised, raw FROM calls WHERE key=? AND outcome IS NOT NULL", (key,)).fetchone()  # fmt: skip
+                " omitted, revised, raw, blob FROM calls WHERE key=? AND outcome IS NOT NULL", (key,)).fetchone()  # fmt: skip
         if row is None:
             return None
         usage = None if row[5] is None else (row[5], row[6])
         omitted = tuple(json.loads(row[8])) if row[8] else ()
-        return Reply(row[0], row[1], unpack(row[2]), row[3], row[4], usage, row[7], omitted, row[9], raw=row[10])
+        return Reply(row[0], row[1], unpack(row[2]), row[3], row[4], usage, row[7], omitted, row[9], raw=row[10],
+                     blob=row[11])  # fmt: skip
+
+    def remote(self, key: str) -> str:
+        """The provider's id of a request that was submitted and has no reply yet, or ""."""
+        found = next(self.rows("SELECT remote_id FROM calls WHERE key=? AND outcome IS NULL", (key,)), None)
+        return str(found[0]) if found else ""
+
+    def submitted(self, request: Request, remote: str) -> None:
+        """Keeps the provider's id of a request before its reply is waited for."""
+        self.write([(request, Reply("", "", remote=remote))], (), ())
 
     def write(self, calls: Sequence[tuple[Request, Reply]], outputs: Sequence[Output], labels: Sequence[Label]) -> None:
         """All rows in one transaction."""
@@ -300,7 +313,7 @@ class Store:
 
     def put_blob(self, content: bytes, suffix: str) -> str:
         """Stores a file once, under its hash; returns its name."""
-        name = content_id(content.hex()) + suffix
+        name = sha256(content).hexdigest()[:32] + suffix
         path = self.folder / "blobs" / name
         if not path.exists():
             with _said(path):
@@ -310,6 +323,17 @@ class Store:
                 part.replace(path)
         return name
 
+    def put_picture(self, content: bytes, found: Picture) -> str:
+        """Stores a picture once, and what was found out about it; returns its name."""
+        name = self.put_blob(content, found.suffix)
+        self.keep(PICTURE, name, json.dumps({**found._asdict(), "bytes": len(content)}))
+        return name
+
+    def picture(self, name: str) -> dict[str, Any]:
+        """What is known of a stored picture (media_type, width, height, mode, bytes); empty where it is none."""
+        found: dict[str, Any] = json.loads(self.artefact(PICTURE, name) or "{}")
+        return found
+
 
 def _trial(row: Sequence[Any]) -> Trial:
     return Trial(row[0], row[1], row[2], json.loads(row[3]), row[4], row[5], row[6], Sampling(*json.loads(row[7])))
@@ -318,8 +342,8 @@ def _trial(row: Sequence[Any]) -> Trial:
 def _call(request: Request, reply: Reply, date: str) -> tuple[Any, ...]:
     prompt, completion = reply.usage or (None, None)
     omitted = json.dumps(reply.omitted) if reply.omitted else ""
-    return (request.key, request.purpose, request.model, request.text, None, reply.outcome, reply.text,
-            pack(reply.alternatives), "", reply.revised, reply.raw, reply.served, reply.fingerprint, prompt, completion,
+    return (request.key, request.purpose, request.model, request.text, reply.remote or None, reply.outcome or None, reply.text,
+            pack(reply.alternatives), reply.blob, reply.revised, reply.raw, reply.served, reply.fingerprint, prompt, completion,
             reply.cost, omitted, date)  # fmt: skip
 
 

@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from typing import Any
 
 import pytest
+from tests.drawing import noise, picture
 from wire import KEY, AnthropicWire, anthropic_reply
 
 from tiltmeter.errors import Incapable, MissingKey, ModelError, TiltmeterError, TransientError, UsageError
@@ -188,7 +189,7 @@ def test_a_schema_is_sent_and_left_out_where_it_is_refused() -> None:
     assert "output_config" not in without.body and "response_format" in without.omitted
 
 
-PNG, JPEG = b"\x89PNG\r\n\x1a\n" + b"0" * 50, b"\xff\xd8\xff" + b"1" * 50
+PNG, JPEG = picture("PNG"), picture("JPEG")
 
 
 def test_pictures_are_checked_by_the_server() -> None:
@@ -211,7 +212,7 @@ def test_pictures_are_checked_by_the_server() -> None:
 
 @pytest.mark.parametrize(
     ("content", "error", "said"),
-    [(b"%PDF-1.7", ModelError, "no PNG, JPEG, WebP or GIF"), (PNG + b"0" * 6 * 2**20, ModelError, "Make it smaller")],
+    [(b"%PDF-1.7", ModelError, "no PNG, JPEG, WebP or GIF"), (noise((1500, 1500)), ModelError, "Make it smaller")],
 )
 def test_pictures_that_no_provider_takes(content: bytes, error: type[Exception], said: str) -> None:
     asked = Request("anthropic:x", (Message("user", "What?", ("p",)),), SAMPLING)

@@ -5,6 +5,7 @@ import math
 from typing import Any
 
 import pytest
+from tests.drawing import noise, picture
 from wire import KEY, GeminiWire, gemini_error, gemini_reply
 
 from tiltmeter.errors import Incapable, MissingKey, ModelError, TransientError
@@ -159,7 +160,7 @@ def test_what_is_no_reply(body: Any) -> None:
         parsed(body)
 
 
-PNG, JPEG = b"\x89PNG\r\n\x1a\n" + b"0" * 50, b"\xff\xd8\xff" + b"1" * 50
+PNG, JPEG = picture("PNG"), picture("JPEG")
 
 
 def test_pictures_are_checked_by_the_server() -> None:
@@ -182,7 +183,7 @@ def test_pictures_are_checked_by_the_server() -> None:
 
 @pytest.mark.parametrize(
     ("content", "error", "said"),
-    [(b"%PDF-1.7", ModelError, "no PNG, JPEG, WebP or GIF"), (PNG + b"0" * 6 * 2**20, ModelError, "Make it smaller")],
+    [(b"%PDF-1.7", ModelError, "no PNG, JPEG, WebP or GIF"), (noise((1500, 1500)), ModelError, "Make it smaller")],
 )
 def test_pictures_that_no_provider_takes(content: bytes, error: type[Exception], said: str) -> None:
     asked = Request("gemini:x", (Message("user", "What?", ("p",)),), SAMPLING)

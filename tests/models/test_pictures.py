@@ -3,15 +3,15 @@
 import base64
 
 import pytest
+from tests.drawing import opened, picture
 
 from tiltmeter.errors import Incapable
 from tiltmeter.models import PICTURE_TOKENS, Price
 from tiltmeter.models.http import believed
 from tiltmeter.models.openai import OpenAIChat
-from tiltmeter.models.pictures import prepared
 from tiltmeter.records import Message, Request
 
-WEBP = b"RIFF\x10\x00\x00\x00WEBPVP8 " + b"2" * 20
+WEBP = picture("WEBP")
 SHOWN = Request("openai:x", (Message("user", "What is it?", ("w.webp",)),))
 
 
@@ -28,17 +28,12 @@ def test_a_model_without_a_run_folder_is_shown_none() -> None:
         OpenAIChat("m", "", local=False).build(SHOWN, frozenset())
 
 
-@pytest.mark.parametrize(
-    ("content", "media_type"),
-    [
-        (b"\x89PNG\r\n\x1a\n0", "image/png"),
-        (b"\xff\xd8\xff\xe0", "image/jpeg"),
-        (WEBP, "image/webp"),
-        (b"GIF89a0", "image/gif"),
-    ],
-)
-def test_media_types_are_those_of_the_bytes(content: bytes, media_type: str) -> None:
-    assert prepared("x.bin", lambda name: content).media_type == media_type
+def test_what_is_shown_is_bounded_as_the_request_says() -> None:
+    large = Request("openai:x", SHOWN.messages, longest=32)
+    body = OpenAIChat("m", "", local=False, read={"w.webp": WEBP}.__getitem__).build(large, frozenset()).body
+    data = body["messages"][0]["content"][1]["image_url"]["url"].partition(",")[2]
+    assert opened(base64.b64decode(data)).size == (32, 24)
+    assert large.key != SHOWN.key
 
 
 def test_a_picture_is_reserved_for_and_believed() -> None:

@@ -15,20 +15,34 @@ from ..records import Reply, Request
 PICTURE_TOKENS = 50_000
 
 
+# The most tokens that a generated picture is billed as: gpt-image-1, 6,240 for 1024x1536 in high quality (OpenAI's guide to
+# image generation, 2026), with room for models that think before they draw.
+DRAWN_TOKENS = 16_000
+
+
 class Price(NamedTuple):
-    """US dollars for a million tokens."""
+    """US dollars for a million tokens, and for one picture that is generated."""
 
     prompt: float
     completion: float
+    picture: float = 0.0
 
-    def of(self, prompt_tokens: int, completion_tokens: int) -> float:
-        return (self.prompt * prompt_tokens + self.completion * completion_tokens) / 1e6
+    def of(self, prompt_tokens: int, completion_tokens: int, pictures: int = 0) -> float:
+        return (self.prompt * prompt_tokens + self.completion * completion_tokens) / 1e6 + self.picture * pictures
 
     def worst(self, request: Request) -> float:
         """The most that a request can cost: a token is at least one byte, and each turn has a few of its own."""
         size = sum(len(message.content.encode()) + 16 for message in request.messages) + len(request.begin.encode())
         size += PICTURE_TOKENS * sum(len(message.pictures) for message in request.messages)
-        return self.of(size + len(request.schema), request.sampling.max_tokens)
+        return self.of(size + len(request.schema), DRAWN_TOKENS if request.size else request.sampling.max_tokens,
+                       bool(request.size))  # fmt: skip
+
+    def paid(self, request: Request, reply: Reply) -> float | None:
+        """What a reply cost, or None where it does not say what it used and that matters."""
+        drawn = bool(request.size and (reply.picture or reply.blob))
+        if reply.usage is None and (self.prompt or self.completion):
+            return None
+        return self.of(*(reply.usage or (0, 0)), drawn)
 
 
 FREE = Price(0.0, 0.0)
@@ -50,4 +64,20 @@ class Model:
 
     async def ask(self, request: Request) -> Reply:
         """One reply. Raises TransientError (worth another try) or ModelError (the run stops)."""
+        raise NotImplementedError
+
+
+class Queued(Model):
+    """A model that is given work and asked later whether it is done. The engine stores the id before it asks."""
+
+    async def submit(self, request: Request) -> str:
+        """Hands the request in, once; the provider's id of the work. Errors as in `ask`."""
+        raise NotImplementedError
+
+    async def fetch(self, request: Request, remote: str) -> Reply:
+        """Waits for submitted work, which is paid for: it is never handed in again.
+
+        Unanswered where it has not ended in time: the same command goes on waiting. Work that failed, or whose result is
+        gone, is a reply with the outcome `error`.
+        """
         raise NotImplementedError

@@ -47,7 +47,9 @@ class AnthropicMessages:
         if system:
             body["system"] = system
         turns = [
-            {"role": each.role, "content": self._content(each)} for each in request.messages if each.role != "system"
+            {"role": each.role, "content": self._content(each, request.longest)}
+            for each in request.messages
+            if each.role != "system"
         ]
         left_out = [] if sampling.seed is None else ["seed"]  # there is none
         for name, value in (("temperature", sampling.temperature), ("top_p", sampling.top_p)):
@@ -66,11 +68,11 @@ class AnthropicMessages:
             left_out.append("response_format")
         return HttpRequest("/messages", self._headers, body | {"messages": turns}, tuple(left_out))
 
-    def _content(self, message: Message) -> str | list[dict[str, Any]]:
+    def _content(self, message: Message, longest: int) -> str | list[dict[str, Any]]:
         """Text, or pictures and then the text, as the documentation advises."""
         if not message.pictures:
             return message.content
-        shown = [prepared(name, self._read) for name in message.pictures]
+        shown = [prepared(name, self._read, longest) for name in message.pictures]
         blocks: list[dict[str, Any]] = [
             {"type": "image", "source": {"type": "base64", "media_type": each.media_type, "data": each.data}}
             for each in shown

@@ -65,7 +65,7 @@ class GeminiContent:
             left_out.append("thinking")
         if request.begin:
             left_out.append("begin")
-        turns = [{"role": "model" if each.role == "assistant" else "user", "parts": self._parts(each)}
+        turns = [{"role": "model" if each.role == "assistant" else "user", "parts": self._parts(each, request.longest)}
                  for each in request.messages if each.role != "system"]  # fmt: skip
         body: dict[str, Any] = {"contents": turns, "generationConfig": config}
         system = [{"text": each.content} for each in request.messages if each.role == "system"]
@@ -73,8 +73,8 @@ class GeminiContent:
             body["systemInstruction"] = {"parts": system}
         return HttpRequest(self._path, self._headers, body, tuple(left_out))
 
-    def _parts(self, message: Message) -> list[dict[str, Any]]:
-        shown = [prepared(name, self._read) for name in message.pictures]
+    def _parts(self, message: Message, longest: int) -> list[dict[str, Any]]:
+        shown = [prepared(name, self._read, longest) for name in message.pictures]
         blocks: list[dict[str, Any]] = [
             {"inlineData": {"mimeType": each.media_type, "data": each.data}} for each in shown
         ]

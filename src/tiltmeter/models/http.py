@@ -15,7 +15,7 @@ from typing import Any, NamedTuple, NoReturn, Protocol
 
 from ..errors import Incapable, MissingKey, ModelError, TiltmeterError, TransientError
 from ..records import ANSWER, Reply, Request
-from . import PICTURE_TOKENS, Model, Price
+from . import DRAWN_TOKENS, PICTURE_TOKENS, Model, Price
 
 MAX_REPLY = 64 * 2**20  # bytes; more than any reply that is meant
 NO_LOGPROBS = "gives no log-probabilities, which this mode reads. Type: --mode sampled"
@@ -203,7 +203,8 @@ def believed(prompt: Any, completion: Any, request: Request) -> tuple[int, int] 
         return None
     shown = PICTURE_TOKENS * sum(len(each.pictures) for each in request.messages)
     sent = sum(len(each.content.encode()) + 64 for each in request.messages) + len(request.schema) + 1024 + shown
-    return None if prompt > sent or completion > 4 * request.sampling.max_tokens + 1024 else (prompt, completion)
+    most = DRAWN_TOKENS if request.size else 4 * request.sampling.max_tokens + 1024
+    return None if prompt > sent or completion > most else (prompt, completion)
 
 
 def _json(content: bytes) -> Any:

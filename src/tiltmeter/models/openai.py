@@ -36,7 +36,9 @@ class OpenAIChat:
             self._headers["Authorization"] = f"Bearer {key}"
 
     def build(self, request: Request, omitted: frozenset[str]) -> HttpRequest:
-        messages = [{"role": message.role, "content": self._content(message)} for message in request.messages]
+        messages = [
+            {"role": message.role, "content": self._content(message, request.longest)} for message in request.messages
+        ]
         sampling = request.sampling
         limit = "max_completion_tokens" if "max_tokens" in omitted else "max_tokens"
         body: dict[str, Any] = {"temperature": sampling.temperature, "top_p": sampling.top_p, "seed": sampling.seed}
@@ -59,10 +61,10 @@ class OpenAIChat:
         body |= {"model": self._model, "messages": messages, limit: sampling.max_tokens}
         return HttpRequest("/chat/completions", self._headers, body, tuple(left_out))
 
-    def _content(self, message: Message) -> str | list[dict[str, Any]]:
+    def _content(self, message: Message, longest: int) -> str | list[dict[str, Any]]:
         if not message.pictures:
             return message.content
-        shown = [prepared(name, self._read) for name in message.pictures]
+        shown = [prepared(name, self._read, longest) for name in message.pictures]
         blocks: list[dict[str, Any]] = [{"type": "image_url", "image_url": {"url": each.url}} for each in shown]
         return [{"type": "text", "text": message.content}, *blocks]
 

@@ -6,6 +6,7 @@ from base64 import b64encode
 from collections.abc import Callable
 from typing import NamedTuple
 
+from .. import pictures
 from ..errors import Incapable, ModelError
 
 Read = Callable[[str], bytes]  # a blob's name → its bytes
@@ -14,7 +15,7 @@ LARGEST = 5 * 2**20
 
 
 class Picture(NamedTuple):
-    """media_type: image/png, image/jpeg, image/webp or image/gif; data: base64."""
+    """media_type: image/png, image/jpeg or image/webp; data: base64."""
 
     media_type: str
     data: str
@@ -24,28 +25,19 @@ class Picture(NamedTuple):
         return f"data:{self.media_type};base64,{self.data}"
 
 
-def prepared(name: str, read: Read | None) -> Picture:
-    """A blob as a picture. Raises ModelError where it is none that providers take, Incapable where none can be read."""
+def prepared(name: str, read: Read | None, longest: int = 0) -> Picture:
+    """A blob as a picture, its longer side `longest` pixels at most (0: any).
+
+    Raises ModelError where it is none that providers take, Incapable where none can be read.
+    """
     if read is None:
         raise Incapable("This model is shown pictures, and no run folder to read them from was given to it.")
-    content = read(name)
-    media_type = _media_type(content)
-    if not media_type:
-        raise ModelError(
-            f"The picture {name} is no PNG, JPEG, WebP or GIF. Convert it, and run the same command again."
-        )
+    try:
+        media_type, content = pictures.shown(read(name), longest)
+    except pictures.Unusable as problem:
+        raise ModelError(f"The picture {name} {problem}. Replace it, and run the same command again.") from None
     data = b64encode(content).decode()
     if len(data) > LARGEST:
         raise ModelError(f"The picture {name} has {len(data) / 2**20:.1f} MiB in base64; providers take "
                          f"{LARGEST // 2**20}. Make it smaller, and run the same command again.")  # fmt: skip
     return Picture(media_type, data)
-
-
-def _media_type(content: bytes) -> str:
-    if content.startswith(b"\x89PNG\r\n\x1a\n"):
-        return "image/png"
-    if content.startswith(b"\xff\xd8\xff"):
-        return "image/jpeg"
-    if content.startswith(b"RIFF") and content[8:12] == b"WEBP":
-        return "image/webp"
-    return "image/gif" if content.startswith((b"GIF87a", b"GIF89a")) else ""

@@ -220,7 +220,10 @@ class Replay(_Stored):
         what, nonce = _asked(request.text)
         key = _same(self._index.get(what, []), nonce)
         found = self._store.reply(key) if key else None
-        reply = None if found is None else replace(found, cost=0.0, usage=None)
+        reply = None
+        if found is not None:
+            picture = self._store.blob(found.blob) if found.blob else b""
+            reply = replace(found, cost=0.0, usage=None, blob="", remote="", picture=picture)
         return self._given(
             reply, request, "It was asked nothing with the same prompt, begun answer, sampling and seed."
         )
@@ -228,8 +231,8 @@ class Replay(_Stored):
 
 def _asked(text: str) -> tuple[str, str]:
     """What a request (as it is stored, `Request.text`) asks, whoever is asked and whatever for, and its nonce."""
-    _, messages, sampling, begin, logprobs, schema, _, nonce = json.loads(text)
-    return content_id(messages, sampling, begin, logprobs, schema), str(nonce)
+    _, messages, sampling, begin, logprobs, schema, _, nonce, *pictures = json.loads(text)
+    return content_id(messages, sampling, begin, logprobs, schema, *pictures), str(nonce)
 
 
 def _same(calls: list[tuple[str, str]], nonce: str) -> str:

@@ -1,0 +1,124 @@
+"""Pictures that came from elsewhere: checked before they are kept, made small before they are shown.
+
+What is no usable picture is said, never mended: a web page, a broken or animated file, one that would not fit into memory
+when it is unpacked. Pillow is loaded when the first picture comes.
+"""
+
+from __future__ import annotations
+
+import io
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+if TYPE_CHECKING:
+    from PIL.Image import Image
+
+# 100 megapixels unpack to 400 MB; the largest picture that a model of the table draws has 16.8 (4096 × 4096).
+MOST_PIXELS = 100_000_000
+_KINDS = {"PNG": ("image/png", ".png"), "JPEG": ("image/jpeg", ".jpg"), "WEBP": ("image/webp", ".webp"),
+          "GIF": ("image/gif", ".gif")}  # fmt: skip
+QUALITY = 92  # of a JPEG that is made smaller
+
+
+class Picture(NamedTuple):
+    """What a file is: media type, suffix with its dot, width and height in pixels, Pillow's colour mode (RGB, CMYK, …)."""
+
+    media_type: str
+    suffix: str
+    width: int
+    height: int
+    mode: str
+
+
+class Unusable(ValueError):
+    """Why bytes are no picture that can be judged, as the end of a sentence: "is empty", "breaks off"."""
+
+
+def checked(content: bytes) -> Picture:
+    """What a picture is, after all of it was unpacked once. Raises Unusable."""
+    with _opened(content) as image:
+        try:
+            image.load()
+        except (OSError, SyntaxError, ValueError, EOFError) as error:
+            raise Unusable(f"breaks off or is damaged ({error})") from None
+        media_type, suffix = _KINDS[str(image.format)]
+        return Picture(media_type, suffix, image.width, image.height, image.mode)
+
+
+def shown(content: bytes, longest: int = 0) -> tuple[str, bytes]:
+    """(media type, bytes) as a judge is shown it: the longer side `longest` pixels at most (0: any), in RGB on white.
+
+    A picture that is so already goes as it is. Raises Unusable.
+    """
+    with _opened(content) as image:
+        media_type = _KINDS[str(image.format)][0]
+        if media_type != "image/gif" and image.mode in ("RGB", "L") and not (longest and max(image.size) > longest):
+            return media_type, content
+        return _saved(image, longest, "JPEG" if media_type == "image/jpeg" else "PNG")
+
+
+def thumbnail(content: bytes, longest: int) -> tuple[str, bytes]:
+    """(media type, bytes) of a small JPEG, for a page. Raises Unusable."""
+    with _opened(content) as image:
+        return _saved(image, longest, "JPEG")
+
+
+def _opened(content: bytes) -> Image:
+    """The picture, not unpacked yet, where its head says that it can be used."""
+    import PIL
+    from PIL import Image as pillow
+
+    if not content:
+        raise Unusable("is empty")
+    if content.lstrip()[:1] in (b"<", b"{"):
+        raise Unusable("is a web page or JSON and no picture")
+    try:
+        image: Any = _open(pillow, content)
+    except PIL.UnidentifiedImageError:
+        raise Unusable("is no PNG, JPEG, WebP or GIF") from None
+    except (OSError, SyntaxError, ValueError, EOFError) as error:
+        raise Unusable(f"breaks off or is damaged ({error})") from None
+    frames = getattr(image, "n_frames", 1)
+    if image.width * image.height > MOST_PIXELS:
+        raise Unusable(
+            f"has {image.width} × {image.height} pixels; at most {MOST_PIXELS // 10**6} million are unpacked"
+        )
+    if frames > 1:
+        raise Unusable(f"is animated ({frames} frames)")
+    found: Image = image
+    return found
+
+
+def _open(pillow: Any, content: bytes) -> Any:
+    """Pillow's own limit, which only warns, gives way to ours."""
+    import warnings
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", pillow.DecompressionBombWarning)
+        try:
+            return pillow.open(io.BytesIO(content), formats=tuple(_KINDS))
+        except pillow.DecompressionBombError:
+            raise Unusable(f"has too many pixels; at most {MOST_PIXELS // 10**6} million are unpacked") from None
+
+
+def _saved(image: Image, longest: int, kind: str) -> tuple[str, bytes]:
+    try:
+        if longest:
+            image.draft(None, (longest, longest))  # a JPEG is unpacked no larger than it is needed
+        plain = _on_white(image)
+        if longest and max(plain.size) > longest:
+            plain.thumbnail((longest, longest))
+        target = io.BytesIO()
+        plain.save(target, kind, **({"quality": QUALITY} if kind == "JPEG" else {}))
+    except (OSError, SyntaxError, ValueError, EOFError) as error:
+        raise Unusable(f"breaks off or is damaged ({error})") from None
+    return _KINDS[kind][0], target.getvalue()
+
+
+def _on_white(image: Image) -> Image:
+    """RGB; what is transparent becomes white."""
+    from PIL import Image as pillow
+
+    if image.mode in ("RGBA", "LA", "PA") or "transparency" in image.info:
+        above = image.convert("RGBA")
+        return pillow.alpha_composite(pillow.new("RGBA", above.size, "white"), above).convert("RGB")
+    return image.convert("RGB")
