@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 from . import registry
+from .discover import discover
 from .engine import Engine, Job, Models
 from .errors import UsageError
 from .instruments import Instrument
@@ -15,16 +17,23 @@ from .records import ANSWER, Answered, Label, Output, Reply, Trial
 from .store import Store
 
 
-def annotators(protocol: Protocol, judges: Sequence[str] = ()) -> list[Instrument]:
+def annotators(protocol: Protocol, judges: Sequence[str] = (), given: Mapping[str, str] | None = None) -> list[Instrument]:
     """The protocol's own instruments, and each judge beside those that a judge can second.
 
     An instrument that judges play parts in is made with those judges, and not at all where none is named: see `unjudged`.
+    given: {kind of material: text} for instruments that would find it out themselves (a taxonomy).
     """
     made: list[Instrument] = []
-    for spec in protocol.instruments:
-        kind: Any = registry.instrument(spec.kind, spec.name)
+    given = given or {}
+    kinds: list[Any] = [registry.instrument(spec.kind, spec.name) for spec in protocol.instruments]
+    for material in given:
+        if all(kind.material != material for kind in kinds):
+            raise UsageError(f"No instrument of {protocol.name} takes a {material}; leave --{material} out.")
+    for spec, kind in zip(protocol.instruments, kinds, strict=True):
+        if kind.material in given:
+            spec = replace(spec, settings={**spec.settings, kind.material: given[kind.material]})
         if kind.judges:
-            if len(judges) > len(kind.judges):
+            if len(judges) > len(kind.judges) and not kind.panel:
                 raise UsageError(f"{spec.name} takes {len(kind.judges)} judges at most: {', '.join(kind.judges)}.")
             made += [kind(spec, *judges)] if judges else []
             continue
@@ -43,9 +52,8 @@ def unjudged(protocol: Protocol, judges: Sequence[str] = ()) -> list[str]:
         kind: Any = registry.instrument(spec.kind, spec.name)
         if kind.judges and not judges:
             asked = " ".join(f"--judge MODEL ({part})" for part in kind.judges)
-            found.append(
-                f"{spec.name} needs {asked}; one model alone plays all parts. Type: tiltmeter label RUN --judge …"
-            )
+            how = "any number of them" if kind.panel else "one model alone plays all parts"
+            found.append(f"{spec.name} needs {asked}; {how}. Type: tiltmeter label RUN --judge …")
     return found
 
 
@@ -60,9 +68,13 @@ def _job(store: Store, instrument: Instrument, trial: Trial, output: Output, exa
 
 
 async def annotate(store: Store, protocol: Protocol, judges: Sequence[str], models: Models, limits: Limits,
-                   watch: Callable[[Tally], None] = lambda tally: None) -> Tally:  # fmt: skip
-    """Labels every output that an annotator has not labelled yet."""
-    instruments = annotators(protocol, judges)
+                   watch: Callable[[Tally], None] = lambda tally: None,
+                   given: Mapping[str, str] | None = None) -> Tally:  # fmt: skip
+    """Labels every output that an annotator has not labelled yet; what must be found out for that first is found out."""
+    instruments = annotators(protocol, judges, given)
+    warnings = set(unjudged(protocol, judges))
+    if any(instrument.material for instrument in instruments):
+        warnings |= (await discover(store, protocol, instruments, models, limits, watch)).warnings
     names = (*protocol.factors, protocol.item)
     cells = {tuple(cell[name] for name in names): cell for cell in protocol.cells}
 
@@ -70,11 +82,13 @@ async def annotate(store: Store, protocol: Protocol, judges: Sequence[str], mode
         for instrument in instruments:
             for trial, output in store.unlabelled(instrument.annotator):
                 exact = protocol.modes[trial.mode].logprobs > 0
+                if protocol.modes[trial.mode].aside or not instrument.takes(trial):
+                    continue
                 if instrument.reads_probabilities or not exact:
                     cell = cells.get(tuple(trial.factors[name] for name in names), {})
                     yield _job(store, instrument, trial, output, exact, cell)
 
     engine = Engine(store, models, limits, watch)
-    engine.tally.warnings.update(unjudged(protocol, judges))
+    engine.tally.warnings.update(warnings)
     watch(engine.tally)
     return await engine.drive(jobs())

@@ -25,8 +25,9 @@ NEITHER = "neither"
 INVALID = "invalid"
 OTHER_LANGUAGE = "other_language"
 UNRESOLVED = "unresolved"
+NO_DECISION = "no_decision"  # too few votes of a panel
 OTHER = "other"
-OUTCOMES = (BOTH, NEITHER, REFUSAL, OTHER_LANGUAGE, OTHER, UNRESOLVED, INVALID, ERROR)
+OUTCOMES = (BOTH, NEITHER, REFUSAL, OTHER_LANGUAGE, OTHER, UNRESOLVED, NO_DECISION, INVALID, ERROR)
 
 
 canonical = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"), sort_keys=True).encode

@@ -6,11 +6,26 @@ for each output; a parser returns at once. The engine answers the requests, so a
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any, ClassVar
+from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
+from typing import Any, ClassVar, NamedTuple
 
 from ..protocol import InstrumentSpec
-from ..records import Answered, Label, Steps, Trial, content_id
+from ..records import Answered, Label, Output, Reply, Request, Steps, Trial, content_id
+
+# What is found out from a set of outputs before any of them is labelled: asks as `steps` does, and says whether it found it.
+Lesson = Generator[Sequence[Request], Sequence[Reply], bool]
+Lessons = Iterator[tuple[Mapping[str, str], Lesson]]
+
+
+class Derived(NamedTuple):
+    """An attribute that another one decides, so that nobody stores it: a word's class. Looked up when labels are counted.
+
+    values: (language, "" where the design has none; value of `source`) → the attribute's values, of which each counts.
+    """
+
+    attribute: str
+    source: str
+    values: Callable[[str, str], Sequence[str]]
 
 
 class Instrument:
@@ -24,6 +39,8 @@ class Instrument:
     version: ClassVar[str]
     second: ClassVar[str] = ""  # the kind of instrument in which a judge labels the same outputs
     judges: ClassVar[tuple[str, ...]] = ()  # parts that judges play in it, in the order of --judge; one alone plays all
+    panel: ClassVar[bool] = False  # takes any number of judges, each in the one part
+    material: ClassVar[str] = ""  # the kind of artefact that it labels with and finds out itself (`lessons`): a taxonomy
     reads_probabilities: ClassVar[bool] = False  # takes outputs that are probabilities of the next token
     example: ClassVar[str] = "An answer."  # a text that it asks its judge about, for an estimate of what that costs
 
@@ -32,6 +49,7 @@ class Instrument:
         self.attributes: tuple[str, ...] = (
             spec.attribute,
         )  # all that it labels: what is no answer has a label of each
+        self.name_of_material = self.name
         mark = content_id(self.kind, self.version, self.settings, judge, self.wording())[:8]
         self.annotator = f"{self.name}/{judge or self.version}@{mark}"
 
@@ -39,9 +57,29 @@ class Instrument:
         """Prompts and lists of the instrument's own that a label depends on (part of the annotator's hash)."""
         return {}
 
+    @classmethod
+    def derived(cls, spec: InstrumentSpec) -> Sequence[Derived]:
+        """Attributes that follow from those that it labels."""
+        return ()
+
     def calls(self, trial: Trial, exact: bool) -> Mapping[str, tuple[int, int]]:
         """Calls about the output of a trial, by model: where every reply can be used and settles it, and the most."""
         return {self.judge: (1, 1)} if self.judge and not exact else {}
+
+    def takes(self, trial: Trial) -> bool:
+        """Whether it can label the output of a trial by now; what it does not take is left for another time."""
+        return True
+
+    def lessons(self, outputs: Iterable[tuple[Trial, Output]]) -> Lessons:
+        """What is to be found out from sets of outputs first: (which set, how)."""
+        return iter(())
+
+    def learnt(self, text: str) -> None:
+        """Takes over material that was found or given before."""
+
+    def material_text(self) -> str:
+        """The material as it is kept."""
+        return ""
 
     def steps(self, item: Answered) -> Steps:
         """Yields requests, is sent replies, returns labels."""

@@ -14,14 +14,18 @@ a² + (1 − a)² of dialogues, in a² on the right topic. With `judge=never` it
 
 from __future__ import annotations
 
+import json
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import lru_cache
+from typing import Any
 
+from ..errors import Incapable
 from ..records import BOTH, INVALID, Request
 from .planted_dialogues import bank, topic_in
+from .planted_pictures import Band
 from .speech import Known, know, one_of, sentences, ways
-from .tilt import OUTCOMES, Settings, Tilt, uniforms
+from .tilt import OUTCOMES, Settings, Tilt, drawable, uniforms
 
 _SHOWN = re.compile(r"<(task|answer) (\w+)>\n(.*?)\n</\1 \2>", re.DOTALL)
 _STANDS = re.compile(r"^(?:The first reader's topic|.*The topic is now): (.+)$", re.MULTILINE)
@@ -30,13 +34,16 @@ _STANDS = re.compile(r"^(?:The first reader's topic|.*The topic is now): (.+)$",
 class Judge:
     """Answers the questions of a judge about answers to the prompts of one protocol."""
 
-    def __init__(self, settings: Settings, tilt: Tilt | None) -> None:
-        self._settings, self._tilt = settings, tilt
+    def __init__(self, settings: Settings, tilt: Tilt | None, see: Callable[[str], bytes] | None = None) -> None:
+        self._settings, self._tilt, self._see = settings, tilt, see
         self._read = lru_cache(maxsize=4096)(self._meaning)
 
     def reply(self, request: Request, draws: Sequence[float]) -> str | None:
         """What a judge says; None where the request asks no judge. Uses the draws from the second on."""
         settings = self._settings
+        pictures = [name for message in request.messages for name in message.pictures]
+        if pictures:
+            return self._looked(request, pictures, draws)
         shown = shown_to(request)
         if not shown:
             return None
@@ -51,6 +58,30 @@ class Judge:
         return one_of(sentences("judge", "label"), draws[3], settings).format(
             form=_erring(settings, right, labels, draws[2])
         )
+
+    def _looked(self, request: Request, pictures: Sequence[str], draws: Sequence[float]) -> str:
+        """What it says of a picture: a word of the list that the question ends in, or the object of a schema."""
+        if self._see is None:
+            raise Incapable("planted: no run folder to read the picture from was given to it.")
+        if self._settings.judge == "never" or draws[1] >= self._settings.agree:
+            return one_of(sentences("judge", "nonsense"), draws[3], self._settings).format(form="?")
+        band = Band(self._see(pictures[0]))
+        if request.schema:
+            return json.dumps(self._filled(json.loads(request.schema), band, draws))
+        labels = request.messages[-1].content.rstrip().rpartition(": ")[2].split(", ")
+        right = band.any_value(labels) or labels[-1]
+        return one_of(sentences("judge", "label"), draws[3], self._settings).format(
+            form=_erring(self._settings, right, labels, draws[2])
+        )
+
+    def _filled(self, schema: Mapping[str, Any], band: Band, draws: Sequence[float]) -> dict[str, str]:
+        """A value of each property of a flat schema: one of its `enum`, or a word of its own where any text will do."""
+        found = {}
+        for name, form in schema["properties"].items():
+            offered = [str(value) for value in form.get("enum", drawable().get(name, ("unclear",)))]
+            (uniform,) = uniforms("property", name, list(draws), number=1)
+            found[name] = _erring(self._settings, band.value(name, offered) or offered[-1], offered, uniform)
+        return found
 
     def _negotiated(self, request: Request, answer: str, labels: Sequence[str], draws: Sequence[float]) -> str:
         """A topic or a verdict, with its reason on a second line."""

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Mapping, Sequence
-from dataclasses import fields
+from dataclasses import fields, replace
 from typing import Any
 
 from .. import registry
@@ -21,12 +21,14 @@ from ..records import Reply, Request, Token
 from . import FREE, Model, Price
 from .http import NO_LOGPROBS
 from .judging import Judge
+from .pictures import Read
 from .planted_dialogues import Dialogues, topic_truth
+from .planted_pictures import Pictures, picture_truth
 from .planted_words import Words, picks_truth, ratio_truth
 from .speech import Known, finished, know, next_token, pick, say
-from .tilt import FAULTS, SWITCHES, Settings, Tilt, mean_truth, parse, topics_of, truth, uniforms, words_of
+from .tilt import FAULTS, SWITCHES, Settings, Tilt, drawn_of, mean_truth, parse, topics_of, truth, uniforms, words_of
 
-__all__ = ["Planted", "mean_truth", "picks_truth", "planted", "ratio_truth", "topic_truth", "truth"]
+__all__ = ["Planted", "mean_truth", "picks_truth", "picture_truth", "planted", "ratio_truth", "topic_truth", "truth"]
 _DELIVERY = {*FAULTS, *SWITCHES, "wait", "latency", "most", "refuses", "text"}
 _BROKEN = {
     "html": "answers with a web page, not with an API",
@@ -42,13 +44,15 @@ class Planted(Model):
     continues = True
     parallel = 1000
 
-    def __init__(self, settings: Settings, price: Price = FREE, timeout: float = 120.0) -> None:
+    def __init__(
+        self, settings: Settings, price: Price = FREE, timeout: float = 120.0, see: Read | None = None
+    ) -> None:
         self.name, self.price, self.settings = f"planted:{settings.text}", price, settings
         self.tilt = spoken_by(settings)
         self._timeout = timeout
         believed = [(f.name, getattr(settings, f.name)) for f in fields(settings) if f.name not in _DELIVERY]
         self._mark = repr(believed)
-        self._judge = Judge(settings, self.tilt if isinstance(self.tilt, Tilt) else None)
+        self._judge = Judge(settings, self.tilt if isinstance(self.tilt, Tilt) else None, see)
         self._met: dict[str, Known] = {}
         self._attempts: dict[tuple[Any, ...], int] = {}
 
@@ -98,11 +102,15 @@ class Planted(Model):
     def reply(self, request: Request) -> Reply:
         """What is said to a request: pure."""
         draws = uniforms(self._mark, _identity(request))
+        if request.size:
+            return self._picture(request, draws)
         text = self._judge.reply(request, draws)
         alternatives: tuple[Token, ...] = ()
-        if text is None and not isinstance(self.tilt, Tilt):
+        if text is None and isinstance(self.tilt, Words | Dialogues):
             text = self.tilt.write(self._cell(request), draws)
         elif text is None:
+            if isinstance(self.tilt, Pictures):
+                raise Incapable(f"{self.name} draws pictures of {self.settings.protocol}, and was asked for text.")
             known = self._known(request)
             if request.logprobs:
                 text, alternatives = next_token(self.settings, known, request.begin, request.logprobs, draws[0])
@@ -114,6 +122,12 @@ class Planted(Model):
         places = (alternatives,) if alternatives and not self.settings.nologprobs else ()
         return Reply(text, alternatives=places, served="planted", fingerprint=f"tilt-{self.settings.seed}",
                      usage=None if self.settings.lie else usage(request, text), omitted=self.settings.refuses)  # fmt: skip
+
+    def _picture(self, request: Request, draws: Sequence[float]) -> Reply:
+        if not isinstance(self.tilt, Pictures):
+            raise Incapable(f"{self.name} writes and does not draw. Add for instance protocol=gramvis.")
+        reply = self.tilt.reply(self._cell(request), request.size, draws)
+        return replace(reply, served="planted", fingerprint=f"tilt-{self.settings.seed}", omitted=self.settings.refuses)
 
     def _cell(self, request: Request) -> Mapping[str, str]:
         """The cell of a prompt, which must be the protocol's."""
@@ -151,9 +165,11 @@ class Planted(Model):
         return say(self.settings, known, outcome, draws[1])
 
 
-def spoken_by(settings: Settings) -> Tilt | Words | Dialogues:
-    """What the model is asked for: a choice, picks from a list, or dialogues."""
+def spoken_by(settings: Settings) -> Tilt | Words | Dialogues | Pictures:
+    """What the model is asked for: a choice, picks from a list, dialogues, or pictures."""
     protocol = registry.protocol(settings.protocol)
+    if drawn_of(protocol):
+        return Pictures(settings)
     return Words(settings) if words_of(protocol) else Dialogues(settings) if topics_of(protocol) else Tilt(settings)
 
 
@@ -168,7 +184,7 @@ def usage(request: Request, text: str) -> tuple[int, int]:
     return size // 4 + 1, min(request.sampling.max_tokens, len(text.encode()) // 4 + 1)
 
 
-def planted(settings: str, *, price: Price | None = None, timeout: float = 120.0, **_: Any) -> Planted:
+def planted(settings: str, *, price: Price | None = None, timeout: float = 120.0, read: Read | None = None,
+            **_: Any) -> Planted:  # fmt: skip
     """`planted:SETTINGS`; without settings every word is chosen equally often."""
-    read = parse(settings)
-    return Planted(read, FREE if price is None else price, timeout)
+    return Planted(parse(settings), FREE if price is None else price, timeout, read)

@@ -2,8 +2,9 @@
 
     python -m tiltmeter.models.serve she=0.7,fail=.05 --port 0      (prints the base URL as its first line)
 
-Paths: POST /v1/chat/completions, GET /v1/models, and GET /count: what was asked of this server. Every error repeats the
-Authorization header that came, as careless servers do, so that a client that leaks its key into messages is caught.
+Paths: POST /v1/chat/completions, POST /v1/images/generations, GET /v1/models, and GET /count: what was asked of this
+server. Every error repeats the Authorization header that came, as careless servers do, so that a client that leaks its key
+into messages is caught.
 It speaks plain HTTP and is for one's own machine.
 """
 
@@ -15,7 +16,7 @@ import json
 import signal
 import sys
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from hashlib import blake2b
@@ -24,8 +25,10 @@ from typing import Any
 from aiohttp import web
 
 from ..errors import TiltmeterError, UsageError
-from ..records import Message, Reply, Request, Sampling
+from ..records import REFUSAL, Reply, Request, Sampling
+from . import serve_pictures
 from .planted import Planted
+from .serve_pictures import Shelf
 from .tilt import Settings, parse
 
 _JSON = "application/json"
@@ -58,7 +61,8 @@ class Server:
 
     def __init__(self, settings: Settings) -> None:
         self.settings, self.count, self.url = settings, Count(), ""
-        self._model = Planted(settings)
+        self._shelf = Shelf()
+        self._model = Planted(settings, see=self._shelf.see)
         self._constant = json.dumps(_completion(Reply("she", usage=(20, 1), served="planted"))).encode()
         self._runner = web.ServerRunner(web.Server(self._route, access_log=None), shutdown_timeout=0.2)
 
@@ -90,7 +94,9 @@ class Server:
                 self.count.total += 1
                 self.count.answered += 1
                 return web.Response(body=self._constant, content_type=_JSON)
-            return await self._chat(request)
+            return await self._asked(request, self._chat)
+        if request.path == "/v1/images/generations" and request.method == "POST":
+            return await self._asked(request, serve_pictures.asked)
         if request.path in ("/count", "/v1/count"):
             return _sent(200, self.count.as_dict())
         if request.path == "/v1/models":
@@ -99,14 +105,26 @@ class Server:
             )
         return _error(request, 404, f"Invalid URL ({request.method} {request.path})")
 
-    async def _chat(self, request: web.BaseRequest) -> web.StreamResponse:
+    def _chat(self, body: Any) -> Request:
+        """The request in our own words; the last message is a begun answer where it is the assistant's."""
+        messages = [self._shelf.message(str(each["role"]), each["content"]) for each in body["messages"]]
+        begin = messages.pop().content if messages and messages[-1].role == "assistant" else ""
+        if not messages:
+            raise ValueError("'messages' is empty")
+        limit = next((int(body[name]) for name in _LIMITS if name in body), 256)
+        seed = body.get("seed")
+        sampling = Sampling(body.get("temperature"), body.get("top_p"), limit, None if seed is None else int(seed))
+        logprobs = int(body.get("top_logprobs") or 1) if body.get("logprobs") else 0
+        return Request("planted", tuple(messages), sampling, begin, logprobs, _schema(body))
+
+    async def _asked(self, request: web.BaseRequest, read: Callable[[Any], Request]) -> web.StreamResponse:
         try:
             body = json.loads(await request.read())
-            asked = _asked(body)
+            asked = read(body)
         except (ValueError, TypeError, KeyError, AttributeError) as error:
             self.count.total += 1
             return _error(request, 400, f"We could not parse the body of your request: {error!r}")
-        again = self.count.note(body["messages"], body.get("seed"))
+        again = self.count.note(body.get("messages", body.get("prompt")), body.get("seed"))
         if asked.sampling.seed is None:  # without a seed each request is another draw
             asked = replace(asked, nonce=str(again))
         refused = next((name for name in self.settings.refuses if name in body), "")
@@ -155,30 +173,23 @@ class Server:
             reply = self._model.reply(asked)
         except TiltmeterError as error:
             return _error(request, 400, str(error))
+        if asked.size and reply.outcome == REFUSAL:
+            self.count.answered += 1
+            return _error(request, 400, reply.text, code="moderation_blocked")
         if self.settings.echo and asked.begin:
             reply = replace(reply, text=asked.begin + reply.text)
-        content = json.dumps(_completion(reply, lie=self.settings.lie)).encode()
+        shape = serve_pictures.generation(reply) if asked.size else _completion(reply, lie=self.settings.lie)
+        content = json.dumps(shape).encode()
         if fault == "truncate":
             return web.Response(body=content[: len(content) // 2], content_type=_JSON)
         self.count.answered += 1
         return web.Response(body=content, content_type=_JSON)
 
 
-def _asked(body: Any) -> Request:
-    """The request in our own words; the last message is a begun answer where it is the assistant's."""
-    messages = [Message(str(message["role"]), _text(message["content"])) for message in body["messages"]]
-    begin = messages.pop().content if messages and messages[-1].role == "assistant" else ""
-    if not messages:
-        raise ValueError("'messages' is empty")
-    limit = next((int(body[name]) for name in _LIMITS if name in body), 256)
-    seed = body.get("seed")
-    sampling = Sampling(body.get("temperature"), body.get("top_p"), limit, None if seed is None else int(seed))
-    logprobs = int(body.get("top_logprobs") or 1) if body.get("logprobs") else 0
-    return Request("planted", tuple(messages), sampling, begin, logprobs)
-
-
-def _text(content: Any) -> str:
-    return content if isinstance(content, str) else "".join(part.get("text", "") for part in content)
+def _schema(body: Any) -> str:
+    """The JSON Schema of a request's `response_format`, as text; "" where it has none."""
+    wanted = body.get("response_format") or {}
+    return json.dumps(wanted["json_schema"]["schema"]) if wanted.get("type") == "json_schema" else ""
 
 
 def _completion(reply: Reply, *, lie: bool = False) -> dict[str, Any]:

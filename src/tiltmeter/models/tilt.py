@@ -17,6 +17,9 @@ A planted model is named by its settings, `planted:KEY=VALUE,KEY=VALUE,…`:
                  topic, for any number of names: planted_words.py and planted_dialogues.py
     off, short, long=p     of picked words: share of picks off the list; shares of answers with fewer and with more picks
     one, more=p  shares of dialogues of one line and of more than two
+    ATTRIBUTE/VALUE=p, …     of a protocol of pictures the share of a value that is drawn (of a panel's words: VALUE=p);
+                 planted_pictures.py
+    revise=p     share of pictures whose prompt is said to have been rewritten
     agree=p, accuracy=p, judge=reads|never       as a judge: how often it names a label, and how often the right one
     latency=s        seconds for a reply (uniform between half and one and a half times that)
     most=n           alternatives that may be asked for (20, as vLLM does); more is an error 400. 0 for no limit
@@ -30,10 +33,12 @@ those at temperature 1.
 from __future__ import annotations
 
 import math
+import tomllib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
-from functools import cached_property
+from functools import cached_property, lru_cache
 from hashlib import blake2b
+from pathlib import Path
 from statistics import NormalDist
 
 from .. import registry
@@ -92,6 +97,7 @@ class Settings:
     one: float = 0.0
     more: float = 0.0
     rest: float = 0.0
+    revise: float = 0.0
     seed: int = 0
     dress: str = "varied"
     judge: str = "reads"
@@ -193,7 +199,7 @@ def _tilted(settings: Settings, shares: Mapping[str, str]) -> Settings:
     if not shares:
         return settings
     protocol = registry.protocol(settings.protocol)
-    known, picked, topics = levels(protocol), words_of(protocol), topics_of(protocol)
+    known, picked, topics = levels(protocol), words_of(protocol), topics_of(protocol) or names_of(drawn_of(protocol))
     values = [*classes_of(picked), *topics] if picked or topics else list(offered(protocol))
     planted: dict[str, dict[str, float]] = {}
     for key, number in shares.items():
@@ -234,6 +240,27 @@ def topics_of(protocol: Protocol) -> Sequence[str]:
     if "dialogue" not in kinds:
         return ()
     return list(kinds["negotiation"].settings["topics"]) if "negotiation" in kinds else ("greetings",)
+
+
+def drawn_of(protocol: Protocol) -> dict[str, tuple[str, ...]]:
+    """Attribute → values of what a planted model draws: the words of panels, and what attributes there are to extract."""
+    found = {spec.attribute: tuple(spec.settings["words"]) for spec in protocol.instruments if spec.kind == "panel"}
+    if protocol.modality == "image" and not found:
+        found = {name: tuple(values) for name, values in drawable().items()}
+    return found
+
+
+@lru_cache
+def drawable() -> Mapping[str, Sequence[str]]:
+    """Attribute → values that a planted model can draw of a product, where the protocol asks for no panel."""
+    return tomllib.loads(Path(__file__).with_name("planted_pictures.toml").read_text("utf-8"))
+
+
+def names_of(attributes: Mapping[str, Sequence[str]]) -> list[str]:
+    """The settings' names of values: the value, or ATTRIBUTE/VALUE where there are several attributes."""
+    if len(attributes) == 1:
+        return list(next(iter(attributes.values())))
+    return [f"{attribute}/{value}" for attribute, values in attributes.items() for value in values]
 
 
 def declared(settings: Settings, protocol: Protocol, name: str, cell: Mapping[str, str]) -> float | None:
