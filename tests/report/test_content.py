@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 
 from conftest import HOSTILE, LEANING
-from tiltmeter import analyse
+from tiltmeter import analyse, injection
 from tiltmeter.plan import Choices
 from tiltmeter.protocol import Protocol
 from tiltmeter.records import Estimate
-from tiltmeter.report import content, examples, findings, numerals, reading, subjects
+from tiltmeter.report import content, examples, findings, numerals, reading, subjects, tables
 from tiltmeter.report.parts import Content
 from tiltmeter.store import Store
 
@@ -236,3 +238,38 @@ def test_the_quota_is_the_largest_that_fits(sizes: list[int]) -> None:
     quota = examples._quota(sizes, 400)
     assert sum(min(size, quota) for size in sizes) <= 400
     assert quota == max(sizes, default=0) or sum(min(size, quota + 1) for size in sizes) > 400
+
+
+def test_attempts_to_instruct_a_judge_are_said_in_the_limits(roles: Protocol, tmp_path: Path) -> None:
+    """Nothing where no judge labelled; else the counts as they were kept, with none too."""
+    with Store(tmp_path / "run", create=True, writing=True) as store:
+        store.freeze(Choices(("m",), ("en",)).frozen(roles))
+        assert content.build(store, roles, []).limits == roles.limits
+        found = {
+            "outputs": 1200,
+            "output_attempts": 2,
+            "replies": 1201,
+            "reply_attempts": 0,
+            "sorts": {"new_task": 2},
+            "examples": [],
+        }
+        store.keep(injection.KIND, injection.NAME, json.dumps(found))
+        *others, line = content.build(store, roles, []).limits
+    assert tuple(others) == roles.limits
+    assert line == (
+        "2 of 1,200 outputs that judges were shown (new task 2), and 0 of 1,201 replies of judges, try to instruct their "
+        "reader. Outputs were shown as data."
+    )
+
+
+def test_outcomes_of_several_labels_and_groups_have_rows_of_their_own(roles: Protocol) -> None:
+    """A run of `dialogues` has its form by pairing, and `words` four labels of one answer: none may hide another."""
+    rows = [
+        replace(whole(measure="outcome_rate", value=value, n=10), outcomes={outcome: 10 * value},
+                condition={"mode": "sampled", "language": "en", "pairing": pairing, "attribute": about, "outcome": outcome})
+        for pairing in ("FF", "MM") for about in ("form", "topic") for outcome, value in (("refusal", 0.2), ("told", 0.8))
+    ]  # fmt: skip
+    (table,) = tables.tables(reading.audit(roles, rows, {}), "x")
+    assert [column.name for column in table.columns][:2] == ["pairing", "attribute"]
+    assert [row[:2] for row in table.rows] == [("FF", "form"), ("FF", "topic"), ("MM", "form"), ("MM", "topic")]
+    assert all(row[-2].endswith("(2)") and row[-3].endswith("(8)") for row in table.rows)

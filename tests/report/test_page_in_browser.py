@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import io
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
+import gallery
 import pytest
 from browser import Seen, View, chromium, look
 from PIL import Image
 
 from tiltmeter.report import html
-from tiltmeter.report.parts import Content
+from tiltmeter.report.parts import Content, Section
 
 pytestmark = [
     pytest.mark.browser,
@@ -25,6 +26,19 @@ OUTSIDE = """
 
 
 SHOWN = "[...document.querySelectorAll('svg.forest')].filter(e => e.checkVisibility()).map(e => e.classList[1])"
+OVERLAPS = """
+[...document.querySelectorAll('svg.forest')].filter(e => e.checkVisibility()).flatMap(svg => {
+  const texts = [...svg.querySelectorAll('text')].map(e => [e.textContent, e.getBoundingClientRect()]);
+  const box = svg.getBoundingClientRect();
+  const out = texts.filter(([, r]) => r.left < box.left - 1 || r.right > box.right + 1 || r.bottom > box.bottom + 1);
+  const on = texts.flatMap(([a, r], n) => texts.slice(n + 1).filter(([, s]) =>
+    r.left < s.right - 1 && s.left < r.right - 1 && r.top < s.bottom - 3 && s.top < r.bottom - 3).map(([b]) => [a, b]));
+  return [...out.map(([a]) => a), ...on];
+})
+"""
+PAINTED = """
+['q8', 'm3', 'p4', 'c0', 'g1'].map(name => getComputedStyle(document.querySelector('.' + name)).fill)
+"""
 UNREACHED = "[...document.querySelectorAll('.scroll, pre, details ol')].filter(e => e.tabIndex !== 0).length"
 ATTACK = "<script>document.title='owned'</script><img src='http://evil.example/x.png'><main id=\"main\">"
 
@@ -36,6 +50,7 @@ class Looks:
     desk: Seen
     dark: Seen
     attacked: Seen
+    figures: tuple[Seen, ...]
 
 
 @pytest.fixture(scope="module")
@@ -51,7 +66,11 @@ def looks(built: Content, tmp_path_factory: pytest.TempPathFactory) -> Looks:
         View(target, 1280, dark=True),
         View(bad, 1280, evaluate=("document.title",)),
     )
-    return Looks(target.resolve().as_uri(), *seen)
+    one_of_each = target.with_name("figures.html")
+    section = Section("default", "Results", "", tuple(gallery.drawn().values()), ())
+    html.write_html(replace(built, sections=(section,)), one_of_each)
+    figures = look(*(View(one_of_each, width, evaluate=(OVERLAPS, SHOWN, PAINTED)) for width in (390, 1280)))
+    return Looks(target.resolve().as_uri(), *seen, tuple(figures))
 
 
 @pytest.mark.parametrize(("name", "width", "layout"), [("phone", 390, "narrow"), ("desk", 1280, "wide")])
@@ -75,3 +94,12 @@ def test_light_and_dark_are_drawn(looks: Looks) -> None:
         Image.open(io.BytesIO(seen.picture)).convert("L").getpixel((5, 5)) for seen in (looks.desk, looks.dark)
     )
     assert light > 240 and dark < 40
+
+
+def test_words_of_a_figure_do_not_cover_one_another(looks: Looks) -> None:
+    """In the browser's own fonts; widths are only estimated where figures are drawn."""
+    for seen, layout in zip(looks.figures, ("narrow", "wide"), strict=True):
+        overlaps, shown, painted = seen.values
+        assert overlaps == []
+        assert shown == [layout] * len(gallery.drawn())
+        assert len(set(painted)) == 5 and "none" not in painted and "rgb(0, 0, 0)" not in painted

@@ -241,9 +241,12 @@ def test_colours_have_contrast() -> None:
     light, dark = (dict(re.findall(r"--([\w-]+): (#[0-9a-f]{6})", part)) for part in parts)
     for theme in (light, light | dark):
         for ground in ("paper", "card"):
-            for ink in ("ink", "soft", "accent", "s0", "s1", "s2", "s3", "s4", "s5"):
+            for ink in ("ink", "soft", "accent", "tilt", "open", "calm"):
                 assert _contrast(theme[ink], theme[ground]) >= 4.5, (ink, ground)
-            assert _contrast(theme["edge"], theme[ground]) >= 3
+            for drawn in ("edge", "s0", "s1", "s2", "s3", "s4", "s5"):
+                assert _contrast(theme[drawn], theme[ground]) >= 3, (drawn, ground)
+        for number in range(7):
+            assert _contrast("#ffffff" if number == 4 else "#000000", theme[f"c{number}"]) >= 4.5
         assert _contrast(theme["warn-ink"], theme["warn"]) >= 4.5
 
 

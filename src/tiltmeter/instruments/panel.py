@@ -109,7 +109,8 @@ class Panel(Instrument):
     def _votes(self, item: Answered) -> Generator[Sequence[Request], Sequence[Reply], tuple[list[str], list[str]]]:
         """What each judge said first, and each judge's vote."""
         asked = [[Message("user", self._question(), (item.output.blob,))] for _ in self.voters]
-        votes, first, open_places = [INVALID] * len(self.voters), [""] * len(self.voters), range(len(self.voters))
+        votes, first = [INVALID] * len(self.voters), [""] * len(self.voters)
+        open_places = list(range(len(self.voters)))
         for turn in range(1, ROUNDS + 1):
             replies = yield [self._request(item, place, turn, asked[place]) for place in open_places]
             still = []

@@ -11,11 +11,12 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import Any
 
-from .. import __version__, served, signature
-from ..protocol import Protocol
+from .. import __version__, injection, served, signature
+from ..protocol import SEVERAL, Protocol
 from ..records import Estimate
 from ..store import Store
-from . import examples, figures, findings, numerals, reading, subjects, tables, visible
+from . import examples, findings, numerals, pictures, reading, subjects, tables, visible
+from .figures import figures
 from .parts import Content, Pairs, Section, Signature
 
 CARDS = 8  # headline findings on the first screen; the rest are in the tables
@@ -57,7 +58,8 @@ def build(store: Store, protocol: Protocol, estimates: Sequence[Estimate]) -> Co
         subjects=subjects.subjects(known, trials, served.warnings(store)),
         sections=tuple(_section(audit) for audit in audits),
         examples=examples.examples(store, protocol),
-        limits=protocol.limits,
+        pictures=pictures.grids(store, protocol),
+        limits=(*protocol.limits, *_injection(store)),
         departures=protocol.departures,
         citation=protocol.citation,
         signatures=tuple(Signature(mark, text) for text, mark in marks.items()),
@@ -73,16 +75,16 @@ def _section(audit: reading.Audit) -> Section:
     name = audit.estimates[0].variant
     variant = audit.protocol.variants.get(name)
     title = "Results" if name == "default" else f"Results, variant “{name}”"
-    drawn, listed = tuple(figures.forests(audit, name)), tuple(tables.tables(audit, name))
+    drawn, listed = tuple(figures(audit, name)), tuple(tables.tables(audit, name))
     return Section(name, title, variant.text if variant else "", drawn, listed)
 
 
 def _design(store: Store, protocol: Protocol, trials: Sequence[subjects.Asked], annotators: Sequence[str],
             frozen: dict[str, Any]) -> Pairs:  # fmt: skip
     levels = [json.loads(row[0]) for row in store.rows("SELECT DISTINCT factors FROM trials")]
-    items = len({row.get(protocol.item, "") for row in levels})
-    languages = {row.get("language", "") for row in levels}
-    of_all = len({cell[protocol.item] for cell in protocol.cells if cell.get("language", "") in languages})
+    asked = {row.get(protocol.item, "") for row in levels}
+    items = len({item for item in asked if SEVERAL not in item})  # what several items share is none of them
+    of_all = len(protocol.items({row.get("language", "") for row in levels}))
     answered, planned = sum(part.answered for part in trials), sum(part.trials for part in trials)
     rows = [
         ("protocol", f"{protocol.name}, version {protocol.version}, data {protocol.digest[:8]}"),
@@ -101,6 +103,16 @@ def _design(store: Store, protocol: Protocol, trials: Sequence[subjects.Asked], 
         )
         rows.append((f"mode {part.mode}", how + begun))
     return tuple(rows)
+
+
+def _injection(store: Store) -> Iterator[str]:
+    """How often what judges were shown, and what they said, tried to instruct its reader; nothing where no judge labelled."""
+    found = injection.kept(store)
+    if found:
+        sorts = "; ".join(f"{name.replace('_', ' ')} {number:,}" for name, number in found["sorts"].items())
+        yield (f"{found['output_attempts']:,} of {found['outputs']:,} outputs that judges were shown"
+               f"{f' ({sorts})' if sorts else ''}, and {found['reply_attempts']:,} of {found['replies']:,} replies of judges, "
+               "try to instruct their reader. Outputs were shown as data.")  # fmt: skip
 
 
 def _prompts(protocol: Protocol, estimates: Sequence[Estimate]) -> Pairs:
@@ -160,8 +172,14 @@ def _commands(store: Store, protocol: Protocol, known: Sequence[subjects.Facts],
     for name in ("begin", "temperature"):
         if frozen.get(name) is not None:
             shared.append(f"--{name} {shlex.quote(str(frozen[name]))}")
+    imports = store.get("imports", [])
+    for one in imports:
+        yield f"tiltmeter import {_source(store, protocol)} {shlex.quote(one['file'])} --out RUN"
+    imported = {name for one in imports for name in one["subjects"]}
     together: dict[tuple[str, int, int, tuple[str, ...]], list[str]] = {}
     for (subject, mode), (samples, items, languages) in _extents(store, protocol).items():
+        if subject in imported:
+            continue
         together.setdefault((mode, samples, items, languages), []).append(subject)
     for (mode, samples, items, languages), names in together.items():
         options = [f"--model {shlex.quote(name)}" for name in names]
@@ -170,9 +188,7 @@ def _commands(store: Store, protocol: Protocol, known: Sequence[subjects.Facts],
         declared = protocol.modes.get(mode)
         if declared and not declared.logprobs and samples != declared.samples:
             options.append(f"--samples {samples}")
-        if items < len(
-            {cell[protocol.item] for cell in protocol.cells if not languages or cell["language"] in languages}
-        ):
+        if items < len(protocol.items(languages)):
             options.append(f"--limit {items}")
         options += [f"--judge {shlex.quote(name)}" for name in judges]
         yield f"tiltmeter run {_source(store, protocol)} {' '.join([*options, *shared])} --out RUN"

@@ -34,7 +34,7 @@ _BY_OUTCOME = (
     "SELECT o.trial, t.subject, t.mode, o.outcome, 0 FROM outputs o JOIN trials t ON t.id = o.trial ORDER BY o.trial"
 )
 _ONE = """
-SELECT t.factors, t.prompt, t.begin, o.outcome, o.text, o.call, o.trial
+SELECT t.factors, t.prompt, t.begin, o.outcome, o.text, o.call, o.trial, o.blob
 FROM outputs o JOIN trials t ON t.id = o.trial WHERE o.trial = ?
 """
 Group = tuple[str, str, str]  # subject, mode, label
@@ -106,14 +106,15 @@ def _quota(sizes: Sequence[int], limit: int) -> int:
 
 
 def _example(store: Store, protocol: Protocol, row: Sequence[Any]) -> Example:
-    factors, prompt, begin, outcome, text, call, trial = row
+    factors, prompt, begin, outcome, text, call, trial, blob = row
     levels: dict[str, str] = json.loads(factors)
     condition = " · ".join(
         f"{name}: {levels[name].replace(SEVERAL, ' / ')}" for name in protocol.factors if levels.get(name, "") != ""
     )
     answer = text if len(text) <= LONGEST else f"{text[:LONGEST]}… ({len(text) - LONGEST:,} more characters in the run)"
     asked = f"{prompt}\n[answer begun with: {begin}]" if begin else prompt
-    return Example(condition, asked, answer or f"[{outcome}: no text]", _labels(store, trial), _probabilities(store, call),
+    nothing = "[a picture]" if blob else f"[{outcome}: no text]"
+    return Example(condition, asked, answer or nothing, _labels(store, trial), _probabilities(store, call),
                    levels.get("language", ""))  # fmt: skip
 
 

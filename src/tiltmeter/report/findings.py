@@ -12,13 +12,13 @@ from itertools import count
 
 from ..protocol import MeasureSpec
 from ..records import Estimate
-from . import figures, numerals, reading
+from . import numerals, reading
+from .figures import forest
 from .parts import Finding
 from .reading import Audit
 
 LOW_MASS = 0.5  # below it the model would mostly have said something else than the options
 MUCH_MISSING = 0.05  # of the outputs without a value that counts: from here the bounds are said on the first screen
-ALPHA = 0.05  # where an estimate has no confidence of its own
 CHIPS = {
     "tilt": "tilt found",
     "none": "no difference found at this n",
@@ -63,7 +63,7 @@ def verdict(estimate: Estimate, null: float | None = None) -> str:
     p = estimate.p if estimate.p_adjusted is None else estimate.p_adjusted
     if p is None:
         return "shown"
-    alpha = 1 - (estimate.confidence or 1 - ALPHA) - 1e-12
+    alpha = 1 - (estimate.confidence or 1 - reading.ALPHA) - 1e-12
     if null is None or estimate.low is None or estimate.high is None:
         return "tilt" if p < alpha else "none"
     holds = estimate.low <= null <= estimate.high
@@ -83,7 +83,7 @@ def _finding(audit: Audit, spec: MeasureSpec, estimate: Estimate, number: int) -
         estimate.subject, about, found, _chip(spec, estimate, found), reading.value(estimate, spec, digits),
         reading.interval(estimate, spec, digits), _sentence(audit, spec, estimate, found),
         tuple(_sure(audit, spec, estimate)), tuple(_warnings(audit, spec, estimate)),
-        figures.gauge(audit, spec, estimate, reading.slug("gauge", estimate.variant, number)), mark, estimate.signature,
+        forest.gauge(audit, spec, estimate, reading.slug("gauge", estimate.variant, number)), mark, estimate.signature,
     )  # fmt: skip
 
 
@@ -206,7 +206,7 @@ def _warnings(audit: Audit, spec: MeasureSpec, estimate: Estimate) -> Iterator[s
             yield (f"The options take up only {numerals.share(row.value, 2)} of the probability: this model would mostly "
                    "have written something else, so the number speaks of a small part of what it would say.")  # fmt: skip
     for row in audit.of(f"{spec.name}{reading.BOUNDS}"):
-        if reading.stratum(row) == here and reading.group(row) == reading.group(estimate):
+        if reading.stratum(row) == here and reading.key(row) == reading.key(estimate):
             yield from _missing(audit, spec, row)
     yield from _swamped(audit, spec, estimate)
 

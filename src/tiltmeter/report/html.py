@@ -13,8 +13,8 @@ from contextlib import suppress
 from pathlib import Path
 
 from ..errors import StoreError
-from . import svg
-from .parts import Content, Figure
+from .figures import draw, forest
+from .parts import Content, Figure, Section, Table
 
 
 def page(content: Content) -> str:
@@ -23,17 +23,25 @@ def page(content: Content) -> str:
     from markupsafe import Markup, escape
 
     def drawn(figure: Figure, narrow: bool = False) -> Markup:
-        return Markup(svg.forest(figure, narrow))  # ElementTree escapes every text in it
+        return Markup(draw(figure, narrow))  # ElementTree escapes every text in it
 
     environment = Environment(loader=PackageLoader("tiltmeter.report"), autoescape=True, undefined=StrictUndefined,
                               trim_blocks=True, lstrip_blocks=True)  # fmt: skip
-    environment.filters["forest"] = drawn
-    environment.filters["gauge"] = lambda figure, decoration=False: Markup(svg.gauge(figure, decoration))
+    environment.filters["drawn"] = drawn
+    environment.filters["beside"] = _beside
+    environment.filters["gauge"] = lambda figure, decoration=False: Markup(forest.draw_gauge(figure, decoration))
     environment.filters["prose"] = lambda text: Markup(re.sub("`([^`]+)`", r"<code>\1</code>", str(escape(text))))
     environment.filters["number"] = lambda value: f"{value:,}"
     style = (Path(__file__).parent / "templates" / "style.css").read_text(encoding="utf-8").strip()
     digest = base64.b64encode(hashlib.sha256(style.encode()).digest()).decode()
     return environment.get_template("report.html.j2").render(content=content, style=Markup(style), style_hash=digest)
+
+
+def _beside(section: Section) -> tuple[dict[str, Table], list[Table]]:
+    """(figure id → the table that stands under it, the tables that no figure shows). A table stands under its last figure."""
+    last = {figure.table: figure.id for figure in section.figures if figure.table}
+    under = {last[table.id]: table for table in section.tables if table.id in last}
+    return under, [table for table in section.tables if table.id not in last]
 
 
 def write_html(content: Content, path: Path | str) -> None:

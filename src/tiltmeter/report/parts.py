@@ -49,33 +49,93 @@ class Point:
     interval: str
     n: str
     mark: str
+    null: tuple[float, float] | None = None  # where 95 % of values lie if nothing differs
 
 
 @dataclass(frozen=True, slots=True)
 class FigureRow:
-    """A line of a forest plot; `group` is the heading under which it stands."""
+    """A line of a plot; `group` is the heading under which it stands."""
 
     group: str
     label: str
     points: tuple[Point, ...]
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Figure:
-    """A forest plot as data. scale: linear | log. `ends` say what it means to lie left and right of the null value."""
+    """What every drawing has; its kind is its class, and `figures.draw` turns it into SVG.
+
+    text:  the same in words, for those who do not see it.
+    note:  the key: what the shapes, lines and symbols mean.
+    table: id of the table that has its numbers.
+    """
 
     id: str
     title: str
     text: str
+    note: str = ""
+    table: str = ""
+    marks: Pairs = ()
+    folded: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Plot(Figure):
+    """Points on an axis: a forest plot, or a dumbbell plot where the points of a row are `joined`.
+
+    scale: linear | log. `ends` say what it means to lie left and right of the null value; `band` is shaded.
+    """
+
     series: tuple[str, ...]
     rows: tuple[FigureRow, ...]
     scale: str
     domain: tuple[float, float]
     ticks: tuple[tuple[float, str], ...]
-    null: float | None
-    ends: tuple[str, str]
-    marks: Pairs = ()
-    folded: bool = False
+    null: float | None = None
+    ends: tuple[str, str] = ("", "")
+    band: tuple[float, float] | None = None
+    band_text: str = ""
+    joined: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Bar:
+    """Shares that sum to 1, in the order of the figure's parts."""
+
+    group: str
+    label: str
+    shares: tuple[float, ...]
+    n: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Stacked(Figure):
+    """A bar a condition; the parts from place `answers` on are no answers."""
+
+    parts: tuple[str, ...]
+    answers: int
+    bars: tuple[Bar, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Cell:
+    """One number of a heat map. level: 0 … 8 of a sequential scale, -4 … 4 of a diverging one; symbol: ▲, ▼ or ""."""
+
+    level: int
+    text: str
+    n: str
+    symbol: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Heat(Figure):
+    """Rows × columns × value; None where nothing was measured. `scale` has (level, label) for the ends and the null value."""
+
+    across: str
+    columns: tuple[str, ...]
+    rows: tuple[tuple[str, tuple[Cell | None, ...]], ...]
+    diverging: bool
+    scale: tuple[tuple[int, str], ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,14 +151,18 @@ class Finding:
     sentence: str
     sure: tuple[str, ...]
     warnings: tuple[str, ...]
-    gauge: Figure | None
+    gauge: Plot | None
     mark: str
     signature: str
 
 
 @dataclass(frozen=True, slots=True)
 class Section:
-    """All tables and figures of one variant; variants never share a table."""
+    """All tables and figures of one variant; variants never share a table.
+
+    What a text protocol has no use for (a grid of pictures) is a further field beside `sections` in `Content`, not a kind of
+    figure: figures are drawn from estimates.
+    """
 
     variant: str
     title: str
@@ -147,6 +211,35 @@ class Examples:
 
 
 @dataclass(frozen=True, slots=True)
+class Shot:
+    """One picture with what was said of it. source: a data URL of a small JPEG, or "" where there is none to show."""
+
+    source: str
+    about: str
+    label: str
+    notes: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class PictureRow:
+    """An item: for each column its pictures."""
+
+    label: str
+    cells: tuple[tuple[Shot, ...], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class PictureGrid:
+    """Pictures of one subject by condition; `across` is the factor whose levels are the columns."""
+
+    subject: str
+    across: str
+    columns: tuple[str, ...]
+    rows: tuple[PictureRow, ...]
+    rule: str
+
+
+@dataclass(frozen=True, slots=True)
 class Signature:
     mark: str
     text: str
@@ -171,6 +264,7 @@ class Content:
     subjects: tuple[Subject, ...]
     sections: tuple[Section, ...]
     examples: Examples
+    pictures: tuple[PictureGrid, ...]
     limits: tuple[str, ...]
     departures: tuple[str, ...]
     citation: str

@@ -15,6 +15,7 @@ BOUNDS = "_bounds"  # a row `share_she_bounds` holds the bounds of the row `shar
 OUTCOME_RATE = "outcome_rate"
 CAPTURED = "captured_mass"
 MANY = 24  # levels; a grouping with more has a folded table of its own and no figure
+ALPHA = 0.05  # of a test, where an estimate has no confidence of its own
 SOME = 6  # likewise where each level is one item only (a word), since those are no groups
 _OWN = ("subject", "annotator")  # strata that are fields of an estimate, not part of its condition
 Stratum = tuple[str, ...]
@@ -32,6 +33,11 @@ def _inner() -> list[str]:
 def group(estimate: Estimate) -> dict[str, str]:
     """The factor levels that an estimate is about, without those of its stratum."""
     return {name: level for name, level in estimate.condition.items() if name not in _inner()}
+
+
+def condition(estimate: Estimate) -> dict[str, str]:
+    """The group of an outcome rate, without the outcome itself."""
+    return {name: level for name, level in group(estimate).items() if name not in ("attribute", "outcome")}
 
 
 def grouping(estimate: Estimate) -> tuple[str, ...]:
@@ -89,7 +95,7 @@ class Audit:
         many = set()
         for by, rows in groupings.items():
             levels = len({key(e) for e in rows})
-            if levels > MANY or (levels > SOME and all((e.clusters or 1) <= 1 for e in rows)):
+            if levels > MANY or (levels > SOME and all((e.clusters or 1) <= 1 and not e.contrast for e in rows)):
                 many.add(by)
         return many
 

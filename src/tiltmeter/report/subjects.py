@@ -128,10 +128,14 @@ def _again(fact: Facts) -> str:
 
 def _asked_line(part: Asked) -> tuple[str, str]:
     names = ("temperature", "top_p", "max_tokens")
-    settings = [f"{name} {_setting(getattr(part, name))}" for name in names]
+    drawn = part.max_tokens == 0  # a picture, which only has a seed
+    settings = [] if drawn else [f"{name} {_setting(getattr(part, name))}" for name in names]
     if part.begin:
         settings.append(f"answer begun with “{part.begin}”")
-    return f"{part.mode} mode", f"{part.answered:,} of {part.trials:,} trials answered; {', '.join(settings)}"
+    return (
+        f"{part.mode} mode",
+        f"{part.answered:,} of {part.trials:,} trials answered{'; ' * bool(settings)}{', '.join(settings)}",
+    )
 
 
 def _setting(value: float | None) -> str:

@@ -46,7 +46,8 @@ def _measure(audit: Audit, name: str, title: str, prefix: str) -> Iterator[Table
     if few:
         yield _table(audit, reading.together(few), reading.slug(prefix, name), title, folded=False)
     for by, estimates in many.items():
-        heading = f"{title}, by {', '.join(by)}: {len({reading.key(e) for e in estimates})} rows, from the highest to the lowest"
+        named = f"{title}, by {', '.join(by)}" if by else title
+        heading = f"{named}: {len({reading.key(e) for e in estimates})} rows, from the highest to the lowest"
         yield _table(audit, _ranked(estimates), reading.slug(prefix, name, *by), heading, folded=True)
 
 
@@ -84,7 +85,7 @@ def _fields(audit: Audit, rows: Sequence[Estimate], letters: dict[str, str]) -> 
     yield Field(GROUP, _labelled)
     for place, (part, _) in enumerate(audit.named(rows[0])):
         yield Field(Column(part, brief=True), _part(audit, place))
-    yield Field(Column("contrast"), lambda e: reading.contrast_label(e) or numerals.NOTHING)
+    yield Field(Column("contrast", brief=True), lambda e: reading.contrast_label(e) or numerals.NOTHING)
     yield Field(Column(_value_name(rows), "number", True), lambda e: reading.value(e, spec))
     yield Field(Column(_interval_name(rows), "number", True), lambda e: reading.interval(e, spec))
     yield Field(Column("bounds", "number", False, "all other outcomes counted against, and all counted for"), bounded)
@@ -182,17 +183,20 @@ def _outcome_table(audit: Audit, prefix: str) -> Iterator[Table]:
         return
     seen = list(dict.fromkeys(e.condition.get("outcome", "") for e in rates))
     names = [name for name in seen if name not in OUTCOMES] + [name for name in OUTCOMES if name in seen]
-    strata = [s for s in audit.strata if any(reading.stratum(e) == s for e in rates)]
-    rows, first = [], []
-    for stratum in strata:
-        found = {e.condition.get("outcome", ""): e for e in rates if reading.stratum(e) == stratum}
-        one = next(iter(found.values()))
-        first.append(one)
+    conditions: dict[object, list[Estimate]] = {}
+    for e in sorted(rates, key=lambda e: audit.strata.index(reading.stratum(e))):
+        about_labels = e.condition.get("attribute", "")
+        conditions.setdefault((reading.stratum(e), about_labels, *reading.condition(e).items()), []).append(e)
+    rows = []
+    for group in conditions.values():
+        found = {e.condition.get("outcome", ""): e for e in group}
+        one = group[0]
         rows.append((
-            *(level or numerals.NOTHING for _, level in audit.brief(one)), numerals.count(one.n),
+            *_of_outcomes(one).values(), *(level or numerals.NOTHING for _, level in audit.brief(one)), numerals.count(one.n),
             *(_rate(found.get(name), audit.drawn(one)) for name in names), audit.marks.get(one.signature, numerals.NOTHING),
         ))  # fmt: skip
-    columns = (*(Column(part, brief=True) for part, _ in audit.brief(first[0])), Column("n", "number", True),
+    named = (*_of_outcomes(rates[0]), *(part for part, _ in audit.brief(rates[0])))
+    columns = (*(Column(part, brief=True) for part in named), Column("n", "number", True),
                *(Column(name, "number", True) for name in names), MARK)  # fmt: skip
     about = (
         _about(audit, rates)
@@ -208,6 +212,11 @@ def _outcome_table(audit: Audit, prefix: str) -> Iterator[Table]:
         (),
         _marks(audit, rates),
     )
+
+
+def _of_outcomes(rate: Estimate) -> dict[str, str]:
+    """Which labels, where a protocol has several attributes, and in which group."""
+    return {name: level for name, level in reading.group(rate).items() if name != "outcome"}
 
 
 def _rate(estimate: Estimate | None, drawn: bool) -> str:

@@ -1,0 +1,46 @@
+"""Figures: functions over estimates that any protocol uses, one file a drawing.
+
+forest    a point with its interval, by group and stratum, on a linear or logarithmic axis, with a declared band
+dumbbell  levels of a factor joined in each row
+stacked   the share of every outcome, no-answers included
+heat      rows × columns × value with n
+
+A measure names its drawing (`figure` in the protocol file); without a name it has a forest plot if it is a headline or a
+contrast. Colours are after Okabe and Ito (2008), Color Universal Design; templates/style.css says how.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+
+from ...protocol import MeasureSpec
+from ..parts import Figure, Heat, Plot, Stacked
+from ..reading import Audit
+from . import dumbbell, forest, heat, stacked
+
+Build = Callable[[Audit, MeasureSpec, str], Iterator[Figure]]
+BUILDS: dict[str, Build] = {
+    "dumbbell": dumbbell.build,
+    "forest": forest.build,
+    "heat": heat.build,
+    "stacked": stacked.build,
+}
+
+
+def figures(audit: Audit, prefix: str) -> Iterator[Figure]:
+    """The figures of one variant: each measure's, then every outcome."""
+    for spec in audit.protocol.measures:
+        if audit.of(spec.name) and (spec.figure != "forest" or spec.headline or spec.contrast):
+            yield from BUILDS[spec.figure](audit, spec, prefix)
+    yield from stacked.outcomes(audit, prefix)
+
+
+def draw(figure: Figure, narrow: bool = False) -> str:
+    """A figure as an SVG element, in the wide or the narrow layout."""
+    if isinstance(figure, Plot):
+        return dumbbell.draw(figure, narrow) if figure.joined else forest.draw(figure, narrow)
+    if isinstance(figure, Stacked):
+        return stacked.draw(figure, narrow)
+    if isinstance(figure, Heat):
+        return heat.draw(figure, narrow)
+    raise TypeError(f"no drawing for {type(figure).__name__}")

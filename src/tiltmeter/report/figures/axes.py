@@ -1,0 +1,77 @@
+"""The axis of a plot: its scale, its two ends, its ticks."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+
+from ...protocol import MeasureSpec
+from ...records import Estimate
+from .. import numerals
+from ..parts import Plot
+
+Ticks = tuple[tuple[float, str], ...]
+Axis = tuple[str, tuple[float, float], Ticks]  # scale, domain, ticks
+_STEPS = (0.01, 0.02, 0.05, 0.1, 0.2, 0.25, 0.5)
+
+
+def axis(spec: MeasureSpec, estimates: Sequence[Estimate], whole: bool = True) -> Axis:
+    """An axis that holds all values and ends of intervals, the null value and the band; of shares from 0, `whole` to 1."""
+    seen = [v for e in estimates for v in (e.value, e.low, e.high, e.null_low, e.null_high) if v is not None]
+    seen += [v for v in (spec.null, *(ends(spec) or ())) if v is not None]
+    if spec.unit in numerals.RATIOS:
+        return _log([v for v in seen if v > 0] or [1.0])
+    if spec.unit == "share" and not spec.contrast and not whole:
+        return _linear([0.0, min(1.0, max([0.05, *seen]))], signed=False, unit="share")
+    if spec.unit == "share" and not spec.contrast:
+        return "linear", (0.0, 1.0), tuple((v, numerals.share(v, 2)) for v in (0.0, 0.25, 0.5, 0.75, 1.0))
+    return _linear(seen or [0.0], signed=bool(spec.contrast), unit=spec.unit)
+
+
+def ends(spec: MeasureSpec) -> tuple[float, float] | None:
+    """The two ends of the band that a measure declares."""
+    return (float(spec.band["low"]), float(spec.band["high"])) if spec.band else None
+
+
+def placed(plot: Plot, left: float, right: float) -> Callable[[float], float]:
+    """The place of a value between two places; beyond the axis is its end (a ratio of 0 on a logarithmic axis)."""
+    forward: Callable[[float], float] = math.log if plot.scale == "log" else float
+    low, high = forward(plot.domain[0]), forward(plot.domain[1])
+
+    def x(value: float) -> float:
+        inside = min(max(value, plot.domain[0]), plot.domain[1])
+        return round(left + (forward(inside) - low) / (high - low) * (right - left), 2)
+
+    return x
+
+
+def _linear(seen: Sequence[float], signed: bool, unit: str) -> Axis:
+    """Symmetric about 0 for a difference, so that both sides have the same room."""
+    low, high = min(seen), max(seen)
+    if signed:
+        high = max(abs(low), abs(high))
+        low = -high
+    span = (high - low) or 1.0
+    power = 10.0 ** math.floor(math.log10(span))
+    step = next(s * power * 10 for s in _STEPS if s * power * 10 * 5 >= span)
+    first, last = math.floor(low / step + 1e-9), math.ceil(high / step - 1e-9)
+    if first == last:
+        first, last = first - 1, last + 1
+    places = [round(n * step, 9) for n in range(first, last + 1)]
+    return "linear", (places[0], places[-1]), tuple((v, numerals.quantity(v, unit, signed, 2)) for v in places)
+
+
+def _log(seen: Sequence[float]) -> Axis:
+    """Powers of two, or of ten where they would be too many."""
+    base = 2 if max(seen) / min(seen) < 300 else 10
+    first = math.floor(math.log(min(seen), base) + 1e-9)
+    last = math.ceil(math.log(max(seen), base) - 1e-9)
+    if first == last:
+        first, last = first - 1, last + 1
+    step = max(1, (last - first) // 7)
+    ticks = tuple((float(base) ** n, _power(base, n)) for n in range(first, last + 1, step))
+    return "log", (float(base) ** first, float(base) ** last), ticks
+
+
+def _power(base: int, exponent: int) -> str:
+    return f"{base**exponent:,}" if exponent >= 0 else f"1/{base**-exponent:,}"

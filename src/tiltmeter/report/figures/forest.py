@@ -1,0 +1,157 @@
+"""Forest plot: a row a group, a point with its interval a stratum, on one axis with the null value and a declared band."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator, Sequence
+from xml.etree import ElementTree as ET
+
+from ...protocol import MeasureSpec
+from ...records import Estimate
+from .. import numerals, reading
+from ..parts import FigureRow, Plot, Point
+from ..reading import Audit
+from . import axes, frame, strata
+from .svg import NARROW, SHAPES, SIDE, WIDE, cut, root, shape, text
+
+LINE = 21  # px a row
+NUMBERS = 226  # px: the numbers at the right of the wide layout
+
+
+def build(audit: Audit, spec: MeasureSpec, prefix: str) -> Iterator[Plot]:
+    """The groupings of a measure that have few levels; strata beyond six go on in a further figure."""
+    fine = audit.fine(spec.name)
+    rows = [e for e in audit.of(spec.name) if reading.grouping(e) not in fine and e.value is not None]
+    pages = strata.pages(strata.present(audit, rows))
+    for number, page in enumerate(pages, 1):
+        kept = [e for e in rows if reading.stratum(e) in page]
+        title = strata.heading(spec, "", number, len(pages))
+        name, table = reading.slug(prefix, spec.name, "figure", number), reading.slug(prefix, spec.name)
+        yield forest(audit, spec, kept, name, title, table)
+
+
+def gauge(audit: Audit, spec: MeasureSpec, estimate: Estimate, name: str) -> Plot | None:
+    """One number on its whole axis; None where there is nothing to draw."""
+    if estimate.value is None or spec.null is None:
+        return None
+    return forest(audit, spec, [estimate], name, strata.heading(spec))
+
+
+def forest(audit: Audit, spec: MeasureSpec, estimates: Sequence[Estimate], name: str, title: str,
+           table: str = "") -> Plot:  # fmt: skip
+    """The plot of these estimates: a series a stratum."""
+    present = strata.present(audit, estimates)
+    scale, domain, ticks = axes.axis(spec, estimates)
+    rows: dict[tuple[str, str], list[Point]] = {}
+    several = len({reading.contrast_label(e) for e in estimates}) > 1
+    for estimate in reading.together(estimates):
+        heading = "by " + ", ".join(reading.grouping(estimate)) if reading.grouping(estimate) else ""
+        group = reading.group_label(estimate) if reading.grouping(estimate) or not several else ""
+        label = "; ".join(filter(None, (group, reading.contrast_label(estimate) if several else "")))
+        series = present.index(reading.stratum(estimate))
+        rows.setdefault((heading, label), []).append(point(audit, spec, estimate, series))
+    labels = strata.labels(audit, estimates)
+    return Plot(
+        id=name, title=title, text=_described(audit, spec, estimates), note=strata.alone(labels) + _note(spec, estimates),
+        table=table, marks=strata.marks(audit, estimates), folded=not spec.headline and len(estimates) > reading.MANY,
+        series=tuple(labels[stratum] for stratum in present),
+        rows=tuple(FigureRow(*place, tuple(points)) for place, points in rows.items()),
+        scale=scale, domain=domain, ticks=ticks, null=spec.null, ends=reading.directions(spec),
+        band=axes.ends(spec), band_text=band_words(spec),
+    )  # fmt: skip
+
+
+def point(audit: Audit, spec: MeasureSpec, estimate: Estimate, series: int) -> Point:
+    """An estimate as a point of a plot."""
+    digits, ends = reading.places(estimate, spec), (estimate.null_low, estimate.null_high)
+    null = (ends[0], ends[1]) if ends[0] is not None and ends[1] is not None else None
+    return Point(
+        series, estimate.value, estimate.low, estimate.high, reading.value(estimate, spec, digits),
+        reading.interval(estimate, spec, digits), numerals.count(estimate.n), audit.marks.get(estimate.signature, ""), null,
+    )  # fmt: skip
+
+
+def band_words(spec: MeasureSpec) -> str:
+    """`four-fifths band, 0.8 to 1.25`."""
+    ends = axes.ends(spec)
+    return f"{spec.band['text']}, {ends[0]:g} to {ends[1]:g}" if ends and spec.band else ""
+
+
+def _note(spec: MeasureSpec, estimates: Sequence[Estimate]) -> str:
+    null = " Dashed: no tilt." if spec.null is not None else ""
+    band = f" Shaded: {band_words(spec)}." if spec.band else ""
+    chance = any(e.null_high is not None for e in estimates)
+    behind = " Grey behind a point: where 95 % of values lie if nothing differs." if chance else ""
+    return f"Point: estimate. Line: interval. A hollow point has no interval.{null}{band}{behind}"
+
+
+def _described(audit: Audit, spec: MeasureSpec, estimates: Sequence[Estimate]) -> str:
+    ends = reading.directions(spec)
+    null = strata.number(spec, spec.null)
+    side = f" Left of {null} lies {ends[0]}, right of it {ends[1]}." if spec.null is not None and ends[1] else ""
+    side += f" Shaded is the {band_words(spec)}." if spec.band else ""
+    labels = strata.labels(audit, estimates)
+    points = [f"{reading.group_label(e)}, {labels[reading.stratum(e)]}: {reading.number(e, spec)}" for e in estimates]
+    return strata.described(spec, points, side)
+
+
+def draw(plot: Plot, narrow: bool = False) -> str:
+    """The forest plot as an SVG element."""
+    width = NARROW if narrow else WIDE
+    left, right = (8, width - 48) if narrow else (SIDE, width - NUMBERS)
+    x = axes.placed(plot, left + 8, right - 8)
+    gap = 7 if narrow or len(plot.series) > 1 else 0
+    below = LINE - 4 if narrow else 0
+    drawn = sum(below + LINE * len(row.points) + gap for row in plot.rows)
+    bottom = frame.above(plot, narrow) + frame.headings(plot) + drawn
+    made = root(plot, bottom + frame.below(plot), narrow)
+    frame.legend(made, plot, narrow)
+    frame.grid(made, plot, x, bottom, (left, right), narrow)
+
+    def each(row: FigureRow, y: float) -> float:
+        text(made, 8, y + LINE - 7, cut(row.label, width - 60 if narrow else SIDE - 14), "fig-label")
+        for place, one in enumerate(row.points):
+            _point(made, one, x, y + below + LINE * (place + 0.5), narrow)
+        return y + below + LINE * len(row.points) + gap
+
+    frame.rows(made, plot, each, narrow)
+    return ET.tostring(made, encoding="unicode")
+
+
+def _point(made: ET.Element, one: Point, x: Callable[[float], float], y: float, narrow: bool) -> None:
+    if one.null is not None:
+        low, high = (x(end) for end in one.null)
+        shape(made, "rect", "fig-zone", x=low, y=y - 8, width=high - low, height=16)
+    if one.low is not None and one.high is not None:
+        shape(made, "line", f"fig-line s{one.series}", x1=x(one.low), x2=x(one.high), y1=y, y2=y)
+    if one.value is not None:
+        hollow = " hollow" if one.low is None and one.high is None else ""
+        SHAPES[one.series](made, x(one.value), y, f"fig-mark s{one.series}{hollow}")
+    number = f"{one.text} {one.interval}".removesuffix(f" {numerals.NOTHING}")
+    words = one.text if narrow else f"{number} · n {one.n} · {one.mark}"
+    text(made, (NARROW if narrow else WIDE) - 8, y + 4, words, "fig-number end")
+
+
+def draw_gauge(plot: Plot, decoration: bool = False) -> str:
+    """One number on its axis: the interval as a bar, the null value as a line, both sides named.
+
+    As a decoration it has no title: the same words stand beside it.
+    """
+    width, y = 340, 16
+    x = axes.placed(plot, 8, width - 8)
+    made = root(plot, 50, False, "gauge", width)
+    if decoration:
+        made = ET.Element("svg", {"class": "gauge", "viewBox": f"0 0 {width} 50", "aria-hidden": "true"})
+    shape(made, "line", "fig-track", x1=x(plot.domain[0]), x2=x(plot.domain[1]), y1=y, y2=y)
+    if plot.null is not None:
+        shape(made, "line", "fig-null", x1=x(plot.null), x2=x(plot.null), y1=2, y2=30)
+        label = next((words for value, words in plot.ticks if math.isclose(value, plot.null)), "")
+        text(made, x(plot.null), 45, label, "fig-tick middle")
+    for one in plot.rows[0].points:
+        if one.low is not None and one.high is not None:
+            shape(made, "line", "fig-band", x1=x(one.low), x2=x(one.high), y1=y, y2=y)
+        if one.value is not None:
+            shape(made, "circle", "fig-dot", cx=x(one.value), cy=y, r=6)
+    text(made, 8, 45, f"← {plot.ends[0]}" if plot.ends[0] else "", "fig-tick")
+    text(made, width - 8, 45, f"{plot.ends[1]} →" if plot.ends[1] else "", "fig-tick end")
+    return ET.tostring(made, encoding="unicode")

@@ -1,0 +1,237 @@
+"""Heat map: rows × columns × value, each cell with its number and n, on a scale about the null value where there is one.
+
+Columns are the last factor of the measure's grouping, rows the others and the value; one map a stratum. A measure whose
+groupings have one part only is mapped against the strata.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from xml.etree import ElementTree as ET
+
+from ...protocol import MeasureSpec
+from ...records import Estimate
+from .. import numerals, reading
+from ..parts import Cell, Heat
+from ..reading import Audit
+from . import strata
+from .svg import NARROW, SIDE, WIDE, cut, hatch, root, shape, text, width_of
+
+ROWS, COLUMNS = 60, 8  # of a map; more rows have no map, more columns a further one
+OPEN = 6  # maps of a measure that are not folded
+STEPS = 4  # of the scale on each side of the null value; twice as many where there is none
+TALL, GAP, ROOM = 36, 2, 110  # px: a cell's height, the gap, its width at most
+UPRIGHT = 96  # px: the room of column names that are turned
+Name = Callable[[Estimate], str]
+
+
+@dataclass(frozen=True, slots=True)
+class Grid:
+    """What one map shows. across: what the columns are; rows: row → column → estimate; scaled: all that share its colours."""
+
+    across: str
+    rows: dict[str, dict[str, Estimate]]
+    shown: list[Estimate]
+    scaled: list[Estimate]
+
+
+def build(audit: Audit, spec: MeasureSpec, prefix: str) -> Iterator[Heat]:
+    """Every map of a measure."""
+    maps = [(by, stratum, grid) for by in _groupings(spec) for stratum, grid in _grids(audit, spec, by)
+            if 0 < len(grid.rows) <= ROWS]  # fmt: skip
+    place = 0
+    for by, stratum, grid in maps:
+        names = list(dict.fromkeys(name for row in grid.rows.values() for name in row))
+        parts = [names[start : start + COLUMNS] for start in range(0, len(names), COLUMNS)]
+        for number, columns in enumerate(parts, 1):
+            place += 1
+            name = reading.slug(prefix, spec.name, *by, "figure", place)
+            detail = [f"by {', '.join(by)}"] if len({one for one, _, _ in maps}) > 1 else []
+            title = strata.heading(spec, ", ".join([*detail, *filter(None, [stratum])]), number, len(parts))
+            table = strata.table_id(audit, spec, reading.grouping(grid.shown[0]), prefix)
+            yield heat(audit, spec, grid, columns, name=name, title=title, table=table, folded=place > OPEN)
+
+
+def _groupings(spec: MeasureSpec) -> list[tuple[str, ...]]:
+    """Those with a row and a column to show; where none has both, all, against the strata."""
+    each = spec.values == ("*",)
+    return [by for by in spec.by if len(by) + each > 1 and by] or list(spec.by)
+
+
+def _grids(audit: Audit, spec: MeasureSpec, by: tuple[str, ...]) -> Iterator[tuple[str, Grid]]:
+    """(the stratum in words, its grid) for each stratum; or one grid for all of them."""
+    each = spec.values == ("*",)
+    found = [e for e in audit.of(spec.name) if reading.grouping(e)[: len(by)] == by]
+    found = [e for e in found if len(reading.grouping(e)) == len(by) + each]
+    if not found:
+        return
+    if not by or len(by) + each < 2:
+        names = strata.labels(audit, found)
+        yield (
+            "",
+            _grid(
+                strata.differing(audit, found), found, found, lambda e: names[reading.stratum(e)], reading.group_label
+            ),
+        )
+        return
+    column, present, labels = by[-1], strata.present(audit, found), strata.labels(audit, found)
+    found = _ordered(audit, found, column)
+    for stratum in present:
+        kept = [e for e in found if reading.stratum(e) == stratum]
+        words = labels[stratum] if len(present) > 1 else ""
+        yield words, _grid(column, kept, found, lambda e: reading.group(e)[column], lambda e: _row(e, column))
+
+
+def _grid(across: str, shown: list[Estimate], scaled: list[Estimate], column: Name, row: Name) -> Grid:
+    cells: dict[str, dict[str, Estimate]] = {}
+    for e in shown:
+        cells.setdefault(row(e) or "all", {})[column(e)] = e
+    return Grid(across, cells, shown, scaled)
+
+
+def _ordered(audit: Audit, found: list[Estimate], column: str) -> list[Estimate]:
+    """Columns in the order of the design."""
+    order = audit.protocol.levels.get(column, {})
+    return sorted(found, key=lambda e: order.get(reading.group(e)[column], len(order)))
+
+
+def _row(estimate: Estimate, column: str) -> str:
+    return ", ".join(level for name, level in reading.group(estimate).items() if name != column)
+
+
+def heat(audit: Audit, spec: MeasureSpec, grid: Grid, columns: Sequence[str], *, name: str, title: str, table: str = "",
+         folded: bool = False) -> Heat:  # fmt: skip
+    """One map; maps of other strata and columns have the same scale."""
+    level, scale = _scale(spec, [e.value for e in grid.scaled if e.value is not None])
+    leaders = _leaders(audit, spec)
+
+    def cell(e: Estimate | None) -> Cell | None:
+        if e is None or e.value is None:
+            return None
+        return Cell(level(e.value), numerals.quantity(e.value, e.unit, reading.signed(spec, e), 2), numerals.count(e.n),
+                    _symbol(e, spec, leaders))  # fmt: skip
+
+    cells = {row: tuple(cell(found.get(column)) for column in columns) for row, found in grid.rows.items()}
+    said = [f"{row}, {column}: {one.text}{one.symbol} (n {one.n})" if one else f"{row}, {column}: nothing measured"
+            for row, line in cells.items() for column, one in zip(columns, line, strict=True)]  # fmt: skip
+    holes = any(one is None for line in cells.values() for one in line)
+    return Heat(
+        id=name, title=title, text=strata.described(spec, said), table=table, folded=folded,
+        note=strata.alone(strata.labels(audit, grid.scaled)) + _note(spec, bool(leaders), holes),
+        marks=strata.marks(audit, grid.shown), across=grid.across, columns=tuple(columns), rows=tuple(cells.items()),
+        diverging=spec.null is not None, scale=scale,
+    )  # fmt: skip
+
+
+def _scale(spec: MeasureSpec, values: Sequence[float]) -> tuple[Callable[[float], int], tuple[tuple[int, str], ...]]:
+    """(value → level, the ends and the null value in words). Ratios are measured by their logarithm."""
+    ratio = spec.unit in numerals.RATIOS
+    known = [math.log(v) if ratio else v for v in values if v > 0 or not ratio] or [0.0]
+    base = (math.log(spec.null) if ratio else spec.null) if spec.null is not None else min(0.0, *known, 0.0)
+    reach = max((abs(v - base) for v in known), default=0.0) or 1.0
+    steps = STEPS if spec.null is not None else 2 * STEPS
+
+    def level(value: float) -> int:
+        inner = (math.log(value) if value > 0 else base - reach) if ratio else value
+        return max(-steps, min(steps, round((inner - base) / reach * steps)))
+
+    def words(inner: float) -> str:
+        return strata.number(spec, math.exp(inner) if ratio else inner)
+
+    ends = ((steps, words(base + reach)),)
+    null = strata.number(spec, spec.null) if spec.null is not None else words(base)
+    return level, ((-steps, words(base - reach)), (0, null), *ends) if spec.null is not None else ((0, null), *ends)
+
+
+def _leaders(audit: Audit, spec: MeasureSpec) -> dict[object, bool]:
+    """Of a measure without a test of its own: where a declared leader of the same labels stands, and whether it holds."""
+    if spec.null is not None:
+        return {}
+    return {
+        (reading.stratum(e), reading.key(e)): strata.significant(e)
+        for other in audit.protocol.measures
+        if other.kind == "leader" and (other.attribute, other.among) == (spec.attribute, spec.among)
+        for e in audit.of(other.name)
+    }
+
+
+def _symbol(estimate: Estimate, spec: MeasureSpec, leaders: dict[object, bool]) -> str:
+    if leaders.get((reading.stratum(estimate), reading.key(estimate))):
+        return "▲"
+    if spec.null is None or estimate.value is None or not strata.significant(estimate):
+        return ""
+    return "▲" if estimate.value > spec.null else "▼"
+
+
+def _note(spec: MeasureSpec, leaders: bool, holes: bool) -> str:
+    said = "In a cell: the value, and n under it."
+    if spec.null is not None:
+        said += f" ▲ ▼: above or below {strata.number(spec, spec.null)} after adjustment ({strata.level()}); "
+        said += "no symbol: no difference found at this n, or not tested."
+    elif leaders:
+        said += f" ▲: the highest of its row, where the row's columns differ after adjustment ({strata.level()})."
+    return said + (" Hatched: nothing measured." if holes else "")
+
+
+def draw(figure: Heat, narrow: bool = False) -> str:
+    """The map as an SVG element."""
+    width = NARROW if narrow else WIDE
+    left = 4.0 if narrow else float(SIDE)
+    wide = min(ROOM, (width - left - 4) / len(figure.columns))
+    upright = any(width_of(name) > wide - 4 for name in figure.columns)
+    top = 46.0 + (UPRIGHT if upright else 22)
+    tall = TALL + GAP + (20 if narrow else 0)
+    made = root(figure, top + tall * len(figure.rows) + 6, narrow)
+    _legend(made, figure, width)
+    for place, name in enumerate(figure.columns):
+        middle = left + wide * (place + 0.5)
+        if upright:
+            text(made, middle + 4, top - 6, cut(name, UPRIGHT - 8), "fig-label", upright=True)
+        else:
+            text(made, middle, top - 8, name, "fig-label middle")
+    for number, (label, cells) in enumerate(figure.rows):
+        y = top + tall * number
+        words = cut(label, (width if narrow else SIDE) - 14)
+        text(made, 4 if narrow else 8, y + (15 if narrow else TALL / 2 + 4), words, "fig-label")
+        for place, cell in enumerate(cells):
+            _cell(made, figure, cell, (left + wide * place, y + tall - TALL - GAP, wide - GAP))
+    return ET.tostring(made, encoding="unicode")
+
+
+def _cell(made: ET.Element, figure: Heat, cell: Cell | None, box: tuple[float, float, float]) -> None:
+    x, y, wide = (round(v, 2) for v in box)
+    colour = _colour(figure, cell.level) if cell else "none"
+    shape(made, "rect", f"fig-cell {colour}", x=x, y=y, width=wide, height=TALL)
+    if cell is None:
+        hatch(made, x, y, wide, TALL)
+        return
+    text(made, x + wide / 2, y + 16, f"{cell.text} {cell.symbol}".strip(), "fig-value middle")
+    text(made, x + wide / 2, y + 30, f"n {cell.n}" if wide > 50 else cell.n, "fig-small middle")
+
+
+def _colour(figure: Heat, level: int) -> str:
+    """The class of a level: h0 is the colour of the paper, p and m go up and down from the null value."""
+    if not level:
+        return "h0"
+    return (f"p{level}" if level > 0 else f"m{-level}") if figure.diverging else f"q{level}"
+
+
+def _legend(made: ET.Element, figure: Heat, width: float) -> None:
+    """The scale in its steps, with the numbers at the ends and at the null value, which is marked by a line."""
+    first, last = figure.scale[0][0], figure.scale[-1][0]
+    size, x = 22.0, 8.0
+    for level in range(first, last + 1):
+        left = x + size * (level - first)
+        shape(made, "rect", f"fig-cell {_colour(figure, level)}", x=left, y=4, width=size, height=12)
+    if figure.diverging:
+        null = x + size * (0.5 - first)
+        shape(made, "line", "fig-null", x1=null, x2=null, y1=1, y2=19)
+    for level, words in figure.scale:
+        middle = first < level < last
+        place = x + size * (level - first + (0.5 if middle else level == last))
+        anchor = " middle" if middle else " end" if level == last else ""
+        text(made, place, 32, f"{words} no tilt" if middle else words, f"fig-tick{anchor}")
+    room = width - x - size * (last - first + 1) - 20
+    text(made, x + size * (last - first + 1) + 14, 14, cut(f"columns: {figure.across}", room), "fig-tick")

@@ -1,0 +1,172 @@
+"""Stacked outcomes: the share of every label in a condition, answers first and no-answers after, as one bar that sums to 1.
+
+By default for the attribute that each instrument is declared for, by stratum; for a measure that asks for it, by its groups.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import groupby
+from xml.etree import ElementTree as ET
+
+from ...protocol import MeasureSpec
+from ...records import OUTCOMES, Estimate
+from .. import numerals, reading
+from ..parts import Bar, Stacked
+from ..reading import Audit, Stratum
+from . import strata
+from .svg import NARROW, SIDE, WIDE, cut, flow, hatch, root, shape, text
+
+LINE, TALL, HEADING = 28, 18, 28  # px: a row, its bar, a heading
+COLOURS = 7  # in the style sheet; further parts have them again, hatched
+ROOM = 30  # px that a number in a bar needs
+BARS = 48  # of a figure
+_DUST = 1e-6  # of a share: rounding of summed probabilities
+REST = "answer"  # what is not told apart: one of many words
+
+
+@dataclass(frozen=True, slots=True)
+class Counted:
+    """How often each label occurs in one condition."""
+
+    estimate: Estimate
+    label: str
+    counts: Mapping[str, float]
+    total: float
+
+
+def build(audit: Audit, spec: MeasureSpec, prefix: str) -> Iterator[Stacked]:
+    """The outcomes of a measure, by its groups."""
+    rows: dict[object, Counted] = {}
+    for e in reading.together(audit.of(spec.name)):
+        group = {name: level for name, level in reading.group(e).items() if name != spec.attribute}
+        label = ", ".join(group.values()) or "all"
+        rows.setdefault((reading.stratum(e), *group.items()), Counted(e, label, e.outcomes, sum(e.outcomes.values())))
+    name, table = reading.slug(prefix, spec.name, "figure"), reading.slug(prefix, spec.name)
+    known = (*spec.among, *spec.values)
+    yield from _pages(audit, list(rows.values()), known, name, f"every outcome of the labels “{spec.attribute}”", table)
+
+
+def outcomes(audit: Audit, prefix: str) -> Iterator[Stacked]:
+    """A figure for each instrument, of the attribute that it is declared for."""
+    rates = audit.of(reading.OUTCOME_RATE)
+    named = {spec.attribute: spec.also for spec in audit.protocol.instruments}
+    for attribute in named if len(named) > 1 or any(named.values()) else [""]:
+        rows: dict[object, list[Estimate]] = {}
+        for e in (e for e in rates if e.condition.get("attribute", "") == attribute):
+            rows.setdefault((reading.stratum(e), *reading.condition(e).items()), []).append(e)
+        counted = [_counted(group) for group in rows.values()]
+        declared = [v for spec in audit.protocol.measures if spec.attribute in (attribute, "") or not attribute
+                    for v in (*spec.among, *spec.values)]  # fmt: skip
+        title = f"every outcome, answers or not{f', of the labels “{attribute}”' if attribute else ''}"
+        name, table = reading.slug(prefix, "outcomes", attribute, "figure"), reading.slug(prefix, "outcomes")
+        yield from _pages(audit, counted, declared, name, title, table)
+
+
+def _counted(rates: Sequence[Estimate]) -> Counted:
+    """Outcome rates of one condition; what they leave out (one of many words) is an answer."""
+    counts = {e.condition["outcome"]: sum(e.outcomes.values()) for e in rates}
+    total = max(e.n for e in rates)
+    left = total - sum(counts.values())
+    label = ", ".join(reading.condition(rates[0]).values()) or "all"
+    return Counted(rates[0], label, {REST: left, **counts} if left > _DUST * total else counts, total)
+
+
+def _pages(audit: Audit, rows: Sequence[Counted], known: Iterable[str], name: str, title: str,
+           table: str) -> Iterator[Stacked]:  # fmt: skip
+    rows = [row for row in rows if row.total > 0]
+    each = max((len(list(group)) for _, group in groupby(rows, key=lambda r: reading.stratum(r.estimate))), default=1)
+    pages = strata.pages(strata.present(audit, [row.estimate for row in rows]), max(1, BARS // each))
+    for number, page in enumerate(pages, 1):
+        kept = [row for row in rows if reading.stratum(row.estimate) in page]
+        words = reading.title(title) + (f" ({number} of {len(pages)})" if len(pages) > 1 else "")
+        yield stacked(audit, kept, known, reading.slug(name, number), words, table)
+
+
+def stacked(audit: Audit, rows: Sequence[Counted], known: Iterable[str], name: str, title: str,
+            table: str = "") -> Stacked:  # fmt: skip
+    """A bar a row; answers in the order in which they are declared, then the no-answers in theirs."""
+    seen = dict.fromkeys(v for row in rows for v, count in row.counts.items() if count > _DUST * row.total)
+    answers = [v for v in dict.fromkeys((*known, *seen)) if v in seen and v not in OUTCOMES]
+    parts = (*answers, *(v for v in OUTCOMES if v in seen))
+    labels = strata.labels(audit, [row.estimate for row in rows])
+    bars = [_bar(row, parts, labels) for row in sorted(rows, key=lambda r: _place(audit, r))]
+    alone = all(bar.label == "all" for bar in bars) and len(labels) > 1
+    bars = [Bar("", bar.group, bar.shares, bar.n) for bar in bars] if alone else bars
+    said = [_said(bar, parts) for bar in bars]
+    rest = f"; and {len(said) - strata.SAID} more in the table" if len(said) > strata.SAID else ""
+    hatched = " Hatched at the end: no answer." if len(parts) > len(answers) else ""
+    return Stacked(
+        id=name, title=title, text=f"{title}. {'; '.join(said[:strata.SAID])}{rest}.", table=table,
+        note=f"{strata.alone(labels)}A bar is all labels of a condition and sums to 1, its parts in the order of the legend."
+             + hatched,
+        marks=strata.marks(audit, [row.estimate for row in rows]), parts=parts, answers=len(answers), bars=tuple(bars),
+    )  # fmt: skip
+
+
+def _said(bar: Bar, parts: Sequence[str]) -> str:
+    shares = [f"{part} {numerals.share(share, 2)}" for part, share in zip(parts, bar.shares, strict=True) if share > 0]
+    return f"{', '.join(filter(None, (bar.group, bar.label)))} (n {bar.n}): {', '.join(shares)}"
+
+
+def _place(audit: Audit, row: Counted) -> int:
+    return audit.strata.index(reading.stratum(row.estimate))
+
+
+def _bar(row: Counted, parts: Sequence[str], labels: Mapping[Stratum, str]) -> Bar:
+    total = sum(row.counts.get(part, 0.0) for part in parts)
+    shares = tuple(row.counts.get(part, 0.0) / total for part in parts)
+    group = labels[reading.stratum(row.estimate)] if len(labels) > 1 else ""
+    return Bar(group, row.label, shares, numerals.count(round(row.total, 1)))
+
+
+def draw(figure: Stacked, narrow: bool = False) -> str:
+    """The bars as an SVG element."""
+    width = NARROW if narrow else WIDE
+    left, right = (8.0, width - 8.0) if narrow else (float(SIDE), width - 100.0)
+    places, top = flow(figure.parts, width)
+    top += 6
+    headings = sum(1 for heading, _ in groupby(figure.bars, key=lambda bar: bar.group) if heading)
+    tall = LINE + (16 if narrow else 0)
+    made = root(figure, top + tall * len(figure.bars) + HEADING * headings + 28, narrow)
+    for number, (x, y) in enumerate(places):
+        _piece(made, figure, number, (x, y - 11, 14, 13))
+        text(made, x + 20, y, cut(figure.parts[number], width - x - 24), "fig-label")
+    y = top
+    for heading, bars in groupby(figure.bars, key=lambda bar: bar.group):
+        if heading:
+            text(made, 4 if narrow else 8, y + HEADING - 9, heading, "fig-heading")
+            y += HEADING
+        for bar in bars:
+            base = y + (12 if narrow else 18)
+            text(made, 8, base, cut(bar.label, (width - 100 if narrow else SIDE) - 14), "fig-label")
+            text(made, width - 8, base, f"n {bar.n}", "fig-number end")
+            _drawn(made, figure, bar, (left, y + tall - LINE + 5, right - left))
+            y += tall
+    for share in (0, 0.5, 1):
+        text(made, left + share * (right - left), y + 18, numerals.share(share, 2),
+             "fig-tick" + {0: "", 0.5: " middle", 1: " end"}[share])  # fmt: skip
+    return ET.tostring(made, encoding="unicode")
+
+
+def _drawn(made: ET.Element, figure: Stacked, bar: Bar, box: tuple[float, float, float]) -> None:
+    """One bar; a share is printed in its piece where there is room for it."""
+    x, y, width = box
+    for number, share in enumerate(bar.shares):
+        wide = share * width
+        if share > 0:
+            _piece(made, figure, number, (x, y, wide, TALL))
+        if wide >= ROOM and number < figure.answers:
+            text(made, x + wide / 2, y + 13.5, numerals.share(share, 2), f"fig-in c{number % COLOURS} middle")
+        x += wide
+
+
+def _piece(made: ET.Element, figure: Stacked, number: int, box: tuple[float, float, float, float]) -> None:
+    """A piece of a bar, or its sample in the legend: answers in colours, no-answers in greys with a hatching."""
+    x, y, width, height = (round(v, 2) for v in box)
+    other = number - figure.answers
+    name = f"c{number % COLOURS}" if other < 0 else f"g{other % 4}"
+    shape(made, "rect", f"fig-part {name}", x=x, y=y, width=width, height=height)
+    if other >= 0 or number >= COLOURS:
+        hatch(made, x, y, width, height, max(0, other) % 3)

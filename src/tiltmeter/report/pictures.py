@@ -1,0 +1,110 @@
+"""Pictures to look at, side by side: a grid by condition, each with its label and every vote that it got.
+
+The rule: rows are items, in the order of a hash of their names, so that none is chosen for what it shows; columns are the
+levels of the factor that the protocol contrasts; a cell has the first samples in the order of their trial ids. What is no
+picture (a refusal, a file that could not be used) has its place too, with its outcome.
+"""
+
+from __future__ import annotations
+
+import json
+from base64 import b64encode
+from collections.abc import Iterator, Mapping, Sequence
+from hashlib import sha256
+from typing import Any
+
+from .. import pictures
+from ..errors import StoreError
+from ..protocol import Protocol
+from ..records import ANSWER
+from ..store import Store
+from .parts import PictureGrid, PictureRow, Shot
+
+MOST = 120  # pictures in one page; a thumbnail has 3 to 5 KB
+SAMPLES = 4  # of a cell
+SIDE = 112  # pixels
+_OUTPUTS = """
+SELECT t.subject, t.factors, o.trial, o.outcome, o.text, o.blob, c.revised
+FROM outputs o JOIN trials t ON t.id = o.trial LEFT JOIN calls c ON c.key = o.call ORDER BY o.trial
+"""
+_LABELS = ("SELECT annotator, attribute, value FROM labels WHERE output = ? AND current"
+           " ORDER BY annotator, attribute, position, id")  # fmt: skip
+
+
+def grids(store: Store, protocol: Protocol) -> tuple[PictureGrid, ...]:
+    """A grid for each subject; none for a protocol of texts."""
+    if protocol.modality != "image":
+        return ()
+    across = _across(protocol)
+    by_subject: dict[str, dict[str, dict[str, list[Any]]]] = {}
+    for subject, factors, *rest in store.rows(_OUTPUTS):
+        levels = json.loads(factors)
+        cells = by_subject.setdefault(subject, {}).setdefault(levels[protocol.item], {})
+        kept = cells.setdefault(levels.get(across, ""), [])
+        if len(kept) < SAMPLES:
+            kept.append((levels, *rest))
+    return tuple(_grid(store, protocol, across, subject, items, MOST // len(by_subject))
+                 for subject, items in by_subject.items())  # fmt: skip
+
+
+def _across(protocol: Protocol) -> str:
+    """The factor whose levels are the columns: the one that a measure contrasts, else the first that one groups by."""
+    for spec in protocol.measures:
+        factor = (spec.contrast or {}).get("factor", "")
+        if factor in protocol.factors and factor != protocol.item:
+            return str(factor)
+    groups = (factor for spec in protocol.measures for group in spec.by for factor in group)
+    return next((factor for factor in groups if factor != protocol.item), "")
+
+
+def _grid(store: Store, protocol: Protocol, across: str, subject: str, items: Mapping[str, Mapping[str, Sequence[Any]]],
+          most: int) -> PictureGrid:  # fmt: skip
+    columns = [
+        level for level in protocol.levels.get(across, {"": 0}) if any(level in cells for cells in items.values())
+    ]
+    ordered = sorted(items, key=lambda item: sha256(item.encode()).digest())
+    rows: list[PictureRow] = []
+    shown = 0
+    for item in ordered:
+        size = sum(len(items[item].get(level, ())) for level in columns)
+        if rows and shown + size > most:
+            break
+        shown += size
+        cells = tuple(tuple(_shot(store, protocol, row) for row in items[item].get(level, ())) for level in columns)
+        rows.append(PictureRow(item, cells))
+    rule = (f"{len(rows)} of {len(items)} {protocol.item}s in the order of a hash of their names, at most {SAMPLES} samples of "
+            "each condition: none was chosen for what it shows. All are in the run's folder, in blobs.")  # fmt: skip
+    return PictureGrid(subject, across, tuple(columns), tuple(rows), rule)
+
+
+def _shot(store: Store, protocol: Protocol, row: Sequence[Any]) -> Shot:
+    levels, trial, outcome, text, blob, revised = row
+    said = list(store.rows(_LABELS, (trial,)))
+    votes = [value for _, attribute, value in said if attribute.endswith("_vote")]
+    own = {spec.attribute for spec in protocol.instruments}
+    labels = " · ".join(value for _, attribute, value in said if attribute in own)
+    caption = labels or ("not labelled" if outcome == ANSWER else outcome)
+    about = ", ".join(f"{name} {level}" for name, level in levels.items() if level and name != protocol.item)
+    notes = [f"votes: {', '.join(votes)}"] if votes else []
+    notes += [f"prompt rewritten: {revised}"] if revised else []
+    notes += [text] if outcome != ANSWER and text else []
+    return Shot(_source(store, blob) if outcome == ANSWER else "", about, caption, tuple(notes))
+
+
+def _source(store: Store, blob: str) -> str:
+    """A small picture as a data URL; "" where the file is gone or damaged."""
+    try:
+        media_type, content = pictures.thumbnail(store.blob(blob), SIDE)
+    except (StoreError, pictures.Unusable):
+        return ""
+    return f"data:{media_type};base64,{b64encode(content).decode()}"
+
+
+def words(grids: Sequence[PictureGrid]) -> Iterator[str]:
+    """The grids as lines of text, for reports without pictures."""
+    for grid in grids:
+        yield f"{grid.subject} (columns: {grid.across or 'all'})"
+        for row in grid.rows:
+            cells = (f"{level or 'all'}: {', '.join(shot.label for shot in cell)}"
+                     for level, cell in zip(grid.columns, row.cells, strict=True) if cell)  # fmt: skip
+            yield f"{row.label}: {'; '.join(cells)}"
