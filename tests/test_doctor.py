@@ -67,6 +67,17 @@ def nowhere() -> str:
         return f"http://127.0.0.1:{free.getsockname()[1]}/v1"
 
 
+def test_a_litellm_that_steals_keys_is_wrong(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(checkup, "find_spec", lambda name: object())
+    for number, fine in (("1.82.8", False), ("1.83.0", True)):
+        monkeypatch.setattr(checkup.litellm, "version", lambda name, number=number: number)
+        code, found = by_name([], capsys)
+        assert found["litellm"]["ok"] is fine and code == (0 if fine else 1)
+        assert ("steals keys" in found["litellm"]["said"]) is not fine
+
+
 def test_a_bare_machine_is_fine(capsys: pytest.CaptureFixture[str]) -> None:
     code, found = by_name([], capsys)
     assert code == 0

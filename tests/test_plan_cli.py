@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from tiltmeter import api, cost, registry
+from tiltmeter import api, cost, design, registry
 from tiltmeter.cli import main
 from tiltmeter.errors import MissingExtra, UsageError
+from tiltmeter.instruments import identify
 from tiltmeter.models import FREE, Model, Price
+from tiltmeter.plan import Choices
 from tiltmeter.records import Message, Reply, Request, Sampling
 from tiltmeter.stats import power
 from tiltmeter.store import Store
@@ -95,11 +98,14 @@ def test_every_protocol_has_a_case() -> None:
 def test_calls_are_those_of_the_run_to_the_unit(
     protocol: str, model: str, judges: tuple[str, ...], options: dict[str, Any], tmp_path: Path
 ) -> None:
+    options = options | {"prices": {name: Price(2.0, 8.0) for name in (model, *judges)}}
     plan = planned(protocol, model, judge=judges, **options)
     api.run(protocol, model, tmp_path / "run", judge=judges, **options)
     assert done(tmp_path / "run") == said(plan)
     assert sum(said(plan).values()) == plan["totals"]["calls"]
     with Store(tmp_path / "run") as store:
+        if model.startswith("planted"):  # the scripted one does not say what it used
+            assert 0 < store.spent() <= plan["totals"]["cost_most"]
         assert plan["trials"] == next(store.rows("SELECT count(*) FROM trials"))[0]
 
 
@@ -150,7 +156,52 @@ def test_size_by_hand() -> None:
     found = cost.size(request)
     assert found.tokens == 4 / 4 + (2 + 3 / 4) + 2 / 4 + 2 * 8
     assert found.size == 4 + (6 + 3) + 2 + 2 * 16 == Price(1e6, 0).worst(request)
-    assert found.limit == 7
+    assert (found.limit, found.longest, found.drawn) == (7, 7, 0)
+
+
+def test_a_picture_that_is_shown_or_drawn_by_hand() -> None:
+    shown = Request("m", (Message("user", "abcd", ("a.png", "b.png")),), Sampling(max_tokens=7))
+    found = cost.size(shown)
+    assert found.tokens == 1 + 8 + 2 * 1500 and found.size == 4 + 16 + 2 * 50_000
+    assert found.size == Price(1e6, 0).worst(shown)
+    drawn = Request("m", (Message("user", "abcd"),), Sampling(max_tokens=7), size="1024x1024")
+    found = cost.size(drawn)
+    assert (found.tokens, found.limit, found.longest, found.drawn) == (9, 6240, 16_000, 1)
+    for price in (Price(0, 1e6), Price(0, 0, 0.04), Price(2, 30, 0.01)):
+        assert price.of(int(found.size), int(found.longest), 1) == pytest.approx(price.worst(drawn))
+
+
+def test_money_of_pictures_by_hand() -> None:
+    """Two words × orders × 3 samples; a price a picture is a price a picture, whatever is said about tokens."""
+    from tiltmeter import plan as planning
+    from tiltmeter.protocol import Mode
+
+    declared = registry.protocol("roles")
+    drawing = replace(declared, modes={"drawn": Mode("drawn", samples=3, size="1024x1024")})
+    choices = planning.Choices(("bfl:x",), languages=("en",), limit=2)
+    (line,) = cost.lines(drawing, choices, [], lambda name: Price(0, 0, 0.04))
+    calls = line.calls
+    assert calls == sum(planning.count(drawing, choices)["bfl:x"].values()) and calls % 6 == 0
+    assert line.cost == line.cost_most == pytest.approx(0.04 * calls)
+    (line,) = cost.lines(drawing, choices, [], lambda name: Price(0, 30.0))
+    assert line.completion_tokens == 6240 * calls and line.cost == pytest.approx(calls * 6240 * 30e-6)
+    assert line.cost_most == pytest.approx(calls * 16_000 * 30e-6)
+
+
+@pytest.mark.parametrize("protocol", ["words", "dialogues"])
+@pytest.mark.parametrize("verb", ["plan", "run"])
+def test_a_missing_extra_is_told_before_anything_is_asked(
+    protocol: str, verb: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def version(name: str) -> str:
+        raise identify.PackageNotFoundError(name)
+
+    monkeypatch.setattr(identify, "version", version)
+    out = ["--out", str(tmp_path / "run")] if verb == "run" else []
+    assert main([verb, protocol, "-m", "planted:", "--language", "en", *out]) == 2
+    said = capsys.readouterr().err
+    assert "needs the extra 'languages'" in said and "pip install '.[languages]'" in said
+    assert not (tmp_path / "run").exists()
 
 
 def test_ends_are_said(capsys: pytest.CaptureFixture[str]) -> None:
@@ -229,6 +280,24 @@ def test_an_exact_reading_has_no_sampling_error() -> None:
 def test_divergences_are_simulated() -> None:
     few, many = (row(planned("dialogues", "planted:", language="en", samples=n), "topic_divergence") for n in (20, 100))
     assert few["unit"] == "bits" and 0 < many["detectable"] < few["detectable"] < 1
+
+
+def test_few_items_that_are_a_factor_are_no_sample_of_items() -> None:
+    """dialogues: four pairings. Its outputs are what is sampled, 100 a pairing, with no intra-item correlation.
+
+    By hand for one topic of seven: √(1/7·6/7/100) = .0350; at α = .05/7, (2.746 + .845)·.0350 = .1257.
+    """
+    divergence = row(planned("dialogues", "planted:", language="en"), "topic_divergence")
+    assert (divergence["clusters"], divergence["per_cluster"]) == (None, 100)
+    protocol = registry.protocol("dialogues")
+    headline = [replace(m, headline=True) for m in protocol.measures if m.name == "topic_share"]
+    (share,) = design.detectable(
+        replace(protocol, measures=tuple(headline)), Choices(("m",), ("en",)), icc=0.9, wanted=0.1
+    )
+    assert (share.clusters, share.per_cluster, share.items_needed) == (None, 100, None)
+    assert share.detectable == pytest.approx(0.1257, abs=2e-4)
+    # (3.591 / .1)²·(6/49) = 158 draws, a little fewer as t comes nearer the normal distribution
+    assert 150 <= (share.samples_needed or 0) <= 158
 
 
 @pytest.mark.parametrize("options", [{"detect": 0}, {"detect": 1.5}, {"icc": 2}, {"icc": -0.1}])

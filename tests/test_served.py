@@ -9,7 +9,7 @@ import pytest
 from tiltmeter import api
 from tiltmeter.cli import main
 from tiltmeter.records import Message, Reply, Request
-from tiltmeter.served import served, warnings
+from tiltmeter.served import Served, between, served, warnings
 from tiltmeter.store import Store
 
 
@@ -53,6 +53,53 @@ def test_another_model_in_its_place(model: str, name: str, warned: bool, tmp_pat
     assert bool(found) is warned
     if warned:
         assert f"{model} was asked and {name} answered" in found[0]
+
+
+OLD, NEW = "2026-11-01T10:00:00+00:00", "2026-11-20T09:00:00+00:00"
+
+
+def test_between_two_runs_names_come_before_fingerprints() -> None:
+    whose = ("in a", "in b")
+    a = [Served("openai:x", "x-1", "fp_1", 10, OLD, OLD), Served("openai:only-a", "y", "", 1, OLD, OLD)]
+    b = [Served("openai:x", "x-2", "fp_2", 7, NEW, NEW)]
+    assert between(a, b, whose) == [
+        "openai:x was served by x-1 fp_1 (10 calls, 2026-11-01 to 2026-11-01) in a and "
+        "x-2 fp_2 (7 calls, 2026-11-20 to 2026-11-20) in b. Their answers are not of one subject."
+    ]
+    (line,) = between(a, [Served("openai:x", "x-1", "fp_2", 7, NEW, NEW)], whose)
+    assert line.startswith("openai:x had another system fingerprint: x-1 fp_1") and "changed something between" in line
+    assert between(a, [Served("openai:x", "x-1", "fp_1", 7, NEW, NEW)], whose) == []
+    assert between(a, [Served("openai:x", "", "", 7, NEW, NEW)], whose) == []  # a server that says nothing
+    assert between(a, [], whose) == between([], b, whose) == []
+
+
+def days(folder: Path, *calls: tuple[str, str, str]) -> list[str]:
+    """Warnings of a run with calls of (day, served name, fingerprint)."""
+    with Store(folder, create=True, writing=True) as store:
+        for number, (_, name, print_) in enumerate(calls):
+            asked = Request("openai:x", (Message("user", "?"),), nonce=str(number))
+            store.write([(asked, Reply("she", served=name, fingerprint=print_))], [], [])
+        for number, (day, _, _) in enumerate(calls, 1):
+            list(store.rows("UPDATE calls SET date = ? WHERE rowid = ?", (f"{day}T12:00:00.000+00:00", number)))
+        return warnings(store)
+
+
+def test_a_run_that_went_on_on_another_day_with_another_model(tmp_path: Path) -> None:
+    (line,) = days(tmp_path, ("2026-11-01", "x-1", ""), ("2026-11-02", "x-1", ""), ("2026-11-20", "x-2", ""))
+    assert "x-1 (2 calls, 2026-11-01 to 2026-11-02) until 2026-11-02" in line
+    assert "x-2 (1 calls, 2026-11-20 to 2026-11-20) since 2026-11-20, when the run went on" in line
+
+
+@pytest.mark.parametrize(
+    "calls",
+    [
+        [("2026-11-01", "x-1", ""), ("2026-11-01", "x-2", "")],  # one day
+        [("2026-11-01", "x-1", ""), ("2026-11-20", "x-2", ""), ("2026-11-21", "x-1", "")],  # back again
+    ],
+)
+def test_what_is_no_clean_cut_is_a_change_within(calls: list[tuple[str, str, str]], tmp_path: Path) -> None:
+    (line,) = days(tmp_path, *calls)
+    assert "served by 2 models within this run" in line
 
 
 def test_the_command_line_says_it(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

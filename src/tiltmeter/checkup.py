@@ -21,15 +21,17 @@ from . import __version__
 from .api import Connect
 from .engine import wait_for
 from .errors import MissingExtra, ModelError, TiltmeterError
-from .models import table
+from .models import litellm, table
 from .models.http import HttpModel
 from .models.provider import PROVIDERS
+from .models.queue import QueueModel
 from .records import Message, Request, Sampling
 
 # What it is for, the module that is looked for, the distribution that it comes with, the extra that brings it.
 PARTS = (
     ("builtin and gguf: models", "xllamacpp", "xllamacpp", "builtin"),
-    ("telling languages of one script apart", "py3langid", "py3langid", "languages"),
+    ("words and dialogues: telling languages of one script apart", "py3langid", "py3langid", "languages"),
+    ("litellm: models of the long tail", "litellm", "litellm", "litellm"),
 )
 NEEDED = ("aiohttp", "click", "jinja2", "numpy", "platformdirs", "polars", "rich", "scipy")
 WAIT = 10.0  # seconds for an address to answer
@@ -77,7 +79,12 @@ def _parts() -> Iterator[Finding]:
         if find_spec(module) is None:
             yield Finding("optional", module, None, f"not installed ({purpose})", f"pip install '.[{extra}]'")
             continue
-        yield Finding("optional", module, True, f"{metadata.version(distribution)} ({purpose})")
+        try:
+            found = litellm.check_version() if module == "litellm" else metadata.version(distribution)
+        except TiltmeterError as error:  # a version that steals keys
+            yield Finding("optional", module, False, str(error), "pip uninstall litellm")
+            continue
+        yield Finding("optional", module, True, f"{found} ({purpose})")
 
 
 def _builtin() -> Finding:
@@ -129,11 +136,12 @@ async def _model(name: str, call: bool, connect: Connect) -> Finding:
         if name.partition(":")[0] in ("builtin", "gguf") and find_spec("xllamacpp") is None:
             raise MissingExtra(name, "builtin")
         model = connect.model(name, 1)
-        if not call:
-            if type(model) is HttpModel:
+        if not call or "text" not in model.makes:
+            further = "--call asks it one question" if "text" in model.makes else "it draws: it is asked no question"
+            if type(model) is HttpModel or isinstance(model, QueueModel):
                 await _reach(model)
-                return Finding("model", name, True, f"{model.base_url} answers (--call asks it one question)")
-            return Finding("model", name, True, "can be made (--call asks it one question)")
+                return Finding("model", name, True, f"{model.base_url} answers ({further})")
+            return Finding("model", name, True, f"can be made ({further})")
         begun = time.monotonic()
         await model.open()
         try:
@@ -153,7 +161,7 @@ async def _model(name: str, call: bool, connect: Connect) -> Finding:
     return Finding("model", name, reply.outcome == "answer", ", ".join(said))
 
 
-async def _reach(model: HttpModel) -> None:
+async def _reach(model: HttpModel | QueueModel) -> None:
     """Raises ModelError where nothing listens at a model's address."""
     try:
         parts = urlsplit(model.base_url)

@@ -3,26 +3,32 @@
 Calls of a subject are its trials. A judge is asked about every output that is text; how often depends on its replies, so
 there are two numbers: where every reply settles it, and the most there can be (as where a judge never says a usable word).
 
-Tokens are estimated: a quarter of an ASCII character, one for every other character, and 8 for each message. Completions
-are counted at their limit, which most replies stay far below. `most` takes what a budget reserves: a token a byte.
+Tokens are estimated: a quarter of an ASCII character, one for every other character, 8 for each message, and 1,500 for a
+picture that is shown. Completions are counted at their limit, which most replies stay far below; a picture that is drawn
+counts as 6,240. `most` takes what a budget reserves: a token a byte, and what no provider is known to exceed for a picture.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass, replace
 from typing import Any, NamedTuple
 
 from . import plan
 from .instruments import Instrument
-from .models import Price
+from .models import DRAWN_TOKENS, PICTURE_TOKENS, Price
 from .plan import Choices
 from .protocol import Protocol
 from .records import SUBJECT, Answered, Output, Reply, Request, Trial
 
-RULE = ("tokens: a quarter of an ASCII character, one for any other, 8 a message; completions at their limit. "
+RULE = ("tokens: a quarter of an ASCII character, one for any other, 8 a message, 1,500 a picture shown; completions at "
+        "their limit, 6,240 a picture drawn. "
         "'most': every judge as often as it may be asked, a token a byte (what --max-cost reserves)")  # fmt: skip
 TURN = 8  # tokens that a message has beside its text
+# Tokens of a picture of 1,024 × 1,024 that is shown: width · height ÷ 750 = 1,398 with Anthropic, 765 with gpt-4o, 258 to
+# 1,120 with Gemini (their guides to vision, 2026). gpt-4o-mini bills 25,501 for it, which only `most` allows for.
+SHOWN = 1_500
+DRAWN = 6_240  # tokens of a picture that is drawn: gpt-image-1's largest (1024×1536, high quality); Gemini's have 1,120 to 2,000
 SAMPLED = 40  # outputs whose judge's prompt is looked at
 
 
@@ -49,11 +55,13 @@ class Line:
 
 
 class Size(NamedTuple):
-    """Of one call or of a sum of calls: tokens of the prompt, its bytes, and tokens of the longest completion."""
+    """Of one call: tokens of the prompt, the most there can be, tokens of the longest completion, the most; pictures drawn."""
 
     tokens: float
     size: float
     limit: float
+    longest: float
+    drawn: float = 0.0
 
 
 def tokens(text: str) -> float:
@@ -65,8 +73,10 @@ def tokens(text: str) -> float:
 def size(request: Request) -> Size:
     """What one request comes to."""
     texts = [*(message.content for message in request.messages), request.begin, request.schema]
-    return Size(sum(map(tokens, texts)) + TURN * len(request.messages),
-                sum(len(text.encode()) for text in texts) + 16 * len(request.messages), request.sampling.max_tokens)  # fmt: skip
+    shown, limit = sum(len(message.pictures) for message in request.messages), request.sampling.max_tokens
+    return Size(sum(map(tokens, texts)) + TURN * len(request.messages) + SHOWN * shown,
+                sum(len(text.encode()) for text in texts) + 16 * len(request.messages) + PICTURE_TOKENS * shown,
+                DRAWN if request.size else limit, DRAWN_TOKENS if request.size else limit, bool(request.size))  # fmt: skip
 
 
 def lines(protocol: Protocol, choices: Choices, instruments: Sequence[Instrument],
@@ -82,9 +92,10 @@ def lines(protocol: Protocol, choices: Choices, instruments: Sequence[Instrument
                 _line(subject, SUBJECT, mode, numbers[mode], (numbers[mode], numbers[mode]), mean, price(subject))
             )
     for instrument in instruments:
+        found += _lessons(instrument, protocol, rounds, tuple(counted), price)
         for mode, trials in rounds.items():
             exact = protocol.modes[mode].logprobs > 0
-            if exact and not instrument.reads_probabilities:
+            if protocol.modes[mode].aside or (exact and not instrument.reads_probabilities):
                 continue
             calls: dict[str, list[int]] = {}
             for subject, numbers in counted.items():
@@ -95,7 +106,11 @@ def lines(protocol: Protocol, choices: Choices, instruments: Sequence[Instrument
                         for place, number in enumerate((1, least, most)):
                             sums[place] += number * samples
             some = trials[:: max(1, len(trials) // SAMPLED)]
-            asked = [plan.request(trial, protocol) if exact else _first(instrument, trial) for trial in some] if calls else []
+            asked = (
+                [plan.request(trial, protocol) if exact else _first(instrument, trial, protocol) for trial in some]
+                if calls
+                else []
+            )
             shown = _mean([size(each) for each in asked if each is not None])
             found += [_line(model, instrument.annotator, mode, outputs, (least, most), shown, price(model))
                       for model, (outputs, least, most) in calls.items()]  # fmt: skip
@@ -118,19 +133,40 @@ def totals(found: Iterable[Line]) -> dict[str, Any]:
 
 def _rounds(protocol: Protocol, choices: Choices) -> Mapping[str, list[Trial]]:
     """One round of trials of the first subject, by mode: prompts do not differ between subjects and rounds."""
-    one = Choices((choices.subjects[0],), choices.languages, choices.modes, 1, choices.limit, choices.seed,
-                  choices.begin, choices.temperature)  # fmt: skip
+    one = replace(choices, subjects=choices.subjects[:1], samples=1)
     found: dict[str, list[Trial]] = {}
     for trial in plan.trials(protocol, one):
         found.setdefault(trial.mode, []).append(trial)
     return found
 
 
-def _first(instrument: Instrument, trial: Trial) -> Request | None:
-    """The first request of an instrument about its example answer; where it takes that for none, about one in English."""
+def _lessons(instrument: Instrument, protocol: Protocol, rounds: Mapping[str, list[Trial]], subjects: Sequence[str],
+             price: Callable[[str], Price | None]) -> Iterator[Line]:  # fmt: skip
+    """A line for what an instrument finds out before it labels, of the trials that are drawn aside or, without such, of all."""
+    aside = [trial for mode, trials in rounds.items() for trial in trials if protocol.modes[mode].aside]
+    trials = aside or [trial for trials in rounds.values() for trial in trials]
+    samples = 1 if aside else protocol.modes[trials[0].mode].samples if trials else 0
+    shown = [(trial._replace(subject=subject, sample=trial.sample + sample), Output(trial.id, "answer", "", "", "?"))
+             for subject in subjects for trial in trials for sample in range(samples)]  # fmt: skip
+    asked = []
+    for _, lesson in instrument.lessons(shown):
+        asked.append(size(next(iter(next(lesson)))))
+        lesson.close()
+    if asked:
+        calls = len(asked), len(asked) * instrument.lesson_calls
+        yield _line(instrument.judge, f"{instrument.material}/{instrument.annotator}", trials[0].mode, len(asked), calls,
+                    _mean(asked), price(instrument.judge))  # fmt: skip
+
+
+def _first(instrument: Instrument, trial: Trial, protocol: Protocol) -> Request | None:
+    """The first request of an instrument about its example answer; where it takes that for none, about one in English.
+
+    Where the subject draws, the answer is a picture, of which only its place in the request is looked at.
+    """
+    picture = "picture" if protocol.modes[trial.mode].size else ""
     for factors in (trial.factors, {**trial.factors, "language": "en"}):
-        item = Answered(trial._replace(factors=factors), Output(trial.id, "answer", instrument.example, ""),
-                        Reply(instrument.example))  # fmt: skip
+        item = Answered(trial._replace(factors=factors), Output(trial.id, "answer", "" if picture else instrument.example, "",
+                        picture), Reply(instrument.example, blob=picture))  # fmt: skip
         steps = instrument.steps(item)
         try:
             return next(iter(next(steps)))
@@ -143,7 +179,7 @@ def _first(instrument: Instrument, trial: Trial) -> Request | None:
 
 def _mean(sizes: Sequence[Size]) -> Size:
     number = max(1, len(sizes))
-    return Size(*(sum(part) / number for part in zip(*sizes, strict=True))) if sizes else Size(0.0, 0.0, 0.0)
+    return Size(*(sum(part) / number for part in zip(*sizes, strict=True))) if sizes else Size(0.0, 0.0, 0.0, 0.0)
 
 
 def _line(
@@ -153,7 +189,7 @@ def _line(
     least, most = calls
     turns = most / outputs if outputs else 0.0
     prompt, limit = least * one.tokens, least * one.limit
-    worst_prompt = most * one.size + (one.limit + one.size) * most * max(0.0, turns - 1) / 2
-    cost = price.of(round(prompt), round(limit)) if price else None
-    worst = price.of(round(worst_prompt), round(most * one.limit)) if price else None
+    worst_prompt = most * one.size + (one.longest + one.size) * most * max(0.0, turns - 1) / 2
+    cost = price.of(round(prompt), round(limit), round(least * one.drawn)) if price else None
+    worst = price.of(round(worst_prompt), round(most * one.longest), round(most * one.drawn)) if price else None
     return Line(model, part, mode, outputs, least, most, round(prompt), round(limit), cost, worst)

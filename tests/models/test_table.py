@@ -40,7 +40,10 @@ def test_every_row_is_complete() -> None:
         assert row.price or row.retires_on or row.takes, f"{row.name} says nothing"
         if row.price:
             assert row.price_source.startswith("https://") and row.price_date and row.price_date <= date(2026, 11, 21)
-            assert 0 < row.price.prompt < row.price.completion
+            assert 0 < row.price.prompt < row.price.completion or (row.price.prompt, row.price.completion) == (0, 0)
+            assert (row.price.picture > 0) == (not row.price.prompt) and (
+                row.modality == "image" or not row.price.picture
+            )
         if row.retires_on:
             assert row.retirement_source.startswith("https://")
 
@@ -94,6 +97,11 @@ def test_a_users_file_adds_rows_and_overrides_single_fields(own: Path) -> None:
         ('["openai:x"]\nprice = { prompt = -1, completion = 2, date = 2026-11-01 }', ["price.prompt", "US dollars"]),
         ('["openai:x"]\nprice = { prompt = true, completion = 2, date = 2026-11-01 }', ["price.prompt", "True"]),
         ('["openai:x"]\nprice = 3', ["price: a table expected", "price = {"]),
+        ('["openai:x"]\nprice = { prompt = 1, date = 2026-11-01 }', ["price: 'completion' is missing", "completion = 10"]),
+        ('["openai:x"]\nprice = { date = 2026-11-01 }', ["price: 'prompt' is missing", "picture = 0.04"]),
+        ('["openai:x"]\nprice = { picture = 0.04 }', ["price: 'date' is missing"]),
+        ('["openai:x"]\nprice = { picture = 0.04, prompt = 1, date = 2026-11-01 }', ["'completion' is missing"]),
+        ('["openai:x"]\nprice = { picture = "4 cents", date = 2026-11-01 }', ["price.picture", "for one picture expected"]),
         ('["openai:x"]\nprice = { promt = 1 }', ["Did you mean 'prompt'"]),
         ('["openai:x"]\nretirement = { date = 2026-11-01 }', ["'on' is missing"]),
         ('["openai:x"]\ntakes = { temperatur = false }', ["Did you mean 'temperature'"]),
@@ -115,6 +123,29 @@ def test_a_wrong_file_is_told_with_file_entry_field_and_remedy(own: Path, text: 
     assert str(own) in message and message.count("\n") <= 1
     for part in said:
         assert part in message
+
+
+def test_a_price_of_a_picture_is_read_and_printed(own: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    own.write_text('"openai:draws" = { modality = "image", price = { picture = 0.04, date = 2026-11-01 } }\n'
+                   '"openai:both" = { price = { prompt = 1, completion = 2, picture = 0.005, date = 2026-11-01 } }\n',
+                   encoding="utf-8")  # fmt: skip
+    found = table.rows()
+    assert found["openai:draws"].price == Price(0, 0, 0.04) and found["openai:both"].price == Price(1, 2, 0.005)
+    asked = Request("openai:draws", (Message("user", "A doctor"),), size="1024x1024")
+    assert found["openai:draws"].price.worst(asked) == 0.04  # a picture costs what it costs, whatever is said
+    assert main(["ls", "models"]) == 0
+    (line,) = (line for line in capsys.readouterr().out.splitlines() if line.startswith("openai:draws"))
+    assert line.split() == ["openai:draws", "*", "0.040", "2026-11-01", "pictures"]
+    assert main(["ls", "models", "--json"]) == 0
+    rows = {row["name"]: row for row in json.loads(capsys.readouterr().out)["models"]}
+    assert rows["openai:draws"]["price"] == {
+        "prompt": 0,
+        "completion": 0,
+        "picture": 0.04,
+        "date": "2026-11-01",
+        "source": "",
+    }
+    assert rows["bfl:flux-2-pro"]["price"]["picture"] == 0.03
 
 
 def test_a_file_that_is_named_and_not_there(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:

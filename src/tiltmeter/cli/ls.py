@@ -46,16 +46,20 @@ def _models(as_json: bool) -> None:
                               ensure_ascii=False, indent=1))  # fmt: skip
         return
     width = max(len(row.name) for row in found) + 2
-    click.echo(f"{'model':{width}} {'$ in':>6} {'$ out':>6}  {'as of':10}  end")
+    click.echo(f"{'model':{width}} {'$ in':>6} {'$ out':>6} {'picture':>7}  {'as of':10}  end")
     for row in found:
-        money = (
-            f"{row.price.prompt:6.2f} {row.price.completion:6.2f}  {row.price_date!s:10}"
-            if row.price
-            else f"{'–':>6}{'':19}"
-        )
+        cells = row.price and (_cell(row.price.prompt), _cell(row.price.completion), _cell(row.price.picture, 3))
+        tokens, words, picture = cells or ("–", "", "")
+        money = f"{tokens:>6} {words:>6} {picture:>7}  {row.price_date or ''!s:10}"
         end = "" if row.retires_on is None else f"{'retired' if row.retired() else 'ends'} {row.retires_on}"
         image = "pictures  " if row.modality == "image" else ""
         line = f"{row.name + (' *' if row.own else ''):{width}} {money}  {image}{end}".rstrip()
         click.secho(line, dim=row.retired(), fg="yellow" if row.ends_soon() else None)
-    click.echo("\n$ for a million tokens, in and out, on the day named; the sources are in --json. Any other model works too:\n"
+    click.echo("\n$ for a million tokens, in and out, and for one picture, on the day named; the sources are in --json.\n"
+               "Any other model works too: "
                f"its price is given with --price, or by a row in {table.own_file()} (* has such a row).")  # fmt: skip
+
+
+def _cell(dollars: float, digits: int = 2) -> str:
+    """Nothing where a provider does not bill this."""
+    return f"{dollars:.{digits}f}" if dollars else ""

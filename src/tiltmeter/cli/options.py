@@ -10,23 +10,24 @@ import click
 F = TypeVar("F", bound=Callable[..., Any])
 
 as_json = click.option("--json", "as_json", is_flag=True, help="Print JSON on standard output.")
+taxonomy = click.option("--taxonomy", type=click.Path(exists=True, dir_okay=False),
+                        help="A file of attributes to label by, where a judge would choose them (soda).")  # fmt: skip
 variant = click.option("--variant", default="default", show_default=True,
                        help="How measures are computed: default, or as published.")  # fmt: skip
 
 
 class PriceType(click.ParamType[Any]):
-    """MODEL=IN/OUT, US dollars for a million tokens."""
+    """MODEL=IN/OUT, US dollars for a million tokens; MODEL=IN/OUT/PICTURE with those for one picture."""
 
-    name = "MODEL=IN/OUT"
+    name = "MODEL=IN/OUT[/PICTURE]"
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
         from ..models import Price
 
         model, _, prices = str(value).rpartition("=")
         try:
-            prompt, _, completion = prices.partition("/")
-            price = Price(float(prompt), float(completion))
-        except ValueError:
+            price = Price(*map(float, prices.split("/", 2)))
+        except (ValueError, TypeError):
             self.fail("give for instance openai:gpt-4.1-mini=0.40/1.60 (US dollars for a million tokens, in/out)")
         if not model or min(price) < 0:
             self.fail("needs a model's name and prices that are not negative")
@@ -78,6 +79,8 @@ def choices(function: F) -> F:
         click.option("--limit", type=click.IntRange(1), help="Only so many items (words, texts, …), drawn by the seed."),
         click.option("--where", "where", type=WhereType(), multiple=True,
                      help="Only these levels of a factor, in place of the protocol's default; * is all; repeat for several."),
+        click.option("--cross", "cross", multiple=True, metavar="A×B",
+                     help="The intersections of two dimensions too, such as gender×age; repeat for several."),
         click.option("--seed", type=int, default=0, show_default=True, help="Of the order and of the model's sampling."),
         click.option("--begin", help="Begin the model's answer with this text."),
         click.option("--temperature", type=click.FloatRange(0, 2), help="In place of the protocol's own."),

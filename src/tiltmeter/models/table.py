@@ -22,8 +22,9 @@ BUILT_IN = Path(__file__).with_name("models.toml")
 VARIABLE = "TILTMETER_MODELS"
 SOON = 60  # days before its end from which a model is said to be ending
 _FIELDS = ("price", "retirement", "aliases", "takes", "modality")
-_INNER = {"price": ("prompt", "completion", "date", "source"), "retirement": ("on", "date", "source")}
-_NEEDED = {"price": ("prompt", "completion", "date"), "retirement": ("on",)}
+_INNER = {"price": ("prompt", "completion", "picture", "date", "source"), "retirement": ("on", "date", "source")}
+_NEEDED = {"price": ("date",), "retirement": ("on",)}
+_PRICE = "price = { prompt = 2.5, completion = 10, date = 2026-11-21 }, or { picture = 0.04, date = 2026-11-21 }"
 _TAKES = ("temperature", "top_p", "seed", "begin", "schema", "vision", "logprobs", "think_off")
 # The dialects' names for what can be left out.
 _LEFT_OUT = {"temperature": ("temperature",), "top_p": ("top_p",), "seed": ("seed",), "schema": ("response_format",),
@@ -59,8 +60,7 @@ class Listed:
 
     def as_dict(self, today: date | None = None) -> dict[str, Any]:
         """Plain values, for --json."""
-        price = self.price and {"prompt": self.price.prompt, "completion": self.price.completion,
-                                "date": str(self.price_date), "source": self.price_source}  # fmt: skip
+        price = self.price and {**self.price._asdict(), "date": str(self.price_date), "source": self.price_source}
         return {"name": self.name, "modality": self.modality, "price": price,
                 "retires_on": self.retires_on and str(self.retires_on), "retired": self.retired(today),
                 "retirement_source": self.retirement_source, "aliases": list(self.aliases), "takes": dict(self.takes),
@@ -95,6 +95,7 @@ def rows(own: Path | None = None) -> dict[str, Listed]:
 def find(name: str, among: Mapping[str, Listed] | None = None) -> Listed | None:
     """The row of a model by its name or an alias, or None."""
     among = rows() if among is None else among
+    name = name.partition("?")[0]  # a provider's settings make no other model
     kind, _, bare = name.partition(":")
     return among.get(name) or next(
         (row for row in among.values() if row.name.startswith(f"{kind}:") and bare in row.aliases), None)  # fmt: skip
@@ -136,8 +137,7 @@ def _row(base: Listed, entry: dict[str, Any], path: Path) -> Listed:
     changes: dict[str, Any] = {}
     if "price" in entry:
         price = _inner(entry, "price", where)
-        numbers = [_number(price[name], f"{where}, price.{name}") for name in ("prompt", "completion")]
-        changes |= {"price": Price(*numbers), "price_date": _day(price["date"], f"{where}, price.date"),
+        changes |= {"price": _price(price, where), "price_date": _day(price["date"], f"{where}, price.date"),
                     "price_source": _text(price.get("source", ""), f"{where}, price.source")}  # fmt: skip
     if "retirement" in entry:
         end = _inner(entry, "retirement", where)
@@ -159,7 +159,7 @@ def _row(base: Listed, entry: dict[str, Any], path: Path) -> Listed:
 
 def _inner(entry: Mapping[str, Any], name: str, where: str) -> dict[str, Any]:
     inner = entry[name]
-    example = "{ prompt = 2.5, completion = 10, date = 2026-11-21 }" if name == "price" else "{ on = 2027-01-14 }"
+    example = _PRICE.removeprefix("price = ") if name == "price" else "{ on = 2027-01-14 }"
     if not isinstance(inner, dict):
         raise UsageError(f"{where}, {name}: a table expected. Type for instance: {name} = {example}")
     _only(inner, _INNER[name], f"{where}, {name}")
@@ -167,6 +167,15 @@ def _inner(entry: Mapping[str, Any], name: str, where: str) -> dict[str, Any]:
         if need not in inner:
             raise UsageError(f"{where}, {name}: '{need}' is missing. Type for instance: {name} = {example}")
     return inner
+
+
+def _price(given: Mapping[str, Any], where: str) -> Price:
+    """Of tokens, both; or of a picture; or of all three, where a provider bills both."""
+    for need in ("prompt", "completion") if "picture" not in given or {"prompt", "completion"} & set(given) else ():
+        if need not in given:
+            raise UsageError(f"{where}, price: '{need}' is missing. Type for instance: {_PRICE}")
+    prompt, completion = (_number(given.get(name, 0.0), f"{where}, price.{name}") for name in ("prompt", "completion"))
+    return Price(prompt, completion, _number(given.get("picture", 0.0), f"{where}, price.picture", "one picture"))
 
 
 def _takes(takes: Any, where: str) -> dict[str, Any]:
@@ -191,9 +200,9 @@ def _only(given: Iterable[str], known: Iterable[str], where: str) -> None:
             raise UsageError(f"{where}: {UnknownName('field', name, known)}")
 
 
-def _number(value: Any, where: str) -> float:
+def _number(value: Any, where: str, what: str = "a million tokens") -> float:
     if isinstance(value, bool) or not isinstance(value, (int, float)) or not 0 <= value < 1e6:
-        raise UsageError(f"{where}: US dollars for a million tokens expected, not {value!r}")
+        raise UsageError(f"{where}: US dollars for {what} expected, not {value!r}")
     return float(value)
 
 
