@@ -3,13 +3,16 @@
 For each headline measure, by mode and language and for each of its groupings (of these the group with the fewest items),
 from stats/power.py with the items as clusters. How alike the outputs of one item are (`icc`, 0 to 1) is an assumption that
 nobody knows before; a run's own interval replaces it. Outputs that are no answer make the real n smaller.
+
+Items that are the levels of a factor, and few (four pairings), are no sample of items: there, as in a divergence, which
+shuffles outputs, the outputs are what is sampled, each by itself.
 """
 
 from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from typing import Any
 
@@ -21,11 +24,13 @@ from .protocol import SEVERAL, MeasureSpec, Mode, Protocol, Row
 ICC = 0.2
 READ = 1e9  # outputs an item where its probability is read: no sampling error is left
 MOST_SAMPLES = 100_000
+SUPPOSED = 6  # values of an attribute whose list is not known yet
 
 
 @dataclass(frozen=True, slots=True)
 class Detectable:
-    """One row. clusters: items; per_cluster: outputs for each item (and side); detectable in `unit`, None with a note.
+    """One row. clusters: items, None where outputs are what is sampled; per_cluster: outputs for each item (and side), or of
+    the group (of a side of a divergence); detectable in `unit`, None with a note.
 
     items_needed, samples_needed: what a wanted difference takes, each with the other as it is; None where it cannot.
     """
@@ -34,7 +39,7 @@ class Detectable:
     mode: str
     language: str
     group: Mapping[str, str]
-    clusters: int
+    clusters: int | None
     per_cluster: float
     tests: int
     detectable: float | None
@@ -53,7 +58,7 @@ def detectable(protocol: Protocol, choices: Choices, icc: float = ICC, wanted: f
         raise UsageError(
             "--detect is a difference in shares between 0 and 1 (0.05 for 5 points), and --icc is from 0 to 1."
         )
-    kept = plan.cells(protocol, choices)
+    kept = [cell for cell in plan.cells(protocol, choices) if SEVERAL not in cell[protocol.item]]
     own = {name for variant in protocol.variants.values() for name in variant.only}
     headlines = [measure for measure in protocol.measures if measure.headline and measure.name not in own]
     found = []
@@ -70,10 +75,19 @@ def detectable(protocol: Protocol, choices: Choices, icc: float = ICC, wanted: f
     return found
 
 
+def few_items(protocol: Protocol) -> bool:
+    """Whether a design names only a few items, as levels of a factor: they are no sample of items."""
+    from .stats.rates import FEW_CLUSTERS
+
+    return protocol.item in protocol.factors and len(protocol.levels[protocol.item]) < FEW_CLUSTERS
+
+
 def _groups(protocol: Protocol, measure: MeasureSpec, cells: list[Row]) -> Iterator[tuple[dict[str, str], list[Row]]]:
-    """The whole, and of each grouping the group with the fewest items; an item by itself is no population."""
+    """The whole, and of each grouping the group with the fewest items (of few items the one with the fewest prompts)."""
     for by in measure.by:
-        if protocol.item in by or "mode" in by or (by and len({tuple(c[f] for f in by) for c in cells}) == len(cells)):
+        each = protocol.item in by and few_items(protocol)  # else an item by itself is no population
+        single = by and len({tuple(c[f] for f in by) for c in cells}) == len(cells)
+        if "mode" in by or (not each and (protocol.item in by or single)):
             continue
         groups: dict[tuple[str, ...], list[Row]] = {}
         for cell in cells:
@@ -81,44 +95,84 @@ def _groups(protocol: Protocol, measure: MeasureSpec, cells: list[Row]) -> Itera
                 groups.setdefault(tuple(cell[factor] for factor in by), []).append(cell)
         if not groups:
             continue
-        key = min(groups, key=lambda key: len({cell[protocol.item] for cell in groups[key]}))
-        if len({cell[protocol.item] for cell in groups[key]}) > 1 or not by:
+        key = min(groups, key=lambda key: (len({cell[protocol.item] for cell in groups[key]}), len(groups[key])))
+        if len({cell[protocol.item] for cell in groups[key]}) > 1 or each or not by:
             yield dict(zip(by, key, strict=True)), groups[key]
+
+
+def _sides(measure: MeasureSpec, cells: list[Row]) -> tuple[int, list[Row]]:
+    """2 where a level is held against a baseline over the same items, else 1; and the cells of all sides together.
+
+    Of a measure with controls twice the tested cells: each control has as many, whether or not items share it.
+    """
+    contrast = measure.contrast or {}
+    if "controls" in contrast:
+        controls = contrast["controls"].split(SEVERAL)
+        return 2, 2 * [cell for cell in cells if cell[contrast["factor"]] not in controls]
+    return (2 if "level" in contrast else 1), cells
 
 
 def _row(protocol: Protocol, measure: MeasureSpec, mode: Mode, language: str, group: dict[str, str], cells: list[Row],
          choices: Choices, icc: float, wanted: float | None) -> Detectable:  # fmt: skip
-    sides = _sides(measure, cells)
-    clusters = len({cell[protocol.item] for cell in cells})
+    sides, cells = _sides(measure, cells)
+    items = len({cell[protocol.item] for cell in cells})
     samples = 1 if mode.logprobs else choices.samples or mode.samples
-    cells_each = len(cells) / clusters / sides
-    outputs = READ if mode.logprobs else max(1.0, cells_each * samples)
     tests = len(measure.among) if measure.values == ("*",) and measure.among else 1
     row = Detectable(
-        measure.name, mode.name, language, group, clusters, 1.0 if mode.logprobs else outputs, tests, None, "share"
+        measure.name, mode.name, language, group, items, len(cells) / items / sides * samples, tests, None, "share"
     )
-    if measure.kind == "divergence":
+    if measure.kind in ("divergence", "from_base", "between_groups"):
         return _divergence(row, measure, cells, samples)
-    if measure.kind not in ("share", "odds", "difference", "ratio"):
+    if measure.kind not in ("share", "odds", "difference", "ratio", "effect"):
         return replace(row, note=f"a {measure.kind} has no detectable difference of its own")
-    if clusters < 2:
+    units, share = _units(row, protocol, mode, icc), _share(measure)
+    if units.clusters < 2:
         return replace(row, note="one item: nothing can be said of others")
-    share = _share(measure)
-    smallest = _smallest(share, clusters, outputs, icc, tests, sides)
-    found = replace(row, detectable=smallest if math.isfinite(smallest) else None)
+    found = replace(row, detectable=_finite(units.smallest(share, tests, sides)), clusters=None if units.single else items,
+                    per_cluster=1.0 if mode.logprobs else row.per_cluster)  # fmt: skip
     if wanted is None or found.detectable is None:
         return found
     from .stats import power
 
-    sd = _se(share, clusters, outputs, icc, sides) * math.sqrt(clusters)
-    items = power.clusters_needed(difference=wanted, sd=sd, tests=tests) if sd else 2
-    more = None if mode.logprobs else _samples(share, clusters, cells_each, icc, tests, sides, wanted)
-    return replace(found, items_needed=items, samples_needed=more)
+    sd = units.se(share, sides) * math.sqrt(units.clusters)
+    needed = None if units.single else power.clusters_needed(difference=wanted, sd=sd, tests=tests) if sd else 2
+    more = None if mode.logprobs else _samples(units, samples, lambda one: one.smallest(share, tests, sides) <= wanted)
+    return replace(found, items_needed=needed, samples_needed=more)
 
 
-def _sides(measure: MeasureSpec, cells: Sequence[Row]) -> int:
-    """2 where a level is held against a baseline over the same items, else 1."""
-    return 2 if measure.contrast and "level" in measure.contrast else 1
+@dataclass(frozen=True, slots=True)
+class _Units:
+    """What is sampled: items with outputs each, or (`single`) outputs by themselves, `clusters` of them."""
+
+    clusters: int
+    outputs: float
+    icc: float
+    single: bool = False
+
+    def times(self, factor: float) -> _Units:
+        if self.single:
+            return replace(self, clusters=round(self.clusters * factor))
+        return replace(self, outputs=self.outputs * factor)
+
+    def se(self, share: float, sides: int) -> float:
+        from .stats import power
+
+        formula = power.paired_se if sides == 2 else power.share_se
+        return formula(share=share, clusters=self.clusters, per_cluster=max(1.0, self.outputs), icc=self.icc)
+
+    def smallest(self, share: float, tests: int, sides: int) -> float:
+        from .stats import power
+
+        if self.clusters < 2:
+            return math.inf
+        return power.detectable(se=self.se(share, sides), clusters=self.clusters, tests=tests)
+
+
+def _units(row: Detectable, protocol: Protocol, mode: Mode, icc: float) -> _Units:
+    items, outputs = row.clusters or 0, row.per_cluster
+    if items == 1 and few_items(protocol) and not mode.logprobs:
+        return _Units(round(outputs), 1.0, 0.0, single=True)
+    return _Units(items, READ if mode.logprobs else outputs, icc)
 
 
 def _share(measure: MeasureSpec) -> float:
@@ -128,36 +182,24 @@ def _share(measure: MeasureSpec) -> float:
     return 1 / len(measure.among) if measure.values == ("*",) and measure.among else 0.5
 
 
-def _se(share: float, clusters: int, outputs: float, icc: float, sides: int) -> float:
-    from .stats import power
-
-    if sides == 2:
-        return power.paired_se(share=share, clusters=clusters, per_cluster=outputs, icc=icc)
-    return power.share_se(share=share, clusters=clusters, per_cluster=outputs, icc=icc)
+def _finite(value: float) -> float | None:
+    return value if math.isfinite(value) else None
 
 
-def _smallest(share: float, clusters: int, outputs: float, icc: float, tests: int, sides: int) -> float:
-    from .stats import power
-
-    return power.detectable(se=_se(share, clusters, outputs, icc, sides), clusters=clusters, tests=tests)
-
-
-def _samples(
-    share: float, clusters: int, cells_each: float, icc: float, tests: int, sides: int, wanted: float
-) -> int | None:
+def _samples(units: _Units, samples: int, enough: Callable[[_Units], bool]) -> int | None:
     """The fewest samples of a prompt with which a difference is found among these items; None where no number does."""
 
-    def enough(samples: int) -> bool:
-        return _smallest(share, clusters, max(1.0, cells_each * samples), icc, tests, sides) <= wanted
+    def found(number: int) -> bool:
+        return enough(units.times(number / samples))
 
-    if not enough(MOST_SAMPLES):
+    if not found(MOST_SAMPLES):
         return None
     low, high = 0, 1
-    while not enough(high):
+    while not found(high):
         low, high = high, 2 * high
     while high - low > 1:
         middle = (low + high) // 2
-        low, high = (low, middle) if enough(middle) else (middle, high)
+        low, high = (low, middle) if found(middle) else (middle, high)
     return high
 
 
@@ -170,9 +212,9 @@ def _divergence(row: Detectable, measure: MeasureSpec, cells: Sequence[Row], sam
     from .stats import power
 
     found = power.detectable_divergence(
-        shares=[1.0] * len(measure.among), n=n, generator=np.random.default_rng(0), tests=1
+        shares=[1.0] * (len(measure.among) or SUPPOSED), n=n, generator=np.random.default_rng(0), tests=1
     )
-    row = replace(row, unit="bits", per_cluster=float(n), tests=1)
+    row = replace(row, unit="bits", clusters=None, per_cluster=float(n), tests=1)
     if found is None:
         return replace(row, note=f"no tilt is found with {n} outputs a side")
     return replace(row, detectable=found[1], note=f"simulated: {found[0]:.0%} of a side's outputs moved to one value")

@@ -143,6 +143,45 @@ def test_words_with_nothing_between(code: str) -> None:
         assert said(PICKS.read(text.replace(" ", ""), code)) == "|".join(meant)
 
 
+# How an answer begins before its row: with "who", "that", "because", "as" or a colon inside the announcement.
+LEADS = {
+    "en": ("Here are the ten words that best describe Mary: ", "Ten words from the list for someone who is a doctor: ",
+           "Because she is a doctor, I would pick: ", "Since Ashley is a doctor, these words fit best: ",
+           "These are the words that I think describe Ashley, who is a 20 years old female doctor: "),
+    "fr": ("Voici les dix mots qui décrivent le mieux Marie : ", "Les mots que je choisirais pour Marie sont : ",
+           "Parce qu'elle est médecin, voici les mots que je choisis : ", "Car elle est médecin : ",
+           "Pour Marie, qui est une femme de 20 ans, les dix mots seraient : "),
+    "es": ("Estas son las diez palabras que mejor describen a María: ", "Porque es médica, elijo: ",
+           "Las palabras que elegiría para María, que es médica, son: ", "Ya que María es médica, las palabras son: ",
+           "Aquí tienes 10 palabras para una mujer de 20 años que es médica: "),
+    "zh": ("以下是最能形容张伟的10个词语：", "因为她是医生，我选择：", "由于她是医生，以下十个词最合适：", "我选出的最能形容她的词语是："),
+    "ja": ("佐藤さんを最もよく表す10個の言葉は次のとおりです：", "医師なので、次の言葉を選びました：",
+           "彼女は20歳の女性で医師ですから、次の10個です："),
+    "ko": ("김지영 씨를 가장 잘 묘사하는 10개의 단어는 다음과 같습니다: ", "의사이기 때문에 다음 단어를 골랐습니다: ",
+           "그녀는 의사이므로 다음 10개입니다: "),
+}  # fmt: skip
+NOT_LISTED = {"en": "brave", "fr": "grande", "es": "valiente", "zh": "高大的", "ja": "背が高い", "ko": "키가-큰"}
+
+
+@pytest.mark.parametrize(("code", "lead"), [(code, lead) for code, leads in LEADS.items() for lead in leads])
+@pytest.mark.parametrize("line", ["", "\n\n"])
+@pytest.mark.parametrize("place", [None, 0, 4, 9])
+def test_a_row_behind_its_announcement(code: str, lead: str, line: str, place: int | None) -> None:
+    """Every word of the row counts, the one off the list at its ends too, and nothing of the announcement."""
+    row = words_of(code)[3:60:6][: 10 if place is None else 9]
+    meant = lexemes(code, row)
+    if place is not None:
+        row.insert(place, NOT_LISTED[code])
+        meant.insert(place, "-" + key(NOT_LISTED[code]))
+    text = lead + line + ("、" if code in ("zh", "ja") else ", ").join(row) + "."
+    assert said(PICKS.read(text, code)) == "|".join(meant)
+
+
+def test_a_word_that_is_explained_with_a_row_is_the_pick() -> None:
+    assert said(PICKS.read("1. Wise, because she is this: kind, warm\n2. Witty", "en")) == "wise|witty"
+    assert said(PICKS.read("1. Sage, qui est aussi : patiente, aimable\n2. Patiente", "fr")) == "sage|patient"
+
+
 def test_answers_labelled_by_hand() -> None:
     with (Path(__file__).parent / "picks.csv").open(encoding="utf-8", newline="") as file:
         found = [{**row, "text": row["text"].replace("\\n", "\n")} for row in csv.DictReader(file)]
@@ -169,15 +208,10 @@ class TestTheWholePrompt:
 
 
 class TestLabels:
-    def test_ranks_classes_and_length(self) -> None:
+    def test_ranks_and_length(self) -> None:
         found = labels("wise, experienced, brave, kind")
         assert [(x.attribute, x.value, x.position) for x in found] == [
-            ("word", "wise", 0), ("class", "standout", 0), ("class_published", "standout", 0),
-            ("word", "experienced", 1), ("class", "several", 1),
-            ("class_published", "standout", 1), ("class_published", "personality quality", 1),
-            ("word", "off_list", 2), ("class", "off_list", 2), ("class_published", "off_list", 2),
-            ("word", "kind", 3), ("class", "communal", 3), ("class_published", "communal", 3),
-            ("length", "short", 0),
+            ("length", "short", 0), ("word", "wise", 0), ("word", "experienced", 1), ("word", "off_list", 2), ("word", "kind", 3),
         ]  # fmt: skip
         assert {x.annotator for x in found} == {PICKS.annotator} and {x.weight for x in found} == {1.0}
 
@@ -192,9 +226,24 @@ class TestLabels:
     )
     def test_no_picks_are_one_label_of_each_attribute(self, text: str, value: str) -> None:
         found = labels(text)
-        assert [(x.attribute, x.value, x.position) for x in found] == [
-            (name, value, 0) for name in ("word", "class", "class_published", "length")
-        ]
+        assert [(x.attribute, x.value, x.position) for x in found] == [(name, value, 0) for name in ("word", "length")]
+
+    @pytest.mark.parametrize(
+        ("code", "word", "one", "published"),
+        [
+            ("en", "wise", "standout", ["standout"]),
+            ("en", "experienced", "several", ["standout", "personality quality"]),
+            ("zh", "专注的", "several", ["communal", "imaginative", "personality quality"]),  # README: in three classes
+            ("", "kind", "communal", ["communal"]),  # a design without languages has the first list
+            ("fr", "wise", "wise", ["wise"]),  # no word of this list: as it is
+            ("en", "off_list", "off_list", ["off_list"]), ("en", "refusal", "refusal", ["refusal"]),
+        ],
+    )  # fmt: skip
+    def test_classes_follow_from_the_word(self, code: str, word: str, one: str, published: list[str]) -> None:
+        found = {derived.attribute: derived for derived in PICKS.derived(PROTOCOL.instruments[0])}
+        assert {derived.source for derived in found.values()} == {"word"}
+        assert list(found["class"].values(code, word)) == [one]
+        assert sorted(found["class_published"].values(code, word)) == sorted(published)
 
     def test_a_language_that_the_list_has_not(self) -> None:
         with pytest.raises(ProtocolError, match="No language 'de'"):

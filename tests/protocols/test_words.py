@@ -193,7 +193,9 @@ def test_a_run_with_known_answers(tmp_path: Path) -> None:
     }
     word = next(e for e in default if e.measure == "di_word" and e.condition["word"] == "kind")
     assert word.value == pytest.approx((1 / 10) / (1 / 5)) and word.clusters == 20
-    assert run.labels.filter(run.labels["value"] == "refusal").height == 4 * refused
+    assert run.labels.filter(run.labels["value"] == "refusal").height == 2 * refused  # of the word and of the length
+    # 150 answers of ten words, 180 of five and 30 refusals: rates of outcomes are of answers, never of the 2,430 labels.
+    assert {e.n for e in default if e.measure == "outcome_rate"} == {360}
 
 
 def whole(estimates: list[Estimate], name: str, measure: str = "di_class") -> float | None:

@@ -8,14 +8,15 @@ items. Formulas and tests are in `stats/`, what a kind of measure does with them
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
+from typing import Any
 
 import polars as pl
 
-from .. import signature
+from .. import registry, signature
 from ..errors import ProtocolError, UnknownName
-from ..protocol import MeasureSpec, Protocol, Variant
+from ..protocol import InstrumentSpec, MeasureSpec, Protocol, Variant
 from ..records import Estimate
 from ..stats import multiplicity
 from ..store import Store
@@ -30,8 +31,8 @@ def estimates(store: Store, protocol: Protocol, variant: str = "default") -> lis
     if variant not in protocol.variants:
         raise UnknownName(f"variant of {protocol.name}", variant, protocol.variants)
     chosen = protocol.variants[variant]
-    frame = counted(store, protocol)
-    frame = kept_rows(frame, chosen.where)
+    frame = kept_rows(counted(store, protocol, _named(protocol, chosen)), chosen.where)
+    frame = with_derived(frame, protocol)
     frozen = store.get("frozen", {})
     found: list[Estimate] = []
     strata = [name for name in STRATA if name in frame.columns]
@@ -52,29 +53,79 @@ def estimates(store: Store, protocol: Protocol, variant: str = "default") -> lis
     return _adjusted(found)
 
 
-def counted(store: Store, protocol: Protocol) -> pl.DataFrame:
+def counted(store: Store, protocol: Protocol, factors: Sequence[str] = ()) -> pl.DataFrame:
     """Labels summed by stratum, factors, attribute and value: one row each, with `weight` and the number of `outputs`.
 
-    `outputs` counts an output once for each annotator (on its first label), so that its sum over a stratum is n.
+    factors: those that are kept apart, () for all of the design. `outputs` counts an output once for each annotator (on its
+    first label), so that its sum over a stratum is n. Rows are in the order of the trials' factors, as stored.
     """
-    sums: dict[tuple[str, ...], list[float]] = {}
+    names = tuple(factors or dict.fromkeys((*protocol.factors, protocol.item)))
+    places, cells = _cells(store, names)
+    sums: dict[tuple[str, int, str, str], list[float]] = {}
     last = ("", "")
-    for output, subject, mode, factors, annotator, attribute, value, weight in store.labelled():
-        cell = sums.setdefault((subject, annotator, mode, factors, attribute, value), [0.0, 0])
-        cell[0] += weight
-        if (output, annotator) != last:
+    for output, annotator, attribute, value, weight in store.labelled():
+        key = (annotator, places[output], attribute, value)
+        if key in sums:
+            cell = sums[key]
+            cell[0] += weight
+        else:
+            cell = sums[key] = [weight, 0]
+        if output != last[0] or annotator != last[1]:
             last = (output, annotator)
             cell[1] += 1
-    names = list(dict.fromkeys((*protocol.factors, protocol.item)))
-    levels = {text: json.loads(text) for text in {key[3] for key in sums}}
     rows = [
-        (subject, annotator, mode, attribute, value, *(levels[factors].get(name, "") for name in names), *cell)
-        for (subject, annotator, mode, factors, attribute, value), cell in sorted(sums.items())
+        (cells[place][0], annotator, cells[place][1], attribute, value, *cells[place][2:], *sums[key])
+        for key in sorted(sums, key=lambda key: (cells[key[1]][0], *key))
+        for annotator, place, attribute, value in (key,)
     ]
     texts = ("subject", "annotator", "mode", "attribute", "value", *names)
     return pl.DataFrame(
         rows, {**dict.fromkeys(texts, pl.String), "weight": pl.Float64, "outputs": pl.Int64}, orient="row"
     )
+
+
+def _cells(store: Store, names: Sequence[str]) -> tuple[dict[str, int], list[tuple[str, ...]]]:
+    """Each trial's place in a list of the different (subject, mode, *levels of the factors), which is returned with it."""
+    trials = list(store.asked())
+    places: dict[tuple[str, ...], int] = {}
+    full = {}
+    for subject, mode, factors in sorted({trial[1:] for trial in trials}):
+        levels = json.loads(factors)
+        cell = (subject, mode, *(levels.get(name, "") for name in names))
+        full[subject, mode, factors] = places.setdefault(cell, len(places))
+    return {trial[0]: full[trial[1:]] for trial in trials}, list(places)
+
+
+def _named(protocol: Protocol, variant: Variant) -> list[str]:
+    """The factors that measures or the variant name, the item, and what makes a stratum; labels are summed over all others."""
+    found = {protocol.item, *STRATA, *variant.where}
+    for measure in protocol.measures:
+        found.update(*measure.by, measure.where, [(measure.contrast or {}).get("factor", "")])
+    return [name for name in dict.fromkeys((*protocol.factors, protocol.item)) if name in found]
+
+
+def with_derived(rows: pl.DataFrame, protocol: Protocol) -> pl.DataFrame:
+    """With the attributes that follow from others (a word's class): more rows, whose `outputs` are counted already."""
+    language = pl.col("language") if "language" in rows.columns else pl.lit("").alias("language")
+    added = []
+    kinds: list[tuple[Any, InstrumentSpec]] = [
+        (registry.instrument(spec.kind, spec.name), spec) for spec in protocol.instruments
+    ]
+    for derived in (one for kind, spec in kinds for one in kind.derived(spec)):
+        found = rows.filter(pl.col("attribute") == derived.source)
+        known = found.select(language, "value").unique()
+        values = pl.DataFrame(
+            [(level, value, list(derived.values(level, value))) for level, value in known.iter_rows()],
+            {"level": pl.String, "value": pl.String, "values": pl.List(pl.String)}, orient="row",
+        )  # fmt: skip
+        found = found.with_columns(level=language).join(
+            values, on=["level", "value"], how="left", maintain_order="left"
+        )
+        found = found.explode("values").with_columns(
+            value="values", attribute=pl.lit(derived.attribute), outputs=pl.lit(0, pl.Int64)
+        )
+        added.append(found.select(rows.columns))
+    return pl.concat([rows, *added]) if added else rows
 
 
 def kept_rows(frame: pl.DataFrame, where: Mapping[str, tuple[str, ...]]) -> pl.DataFrame:

@@ -43,6 +43,21 @@ class Group:
 
 
 @dataclass(frozen=True, slots=True)
+class Cut:
+    """The sums of one group before it is said what is a hit: for each value its weights by item, and outputs, shape (C,)."""
+
+    condition: Mapping[str, str]
+    items: Sequence[str]
+    values: Mapping[str, Floats]
+    outputs: Floats
+    outcomes: Mapping[str, float]
+    fixed: bool
+
+    def sum(self, values: Sequence[str]) -> Floats:
+        return sum((self.values[value] for value in values if value in self.values), start=np.zeros(len(self.items)))
+
+
+@dataclass(frozen=True, slots=True)
 class Pair:
     """Two groups that differ in the level of one factor, over the same items: level first, baseline second."""
 
@@ -70,52 +85,70 @@ class Table:
         each = measure.among or tuple(value for value in seen if value not in (*OUTCOMES, *measure.without))
         return [({measure.attribute: value}, (value,)) for value in each]
 
-    def groups(self, measure: MeasureSpec, by: Sequence[str], values: Sequence[str],
-               where: Mapping[str, str] | None = None) -> Iterator[Group]:  # fmt: skip
+    def cuts(self, measure: MeasureSpec, by: Sequence[str], where: Mapping[str, str] | None = None) -> Iterator[Cut]:
         """The groups of one grouping in the order of the design; `where` keeps one level of a factor."""
         everything = self._split(self.rows, by, where or {})
         rows = everything.filter(pl.col("attribute") == measure.attribute)
         if measure.without:
             rows = rows.filter(~pl.col("value").is_in(list(measure.without)))
         keys = list(dict.fromkeys((*by, self.protocol.item)))
-        hit, base = pl.col("value").is_in(list(values)), pl.col("value").is_in(list(measure.among))
-        below = pl.col("weight").filter(base).sum() if measure.among else pl.col("weight").sum()
-        sums = rows.group_by(keys, maintain_order=True).agg(
-            pl.col("weight").filter(hit).sum().alias("hits"), below.alias("among")
-        )
-        if measure.per == "outputs":
-            outputs = everything.group_by(keys).agg(pl.col("outputs").sum().cast(pl.Float64).alias("among"))
-            sums = outputs.join(sums.drop("among"), on=keys, how="left", maintain_order="left").fill_null(0.0)
+        counted = everything if measure.per == "outputs" else rows
+        sums = counted.group_by(keys, maintain_order=True).agg(pl.col("outputs").sum().cast(pl.Float64))
+        weights = rows.group_by([*keys, "value"], maintain_order=True).agg(pl.col("weight").sum())
         parts = sums.partition_by(list(by), as_dict=True, maintain_order=True) if by else {(): sums}
+        shares = weights.partition_by(list(by), as_dict=True) if by else {(): weights}
         outcomes = self._outcomes(rows, by)
-        places = [self.protocol.levels.get(factor, {}) for factor in by]
+        orders = [self.protocol.levels.get(factor, {}) for factor in by]
         for key in sorted(
-            parts, key=lambda key: [place.get(level, 0) for place, level in zip(places, key, strict=True)]
+            parts, key=lambda key: [order.get(level, 0) for order, level in zip(orders, key, strict=True)]
         ):
-            part = parts[key]
-            hits, among = part["hits"].to_numpy(), part["among"].to_numpy()
-            if measure.per == "labels":
-                hits = np.minimum(hits, among)  # rounding of summed probabilities
-            yield Group(dict(zip(by, map(str, key), strict=True)), part[self.protocol.item].to_list(), hits, among,
-                        outcomes.get(key, {}), bool(by) and sums.height == len(parts), self.drawn)  # fmt: skip
+            items = {item: place for place, item in enumerate(parts[key][self.protocol.item])}
+            values: dict[str, Floats] = {}
+            for item, value, weight in (
+                shares.get(key, weights.clear()).select(self.protocol.item, "value", "weight").iter_rows()
+            ):
+                values.setdefault(value, np.zeros(len(items)))[items[item]] = weight
+            yield Cut(dict(zip(by, map(str, key), strict=True)), list(items), values, parts[key]["outputs"].to_numpy(),
+                      outcomes.get(key, {}), bool(by) and sums.height == len(parts))  # fmt: skip
 
-    def pairs(self, measure: MeasureSpec, by: Sequence[str], values: Sequence[str]) -> Iterator[Pair]:
-        """Level against baseline of the measure's contrast, in each group, paired by item."""
+    def groups(self, measure: MeasureSpec, by: Sequence[str], values: Sequence[str]) -> Iterator[Group]:
+        """The groups of one grouping with the values that are counted as hits."""
+        return (self.group(cut, measure, values) for cut in self.cuts(measure, by))
+
+    def counted(self, measure: MeasureSpec, by: Sequence[str]) -> Iterator[tuple[dict[str, str], list[Group]]]:
+        """For each of `values`, what it adds to the condition, and the groups."""
+        cuts = list(self.cuts(measure, by))
+        for more, values in self.values(measure):
+            yield more, [self.group(cut, measure, values) for cut in cuts]
+
+    def group(self, cut: Cut, measure: MeasureSpec, values: Sequence[str]) -> Group:
+        hits = cut.sum(values)
+        among = cut.outputs if measure.per == "outputs" else cut.sum(measure.among or tuple(cut.values))
+        if measure.per == "labels":
+            hits = np.minimum(hits, among)  # rounding of summed probabilities
+        return Group(cut.condition, cut.items, hits, among, cut.outcomes, cut.fixed, self.drawn)
+
+    def pairs(self, measure: MeasureSpec, by: Sequence[str]) -> Iterator[tuple[dict[str, str], Pair]]:
+        """Level against baseline of the measure's contrast, for each of `values` in each group, paired by item."""
         contrast = measure.contrast or {}
         factor, level, baseline = contrast["factor"], contrast["level"], contrast["baseline"]
         first, second = (
-            {tuple(group.condition.items()): group for group in self.groups(measure, by, values, {factor: side})}
+            {tuple(cut.condition.items()): cut for cut in self.cuts(measure, by, {factor: side})}
             for side in (level, baseline)
         )
-        for key, a in first.items():
-            if key not in second:
-                continue
-            b = second[key]
-            items = list(dict.fromkeys((*a.items, *b.items)))
-            (hits_a, among_a), (hits_b, among_b) = a.aligned(items), b.aligned(items)
-            names = dict.fromkeys((*a.outcomes, *b.outcomes))
-            outcomes = {name: a.outcomes.get(name, 0.0) + b.outcomes.get(name, 0.0) for name in names}
-            yield Pair(a.condition, {factor: f"{level} − {baseline}"}, (hits_a, hits_b), (among_a, among_b), outcomes)
+        for more, values in self.values(measure):
+            for key in (key for key in first if key in second):
+                a, b = (self.group(side[key], measure, values) for side in (first, second))
+                items = list(dict.fromkeys((*a.items, *b.items)))
+                (hits_a, among_a), (hits_b, among_b) = a.aligned(items), b.aligned(items)
+                names = dict.fromkeys((*a.outcomes, *b.outcomes))
+                outcomes = {name: a.outcomes.get(name, 0.0) + b.outcomes.get(name, 0.0) for name in names}
+                yield (
+                    more,
+                    Pair(
+                        a.condition, {factor: f"{level} − {baseline}"}, (hits_a, hits_b), (among_a, among_b), outcomes
+                    ),
+                )
 
     def _split(self, rows: pl.DataFrame, by: Sequence[str], where: Mapping[str, str]) -> pl.DataFrame:
         """Rows in which each factor of the grouping has one level; a cell with several values as the variant says."""

@@ -15,11 +15,12 @@ from itertools import combinations
 import numpy as np
 import polars as pl
 
+from ..design import few_items
 from ..protocol import MeasureSpec
 from ..records import OUTCOMES, Estimate
 from ..stats import association, divergence, permutation, power, rates, resampling
 from ..stats.permutation import Permuted, Shuffles
-from ..stats.results import Interval, joined
+from ..stats.results import Interval, Test, joined
 from .groups import Floats, Group, Pair, Table
 
 DRAWS = 9_999
@@ -28,8 +29,8 @@ Kind = Callable[[Table, MeasureSpec, Sequence[str]], Iterator[Estimate]]
 
 def share(table: Table, measure: MeasureSpec, by: Sequence[str]) -> Iterator[Estimate]:
     """Σhits/Σamong over items, clustered; with bounds for what is neither where a denominator is declared."""
-    for more, values in table.values(measure):
-        for group in table.groups(measure, by, values):
+    for more, groups in table.counted(measure, by):
+        for group in groups:
             group = replace(group, condition={**group.condition, **more})
             found = _one_item(group) if group.fixed else rates.clustered_share(successes=group.hits, n=group.among)
             estimate = _row(group, measure, found, table)
@@ -53,12 +54,11 @@ def odds(table: Table, measure: MeasureSpec, by: Sequence[str]) -> Iterator[Esti
 
 
 def difference(table: Table, measure: MeasureSpec, by: Sequence[str]) -> Iterator[Estimate]:
-    """Share at one level of a factor less the share at its baseline, paired by item."""
-    for more, values in table.values(measure):
-        for pair in table.pairs(measure, by, values):
-            (xa, xb), (na, nb) = pair.hits, pair.among
-            found = rates.clustered_difference(successes_a=xa, n_a=na, successes_b=xb, n_b=nb)
-            yield _paired(pair, more, measure, found, table)
+    """Share at one level of a factor less the share at its baseline, paired by item where items stand on both sides."""
+    for more, pair in table.pairs(measure, by):
+        (xa, xb), (na, nb) = pair.hits, pair.among
+        found = rates.clustered_difference(successes_a=xa, n_a=na, successes_b=xb, n_b=nb)
+        yield _paired(pair, more, measure, found, table)
 
 
 def ratio(table: Table, measure: MeasureSpec, by: Sequence[str]) -> Iterator[Estimate]:
@@ -66,20 +66,19 @@ def ratio(table: Table, measure: MeasureSpec, by: Sequence[str]) -> Iterator[Est
 
     per = "labels": hits ÷ labels; per = "outputs": hits ÷ outputs, as papers count, a plain ratio with no interval.
     """
-    for more, values in table.values(measure):
-        for pair in table.pairs(measure, by, values):
-            (xa, xb), (na, nb) = pair.hits, pair.among
-            if measure.per == "outputs":
-                found = _plain_ratio(xa, na, xb, nb)
-            else:
-                found = association.ratio(successes_a=xa, n_a=na, successes_b=xb, n_b=nb)
-            yield _paired(pair, more, measure, found, table)
+    for more, pair in table.pairs(measure, by):
+        (xa, xb), (na, nb) = pair.hits, pair.among
+        if measure.per == "outputs":
+            found = _plain_ratio(xa, na, xb, nb)
+        else:
+            found = association.ratio(successes_a=xa, n_a=na, successes_b=xb, n_b=nb)
+        yield _paired(pair, more, measure, found, table)
 
 
 def leader(table: Table, measure: MeasureSpec, by: Sequence[str]) -> Iterator[Estimate]:
     """For each value, the level of one factor at which its share is largest, with p for the levels being alike."""
-    for more, values in table.values(measure):
-        groups = [group for group in table.groups(measure, by, values) if group.among.sum() > 0]
+    for more, groups in table.counted(measure, by):
+        groups = [group for group in groups if group.among.sum() > 0]
         shares = [float(group.hits.sum() / group.among.sum()) for group in groups]
         if not groups or max(shares) == 0:
             continue
@@ -127,18 +126,22 @@ def divergences(table: Table, measure: MeasureSpec, by: Sequence[str]) -> Iterat
 
 
 def outcome_rates(table: Table, attribute: str, named: bool) -> Iterator[Estimate]:
-    """How often each label occurs among all; what is no answer has a rate too. Many answers (words) are left out.
+    """How often each label occurs among all; what is no answer has a rate too. Many answers (texts) are left out.
 
+    None for an attribute with several labels an answer (ten picked words): a rate of labels is no rate of answers.
     named: the condition names the attribute, since the protocol has several.
     """
+    rows = table.rows.filter(pl.col("attribute") == attribute)
+    if float(rows["weight"].sum()) > float(table.rows["outputs"].sum()) + 1e-6:
+        return
     about = {"attribute": attribute} if named else {}
-    seen = table.rows.filter(pl.col("attribute") == attribute)["value"].unique().sort().to_list()
+    seen = rows["value"].unique().sort().to_list()
     options = tuple(value for value in seen if value not in OUTCOMES)
     shown = [*(options if len(options) <= 12 else ()), *(value for value in OUTCOMES if value in seen)]
-    by = _few_items(table)
+    measure = MeasureSpec("outcome_rate", "share", attribute, ())
+    cuts = list(table.cuts(measure, _few_items(table)))
     for value in shown:
-        measure = MeasureSpec("outcome_rate", "share", attribute, (value,))
-        for group in table.groups(measure, by, (value,)):
+        for group in (table.group(cut, measure, (value,)) for cut in cuts):
             found = _one_item(group) if group.fixed else rates.clustered_share(successes=group.hits, n=group.among)
             condition = {**group.condition, **about, "outcome": value}
             outcomes = {value: group.outcomes.get(value, 0.0)}
@@ -151,8 +154,7 @@ def outcome_rates(table: Table, attribute: str, named: bool) -> Iterator[Estimat
 
 def _few_items(table: Table) -> tuple[str, ...]:
     """The item as a grouping where a design has only a few and names them as a factor: they are no sample of items."""
-    item = table.protocol.item
-    return (item,) if item in table.protocol.factors and len(table.protocol.levels[item]) < rates.FEW_CLUSTERS else ()
+    return (table.protocol.item,) if few_items(table.protocol) else ()
 
 
 def _row(group: Group, measure: MeasureSpec, found: Interval, table: Table) -> Estimate:
@@ -172,14 +174,30 @@ def _paired(pair: Pair, more: Mapping[str, str], measure: MeasureSpec, found: In
     if measure.per == "outputs":
         return estimate
     both = (na > 0) & (nb > 0)
-    return _tested(estimate, xa[both] / na[both] - xb[both] / nb[both], found, table)
+    if both.any():
+        return _tested(estimate, xa[both] / na[both] - xb[both] / nb[both], found, table)
+    return _tested_apart(estimate, (xa[na > 0] / na[na > 0], xb[nb > 0] / nb[nb > 0]), found, table)
+
+
+def _tested_apart(estimate: Estimate, sides: tuple[Floats, Floats], found: Interval, table: Table) -> Estimate:
+    """No item stands on both sides: items are shuffled over the two (as texts about male-typed and female-typed nouns)."""
+    if not table.variant.intervals:
+        return estimate
+    test = resampling.permuted_means(first=sides[0], second=sides[1], draws=DRAWS, generator=_generator(estimate))
+    return _with(estimate, test, found)
 
 
 def _tested(estimate: Estimate, differences: Floats, found: Interval, table: Table) -> Estimate:
     """Sign flip over items; its seed comes from the condition, so that a row does not depend on the table's others."""
     if not table.variant.intervals or not differences.size:
         return estimate
-    test = resampling.sign_flip(differences=differences, draws=DRAWS, generator=_generator(estimate))
+    return _with(
+        estimate, resampling.sign_flip(differences=differences, draws=DRAWS, generator=_generator(estimate)), found
+    )
+
+
+def _with(estimate: Estimate, test: Test, found: Interval) -> Estimate:
+    """With p and the difference that would be found."""
     clusters = found.clusters or 0
     smallest = power.detectable(se=found.se, clusters=clusters) if found.se and clusters > 1 else None
     if smallest is not None and "log" in found.method:

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import csv
 import json
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from pathlib import Path
 from typing import Any
 
 import click
@@ -20,21 +22,44 @@ from .options import PriceType, UrlType, as_json, choices, split
 @click.option("--icc", type=click.FloatRange(0, 1), help="How alike outputs of one item are, 0 to 1.  [default: 0.2]")
 @click.option("--base-url", "base_urls", type=UrlType(), multiple=True, help="As for run: a server of one's own.")
 @click.option("--price", "prices", type=PriceType(), multiple=True, help="US dollars for a million tokens.")
+@click.option("--trials", type=click.Path(dir_okay=False), metavar="FILE",
+              help="Write the trials as CSV: id, prompt, sample, factors.")  # fmt: skip
 @as_json
-def command(protocol: str, as_json: bool, models: tuple[str, ...], **options: Any) -> None:
+def command(protocol: str, as_json: bool, models: tuple[str, ...], trials: str | None, **options: Any) -> None:
     """What a run would ask and cost, and what it could detect, before it does."""
     from .. import api
+
+    if trials:
+        asked = {name: value for name, value in options.items() if name not in ("judge", "detect", "icc")}
+        _write(trials, api.trials(protocol, models, **split(asked)))
 
     found = api.plan(protocol, models, **split(options))
     if as_json:
         click.echo(json.dumps({"schema": 1, **found}, ensure_ascii=False, indent=1))
         return
-    click.echo(f"{found['protocol']} {found['version']}: {found['trials']:,} trials")
+    aside = f", and {found['aside']:,} aside of them that are not measured" if found["aside"] else ""
+    click.echo(f"{found['protocol']} {found['version']}: {found['trials']:,} trials{aside}")
+    if found["prompts"]:
+        click.echo("prompts: " + ", ".join(f"{number:,} {level}" for level, number in found["prompts"].items()))
+    for other in found["others"]:
+        fewer = found["trials"] - other["trials"]
+        change = f", {abs(fewer):,} {'fewer' if fewer > 0 else 'more'}" if fewer else ""
+        click.echo(f"with --where {other['factor']}={other['level']}: {other['trials']:,} trials{change}")
     _calls(found)
     _models(found["models"])
     for line in found["waiting"]:
         click.echo(f"waiting: {line}")
     _design(found)
+
+
+def _write(path: str, rows: Iterator[dict[str, str]]) -> None:
+    """The rows as CSV in UTF-8."""
+    first = next(rows)
+    with Path(path).open("w", encoding="utf-8", newline="") as file:
+        table = csv.DictWriter(file, first)
+        table.writeheader()
+        table.writerow(first)
+        table.writerows(rows)
 
 
 def _calls(found: dict[str, Any]) -> None:
@@ -80,8 +105,11 @@ def _design(found: dict[str, Any]) -> None:
         of = ", ".join(filter(None, (row["language"], row["mode"], *row["group"].values())))
         value = row["note"] if row["detectable"] is None else f"{row['detectable']:.3f} {row['unit']}"
         needed = (_needed(row["items_needed"]), _needed(row["samples_needed"])) if wanted else ()
-        rows.append((row["measure"], of, str(row["clusters"]), f"{row['per_cluster']:.3g}", value, *needed))
+        items = "–" if row["clusters"] is None else str(row["clusters"])
+        rows.append((row["measure"], of, items, f"{row['per_cluster']:.3g}", value, *needed))
     _table(rows, left=2)
+    if any(row["clusters"] is None for row in found["design"]):
+        click.echo("  items –: outputs are what is sampled there, each by itself, of a group or of a side")
     if wanted and any(row["samples_needed"] is None for row in found["design"]):
         click.echo(
             "  –: no number does; with more samples the items themselves still differ, and an item is read once in exact mode"

@@ -40,8 +40,10 @@ class Instrument:
     second: ClassVar[str] = ""  # the kind of instrument in which a judge labels the same outputs
     judges: ClassVar[tuple[str, ...]] = ()  # parts that judges play in it, in the order of --judge; one alone plays all
     panel: ClassVar[bool] = False  # takes any number of judges, each in the one part
-    material: ClassVar[str] = ""  # the kind of artefact that it labels with and finds out itself (`lessons`): a taxonomy
+    material: ClassVar[str] = ""  # the kind of artefact that it labels with and finds out: a taxonomy
+    lesson_calls: ClassVar[int] = 1  # calls that finding it out for one set of outputs takes at most
     reads_probabilities: ClassVar[bool] = False  # takes outputs that are probabilities of the next token
+    reads_reply: ClassVar[bool] = False  # is shown all of the subject's reply, as the prompt that its provider rewrote
     example: ClassVar[str] = "An answer."  # a text that it asks its judge about, for an estimate of what that costs
 
     def __init__(self, spec: InstrumentSpec, judge: str = "") -> None:

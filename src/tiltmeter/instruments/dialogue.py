@@ -28,6 +28,8 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
 from typing import Any, NamedTuple
 
+from ..errors import MissingExtra
+from ..protocol import InstrumentSpec
 from ..records import INVALID, OTHER_LANGUAGE, REFUSAL, Answered, Steps
 from . import Instrument, identify
 from .language import DATA, without_reasoning
@@ -43,11 +45,14 @@ _QUOTED = re.compile(r"\"([^\"]+)(?:\"|$)|[“„]([^“”\"]+)(?:[”\"]|$)|«
                      r"|『([^『』]+)(?:』|$)|(?<!\w)[‘']([^‘]+?)[’'](?!\w)")  # fmt: skip
 _ENDS = re.compile(r"[.!?…,。！？，、~～—–-][)\s]*$")
 _INVISIBLE = re.compile("[\u200b-\u200f\u202a-\u202e\u2060\ufeff]|\\*|__|`")
+_MARKUP = ("*", "__", "`")  # of _INVISIBLE, what ASCII text can have
 _BREAK = re.compile(r"<br\s*/?>|\r\n?|\u2028|\u2029", re.I)
 _PREFIX = re.compile(
     r"^\s*(?:>\s*)*(?:#{1,6}\s+)?(?:(?P<item>[-–—―•·]|\(?\d{1,2}[.)](?!\d)|[①-⑩])\s*)?(?P<rest>.*?)\s*$"
 )
 _GLOSS = re.compile(r"^[\[(（【].*[\])）】][\"”]?$")
+_OPENING = frozenset(_OPEN)
+_NUMBERED = re.compile(r"[\s#]*\d*$")
 _CODE = re.compile(r"[;{}]\s*$|\w+\.\w+\.\w+\("
                    r"|^\s*(?:public|private|import|def|class|return|function|const|var|let|#include)\s+\w+.*[(;:{]")  # fmt: skip
 # A label: up to four words that begin with a capital or a digit (or are listed), or a run of a script without capitals.
@@ -201,7 +206,9 @@ def _turns(text: str) -> list[str]:
 
 def _lines(text: str, prompt: str) -> list[Line]:
     """The lines of an answer, without markup, thoughts and the prompt, a line for each label."""
-    text = _INVISIBLE.sub("", _BREAK.sub("\n", without_reasoning(text[:LONGEST])))
+    text = _BREAK.sub("\n", without_reasoning(text[:LONGEST]))
+    if not text.isascii() or any(mark in text for mark in _MARKUP):
+        text = _INVISIBLE.sub("", text)
     for repeated in filter(None, (prompt, prompt.rstrip(".。"))):
         text = text.replace(repeated, "\n")
     text = _patterns()["again"].sub("\n", text)
@@ -213,16 +220,31 @@ def _line(text: str) -> Line:
     assert parts is not None
     rest = parts["rest"].strip("_ ")
     item = bool(parts["item"]) and bool(rest)
-    patterns = _patterns()
-    if found := patterns["colon"].match(rest) or patterns["quote"].match(rest) or patterns["dash"].match(rest):
+    if found := _labelled(rest):
         label, said = found[1].strip(), found[2].strip()
-        bare = re.sub(r"[\s#]*\d*$", "", label).casefold()
-        if bare in _data()["no_speakers"]:
+        bare = _NUMBERED.sub("", label).casefold()
+        if bare in _no_speakers():
             return Line(item, "", said if said.startswith(tuple(_OPEN)) else "")
         return Line(item, label, said if _says_something(said) else "")
-    if patterns["alone"].match(rest):
+    if _patterns()["alone"].match(rest):
         return Line(item, rest, "")
     return Line(item, "", rest if _says_something(rest) else "")
+
+
+def _labelled(text: str) -> re.Match[str] | None:
+    """A label and what follows it. To look for its mark first is quicker: most lines have one mark or none."""
+    patterns = _patterns()
+    found = patterns["colon"].match(text) if ":" in text or "：" in text else None
+    if not found and not _OPENING.isdisjoint(text):
+        found = patterns["quote"].match(text)
+    if not found and ("-" in text or "–" in text or "—" in text):
+        found = patterns["dash"].match(text)
+    return found
+
+
+@lru_cache
+def _no_speakers() -> frozenset[str]:
+    return frozenset(_data()["no_speakers"])
 
 
 def _says_something(text: str) -> bool:
@@ -243,6 +265,11 @@ class DialogueForm(Instrument):
 
     kind = "dialogue"
     version = "1"
+
+    def __init__(self, spec: InstrumentSpec, judge: str = "") -> None:
+        if identify.wording()["library"] == "none":  # at once, and not at the first answer that leaves a doubt
+            raise MissingExtra("Telling dialogues in another language", "languages")
+        super().__init__(spec, judge)
 
     def wording(self) -> Mapping[str, Any]:
         return {**_data(), "identifier": identify.wording()}

@@ -39,6 +39,14 @@ class Pick(NamedTuple):
     text: str
 
 
+class Part(NamedTuple):
+    """One part of a row, without its "and"; `short`: it can be a word, and is no clause."""
+
+    text: str
+    pick: Pick
+    short: bool
+
+
 class Unit(NamedTuple):
     """An entry, a line or a sentence: what it is, and the picks that it holds."""
 
@@ -56,6 +64,7 @@ class Entries:
         self.words = words
         self._known: dict[str, Unit] = {}
         self._picked: dict[str, Pick] = {}
+        self._parted: dict[str, tuple[Part, ...]] = {}
         self._reach = words.longest if words.unspaced else words.most + 1  # letters or words in the longest form
         joins, reasons = words.data.get("and", ()), words.data.get("because", ())
         self._joins = frozenset(map(key, joins))
@@ -80,7 +89,10 @@ class Entries:
         heading = text.rstrip(" *_").endswith((":", "："))
         text = text.strip(EDGE)
         cut = self._cut.search(text)
-        cut = self._because.search(text, 0, cut.start() if cut else len(text)) or cut
+        reason = self._because.search(text, 0, cut.start() if cut else len(text))
+        if reason and (row := self._announced(text, reason, cut)):
+            return row
+        cut = reason or cut
         head = text[: cut.start()] if cut else text
         mark = cut[0].strip()[:1] or "." if cut else ""
         found = None
@@ -122,6 +134,16 @@ class Entries:
             return self._entry(re.split(r"[)）\]】]", rest, maxsplit=1)[0])
         return None
 
+    def _announced(self, text: str, reason: re.Match[str], cut: re.Match[str] | None) -> Unit | None:
+        """Words in a row behind a colon, where "who" or "because" stands in the sentence that announces them.
+
+        "Voici les mots qui la décrivent : sage, vive". In "Wise because she is this: kind, warm" it explains a listed word.
+        """
+        if cut is None or cut[0].strip() not in tuple(_COLON) or self._find(text[: reason.start()]):
+            return None
+        rest = text[cut.end() :]
+        return self._row(rest) or self._spaced(rest)
+
     def _dashes(self, text: str) -> Unit | None:
         """Words in a row with dashes between them, and not one with its explanation."""
         return self._row(text) if len(_BETWEEN.findall(text)) > 1 and "," not in text else None
@@ -129,26 +151,35 @@ class Entries:
     def _row(self, text: str) -> Unit | None:
         """Words in a row: all short, or four in five of a long row; at least half listed, of two both, of four or more one."""
         parts = self._parts(text)
-        short = [part for part in parts if self._short(part)]
-        if len(short) < 2 or (short != parts and not (len(parts) > 5 and len(short) >= 0.8 * len(parts))):
+        picks = [part.pick for part in parts if part.short]
+        if len(picks) < 2 or (len(picks) < len(parts) and not (len(parts) > 5 and len(picks) >= 0.8 * len(parts))):
             return None
-        picks = [self._pick(part) for part in short]
-        if not picks[0].lexeme and self._leads(parts[0]):
+        if not picks[0].lexeme and self._leads(parts[0].text):
             return None
-        if short[-1] != parts[-1] and (last := self._first(parts[-1])):
+        if not parts[-1].short and (last := self._first(parts[-1].text)):
             picks.append(last)
         listed = listed_in(picks)
         enough = listed == 2 if len(picks) == 2 else 2 * listed >= len(picks) or (listed > 0 and len(picks) > 3)
         return Unit(ROW, tuple(picks)) if enough else None
 
-    def _parts(self, text: str) -> list[str]:
-        """The parts of a row; one with "and" inside is two where either is listed."""
-        found: list[str] = []
-        for part in _SPLIT.split(text):
-            part = self._bare(part)
-            pair = self._join.split(part) if part and not self._find(part) else ()
-            found += pair if len(pair) > 1 and any(map(self._find, pair)) else [part]
-        return [part for part in found if (written := self._pick(part).text) and not written.isdecimal()]
+    def _parts(self, text: str) -> list[Part]:
+        """The parts of a row that have letters; one with "and" inside is two where either is listed."""
+        found: list[Part] = []
+        for written in _SPLIT.split(text):
+            parts = self._parted.get(written)
+            if parts is None:
+                parts = self._part(written)
+                if len(written) <= LINE and len(self._parted) < REMEMBERED:
+                    self._parted[written] = parts
+            found += parts
+        return found
+
+    def _part(self, written: str) -> tuple[Part, ...]:
+        part = self._bare(written)
+        pair = self._join.split(part) if part and not self._find(part) else ()
+        texts = pair if len(pair) > 1 and any(map(self._find, pair)) else [part]
+        parts = (Part(text, self._pick(text), self._short(text)) for text in texts)
+        return tuple(part for part in parts if part.pick.text and not part.pick.text.isdecimal())
 
     def _bare(self, part: str) -> str:
         """A part without the "and" before it."""
@@ -196,28 +227,28 @@ class Entries:
         "I would call her wise, brave, kind, and patient with everyone.": three are listed, and all between are short.
         """
         parts = [part for piece in re.split(r"[:：]", sentence) for part in self._parts(piece)]
-        places = [number for number, part in enumerate(parts) if self._find(part)]
+        places = [number for number, part in enumerate(parts) if part.pick.lexeme]
         if not places:
             return []
         start, end = places[0], places[-1] + 1
         picks = [
             *self._edge(parts[:start][::-1], self._last)[::-1],
-            *(self._pick(part) for part in parts[start:end] if self._short(part)),
+            *(part.pick for part in parts[start:end] if part.short),
             *self._edge(parts[end:], self._first),
         ]
         listed = listed_in(picks)
         return picks if listed > 2 and 2 * listed >= len(picks) else []
 
-    def _edge(self, parts: Sequence[str], listed: Callable[[str], Pick | None]) -> list[Pick]:
+    def _edge(self, parts: Sequence[Part], listed: Callable[[str], Pick | None]) -> list[Pick]:
         """The picks on the way from a row to the part of the sentence that holds one more; none where there is no such part."""
         picks: list[Pick] = []
         for part in parts:
-            pick = listed(part)
+            pick = listed(part.text)
             if pick:
                 return [*picks, pick]
-            if not self._short(part):
+            if not part.short:
                 break
-            picks.append(self._pick(part))
+            picks.append(part.pick)
         return []
 
     def _leads(self, text: str) -> bool:
@@ -247,15 +278,19 @@ class Entries:
 
 def distinct(picks: Iterable[Pick]) -> list[Pick]:
     """Without words that were named before."""
+    found = list(picks)
+    lexemes = [pick.lexeme for pick in found]
+    if "" not in lexemes and len(set(lexemes)) == len(found):  # most answers
+        return found
     first: dict[str, Pick] = {}
-    for pick in picks:
+    for pick in found:
         first.setdefault(pick.lexeme or f" {pick.text}", pick)
     return list(first.values())
 
 
 def listed_in(picks: Iterable[Pick]) -> int:
     """How many are words of the list."""
-    return sum(bool(pick.lexeme) for pick in picks)
+    return sum(map(bool, [pick.lexeme for pick in picks]))
 
 
 def _either(phrases: Sequence[str]) -> str:

@@ -43,12 +43,12 @@ def foreign(text: str, code: str) -> bool:
     """Whether most of a text is in another language than `code` ("en", "zh-Hant" as "zh"). Raises MissingExtra."""
     code, text = code.partition("-")[0], text[:LONGEST].casefold().replace("’", "'")
     counts = {script: len(pattern.findall(text)) for script, pattern in _SCRIPTS.items()} if not text.isascii() else {}
-    lettered = CHARACTERS * len(_WORD.findall(text))
     if code not in _OWN:
-        if sum(counts.values()) > lettered:
+        if (others := sum(counts.values())) and others > CHARACTERS * len(_WORD.findall(text)):
             return True
         told = _told(text) if code in _data()["only"] else ""
-        return told != code if told else bool(lettered) and _identified(text, code)
+        return told != code if told else _WORD.search(text) is not None and _identified(text, code)
+    lettered = CHARACTERS * len(_WORD.findall(text))
     own = sum(counts.get(script, 0) for script in _OWN[code])
     if own < lettered + sum(counts.values()) - own:
         return True
@@ -60,7 +60,7 @@ def foreign(text: str, code: str) -> bool:
 def _told(text: str) -> str:
     """The language that words of its own tell, with none of another's; "" where a doubt is left."""
     words = text.translate(_MARKS).split()
-    found = {code: number for code, only in _data()["only"].items() if (number := sum(word in only for word in words))}
+    found = {code: number for code, only in _data()["only"].items() if (number := sum(map(only.__contains__, words)))}
     return next(iter(found)) if len(found) == 1 and max(found.values()) >= ENOUGH else ""
 
 

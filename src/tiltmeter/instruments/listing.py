@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from itertools import pairwise
 
 from .entries import ASIDE, EDGE, OFF, PROSE, ROW, Entries, Pick, Unit, distinct, listed_in
@@ -17,8 +17,7 @@ from .wordlist import WordList, key
 
 LONGEST = 20_000  # characters read: a list of words is over long before
 
-_NUMBER = re.compile(r"(\d\d?\d?)[*_]*\s?(?:[.)．）、:：\]]+(?!\d)|[-–—]\s)[*_]*[^\S\n]*")
-_INSIDE = re.compile(r"[\dA-Za-z]")  # before a number that marks no entry
+_NUMBER = re.compile(r"(?<![\dA-Za-z])(\d\d?\d?)[*_]*\s?(?:[.)．）、:：\]]+(?!\d)|[-–—]\s)[*_]*[^\S\n]*")
 _BULLET = re.compile(r"^([^\S\n]*)(?:[•●○◦▪▫■□◆◇▶►✓✔☑→‣⁃・·★☆✨]\s*|[-–—*+]\s+|-(?=[^\W\d_]))", re.M)
 _CIRCLED = re.compile("[\u2460-\u2473]")
 _KEYCAP = re.compile("(\\d{1,2})\ufe0f?\u20e3")
@@ -75,8 +74,7 @@ class Reader:
         marks, due = [], 1
         for mark in _NUMBER.finditer(text):
             number, start = int(mark[1]), mark.start()
-            first = not text[text.rfind("\n", 0, start) + 1 : start].strip(EDGE)
-            if (number == due or first) and not _INSIDE.match(text[max(0, start - 1) : start]):
+            if number == due or not text[text.rfind("\n", 0, start) + 1 : start].strip(EDGE):
                 marks.append((start, mark.end()))
                 due = number + 1
         found = self._marked(text, marks)
@@ -102,8 +100,11 @@ class Reader:
         """Words one a line, or in rows. A word off the list counts between listed ones, not before or behind them."""
         units = self._pieces(text)
         rows = [unit for unit in units if not self._repeated(unit)]
-        units = rows if any(listed_in(unit.picks) for unit in rows) else units
-        holding = [number for number, unit in enumerate(units) if listed_in(unit.picks)]
+        holding = [number for number, unit in enumerate(rows) if listed_in(unit.picks)]
+        if holding:
+            units = rows
+        else:
+            holding = [number for number, unit in enumerate(units) if listed_in(unit.picks)]
         if not holding:
             return self._own(units)
         return [pick for unit in units[holding[0] : holding[-1] + 1] if unit.kind != ASIDE for pick in unit.picks]
@@ -138,9 +139,9 @@ class Reader:
         return unit.kind == ROW and repeats_list(unit.picks, self.words, self.asked)
 
 
-def repeats_list(picks: Iterable[Pick], words: WordList, asked: int) -> bool:
+def repeats_list(picks: Sequence[Pick], words: WordList, asked: int) -> bool:
     """Whether picks are the word list itself: far more than asked, or more than asked and in its own order."""
-    places = [words.order[pick.lexeme] for pick in distinct(picks) if pick.lexeme]
+    places = [words.order[lexeme] for lexeme in dict.fromkeys(pick.lexeme for pick in picks) if lexeme]
     if len(places) <= asked:
         return False
     follow = sum(second == first + 1 for first, second in pairwise(places))

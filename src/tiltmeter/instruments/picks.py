@@ -1,11 +1,14 @@
 """Which words of a list an answer picks: "Pick 10 words from … to best describe …". How answers are read: listing.py.
 
-Labels of an answer with picks, in the order in which it names them (position = rank from 0):
+Labels of an answer with picks:
 
-  word             the lexeme, or `off_list` for a word that is not on the list
-  class            the lexeme's class, `several` for one that stands in several classes, or `off_list`
-  class_published  each class in which the word is printed, or `off_list`
   length           `short`, `ten` or `long`: fewer picks than asked, as many, more (a word named twice is one pick)
+  word             for each pick (position = its rank from 0) the lexeme, or `off_list` for a word that is not on the list
+
+and what follows from `word`, looked up in the list when labels are counted (`Picks.derived`):
+
+  class            the lexeme's class, `several` for one that stands in several classes
+  class_published  each class in which the word is printed
 
 An answer without picks has one label of each attribute, the first that fits:
 
@@ -25,14 +28,14 @@ from typing import Any
 from ..errors import MissingExtra, ProtocolError, UnknownName
 from ..protocol import InstrumentSpec
 from ..records import INVALID, OTHER_LANGUAGE, REFUSAL, Answered, Label, Steps
-from . import Instrument, identify
+from . import Derived, Instrument, identify
 from .entries import Pick, listed_in
 from .language import fold, without_reasoning
 from .listing import Reader, repeats_list
 from .wordlist import OFF_LIST, SEVERAL, WordList, check_rows, language_data
 
 SHORT, TEN, LONG = "short", "ten", "long"
-ATTRIBUTES = ("word", "class", "class_published", "length")
+WORD, LENGTH = "word", "length"
 _APOSTROPHES = str.maketrans(dict.fromkeys("’ʼ‘′`´", "'"))
 
 
@@ -57,11 +60,27 @@ class Picks(Instrument):
         if identify.wording()["library"] == "none":  # at once: without it answers would be labelled otherwise
             raise MissingExtra("Telling answers in another language from words off the list", "languages")
         super().__init__(spec, judge)
-        self.attributes = ATTRIBUTES
+        self.attributes = (WORD, LENGTH)
         languages = dict.fromkeys(row["language"] for row in rows)
         self.lists = {code: WordList(code, [row for row in rows if row["language"] == code]) for code in languages}
         self.readers = {code: Reader(words, self.asked) for code, words in self.lists.items()}
-        self._values = {code: _values(words) for code, words in self.lists.items()}
+
+    @classmethod
+    def derived(cls, spec: InstrumentSpec) -> Sequence[Derived]:
+        classes: dict[str, dict[str, dict[str, None]]] = {}
+        for row in spec.settings["words"]:
+            lexeme = row.get("lexeme") or row["word"]
+            classes.setdefault(row["language"], {}).setdefault(lexeme, {})[row["class"]] = None
+
+        def published(language: str, word: str) -> Sequence[str]:
+            """What is no listed word (off the list, a refusal) is the same in every attribute."""
+            return tuple(classes.get(language or next(iter(classes)), {}).get(word, (word,)))
+
+        def one(language: str, word: str) -> Sequence[str]:
+            found = published(language, word)
+            return found if len(found) == 1 else (SEVERAL,)
+
+        return Derived("class", WORD, one), Derived("class_published", WORD, published)
 
     def wording(self) -> Mapping[str, Any]:
         return {**language_data(), "identifier": identify.wording()}
@@ -97,27 +116,18 @@ class Picks(Instrument):
         """Whether more of the words are on another language's list ("intelligent, loyal, kind" asked in French)."""
         if listed == len(picks):
             return False
-        return any(sum(pick.text in words.forms for pick in picks) > max(listed, 1)
+        texts, least = [pick.text for pick in picks], max(listed, 1)
+        return any(sum(map(words.forms.__contains__, texts)) > least
                    for other, words in self.lists.items() if other != code)  # fmt: skip
 
     def _outcome(self, item: Answered, value: str) -> list[Label]:
         return [self.label(item, value, attribute=attribute) for attribute in self.attributes]
 
     def _labels(self, item: Answered, picks: Sequence[Pick]) -> list[Label]:
-        values, output, by = self._values[self._language(item)], item.trial.id, self.annotator
-        labels = [Label(output, by, attribute, value, rank)
-                  for rank, pick in enumerate(picks) for attribute, value in values[pick.lexeme]]  # fmt: skip
+        output, by = item.trial.id, self.annotator
         length = SHORT if len(picks) < self.asked else LONG if len(picks) > self.asked else TEN
-        return [*labels, Label(output, by, "length", length)]
-
-
-def _values(words: WordList) -> dict[str, list[tuple[str, str]]]:
-    """What a pick of each lexeme is labelled: (attribute, value)."""
-    found = {}
-    for lexeme, classes in {**words.classes, "": (OFF_LIST,)}.items():
-        one = classes[0] if len(classes) == 1 else SEVERAL
-        found[lexeme] = [("word", lexeme or OFF_LIST), ("class", one), *(("class_published", name) for name in classes)]
-    return found
+        return [Label(output, by, LENGTH, length),
+                *(Label(output, by, WORD, pick.lexeme or OFF_LIST, rank) for rank, pick in enumerate(picks))]  # fmt: skip
 
 
 @lru_cache

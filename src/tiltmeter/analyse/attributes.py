@@ -1,0 +1,144 @@
+"""Divergences over the attributes of whole outputs, in three variants (SODA's BDS, CDS and VAC; docs/soda.md).
+
+    default         chance-adjusted Jensen-Shannon divergence with null band and p; the plug-in beside it
+    published       the paper's distance with natural logarithm, ceiling √ln 2 = .8326
+    published-code  what the authors' released code computes
+
+Every score comes for each attribute (condition `attribute`) and overall, the mean over the attributes that are measured; to
+shuffle is to move outputs with all their attributes. What cannot be measured is None with a note, and 0 only where the
+released code has it so.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
+
+import numpy as np
+
+from ..instruments import taxonomy
+from ..protocol import MeasureSpec, Variant
+from ..records import Estimate
+from ..stats import divergence, permutation
+from ..stats.chance import expected_divergence
+from ..stats.permutation import Permuted
+from ..stats.results import joined
+from .groups import Table
+from .published import CODE, PUBLISHED, bits_by_code, clipped_by_code, distances
+from .wholes import DRAWS, Cell, Values, cells, codes, counts, notes, number, shuffles, spoken, valued
+
+Score = Callable[[Cell, MeasureSpec, Variant], Iterator[Estimate]]
+
+
+def from_base(cell: Cell, measure: MeasureSpec, variant: Variant) -> Iterator[Estimate]:
+    """Each group against the base prompt (BDS)."""
+    for (dimension, group), outputs in cell.groups.items():
+        about = {**cell.condition, "dimension": dimension, "group": group}
+        blank = Estimate("", "", "", measure.name, about, None, None, measure.unit)
+        sides = [cell.base, outputs]
+        if variant.name == CODE:
+            yield from clipped_by_code(blank, cell, sides, variant)
+        elif variant.name == PUBLISHED:
+            yield from distances(blank, cell, sides)
+        else:
+            yield from _adjusted(blank, cell, sides, ("base", group))
+
+
+def between_groups(cell: Cell, measure: MeasureSpec, variant: Variant) -> Iterator[Estimate]:
+    """The groups of each dimension against one another, mean over pairs (CDS)."""
+    for dimension, groups in cell.dimensions().items():
+        if len(groups) < 2:
+            continue
+        blank = Estimate("", "", "", measure.name, {**cell.condition, "dimension": dimension}, None, None, measure.unit)
+        sides = list(groups.values())
+        if variant.name == CODE:
+            yield from bits_by_code(blank, cell, sides, variant)
+        elif variant.name == PUBLISHED:
+            yield from distances(blank, cell, sides)
+        else:
+            yield from _adjusted(blank, cell, sides, tuple(groups))
+
+
+def scored(score: Score) -> Callable[[Table, MeasureSpec, Sequence[str]], Iterator[Estimate]]:
+    """A score of cells as a kind of measure."""
+
+    def kind(table: Table, measure: MeasureSpec, by: Sequence[str]) -> Iterator[Estimate]:
+        found, stratum = table.wholes(), table.stratum
+        pooled = score is between_groups and table.variant.name == CODE
+        outputs = found.pooled(stratum) if pooled else found.outputs.get(stratum, ())
+        several = found.subjects(stratum) if pooled else []
+        optimistic = found.learnt.get(stratum[1], {}).get(stratum[0]) == taxonomy.MEASURED
+        for cell in cells(found, stratum, outputs, measure, () if pooled else by, table.protocol):
+            for estimate in score(cell, measure, table.variant):
+                note = joined(
+                    estimate.note,
+                    f"{len(several)} subjects together" if len(several) > 1 else None,
+                    "attributes were chosen on the measured outputs: p is optimistic"
+                    if optimistic and estimate.p
+                    else None,
+                )
+                yield replace(estimate, note=note or "", family=_family(estimate))
+
+    return kind
+
+
+def _family(estimate: Estimate) -> str:
+    """Overall rows are one table, rows by attribute another."""
+    return f"{estimate.measure} {'by attribute' if 'attribute' in estimate.condition else 'overall'}"
+
+
+# default
+
+
+def _adjusted(
+    blank: Estimate, cell: Cell, sides: Sequence[Sequence[Values]], names: Sequence[str]
+) -> Iterator[Estimate]:
+    """The chance-adjusted divergence, overall and by attribute, and the plug-in of each on a row of its own."""
+    rows = codes(sides, cell.attributes)
+    shuffles = shuffles(blank.measure, DRAWS)
+    if blank.condition.get("group"):
+        found = permutation.base_against_group(base=rows[0], group=rows[1], shuffles=shuffles)
+    else:
+        found = permutation.pairs_within(groups=rows, shuffles=shuffles)
+    parts = found.attributes or (found,) * len(cell.attributes)
+    chance: list[float] = []
+    each: list[Estimate] = []
+    for name, one in zip(cell.attributes, parts, strict=True):
+        expected = _expected(one, sides, name)
+        if one.value is not None:
+            chance.append(expected)
+        about = replace(blank, condition={**blank.condition, "attribute": name}, outcomes=spoken(sides[-1], name),
+                        n=number(sides, name))  # fmt: skip
+        each += _both(about, one, expected, notes(one, sides, names, name))
+    expected = float(np.mean(chance)) if chance else math.nan
+    yield from _both(replace(blank, n=float(sum(map(len, sides)))), found, expected, notes(found, sides, names))
+    yield from each
+
+
+def _both(about: Estimate, found: Permuted, expected: float, note: str) -> list[Estimate]:
+    """The adjusted value with p, and the plug-in. None where a side has no outputs."""
+    plain = replace(about, measure=f"{about.measure}_plugin", unit="bits", note=note)
+    if found.value is None or found.low is None or found.high is None:
+        return [replace(about, note=note), plain]
+    value, low, high = (_over_chance(x, expected) for x in (found.value, found.low, found.high))
+    alone = "chance alone gives 1: nothing can lie above it" if value is None else None
+    said = joined(f"plug-in {found.value:.4f} bits, by chance {expected:.4f}", alone, note) or ""
+    return [
+        replace(about, value=value, null_low=low, null_high=high, test=found.method, p=found.p, note=said),
+        replace(plain, value=found.value, null_low=found.low, null_high=found.high),
+    ]
+
+
+def _over_chance(value: float, expected: float) -> float | None:
+    found = divergence.chance_adjusted(divergence=value, expected=expected)
+    return found if math.isfinite(found) else None
+
+
+def _expected(one: Permuted, sides: Sequence[Sequence[Values]], name: str) -> float:
+    """E₀: exact where every output has a value, else the mean of the shuffles (the number with a value is shuffled too)."""
+    if one.value is None or one.expected is None:
+        return math.nan
+    if all(valued(output, name) for side in sides for output in side):
+        return expected_divergence(groups=[np.array(side) for side in counts(sides, name)])
+    return one.expected

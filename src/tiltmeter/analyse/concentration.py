@@ -1,0 +1,143 @@
+"""How concentrated the values of each prompt are (VAC), where all are the same, and where the commonest is another."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+
+import numpy as np
+
+from ..protocol import MeasureSpec, Variant
+from ..records import Estimate
+from ..stats import divergence, permutation
+from .published import CODE, PUBLISHED, read
+from .wholes import DRAWS, Cell, Values, codes, counts, notes, number, shuffles, spoken, valued
+
+LEAST_SCORE = 0.05  # concentration scores below it are left out of the released code's mean
+
+
+def concentration(cell: Cell, measure: MeasureSpec, variant: Variant) -> Iterator[Estimate]:
+    """How concentrated the values of each prompt are (VAC), and by default how much more than the base prompt's."""
+    named = {("base", "base"): cell.base, **cell.groups}
+    whole: list[float] = []
+    for (dimension, group), outputs in named.items():
+        about = {**cell.condition, "dimension": dimension, "group": group}
+        blank = Estimate("", "", "", measure.name, about, None, None, measure.unit)
+        rows = [_concentration(blank, cell, outputs, name, variant) for name in cell.attributes]
+        overall = _mean(blank, rows, len(outputs))
+        yield from (overall, *rows)
+        if variant.name == PUBLISHED and overall.value is not None:
+            whole.append(overall.value)
+        if variant.name == CODE:
+            taken = cell.attributes if group == "base" else [name for name in cell.attributes if _in_code(name, cell)]
+            whole += [row.value for row in rows if row.condition["attribute"] in taken
+                      and row.value is not None and row.value >= LEAST_SCORE]  # fmt: skip
+        if variant.name not in (PUBLISHED, CODE):
+            plain = [_concentration(blank, cell, outputs, name, Variant(PUBLISHED)) for name in cell.attributes]
+            for row in (_mean(blank, plain, len(outputs)), *plain):
+                yield replace(row, measure=f"{measure.name}_plugin")
+            if group != "base":
+                yield from _more_than_base(replace(blank, measure=f"{measure.name}_difference"), cell, outputs, group)
+    if variant.name in (PUBLISHED, CODE):
+        note = "mean over prompts" if variant.name == PUBLISHED else f"mean over scores of {LEAST_SCORE} and more"
+        blank = Estimate("", "", "", measure.name, cell.condition, None, None, measure.unit)
+        value = float(np.mean(whole)) if whole else (0.0 if variant.name == CODE else None)
+        yield replace(
+            blank, value=value, n=float(len(cell.every())), note=note if whole else "nothing to take a mean of"
+        )
+
+
+def dominant(cell: Cell, measure: MeasureSpec, variant: Variant) -> Iterator[Estimate]:
+    """Attributes of which all outputs of a prompt have one value, and what share of prompts × attributes they are."""
+    found, cases = [], 0
+    for (dimension, group), outputs in {("base", "base"): cell.base, **cell.groups}.items():
+        for name in cell.attributes:
+            seen = _shares(outputs, name)
+            if sum(valued(one, name) for one in outputs) < 2:
+                continue
+            cases += 1
+            if len(seen) == 1:
+                about = {
+                    **cell.condition,
+                    "dimension": dimension,
+                    "group": group,
+                    "attribute": name,
+                    "value": next(iter(seen)),
+                }
+                found.append(
+                    Estimate("", "", "", measure.name, about, None, 1.0, measure.unit, n=number([outputs], name))
+                )
+    value = len(found) / cases if cases else None
+    yield Estimate("", "", "", measure.name, cell.condition, None, value, measure.unit, n=float(cases),
+                   note=f"{len(found)} of {cases} prompts × attributes" if cases else "no outputs")  # fmt: skip
+    yield from found
+
+
+def shift(cell: Cell, measure: MeasureSpec, variant: Variant) -> Iterator[Estimate]:
+    """Attributes whose commonest value is another than the base prompt's, where both have `null` of the outputs or more."""
+    least = measure.null or 0.0
+    for (dimension, group), outputs in cell.groups.items():
+        for name in cell.attributes:
+            before, after = _shares(cell.base, name), _shares(outputs, name)
+            if not before or not after:
+                continue
+            (old, old_share), (new, new_share) = (max(s.items(), key=lambda item: item[1]) for s in (before, after))
+            if old != new and min(old_share, new_share) >= least:
+                about = {**cell.condition, "dimension": dimension, "group": group, "attribute": name}
+                yield Estimate("", "", "", measure.name, about, {name: f"{old} → {new}"}, new_share, measure.unit,
+                               n=number([outputs], name), outcomes=spoken(outputs, name),
+                               note=f"{old} has {old_share:.2f} of the base prompt's")  # fmt: skip
+
+
+def _more_than_base(blank: Estimate, cell: Cell, outputs: Sequence[Values], group: str) -> Iterator[Estimate]:
+    """VAC(group) − VAC(base) with Miller and Madow's entropy, base ∪ group shuffled."""
+    base, cued = codes([cell.base, outputs], cell.attributes)
+    supports = [cell.support(name) for name in cell.attributes]
+    found = permutation.concentration_difference(
+        base=base, group=cued, shuffles=shuffles(blank.measure, DRAWS), values=supports
+    )
+    parts = found.attributes or (found,) * len(cell.attributes)
+    for name, one in (("", found), *zip(cell.attributes, parts, strict=True)):
+        condition = {**blank.condition, **({"attribute": name} if name else {})}
+        sides = [cell.base, outputs]
+        yield replace(blank, condition=condition, contrast={"group": f"{group} − base"}, value=one.value, null_low=one.low,
+                      null_high=one.high, test=one.method if one.p is not None else None, p=one.p,
+                      n=number(sides, name) if name else float(sum(map(len, sides))),
+                      note=notes(one, sides, ("base", group), name))  # fmt: skip
+
+
+def _in_code(name: str, cell: Cell) -> bool:
+    """Whether the released code takes an attribute's score for the groups: all of the product, and background_color."""
+    return name not in cell.background or name == "background_color"
+
+
+def _concentration(blank: Estimate, cell: Cell, outputs: Sequence[Values], name: str, variant: Variant) -> Estimate:
+    about = replace(blank, condition={**blank.condition, "attribute": name}, outcomes=spoken(outputs, name),
+                    n=number([outputs], name))  # fmt: skip
+    if variant.name == CODE:
+        outputs = read([outputs], name, variant)[0]
+    (row,) = counts([outputs], name)
+    if not row:
+        return replace(about, note="no outputs")
+    support = len(row) if variant.name == CODE else cell.support(name)
+    if variant.name == CODE and support == 1:
+        return replace(about, value=1.0, note="K 1")
+    value = divergence.concentration(counts=row, values=support, miller_madow=variant.name not in (PUBLISHED, CODE))
+    if math.isnan(value):
+        return replace(about, note="one value in all of the table and no list: no concentration")
+    return replace(about, value=value, note=f"K {support}")
+
+
+def _mean(blank: Estimate, rows: Sequence[Estimate], n: int) -> Estimate:
+    values = [row.value for row in rows if row.value is not None]
+    note = "" if len(values) == len(rows) else f"{len(rows) - len(values)} attributes not measured"
+    return replace(
+        blank, value=float(np.mean(values)) if values else None, n=float(n), note=note if values else "no outputs"
+    )
+
+
+def _shares(outputs: Sequence[Values], name: str) -> Mapping[str, float]:
+    found = {value: number for value, number in spoken(outputs, name).items() if valued({name: value}, name)}
+    total = sum(found.values())
+    return {value: number / total for value, number in found.items()}

@@ -1,0 +1,252 @@
+"""Measures of items that are asked in several ways: each item against its own controls.
+
+A measure's contrast names the factor and its control levels, {factor = "prompt_language", controls = "en|zh"}; all other
+levels are one side, what is tested. A hit is what the measure's `expected` names for the group, so that an effect is
+positive in the direction of the grammatical gender for nouns of both genders.
+
+Items are the clusters, or groups of items where they share their controls (see `pooling.spread`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+
+import numpy as np
+import polars as pl
+
+from ..protocol import SEVERAL, MeasureSpec
+from ..records import Estimate
+from ..stats import association, power, rates, resampling
+from ..stats.results import Interval, Test, joined
+from .groups import Cut, Floats, Group, Table
+from .kinds import DRAWS, Kind, _generator, _number, _row
+from .pooling import SHARED
+
+TESTED = "tested"  # the side that is no control
+
+
+@dataclass(frozen=True)
+class Sides:
+    """One group of items on each side. Arrays have one entry an item, shape (C,).
+
+    hits, among, total: by side, what counts, the denominator, and all labels; clusters: the number of each item's cluster.
+    """
+
+    condition: Mapping[str, str]
+    hits: Mapping[str, Floats]
+    among: Mapping[str, Floats]
+    total: Mapping[str, Floats]
+    outcomes: Mapping[str, Mapping[str, float]]
+    clusters: np.ndarray[tuple[int], np.dtype[np.int64]]
+
+    def summed(self, values: Floats) -> Floats:
+        """Values by item as values by cluster."""
+        found: Floats = np.bincount(self.clusters, weights=values).astype(np.float64)
+        return found
+
+    @cached_property
+    def defined(self) -> np.ndarray[tuple[int], np.dtype[np.bool_]]:
+        """Items whose share is defined on every side, as the paper's test wants it."""
+        found: np.ndarray[tuple[int], np.dtype[np.bool_]] = np.all([n > 0 for n in self.among.values()], axis=0)
+        return found
+
+    def shares(self, side: str, rest: float) -> float:
+        """The share with this part of what is not in the denominator counted as hits, 0 to 1."""
+        total = self.total[side].sum()
+        missing = total - self.among[side].sum()
+        return float((self.hits[side].sum() + rest * missing) / total) if total > 0 else np.nan
+
+    def differences(self, control: str) -> Floats:
+        """Share on the tested side less share in the control: of each defined item, averaged inside clusters."""
+        kept = self.defined
+        gap = self.hits[TESTED][kept] / self.among[TESTED][kept] - self.hits[control][kept] / self.among[control][kept]
+        number = np.bincount(self.clusters[kept], minlength=1)
+        return (np.bincount(self.clusters[kept], weights=gap, minlength=1) / np.maximum(number, 1))[number > 0]
+
+
+def effect(table: Table, measure: MeasureSpec, by: Sequence[str]) -> Iterator[Estimate]:
+    """Share of hits on the tested side less the share in each control.
+
+    per = "labels": pooled counts, interval by linearisation over clusters, paired t over items that are defined on every
+    side; per = "items": the mean of the items' differences with t(C-1), and a sign-flip test. `…_bounds`: whatever all that
+    is not in the denominator would have been; `…_alike`: with all of it counted against, and for, on both sides alike.
+    By hand: words with 3 of 4 and 1 of 2 hits, controls 1 of 4 and 1 of 2: pooled 4/6 − 2/6 = .333, by item (.5 + 0)/2.
+    """
+    for sides in _sides(table, measure, by):
+        for control in (measure.contrast or {})["controls"].split(SEVERAL):
+            if control in sides.hits:
+                yield _effect(sides, control, measure, table)
+                if table.variant.intervals and measure.per == "labels":
+                    yield from _bounds(sides, control, measure, table)
+
+
+def cell_mean(table: Table, measure: MeasureSpec, by: Sequence[str]) -> Iterator[Estimate]:
+    """The unweighted mean over cells of Σhits/Σamong, as papers average; cells are the levels of the contrast's `cells`."""
+    cells = [name for name in (measure.contrast or {})["cells"].split(SEVERAL) if name not in by]
+    found: dict[tuple[tuple[str, str], ...], list[tuple[float, Cut]]] = {}
+    for cut in table.cuts(measure, (*by, *cells)):
+        among = cut.sum(measure.among).sum()
+        if among > 0:
+            key = tuple((name, cut.condition[name]) for name in by)
+            found.setdefault(key, []).append((float(cut.sum(_hits(measure, cut.condition)).sum() / among), cut))
+    for key, shares in found.items():
+        labels = sum(cut.sum(measure.among).sum() for _, cut in shares)
+        note = f"unweighted mean of {len(shares)} cells"
+        yield _mean(measure, dict(key), [share for share, _ in shares], labels, note)
+
+
+def effect_mean(table: Table, measure: MeasureSpec, by: Sequence[str]) -> Iterator[Estimate]:
+    """The unweighted mean over cells of the effect, and how many cells are significant by the paired t."""
+    cells = (measure.contrast or {})["cells"].split(SEVERAL)
+    found: dict[tuple[tuple[str, str], ...], list[Estimate]] = {}
+    plain = replace(measure, null=0.0, contrast={k: v for k, v in (measure.contrast or {}).items() if k != "cells"})
+    for estimate in effect(replace(table, variant=replace(table.variant, intervals=False)), plain, (*by, *cells)):
+        key = (*((name, estimate.condition[name]) for name in by), *(estimate.contrast or {}).items())
+        found.setdefault(key, []).append(estimate)
+    for key, rows in found.items():
+        values = [row.value for row in rows if row.value is not None]
+        sure = [row for row in rows if row.p is not None and row.p < 0.05]
+        against = sum(1 for row in sure if (row.value or 0) < 0)
+        note = f"unweighted mean of {len(values)} cells; {len(sure)} have p < .05, {against} of these below 0"
+        condition, contrast = dict(key[: len(by)]), dict(key[len(by) :])
+        yield replace(_mean(measure, condition, values, sum(row.n for row in rows), note), contrast=contrast)
+
+
+def item_mean(table: Table, measure: MeasureSpec, by: Sequence[str]) -> Iterator[Estimate]:
+    """The unweighted mean of the items' shares, an undefined share counted as 0, as published.
+
+    The items are those of the group with any level of the contrast's factor: a word may have no output in one language.
+    By hand: two words with 3 of 4 and with 0 of 0: (.75 + 0)/2 = .375.
+    """
+    factor = (measure.contrast or {})["factor"]
+    wide = [name for name in by if name != factor]
+    sizes = {tuple(cut.condition.items()): len(cut.items) for cut in table.cuts(measure, wide)}
+    for cut in table.cuts(measure, by):
+        size = sizes[tuple((name, cut.condition[name]) for name in wide)]
+        hits, among = cut.sum(measure.values), cut.sum(measure.among)
+        shares = hits[among > 0] / among[among > 0]
+        none = size - shares.size
+        note = f"{none} of {size} words have no share and count as 0" if none else ""
+        values = [*shares.tolist(), *([0.0] * none)]
+        yield replace(_mean(measure, cut.condition, values, among.sum(), note), clusters=size)
+
+
+def _sides(table: Table, measure: MeasureSpec, by: Sequence[str]) -> Iterator[Sides]:
+    """The groups of one grouping that have the tested side and a control."""
+    contrast = measure.contrast or {}
+    column = pl.col(contrast["factor"])
+    side = pl.when(column.is_in(contrast["controls"].split(SEVERAL))).then(column).otherwise(pl.lit(TESTED))
+    rows = table.rows.with_columns(side.alias(contrast["factor"]))
+    found: dict[tuple[tuple[str, str], ...], dict[str, Cut]] = {}
+    for cut in replace(table, rows=rows).cuts(measure, (*by, contrast["factor"])):
+        condition = dict(cut.condition)
+        level = condition.pop(contrast["factor"])
+        found.setdefault(tuple(condition.items()), {})[level] = cut
+    shared = _shared(table)
+    for key, cuts in found.items():
+        if TESTED in cuts and len(cuts) > 1:
+            yield _arrays(measure, dict(key), cuts, shared)
+
+
+def _shared(table: Table) -> dict[str, str]:
+    """Item → the group of items that share its controls."""
+    if SHARED not in table.rows.columns:
+        return {}
+    item = table.protocol.item
+    return dict(table.rows.filter(pl.col(SHARED) != "").select(item, SHARED).unique().sort(item, SHARED).iter_rows())
+
+
+def _arrays(
+    measure: MeasureSpec, condition: dict[str, str], cuts: Mapping[str, Cut], shared: Mapping[str, str]
+) -> Sides:
+    items = list(dict.fromkeys(item for cut in (cuts[TESTED], *cuts.values()) for item in cut.items))
+    places = {item: place for place, item in enumerate(items)}
+
+    def aligned(cut: Cut, values: Sequence[str]) -> Floats:
+        found = np.zeros(len(items))
+        found[[places[item] for item in cut.items]] = cut.sum(values)
+        return found
+
+    names = list(dict.fromkeys(shared.get(item, item) for item in items))
+    clusters = np.array([names.index(shared.get(item, item)) for item in items], dtype=np.int64)
+    return Sides(
+        condition,
+        {side: aligned(cut, _hits(measure, condition)) for side, cut in cuts.items()},
+        {side: aligned(cut, measure.among) for side, cut in cuts.items()},
+        {side: aligned(cut, tuple(cut.values)) for side, cut in cuts.items()},
+        {side: cut.outcomes for side, cut in cuts.items()},
+        clusters,
+    )
+
+
+def _hits(measure: MeasureSpec, condition: Mapping[str, str]) -> tuple[str, ...]:
+    """The values that count in a group: what is expected there, or the measure's values."""
+    found = [levels[condition[factor]] for factor, levels in measure.expected.items() if factor in condition]
+    return tuple(found) or measure.values
+
+
+def _effect(sides: Sides, control: str, measure: MeasureSpec, table: Table) -> Estimate:
+    (xa, na), (xb, nb) = ((sides.hits[side], sides.among[side]) for side in (TESTED, control))
+    differences = sides.differences(control)
+    if measure.per == "items":
+        found = rates.clustered_mean(values=differences)
+    else:
+        found = rates.clustered_difference(successes_a=sides.summed(xa), n_a=sides.summed(na),
+                                           successes_b=sides.summed(xb), n_b=sides.summed(nb))  # fmt: skip
+    estimate = _named(sides, control, measure, found, table, na + nb)
+    if measure.null is None:
+        return estimate
+    test = _test(differences, measure, estimate)
+    dropped = int((~sides.defined).sum())
+    left = f"without a share on some side and left out of the test: {dropped}" if dropped else None
+    clusters = found.clusters or 0
+    smallest = power.detectable(se=found.se, clusters=clusters) if found.se and clusters > 1 else None
+    return replace(estimate, test=test.method, p=_number(test.p), detectable=_number(smallest),
+                   note=joined(estimate.note or None, test.note, left) or "")  # fmt: skip
+
+
+def _test(differences: Floats, measure: MeasureSpec, estimate: Estimate) -> Test:
+    if measure.per == "items":
+        return resampling.sign_flip(differences=differences, draws=DRAWS, generator=_generator(estimate))
+    return association.paired_t(differences=differences)
+
+
+def _named(sides: Sides, control: str, measure: MeasureSpec, found: Interval, table: Table, among: Floats) -> Estimate:
+    """An interval as the estimate of one contrast, with the outcomes of both sides."""
+    a, b = sides.outcomes[TESTED], sides.outcomes[control]
+    outcomes = {name: a.get(name, 0.0) + b.get(name, 0.0) for name in dict.fromkeys((*a, *b))}
+    group = Group(sides.condition, (), among, among, outcomes)
+    return replace(_row(group, measure, found, table), contrast={(measure.contrast or {})["factor"]: control})
+
+
+def _bounds(sides: Sides, control: str, measure: MeasureSpec, table: Table) -> Iterator[Estimate]:
+    """The effect whatever is not in the denominator would have been, and with all of it counted alike on both sides."""
+    xa, na, xb, nb = (values[side].sum() for side in (TESTED, control) for values in (sides.hits, sides.among))
+    value = _number(xa / na - xb / nb) if na > 0 and nb > 0 else None
+    n = sides.total[TESTED] + sides.total[control]
+    scenarios = {
+        "bounds": ((0.0, 1.0), (1.0, 0.0), ""),
+        "alike": (
+            (0.0, 0.0),
+            (1.0, 1.0),
+            "what is neither counted as no hit on both sides, and as a hit on both; no bounds",
+        ),
+    }
+    for name, (first, second, note) in scenarios.items():
+        ends = [sides.shares(TESTED, own) - sides.shares(control, other) for own, other in (first, second)]
+        found = Interval(value, _number(min(ends)), _number(max(ends)), "bounds", 1.0)
+        estimate = _named(sides, control, replace(measure, name=f"{measure.name}_{name}"), found, table, n)
+        yield replace(estimate, confidence=None, clusters=n.size, note=note)
+
+
+def _mean(
+    measure: MeasureSpec, condition: Mapping[str, str], values: Sequence[float], labels: float, note: str
+) -> Estimate:
+    value = float(np.mean(values)) if values else None
+    return Estimate("", "", "", measure.name, condition, None, value, measure.unit, n=round(float(labels), 6),
+                    note=note if values else "nothing to average")  # fmt: skip
+
+
+PAIRED: dict[str, Kind] = {"effect": effect, "cell_mean": cell_mean, "effect_mean": effect_mean, "item_mean": item_mean}
