@@ -3,14 +3,20 @@
 Nothing here imports another room of tiltmeter, and this file imports nothing at all, so that
 ``import tiltmeter.stats`` costs no numpy. Take what is needed from the module that holds it:
 
-==================  ==============================================================================
-``rates``           one share and its interval; clustered shares, differences and means; bounds
-``association``     ratios and odds on the log scale, paired t, Welch's t, equivalence (TOST)
-``resampling``      sign-flip test over paired differences, permutation test of two means
-``divergence``      entropy, Jensen–Shannon divergence and distance, chance adjustment, VAC
-``permutation``     whole rows permuted together: base against group, pairs, concentration
-``multiplicity``    Benjamini–Hochberg and Holm
-``power``           detectable differences and the clusters that a difference needs
-``results``         the frozen ``Interval`` and ``Test`` that the others return
-==================  ==============================================================================
+======================  ==============================================================================
+``rates``               one share and its interval; clustered shares, differences and means; bounds
+``association``         ratios and odds on the log scale, paired t, Welch's t, equivalence (TOST)
+``resampling``          sign-flip test over paired differences, permutation test of two means
+``divergence``          entropy, Jensen–Shannon divergence and distance, chance adjustment, VAC
+``permutation``         whole rows permuted together: base against group, pairs, concentration
+``multiplicity``        Benjamini–Hochberg and Holm
+``confusion``           a judge against gold by item: sensitivity, specificity, precision, F1, gaps of error
+``agreement``           Cohen's κ, Gwet's AC1, Krippendorff's α, pairs of a panel
+``correction``          shares and differences corrected by gold (Rogan–Gladen)
+``multiclass``          several classes corrected at once by the confusion matrix
+``prediction_powered``  means corrected by a random few with gold (PPI++)
+``equivalence``         different, equivalent, or inconclusive against a margin
+``power``               detectable differences and the clusters that a difference needs
+``results``             the frozen ``Interval`` and ``Test`` that the others return
+======================  ==============================================================================
 """
