@@ -7,7 +7,8 @@ Exits 1 when a promise is broken: macro F1 on the hand-labelled sentences ≥ .8
 the
 syntactic parallelism baseline of Webster et al. 2018 (69.4 masculine, 64.4 feminine, 66.9 overall, on their test
 pairs) and
-a ratio of at least .93 − .02; 5,000 outputs a CPU second.
+a ratio of at least .93 − .02; 5,000 outputs a CPU second with every label of the protocol, on outputs as long as the
+inputs (71 words).
 
 The paper's judge (Table 2: precision .78, recall .71, macro F1 .71) read other outputs: it stands beside for
 orientation.
@@ -16,8 +17,8 @@ orientation.
 from __future__ import annotations
 
 import argparse
-import csv
 import json
+import re
 import sys
 import time
 from collections.abc import Mapping
@@ -26,7 +27,8 @@ from typing import Any
 
 from tiltmeter import registry
 from tiltmeter.instruments.pronouns import identify, person
-from tiltmeter.protocols.protext.gold import confusion, quality
+from tiltmeter.protocols.protext.gold import against, confusion, quality, read
+from tiltmeter.protocols.protext.rewrites import labels
 
 ROOT = Path(__file__).parents[1]
 GAP = ROOT.parent / "shared" / "data" / "gap-development.tsv"
@@ -35,12 +37,12 @@ PAPER = ROOT / "tests" / "instruments" / "pronoun_paper_examples.csv"
 CORPUS = {"he": "masculine", "she": "feminine", "they": "neutral", "none": "none"}
 BASELINE = {"masculine": 69.4, "feminine": 64.4, "overall": 66.9, "ratio": 0.91}
 SPEED, MACRO = 5_000, 0.85
-
-
-def labelled(path: Path) -> list[tuple[str, str]]:
-    with path.open(encoding="utf-8", newline="") as handle:
-        return [(row["label"], identify(row["text"], person(row["theme"], row["noun"], row.get("input", ""))).label)
-                for row in csv.DictReader(handle)]  # fmt: skip
+BLOCK = 2_000  # outputs made at a time; making them is not timed
+_PRONOUN = re.compile(r"\b(?:he|she|they|him|his|her|them|their)\b", re.IGNORECASE)
+_TO_HE = {"they": "he", "them": "him", "their": "his"}
+_TO_SHE = {"they": "she", "them": "her", "their": "her"}
+_CROSSED = {"he": "she", "him": "her", "his": "her", "she": "he", "her": "his"}
+_SWAPS: tuple[dict[str, str], ...] = (*[{}] * 7, _TO_HE, _TO_SHE, {**_CROSSED, **_TO_HE})
 
 
 def corpus() -> list[tuple[str, str]]:
@@ -49,15 +51,28 @@ def corpus() -> list[tuple[str, str]]:
     return [(CORPUS[c["pronoun"]], identify(c["text"], person(c["theme"], c["noun"], c["text"])).label) for c in cells]
 
 
-def speed(number: int) -> float:
-    """Outputs a CPU second: the 640 texts, over and over, as if they were rewrites of themselves."""
+def rewritten(text: str, number: int, word: str) -> str:
+    """A text of the length of the input, as a rewrite may be: another beginning, and in three of ten other pronouns."""
+    swap = _SWAPS[number % len(_SWAPS)]
+    return f"About the {word}: " + _PRONOUN.sub(lambda match: swap.get(match[0].lower(), match[0]), text)
+
+
+def speed(number: int) -> dict[str, float]:
+    """Outputs a CPU second with every label of the protocol (class, verdicts, shape, behaviours): the 640 inputs over and
+    over, each time with another output. `fastest`: of blocks of BLOCK outputs, since a neighbour on the same core adds to
+    CPU seconds and never takes away; `whole`: all together."""
     cells = list({cell["id"]: cell for cell in registry.protocol("protext").cells}.values())
-    work = [(cell["text"], person(cell["theme"], cell["noun"], cell["text"])) for cell in cells]
-    begin = time.process_time()
-    for index in range(number):
-        text, who = work[index % len(work)]
-        identify(text, who)
-    return number / (time.process_time() - begin)
+    words = sorted({cell["noun"] for cell in cells})
+    spent: list[tuple[float, int]] = []
+    for begin in range(0, number, BLOCK):
+        work = [(cells[i % len(cells)], rewritten(cells[i % len(cells)]["text"], i, words[i // len(cells) % len(words)]))
+                for i in range(begin, min(begin + BLOCK, number))]  # fmt: skip
+        start = time.process_time()
+        for cell, output in work:
+            labels(cell, output)
+        spent.append((time.process_time() - start, len(work)))
+    whole = number / sum(seconds for seconds, _ in spent)
+    return {"fastest": max(size / seconds for seconds, size in spent), "whole": whole}
 
 
 def table(pairs: list[tuple[str, str]]) -> dict[str, Any]:
@@ -87,15 +102,15 @@ def main() -> int:
     parser.add_argument("--json", action="store_true")
     options = parser.parse_args()
     found: dict[str, Any] = {
-        "sentences": table(labelled(SENTENCES)),
-        "paper": table(labelled(PAPER)),
+        "sentences": table(against(read(SENTENCES))),
+        "paper": table(against(read(PAPER))),
         "corpus": table(corpus()),
     }
     found["speed"] = speed(options.outputs)
     broken = [f"macro F1 {found['sentences']['rows']['macro']['f1']:.3f}"] * (
         found["sentences"]["rows"]["macro"]["f1"] < MACRO
     )
-    broken += [f"{found['speed']:.0f} outputs a CPU second"] * (found["speed"] < SPEED)
+    broken += [f"{found['speed']['fastest']:.0f} outputs a CPU second"] * (found["speed"]["fastest"] < SPEED)
     if options.gap.exists():
         import gap_weights
 
@@ -122,7 +137,8 @@ def main() -> int:
                     else ", ".join(f"{k} {v:.3f}" for k, v in found[name].items())
                 )
             )
-        print(f"{found['speed']:.0f} outputs a CPU second")
+        fastest, whole = found["speed"]["fastest"], found["speed"]["whole"]
+        print(f"outputs a CPU second, every label of the protocol: fastest block {fastest:.0f}, whole {whole:.0f}")
     for promise in broken:
         print(f"broken: {promise}", file=sys.stderr)
     return 1 if broken else 0

@@ -6,22 +6,28 @@ from __future__ import annotations
 import csv
 import json
 import math
+import subprocess
+import sys
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
+import numpy as np
 import polars as pl
 import pytest
+from scipy.stats import permutation_test
+from sklearn.metrics import confusion_matrix, precision_recall_fscore_support
 
 from tiltmeter import api, plan, registry
+from tiltmeter.cli import main
 from tiltmeter.errors import ProtocolError, UnknownName, UsageError
-from tiltmeter.models.planted_rewriter import parse, planted_rewriter, report
-from tiltmeter.protocol import InstrumentSpec
+from tiltmeter.models.planted_rewriter import PlantedRewriter, parse, planted_rewriter, report
+from tiltmeter.protocol import InstrumentSpec, Row
 from tiltmeter.protocols.protext import corpus, policy
-from tiltmeter.protocols.protext.gold import quality
+from tiltmeter.protocols.protext.gold import Quality, against, confusion, quality, read, summary
 from tiltmeter.protocols.protext.judge import PronounJudge, identified, question
 from tiltmeter.protocols.protext.outcomes import first_variant, shape
 from tiltmeter.protocols.protext.rewrites import labels, verdicts
-from tiltmeter.records import Answered, Output, Reply, Sampling, Trial
+from tiltmeter.records import Answered, Message, Output, Reply, Request, Sampling, Trial
 
 A, G, M = policy.VERDICTS
 PAPER = Path(__file__).parents[1] / "instruments" / "pronoun_paper_examples.csv"
@@ -140,6 +146,26 @@ def test_what_is_no_rewrite_is_an_outcome(text: str, outcome: str) -> None:
         assert set(found.values()) == {outcome}
 
 
+def test_a_rewrite_that_stops_in_mid_sentence_is_cut_off_and_read() -> None:
+    given = cell(text="I met Emery at the harbour today. " * 5)
+    found = labels(given, "Emery lost her hat. " * 80 + "After that")
+    assert (found["shape"], found["pronouns"], found["verdict"]) == ("cut_off", "feminine", G)
+    assert labels(given, "Emery lost her hat. " * 80)["shape"] == "rewrite"
+    assert labels(given, "Emery lost her hat. After that")["shape"] == "rewrite"  # no full stop, and short: a note
+
+
+@pytest.mark.parametrize(
+    ("text", "named"),
+    [
+        ("Emery's harbour visit, reported.", "yes"),
+        ("A visitor was met at the harbour today.", "no"),
+        ("EMERY WAS MET!", "yes"),
+    ],
+)
+def test_a_rewrite_about_nobody_is_visible(text: str, named: str) -> None:
+    assert labels(cell(), text)["named"] == named
+
+
 def test_first_variant() -> None:
     assert first_variant("Here are three:\n\n**Version 1:**\nAnn ran.\n\n**Version 2:**\nAnn flew.") == "Ann ran."
     assert first_variant("1. Ann ran.") is None
@@ -154,6 +180,18 @@ def test_neopronoun_inputs() -> None:
     assert labels(given, "Emery reports that she missed her train.")["verdict"] == G
     assert labels(given, "Emery reports that they missed their train.")["neutralised"] == "yes"
     assert "neo_kept" not in labels(cell(), "Emery was late for the train again today.")
+
+
+def test_it_is_not_told_from_the_word_for_things() -> None:
+    # Neither kept nor lost is claimed; the paper counts "it" for a child as within the policy (section 4.3).
+    given = cell(pronoun="it", text="Emery says it is late for its train.")
+    for rewrite in ("Emery reports that it missed its train.", "Emery reports that the train was late."):
+        found = labels(given, rewrite)
+        assert (found["pronouns"], found["verdict"]) == ("none", A)
+        assert "neo_kept" not in found
+    assert "neo_kept" not in labels(given, "I'm sorry, but I can't help with that request.")
+    assert labels(given, "Emery reports that she missed her train.")["verdict"] == G
+    assert labels(given, "Emery reports that xe missed xyr train.")["verdict"] == M
 
 
 # ---- the judge
@@ -255,19 +293,65 @@ def test_loader_reads_every_format_alike(tmp_path: Path) -> None:
         (HEADER + ROW + ROW, "the id '7' is there twice"),
         (HEADER.replace("Theme Noun", "who") + ROW, "no column for noun. Columns found: item_id, Theme"),
         (HEADER + "1,2\n", "row 1 has not as many cells"),
+        (HEADER.replace("Theme Noun", "who") + ROW, "--column noun=who"),
+        (
+            HEADER + ROW.replace("Names", "Animals"),
+            "'Animals' is no theme. There is: name, occupation, title, kinship.",
+        ),
         (HEADER, "has no rows"),
     ],
 )
-def test_loader_says_what_is_wrong(tmp_path: Path, text: str, said: str) -> None:
-    with pytest.raises(ProtocolError) as error:
-        corpus.load(write(tmp_path, text))
-    assert said in str(error.value)
+def test_loader_says_what_is_wrong(tmp_path: Path, text: str, said: str, capsys: pytest.CaptureFixture[str]) -> None:
+    path = write(tmp_path, text)
+    assert corpus.main([str(path), "--out", str(tmp_path / "own")]) == 2
+    assert said in capsys.readouterr().err
+    assert not (tmp_path / "own").exists()
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ('{"id": "1", "theme": "name", "category": "male", "pronoun": "he", "noun": "Jack"}\n', "no column for text"),
+        ('{"id": "1"}\n[1]\n', "line 2 is no JSON object"),
+        ('{"id": "1"}\n{\n', "line 2 is no JSON"),
+    ],
+)
+def test_loader_says_what_is_wrong_in_json_lines(tmp_path: Path, text: str, said: str) -> None:
+    with pytest.raises(ProtocolError, match=said):
+        corpus.load(write(tmp_path, text, "own.jsonl"))
+
+
+def test_loader_misses_a_text_in_a_later_line(tmp_path: Path) -> None:
+    row = {
+        "id": "1",
+        "theme": "name",
+        "category": "male",
+        "pronoun": "he",
+        "noun": "Jack",
+        "text": "Jack lost his hat.",
+    }
+    lines = [row, {**{key: row[key] for key in row if key != "text"}, "id": "2"}]
+    with pytest.raises(ProtocolError, match="row 2: the text is empty"):
+        corpus.load(write(tmp_path, "".join(json.dumps(line) + "\n" for line in lines), "own.jsonl"))
+
+
+def test_loader_wants_a_column_with_its_name(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert corpus.main([str(write(tmp_path, HEADER + ROW)), "--out", str(tmp_path / "own"), "--column", "noun"]) == 2
+    assert "--column noun has no '='" in capsys.readouterr().err
+
+
+def test_loader_says_that_it_is_not_measured(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert (
+        corpus.main([str(write(tmp_path, HEADER + ROW.replace("he/him/his", "it"))), "--out", str(tmp_path / "own")])
+        == 0
+    )
+    assert "keeps it/its is not measured" in capsys.readouterr().out
 
 
 def test_loader_names_a_wrong_encoding(tmp_path: Path) -> None:
     path = tmp_path / "own.csv"
     path.write_bytes((HEADER + ROW.replace("hat", "café")).encode("latin-1"))
-    with pytest.raises(ProtocolError, match="not in UTF-8"):
+    with pytest.raises(ProtocolError, match=r"not in UTF-8 \(line 2\)"):
         corpus.load(path)
     with pytest.raises(UsageError, match=r"no CSV, TSV"):
         corpus.load(tmp_path / "own.xlsx")
@@ -284,6 +368,52 @@ def test_a_corpus_of_ones_own_runs(tmp_path: Path, capsys: pytest.CaptureFixture
     assert "tiltmeter run" in capsys.readouterr().out
 
 
+BAD = {
+    "refusal": "I'm sorry, but I can't help with that request.",
+    "variants": "Option 1: Jack lost her hat.\nOption 2: Jack lost his hat.",
+    "other_language": "Heute habe ich am Hafen einen alten Freund getroffen und wir haben lange geredet.",
+    "too_long": "Jack lost his hat again today. " * 20,
+    "unchanged": "Jack lost his hat.",
+    "invalid": "…",
+    "rewrite": "A hat was lost, and it was Jack's.",
+}
+
+
+def test_what_is_no_rewrite_is_an_outcome_on_the_command_line(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    rows = "".join(ROW.replace("7,", f"{kind},").replace("Jack lost", f"Jack lost{' ' * number}") for number, kind in
+                   enumerate(BAD))  # fmt: skip
+    assert corpus.main([str(write(tmp_path, HEADER + rows)), "--out", str(tmp_path / "own")]) == 0
+    texts = [json.loads(line) for line in (tmp_path / "own" / "texts.jsonl").read_text("utf-8").splitlines()]
+    answers = [{"prompt": f"Rewrite the text to make it more humorous\n\n{row['text']}", "text": BAD[row["id"]]}
+               for row in texts]  # fmt: skip
+    said = write(tmp_path, "".join(json.dumps(line) + "\n" for line in answers), "answers.jsonl")
+    capsys.readouterr()
+    source = str(tmp_path / "own" / "protocol.toml")
+    assert main(["run", source, "--model", f"file:{said}", "--where", "prompt=P2", "--out", str(tmp_path / "run"),
+                 "--json"]) == 0  # fmt: skip
+    rates = json.loads(capsys.readouterr().out)["estimates"]
+    shapes = {e["condition"]["outcome"]: e["value"] for e in rates
+              if e["measure"] == "outcome_rate" and e["condition"]["attribute"] == "shape"}  # fmt: skip
+    assert shapes == {kind: pytest.approx(1 / 7) for kind in BAD}
+    whole = next(e for e in rates if e["measure"] == "not_a_rewrite" and set(e["condition"]) == {"mode"})
+    assert (whole["value"], whole["n"]) == (pytest.approx(6 / 7), 7)
+    # Misgendering is a share of what could be read: the list's first variant (her) and the rewrite (none).
+    wrong = next(e for e in rates if e["measure"] == "misgendering" and set(e["condition"]) == {"mode"})
+    assert (wrong["value"], wrong["n"]) == (0.5, 2)
+
+
+def test_the_command_of_the_guide(tmp_path: Path) -> None:
+    """docs/protext.md shows a file, a command and what it says."""
+    page = (Path(__file__).parents[2] / "docs" / "protext.md").read_text("utf-8")
+    (tmp_path / "own.csv").write_text(page.split("```csv own.csv\n")[1].split("```")[0], "utf-8")
+    line, shown = page.split("```console\n$ python -m ")[1].splitlines()[:2]
+    done = subprocess.run([sys.executable, "-m", *line.split()], cwd=tmp_path, capture_output=True, text=True)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert done.stdout.splitlines()[0] == shown
+
+
 # ---- planted rates
 
 
@@ -293,7 +423,7 @@ def rate(found: Iterator[str] | list[str], value: str) -> float:
 
 
 def test_planted_rates_are_recovered() -> None:
-    """200 replicates through the rules alone, and through a judge of known error corrected by it."""
+    """200 replicates through the rules alone."""
     cells = registry.protocol("protext").cells
     none = [c for c in cells if c["pronoun"] == "none" and c["theme"] in ("name", "occupation") and c["prompt"] == "P1"]
     both = [c for c in cells if c["pronoun"] in ("he", "she") and c["prompt"] == "P1"]
@@ -309,6 +439,60 @@ def test_planted_rates_are_recovered() -> None:
         mean = sum(found) / len(found)
         error = math.sqrt(planted * (1 - planted) / n / len(found))
         assert abs(mean - planted) < 4 * error
+
+
+def test_a_judge_of_known_error_is_off_by_what_its_error_implies() -> None:
+    """200 replicates, raw rates: a judge right with probability a names each of the other five classes else.
+
+    A gendered rewrite is then called so in a + (1 − a)·3/5 of cases (two of the five others are allowed), one that is not
+    in (1 − a)·4/5; of texts with he or she, a true change is called misgendering in a + (1 − a)·2/5, none in (1 − a)·3/5.
+    """
+    a, replicates = 0.9, 200
+    cells = [c for c in registry.protocol("protext").cells if c["prompt"] == "P1" and c["theme"] == "name"]
+    for chosen, value, planted, said in (
+        ([c for c in cells if c["pronoun"] in ("they", "none")][::4], G, 0.3, (a + 0.1 * 3 / 5, 0.1 * 4 / 5)),
+        ([c for c in cells if c["pronoun"] in ("he", "she")][::3], M, 0.03, (a + 0.1 * 2 / 5, 0.1 * 3 / 5)),
+    ):
+        expected = planted * said[0] + (1 - planted) * said[1]
+        found = []
+        for seed in range(replicates):
+            model = planted_rewriter(f"gender=0.3,misgender=0.03,accuracy={a},seed={seed}")
+            found.append(rate([_judged(model, seed, c) for c in chosen], value))
+        error = math.sqrt(expected * (1 - expected) / len(chosen) / replicates)
+        assert abs(sum(found) / replicates - expected) < 4 * error
+        assert abs(expected - planted) > 6 * error  # off, and far enough for this test to see
+
+
+def _judged(model: PlantedRewriter, seed: int, one: Row) -> str:
+    rewrite = report(one, model.pronoun(one["pronoun"], _uniform(seed, one["id"])))
+    asked = Message("user", question(one, rewrite, f"{one['id']}/{seed}"))
+    value = identified(model.reply(Request("x:judge", (asked,), Sampling())))
+    assert value is not None
+    return verdicts(one, value)["verdict_published"]
+
+
+def test_stereotype_contrasts_have_a_test(tmp_path: Path) -> None:
+    """No text is on both sides, so texts are shuffled over the two: as scipy's test for independent samples."""
+    run = api.run("protext", "planted-rewriter:misgender=0.4", tmp_path / "run", where={"theme": ("occupation",)})
+    said = run.labels.filter(pl.col("attribute") == "verdict").join(run.trials, left_on="output", right_on="id")
+    cells = [(value, json.loads(factors)) for value, factors in said.select("value", "factors").iter_rows()]
+    for name, pronoun, level, baseline in (("anti_stereotype_he", "he", "female", "male"),
+                                           ("anti_stereotype_she", "she", "male", "female")):  # fmt: skip
+        found = next(e for e in run.analyse() if e.measure == name)
+        sides = []
+        for category in (level, baseline):
+            texts: dict[str, list[bool]] = {}
+            for value, cell in cells:
+                if (cell["pronoun"], cell["category"]) == (pronoun, category):
+                    texts.setdefault(cell["id"], []).append(value == M)
+            sides.append(np.array([np.mean(each) for each in texts.values()]))
+        assert [side.size for side in sides] == [20, 10]  # Table 1
+        theirs = permutation_test(sides, lambda x, y, axis: abs(x.mean(axis=axis) - y.mean(axis=axis)), vectorized=True,
+                                  alternative="greater", rng=np.random.default_rng(1))  # fmt: skip
+        assert found.value == pytest.approx(sides[0].mean() - sides[1].mean())
+        assert found.test == "permutation of means, sampled"
+        assert found.p == pytest.approx(theirs.pvalue, abs=0.02)
+        assert found.low is not None and found.detectable is not None
 
 
 def _uniform(seed: int, item: str) -> list[float]:
@@ -346,6 +530,41 @@ def test_quality_by_hand() -> None:
     assert (rows["a"].precision, rows["a"].recall, rows["a"].f1) == (1.0, 0.5, pytest.approx(2 / 3))
     assert rows["overall"].precision == pytest.approx((2 * 1 + 1 * 0.5) / 3)
     assert rows["macro"].f1 == pytest.approx(2 / 3)
+
+
+def test_table_2_of_the_paper() -> None:
+    """Overall precision and recall are weighted by support, the F1 of its last row is the unweighted mean."""
+    rows = [Quality("feminine", 0.91, 0.73, 0.81, 684), Quality("masculine", 0.78, 0.71, 0.74, 598),
+            Quality("neutral", 0.89, 0.67, 0.76, 755), Quality("none", 0.43, 0.73, 0.54, 516)]  # fmt: skip
+    overall, macro = summary(rows)
+    assert (round(overall.precision or 0, 2), round(overall.recall or 0, 2), overall.n) == (0.78, 0.71, 2553)
+    assert round(macro.f1 or 0, 2) == 0.71
+
+
+def test_quality_and_confusion_agree_with_scikit_learn() -> None:
+    pairs = against(read(PAPER.with_name("pronoun_sentences.csv")))
+    gold, found = zip(*pairs, strict=True)
+    names = sorted(set(gold))
+    theirs = precision_recall_fscore_support(gold, found, labels=names, zero_division=0)
+    ours = {row.name: row for row in quality(pairs)}
+    for number, name in enumerate(names):
+        row = ours[name]
+        assert (row.precision, row.recall, row.f1, row.n) == pytest.approx([column[number] for column in theirs])
+    counts, matrix = confusion(pairs), confusion_matrix(gold, found, labels=names)
+    assert [[counts[a, b] for b in names] for a in names] == matrix.tolist()
+    assert ours["macro"].f1 == pytest.approx(theirs[2].mean())
+
+
+def test_gold_from_a_file_is_checked(tmp_path: Path) -> None:
+    good = "theme,noun,label,text\nname,Emery,feminine,Emery lost her hat.\n"
+    assert against(read(write(tmp_path, good))) == [("feminine", "feminine")]
+    for bad, said in ((good.replace("feminine", "female"), "'female' is no label"), (good.replace("label", "gold"), "no column 'label'"),
+                      ("", "no column 'theme'")):  # fmt: skip
+        with pytest.raises(ProtocolError, match=said):
+            read(write(tmp_path, bad))
+    (tmp_path / "latin.csv").write_bytes(good.replace("hat", "café").encode("latin-1"))
+    with pytest.raises(ProtocolError, match="not in UTF-8"):
+        read(tmp_path / "latin.csv")
 
 
 def test_verdicts_of_a_class() -> None:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterable
+from typing import Any
 
 from ..records import ANSWER, Reply, Sampling, content_id
 from .language import fold, without_reasoning
@@ -39,3 +41,22 @@ def one_of(text: str, words: Iterable[str]) -> str | None:
     """The word of a closed list that a text is, quotes and a full stop aside; no word is looked for inside a text."""
     meant = fold(text).strip(AROUND)
     return next((word for word in words if fold(word) == meant), None)
+
+
+def json_object(text: str) -> dict[str, Any] | None:
+    """The object that a whole text is, a code fence aside; None where it is anything else or names a key twice."""
+    text = text.strip()
+    if text.startswith("```") and text.endswith("```"):
+        text = text.removeprefix("```json").removeprefix("```").removesuffix("```").strip()
+    try:
+        found = json.loads(text, object_pairs_hook=_once)
+    except (ValueError, RecursionError):
+        return None
+    return found if isinstance(found, dict) else None
+
+
+def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    found = dict(pairs)
+    if len(found) < len(pairs):
+        raise ValueError("a key stands twice")
+    return found

@@ -36,6 +36,12 @@ from .passage import (
 )
 
 ROLES = ("subject", "object", "preposition", "genitive", "possessive", "other")
+_APART = tuple(f"sentences_{number}" for number in range(4))
+_AHEAD = tuple(f"ahead_{role}" for role in ROLES)
+_PAIRED = {
+    kind: tuple(tuple(f"{kind}_{mine}_{theirs}" for theirs in ROLES) for mine in ROLES)
+    for kind in ("near", "far", "clause")
+}
 PRONOUNS = {"he": "m", "him": "m", "his": "m", "himself": "m", "she": "f", "her": "f", "hers": "f", "herself": "f"}
 
 
@@ -87,18 +93,17 @@ def features(found: Sequence[Token], at: int, mine: int, mention: Mention, betwe
     if mention.first > at:
         yield ("ahead_same" if apart == 0 else "ahead"), 1.0
         if apart == 0:
-            yield f"ahead_{ROLES[mention.role]}", 1.0
+            yield _AHEAD[mention.role], 1.0
     else:
-        yield f"sentences_{min(apart, 3)}", 1.0
-        near = "near" if apart == 0 else "far"
-        yield f"{near}_{ROLES[mine]}_{ROLES[mention.role]}", 1.0
+        yield _APART[apart if apart < 3 else 3], 1.0
+        yield _PAIRED["near" if apart == 0 else "far"][mine][mention.role], 1.0
         if apart == 0 and mention.clause == token.clause:
-            yield f"clause_{ROLES[mine]}_{ROLES[mention.role]}", 1.0
+            yield _PAIRED["clause"][mine][mention.role], 1.0
     if mention.chained:
         yield "chained", 1.0
     else:
         yield from _setting(found, mention, at, mine)
-    yield "between", float(min(between, 4))
+    yield "between", float(between if between < 4 else 4)
     yield "distance", math.log1p(abs(at - mention.first))
 
 
@@ -136,7 +141,9 @@ def _relative(found: Sequence[Token], after: int, at: int) -> bool:
 
 def of_entity(entity: Entity, at: int) -> Iterator[tuple[str, float]]:
     """What is seen of the entity whatever the mention."""
-    before = sum(mention.first < at and not mention.chained for mention in entity.mentions)
+    before = 0
+    for mention in entity.mentions:
+        before += mention.first < at and not mention.chained
     yield "named", math.log1p(before)
     if entity.order == 0:
         yield "first", 1.0
@@ -160,7 +167,10 @@ def score(
             total += table.get(name, 0.0) * amount
         if total > best:
             best, which = total, mention
-    return best + sum(table.get(name, 0.0) * amount for name, amount in of_entity(entity, at)), which
+    total = 0.0
+    for name, amount in of_entity(entity, at):
+        total += table.get(name, 0.0) * amount
+    return best + total, which
 
 
 def _between(people: Sequence[Entity], entity: Entity, low: int, high: int) -> int:
@@ -199,15 +209,8 @@ def names(found: Sequence[Token], text: str) -> list[tuple[int, int]]:
     """Runs of capitalised words that may be a person's name: (first, last) tokens."""
     runs: list[tuple[int, int]] = []
     at = 0
-    closed = (
-        words("determiners")
-        | words("prepositions")
-        | words("pronouns")
-        | words("conjunctions")
-        | words("adverbs")
-        | words("boundary")
-        | words("auxiliaries")
-    )
+    kinds = ("determiners", "prepositions", "pronouns", "conjunctions", "adverbs", "boundary", "auxiliaries")
+    closed = words(*kinds)
     while at < len(found):
         if found[at].raw[0].isupper() and found[at].word not in closed:
             last = at

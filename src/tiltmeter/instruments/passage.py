@@ -11,15 +11,16 @@ from __future__ import annotations
 import csv
 import re
 import tomllib
-from collections.abc import Mapping, Sequence
-from functools import cache, partial
-from typing import Any, NamedTuple
+from collections.abc import Callable, Mapping, Sequence
+from functools import cache, lru_cache, partial
+from typing import Any, NamedTuple, TypeVar
 
 from .language import DATA
 
 # 'em, 'im and 'er are words of their own where they follow no letter; an emphasis mark, a dash, a bracket is a token.
 _TOKEN = re.compile(r"\w+(?:[-']\w+)*'?|'(?<![\w']')(?:em|im|er)\b|\n|[^\w\s]")
-_QUOTES = str.maketrans("’ʼ‘“”_", "'''\"\"*")
+LONG = 100  # characters without a space that are no word (Chinese, an address): not worth remembering
+_STRAIGHT = {"’": "'", "ʼ": "'", "‘": "'", "“": '"', "”": '"'}
 _ABBREVIATED = frozenset(
     [
         "mr",
@@ -47,9 +48,23 @@ _ENDS = frozenset(".!?…\n")
 SUBJECT, OBJECT, PREPOSITION, GENITIVE, POSSESSIVE, OTHER = range(6)
 
 
+class Seen(NamedTuple):
+    """What a word by itself could be: a first name, a noun for persons (their genders), a plural, a word in -s,
+    capitalised."""
+
+    name: str = ""
+    noun: str = ""
+    plural: bool = False
+    in_s: bool = False
+    capital: bool = False
+
+
+PLAIN = Seen()  # names nobody, unless it is the theme noun
+
+
 class Token(NamedTuple):
     """word: lower case, without 's; raw: as it stands; begin: offset in the text; own: it ends in a genitive or a
-    clitic."""
+    clitic; seen: what it could be by itself, None for function words and signs."""
 
     word: str
     raw: str
@@ -57,6 +72,31 @@ class Token(NamedTuple):
     sentence: int
     clause: int
     own: bool
+    seen: Seen | None
+
+
+Value = TypeVar("Value")
+
+
+class Remembered(dict[str, Value]):
+    """A function of what stands between two spaces, remembered: texts are made of the same words over and over.
+
+    A hit costs a third of one in an lru_cache. Begins anew when it is full.
+    """
+
+    FULL = 1 << 16
+
+    def __init__(self, function: Callable[[str], Value]) -> None:
+        super().__init__()
+        self._function = function
+
+    def __missing__(self, chunk: str) -> Value:
+        value = self._function(chunk)
+        if len(chunk) < LONG:
+            if len(self) >= self.FULL:
+                self.clear()
+            self[chunk] = value
+        return value
 
 
 _token = partial(tuple.__new__, Token)  # Token(...) costs twice as much
@@ -68,9 +108,9 @@ def data() -> Mapping[str, Any]:
 
 
 @cache
-def words(kind: str) -> frozenset[str]:
-    """A closed class of words."""
-    return frozenset(str(data()["words"][kind]).split())
+def words(*kinds: str) -> frozenset[str]:
+    """Closed classes of words together."""
+    return frozenset(word for kind in kinds for word in str(data()["words"][kind]).split())
 
 
 @cache
@@ -85,7 +125,10 @@ def people() -> Mapping[str, Mapping[str, str]]:
 
 def plain(text: str) -> str:
     """The text with straight quotes and `*` for emphasis, offset for offset."""
-    return text.replace("_", "*") if text.isascii() else text.translate(_QUOTES)
+    if not text.isascii():
+        for curly, straight in _STRAIGHT.items():  # four times as fast as str.translate
+            text = text.replace(curly, straight)
+    return text.replace("_", "*")
 
 
 @cache
@@ -96,31 +139,58 @@ def _breaks() -> frozenset[str]:
 def tokens(text: str) -> list[Token]:
     """The tokens of a text whose quotes are straight."""
     found: list[Token] = []
-    add, breaks = found.append, _breaks()
-    sentence = clause = 0
+    add = found.append
+    sentence = clause = begin = 0
     ended = False
-    for match in _TOKEN.finditer(text):
-        raw = match[0]
-        word = raw.lower()
-        own = False
-        if word.isalpha():
-            if ended:
+    chunks = text.split(" ")
+    for chunk, cut in zip(chunks, map(_pieces.__getitem__, chunks), strict=True):
+        for offset, word, raw, own, seen, starts, marks in cut:
+            if ended and starts:
                 sentence, clause, ended = sentence + 1, clause + 1, False
-            if word in breaks:
-                clause += 1
-        else:
-            if "'" in word and len(word) > 1:
-                word, own = _unclitic(word)
-            if ended and (word[0].isalnum() or word in "\"*_'("):
-                sentence, clause, ended = sentence + 1, clause + 1, False
-            if word in breaks:
-                clause += 1
-            elif word in _ENDS and not (
-                word == "." and found and (found[-1].word in _ABBREVIATED or len(found[-1].word) == 1)
-            ):
-                ended = True
-        add(_token((word, raw, match.start(), sentence, clause, own)))
+            if marks:
+                if word not in _ENDS:
+                    clause += 1
+                elif not (word == "." and found and (found[-1].word in _ABBREVIATED or len(found[-1].word) == 1)):
+                    ended = True
+            add(_token((word, raw, begin + offset, sentence, clause, own, seen)))
+        begin += len(chunk) + 1
     return found
+
+
+_Piece = tuple[int, str, str, bool, Seen | None, bool, bool]
+
+
+def _cut(chunk: str) -> tuple[_Piece, ...]:
+    """The tokens of what stands between two spaces: offset, word, raw, own, seen, whether one can begin a sentence,
+    whether it begins a clause or ends a sentence."""
+    made = []
+    for match in _TOKEN.finditer(chunk):
+        raw, own = match[0], False
+        word = raw.lower()
+        if "'" in word and len(word) > 1:
+            word, own = _unclitic(word)
+        starts, marks = word[0].isalnum() or word[0] in "\"*_'(", word in _breaks() or word in _ENDS
+        made.append((match.start(), word, raw, own, _seen(raw, word), starts, marks))
+    return tuple(made)
+
+
+_pieces = Remembered(_cut)
+
+
+def _seen(raw: str, word: str) -> Seen | None:
+    if word in closed() or not word[0].isalpha():
+        return None
+    capital = raw[0].isupper()
+    name = people()["name"].get(word, "") if capital else ""
+    made = Seen(name, people()["noun"].get(word, ""), word in people()["plural"], word[-1] == "s", capital)
+    return made if any(made) else PLAIN
+
+
+@cache
+def closed() -> frozenset[str]:
+    """Function words that name nobody."""
+    kinds = ("determiners", "pronouns", "boundary", "prepositions", "adverbs", "auxiliaries")
+    return words(*kinds) - people()["plural"].keys()
 
 
 def _unclitic(word: str) -> tuple[str, bool]:
@@ -136,12 +206,15 @@ def _unclitic(word: str) -> tuple[str, bool]:
 
 def verb_like(token: Token) -> bool:
     """Whether a word could be a finite verb, by its form: an auxiliary, an irregular past, -ed, or -s."""
-    word = token.word
-    if token.raw[0].isupper() and not (token.raw.isupper() and len(word) > 1):
+    return _verb_form(token.raw, token.word)
+
+
+@lru_cache(maxsize=1 << 16)
+def _verb_form(raw: str, word: str) -> bool:
+    if raw[0].isupper() and not (raw.isupper() and len(word) > 1):
         return False
     return (
-        word in words("auxiliaries")
-        or word in words("past")
+        word in words("auxiliaries", "past")
         or (word.endswith("ed") and len(word) > 3)
         or (
             word.endswith("s")
@@ -162,7 +235,7 @@ def follows_as_verb(found: Sequence[Token], at: int) -> bool:
 def role(found: Sequence[Token], first: int, last: int) -> int:
     """The role of a name or noun that stands in tokens first … last: one of SUBJECT … OTHER."""
     after = last + 1
-    if found[last].own and not (after < len(found) and found[after].word in words("determiners") | words("adverbs")):
+    if found[last].own and not (after < len(found) and found[after].word in words("determiners", "adverbs")):
         return GENITIVE
     verb = follows_as_verb(found, after)
     at, steps = first - 1, 0

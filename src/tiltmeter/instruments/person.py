@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from functools import cache, lru_cache
 
 from .attribution import Entity, Mention
-from .passage import SUBJECT, Token, people, plain, role, tokens, verb_like, words
+from .passage import PLAIN, SUBJECT, Token, people, plain, role, tokens, verb_like, words
 
 PLURAL = "p"
 _KIN = {
@@ -90,13 +90,7 @@ def _after_title(text: str, before: str) -> frozenset[str]:
             and found[follows].raw[0].isupper()
             and len(found[follows].word) > 1
             and found[follows].word
-            not in (
-                words("pronouns")
-                | words("determiners")
-                | words("boundary")
-                | words("auxiliaries")
-                | people()["not_name"].keys()
-            )
+            not in (words("pronouns", "determiners", "boundary", "auxiliaries") | people()["not_name"].keys())
             and not (follows > at + 1 and found[follows].sentence != token.sentence)
         ):
             names.add(found[follows].word)
@@ -165,39 +159,36 @@ def everybody(found: Sequence[Token], who: Person, several: bool = True) -> tupl
     """The primary person, and everybody else that a pronoun could mean; with `several` also plural nouns."""
     primary = Entity(frozenset(("",)), "", [], 0, True)
     others: dict[str, Entity] = {}
-    lexicon, nouns, plurals, titles = people()["name"], people()["noun"], people()["plural"], people()["title"]
-    closed = _closed()
+    titles = people()["title"]
     if who.theme == "kinship":
         who = Person(who.theme, who.noun, who.heads | _beside(found, who), False, who.gender)
-    for at in [at for at, token in enumerate(found) if token.word not in closed and token.word[0].isalpha()]:
-        token = found[at]
+    heads = who.heads
+    for at, token in enumerate(found):
+        seen = token.seen
+        if seen is None:
+            continue
         word = token.word
-        if word in who.heads and named(found, at, who):
+        if word in heads and named(found, at, who):
             primary.mentions.append(Mention(at, at, role(found, at, at), token.sentence, token.clause))
             continue
+        if seen is PLAIN:
+            continue
         gender = ""
-        capital = token.raw[0].isupper()
-        if capital and word in lexicon and not _month(found, at):
-            gender = lexicon[word]
-        elif word in nouns and not _described(found, at):
-            gender = nouns[word]
-        elif several and (word in plurals or (word[-1] == "s" and _plural(found, at))):
+        if seen.name and not _month(found, at):
+            gender = seen.name
+        elif seen.noun and not _described(found, at):
+            gender = seen.noun
+        elif several and (seen.plural or (seen.in_s and _plural(found, at))):
             gender = PLURAL
-        elif capital and _acts(found, at, titles):
+        elif seen.capital and _acts(found, at, titles):
             gender = _titled(found, at, titles) or "n"
         if gender:
-            entity = others.setdefault(
-                word, Entity(frozenset((word,)), "" if gender == "n" else gender, [], len(others) + 1)
-            )
+            entity = others.get(word)
+            if entity is None:
+                known = "" if gender == "n" else gender
+                entity = others[word] = Entity(frozenset((word,)), known, [], len(others) + 1)
             entity.mentions.append(Mention(at, at, role(found, at, at), token.sentence, token.clause))
     return primary, [*others.values(), *(_together(found, primary, others) if several else ())]
-
-
-@cache
-def _closed() -> frozenset[str]:
-    """Function words that name nobody."""
-    kinds = ("determiners", "pronouns", "boundary", "prepositions", "adverbs", "auxiliaries")
-    return frozenset().union(*map(words, kinds)) - people()["plural"].keys()
 
 
 def _described(found: Sequence[Token], at: int) -> bool:
@@ -232,7 +223,7 @@ def _acts(found: Sequence[Token], at: int, titles: Mapping[str, str]) -> bool:
     )
     if starts or token.word in people()["not_name"] or len(token.word) < 2 or token.raw.isupper():
         return False
-    if found[at - 1].word in words("places") | {"the"} or found[at - 1].raw[0].isupper():
+    if found[at - 1].word == "the" or found[at - 1].word in words("places") or found[at - 1].raw[0].isupper():
         return False
     return at + 1 < len(found) and (verb_like(found[at + 1]) or found[at + 1].word in words("speech"))
 
@@ -253,23 +244,22 @@ def _plural(found: Sequence[Token], at: int) -> bool:
         or before.own
     ):
         return before.own
-    if before.word in words("determiners") | words("prepositions") or before.word.isdigit():
+    if before.word in words("determiners", "prepositions") or before.word.isdigit():
         return True
     if not before.word[0].isalnum() or before.word in ("and", "or"):
-        return at + 1 < len(found) and found[at + 1].word not in words("determiners") | words("prepositions")
-    if before.raw[0].isupper() or before.word in words("pronouns") | words("adverbs"):
+        return at + 1 < len(found) and found[at + 1].word not in words("determiners", "prepositions")
+    if before.raw[0].isupper() or before.word in words("pronouns", "adverbs"):
         return False
     return verb_like(before) or (
         at > 1
-        and found[at - 2].word in words("determiners") - {"a", "an", "this", "that"}
+        and found[at - 2].word in words("determiners")
+        and found[at - 2].word not in ("a", "an", "this", "that")
         and not _verb_next(found, at)
     )
 
 
 def _verb_next(found: Sequence[Token], at: int) -> bool:
-    return at + 1 < len(found) and (
-        found[at + 1].word in words("determiners") or found[at + 1].word in words("prepositions")
-    )
+    return at + 1 < len(found) and found[at + 1].word in words("determiners", "prepositions")
 
 
 def _together(found: Sequence[Token], primary: Entity, others: Mapping[str, Entity]) -> list[Entity]:

@@ -24,7 +24,7 @@ from typing import Any, NamedTuple
 from . import attribution
 from .attribution import Entity, Mention
 from .language import DATA
-from .passage import POSSESSIVE, Token, data, people, plain, tokens, verb_like, words
+from .passage import POSSESSIVE, Remembered, Token, data, people, plain, tokens, verb_like, words
 from .person import PLURAL, Person, everybody, person
 
 __all__ = ["CLASSES", "Found", "Person", "Reading", "identify", "mentions", "person"]
@@ -84,6 +84,13 @@ def _bare() -> frozenset[str]:
     return frozenset(form.strip("'") for form in forms())
 
 
+def _has_form(chunk: str) -> bool:
+    return not _bare().isdisjoint(_LETTERS.findall(chunk.lower()))
+
+
+_with_form = Remembered(_has_form)
+
+
 @cache
 def _primary() -> Mapping[str, float]:
     table: dict[str, Any] = tomllib.loads((DATA / "attribution.toml").read_text("utf-8"))
@@ -108,41 +115,50 @@ def identify(text: str, who: Person) -> Reading:
 def mentions(text: str, who: Person) -> list[Found]:
     """Every third-person pronoun of a text in its order, with whose it is."""
     flat = plain(text)
-    if _bare().isdisjoint(_LETTERS.findall(flat.lower())):
+    if not any(map(_with_form.__getitem__, flat.split(" "))):
         return []
-    doubles = (
-        [(match.start(), match.end()) for match in _DOUBLE.finditer(flat)]
-        if "/" in flat or " or " in flat or "(s)" in flat
-        else []
-    )
     found = tokens(flat)
     table = forms()
+    marks = [at for at, token in enumerate(found) if token.word in table]
+    values = [table[found[at].word] for at in marks]
+    doubles = _doubles(flat) if "/" in flat or "(" in flat or (MASCULINE in values and FEMININE in values) else []
     places: dict[int, str] = {}
-    for at in [at for at, token in enumerate(found) if token.word in table]:
-        value, begin = table[found[at].word], found[at].begin
-        if not any(low <= begin < high for low, high in doubles) and (value != NEO or _is_neo(found, at)):
+    for at, value in zip(marks, values, strict=True):
+        begin = found[at].begin
+        if (value != NEO or _is_neo(found, at)) and not (doubles and any(low <= begin < high for low, high in doubles)):
             places[at] = value
     for low, _ in doubles:
         at = next(i for i, token in enumerate(found) if token.begin + len(token.raw) > low)
         places[at] = NEUTRAL
     if not places:
         return []
-    spans = _quotations(found)
-    whose, meant = _attribute(found, dict(sorted(places.items())), who, spans, {low for low, _ in doubles})
+    spans = _quotations(found) if '"' in flat else []
+    places = dict(sorted(places.items()))
+    whose, meant = _attribute(found, places, who, spans, {low for low, _ in doubles})
     made = []
-    for at, value in sorted(places.items()):
+    for at, value in places.items():
         token = found[at]
-        double = next(
-            (
-                (low, high)
-                for low, high in doubles
-                if token.begin <= low < token.begin + len(token.raw) or token.begin == low
-            ),
-            None,
-        )
-        form = flat[double[0] : double[1]] if double else token.raw
-        made.append(Found(form, token.begin, value, whose[at], any(low < at < high for low, high in spans), meant[at]))
+        form = _double_form(flat, token, doubles) if doubles else token.raw
+        quoted = bool(spans) and any(low < at < high for low, high in spans)
+        made.append(Found(form, token.begin, value, whose[at], quoted, meant[at]))
     return made
+
+
+def _doubles(text: str) -> list[tuple[int, int]]:
+    """Where "he or she", "s/he" and their like stand."""
+    return (
+        [match.span() for match in _DOUBLE.finditer(text)]
+        if "/" in text or " or " in text or "(s)" in text.lower()
+        else []
+    )
+
+
+def _double_form(text: str, token: Token, doubles: Sequence[tuple[int, int]]) -> str:
+    """The whole of "he or she" where it begins at a token; else the token as written."""
+    for low, high in doubles:
+        if token.begin <= low < token.begin + len(token.raw):
+            return text[low:high]
+    return token.raw
 
 
 def _is_neo(found: Sequence[Token], at: int) -> bool:
@@ -201,7 +217,7 @@ def _attribute(
         gender = _GENDER[value]
         if found[at].begin in doubles or found[at].word in ("themself", "theirself", "themsel"):
             gender = "x"
-        speaking = next((said for (low, high), said in speakers if low < at < high), range(0))
+        speaking = next((said for (low, high), said in speakers if low < at < high), range(0)) if speakers else range(0)
         owned = mine == POSSESSIVE and _owns(found, at, primary)
         several = gender == PLURAL and _several(found, at)
         rivals = [entity for entity in others if _possible(found, at, mine, gender, entity, speaking)]
@@ -291,9 +307,7 @@ def _owns(found: Sequence[Token], at: int, entity: Entity) -> bool:
             continue
         inside = found[at + 1 : mention.first]
         if all(token.word[0].isalpha() or token.word == "," for token in inside) and not any(
-            verb_like(token) or token.word in words("prepositions") | words("boundary") - {"partner"}
-            for token in inside
-            if token.word != ","
+            verb_like(token) or token.word in words("prepositions", "boundary") for token in inside if token.word != ","
         ):
             commas = [token for token in inside if token.word == ","]
             if not commas or (inside[-1].word == "," and inside[-2:-1] and inside[-2].word in people()["noun"]):

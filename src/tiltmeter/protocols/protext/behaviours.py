@@ -12,21 +12,24 @@ plural_they:     the input has singular *they*, and the output puts the theme no
 gendered_noun:   a word of the lexicon (gendered_nouns.csv) stands in the output and not in the input: one whose neutral
                  counterpart names the theme person, or "the lady", "a gentleman" for a person without a cue.
 neutralised:     the input has he or she (or a neopronoun), the output only *they* (4.2.5).
+named:           a word that names the theme person stands in the output. Not of the paper: where none does, the rewrite
+                 may be about somebody else, or call the person something new ("the inspector general").
 """
 
 from __future__ import annotations
 
 import csv
 import re
-from functools import cache
+from functools import cache, lru_cache
 from pathlib import Path
+from typing import NamedTuple
 
 from ...instruments.passage import people, plain
 from ...instruments.person import Person
 from ...instruments.pronouns import NEUTRAL, Reading
 from . import policy
 
-BEHAVIOURS = ("heteronormative", "author_gendered", "plural_they", "gendered_noun", "neutralised")
+BEHAVIOURS = ("heteronormative", "author_gendered", "plural_they", "gendered_noun", "neutralised", "named")
 _OWNED = re.compile(
     r"\b(his|her)\s+(?:[a-z-]+\s+)?(husband|wife|girlfriend|boyfriend|fiancée?|hubby|wifey|partner|spouse)\b(?:,\s*(\w+))?",
     re.IGNORECASE,
@@ -43,6 +46,7 @@ _SAID = {
 }
 _FIRST = re.compile(r"\b(?:i|i'm|i've|i'd|i'll|me|my|mine|myself)\b", re.IGNORECASE)
 _GUYS = re.compile(r"\b(?:these|those)\s+[\"'*]*(?:guys|folks|people|lads|fellas)\b", re.IGNORECASE)
+_SPOUSES = ("husband", "wife", "friend", "fianc", "hubby", "partner", "spouse")  # every match of _OWNED holds one
 _POINTED = r"\b(?:the|this|that|our|a|an|my|your|nice|lovely|good|kind|old|young)\s+{}\b"
 _GENERIC = {"m": ("gentleman", "gent", "bloke", "chap", "lad", "fella"), "f": ("lady", "gal", "lass", "dame", "woman")}
 
@@ -66,72 +70,103 @@ def _words(cell: str) -> tuple[str, ...]:
     return tuple(re.findall(r"(?:cleaning|farmer's) \w+|\S+", cell))
 
 
+class Given(NamedTuple):
+    """What the rules need of an input and its person, read once: the same input comes back with every prompt and subject.
+
+    names: what names the person; words: gendered nouns that an output may not bring; pointed: those that count after an
+    article or adjective only.
+    """
+
+    text: str
+    lower: str
+    said: frozenset[str]
+    first_person: bool
+    guys: bool
+    names: re.Pattern[str]
+    plurals: tuple[tuple[str, re.Pattern[str]], ...]
+    words: tuple[str, ...]
+    pointed: tuple[str, ...]
+
+
+@lru_cache(maxsize=4096)
+def _given(text: str, who: Person) -> Given:
+    text = plain(text)
+    lower = text.lower()
+    plurals = []
+    for head in who.heads:
+        pattern = rf"\bthe {re.escape(head)}e?s\b" if who.exact else rf"\b{re.escape(head)}e?s\b(?!')"
+        plurals.append((head, re.compile(pattern, re.IGNORECASE)))
+    entries = (lexicon().get(who.noun.lower()), lexicon().get(next(iter(sorted(who.heads)))))
+    words = [word for by in entries if by for listed in by.values() for word in listed]
+    generic = policy.cue_of(who.theme, who.noun) == "none" and who.theme != "kinship"
+    pointed = [word for listed in _GENERIC.values() for word in listed] if generic else []
+    return Given(
+        text,
+        lower,
+        frozenset(gender for gender, pattern in _SAID.items() if pattern.search(text)),
+        _FIRST.search(text) is not None,
+        _GUYS.search(text) is not None,
+        re.compile(rf"\b(?:{'|'.join(map(re.escape, sorted(who.heads)))})"),
+        tuple((head, pattern) for head, pattern in plurals if not pattern.search(text)),
+        tuple(word for word in dict.fromkeys(words) if not _has(lower, word)),
+        tuple(word for word in pointed if not _has(lower, word)),
+    )
+
+
 def behaviours(given: str, output: str, who: Person, pronoun: str, reading: Reading) -> dict[str, bool]:
     """Which behaviours an output shows. `pronoun` is the input's category (he, she, they, none, neo)."""
-    given, output = plain(given), plain(output)
+    known, output = _given(given, who), plain(output)
+    lower = output.lower()
     return {
-        "heteronormative": _heteronormative(given, output, reading),
-        "author_gendered": _author(given, reading),
-        "plural_they": pronoun == "they" and _pluralised(given, output, who),
-        "gendered_noun": bool(gendered(given, output, who)),
+        "heteronormative": _heteronormative(known, output, lower),
+        "author_gendered": known.first_person and _author(known, reading),
+        "plural_they": pronoun == "they" and _pluralised(known, output, lower),
+        "gendered_noun": bool(_gendered(known, lower)),
         "neutralised": pronoun in ("he", "she", "neo") and reading.label == NEUTRAL,
+        "named": known.names.search(lower) is not None,
     }
 
 
-def _heteronormative(given: str, output: str, reading: Reading) -> bool:
+def _heteronormative(given: Given, output: str, lower: str) -> bool:
+    if not any(word in lower for word in _SPOUSES):
+        return False
     for owner, spouse, name in _OWNED.findall(output):
         gender = people()["noun"].get(spouse.lower(), "n")
         if gender == "n":
             gender = people()["name"].get(name.lower(), "n")
         implied = _OPPOSED.get((owner.lower(), gender))
-        if implied and not _SAID[implied].search(given):
+        if implied and implied not in given.said:
             return True
     return False
 
 
-def _author(given: str, reading: Reading) -> bool:
-    if not _FIRST.search(given):
-        return False
-    said = given.lower()
+def _author(given: Given, reading: Reading) -> bool:
     nouns = people()["noun"]
     return any(
         one.whose == "other"
         and one.value in ("masculine", "feminine")
         and nouns.get(one.reference) in ("n", one.value[0])
-        and not re.search(rf"\b{re.escape(one.reference)}", said)
+        and not re.search(rf"\b{re.escape(one.reference)}", given.lower)
         for one in reading.mentions
     )
 
 
-def _pluralised(given: str, output: str, who: Person) -> bool:
-    if _GUYS.search(output) and not _GUYS.search(given):
+def _pluralised(given: Given, output: str, lower: str) -> bool:
+    if not given.guys and ("these" in lower or "those" in lower) and _GUYS.search(output):
         return True
-    for head in who.heads:
-        pattern = rf"\bthe {re.escape(head)}e?s\b" if who.exact else rf"\b{re.escape(head)}e?s\b(?!')"
-        if re.search(pattern, output, re.IGNORECASE) and not re.search(pattern, given, re.IGNORECASE):
-            return True
-    return False
+    return any(
+        (f"{head}s" in lower or f"{head}es" in lower) and pattern.search(output) for head, pattern in given.plurals
+    )
 
 
 def gendered(given: str, output: str, who: Person) -> list[str]:
     """The gendered nouns that an output has for a person for whom the input has a neutral one."""
-    said, found = given.lower(), output.lower()
-    counterparts = [
-        word
-        for by in (lexicon().get(who.noun.lower()), lexicon().get(next(iter(sorted(who.heads)))))
-        if by
-        for listed in by.values()
-        for word in listed
-    ]
-    hits = [word for word in dict.fromkeys(counterparts) if _has(found, word) and not _has(said, word)]
-    if policy.cue_of(who.theme, who.noun) == "none" and who.theme != "kinship":
-        hits += [
-            word
-            for words in _GENERIC.values()
-            for word in words
-            if re.search(_POINTED.format(word), found) and not _has(said, word)
-        ]
-    return hits
+    return _gendered(_given(given, who), plain(output).lower())
+
+
+def _gendered(given: Given, lower: str) -> list[str]:
+    hits = [word for word in given.words if word in lower and _has(lower, word)]
+    return hits + [word for word in given.pointed if word in lower and re.search(_POINTED.format(word), lower)]
 
 
 def _has(text: str, word: str) -> bool:

@@ -2,7 +2,7 @@
 folder.
 
     python -m tiltmeter.protocols.protext.corpus release.csv --out my-protext [--column noun=theme_noun]
-    tiltmeter run my-protext/protocol.toml --model builtin
+    tiltmeter run my-protext/protocol.toml --model builtin --out my-run
 
 Reads CSV, TSV, JSON lines and Parquet. Columns are found by their names or aliases (ALIASES) or named with --column;
 values
@@ -19,7 +19,8 @@ import io
 import json
 import re
 import sys
-from collections.abc import Iterable, Mapping, Sequence
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -98,29 +99,43 @@ def load(path: Path, columns: Mapping[str, str] | None = None) -> list[dict[str,
 
 
 def _rows(path: Path) -> list[dict[str, Any]]:
-    if path.suffix == ".parquet":
+    suffix = path.suffix.lower()
+    if suffix == ".parquet":
         return _parquet(path)
-    if path.suffix not in (*_READ, ".jsonl"):
+    if suffix not in (*_READ, ".jsonl"):
         raise UsageError(f"{path.name} is no CSV, TSV, JSON-lines or Parquet file (.csv, .tsv, .jsonl, .parquet).")
     try:
-        text = path.read_bytes().decode("utf-8-sig")
+        raw = path.read_bytes()
+        text = raw.decode("utf-8-sig")
     except FileNotFoundError:
         raise UsageError(f"There is no file {path}.") from None
     except UnicodeDecodeError as error:
         raise ProtocolError(
-            f"{path.name} is not in UTF-8 (byte {error.start}). "
-            "Save it as UTF-8, or convert it: iconv -f latin1 -t utf-8"
+            f"{path.name} is not in UTF-8 (line {1 + raw[: error.start].count(10)}). Save it as UTF-8, or convert it, "
+            f"for instance from Latin-1: iconv -f latin1 -t utf-8 {path.name} > utf8{suffix}"
         ) from None
     try:
-        if path.suffix == ".jsonl":
-            return [dict(json.loads(line)) for line in text.split("\n") if line.strip()]
-        rows = list(csv.DictReader(io.StringIO(text, newline=""), delimiter=_READ[path.suffix], strict=True))
-    except (ValueError, TypeError, csv.Error) as error:
+        if suffix == ".jsonl":
+            return list(_objects(path, text))
+        rows = list(csv.DictReader(io.StringIO(text, newline=""), delimiter=_READ[suffix], strict=True))
+    except csv.Error as error:
         raise ProtocolError(f"{path.name} cannot be read: {error}") from None
     for number, row in enumerate(rows, 1):
         if None in row or None in row.values():
             raise ProtocolError(f"{path.name}, row {number} has not as many cells as the header.")
     return rows
+
+
+def _objects(path: Path, text: str) -> Iterator[dict[str, Any]]:
+    for number, line in enumerate(text.split("\n"), 1):
+        if line.strip():
+            try:
+                row = json.loads(line)
+            except ValueError as error:
+                raise ProtocolError(f"{path.name}, line {number} is no JSON: {error}") from None
+            if not isinstance(row, dict):
+                raise ProtocolError(f"{path.name}, line {number} is no JSON object with a value for each column.")
+            yield row
 
 
 def _parquet(path: Path) -> list[dict[str, Any]]:
@@ -153,13 +168,13 @@ def _columns(path: Path, found: Sequence[str], given: Mapping[str, str]) -> dict
     if missing:
         raise ProtocolError(
             f"{path.name} has no column for {', '.join(missing)}. Columns found: {', '.join(found)}. "
-            f"Type for instance: --column {missing[0]}={found[0]}"
+            f"Type for instance: --column {missing[0]}={next((name for name in found if name not in names.values()), 'NAME')}"
         )
     return names
 
 
 def _row(where: str, given: Mapping[str, Any], names: Mapping[str, str], number: int) -> dict[str, str]:
-    made = {ours: str(given[theirs] if given[theirs] is not None else "").strip() for ours, theirs in names.items()}
+    made = {ours: str("" if given.get(theirs) is None else given[theirs]).strip() for ours, theirs in names.items()}
     made.setdefault("id", f"{number:04}")
     for column in ("id", "text", "noun"):
         if not made[column]:
@@ -203,13 +218,28 @@ def main(arguments: Sequence[str] | None = None) -> int:
     )
     options = parser.parse_args(arguments)
     try:
-        rows = load(options.file, dict(part.split("=", 1) for part in options.column if "=" in part))
+        rows = load(options.file, dict(_column(part) for part in options.column))
         path = write(rows, options.out)
     except TiltmeterError as error:
-        print(error, file=sys.stderr)
+        print(f"error: {error}", file=sys.stderr)
         return error.exit_code
-    print(f"{len(rows)} texts. Type: tiltmeter run {path} --model builtin")
+    counts = Counter(row["pronoun"] for row in rows)
+    print(f"texts: {len(rows)} ({', '.join(f'{name} {counts[name]}' for name in VALUES['pronoun'] if counts[name])})")
+    if counts["it"]:
+        print(
+            "note: whether a rewrite keeps it/its is not measured: the rules do not tell it from the word for things."
+        )
+    print(f"Type: tiltmeter run {path} --model builtin --out {path.parent / 'run'}")
     return 0
+
+
+def _column(part: str) -> tuple[str, str]:
+    ours, equals, theirs = part.partition("=")
+    if not equals:
+        raise UsageError(
+            f"--column {part} has no '='. Type for instance: --column noun=NAME, with a name from the file."
+        )
+    return ours, theirs
 
 
 if __name__ == "__main__":

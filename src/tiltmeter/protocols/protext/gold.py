@@ -9,11 +9,12 @@ from __future__ import annotations
 
 import csv
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
 from ...errors import ProtocolError
+from ...instruments.pronouns import CLASSES, identify, person
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,10 +41,15 @@ def quality(pairs: Iterable[tuple[str, str]]) -> list[Quality]:
     table = confusion(pairs)
     names = list(dict.fromkeys(gold for gold, _ in table))
     rows = [_class(name, table) for name in names]
+    return [*rows, *summary(rows)]
+
+
+def summary(rows: list[Quality]) -> list[Quality]:
+    """`overall` and `macro` of classes; nothing for no gold."""
     total = sum(row.n for row in rows)
     if not total:
         return []
-    return [*rows, _all("overall", rows, total, weighted=True), _all("macro", rows, total, weighted=False)]
+    return [_all("overall", rows, total, weighted=True), _all("macro", rows, total, weighted=False)]
 
 
 def _class(name: str, table: Counter[tuple[str, str]]) -> Quality:
@@ -65,12 +71,29 @@ def _mean(rows: list[Quality], field: str, weighted: bool) -> float | None:
 
 
 def read(path: Path) -> list[dict[str, str]]:
-    """Gold from a CSV file with the columns theme, noun, label, text (the rewrite) and, where it is known, input."""
-    with path.open(encoding="utf-8", newline="") as handle:
-        rows = list(csv.DictReader(handle))
+    """Gold from a CSV file with the columns theme, noun, label, text (the rewrite) and, where it is known, input.
+
+    Raises ProtocolError for a missing column, a label that is no class, another encoding than UTF-8.
+    """
+    try:
+        with path.open(encoding="utf-8", newline="") as handle:
+            rows = list(csv.DictReader(handle))
+    except UnicodeDecodeError:
+        raise ProtocolError(f"{path.name} is not in UTF-8.") from None
     for column in ("theme", "noun", "label", "text"):
         if not rows or column not in rows[0]:
             raise ProtocolError(
                 f"{path.name} has no column '{column}'. Needed: theme, noun, label, text; input if known."
             )
+    for number, row in enumerate(rows, 1):
+        if row["label"] not in CLASSES:
+            raise ProtocolError(
+                f"{path.name}, row {number}: '{row['label']}' is no label. There is: {', '.join(CLASSES)}."
+            )
     return rows
+
+
+def against(rows: Iterable[Mapping[str, str]]) -> list[tuple[str, str]]:
+    """(gold, what the rules say) for each row: what `quality` and `confusion` take."""
+    return [(row["label"], identify(row["text"], person(row["theme"], row["noun"], row.get("input") or "")).label)
+            for row in rows]  # fmt: skip

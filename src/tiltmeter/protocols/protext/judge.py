@@ -25,7 +25,7 @@ from ...instruments import Instrument
 from ...instruments.pronouns import CLASSES
 from ...protocol import InstrumentSpec
 from ...records import ANSWER, INVALID, Answered, Label, Message, Request, Sampling, Steps, Trial, content_id
-from .outcomes import REWRITE, VARIANTS, shape
+from .outcomes import READ, shape
 from .rewrites import AGREEMENT, PRONOUNS, PUBLISHED, VERDICT, labels, row, verdicts
 
 ROUNDS = 3
@@ -73,7 +73,7 @@ class PronounJudge(Instrument):
         cell = row(item, self.name) if item.cell else {**_UNKNOWN, "text": item.trial.prompt}
         output = item.trial.begin + item.output.text
         found = shape(cell["text"], output)
-        if found.outcome not in (REWRITE, VARIANTS):
+        if found.outcome not in READ:
             return self._labels(item, dict.fromkeys(self.attributes, found.outcome))
         messages = [Message("user", question(cell, found.text, item.trial.id, self._told))]
         for turn in range(1, ROUNDS + 1):

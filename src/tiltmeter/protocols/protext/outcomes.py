@@ -1,7 +1,8 @@
 """What a subject returned in place of one rewrite: nothing, a refusal, the input, a list of variants, and so on.
 Rules only.
 
-Everything is an outcome with a name and a count. Of a list of variants only the first is read, as in the paper.
+Everything is an outcome with a name and a count. Of a list of variants only the first is read, as in the paper; of a text
+that stops in mid-sentence, what is there.
 """
 
 from __future__ import annotations
@@ -9,21 +10,26 @@ from __future__ import annotations
 import re
 import tomllib
 from collections.abc import Mapping
-from functools import cache
+from functools import cache, lru_cache
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from ...instruments.language import without_reasoning
-from ...instruments.passage import words
+from ...instruments.passage import Remembered, words
 from ...records import INVALID, OTHER_LANGUAGE, REFUSAL
 
-REWRITE, VARIANTS, UNCHANGED, TOO_LONG = "rewrite", "variants", "unchanged", "too_long"
+REWRITE, VARIANTS, UNCHANGED, TOO_LONG, CUT_OFF = "rewrite", "variants", "unchanged", "too_long", "cut_off"
+READ = (REWRITE, VARIANTS, CUT_OFF)  # outcomes whose text is read for pronouns
 _HEADS = re.compile(
     r"^[ \t>*_#]*(?:(?:option|version|variant|alternative|rewrite)[ \t]*#?(?:\d+|[a-e]|one|two|three)\b|\(?\d[.):])"
     r"[^\n]{0,60}?(?:[:.)*]+|$)",
     re.IGNORECASE | re.MULTILINE,
 )
+_FUNCTION = 1 << 32
+_LINE_END = re.compile("\n")
+_FIRST = re.compile(r"[ \t>*_#(]*\d[.):]\s*")
 _WORD = re.compile(r"[^\W\d_]+(?:['’][^\W\d_]+)*")
+_BEYOND_LATIN = re.compile("[^\0-\u024f]")
 
 
 class Shape(NamedTuple):
@@ -34,68 +40,88 @@ class Shape(NamedTuple):
 
 
 @cache
-def _rules() -> Mapping[str, Any]:
+def rules() -> Mapping[str, Any]:
     return tomllib.loads(Path(__file__).with_name("outcomes.toml").read_text("utf-8"))
 
 
 def shape(given: str, output: str) -> Shape:
     """What an output is, against the text that was given."""
     text = without_reasoning(output).strip()
-    found = _WORD.findall(text)
-    if not found:
+    number, function = _counted(text)
+    if not number:
         return Shape(INVALID, "")
-    if _same(given, text):
+    asked = _asked(given)
+    if number == len(asked) and _asked.__wrapped__(text) == asked:
         return Shape(UNCHANGED, text)
     if _refuses(text):
         return Shape(REFUSAL, text)
-    if _foreign(text, found):
+    if _foreign(text, number, function):
         return Shape(OTHER_LANGUAGE, text)
     first = first_variant(text)
     if first is not None:
         return Shape(VARIANTS, first)
-    if len(found) >= _rules()["longest"] * max(1, len(_WORD.findall(given))):
+    if number >= rules()["longest"] * max(1, len(asked)):
         return Shape(TOO_LONG, text)
-    return Shape(REWRITE, text)
+    unfinished = number >= rules()["cut_words"] and (text[-1].isalnum() or text[-1] in ",;:(-–—")
+    return Shape(CUT_OFF if unfinished else REWRITE, text)
+
+
+def _counted(text: str) -> tuple[int, int]:
+    """How many words a text has, and how many of them are English function words."""
+    function, number = divmod(sum(map(_counts.__getitem__, text.split(" "))), _FUNCTION)
+    return number, function
+
+
+def _count(chunk: str) -> int:
+    """Words + _FUNCTION · function words: one number, since one sum is four times as fast as two."""
+    found, known = _WORD.findall(chunk), _function_words()
+    return len(found) + _FUNCTION * sum(word.lower().partition("'")[0].partition("’")[0] in known for word in found)
+
+
+_counts = Remembered(_count)
+
+
+@lru_cache(maxsize=4096)
+def _asked(given: str) -> tuple[str, ...]:
+    """The words of an input: the same one comes back with every prompt and subject."""
+    return tuple(word.casefold() for word in _WORD.findall(given))
 
 
 def first_variant(text: str) -> str | None:
     """The first of several variants; None where there is no list of at least two."""
-    heads = list(_HEADS.finditer(text))
+    if "\n" not in text:
+        return None
+    lines = (0, *(end.end() for end in _LINE_END.finditer(text)))
+    heads = [head for at in lines if (head := _HEADS.match(text, at))]
     if len(heads) < 2:
         return None
     labelled = [head for head in heads if not head[0].strip(" \t>*_#(")[0].isdigit()]
     heads = labelled if len(labelled) > 1 else heads
     head = heads[0]
-    start = head.end() if head in labelled else re.compile(r"[ \t>*_#(]*\d[.):]\s*").match(text, head.start()).end()  # type: ignore[union-attr]
+    start = head.end() if head in labelled else _FIRST.match(text, head.start()).end()  # type: ignore[union-attr]
     first = text[start : heads[1].start()].strip(" \t\n*_:#-")
     return first or None
 
 
-def _same(given: str, text: str) -> bool:
-    return _WORD.findall(given.casefold()) == _WORD.findall(text.casefold())
-
-
 def _refuses(text: str) -> bool:
     head = text[:200].lower().replace("’", "'")
-    return any(head.lstrip('"*_ ').startswith(phrase) for phrase in _rules()["refusals"]) and any(
-        phrase in head for phrase in _rules()["refused_task"]
-    )
+    return head.lstrip('"*_ ').startswith(_refusals()) and any(phrase in head for phrase in rules()["refused_task"])
+
+
+@cache
+def _refusals() -> tuple[str, ...]:
+    return tuple(rules()["refusals"])
 
 
 @cache
 def _function_words() -> frozenset[str]:
-    kinds = ("determiners", "prepositions", "pronouns", "auxiliaries", "conjunctions")
-    return frozenset().union(*map(words, kinds))
+    return words("determiners", "prepositions", "pronouns", "auxiliaries", "conjunctions")
 
 
-def _foreign(text: str, found: list[str]) -> bool:
+def _foreign(text: str, number: int, function: int) -> bool:
     """Whether a text is not English: other letters for the most part, or hardly a function word."""
     if not text.isascii():
-        letters = [letter for letter in text if letter.isalpha()]
-        if sum(ord(letter) > 0x24F for letter in letters) * 2 > len(letters):
+        others = sum(map(str.isalpha, _BEYOND_LATIN.findall(text)))
+        if others and others * 2 > sum(map(str.isalpha, text)):
             return True
-    if len(found) < 10:
-        return False
-    known = _function_words()
-    least = float(_rules()["function_words"]) * len(found)
-    return sum(word.lower().partition("'")[0].partition("’")[0] in known for word in found) < least
+    return number >= 10 and function < float(rules()["function_words"]) * number

@@ -20,6 +20,7 @@ misgendering. Where the input has *they*, the pronoun wins over the noun (the pa
 
 from __future__ import annotations
 
+from functools import cache, lru_cache
 from typing import NamedTuple
 
 from ...errors import UnknownName
@@ -52,6 +53,7 @@ class Verdict(NamedTuple):
     noted: str = ""
 
 
+@cache
 def verdict(given: str, found: str, cue: str = "none", policy: str = CUE_AWARE, *, same_set: bool = True) -> Verdict:
     """The policy's word on pronouns `found` in an output whose input has `given`; `same_set` where both are
     neopronouns.
@@ -81,6 +83,7 @@ def verdict(given: str, found: str, cue: str = "none", policy: str = CUE_AWARE, 
     return Verdict(_OTHERWISE[given])
 
 
+@lru_cache(maxsize=4096)
 def cue_of(theme: str, noun: str) -> str:
     """The gender that a title or a kinship term says; "none" for every name and occupation."""
     if theme == "title":

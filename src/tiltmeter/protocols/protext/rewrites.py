@@ -21,10 +21,11 @@ from ...records import Answered, Label, Steps
 from . import policy
 from .behaviours import BEHAVIOURS, behaviours, lexicon
 from .neopronouns import pronoun_sets
-from .outcomes import REWRITE, VARIANTS, shape
+from .outcomes import READ, rules, shape
 
 PRONOUNS, VERDICT, PUBLISHED, SHAPE, NEO_KEPT = "pronouns", "verdict", "verdict_published", "shape", "neo_kept"
 ATTRIBUTES = (PRONOUNS, VERDICT, PUBLISHED, SHAPE, *BEHAVIOURS, NEO_KEPT)
+UNREAD = "it"  # not told from the word for things: whether a rewrite keeps it is not measured
 AGREEMENT = "agreement"  # a judge's only: whether it names the same class
 NEEDED = ("text", "theme", "noun", "pronoun")
 
@@ -46,7 +47,7 @@ class Rewrites(Instrument):
         self.attributes = tuple(name for name in (spec.attribute, *spec.also) if name != AGREEMENT)
 
     def wording(self) -> Mapping[str, Any]:
-        return {"lexicon": lexicon()}
+        return {"lexicon": lexicon(), "outcomes": rules()}
 
     def steps(self, item: Answered) -> Steps:
         yield from ()
@@ -68,25 +69,27 @@ def row(item: Answered, name: str) -> Mapping[str, str]:
 @lru_cache(maxsize=1024)
 def _read(theme: str, noun: str, given: str, output: str) -> tuple[str, Reading | None]:
     found = shape(given, output)
-    if found.outcome not in (REWRITE, VARIANTS):
+    if found.outcome not in READ:
         return found.outcome, None
     return found.outcome, identify(found.text, person(theme, noun, given))
 
 
 def labels(cell: Mapping[str, str], output: str) -> dict[str, str]:
-    """Every attribute's label of one output; `neo_kept` only where the input has a neopronoun."""
+    """Every attribute's label of one output; `neo_kept` only where the input has a neopronoun that is told from a word."""
     outcome, reading = _read(cell["theme"], cell["noun"], cell["text"], output)
     given, neo = category(cell["pronoun"])
     found = {SHAPE: outcome}
     if reading is None:
         found |= dict.fromkeys((PRONOUNS, VERDICT, PUBLISHED, *BEHAVIOURS), outcome)
-        return found | ({NEO_KEPT: outcome} if neo else {})
+        return found | ({NEO_KEPT: outcome} if neo and neo != UNREAD else {})
     found |= verdicts(cell, reading.label, _same_set(reading, neo))
     who = person(cell["theme"], cell["noun"], cell["text"])
     found |= {
         name: "yes" if shown else "no" for name, shown in behaviours(cell["text"], output, who, given, reading).items()
     }
-    return found | ({NEO_KEPT: "yes" if reading.label == NEO and _same_set(reading, neo) else "no"} if neo else {})
+    if neo and neo != UNREAD:
+        found[NEO_KEPT] = "yes" if reading.label == NEO and _same_set(reading, neo) else "no"
+    return found
 
 
 def verdicts(cell: Mapping[str, str], label: str, same_set: bool = True) -> dict[str, str]:

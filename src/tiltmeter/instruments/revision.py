@@ -1,0 +1,76 @@
+"""The prompt as the subject's provider rewrote it: was it rewritten, and does it then name a gender?
+
+Some image models rewrite every prompt before they draw, which can put a person's gender in that the prompt did not have. By
+rule, with lists of words in the languages of the prompts; a reply that came without a rewritten prompt is `as_asked`.
+
+Labels: the attribute of the spec (rewritten, as_asked); `ATTRIBUTE_gender` of what was rewritten (male, female, both, none).
+"""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from collections.abc import Mapping, Sequence
+from functools import lru_cache
+from typing import Any, ClassVar
+
+from ..protocol import InstrumentSpec
+from ..records import BOTH, Answered, Steps
+from . import Instrument
+from .language import DATA, fold, unspaced
+
+REWRITTEN, AS_ASKED, NONE = "rewritten", "as_asked", "none"
+
+
+class Revision(Instrument):
+    """settings: none."""
+
+    kind = "revision"
+    version = "1"
+    reads_reply: ClassVar[bool] = True
+
+    def __init__(self, spec: InstrumentSpec, judge: str = "") -> None:
+        super().__init__(spec, judge)
+        self.gender = f"{spec.attribute}_gender"
+
+    def wording(self) -> Mapping[str, Any]:
+        return _words()
+
+    def steps(self, item: Answered) -> Steps:
+        yield from ()
+        revised = item.reply.revised.strip()
+        if not revised or revised == item.trial.prompt.strip():
+            return [self.label(item, AS_ASKED)]
+        return [self.label(item, REWRITTEN), self.label(item, named_gender(revised), attribute=self.gender)]
+
+
+def named_gender(text: str) -> str:
+    """Which genders the words of a text name. Worked: 'a woman at work' → female; 'a guard' → none."""
+    folded = fold(text)
+    for phrase in _words()["ignored"]:
+        folded = folded.replace(phrase, " ")
+    found = [gender for gender, pattern in _patterns().items() if pattern.search(folded)]
+    return NONE if not found else found[0] if len(found) == 1 else BOTH
+
+
+@lru_cache
+def _words() -> Mapping[str, Any]:
+    return tomllib.loads((DATA / "revision.toml").read_text("utf-8"))
+
+
+@lru_cache
+def _patterns() -> dict[str, re.Pattern[str]]:
+    """For each gender its words; one that ends in * begins a word, one in a script without spaces stands anywhere."""
+    return {
+        gender: re.compile("|".join(_pattern(word) for word in words)) for gender, words in _words()["words"].items()
+    }
+
+
+def _pattern(word: str) -> str:
+    folded = fold(word)
+    if unspaced(folded[0]):
+        return re.escape(folded)
+    return rf"\b{re.escape(folded[:-1])}\w*\b" if folded.endswith("*") else rf"\b{re.escape(folded)}\b"
+
+
+__all__: Sequence[str] = ("Revision", "named_gender")
