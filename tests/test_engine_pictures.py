@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from tiltmeter.engine import Engine, Job, Models
-from tiltmeter.errors import TransientError, Unanswered
+from tiltmeter.errors import Incapable, TransientError, Unanswered
 from tiltmeter.limits import Limits, Tally
 from tiltmeter.models import Model, Price, Queued
 from tiltmeter.records import Message, Output, Reply, Request
@@ -20,6 +20,8 @@ from .drawing import opened, picture
 class Painter(Model):
     """Draws the same picture, or what it is told to send."""
 
+    makes = ("pictures",)
+
     def __init__(self, content: bytes, price: Price | None = None) -> None:
         self.name, self.content, self.price = "painter", content, price
 
@@ -29,6 +31,8 @@ class Painter(Model):
 
 class Studio(Queued):
     """Takes orders; each is ready after `polls` looks."""
+
+    makes = ("pictures",)
 
     def __init__(self, polls: int = 1) -> None:
         self.name, self.polls, self.orders, self.looks = "studio", polls, 0, 0
@@ -76,6 +80,13 @@ def test_a_picture_is_stored_once_with_what_it_is(tmp_path: Path) -> None:
         assert list((tmp_path / "blobs").iterdir()) == [tmp_path / "blobs" / blob]
         assert tally.spent == pytest.approx(0.12)  # three pictures at 4 cents
         assert {row[0] for row in store.rows("SELECT revised FROM calls")} == {"a photo of a guard"}
+
+
+def test_a_model_that_writes_is_not_asked_for_a_picture(tmp_path: Path) -> None:
+    writer = Painter(picture())
+    writer.makes = ("text",)
+    with Store(tmp_path, create=True, writing=True) as store, pytest.raises(Incapable, match="Name a model that draws"):
+        drive(store, writer, "a")
 
 
 @pytest.mark.parametrize(

@@ -273,6 +273,7 @@ class Engine:
 
     async def _ask(self, model: Model, request: Request) -> Reply:
         """Asks; work that is handed in and fetched is handed in once, also by a process that was killed since."""
+        model.check(request)
         if isinstance(model, Queued):
             remote = self._store.remote(request.key)
             if not remote:

@@ -75,6 +75,8 @@ def _opened(content: bytes) -> Image:
         image: Any = _open(pillow, content)
     except PIL.UnidentifiedImageError:
         raise Unusable("is no PNG, JPEG, WebP or GIF") from None
+    except Unusable:
+        raise
     except (OSError, SyntaxError, ValueError, EOFError) as error:
         raise Unusable(f"breaks off or is damaged ({error})") from None
     frames = getattr(image, "n_frames", 1)

@@ -21,7 +21,7 @@ from tiltmeter.errors import (
     UsageError,
 )
 from tiltmeter.limits import Limits, Tally
-from tiltmeter.models import FREE, Price, http
+from tiltmeter.models import FREE, Price, connection
 from tiltmeter.models.http import HttpModel
 from tiltmeter.models.openai import OpenAIChat, openai
 from tiltmeter.models.planted import planted
@@ -291,7 +291,7 @@ def test_json_without_end_or_bottom() -> None:
 
 
 def test_a_reply_that_is_too_long(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(http, "MAX_REPLY", 2**20)
+    monkeypatch.setattr(connection, "MAX_REPLY", 2**20)
     with pytest.raises(ModelError, match="more than 1 MiB"):
         talk_to_loud(ok(b" " * (2**20 + 1)), request())
 
@@ -487,4 +487,4 @@ def test_the_parameter_that_an_error_names(message: str, parameter: str) -> None
     [("7", 7.0), ("0.5", 0.5), ("-3", 0.0), ("soon", None), ("", None), ("Thu, 01 Jan 1970 00:00:00 GMT", 0.0)],
 )
 def test_retry_after_in_its_forms(value: str, seconds: float | None) -> None:
-    assert http._retry_after({"Retry-After": value}) == seconds
+    assert connection._retry_after({"Retry-After": value}) == seconds

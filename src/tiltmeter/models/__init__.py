@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
+from ..errors import Incapable
 from ..records import Reply, Request
 
 # The most tokens that one picture is billed as: gpt-4o-mini, 2,833 and 5,667 for each of up to eight tiles (OpenAI's guide to
@@ -49,12 +50,25 @@ FREE = Price(0.0, 0.0)
 
 
 class Model:
-    """A subject or a judge. `price` None means unknown; `parallel` is how many calls it takes at once."""
+    """A subject or a judge. `price` None means unknown; `parallel` is how many calls it takes at once.
+
+    makes: what comes out, "text" or "pictures" or both.
+    """
 
     name: str
     price: Price | None = None
     parallel: int = 16
     continues: bool = False  # takes a begun answer
+    makes: tuple[str, ...] = ("text",)
+
+    def check(self, request: Request) -> None:
+        """Raises Incapable where a model that writes is asked for a picture, or one that draws for text."""
+        if request.size and "pictures" not in self.makes:
+            raise Incapable(f"{self.name} writes text, and pictures are asked for. Name a model that draws, for instance "
+                            "--model openai:gpt-image-2")  # fmt: skip
+        if not request.size and "text" not in self.makes:
+            raise Incapable(f"{self.name} draws pictures, and text is asked for. Name a model that writes, for instance "
+                            "openai:gpt-4.1-mini")  # fmt: skip
 
     async def open(self) -> None:
         """Called once before the first request, in the loop that asks."""
@@ -70,8 +84,8 @@ class Model:
 class Queued(Model):
     """A model that is given work and asked later whether it is done. The engine stores the id before it asks."""
 
-    async def submit(self, request: Request) -> str:
-        """Hands the request in, once; the provider's id of the work. Errors as in `ask`."""
+    async def submit(self, request: Request) -> str | Reply:
+        """Hands the request in, once; the provider's id of the work, or its refusal. Errors as in `ask`."""
         raise NotImplementedError
 
     async def fetch(self, request: Request, remote: str) -> Reply:

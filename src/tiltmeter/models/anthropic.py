@@ -17,7 +17,8 @@ from typing import Any
 from ..errors import Incapable, UsageError
 from ..records import ANSWER, REFUSAL, Message, Reply, Request
 from . import Price
-from .http import NO_LOGPROBS, HttpModel, HttpRequest, believed, message
+from .connection import message
+from .http import NO_LOGPROBS, HttpModel, HttpRequest, believed
 from .pictures import Read, prepared
 from .provider import ANTHROPIC
 from .text import whole

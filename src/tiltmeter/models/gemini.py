@@ -17,14 +17,17 @@ from urllib.parse import quote
 
 from ..records import ANSWER, ERROR, REFUSAL, Message, Reply, Request, Token
 from . import Price
-from .http import HttpModel, HttpRequest, believed, message
+from .connection import message
+from .http import HttpModel, HttpRequest, believed
 from .pictures import Read, prepared
 from .provider import GEMINI
 from .text import whole
 
 # Reasons to stop (and to block a prompt) that are a policy's doing, and those after which the text is none.
-_POLICY = {"SAFETY", "RECITATION", "BLOCKLIST", "PROHIBITED_CONTENT", "SPII", "IMAGE_SAFETY"}
-_BROKEN = {"OTHER", "LANGUAGE", "MALFORMED_FUNCTION_CALL", "MALFORMED_RESPONSE", "UNEXPECTED_TOOL_CALL"}
+_POLICY = {"SAFETY", "RECITATION", "BLOCKLIST", "PROHIBITED_CONTENT", "SPII", "IMAGE_SAFETY", "IMAGE_PROHIBITED_CONTENT",
+           "IMAGE_RECITATION"}  # fmt: skip
+_BROKEN = {"OTHER", "LANGUAGE", "MALFORMED_FUNCTION_CALL", "MALFORMED_RESPONSE", "UNEXPECTED_TOOL_CALL", "NO_IMAGE",
+           "IMAGE_OTHER"}  # fmt: skip
 _NAMES = {"temperature": "temperature", "topP": "top_p", "topK": "top_k", "seed": "seed"}
 _SIGNS = {  # what an error says → what is left out
     "thinking": "thinking",
@@ -40,11 +43,11 @@ class GeminiContent:
     """The dialect: `build` and `parse` are pure. think_off: thinking can be switched off, and is."""
 
     def __init__(self, model: str, key: str, *, think_off: bool = False, read: Read | None = None) -> None:
-        self._path = f"/models/{quote(model, safe='')}:generateContent"
+        self.path = f"/models/{quote(model, safe='')}:generateContent"
         self._think_off, self._read = think_off, read
-        self._headers = {"Content-Type": "application/json"}
+        self.headers = {"Content-Type": "application/json"}
         if key:
-            self._headers["x-goog-api-key"] = key
+            self.headers["x-goog-api-key"] = key
 
     def build(self, request: Request, omitted: frozenset[str]) -> HttpRequest:
         sampling = request.sampling
@@ -71,7 +74,7 @@ class GeminiContent:
         system = [{"text": each.content} for each in request.messages if each.role == "system"]
         if system:
             body["systemInstruction"] = {"parts": system}
-        return HttpRequest(self._path, self._headers, body, tuple(left_out))
+        return HttpRequest(self.path, self.headers, body, tuple(left_out))
 
     def _parts(self, message: Message, longest: int) -> list[dict[str, Any]]:
         shown = [prepared(name, self._read, longest) for name in message.pictures]
@@ -150,9 +153,14 @@ def _usage(usage: Any, request: Request) -> tuple[int, int] | None:
 
 
 def gemini(model: str, *, base_url: str = "", price: Price | None = None, timeout: float = 120.0, concurrency: int = 16,
-           omitted: tuple[str, ...] = (), think_off: bool = False, read: Read | None = None, **_: Any) -> HttpModel:  # fmt: skip
-    """`gemini:MODEL`; the key comes from GEMINI_API_KEY, or from GOOGLE_API_KEY."""
+           omitted: tuple[str, ...] = (), think_off: bool = False, read: Read | None = None, modality: str = "",
+           **_: Any) -> HttpModel:  # fmt: skip
+    """`gemini:MODEL`; the key comes from GEMINI_API_KEY, or from GOOGLE_API_KEY. modality: what comes out, where it is known."""
+    from .gemini_images import GeminiPictures
+
     place = GEMINI.place(model, base_url, price)
-    return HttpModel(f"gemini:{model}", GeminiContent(model, place.key, think_off=think_off, read=read), place.url, key=place.key,
+    writing = GeminiContent(model, place.key, think_off=think_off, read=read)
+    return HttpModel(f"gemini:{model}", None if modality == "image" else writing, place.url,
+                     drawing=None if modality == "text" else GeminiPictures(writing), key=place.key,
                      key_name=GEMINI.keys[0], price=place.price, timeout=timeout, parallel=concurrency,
                      omitted=omitted)  # fmt: skip

@@ -1,26 +1,26 @@
-"""HTTP, once for all providers: a thin client over aiohttp. A `Dialect` says what is sent and what came back.
+"""Models behind HTTP that answer at once. A `Dialect` says what is sent and what came back; connection.py does the rest.
 
-What a status means is the same everywhere: 408, 409, 425, 429, 5xx, a lost or truncated reply may pass (TransientError);
-401, 402, 403, 404, a redirect, a page of HTML do not (ModelError). A provider that uses another status for one of these
-is translated by its dialect (`status`). A parameter that the model refuses is left out from then on, and every reply
-says so (`omitted`). Keys never reach a message: they are cut out of whatever a server says.
+A provider that uses a status in a sense of its own is translated by its dialect (`status`). A parameter that the model
+refuses is left out from then on, and every reply says so (`omitted`).
+
+A provider has one dialect for text and another for pictures (the size that a request names decides), or only one of them.
 """
 
 from __future__ import annotations
 
-import json
-from collections.abc import Collection, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import replace
-from typing import Any, NamedTuple, NoReturn, Protocol
+from functools import partial
+from typing import Any, Generic, NamedTuple, Protocol, TypeVar
 
-from ..errors import Incapable, MissingKey, ModelError, TiltmeterError, TransientError
+from ..errors import Incapable, ModelError
 from ..records import ANSWER, Reply, Request
 from . import DRAWN_TOKENS, PICTURE_TOKENS, Model, Price
+from .connection import Answer, Connection, message
+from .fetching import Link, fetched, shortened
 
-MAX_REPLY = 64 * 2**20  # bytes; more than any reply that is meant
 NO_LOGPROBS = "gives no log-probabilities, which this mode reads. Type: --mode sampled"
-KEPT = 4.0  # seconds that an idle connection is kept: llama.cpp's server and uvicorn close theirs after 5
-_PASSING = {408, 409, 425, 429}
+T = TypeVar("T")
 
 
 class HttpRequest(NamedTuple):
@@ -32,14 +32,11 @@ class HttpRequest(NamedTuple):
     omitted: tuple[str, ...] = ()
 
 
-class Dialect(Protocol):
-    """A provider's wire format."""
+class Speech(Protocol):
+    """What every dialect has: how a request is put, and what an error means."""
 
     def build(self, request: Request, omitted: frozenset[str]) -> HttpRequest:
         """What is sent, without the parameters in `omitted`."""
-
-    def parse(self, request: Request, body: Any) -> Reply:
-        """The reply in a 200; raises ValueError with a reason where the body is not one."""
 
     def refused(self, request: Request, body: Any) -> Reply | None:
         """The reply where an error status is a policy refusal, a result and not an error; else None."""
@@ -48,150 +45,99 @@ class Dialect(Protocol):
         """The parameter that an error 400 complains of and that can be left out, or ""."""
 
 
-class Translating(Dialect, Protocol):
+class Dialect(Speech, Protocol):
+    """A provider's wire format, for a reply that comes at once."""
+
+    def parse(self, request: Request, body: Any) -> Reply | Link:
+        """The reply in a 200, or with a link to its picture; raises ValueError with a reason where the body is not one."""
+
+
+class Translating(Speech, Protocol):
     """A dialect whose provider uses statuses in a sense of its own."""
 
     def status(self, status: int, body: Any) -> tuple[int, float | None]:
         """The status as HTTP means it (401 wrong key, 402 no credit, 429 too fast), and seconds to wait where said."""
 
 
-class HttpModel(Model):
-    """A model behind HTTP."""
+class Got(NamedTuple, Generic[T]):
+    """A good status: what was sent for it, what came, and what the dialect found in it."""
 
-    def __init__(self, name: str, dialect: Dialect, base_url: str, *, key: str = "", key_name: str = "",
-                 price: Price | None = None, timeout: float = 120.0, parallel: int = 16, continues: bool = False,
-                 omitted: Collection[str] = ()) -> None:  # fmt: skip
+    sent: HttpRequest
+    answer: Answer
+    found: T
+
+
+class Exchange:
+    """A dialect over a connection. omitted: what the model is known to refuse; what it refuses is added."""
+
+    def __init__(self, connection: Connection, dialect: Speech, omitted: Collection[str] = ()) -> None:
+        self._connection, self._dialect, self._omitted = connection, dialect, frozenset(omitted)
+
+    async def send(self, request: Request, read: Callable[[Any], T]) -> Got[T] | Reply:
+        """What `read` finds in the reply's body, or a policy refusal; any other error is raised."""
+        while True:
+            wanted = self._dialect.build(request, self._omitted)
+            answer = await self._connection.send(self._connection.base + wanted.path, wanted.headers, wanted.body)
+            if 200 <= answer.status < 300:
+                try:
+                    return Got(wanted, answer, self._connection.read(answer, read))
+                except ModelError:
+                    answer = answer._replace(status=_inside(answer.body))
+                    if not answer.status:
+                        raise
+            refused = self._dialect.refused(request, answer.body)
+            if refused is not None:
+                return replace(refused, text=self._connection.clean(refused.text))
+            parameter = self._dialect.unwelcome(answer.body) if answer.status in (400, 422) else ""
+            omitted = self._omitted | {parameter}
+            if not parameter or self._dialect.build(request, omitted) == wanted:
+                meant, wait = self.meant(answer)
+                said = self._connection.said(answer)
+                if request.logprobs and meant in (400, 422) and "logprob" in said.lower():
+                    raise Incapable(f"{self._connection.name} {NO_LOGPROBS} It said: {said}")
+                self._connection.fail(answer, meant, wait)
+            self._omitted = omitted
+
+    def meant(self, answer: Answer) -> tuple[int, float | None]:
+        """A status as HTTP means it, and seconds to wait where the body says so."""
+        translated: tuple[int, float | None] = getattr(self._dialect, "status", as_said)(answer.status, answer.body)
+        return translated
+
+
+class HttpModel(Model):
+    """A model behind HTTP. drawing: the dialect of pictures; a model may lack either of the two."""
+
+    def __init__(self, name: str, dialect: Dialect | None, base_url: str, *, drawing: Dialect | None = None, key: str = "",
+                 key_name: str = "", price: Price | None = None, timeout: float = 120.0, parallel: int = 16,
+                 continues: bool = False, omitted: Collection[str] = ()) -> None:  # fmt: skip
         self.name, self.price, self.parallel, self.continues = name, price, parallel, continues
-        self._dialect, self._base, self._timeout = dialect, base_url.rstrip("/"), timeout
-        self._key, self._key_name = key, key_name
-        self._omitted = frozenset(omitted)  # what the model is known to refuse, then what it refused
-        self._met = False
-        self._session: Any = None
+        self.connection = Connection(name, base_url, key=key, key_name=key_name, timeout=timeout)
+        self._dialects = {made: used for made, used in (("text", dialect), ("pictures", drawing)) if used is not None}
+        self.makes = tuple(self._dialects)
+        self._exchanges = {made: Exchange(self.connection, used, omitted) for made, used in self._dialects.items()}
 
     @property
     def base_url(self) -> str:
-        return self._base
+        return self.connection.base
 
     async def open(self) -> None:
-        import aiohttp
-
-        self._aiohttp = aiohttp
-        self._session = aiohttp.ClientSession(
-            connector=aiohttp.TCPConnector(limit=0, ttl_dns_cache=300, keepalive_timeout=KEPT),
-            timeout=aiohttp.ClientTimeout(total=self._timeout, sock_connect=min(20.0, self._timeout)),
-            auto_decompress=True,
-        )
+        await self.connection.open()
 
     async def close(self) -> None:
-        if self._session is not None:
-            await self._session.close()
+        await self.connection.close()
 
     async def ask(self, request: Request) -> Reply:
-        while True:
-            wanted = self._dialect.build(request, self._omitted)
-            status, headers, content = await self._post(wanted)
-            if status == 200:
-                raw = self._clean(content.decode("utf-8", "replace"))
-                return replace(self._read(request, content), omitted=wanted.omitted, raw=raw)
-            body = _json(content)
-            refused = self._dialect.refused(request, body)
-            if refused is not None:
-                return replace(refused, text=self._clean(refused.text))
-            parameter = self._dialect.unwelcome(body) if status in (400, 422) else ""
-            omitted = self._omitted | {parameter}
-            if not parameter or self._dialect.build(request, omitted) == wanted:
-                self._fail(request, status, headers, body, content)
-            self._omitted = omitted
-
-    async def _post(self, wanted: HttpRequest) -> tuple[int, Mapping[str, str], bytes]:
-        data = json.dumps(wanted.body, ensure_ascii=False).encode()
-        try:
-            async with self._session.post(
-                self._base + wanted.path, data=data, headers=wanted.headers, allow_redirects=False
-            ) as response:
-                content = await self._content(response)
-                self._met = True
-                return response.status, response.headers, content
-        except (TimeoutError, self._aiohttp.ClientError, OSError) as error:
-            raise self._lost(error) from None
-
-    async def _content(self, response: Any) -> bytes:
-        content = bytearray()
-        async for chunk in response.content.iter_any():
-            content += chunk
-            if len(content) > MAX_REPLY:
-                raise ModelError(
-                    f"{self.name} sent more than {MAX_REPLY // 2**20} MiB for one reply. Check --base-url."
-                )
-        return bytes(content)
-
-    def _lost(self, error: Exception) -> TiltmeterError:
-        """What a failed connection means. Before the first reply of all, an address that does not answer is a wrong one."""
-        aiohttp = self._aiohttp
-        said = self._clean(str(error)) or type(error).__name__
-        if isinstance(error, aiohttp.InvalidURL | aiohttp.NonHttpUrlClientError):
-            return ModelError(f"'{self._base}' is not a URL. Type for instance: --base-url http://localhost:8000/v1")
-        if not self._met and isinstance(error, aiohttp.ClientConnectorError | aiohttp.ConnectionTimeoutError):
-            return ModelError(f"Nothing answers at {self._base} ({said}). Start the server, or mend --base-url.")
-        if not self._met and isinstance(error, aiohttp.ClientResponseError):
-            return ModelError(f"{self._base} does not speak HTTP ({said}). Mend --base-url.")
-        if isinstance(error, TimeoutError):
-            return TransientError(f"{self.name} did not answer within {self._timeout:g} s")
-        return TransientError(f"{self.name}: {said}")
-
-    def _read(self, request: Request, content: bytes) -> Reply:
-        if content.lstrip()[:1] == b"<":
-            raise ModelError(
-                f"{self._base} answers with a web page, not with an API. The base URL of most servers ends in /v1."
-            )
-        body = _json(content)
-        if body is None:
-            raise TransientError(f"{self.name} sent JSON that breaks off: {self._start(content)}")
-        try:
-            reply = self._dialect.parse(request, body)
-        except (ValueError, KeyError, TypeError, IndexError, AttributeError) as error:
-            problem = error if isinstance(error, ValueError) else f"unexpected shape ({type(error).__name__} {error})"
-            raise ModelError(
-                f"{self._base} does not answer as {self.name} should: {self._clean(str(problem))}. It said: "
-                f"{self._start(content)}"
-            ) from None
-        if request.logprobs and reply.outcome == ANSWER and not any(reply.alternatives):
+        made = "pictures" if request.size else "text"
+        got = await self._exchanges[made].send(request, partial(self._dialects[made].parse, request))
+        if isinstance(got, Reply):
+            return got
+        raw = shortened(got.answer.body) if request.size else got.answer.content.decode("utf-8", "replace")
+        found = got.found
+        if isinstance(found, Link):
+            found = await fetched(self.connection, found, got.sent.headers)
+        if request.logprobs and found.outcome == ANSWER and not any(found.alternatives):
             raise Incapable(f"{self.name} {NO_LOGPROBS}")
-        return reply
-
-    def _fail(self, request: Request, status: int, headers: Mapping[str, str], body: Any, content: bytes) -> NoReturn:
-        said = self._clean(message(body))[:300] or self._start(content)
-        meant, wait = getattr(self._dialect, "status", as_said)(status, body)  # a dialect need not have it
-        if request.logprobs and meant in (400, 422) and "logprob" in said.lower():
-            raise Incapable(f"{self.name} {NO_LOGPROBS} It said: {said}")
-        if meant in (401, 403):
-            how = f"Set {self._key_name} in the environment." if self._key_name else "Check the key."
-            raise MissingKey(f"{self.name} refuses the key (HTTP {status}): {said} {how}")
-        if meant == 402:
-            raise ModelError(f"{self.name}: the account has no credit left (HTTP {status}): {said}")
-        if meant in _PASSING or meant >= 500:
-            raise TransientError(
-                f"{self.name} answered HTTP {status}: {said}", _retry_after(headers) if wait is None else wait
-            )
-        if meant == 404:
-            kind = self.name.partition(":")[0]
-            raise ModelError(
-                f"{self._base} does not know this model or this path (HTTP 404): {said} Check the name "
-                f"after '{kind}:' and --base-url (most end in /v1)."
-            )
-        if 300 <= status < 400:
-            raise ModelError(
-                f"{self._base} redirects (HTTP {status}); redirects are not followed, since they would carry "
-                "the key along. Give the final address as --base-url."
-            )
-        raise ModelError(f"{self.name} refuses the request (HTTP {status}): {said}")
-
-    def _clean(self, text: str) -> str:
-        return text.replace(self._key, "***") if self._key else text
-
-    def _start(self, content: bytes) -> str:
-        """The beginning of a reply. It is cut after the key is taken out, so that no piece of the key is left."""
-        return self._clean(content[:4096].decode("utf-8", "replace"))[:120].replace("\n", " ")
+        return replace(found, omitted=got.sent.omitted, raw=self.connection.clean(raw))
 
 
 def believed(prompt: Any, completion: Any, request: Request) -> tuple[int, int] | None:
@@ -207,41 +153,14 @@ def believed(prompt: Any, completion: Any, request: Request) -> tuple[int, int] 
     return None if prompt > sent or completion > most else (prompt, completion)
 
 
-def _json(content: bytes) -> Any:
-    try:
-        return json.loads(content)
-    except (ValueError, RecursionError):
-        return None
+def _inside(body: Any) -> int:
+    """The status of an error that came with a good one, or 0 where there is none inside."""
+    error = body.get("error") if isinstance(body, dict) else None
+    code = error.get("code") if isinstance(error, dict) else None
+    return 0 if not error else code if isinstance(code, int) and 400 <= code < 600 else 500
 
 
 def as_said(status: int, body: Any) -> tuple[int, None]:
-    """What OpenAI and those who follow it mean: an empty account answers 429, as a client that is too fast does."""
+    """What OpenAI and those who follow it mean: an empty account answers 429 or 400, as other errors do."""
     said = message(body)
     return (402 if "insufficient_quota" in said or "billing" in said.lower() else status), None
-
-
-def message(body: Any) -> str:
-    """What an error body says, in the shapes that servers use."""
-    if not isinstance(body, dict):
-        return ""
-    error = body.get("error", body)
-    if isinstance(error, dict):
-        parts = [str(error[name]) for name in ("code", "type", "message", "detail") if error.get(name)]
-        return " ".join(dict.fromkeys(parts))
-    return str(error)
-
-
-def _retry_after(headers: Mapping[str, str]) -> float | None:
-    """Seconds of a Retry-After header in either of its two forms (RFC 9110, 10.2.3)."""
-    value = headers.get("Retry-After", "")
-    try:
-        return max(0.0, float(value))
-    except ValueError:
-        pass
-    from datetime import UTC, datetime
-    from email.utils import parsedate_to_datetime
-
-    try:
-        return max(0.0, (parsedate_to_datetime(value) - datetime.now(UTC)).total_seconds())
-    except (ValueError, TypeError):
-        return None

@@ -67,7 +67,9 @@ class Judge:
             return one_of(sentences("judge", "nonsense"), draws[3], self._settings).format(form="?")
         band = Band(self._see(pictures[0]))
         if request.schema:
-            return json.dumps(self._filled(json.loads(request.schema), band, draws))
+            schema = json.loads(request.schema)
+            listed = schema["properties"].get("attributes", {}).get("items")
+            return json.dumps(_chosen(listed, request) if listed else self._filled(schema, band, draws))
         labels = request.messages[-1].content.rstrip().rpartition(": ")[2].split(", ")
         right = band.any_value(labels) or labels[-1]
         return one_of(sentences("judge", "label"), draws[3], self._settings).format(
@@ -108,6 +110,16 @@ class Judge:
             if answer in ways(known, outcome):
                 return outcome
         return _named(known, answer)
+
+
+def _chosen(form: Mapping[str, Any], request: Request) -> dict[str, Any]:
+    """The attributes that a planted model draws and that the question does not name already, with all their values."""
+    told = set(re.findall(r"\w+", request.messages[0].content))
+    parts = form["properties"]["part"]["enum"]
+    return {"attributes": [
+        {"name": name, "part": next((part for part in parts if name.startswith(part)), parts[0]), "values": list(values)}
+        for name, values in drawable().items() if name not in told
+    ]}  # fmt: skip
 
 
 def shown_to(request: Request) -> Mapping[str, str]:

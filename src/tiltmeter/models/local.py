@@ -82,11 +82,11 @@ class LocalModel(HttpModel):
     @property
     def address(self) -> tuple[str, str]:
         """The base URL and the key of the open server, for who wants to look at it with another client."""
-        return self._base, self._key
+        return self.connection.base, self.connection.key
 
     async def open(self) -> None:
         loop = asyncio.get_running_loop()
-        self._base = await loop.run_in_executor(None, self._launch)
+        self.connection.base = await loop.run_in_executor(None, self._launch)
         await super().open()
         self._thinks = await self._begins_in_thought()
 
@@ -130,7 +130,7 @@ class LocalModel(HttpModel):
     def _settings(self, params: Any, file: Path) -> Any:
         params.model.path = str(file)
         params.model_alias = {self._alias}  # else replies carry the file's path
-        params.api_keys = [self._key]
+        params.api_keys = [self.connection.key]
         params.hostnames, params.port = ["127.0.0.1"], 0
         params.ui = params.endpoint_slots = False
         params.verbosity = 0
@@ -144,9 +144,9 @@ class LocalModel(HttpModel):
         """Whether the model's template opens a thought that a begun answer would fall into."""
         messages = [{"role": "user", "content": "?"}, {"role": "assistant", "content": "!"}]
         body = {"messages": messages, "continue_final_message": True, "add_generation_prompt": False}
-        url = self._base.removesuffix("/v1") + "/apply-template"
-        headers = {"Authorization": f"Bearer {self._key}"}
-        async with self._session.post(url, json=body, headers=headers) as response:
+        url = self.connection.base.removesuffix("/v1") + "/apply-template"
+        headers = {"Authorization": f"Bearer {self.connection.key}"}
+        async with self.connection.session.post(url, json=body, headers=headers) as response:
             prompt = (await response.json())["prompt"] if response.status == 200 else ""
         return any(prompt.count(opened) > prompt.count(closed)
                    for opened, closed in (("<think>", "</think>"), ("[THINK]", "[/THINK]")))  # fmt: skip

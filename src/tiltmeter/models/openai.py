@@ -13,6 +13,7 @@ from typing import Any
 from ..records import ERROR, REFUSAL, Message, Reply, Request, Token
 from . import Price
 from .http import HttpModel, HttpRequest, believed
+from .openai_images import OpenAIImages
 from .pictures import Read, prepared
 from .provider import OPENAI
 from .text import whole
@@ -134,10 +135,14 @@ def _logprob(entry: dict[str, Any]) -> float:
 
 
 def openai(model: str, *, base_url: str = "", price: Price | None = None, timeout: float = 120.0, concurrency: int = 16,
-           omitted: tuple[str, ...] = (), read: Read | None = None, **_: Any) -> HttpModel:  # fmt: skip
-    """`openai:MODEL`; the key comes from OPENAI_API_KEY and is needed at OpenAI's own address only."""
+           omitted: tuple[str, ...] = (), read: Read | None = None, modality: str = "", **_: Any) -> HttpModel:  # fmt: skip
+    """`openai:MODEL`; the key comes from OPENAI_API_KEY and is needed at OpenAI's own address only.
+
+    modality: "text" or "image", what comes out, where it is known; else the request decides what is asked of the server.
+    """
     place = OPENAI.place(model, base_url, price)
-    dialect = OpenAIChat(model, place.key, local=not place.official, read=read)
-    return HttpModel(f"openai:{model}", dialect, place.url, key=place.key,
+    writing = OpenAIChat(model, place.key, local=not place.official, read=read)
+    return HttpModel(f"openai:{model}", None if modality == "image" else writing, place.url,
+                     drawing=None if modality == "text" else OpenAIImages(model, place.key), key=place.key,
                      key_name=OPENAI.keys[0], price=place.price, timeout=timeout, parallel=concurrency,
                      continues=not place.official, omitted=omitted)  # fmt: skip

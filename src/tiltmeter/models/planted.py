@@ -43,6 +43,7 @@ class Planted(Model):
 
     continues = True
     parallel = 1000
+    makes = ("text", "pictures")
 
     def __init__(
         self, settings: Settings, price: Price = FREE, timeout: float = 120.0, see: Read | None = None

@@ -35,6 +35,11 @@ class Provider(NamedTuple):
             )
         return Place(url, key, official, FREE if price is None and host in LOOPBACK else price)
 
+    @property
+    def domain(self) -> str:
+        """The part of the host that all of the provider's hosts share: bfl.ai."""
+        return ".".join((urlsplit(self.url).hostname or "").split(".")[-2:])
+
     def key(self) -> str:
         """The key of the environment, or "" where there is none."""
         for name in self.keys:
@@ -76,4 +81,10 @@ OPENAI = Provider("openai", "https://api.openai.com/v1", ("OPENAI_API_KEY",), "g
 ANTHROPIC = Provider("anthropic", "https://api.anthropic.com/v1", ("ANTHROPIC_API_KEY",), "claude-haiku-4-5")
 GEMINI = Provider("gemini", "https://generativelanguage.googleapis.com/v1beta", ("GEMINI_API_KEY", "GOOGLE_API_KEY"),
                   "gemini-3.1-flash-lite")  # fmt: skip
-PROVIDERS = {provider.kind: provider for provider in (OPENAI, ANTHROPIC, GEMINI)}
+BFL = Provider("bfl", "https://api.bfl.ai/v1", ("BFL_API_KEY",), "flux-2-pro")
+REPLICATE = Provider(
+    "replicate", "https://api.replicate.com/v1", ("REPLICATE_API_TOKEN",), "black-forest-labs/flux-1.1-pro"
+)
+IDEOGRAM = Provider("ideogram", "https://api.ideogram.ai/v2", ("IDEOGRAM_API_KEY",), "ideogram-4-5")
+FAL = Provider("fal", "https://queue.fal.run", ("FAL_KEY",), "fal-ai/flux/dev")
+PROVIDERS = {provider.kind: provider for provider in (OPENAI, ANTHROPIC, GEMINI, BFL, REPLICATE, IDEOGRAM, FAL)}

