@@ -38,7 +38,7 @@ from typing import Any
 
 import aiohttp
 
-from tiltmeter import plan, registry
+from tiltmeter import planning, registry
 from tiltmeter.engine import Engine, Job, Models
 from tiltmeter.limits import Limits
 from tiltmeter.models import FREE, Model
@@ -68,10 +68,10 @@ class Lent(Model):
 def probes() -> list[Request]:
     """The exact requests of `roles`, as a run makes them, with the published option order."""
     protocol = registry.protocol("roles")
-    trials = plan.trials(
-        protocol, plan.Choices(("builtin",), languages=("en",), modes=("exact",), begin="The answer is '")
+    trials = planning.trials(
+        protocol, planning.Choices(("builtin",), languages=("en",), modes=("exact",), begin="The answer is '")
     )
-    return [plan.request(trial, protocol) for trial in trials if trial.factors["order"] == "he_first"]
+    return [planning.request(trial, protocol) for trial in trials if trial.factors["order"] == "he_first"]
 
 
 def job(request: Request) -> Job:

@@ -86,15 +86,15 @@ def child(stage: str, folder: Path, url: str, trials: int) -> dict[str, float]:
 
 def inside(stage: str, folder: Path, url: str, trials: int) -> dict[str, float]:
     """What a child does: `subjects` answers trials, `judges` labels them, `resume` is the whole verb again."""
-    from tiltmeter import plan, registry
+    from tiltmeter import planning, registry
     from tiltmeter.engine import Models
-    from tiltmeter.label import annotate
+    from tiltmeter.generating import generate
+    from tiltmeter.labelling import annotate
     from tiltmeter.limits import Limits
-    from tiltmeter.run import generate
     from tiltmeter.store import Store
 
     protocol = registry.protocol("roles")
-    choices = plan.Choices(("openai:m",), languages=("en",), samples=max(1, trials // 196))
+    choices = planning.Choices(("openai:m",), languages=("en",), samples=max(1, trials // 196))
     if stage == "resume":
         from tiltmeter import api
 
@@ -122,12 +122,12 @@ def inside(stage: str, folder: Path, url: str, trials: int) -> dict[str, float]:
 
 def prompts() -> dict[str, str]:
     """A prompt of each stage, as long as the real ones: what a subject is asked, what a judge is shown."""
-    from tiltmeter import plan, registry
-    from tiltmeter.label import annotators
+    from tiltmeter import planning, registry
+    from tiltmeter.labelling import annotators
     from tiltmeter.records import Answered, Output, Reply
 
     protocol = registry.protocol("roles")
-    trial = next(plan.trials(protocol, plan.Choices(("openai:m",), languages=("en",))))
+    trial = next(planning.trials(protocol, planning.Choices(("openai:m",), languages=("en",))))
     judge = annotators(protocol, ("openai:judge",))[-1]
     (request,) = next(judge.steps(Answered(trial, Output(trial.id, "answer", "she", ""), Reply("she"))))
     return {"subjects": trial.prompt, "judges": request.messages[0].content}

@@ -7,8 +7,8 @@ The answers are a planted model's, in varied dress and every language, with refu
 verb, from the stored outputs to stored labels (not in the sum: it is the engine's and the disk's time as well). `analyse`:
 all labels → estimates with intervals and tests.
 
-Of dialogues it is the form alone. The topics are in no figure: judges say them, and their divergence and leaders are tested by
-9,999 shuffles of all outputs, whose time grows with the outputs: about 150 CPU s for 25,000 topics (the design has 2,400).
+Topics of dialogues are said by judges, whose calls are no parsing: they are stored as two judges would have left them who
+agree on the planted topic, nine in ten at once, and are in `analyse` with their divergences and leaders (9,999 shuffles each).
 
 What the benchmark holds in memory (the answers) is kept from the garbage collector; a run reads them piece by piece.
 Exits 1 where load, parse and analyse of a protocol together take over 3 CPU s.
@@ -22,19 +22,21 @@ import json
 import sys
 import tempfile
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
 from tiltmeter import registry
 from tiltmeter.analyse import estimates
 from tiltmeter.engine import Models, wait_for
 from tiltmeter.instruments import identify
-from tiltmeter.label import annotate, annotators
+from tiltmeter.instruments.dialogue import NO_DIALOGUE
+from tiltmeter.labelling import annotate, annotators
 from tiltmeter.limits import Limits
 from tiltmeter.models.planted import planted
-from tiltmeter.plan import Choices
+from tiltmeter.models.planted_dialogues import topic_in
+from tiltmeter.planning import Choices
 from tiltmeter.protocol import Protocol
-from tiltmeter.records import Answered, Message, Output, Reply, Request, Sampling, Trial
+from tiltmeter.records import INVALID, Answered, Label, Message, Output, Reply, Request, Sampling, Trial
 from tiltmeter.store import Store
 
 PROMISE = 3.0
@@ -56,6 +58,20 @@ def answers(protocol: Protocol, number: int) -> Iterator[Answered]:
                       sampling)  # fmt: skip
         reply = model.reply(Request(model.name, (Message("user", trial.prompt),), sampling, nonce=str(index)))
         yield Answered(trial, Output(trial.id, "answer", reply.text, ""), Reply(reply.text), False, cell)
+
+
+def negotiated(store: Store, protocol: Protocol, items: Sequence[Answered]) -> list[Label]:
+    """The labels of an instrument with two judges, of the forms that are stored."""
+    found = []
+    form = {output: value for output, _, attribute, value, _ in store.labelled() if attribute == "form"}
+    for spec in protocol.instruments:
+        if spec.kind == "negotiation":
+            for number, item in enumerate(items):
+                value = form[item.trial.id]
+                said = (value, value) if value in NO_DIALOGUE else (topic_in(item.output.text) or INVALID, "12"[number % 10 == 0])
+                found += [Label(item.trial.id, f"{spec.name}/1@planted", name, one)
+                          for name, one in zip((spec.attribute, *spec.also), said, strict=True)]  # fmt: skip
+    return found
 
 
 def cpu(work: Callable[[], object]) -> float:
@@ -88,8 +104,9 @@ def measured(name: str, number: int, load: float) -> dict[str, float]:
         gc.collect()
         gc.freeze()
         identified = any("identifier" in one.wording() for one in instruments)
-        found = {"load": load if identified else 0.0, "parse": cpu(parse), "label": cpu(lambda: wait_for(label())),
-                 "analyse": cpu(lambda: estimates(store, protocol))}  # fmt: skip
+        found = {"load": load if identified else 0.0, "parse": cpu(parse), "label": cpu(lambda: wait_for(label()))}
+        store.write([], [], negotiated(store, protocol, items))
+        found["analyse"] = cpu(lambda: estimates(store, protocol))
     gc.unfreeze()
     return found
 

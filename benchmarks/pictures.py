@@ -101,15 +101,15 @@ def bare(url: str, pictures: int) -> dict[str, float]:
 
 def engine(url: str, protocol: Path, folder: Path, pictures: int) -> dict[str, float]:
     """CPU seconds a picture and a vote of a run, and its memory in MB."""
-    from tiltmeter import plan, registry
+    from tiltmeter import planning, registry
     from tiltmeter.engine import Models
-    from tiltmeter.label import annotate
+    from tiltmeter.generating import generate
+    from tiltmeter.labelling import annotate
     from tiltmeter.limits import Limits
-    from tiltmeter.run import generate
     from tiltmeter.store import Store
 
     declared = registry.protocol(str(protocol))
-    choices, limits = plan.Choices(("openai:m",), samples=pictures // ROUND), Limits(concurrency=CONNECTIONS)
+    choices, limits = planning.Choices(("openai:m",), samples=pictures // ROUND), Limits(concurrency=CONNECTIONS)
 
     async def work() -> tuple[float, float, float]:
         with Store(folder, create=True, writing=True) as store:

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from tiltmeter.plan import Choices
+from tiltmeter.planning import Choices
 from tiltmeter.protocol import Protocol
 from tiltmeter.records import Label, Output, Sampling, Trial
 from tiltmeter.store import Store

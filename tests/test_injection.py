@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from tiltmeter import api, injection, plan, registry
+from tiltmeter import api, injection, planning, registry
 from tiltmeter.cli import main
-from tiltmeter.plan import Choices
+from tiltmeter.planning import Choices
 from tiltmeter.store import Store
 
 CHOICES = {"limit": 4, "samples": 1, "language": "en"}
@@ -17,7 +17,7 @@ CHOICES = {"limit": 4, "samples": 1, "language": "en"}
 
 def answers(path: Path, *said: str) -> str:
     """A file of answers to the prompts of CHOICES: these first, then "she"."""
-    trials = plan.trials(registry.protocol("roles"), Choices(("file:x",), ("en",), samples=1, limit=4))
+    trials = planning.trials(registry.protocol("roles"), Choices(("file:x",), ("en",), samples=1, limit=4))
     lines = [json.dumps({"prompt": trial.prompt, "text": said[number] if number < len(said) else "she"})
              for number, trial in enumerate(trials)]  # fmt: skip
     path.write_text("\n".join(lines), encoding="utf-8")

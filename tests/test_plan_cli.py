@@ -14,7 +14,7 @@ from tiltmeter.cli import main
 from tiltmeter.errors import MissingExtra, UsageError
 from tiltmeter.instruments import identify
 from tiltmeter.models import FREE, Model, Price
-from tiltmeter.plan import Choices
+from tiltmeter.planning import Choices
 from tiltmeter.records import Message, Reply, Request, Sampling
 from tiltmeter.stats import power
 from tiltmeter.store import Store
@@ -76,6 +76,7 @@ def said(plan: dict[str, Any], most: bool = False) -> dict[str, int]:
     return {key: number for key, number in found.items() if number}  # 0 to 12: a choice that may be asked about further
 
 
+DRAWN, SEEN = "planted:protocol=gramvis,male=.5,female=.5", "planted:protocol=gramvis"
 CASES = [
     ("roles", SUBJECT, (), {"samples": 2, "limit": 8}),
     ("roles", SUBJECT, (), {"mode": "exact", "limit": 8}),
@@ -84,6 +85,18 @@ CASES = [
     ("roles", SUBJECT, (JUDGE, "planted:seed=4"), {"mode": ["exact", "sampled"], "samples": 2, "limit": 4}),
     ("words", "planted:", (), {"limit": 1, "language": "en"}),
     ("protext", "planted:", (), {"limit": 5}),
+    (
+        "gramvis",
+        DRAWN,
+        (SEEN, f"{SEEN},seed=2"),
+        {"limit": 1, "language": "de", "samples": 1, "where": {"template": ("P1",)}},
+    ),
+    (
+        "soda",
+        "planted:protocol=soda",
+        ("planted:protocol=soda,seed=2",),
+        {"samples": 2, "where": {"object": ("car",), "dimension": ("base", "gender")}},
+    ),
     ("dialogues", "scripted:a", (), {"samples": 2}),
     ("dialogues", "scripted:a", ("scripted:b",), {"samples": 3, "language": "en"}),
     ("dialogues", "scripted:a", ("scripted:b", "scripted:c"), {"samples": 3, "language": "en"}),
@@ -106,7 +119,7 @@ def test_calls_are_those_of_the_run_to_the_unit(
     with Store(tmp_path / "run") as store:
         if model.startswith("planted"):  # the scripted one does not say what it used
             assert 0 < store.spent() <= plan["totals"]["cost_most"]
-        assert plan["trials"] == next(store.rows("SELECT count(*) FROM trials"))[0]
+        assert plan["trials"] + plan["aside"] == next(store.rows("SELECT count(*) FROM trials"))[0]
 
 
 @pytest.mark.parametrize(
@@ -173,7 +186,7 @@ def test_a_picture_that_is_shown_or_drawn_by_hand() -> None:
 
 def test_money_of_pictures_by_hand() -> None:
     """Two words × orders × 3 samples; a price a picture is a price a picture, whatever is said about tokens."""
-    from tiltmeter import plan as planning
+    from tiltmeter import planning
     from tiltmeter.protocol import Mode
 
     declared = registry.protocol("roles")

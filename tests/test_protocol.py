@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from tiltmeter import plan, registry
+from tiltmeter import planning, registry
 from tiltmeter.errors import ProtocolError, UnknownName, UsageError
 from tiltmeter.protocol import load
 
@@ -137,18 +137,18 @@ class TestRoles:
 
     def test_980_prompts_an_option_order(self) -> None:
         for language, prompts in {"en": 980, "zh": 960, "ja": 870}.items():
-            choices = plan.Choices(("m",), languages=(language,))
-            assert plan.count(self.protocol, choices) == {"m": {"sampled": 2 * prompts}}
-        exact = plan.Choices(("m",), languages=("en",), modes=("exact",))
-        assert plan.count(self.protocol, exact) == {"m": {"exact": 196}}
+            choices = planning.Choices(("m",), languages=(language,))
+            assert planning.count(self.protocol, choices) == {"m": {"sampled": 2 * prompts}}
+        exact = planning.Choices(("m",), languages=("en",), modes=("exact",))
+        assert planning.count(self.protocol, exact) == {"m": {"exact": 196}}
 
 
 class TestPlan:
     protocol = registry.protocol("roles")
 
-    def trials(self, **choices: object) -> list[plan.Trial]:
+    def trials(self, **choices: object) -> list[planning.Trial]:
         return list(
-            plan.trials(self.protocol, plan.Choices(("m",), languages=choices.pop("languages", ("en",)), **choices))
+            planning.trials(self.protocol, planning.Choices(("m",), languages=choices.pop("languages", ("en",)), **choices))
         )  # type: ignore[arg-type]
 
     def test_ids_are_stable_and_distinct(self) -> None:
@@ -178,3 +178,34 @@ class TestPlan:
     def test_refusals(self, choices: dict[str, object]) -> None:
         with pytest.raises(UsageError):
             self.trials(**choices)
+
+
+def test_cells_with_several_values_agree_where_they_share_one(tmp_path: Path) -> None:
+    """Worked by hand: words a (de) and b (fr), and one row for both; templates for de, for fr, and for either."""
+    path = tmp_path / "mine.toml"
+    path.write_text(
+        """
+name = "mine"
+title = "t"
+question = "q"
+prompt = "{text}"
+factors = ["language", "kind", "word"]
+item = "word"
+[[tables]]
+parts = [
+  { rows = [{ language = "de", word = "a" }, { language = "fr", word = "b" }], add = { asked = "each" } },
+  { rows = [{ language = "de", word = "a", one = "1" }, { language = "fr", word = "b", one = "1" }], key = ["one"], add = { asked = "both" } },
+]
+[[tables]]
+rows = [
+  { language = "de", asked = "each", kind = "own", text = "D {word}" },
+  { language = "fr", asked = "each", kind = "own", text = "F {word}" },
+  { language = "de|fr|it", asked = "both", kind = "control", text = "E" },
+]
+""",
+        "utf-8",
+    )
+    protocol = load(path)
+    found = [(protocol.words(cell), cell["language"], cell["word"]) for cell in protocol.cells]
+    assert found == [("D a", "de", "a"), ("F b", "fr", "b"), ("E", "de|fr", "a|b")]
+    assert protocol.items() == {"a", "b"} and protocol.items(["fr"]) == {"b"} and protocol.languages == ["de", "fr"]

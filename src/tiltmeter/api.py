@@ -3,32 +3,32 @@
 from __future__ import annotations
 
 import json
-import sys
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from pathlib import Path
-from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
-from . import __version__, injection, registry
-from . import plan as planning
+from . import __version__, gold, importing, injection, planning, registry, sheet, validation
 from .engine import Models, wait_for
 from .errors import UsageError
-from .label import annotate, annotators, unjudged
+from .generating import generate
+from .labelling import annotate, annotators, unjudged
 from .limits import Limits, Tally
 from .models import FREE, Model, Price, table
 from .models.provider import on_this_machine
-from .plan import Choices
+from .planning import Choices
 from .protocol import Protocol
 from .records import Estimate
-from .run import generate
 from .store import Store
 
 if TYPE_CHECKING:
     import polars as pl
 
-OWN_ADDRESS = ("anthropic", "gemini")  # kinds that are one provider's; another server for them is named by kind
-AT_HOME = ("builtin", "gguf", "file", "replay", "planted", "planted-rewriter")  # kinds that cost nothing
+# Kinds that are one provider's; another server for them is named by kind.
+OWN_ADDRESS = ("anthropic", "gemini", "bfl", "replicate", "ideogram", "fal")
+# Kinds that cost nothing.
+AT_HOME = ("builtin", "gguf", "diffusers", "file", "folder", "replay", "planted", "planted-rewriter", "faces",
+           "objects")  # fmt: skip
 Watch = Callable[[str, int | None, Tally], None]  # (stage, how many in all or None, what happened)
 
 
@@ -56,19 +56,20 @@ class Connect:
         row = table.find(name)
         return self.prices.get(name) or (row.price if row and (row.own or not self.url(name)) else None)
 
-    def model(self, name: str, concurrency: int, read: Callable[[str], bytes] | None = None) -> Model:
+    def model(self, name: str, concurrency: int, run: Store | None = None) -> Model:
         """UsageError where the table says that the provider retired the model, unless another server is named.
 
-        read: gives the bytes of a picture of the run by its name, for models that are shown some.
+        run: where the pictures lie that a model is shown, and the factors of the trials that a folder of pictures answers.
         """
         row, url = table.find(name), self.url(name)
         known: dict[str, Any] = {}
         if row and not url:
             table.refuse_retired(row)
-        if read:
-            known["read"] = read
+        if run:
+            known |= {"read": run.blob, "factors": run.factors}
         if row:
-            known |= {"omitted": row.omitted, "think_off": row.takes.get("think_off") is True}
+            known |= {"omitted": row.omitted, "think_off": row.takes.get("think_off") is True,
+                      "modality": "" if row.own else row.modality}  # fmt: skip
         made: Model = registry.model(name, base_url=url, timeout=self.timeout, price=self.price(name),
                                      builtin_from=self.builtin_from, concurrency=concurrency, **known)  # fmt: skip
         return made
@@ -100,10 +101,10 @@ class Connect:
 
     def check(self, names: Iterable[str]) -> None:
         """Refuses a base URL that none of the models would use."""
+        names = list(names)
         if self.base_url and all(name.partition(":")[0] in OWN_ADDRESS for name in names):
-            raise UsageError(
-                f"--base-url is for openai: models. Type for instance: --base-url anthropic={self.base_url}"
-            )
+            kind = names[0].partition(":")[0]
+            raise UsageError(f"--base-url is for openai: models. Type for instance: --base-url {kind}={self.base_url}")
 
 
 class Run:
@@ -210,16 +211,32 @@ def plan(protocol: str, model: str | Sequence[str], *, judge: str | Sequence[str
     rows = design.detectable(declared, choices, design.ICC if icc is None else icc, detect)
     return {
         "protocol": declared.name, "version": declared.version, "subjects": counted,
-        "trials": sum(sum(modes.values()) for modes in counted.values()),
+        "trials": sum(number for modes in counted.values() for name, number in modes.items() if not declared.modes[name].aside),
+        "aside": sum(number for modes in counted.values() for name, number in modes.items() if declared.modes[name].aside),
         "calls": [line.as_dict() for line in lines], "totals": cost.totals(lines), "rule": cost.RULE,
+        "prompts": planning.tally(declared, choices), "others": planning.others(declared, choices),
         "models": [connect.known(name) for name in names], "waiting": unjudged(declared, judges),
         "icc": design.ICC if icc is None else icc, "wanted": detect, "design": [row.as_dict() for row in rows],
     }  # fmt: skip
 
 
+def trials(protocol: str, model: str | Sequence[str], **options: Any) -> Iterator[dict[str, str]]:
+    """The trials of a plan, each as a row: id, subject, mode, sample, prompt, then its factors and its item."""
+    declared = registry.protocol(protocol)
+    choices = _choices(model, options)
+    connect(options)
+    for trial in planning.trials(declared, choices):
+        row = {"id": trial.id, "subject": trial.subject, "mode": trial.mode, "sample": str(trial.sample),
+               "prompt": trial.prompt}  # fmt: skip
+        yield row | {name: level for name, level in trial.factors.items() if name not in row}
+
+
 def run(protocol: str, model: str | Sequence[str], out: Path | str, *, judge: str | Sequence[str] = (),
-        watch: Watch | None = None, **options: Any) -> Run:  # fmt: skip
-    """Runs an audit to its labels, or goes on with it. Options are the fields of Choices, Limits and Connect."""
+        watch: Watch | None = None, taxonomy: Path | str | None = None, **options: Any) -> Run:  # fmt: skip
+    """Runs an audit to its labels, or goes on with it. Options are the fields of Choices, Limits and Connect.
+
+    taxonomy: a file of attributes to label by, where the protocol would have a judge choose them.
+    """
     declared = registry.protocol(protocol)
     choices = _choices(model, options)
     limits = _made(Limits, options)
@@ -228,38 +245,81 @@ def run(protocol: str, model: str | Sequence[str], out: Path | str, *, judge: st
     planning.check(declared, choices)
     judges = (judge,) if isinstance(judge, str) else tuple(judge)
     connect.check((*choices.subjects, *judges))
-    annotators(declared, judges)  # what they refuse is said before anything is asked
+    given = _given(taxonomy)
+    annotators(declared, judges, given)  # what they refuse is said before anything is asked
     total = sum(sum(modes.values()) for modes in planning.count(declared, choices).values())
     with Store(out, create=True, writing=True) as store:
         store.freeze(choices.frozen(declared))
         store.put("source", str(Path(protocol).resolve()) if protocol.endswith(".toml") else protocol)
-        wait_for(_stages(store, declared, choices, judges, limits, connect, watch, total))
+        wait_for(_stages(store, declared, choices, judges, limits, connect, watch, total, given))
     return Run(out)
 
 
-def label(folder: Path | str, *, judge: str | Sequence[str] = (), watch: Watch | None = None, **options: Any) -> Run:
-    """Labels what is not labelled yet, with the protocol's instruments and the judges named."""
+def label(folder: Path | str, *, judge: str | Sequence[str] = (), watch: Watch | None = None,
+          taxonomy: Path | str | None = None, **options: Any) -> Run:  # fmt: skip
+    """Labels what is not labelled yet, with the protocol's instruments and the judges named; taxonomy as in `run`."""
     found = Run(folder)
     limits, connect = _made(Limits, options), _made(Connect, options)
     _refuse_rest(options)
     judges = (judge,) if isinstance(judge, str) else tuple(judge)
     connect.check(judges or ("openai",))
     with Store(folder, writing=True) as store:
-        wait_for(_stages(store, found.protocol, None, judges, limits, connect, watch, None))
+        wait_for(_stages(store, found.protocol, None, judges, limits, connect, watch, None, _given(taxonomy)))
     return found
 
 
 async def _stages(store: Store, protocol: Protocol, choices: Choices | None, judges: Sequence[str], limits: Limits,
-                  connect: Connect, watch: Watch | None, total: int | None) -> None:  # fmt: skip
+                  connect: Connect, watch: Watch | None, total: int | None, given: dict[str, str]) -> None:  # fmt: skip
     def told(stage: str, number: int | None) -> Callable[[Tally], None]:
         return lambda tally: watch(stage, number, tally) if watch else None
 
-    async with Models(lambda name: connect.model(name, limits.concurrency, store.blob)) as models:
+    async with Models(lambda name: connect.model(name, limits.concurrency, store)) as models:
         if choices is not None:
             tally = await generate(store, protocol, choices, models, limits, told("run", total))
             store.put("last_run", {"failed": tally.failed, "last_failure": tally.last_failure})
-        await annotate(store, protocol, judges, models, limits, told("label", None))
+        if given:  # stands until another one is given
+            store.put("given", given)
+        await annotate(store, protocol, judges, models, limits, told("label", None), store.get("given"))
     injection.keep(store)
+
+
+def import_(protocol: str, path: Path | str, out: Path | str) -> Run:
+    """Makes a run of outputs, labels or counts that exist already, or adds them to one."""
+    declared = registry.protocol(protocol)
+    rows = importing.read(declared, path)
+    with Store(out, create=True, writing=True) as store:
+        source = str(Path(protocol).resolve()) if protocol.endswith(".toml") else protocol
+        added = importing.write(store, declared, source, Path(path), rows)
+    found = Run(out)
+    if added.unlisted:
+        shown = ", ".join(added.unlisted[:5]) + (", …" if added.unlisted[5:] else "")
+        found.notes.append(f"{declared.name} does not list {len(added.unlisted)} items, whose marks are unknown: {shown}")
+    return found
+
+
+def import_gold(folder: Path | str, path: Path | str) -> gold.Added:
+    """Adds what people said of outputs to a run: a CSV or JSON-lines file with output, value and, where they are not as
+    usual, attribute, annotator and weight.
+    """
+    found = Run(folder)
+    with Store(folder, writing=True) as store:
+        return gold.take_in(store, found.protocol, path)
+
+
+def validate(folder: Path | str) -> validation.Validation:
+    """Every annotator of a run against the gold that people gave, and how far annotators agree."""
+    found = Run(folder)
+    with Store(folder) as store:
+        return validation.validate(store, found.protocol)
+
+
+def sample(folder: Path | str, number: int, path: Path | str, *, attribute: str = "", seed: int = 0) -> sheet.Sheet:
+    """Writes a sheet of outputs for people to annotate, and keeps in the run how they were picked."""
+    found = Run(folder)
+    with Store(folder, writing=True) as store:
+        made = sheet.draw(store, found.protocol, number, attribute, seed)
+    sheet.write_sheet(made, path)
+    return made
 
 
 def export(folder: Path | str, target: Path | str, format: str = "parquet") -> list[Path]:
@@ -285,6 +345,16 @@ def connect(options: dict[str, Any]) -> Connect:
     return made
 
 
+def _given(taxonomy: Path | str | None) -> dict[str, str]:
+    """The material that a person gives, by kind."""
+    if taxonomy is None:
+        return {}
+    try:
+        return {"taxonomy": Path(taxonomy).read_text(encoding="utf-8")}
+    except (OSError, UnicodeDecodeError) as error:
+        raise UsageError(f"The taxonomy {taxonomy} cannot be read: {error}.") from None
+
+
 def _choices(model: str | Sequence[str], options: dict[str, Any]) -> Choices:
     subjects = (model,) if isinstance(model, str) else tuple(dict.fromkeys(model))
     named = {"language": "languages", "mode": "modes"}
@@ -308,19 +378,3 @@ def _refuse_rest(options: Mapping[str, Any]) -> None:
         from .errors import UnknownName
 
         raise UnknownName("option", next(iter(options)), known)
-
-
-class _PlanRoom(ModuleType):
-    """plan.py, which Python puts in the place of the verb of the same name once it is imported, does what the verb does."""
-
-    __call__ = staticmethod(plan)
-
-
-class _RunRoom(ModuleType):
-    """run.py, as above."""
-
-    __call__ = staticmethod(run)
-
-
-sys.modules[f"{__package__}.plan"].__class__ = _PlanRoom
-sys.modules[f"{__package__}.run"].__class__ = _RunRoom

@@ -31,8 +31,16 @@ from .records import Message, Request, Sampling
 PARTS = (
     ("builtin and gguf: models", "xllamacpp", "xllamacpp", "builtin"),
     ("words and dialogues: telling languages of one script apart", "py3langid", "py3langid", "languages"),
+    ("the judges faces and objects: small networks", "onnxruntime", "onnxruntime", "faces"),
+    ("the judge objects: writing in pictures", "rapidocr", "rapidocr", "objects"),
     ("litellm: models of the long tail", "litellm", "litellm", "litellm"),
+    ("diffusers: pipelines that draw on this machine", "diffusers", "diffusers", "diffusers"),
 )
+# A judge on this machine, the module without which its weights are no use, and what to type to have them.
+OFFLINE = (
+    ("faces", "onnxruntime", "tiltmeter run gramvis --model planted:protocol=gramvis --judge faces --limit 1 --out try"),
+    ("objects", "rapidocr", "tiltmeter label RUN --judge objects --taxonomy FILE"),
+)  # fmt: skip
 NEEDED = ("aiohttp", "click", "jinja2", "numpy", "platformdirs", "polars", "rich", "scipy")
 WAIT = 10.0  # seconds for an address to answer
 QUESTION = Request("", (Message("user", "Reply with the word: ready"),), Sampling(1.0, 1.0, 16))
@@ -54,7 +62,7 @@ class Finding:
 
 def look(models: Iterable[str] = (), *, call: bool = False, connect: Connect | None = None) -> list[Finding]:
     """Everything that can be told without asking anybody, then each model named; `call` asks each one question."""
-    found = [*_machine(), *_parts(), _builtin(), *_keys(), _own_table()]
+    found = [*_machine(), *_parts(), _builtin(), *_offline(), *_keys(), _own_table()]
     models = list(models)
     if models:
         found += wait_for(_models(models, call, connect or Connect()))
@@ -99,6 +107,23 @@ def _builtin() -> Finding:
         return Finding("built-in model", "weights", None, f"not fetched yet; they go to {weights.cache()}",
                        "tiltmeter run roles --model builtin --mode exact --limit 2 --out try")  # fmt: skip
     return Finding("built-in model", "weights", True, f"{path} ({path.stat().st_size / 2**20:.0f} MiB)")
+
+
+def _offline() -> Iterator[Finding]:
+    """Whether the weights of the judges on this machine are in the cache; the first run with such a judge fetches them."""
+    from .models import weights
+
+    for judge, module, command in OFFLINE:
+        if find_spec(module) is None:
+            continue
+        missing = [one for one in weights.KNOWN.values() if judge in one.judges and weights.cached(one) is None]
+        if missing:
+            size = sum(one.download or one.size for one in missing) / 1e6
+            named = " and ".join(one.title for one in missing)
+            yield Finding("judges on this machine", judge, None, f"not fetched yet: {named} (about {size:.0f} MB)",
+                          command)  # fmt: skip
+        else:
+            yield Finding("judges on this machine", judge, True, f"its weights are in {weights.cache()}")
 
 
 def _keys() -> Iterator[Finding]:

@@ -14,10 +14,10 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from typing import Any, NamedTuple
 
-from . import plan
+from . import planning
 from .instruments import Instrument
 from .models import DRAWN_TOKENS, PICTURE_TOKENS, Price
-from .plan import Choices
+from .planning import Choices
 from .protocol import Protocol
 from .records import SUBJECT, Answered, Output, Reply, Request, Trial
 
@@ -82,12 +82,12 @@ def size(request: Request) -> Size:
 def lines(protocol: Protocol, choices: Choices, instruments: Sequence[Instrument],
           price: Callable[[str], Price | None]) -> list[Line]:  # fmt: skip
     """A line for each subject and mode, then for each part that a judge plays, or a subject that is asked once more."""
-    counted = plan.count(protocol, choices)
+    counted = planning.count(protocol, choices)
     rounds = _rounds(protocol, choices)
     found: list[Line] = []
     for subject, numbers in counted.items():
         for mode, trials in rounds.items():
-            mean = _mean([size(plan.request(trial, protocol)) for trial in trials])
+            mean = _mean([size(planning.request(trial, protocol)) for trial in trials])
             found.append(
                 _line(subject, SUBJECT, mode, numbers[mode], (numbers[mode], numbers[mode]), mean, price(subject))
             )
@@ -107,7 +107,7 @@ def lines(protocol: Protocol, choices: Choices, instruments: Sequence[Instrument
                             sums[place] += number * samples
             some = trials[:: max(1, len(trials) // SAMPLED)]
             asked = (
-                [plan.request(trial, protocol) if exact else _first(instrument, trial, protocol) for trial in some]
+                [planning.request(trial, protocol) if exact else _first(instrument, trial, protocol) for trial in some]
                 if calls
                 else []
             )
@@ -135,7 +135,7 @@ def _rounds(protocol: Protocol, choices: Choices) -> Mapping[str, list[Trial]]:
     """One round of trials of the first subject, by mode: prompts do not differ between subjects and rounds."""
     one = replace(choices, subjects=choices.subjects[:1], samples=1)
     found: dict[str, list[Trial]] = {}
-    for trial in plan.trials(protocol, one):
+    for trial in planning.trials(protocol, one):
         found.setdefault(trial.mode, []).append(trial)
     return found
 
@@ -150,7 +150,7 @@ def _lessons(instrument: Instrument, protocol: Protocol, rounds: Mapping[str, li
              for subject in subjects for trial in trials for sample in range(samples)]  # fmt: skip
     asked = []
     for _, lesson in instrument.lessons(shown):
-        asked.append(size(next(iter(next(lesson)))))
+        asked += [size(first) for first in next(lesson, ())]
         lesson.close()
     if asked:
         calls = len(asked), len(asked) * instrument.lesson_calls

@@ -16,9 +16,9 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from typing import Any
 
-from . import plan
+from . import planning
 from .errors import UsageError
-from .plan import Choices
+from .planning import Choices
 from .protocol import SEVERAL, MeasureSpec, Mode, Protocol, Row
 
 ICC = 0.2
@@ -58,7 +58,7 @@ def detectable(protocol: Protocol, choices: Choices, icc: float = ICC, wanted: f
         raise UsageError(
             "--detect is a difference in shares between 0 and 1 (0.05 for 5 points), and --icc is from 0 to 1."
         )
-    kept = [cell for cell in plan.cells(protocol, choices) if SEVERAL not in cell[protocol.item]]
+    kept = [cell for cell in planning.cells(protocol, choices) if SEVERAL not in cell[protocol.item]]
     own = {name for variant in protocol.variants.values() for name in variant.only}
     headlines = [measure for measure in protocol.measures if measure.headline and measure.name not in own]
     found = []
@@ -130,6 +130,8 @@ def _row(protocol: Protocol, measure: MeasureSpec, mode: Mode, language: str, gr
         return replace(row, note="one item: nothing can be said of others")
     found = replace(row, detectable=_finite(units.smallest(share, tests, sides)), clusters=None if units.single else items,
                     per_cluster=1.0 if mode.logprobs else row.per_cluster)  # fmt: skip
+    if found.detectable is not None and found.detectable > 1:  # of shares, whose differences end at 1
+        found = replace(found, detectable=None, note="too few items to find any difference")
     if wanted is None or found.detectable is None:
         return found
     from .stats import power

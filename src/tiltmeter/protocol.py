@@ -16,9 +16,10 @@ import json
 import re
 import tomllib
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, fields
 from functools import cached_property
+from itertools import product
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -27,7 +28,9 @@ from .records import Sampling, content_id
 
 Row = dict[str, str]
 SEVERAL = "|"
+EVERY = "*"  # as the attribute of a measure: each that an instrument labels
 SIZE = "1024x1024"  # of pictures, where a mode does not say
+FIGURES = ("dumbbell", "forest", "heat", "stacked")  # drawings that a measure can ask for
 _SIZE = re.compile(r"[1-9]\d{1,4}x[1-9]\d{1,4}")
 _SLOT = re.compile(r"\{\{|\}\}|\{(\w+)\}")  # {{ and }} stand for braces
 
@@ -36,7 +39,8 @@ _SLOT = re.compile(r"\{\{|\}\}|\{(\w+)\}")  # {{ and }} stand for braces
 class Mode:
     """One way to obtain outputs: drawn (`logprobs` 0) or read from the probabilities of the next tokens.
 
-    size: WIDTHxHEIGHT in pixels of the pictures that are asked for; "" in a protocol of texts.
+    size:  WIDTHxHEIGHT in pixels of the pictures that are asked for; "" in a protocol of texts.
+    aside: drawn beside the mode that is measured, for an instrument to learn from, and never labelled.
     """
 
     name: str
@@ -47,10 +51,12 @@ class Mode:
     top_p: float | None = 1.0
     max_tokens: int = 256
     size: str = ""
+    aside: bool = False
 
     @property
     def sampling(self) -> Sampling:
-        return Sampling(self.temperature, self.top_p, self.max_tokens)
+        """Of a picture only the seed is asked for: providers' image models take nothing else."""
+        return Sampling(None, None, 0) if self.size else Sampling(self.temperature, self.top_p, self.max_tokens)
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,6 +85,10 @@ class MeasureSpec:
     by:       groupings, each a list of factors; [] is the whole.
     contrast: {factor, level, baseline}: the difference level − baseline, paired by cluster.
     null:     the value that stands for no tilt, tested against; None for no test.
+    over:     parts of the stratum (subject, language) that are pooled for it; it has no row where the run has one of each.
+    expected: {factor: {level: value}}: the one value that counts as a hit at each level of a factor.
+    figure:   its drawing, a name in FIGURES; a forest plot is drawn of headlines and contrasts only.
+    band:     {low, high, text}: shaded in its forest plot, such as the four-fifths band.
     """
 
     name: str
@@ -95,6 +105,10 @@ class MeasureSpec:
     without: tuple[str, ...] = ()
     where: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     text: str = ""
+    figure: str = "forest"
+    band: Mapping[str, Any] | None = None
+    over: tuple[str, ...] = ()
+    expected: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,6 +118,7 @@ class Variant:
     several: "alone" leaves a word of two classes out of the classes; "each" counts it in each, as papers do.
     intervals: False where the authors gave none.
     measures:  the measures that it has, () for all; `only`: measures that no other variant has.
+    reads:     {attribute: another that is counted in its place, where the run has it}.
     """
 
     name: str
@@ -113,11 +128,17 @@ class Variant:
     measures: tuple[str, ...] = ()
     only: tuple[str, ...] = ()
     text: str = ""
+    reads: Mapping[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
 class Protocol:
-    """One declared audit. defaults: {factor: levels} that are asked where a run does not name others."""
+    """One declared audit.
+
+    defaults: {factor: levels} that are asked where a run does not name others.
+    apart:    factors whose levels are never pooled where a run holds several.
+    tally:    a factor by whose levels `plan` counts the prompts, "" for none.
+    """
 
     name: str
     version: str
@@ -137,6 +158,8 @@ class Protocol:
     limits: tuple[str, ...] = ()
     crosstab: Mapping[str, Any] = field(default_factory=dict)
     defaults: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    apart: tuple[str, ...] = ()
+    tally: str = ""
     inline: tuple[str, ...] = ()
     source: str = ""
 
@@ -152,7 +175,7 @@ class Protocol:
     def digest(self) -> str:
         """Hash of the design: what is asked, of which cells, how. Another one is another set of trials."""
         return content_id(self.name, self.version, self.prompt, self.tables, self.factors, self.item,
-                          {name: asdict(mode) for name, mode in self.modes.items()})[:16]  # fmt: skip
+                          {name: _declared(mode) for name, mode in self.modes.items()})[:16]  # fmt: skip
 
     @cached_property
     def levels(self) -> dict[str, dict[str, int]]:
@@ -165,14 +188,26 @@ class Protocol:
 
     @property
     def languages(self) -> list[str]:
-        return list(dict.fromkeys(cell["language"] for cell in self.cells if "language" in cell))
+        return list(dict.fromkeys(part for cell in self.cells if "language" in cell
+                                  for part in cell["language"].split(SEVERAL)))  # fmt: skip
+
+    def items(self, languages: Collection[str] = ()) -> set[str]:
+        """The items of some languages, or of all; a cell that several items share is none of them."""
+        return {cell[self.item] for cell in self.cells
+                if SEVERAL not in cell[self.item] and (not languages or cell.get("language", "") in languages)}  # fmt: skip
 
     @property
     def default_mode(self) -> str:
         return next(iter(self.modes))
 
+    @property
+    def default_modes(self) -> tuple[str, ...]:
+        """What a run draws where it names no mode: the first, and those that are drawn aside of it."""
+        return (self.default_mode, *(name for name, mode in self.modes.items() if mode.aside))
+
     def words(self, cell: Row) -> str:
-        """The prompt of one cell. A slot may hold a template of the protocol file; a data file's text is never expanded.
+        """The prompt of one cell. A slot may hold a template of the protocol file; a data file's text is expanded only in
+        columns that its table declares as `slots`.
 
         A cell with several values is written with its `separator` between them, where the tables have such a column.
         """
@@ -191,7 +226,7 @@ def crosstab(protocol: Protocol) -> list[list[str]]:
     if not protocol.crosstab:
         return []
     rows, column = list(protocol.crosstab["rows"]), str(protocol.crosstab["columns"])
-    items = {cell[protocol.item]: cell for cell in protocol.cells}.values()
+    items = {cell[protocol.item]: cell for cell in protocol.cells if SEVERAL not in cell[protocol.item]}.values()
     levels = list(protocol.crosstab.get("levels", ())) or list(dict.fromkeys(cell[column] for cell in items))
     counts: dict[tuple[str, ...], Counter[str]] = {}
     for cell in items:
@@ -242,11 +277,19 @@ def load(path: Path) -> Protocol:
         limits=tuple(data.get("limits", ())),
         crosstab=data.get("crosstab", {}),
         defaults={name: tuple(levels) for name, levels in data.get("defaults", {}).items()},
-        inline=tuple(dict.fromkeys(name for table in data["tables"] for row in table.get("rows", ()) for name in row)),
+        apart=tuple(data.get("apart", ())),
+        tally=str(data.get("tally", "")),
+        inline=_inline(data["tables"]),
         source=where,
     )
     _check(protocol, where)
     return protocol
+
+
+def _inline(tables: Iterable[Mapping[str, Any]]) -> tuple[str, ...]:
+    """The columns whose text may have slots of its own: of rows in the file itself, and of files that declare some."""
+    found = [names for table in tables for names in (table.get("slots", ()), *table.get("rows", ()))]
+    return tuple(dict.fromkeys(name for names in found for name in names))
 
 
 def _check(protocol: Protocol, where: str) -> None:
@@ -257,6 +300,9 @@ def _check(protocol: Protocol, where: str) -> None:
     for factor in (*protocol.factors, protocol.item):
         if factor not in columns:
             raise ProtocolError(f"{where}: {UnknownName('column', factor, columns)} (factors and item name columns)")
+    for factor in (*protocol.apart, *filter(None, [protocol.tally])):
+        if factor not in protocol.factors:
+            raise ProtocolError(f"{where}, apart or tally: {UnknownName('factor', factor, protocol.factors)}")
     for factor, levels in protocol.defaults.items():
         if factor not in protocol.factors:
             raise ProtocolError(f"{where}, defaults: {UnknownName('factor', factor, protocol.factors)}")
@@ -271,14 +317,33 @@ def _check(protocol: Protocol, where: str) -> None:
                     raise ProtocolError(
                         f"{where}, measure {measure.name}: {UnknownName('factor', factor, protocol.factors)}"
                     )
-        if measure.attribute not in names:
+        if measure.attribute not in (*names, EVERY):
             raise ProtocolError(
                 f"{where}, measure {measure.name}: {UnknownName('attribute', measure.attribute, names)}"
             )
+        if measure.figure not in FIGURES:
+            raise ProtocolError(f"{where}, measure {measure.name}: {UnknownName('figure', measure.figure, FIGURES)}")
+        if measure.band is not None:
+            _banded(measure.band, f"{where}, measure {measure.name}")
     for cell in cells:
         protocol.words(cell)
         for mode in protocol.modes.values():
             protocol.begun(mode, cell)
+
+
+def _declared(mode: Mode) -> dict[str, Any]:
+    """A mode's settings as they are hashed; `aside` where it is set, since it came later."""
+    return {name: value for name, value in asdict(mode).items() if name != "aside" or value}
+
+
+def _banded(band: Any, where: str) -> None:
+    """Refuses a band that is not {low, high, text} with two numbers in their order."""
+    match band:
+        case {"low": int() | float() as low, "high": int() | float() as high, "text": str(), **more}:
+            if low < high and not more:
+                return
+    like = '{ low = 0.8, high = 1.25, text = "four-fifths band" }'
+    raise ProtocolError(f"{where}: a band is {like}, low below high.")
 
 
 def _modes(data: Mapping[str, Any]) -> Iterable[tuple[str, dict[str, Any]]]:
@@ -343,14 +408,19 @@ def _frozen(value: Any) -> Any:
 
 
 def _table(table: dict[str, Any], folder: Path, where: str) -> list[Row]:
-    """The rows of one table, from the file itself (`rows`) or from a data file beside it (`file`)."""
-    _only(table, {"rows", "file", "where", "key", "columns"}, where)
+    """The rows of one table: from the file itself (`rows`), from a data file beside it (`file`), or of several `parts`."""
+    _only(table, {"rows", "file", "parts", "where", "key", "columns", "add", "needs", "slots"}, where)
     if "rows" in table:
         rows = [{key: str(value) for key, value in row.items()} for row in table["rows"]]
     elif "file" in table:
         rows = _read_file(folder / table["file"], where)
+        _filled(rows, table, f"{where}: {table['file']}")
+    elif "parts" in table:
+        parts = (_table(part, folder, f"{where}, part {number}") for number, part in enumerate(table["parts"], 1))
+        rows = [row for part in parts for row in part]
     else:
         raise ProtocolError(f'{where}: needs rows = [...] or file = "….csv" (or .jsonl).')
+    rows = [{**row, **table["add"]} for row in rows] if "add" in table else rows
     for column, allowed in table.get("where", {}).items():
         keep = [allowed] if isinstance(allowed, str) else allowed
         rows = [row for row in rows if row.get(column) in keep]
@@ -361,6 +431,19 @@ def _table(table: dict[str, Any], folder: Path, where: str) -> list[Row]:
     if not rows:
         raise ProtocolError(f"{where}: has no rows.")
     return rows
+
+
+def _filled(rows: Sequence[Row], table: Mapping[str, Any], where: str) -> None:
+    """Refuses a row of a data file without a cell that the table `needs`, or whose template has no slot."""
+    for number, row in enumerate(rows, 2):
+        for name in table.get("needs", ()):
+            if not row.get(name, "").strip():
+                shown = next((text for text in row.values() if text.strip()), "")
+                raise ProtocolError(f"{where}, line {number} ('{shown}') has no {name}.")
+        for name in table.get("slots", ()):
+            if not any(slot[1] for slot in _SLOT.finditer(row.get(name, ""))):
+                raise ProtocolError(f"{where}, line {number}: the {name} '{row.get(name, '')}' has no slot for the word, as "
+                                    "{noun}.")  # fmt: skip
 
 
 def _read_file(path: Path, where: str) -> list[Row]:
@@ -397,14 +480,29 @@ def _merge(rows: list[Row], key: Sequence[str]) -> list[Row]:
 
 
 def _join(left: list[Row], right: Sequence[Row]) -> list[Row]:
-    """Natural join in the order of `left`, then of `right`."""
+    """Natural join in the order of `left`, then of `right`. Cells with several values agree where they share one."""
     if not left or not right:
         return []
     shared = [name for name in right[0] if name in left[0]]
     index: dict[tuple[str, ...], list[Row]] = {}
     for row in right:
-        index.setdefault(tuple(row[name] for name in shared), []).append(row)
-    return [{**a, **b} for a in left for b in index.get(tuple(a[name] for name in shared), ())]
+        for key in _keys(row, shared):
+            index.setdefault(key, []).append(row)
+    return [
+        {**a, **b, **{name: _common(a[name], b[name]) for name in shared}}
+        for a in left
+        for b in {id(row): row for key in _keys(a, shared) for row in index.get(key, ())}.values()
+    ]
+
+
+def _keys(row: Row, names: Sequence[str]) -> Iterable[tuple[str, ...]]:
+    """What a row is found by: of a cell with several values, each."""
+    return product(*(row[name].split(SEVERAL) for name in names))
+
+
+def _common(one: str, other: str) -> str:
+    """The values that two cells share, in the order of the first."""
+    return one if one == other else SEVERAL.join(part for part in one.split(SEVERAL) if part in other.split(SEVERAL))
 
 
 def _fill(template: str, row: Mapping[str, str], where: str, missing: str = "refuse") -> str:
@@ -416,7 +514,7 @@ def _fill(template: str, row: Mapping[str, str], where: str, missing: str = "ref
         if missing == "keep":
             return match[0]
         raise ProtocolError(
-            f"{where}: the prompt has a slot {{{match[1]}}} and the tables have no such column. "
+            f"{where}: the prompt '{template[:80]}' has a slot {{{match[1]}}} and the tables have no such column. "
             f"There is: {', '.join(row)}."
         )
 

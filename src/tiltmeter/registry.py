@@ -1,7 +1,8 @@
 """Name → object. Short tables, looked at without importing what they name; other packages add to them by entry points.
 
 A package adds a protocol with the entry-point group `tiltmeter.protocols` (name → a path or a module with a
-`protocol.toml`), a model kind with `tiltmeter.models`, an instrument kind with `tiltmeter.instruments`.
+`protocol.toml`), a model kind with `tiltmeter.models`, an instrument kind with `tiltmeter.instruments`, what
+`tiltmeter import` reads for a protocol with `tiltmeter.importers`.
 """
 
 from __future__ import annotations
@@ -14,14 +15,23 @@ from typing import Any
 from .errors import ProtocolError, UnknownName
 from .protocol import Protocol, load
 
-PROTOCOLS = ("dialogues", "protext", "roles", "words")
+PROTOCOLS = ("dialogues", "gramvis", "protext", "roles", "soda", "words")
 MODELS = {
     "builtin": "tiltmeter.models.local:builtin",
     "gguf": "tiltmeter.models.local:gguf",
     "openai": "tiltmeter.models.openai:openai",
     "anthropic": "tiltmeter.models.anthropic:anthropic",
     "gemini": "tiltmeter.models.gemini:gemini",
+    "litellm": "tiltmeter.models.litellm:litellm",
+    "bfl": "tiltmeter.models.bfl:bfl",
+    "replicate": "tiltmeter.models.replicate:replicate",
+    "ideogram": "tiltmeter.models.ideogram:ideogram",
+    "fal": "tiltmeter.models.fal:fal",
+    "diffusers": "tiltmeter.models.diffusers:diffusers",
     "file": "tiltmeter.models.stored:file",
+    "folder": "tiltmeter.models.folder:folder",
+    "faces": "tiltmeter.models.faces:faces",
+    "objects": "tiltmeter.models.objects:objects",
     "replay": "tiltmeter.models.stored:replay",
     "planted": "tiltmeter.models.planted:planted",
     "planted-rewriter": "tiltmeter.models.planted_rewriter:planted_rewriter",
@@ -29,10 +39,19 @@ MODELS = {
 MODEL_TEXT = {
     "builtin": "the bundled SmolLM2-135M-Instruct: no key, English",
     "gguf": "gguf:PATH, a GGUF file of your own, on this machine",
-    "openai": "openai:MODEL, OpenAI or any compatible server with --base-url",
+    "openai": "openai:MODEL, OpenAI or any compatible server with --base-url: text and pictures",
     "anthropic": "anthropic:MODEL, Anthropic's own API",
-    "gemini": "gemini:MODEL, Google's own API",
+    "gemini": "gemini:MODEL, Google's own API: text and pictures",
+    "bfl": "bfl:MODEL, Black Forest Labs' API: pictures",
+    "replicate": "replicate:OWNER/NAME[:VERSION], Replicate's API: pictures",
+    "ideogram": "ideogram:MODEL, Ideogram's API: pictures",
+    "fal": "fal:OWNER/APP, fal's queue: pictures",
+    "litellm": "litellm:PROVIDER/MODEL, the long tail (extra litellm)",
+    "diffusers": "diffusers:NAME_OR_PATH, a pipeline on this machine: pictures (extra diffusers)",
     "file": "file:PATH, answers that exist already (JSON lines)",
+    "folder": "folder:PATH, pictures that exist already (a manifest, or a pattern of names)",
+    "faces": "a judge on this machine: perceived gender presentation of faces (extra faces)",
+    "objects": "a judge on this machine: colours and writing of a product and its background (extra objects)",
     "replay": "replay:RUN, the answers of another run",
     "planted": "planted:SETTINGS, a model with a tilt of known size",
     "planted-rewriter": "planted-rewriter:SETTINGS, rewrites that gender and misgender a known share",
@@ -44,7 +63,14 @@ INSTRUMENTS = {
     "judge": "tiltmeter.instruments.judge:ChoiceJudge",
     "pronouns": "tiltmeter.protocols.protext.rewrites:Rewrites",
     "pronoun_judge": "tiltmeter.protocols.protext.judge:PronounJudge",
+    "panel": "tiltmeter.instruments.panel:Panel",
+    "revision": "tiltmeter.instruments.revision:Revision",
     "negotiation": "tiltmeter.instruments.negotiation:Negotiation",
+    "attributes": "tiltmeter.instruments.attributes:Attributes",
+}
+IMPORTERS = {
+    "gramvis": "tiltmeter.protocols.gramvis.counts:read",
+    "soda": "tiltmeter.protocols.soda.labels:rows",
 }
 _HOME = Path(__file__).parent / "protocols"
 
@@ -84,6 +110,11 @@ def instrument(kind: str, name: str = "") -> Callable[..., Any]:
         return _find(INSTRUMENTS, "instruments", kind, "instrument kind")
     except UnknownName as error:
         raise ProtocolError(f"instrument {name}: {error}") from None
+
+
+def importer(protocol: str) -> Callable[..., Any]:
+    """The function that reads what `tiltmeter import PROTOCOL PATH` is given."""
+    return _find(IMPORTERS, "importers", protocol, "importer for the protocol")
 
 
 def _find(table: dict[str, str], group: str, name: str, what: str) -> Callable[..., Any]:

@@ -12,7 +12,7 @@ from tiltmeter import registry
 from tiltmeter.errors import UsageError
 from tiltmeter.instruments import choosing, taxonomy
 from tiltmeter.instruments.attributes import ROUNDS, Attributes
-from tiltmeter.label import annotators
+from tiltmeter.labelling import annotators
 from tiltmeter.records import ERROR, REFUSAL, Answered, Output, Reply, Request, Sampling, Trial
 
 from .making import drive
@@ -294,7 +294,15 @@ class TestDiscovery:
         assert list(made().lessons(outputs())) == []
 
     def test_too_few_pictures_to_choose_from(self) -> None:
-        assert list(made("").lessons(outputs(number=2)[:3])) == []
+        judge = made("")
+        ((which, lesson),) = judge.lessons(outputs(number=2)[:3])
+        found, asked = drive(lesson, saying("?"))  # type: ignore[arg-type]
+        assert which["object"] == "car" and not found and not asked
+
+    def test_pictures_that_were_refused_are_none_to_choose_from(self) -> None:
+        refused = [(trial, output._replace(outcome=REFUSAL, blob="")) for trial, output in outputs()]
+        ((_, lesson),) = made("").lessons(refused)
+        assert not drive(lesson, saying("?"))[0]  # type: ignore[arg-type]
 
     def test_two_of_each_prompt_where_more_are_there(self) -> None:
         ((_, lesson),) = made("").lessons(outputs(number=20, mode="images"))

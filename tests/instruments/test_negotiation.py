@@ -14,15 +14,15 @@ import pytest
 from tiltmeter import registry
 from tiltmeter.engine import Models
 from tiltmeter.errors import ProtocolError, UsageError
+from tiltmeter.generating import generate
 from tiltmeter.instruments import negotiation as module
 from tiltmeter.instruments.negotiation import Negotiation, topic_of, verdict_of
-from tiltmeter.label import annotate, annotators, unjudged
+from tiltmeter.labelling import annotate, annotators, unjudged
 from tiltmeter.limits import Limits
 from tiltmeter.models import FREE, Model
-from tiltmeter.plan import Choices
+from tiltmeter.planning import Choices
 from tiltmeter.protocol import InstrumentSpec
 from tiltmeter.records import ERROR, REFUSAL, Label, Reply, Request
-from tiltmeter.run import generate
 from tiltmeter.store import Store
 
 from .making import answered, drive

@@ -8,12 +8,12 @@ from typing import Any
 
 import pytest
 
-from tiltmeter import engine, plan, registry, run
+from tiltmeter import engine, generating, planning, registry
 from tiltmeter.engine import Engine, Models
 from tiltmeter.errors import Incapable, ModelError, StoreError, TiltmeterError, Unanswered, UnknownName, UsageError
 from tiltmeter.limits import Limits, Tally
 from tiltmeter.models.stored import Answers, file, replay
-from tiltmeter.plan import Choices
+from tiltmeter.planning import Choices
 from tiltmeter.records import REFUSAL, Message, Reply, Request, Sampling
 from tiltmeter.store import Store
 
@@ -46,7 +46,7 @@ def roles(store: Store, models: Sequence[str], **choices: Any) -> Tally:
 
     async def main() -> Tally:
         async with Models(registry.model) as made:
-            return await run.generate(store, protocol, chosen, made, Limits())
+            return await generating.generate(store, protocol, chosen, made, Limits())
 
     return asyncio.run(main())
 
@@ -147,7 +147,7 @@ def test_gaps_stay_open_are_counted_and_can_be_filled(tmp_path: Path) -> None:
     """3 words × 2 orders × 2 samples = 12 trials, of which one prompt's second answer is missing at first."""
     protocol = registry.protocol("roles")
     prompts = [
-        protocol.words(cell) for cell in plan.cells(protocol, Choices(subjects=("x",), languages=("en",), limit=3))
+        protocol.words(cell) for cell in planning.cells(protocol, Choices(subjects=("x",), languages=("en",), limit=3))
     ]
     lines: list[object] = [{"prompt": prompt, "text": f"{number}"} for prompt in prompts for number in range(2)]
     path = write(tmp_path / "a.jsonl", *lines[:-1])

@@ -13,12 +13,12 @@ import pytest
 from tiltmeter import registry
 from tiltmeter.analyse import estimates
 from tiltmeter.engine import Models
-from tiltmeter.label import annotate
+from tiltmeter.generating import generate
+from tiltmeter.labelling import annotate
 from tiltmeter.limits import Limits
 from tiltmeter.models import FREE, Model
-from tiltmeter.plan import Choices, count, trials
+from tiltmeter.planning import Choices, count, trials
 from tiltmeter.records import Estimate, Reply, Request
-from tiltmeter.run import generate
 from tiltmeter.stats import rates
 from tiltmeter.store import Store
 

@@ -17,7 +17,7 @@ import pytest
 from scipy.stats import permutation_test
 from sklearn.metrics import confusion_matrix, precision_recall_fscore_support
 
-from tiltmeter import api, plan, registry
+from tiltmeter import api, planning, registry
 from tiltmeter.cli import main
 from tiltmeter.errors import ProtocolError, UnknownName, UsageError
 from tiltmeter.models.planted_rewriter import PlantedRewriter, parse, planted_rewriter, report
@@ -87,13 +87,13 @@ def test_unknown_words_are_refused() -> None:
 
 def test_default_plan_is_the_papers() -> None:
     protocol = registry.protocol("protext")
-    assert plan.count(protocol, plan.Choices(("x",))) == {"x": {"sampled": 1280}}
-    assert plan.count(protocol, plan.Choices(("x",), where={"prompt": ("*",)})) == {"x": {"sampled": 640 * 12}}
-    assert plan.count(protocol, plan.Choices(("x",), where={"prompt": ("summary",), "pronoun": ("none",)})) == {
+    assert planning.count(protocol, planning.Choices(("x",))) == {"x": {"sampled": 1280}}
+    assert planning.count(protocol, planning.Choices(("x",), where={"prompt": ("*",)})) == {"x": {"sampled": 640 * 12}}
+    assert planning.count(protocol, planning.Choices(("x",), where={"prompt": ("summary",), "pronoun": ("none",)})) == {
         "x": {"sampled": 185}
     }
     with pytest.raises(UnknownName, match="summary"):
-        plan.count(protocol, plan.Choices(("x",), where={"prompt": ("sumary",)}))
+        planning.count(protocol, planning.Choices(("x",), where={"prompt": ("sumary",)}))
 
 
 def cell(

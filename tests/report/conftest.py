@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from tiltmeter import analyse, registry
-from tiltmeter.plan import Choices, request, trials
+from tiltmeter.planning import Choices, request, trials
 from tiltmeter.protocol import Protocol
 from tiltmeter.records import Estimate, Label, Output, Reply, Token, Trial
 from tiltmeter.report import content

@@ -10,7 +10,7 @@ import pytest
 
 from conftest import HOSTILE, LEANING
 from tiltmeter import analyse, injection
-from tiltmeter.plan import Choices
+from tiltmeter.planning import Choices
 from tiltmeter.protocol import Protocol
 from tiltmeter.records import Estimate
 from tiltmeter.report import content, examples, findings, numerals, reading, subjects, tables

@@ -1,17 +1,21 @@
 """The kernel against a plain scipy loop over the same shuffles, and against all arrangements by hand."""
 
 import math
-from itertools import combinations
+import time
+from collections import Counter
+from itertools import combinations, product
 
 import numpy as np
 import pytest
 from scipy.spatial.distance import jensenshannon
+from scipy.stats import multivariate_hypergeom
 
 from tiltmeter.stats import divergence, permutation
 from tiltmeter.stats.permutation import (
     Shuffles,
     base_against_group,
     concentration_difference,
+    each_value,
     pairs_within,
 )
 
@@ -215,3 +219,111 @@ def test_one_value_everywhere_is_no_difference() -> None:
 def test_one_image_against_one() -> None:
     found = base_against_group(base=[[0]], group=[[1]], shuffles=shuffles())
     assert (found.value, found.expected, found.adjusted, found.p) == (1, 1, None, 1)
+
+
+ALIKE = {
+    "two groups": ([300, 340], 5, 0.0, 0.0),
+    "two groups that differ": ([150, 150], 4, 0.03, 0.0),
+    "four groups": ([200, 260, 230, 210], 7, 0.0, 0.0),
+    "three groups, two values, unequal": ([60, 400, 90], 2, 0.02, 0.0),
+    "missing labels": ([200, 180], 3, 0.0, 0.3),
+}
+
+
+@pytest.mark.parametrize("name", ALIKE)
+@pytest.mark.parametrize("statistic", ["divergence", "distance", "concentration"])
+def test_drawn_counts_have_the_distribution_of_shuffled_rows(
+    name: str, statistic: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Two ways to one null: mean, band and p agree within what 4,000 draws of each leave open (five standard errors)."""
+    sizes, values, tilt, missing = ALIKE[name]
+    generator, draws = np.random.default_rng(17), 4000
+    groups = []
+    for g, size in enumerate(sizes):
+        shares = np.full(values, 1 / values)
+        shares[[0, -1]] += np.array([tilt, -tilt]) * g
+        rows = generator.choice(values, (size, 1), p=shares)
+        rows[generator.random(rows.shape) < missing] = -1
+        groups.append(rows)
+
+    def found(seed: int) -> permutation.Permuted:
+        shuffled = shuffles(draws, seed)
+        if statistic == "concentration":
+            return concentration_difference(base=groups[0], group=groups[1], shuffles=shuffled)
+        return pairs_within(groups=groups, shuffles=shuffled, root=statistic == "distance")
+
+    counted = found(2)
+    monkeypatch.setattr(permutation, "ALIKE", math.inf)
+    rows = found(3)
+    assert counted.value == rows.value
+    assert counted.expected != rows.expected  # they were drawn apart
+    spread = rows.high - rows.low  # of a unimodal null, more than three standard deviations
+    assert counted.expected == pytest.approx(rows.expected, abs=5 * spread / 3 * math.sqrt(2 / draws))
+    assert (counted.low, counted.high) == pytest.approx((rows.low, rows.high), abs=0.12 * spread)  # a step of 1/60 too
+    assert counted.p == pytest.approx(rows.p, abs=5 * math.sqrt(2 * max(rows.p * (1 - rows.p), 1 / draws) / draws))
+    assert counted.smallest_p == rows.smallest_p
+
+
+def test_drawn_counts_against_all_splits(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Four of ten: the mean, p and both ends of the band over all 210 splits."""
+    monkeypatch.setattr(permutation, "ALIKE", 0)
+    base, group = np.array([0, 0, 0, 1]), np.array([0, 1, 1, 1, 2, 2])
+    pooled = np.concatenate([base, group])
+    every = []
+    for chosen in combinations(range(10), 4):
+        side = np.isin(np.arange(10), chosen)
+        every.append(plain_js(pooled[side][:, None], pooled[~side][:, None])[0])
+    observed = plain_js(base[:, None], group[:, None])[0]
+    found = base_against_group(base=base, group=group, shuffles=shuffles(40_000))
+    assert found.value == pytest.approx(observed)
+    assert found.expected == pytest.approx(np.mean(every), abs=5 * np.std(every) / 200)
+    assert found.p == pytest.approx(np.mean(np.array(every) >= observed - 1e-9), abs=5 * 0.5 / 200)
+    assert (found.low, found.high) == pytest.approx(tuple(np.quantile(every, [0.025, 0.975])))
+
+
+def test_drawn_tables_against_their_probabilities() -> None:
+    """Three groups of 3, 2 and 2 rows of three kinds: each table as often as scipy's multivariate hypergeometric has it."""
+    alike, sizes, draws = np.array([3, 2, 2]), (3, 2, 2), 100_000
+    drawn = Counter()
+    for block in shuffles(draws).tables(alike, sizes):
+        assert all((part.sum(axis=1) == size).all() for part, size in zip(block, sizes, strict=True))
+        assert (sum(block) == alike).all()
+        drawn.update(zip(map(tuple, block[0].tolist()), map(tuple, block[1].tolist()), strict=True))
+    total = 0.0
+    for first, second in product(product(range(4), range(3), range(3)), repeat=2):
+        if sum(first) != 3 or sum(second) != 2 or (np.array(first) + second > alike).any():
+            continue
+        expected = multivariate_hypergeom.pmf(first, alike, 3) * multivariate_hypergeom.pmf(second, alike - first, 2)
+        total += expected
+        assert drawn[first, second] / draws == pytest.approx(expected, abs=5 * math.sqrt(expected / draws))
+    assert total == pytest.approx(1)
+
+
+def test_time_does_not_grow_with_rows_of_one_attribute() -> None:
+    """9,999 shuffles of 200,000 rows would take minutes."""
+    groups = [np.random.default_rng(g).integers(0, 7, 100_000) for g in range(2)]
+    begin = time.process_time()
+    found = pairs_within(groups=groups, shuffles=shuffles(9_999))
+    assert time.process_time() - begin < 2
+    assert found.expected == pytest.approx(6 / (2 * 200_000 * math.log(2)), rel=0.05)  # 2·N·ln 2·JS is χ² with K - 1
+
+
+@pytest.mark.parametrize("sizes", [[20, 25], [12, 9, 15], [200, 300, 240]])
+def test_each_value_is_that_value_against_all_others(sizes: list[int]) -> None:
+    """Values as scipy has them; where rows are shuffled the same shuffles give the same p, where counts are drawn a near one."""
+    generator, draws = np.random.default_rng(23), 2000
+    groups = [generator.choice(5, n, p=[0.1, 0.2, 0.4, 0.2, 0.1]) for n in sizes]
+    found = each_value(groups=groups, shuffles=shuffles(draws))
+    assert len(found.attributes) == 5
+    for value, one in enumerate(found.attributes):
+        sides = [(group == value).astype(int)[:, None] for group in groups]
+        alone = pairs_within(groups=sides, shuffles=shuffles(draws))
+        assert one.value == pytest.approx(plain_pairs(sides)[0], abs=1e-12)
+        error = 0 if sizes[0] < 50 else 5 * math.sqrt(2 * alone.p * (1 - alone.p) / draws)
+        assert one.p == pytest.approx(alone.p, abs=error + 1e-12)
+
+
+def test_each_value_by_hand() -> None:
+    found = each_value(groups=[[0, 1], [0, 2]], shuffles=shuffles())
+    assert [one.value for one in found.attributes] == pytest.approx([0, 0.311278, 0.311278], abs=1e-6)
+    assert each_value(groups=[[0, 1]], shuffles=shuffles()).attributes == ()

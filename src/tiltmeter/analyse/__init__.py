@@ -1,56 +1,75 @@
 """Labels → estimates: groups, contrasts, clusters, families, outcomes, bounds, variants, as the protocol declares them.
 
-Nothing is pooled over subjects, instruments, modes or languages: these make a *stratum*. Inside a stratum a measure is
-computed for each of its groupings, with the items (words, texts, …) as clusters: intervals speak of the population of
-items. Formulas and tests are in `stats/`, what a kind of measure does with them in `kinds.py`.
+Nothing is pooled over subjects, instruments, modes or languages, unless a measure names some of them (`over`): these make a
+*stratum*. Inside a stratum a measure is computed for each of its groupings, with the items (words, texts, …) as clusters:
+intervals speak of the population of items. Formulas and tests are in `stats/`, what a kind of measure does with them in
+`kinds.py` and the files beside it.
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
+from functools import cache
 from typing import Any
 
 import polars as pl
 
 from .. import registry, signature
 from ..errors import ProtocolError, UnknownName
-from ..protocol import InstrumentSpec, MeasureSpec, Protocol, Variant
+from ..gold import HUMAN
+from ..models import measured
+from ..protocol import EVERY, InstrumentSpec, MeasureSpec, Protocol, Variant
 from ..records import Estimate
 from ..stats import multiplicity
+from ..stats.results import joined
 from ..store import Store
+from . import corrected, paired, pooling
 from .groups import Table
 from .kinds import KINDS, outcome_rates
+from .wholes import wholes
 
 STRATA = ("subject", "annotator", "mode", "language")
+TOGETHER = " + "  # between the subjects over which a measure pools
+KINDS.update(paired.PAIRED)
 
 
 def estimates(store: Store, protocol: Protocol, variant: str = "default") -> list[Estimate]:
     """All estimates of a run in one variant, in the order in which the protocol declares its measures."""
-    if variant not in protocol.variants:
-        raise UnknownName(f"variant of {protocol.name}", variant, protocol.variants)
-    chosen = protocol.variants[variant]
-    frame = kept_rows(counted(store, protocol, _named(protocol, chosen)), chosen.where)
-    frame = with_derived(frame, protocol)
     frozen = store.get("frozen", {})
     found: list[Estimate] = []
-    strata = [name for name in STRATA if name in frame.columns]
-    for key, part in frame.group_by(strata, maintain_order=True):
-        stratum = dict(zip(strata, (str(value) for value in key), strict=True))
+    for over, stratum, table, gold in tables(store, protocol, variant):
         subject, annotator = stratum.pop("subject"), stratum.pop("annotator")
-        n = int(part["outputs"].sum())
+        n = int(table.rows["outputs"].sum())
         mark = signature.short(protocol, subject, annotator, stratum, n, variant, frozen)
-        drawn = protocol.modes[stratum["mode"]].logprobs == 0
-        for estimate in _stratum(Table(part, protocol, chosen, drawn)):
+        for estimate in _stratum(table, over, gold):
             family = f"{estimate.family} | {subject} | {annotator} | {', '.join(stratum.values())}"
             found.append(
                 replace(
                     estimate, protocol=protocol.name, subject=subject, instrument=annotator, variant=variant, signature=mark,
                     condition={**stratum, **estimate.condition}, family=family,
+                    note=joined(estimate.note, measured.note(annotator)) or "",
                 )
             )  # fmt: skip
     return _adjusted(found)
+
+
+def tables(store: Store, protocol: Protocol, variant: str = "default"
+           ) -> Iterator[tuple[tuple[str, ...], dict[str, str], Table, set[str]]]:  # fmt: skip
+    """For each stratum: what is pooled in it, its levels, its counted labels, and the attributes that the run has gold of."""
+    if variant not in protocol.variants:
+        raise UnknownName(f"variant of {protocol.name}", variant, protocol.variants)
+    chosen = protocol.variants[variant]
+    frame = kept_rows(counted(store, protocol, _named(protocol, chosen)), chosen.where)
+    frame = corrected.with_gold(pooling.read_as(with_derived(frame, protocol), chosen.reads), store)
+    gold = corrected.attributes_with_gold(frame)
+    frame, apart = pooling.kept_apart(pooling.spread(frame, protocol), protocol)
+    whole = cache(lambda: wholes(store, protocol))
+    for over, stratum, part in _strata(frame, protocol, chosen, apart):
+        drawn = protocol.modes[stratum["mode"]].logprobs == 0
+        place = (stratum["subject"], stratum["annotator"], stratum["mode"])
+        yield over, stratum, Table(part, protocol, chosen, drawn, place, whole), gold
 
 
 def counted(store: Store, protocol: Protocol, factors: Sequence[str] = ()) -> pl.DataFrame:
@@ -64,6 +83,8 @@ def counted(store: Store, protocol: Protocol, factors: Sequence[str] = ()) -> pl
     sums: dict[tuple[str, int, str, str], list[float]] = {}
     last = ("", "")
     for output, annotator, attribute, value, weight in store.labelled():
+        if annotator.startswith(HUMAN):  # gold, which is picked: what it does to a number is in corrected.py
+            continue
         key = (annotator, places[output], attribute, value)
         if key in sums:
             cell = sums[key]
@@ -98,7 +119,7 @@ def _cells(store: Store, names: Sequence[str]) -> tuple[dict[str, int], list[tup
 
 def _named(protocol: Protocol, variant: Variant) -> list[str]:
     """The factors that measures or the variant name, the item, and what makes a stratum; labels are summed over all others."""
-    found = {protocol.item, *STRATA, *variant.where}
+    found = {protocol.item, *STRATA, *variant.where, *protocol.apart}
     for measure in protocol.measures:
         found.update(*measure.by, measure.where, [(measure.contrast or {}).get("factor", "")])
     return [name for name in dict.fromkeys((*protocol.factors, protocol.item)) if name in found]
@@ -135,17 +156,35 @@ def kept_rows(frame: pl.DataFrame, where: Mapping[str, tuple[str, ...]]) -> pl.D
     return frame
 
 
-def _stratum(table: Table) -> Iterator[Estimate]:
-    """The declared measures of one stratum, then the rate of every outcome."""
+def _strata(frame: pl.DataFrame, protocol: Protocol, variant: Variant, apart: Sequence[str]
+            ) -> Iterator[tuple[tuple[str, ...], dict[str, str], pl.DataFrame]]:  # fmt: skip
+    """What is pooled, the levels, and the rows of each stratum; then of those that measures pool over some of its parts."""
+    for over in dict.fromkeys(((), *(measure.over for measure in _measures(protocol, variant)))):
+        names = [name for name in (*STRATA, *apart) if name in frame.columns and name not in over]
+        if over and all(frame[name].n_unique() < 2 for name in over if name in frame.columns):
+            continue
+        for key, part in frame.group_by(names, maintain_order=True):
+            subjects = TOGETHER.join(part["subject"].unique().sort())
+            yield over, {"subject": subjects, **dict(zip(names, map(str, key), strict=True))}, part
+
+
+def _stratum(table: Table, over: tuple[str, ...], gold: Collection[str]) -> Iterator[Estimate]:
+    """The declared measures of one stratum, then the rate of every outcome; of a pooled one, the measures that pool so.
+
+    gold: the attributes that people labelled too, whose measures have a corrected row beside each of theirs.
+    """
     seen = set(table.rows["attribute"].unique())
     for measure in _measures(table.protocol, table.variant):
-        if measure.attribute not in seen:
+        if measure.attribute not in (*seen, EVERY) or measure.over != over:
             continue
         kept = replace(table, rows=kept_rows(table.rows, measure.where))
         for by in measure.by:
-            for estimate in KINDS[measure.kind](kept, measure, by):
-                yield replace(estimate, family=f"{measure.name} by {', '.join(by) or 'whole'}")
-    if not table.variant.measures:
+            found = list(KINDS[measure.kind](kept, measure, by))
+            for estimate in found:
+                yield replace(estimate, family=estimate.family or f"{measure.name} by {', '.join(by) or 'whole'}")
+            if measure.attribute in gold:
+                yield from corrected.corrected(found, kept, measure, by)
+    if not table.variant.measures and not over:
         attributes = dict.fromkeys(name for spec in table.protocol.instruments for name in (spec.attribute, *spec.also))
         for attribute in attributes:
             if attribute in seen:
@@ -162,6 +201,11 @@ def _measures(protocol: Protocol, variant: Variant) -> Iterator[MeasureSpec]:
             measure.name in variant.measures if variant.measures else measure.name not in own
         ):
             yield measure
+
+
+def declared(protocol: Protocol) -> list[MeasureSpec]:
+    """The measures of the default variant."""
+    return list(_measures(protocol, protocol.variants["default"]))
 
 
 def _adjusted(found: list[Estimate]) -> list[Estimate]:

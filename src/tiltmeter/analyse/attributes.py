@@ -24,9 +24,10 @@ from ..stats import divergence, permutation
 from ..stats.chance import expected_divergence
 from ..stats.permutation import Permuted
 from ..stats.results import joined
+from .concentration import concentration, dominant, shift
 from .groups import Table
 from .published import CODE, PUBLISHED, bits_by_code, clipped_by_code, distances
-from .wholes import DRAWS, Cell, Values, cells, codes, counts, notes, number, shuffles, spoken, valued
+from .wholes import DRAWS, Cell, Values, cells, codes, counts, notes, number, shuffled, spoken, valued
 
 Score = Callable[[Cell, MeasureSpec, Variant], Iterator[Estimate]]
 
@@ -38,9 +39,9 @@ def from_base(cell: Cell, measure: MeasureSpec, variant: Variant) -> Iterator[Es
         blank = Estimate("", "", "", measure.name, about, None, None, measure.unit)
         sides = [cell.base, outputs]
         if variant.name == CODE:
-            yield from clipped_by_code(blank, cell, sides, variant)
+            yield from clipped_by_code(blank, cell, sides)
         elif variant.name == PUBLISHED:
-            yield from distances(blank, cell, sides)
+            yield from distances(blank, cell, sides, ("base", group))
         else:
             yield from _adjusted(blank, cell, sides, ("base", group))
 
@@ -53,9 +54,9 @@ def between_groups(cell: Cell, measure: MeasureSpec, variant: Variant) -> Iterat
         blank = Estimate("", "", "", measure.name, {**cell.condition, "dimension": dimension}, None, None, measure.unit)
         sides = list(groups.values())
         if variant.name == CODE:
-            yield from bits_by_code(blank, cell, sides, variant)
+            yield from bits_by_code(blank, cell, sides)
         elif variant.name == PUBLISHED:
-            yield from distances(blank, cell, sides)
+            yield from distances(blank, cell, sides, tuple(groups))
         else:
             yield from _adjusted(blank, cell, sides, tuple(groups))
 
@@ -96,7 +97,7 @@ def _adjusted(
 ) -> Iterator[Estimate]:
     """The chance-adjusted divergence, overall and by attribute, and the plug-in of each on a row of its own."""
     rows = codes(sides, cell.attributes)
-    shuffles = shuffles(blank.measure, DRAWS)
+    shuffles = shuffled(blank.measure, DRAWS)
     if blank.condition.get("group"):
         found = permutation.base_against_group(base=rows[0], group=rows[1], shuffles=shuffles)
     else:
@@ -142,3 +143,12 @@ def _expected(one: Permuted, sides: Sequence[Sequence[Values]], name: str) -> fl
     if all(valued(output, name) for side in sides for output in side):
         return expected_divergence(groups=[np.array(side) for side in counts(sides, name)])
     return one.expected
+
+
+SCORES: dict[str, Score] = {
+    "from_base": from_base,
+    "between_groups": between_groups,
+    "concentration": concentration,
+    "dominant": dominant,
+    "shift": shift,
+}

@@ -12,7 +12,7 @@ from ..protocol import MeasureSpec, Variant
 from ..records import Estimate
 from ..stats import divergence, permutation
 from .published import CODE, PUBLISHED, read
-from .wholes import DRAWS, Cell, Values, codes, counts, notes, number, shuffles, spoken, valued
+from .wholes import DRAWS, Cell, Values, codes, counts, notes, number, shuffled, spoken, valued
 
 LEAST_SCORE = 0.05  # concentration scores below it are left out of the released code's mean
 
@@ -95,7 +95,7 @@ def _more_than_base(blank: Estimate, cell: Cell, outputs: Sequence[Values], grou
     base, cued = codes([cell.base, outputs], cell.attributes)
     supports = [cell.support(name) for name in cell.attributes]
     found = permutation.concentration_difference(
-        base=base, group=cued, shuffles=shuffles(blank.measure, DRAWS), values=supports
+        base=base, group=cued, shuffles=shuffled(blank.measure, DRAWS), values=supports
     )
     parts = found.attributes or (found,) * len(cell.attributes)
     for name, one in (("", found), *zip(cell.attributes, parts, strict=True)):
@@ -116,7 +116,7 @@ def _concentration(blank: Estimate, cell: Cell, outputs: Sequence[Values], name:
     about = replace(blank, condition={**blank.condition, "attribute": name}, outcomes=spoken(outputs, name),
                     n=number([outputs], name))  # fmt: skip
     if variant.name == CODE:
-        outputs = read([outputs], name, variant)[0]
+        outputs = read([outputs], name)[0]
     (row,) = counts([outputs], name)
     if not row:
         return replace(about, note="no outputs")

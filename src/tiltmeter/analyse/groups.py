@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -12,6 +12,8 @@ from numpy.typing import NDArray
 
 from ..protocol import SEVERAL, MeasureSpec, Protocol, Variant
 from ..records import OUTCOMES
+from ..stats.permutation import Shuffles
+from .wholes import DRAWS, Wholes, shuffled
 
 Floats = NDArray[np.float64]
 EVERY = "*"  # in a measure's values: each value of the attribute on a row of its own
@@ -70,12 +72,19 @@ class Pair:
 
 @dataclass(frozen=True, slots=True)
 class Table:
-    """The counted labels of one stratum (see `counted`), and how they are to be read."""
+    """The counted labels of one stratum (see `counted`), and how they are to be read.
+
+    wholes: reads the labels of whole outputs, of all strata, for the measures that need them; stratum: the place there.
+    shuffles: for measures that shuffle outputs.
+    """
 
     rows: pl.DataFrame
     protocol: Protocol
     variant: Variant
     drawn: bool
+    stratum: tuple[str, str, str] = ("", "", "")
+    wholes: Callable[[], Wholes] = Wholes
+    shuffles: Shuffles = field(default_factory=lambda: shuffled("", DRAWS))
 
     def values(self, measure: MeasureSpec) -> list[tuple[dict[str, str], tuple[str, ...]]]:
         """What is counted, with what that adds to the condition: the declared values, or each value by itself."""

@@ -19,8 +19,9 @@ from ..design import few_items
 from ..protocol import MeasureSpec
 from ..records import OUTCOMES, Estimate
 from ..stats import association, divergence, permutation, power, rates, resampling
-from ..stats.permutation import Permuted, Shuffles
+from ..stats.permutation import Permuted
 from ..stats.results import Interval, Test, joined
+from . import attributes
 from .groups import Floats, Group, Pair, Table
 
 DRAWS = 9_999
@@ -77,8 +78,11 @@ def ratio(table: Table, measure: MeasureSpec, by: Sequence[str]) -> Iterator[Est
 
 def leader(table: Table, measure: MeasureSpec, by: Sequence[str]) -> Iterator[Estimate]:
     """For each value, the level of one factor at which its share is largest, with p for the levels being alike."""
-    for more, groups in table.counted(measure, by):
-        groups = [group for group in groups if group.among.sum() > 0]
+    counted = [
+        (more, [group for group in groups if group.among.sum() > 0]) for more, groups in table.counted(measure, by)
+    ]
+    tests = _values_alike(table, [groups for _, groups in counted]) if table.drawn and table.variant.intervals else ()
+    for number, (more, groups) in enumerate(counted):
         shares = [float(group.hits.sum() / group.among.sum()) for group in groups]
         if not groups or max(shares) == 0:
             continue
@@ -90,12 +94,23 @@ def leader(table: Table, measure: MeasureSpec, by: Sequence[str]) -> Iterator[Es
         estimate = replace(
             estimate, note=joined(estimate.note or None, f"tie of {'; '.join(ties)}" if ties[1:] else None) or ""
         )
-        if table.drawn and table.variant.intervals:
-            sides = [np.repeat([[1], [0]], [round(x), round(n - x)], axis=0)
-                     for x, n in ((g.hits.sum(), g.among.sum()) for g in groups)]  # fmt: skip
-            found = permutation.pairs_within(groups=sides, shuffles=_shuffles(estimate))
-            estimate = replace(estimate, test=found.method, p=_number(found.p))
+        if tests:
+            estimate = replace(estimate, test=tests[number].method, p=_number(tests[number].p))
         yield estimate
+
+
+def _values_alike(table: Table, counted: Sequence[Sequence[Group]]) -> list[Permuted]:
+    """For each value, whether its share is the same in all groups; `counted` has the groups of one value after another."""
+    if not any(counted):
+        return []
+    sums = np.array([[round(float(group.hits.sum())) for group in groups] for groups in counted])
+    rest = np.array([round(float(group.among.sum())) for group in counted[0]]) - sums.sum(axis=0)
+    if (rest < 0).any():  # several values an output: one by one
+        return [found for groups in counted for found in _values_alike(table, [groups])]
+    sides = [np.repeat(np.arange(len(sums) + 1), [*one, left]) for one, left in zip(sums.T, rest, strict=True)]
+    found = permutation.each_value(groups=sides, shuffles=table.shuffles)
+    rows = dict(zip(np.unique(np.concatenate(sides)).tolist(), found.attributes, strict=False))  # none for one group
+    return [rows.get(value, found) for value in range(len(sums))]
 
 
 def divergences(table: Table, measure: MeasureSpec, by: Sequence[str]) -> Iterator[Estimate]:
@@ -119,10 +134,10 @@ def divergences(table: Table, measure: MeasureSpec, by: Sequence[str]) -> Iterat
         return
     blank = Estimate("", "", "", measure.name, {}, None, None, "share of 1 bit", outcomes=outcomes)
     whole = replace(blank, contrast={factor: "all pairs"})
-    yield _permuted(whole, permutation.pairs_within(groups=list(codes.values()), shuffles=_shuffles(whole)))
+    yield _permuted(whole, permutation.pairs_within(groups=list(codes.values()), shuffles=table.shuffles))
     for a, b in combinations(codes, 2):
         one = replace(blank, contrast={factor: f"{a} − {b}"}, outcomes={})
-        yield _permuted(one, permutation.base_against_group(base=codes[a], group=codes[b], shuffles=_shuffles(one)))
+        yield _permuted(one, permutation.base_against_group(base=codes[a], group=codes[b], shuffles=table.shuffles))
 
 
 def outcome_rates(table: Table, attribute: str, named: bool) -> Iterator[Estimate]:
@@ -265,10 +280,6 @@ def _generator(estimate: Estimate) -> np.random.Generator:
     return np.random.default_rng(zlib.crc32(json.dumps(where).encode()))
 
 
-def _shuffles(estimate: Estimate) -> Shuffles:
-    return Shuffles(draws=DRAWS, generator=_generator(estimate))
-
-
 def _number(value: float | None) -> float | None:
     return float(value) if value is not None and np.isfinite(value) else None
 
@@ -280,4 +291,5 @@ KINDS: dict[str, Kind] = {
     "ratio": ratio,
     "leader": leader,
     "divergence": divergences,
+    **{name: attributes.scored(score) for name, score in attributes.SCORES.items()},
 }

@@ -52,7 +52,7 @@ class Sides:
         found: np.ndarray[tuple[int], np.dtype[np.bool_]] = np.all([n > 0 for n in self.among.values()], axis=0)
         return found
 
-    def shares(self, side: str, rest: float) -> float:
+    def share(self, side: str, rest: float) -> float:
         """The share with this part of what is not in the denominator counted as hits, 0 to 1."""
         total = self.total[side].sum()
         missing = total - self.among[side].sum()
@@ -71,7 +71,7 @@ def effect(table: Table, measure: MeasureSpec, by: Sequence[str]) -> Iterator[Es
 
     per = "labels": pooled counts, interval by linearisation over clusters, paired t over items that are defined on every
     side; per = "items": the mean of the items' differences with t(C-1), and a sign-flip test. `…_bounds`: whatever all that
-    is not in the denominator would have been; `…_alike`: with all of it counted against, and for, on both sides alike.
+    is not in the denominator would have been.
     By hand: words with 3 of 4 and 1 of 2 hits, controls 1 of 4 and 1 of 2: pooled 4/6 − 2/6 = .333, by item (.5 + 0)/2.
     """
     for sides in _sides(table, measure, by):
@@ -79,7 +79,7 @@ def effect(table: Table, measure: MeasureSpec, by: Sequence[str]) -> Iterator[Es
             if control in sides.hits:
                 yield _effect(sides, control, measure, table)
                 if table.variant.intervals and measure.per == "labels":
-                    yield from _bounds(sides, control, measure, table)
+                    yield _bounds(sides, control, measure, table)
 
 
 def cell_mean(table: Table, measure: MeasureSpec, by: Sequence[str]) -> Iterator[Estimate]:
@@ -135,6 +135,16 @@ def item_mean(table: Table, measure: MeasureSpec, by: Sequence[str]) -> Iterator
 
 def _sides(table: Table, measure: MeasureSpec, by: Sequence[str]) -> Iterator[Sides]:
     """The groups of one grouping that have the tested side and a control."""
+    shared = shared_items(table)
+    for key, cuts in side_cuts(table, measure, by):
+        if TESTED in cuts and len(cuts) > 1:
+            yield _arrays(measure, dict(key), cuts, shared)
+
+
+def side_cuts(
+    table: Table, measure: MeasureSpec, by: Sequence[str]
+) -> Iterator[tuple[tuple[tuple[str, str], ...], dict[str, Cut]]]:
+    """The groups of one grouping, each cut into the tested side and the controls."""
     contrast = measure.contrast or {}
     column = pl.col(contrast["factor"])
     side = pl.when(column.is_in(contrast["controls"].split(SEVERAL))).then(column).otherwise(pl.lit(TESTED))
@@ -144,13 +154,10 @@ def _sides(table: Table, measure: MeasureSpec, by: Sequence[str]) -> Iterator[Si
         condition = dict(cut.condition)
         level = condition.pop(contrast["factor"])
         found.setdefault(tuple(condition.items()), {})[level] = cut
-    shared = _shared(table)
-    for key, cuts in found.items():
-        if TESTED in cuts and len(cuts) > 1:
-            yield _arrays(measure, dict(key), cuts, shared)
+    yield from found.items()
 
 
-def _shared(table: Table) -> dict[str, str]:
+def shared_items(table: Table) -> dict[str, str]:
     """Item → the group of items that share its controls."""
     if SHARED not in table.rows.columns:
         return {}
@@ -183,8 +190,10 @@ def _arrays(
 
 def _hits(measure: MeasureSpec, condition: Mapping[str, str]) -> tuple[str, ...]:
     """The values that count in a group: what is expected there, or the measure's values."""
-    found = [levels[condition[factor]] for factor, levels in measure.expected.items() if factor in condition]
-    return tuple(found) or measure.values
+    found = [
+        levels[condition[factor]].split(SEVERAL) for factor, levels in measure.expected.items() if factor in condition
+    ]
+    return tuple(value for values in found for value in values) or measure.values
 
 
 def _effect(sides: Sides, control: str, measure: MeasureSpec, table: Table) -> Estimate:
@@ -221,24 +230,15 @@ def _named(sides: Sides, control: str, measure: MeasureSpec, found: Interval, ta
     return replace(_row(group, measure, found, table), contrast={(measure.contrast or {})["factor"]: control})
 
 
-def _bounds(sides: Sides, control: str, measure: MeasureSpec, table: Table) -> Iterator[Estimate]:
-    """The effect whatever is not in the denominator would have been, and with all of it counted alike on both sides."""
+def _bounds(sides: Sides, control: str, measure: MeasureSpec, table: Table) -> Estimate:
+    """The effect whatever all that is not in the denominator would have been, on either side."""
     xa, na, xb, nb = (values[side].sum() for side in (TESTED, control) for values in (sides.hits, sides.among))
     value = _number(xa / na - xb / nb) if na > 0 and nb > 0 else None
+    ends = [sides.share(TESTED, rest) - sides.share(control, 1 - rest) for rest in (0.0, 1.0)]
     n = sides.total[TESTED] + sides.total[control]
-    scenarios = {
-        "bounds": ((0.0, 1.0), (1.0, 0.0), ""),
-        "alike": (
-            (0.0, 0.0),
-            (1.0, 1.0),
-            "what is neither counted as no hit on both sides, and as a hit on both; no bounds",
-        ),
-    }
-    for name, (first, second, note) in scenarios.items():
-        ends = [sides.shares(TESTED, own) - sides.shares(control, other) for own, other in (first, second)]
-        found = Interval(value, _number(min(ends)), _number(max(ends)), "bounds", 1.0)
-        estimate = _named(sides, control, replace(measure, name=f"{measure.name}_{name}"), found, table, n)
-        yield replace(estimate, confidence=None, clusters=n.size, note=note)
+    found = Interval(value, _number(ends[0]), _number(ends[1]), "bounds", 1.0, clusters=n.size)
+    estimate = _named(sides, control, replace(measure, name=f"{measure.name}_bounds"), found, table, n)
+    return replace(estimate, confidence=None)
 
 
 def _mean(

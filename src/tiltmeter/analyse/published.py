@@ -9,36 +9,39 @@ from itertools import combinations
 
 import numpy as np
 
-from ..protocol import Variant
+from ..instruments import taxonomy
 from ..records import Estimate
 from ..stats import divergence, permutation
 from ..stats.permutation import Permuted
-from .wholes import PUBLISHED_DRAWS, Cell, Values, codes, counts, number, shuffles, spoken
+from .wholes import PUBLISHED_DRAWS, Cell, Values, codes, counts, notes, number, shuffled, spoken
 
 PUBLISHED, CODE = "published", "published-code"
 
 
-def distances(blank: Estimate, cell: Cell, sides: Sequence[Sequence[Values]]) -> Iterator[Estimate]:
+def distances(
+    blank: Estimate, cell: Cell, sides: Sequence[Sequence[Values]], names: Sequence[str]
+) -> Iterator[Estimate]:
     """The mean over pairs of √(JS·ln 2), overall and by attribute, with the paper's permutation test."""
     rows = codes(sides, cell.attributes)
-    shuffles = shuffles(blank.measure, PUBLISHED_DRAWS)
+    shuffles = shuffled(blank.measure, PUBLISHED_DRAWS)
     found = permutation.pairs_within(groups=rows, shuffles=shuffles, root=True)
     parts = found.attributes or (found,) * len(cell.attributes)
     each = []
     for name, one in zip(cell.attributes, parts, strict=True):
         about = replace(blank, condition={**blank.condition, "attribute": name}, outcomes=spoken(sides[-1], name))
-        each.append(_tested(about, _distance(sides, name), one, number(sides, name)))
+        about = replace(about, n=number(sides, name), note=notes(one, sides, names, name))
+        each.append(_tested(about, _distance(sides, name), one))
     values = [row.value for row in each if row.value is not None]
     whole = float(np.mean(values)) if values else None
-    yield _tested(blank, whole, found, float(sum(map(len, sides))))
+    yield _tested(replace(blank, n=float(sum(map(len, sides))), note=notes(found, sides, names)), whole, found)
     yield from each
 
 
-def _tested(about: Estimate, value: float | None, found: Permuted, n: float) -> Estimate:
+def _tested(about: Estimate, value: float | None, found: Permuted) -> Estimate:
+    about = replace(about, unit="distance", value=value)
     if value is None or found.p is None:
-        return replace(about, unit="distance", value=value, n=n, note=found.note or "no outputs")
-    return replace(about, unit="distance", value=value, null_low=found.low, null_high=found.high, test=found.method, p=found.p,
-                   n=n, note=found.note or "")  # fmt: skip
+        return about
+    return replace(about, null_low=found.low, null_high=found.high, test=found.method, p=found.p)
 
 
 def _distance(sides: Sequence[Sequence[Values]], name: str) -> float | None:
@@ -50,14 +53,12 @@ def _distance(sides: Sequence[Sequence[Values]], name: str) -> float | None:
     return float(np.mean(pairs)) if pairs else None
 
 
-def clipped_by_code(
-    blank: Estimate, cell: Cell, sides: Sequence[Sequence[Values]], variant: Variant
-) -> Iterator[Estimate]:
+def clipped_by_code(blank: Estimate, cell: Cell, sides: Sequence[Sequence[Values]]) -> Iterator[Estimate]:
     """Clipped distances, colours as they were worded; an empty group is 0, as in the code's table."""
     of = (len(sides[0]), len(sides[1]))
     each = []
     for name in cell.attributes:
-        first, second = (np.array(side) for side in counts(read(sides, name, variant), name))
+        first, second = (np.array(side) for side in counts(read(sides, name), name))
         value = divergence.clipped_distance(first=first, second=second, of=of)
         about = {**blank.condition, "attribute": name}
         each.append(replace(blank, condition=about, unit="distance", value=value, n=number(sides, name)))
@@ -67,13 +68,11 @@ def clipped_by_code(
     yield from (replace(row, note=note) for row in each)
 
 
-def bits_by_code(
-    blank: Estimate, cell: Cell, sides: Sequence[Sequence[Values]], variant: Variant
-) -> Iterator[Estimate]:
+def bits_by_code(blank: Estimate, cell: Cell, sides: Sequence[Sequence[Values]]) -> Iterator[Estimate]:
     """Divergences in bits, an empty side 0. The overall row is ours; the code has none."""
     each = []
     for name in cell.attributes:
-        rows = [np.array(side) for side in counts(read(sides, name, variant), name)]
+        rows = [np.array(side) for side in counts(read(sides, name), name)]
         # A group without one value of the attribute has no entry in the code's table, so no pair either.
         rows = [row for row in rows if row.sum()]
         pairs = [divergence.js_divergence(first=a, second=b) for a, b in combinations(rows, 2)]
@@ -87,7 +86,6 @@ def bits_by_code(
     yield from each
 
 
-def read(sides: Sequence[Sequence[Values]], name: str, variant: Variant) -> list[list[Values]]:
-    """The outputs with the value of the attribute that the variant reads in place of this one, where they have it."""
-    other = variant.reads.get(name, name)
-    return [[{name: one.get(other, one.get(name, "invalid"))} for one in side] for side in sides]
+def read(sides: Sequence[Sequence[Values]], name: str) -> list[list[Values]]:
+    """The outputs with the value of an attribute as it was worded, where they have it."""
+    return [[{name: one.get(name + taxonomy.RAW, one.get(name, "invalid"))} for one in side] for side in sides]

@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import lru_cache
 from typing import NamedTuple
 
 import numpy as np
@@ -43,9 +44,9 @@ class Wholes:
     lists: the closed lists of each annotator; learnt: {subject: which outputs its attributes were chosen on}, by annotator.
     """
 
-    outputs: Mapping[Stratum, Sequence[Whole]]
-    asked: Sequence[Mapping[str, str]]
-    lists: Mapping[str, Sequence[taxonomy.Attribute]]
+    outputs: Mapping[Stratum, Sequence[Whole]] = field(default_factory=dict)
+    asked: Sequence[Mapping[str, str]] = ()
+    lists: Mapping[str, Sequence[taxonomy.Attribute]] = field(default_factory=dict)
     learnt: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
 
     def pooled(self, stratum: Stratum) -> list[Whole]:
@@ -205,6 +206,7 @@ def notes(found: Permuted, sides: Sequence[Sequence[Values]], names: Sequence[st
     ) or ""  # fmt: skip
 
 
-def shuffles(measure: str, draws: int) -> Shuffles:
+@lru_cache(maxsize=8)
+def shuffled(measure: str, draws: int) -> Shuffles:
     """The same for all cells of a measure: a cell's result depends on its sizes and on no other cell."""
     return Shuffles(draws=draws, generator=np.random.default_rng(list(measure.encode())))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from importlib import import_module
+from keyword import iskeyword
 from typing import Any
 
 import click
@@ -19,6 +20,9 @@ VERBS = {
     "label": "Label the outputs of a run again, or with another judge.",
     "analyse": "Compute the estimates of a run again.",
     "report": "Write the report of a run.",
+    "explore": "Look at the outputs of runs, with their labels beside them.",
+    "import": "Make a run of outputs, labels or counts that exist already; take in what people said.",
+    "validate": "Judges against people; what people are to annotate.",
     "export": "Write the tables of a run as Parquet, CSV or JSON lines.",
     "doctor": "What is installed, reachable and missing, and what to type.",
     "serve": "Serve a planted model over loopback, to test with.",
@@ -34,7 +38,7 @@ class Verbs(click.Group):
     def get_command(self, ctx: click.Context, name: str) -> click.Command | None:
         if name not in VERBS:
             raise UnknownName("verb", name, VERBS, "Type: tiltmeter --help")
-        command: click.Command = import_module(f".{name}", __name__).command
+        command: click.Command = import_module(f".{name}_" if iskeyword(name) else f".{name}", __name__).command
         return command
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
@@ -49,7 +53,7 @@ def group() -> None:
 
     \b
     Begin with:   tiltmeter run roles --model builtin --mode exact --out run
-    Exit codes:   0 fine, 1 error, 2 usage.
+    Exit codes:   0 fine, 1 error, 2 usage, 3 a threshold failed, 4 inconclusive.
     """
 
 

@@ -4,17 +4,19 @@ from __future__ import annotations
 
 import click
 
-from .options import as_json, variant
+from .options import as_json, fail_if, variant
 
 
 @click.command()
 @click.argument("run", type=click.Path(file_okay=False))
 @variant
 @as_json
+@fail_if
 @click.option("--csv", "as_csv", is_flag=True, help="Print CSV on standard output.")
-def command(run: str, variant: str, as_json: bool, as_csv: bool) -> int:
+def command(run: str, variant: str, as_json: bool, fail_if: tuple[str, ...], as_csv: bool) -> int:
     """Compute the estimates of a run again."""
     from .. import api
-    from .ending import finish
+    from .ending import bounds, finish
 
-    return finish(api.load(run), {}, variant, as_json, None, as_csv)
+    found = api.load(run)
+    return finish(found, {}, variant, as_json, None, as_csv, bounds(fail_if, found.protocol))

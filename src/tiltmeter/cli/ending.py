@@ -8,16 +8,38 @@ from pathlib import Path
 import click
 from rich.console import Console
 
-from .. import injection, served
+from .. import injection, served, thresholds
 from ..api import Run
 from ..limits import Tally
+from ..protocol import Protocol
 from ..records import UNRESOLVED, Estimate
 from ..store import Store
+from ..thresholds import Threshold
+
+
+def bounds(texts: Sequence[str], protocol: Protocol) -> list[Threshold]:
+    """The thresholds that a pipeline named, refused where the protocol has no such measure or level."""
+    found = [thresholds.parse(text) for text in texts]
+    for threshold in found:
+        thresholds.check(threshold, protocol)
+    return found
+
+
+def held(found: Sequence[Threshold], estimates: Sequence[Estimate]) -> int:
+    """Says of each threshold what the estimates show; the exit code of all together."""
+    outcomes = [(threshold, thresholds.judge(threshold, estimates)) for threshold in found]
+    for threshold, rows in outcomes:
+        if not rows:
+            click.echo(f"{threshold.text}: inconclusive, nothing of it was estimated", err=True)
+        for row in rows:
+            click.echo(row.sentence, err=True)
+    codes = [thresholds.code(rows) for _, rows in outcomes]
+    return thresholds.FAILED if thresholds.FAILED in codes else max(codes, default=0)
 
 
 def finish(run: Run, tallies: Mapping[str, Tally], variant: str, as_json: bool, page: Path | None,
-           as_csv: bool = False) -> int:  # fmt: skip
-    """Prints what was found and writes the page; the exit code is 1 where trials went unanswered."""
+           as_csv: bool = False, fail_if: Sequence[Threshold] = ()) -> int:  # fmt: skip
+    """Prints what was found and writes the page; the exit code is 1 where trials went unanswered, else that of thresholds."""
     from ..report import content, data, html, terminal
 
     estimates = run.analyse(variant)
@@ -39,7 +61,7 @@ def finish(run: Run, tallies: Mapping[str, Tally], variant: str, as_json: bool, 
         terminal.print_table(built, Console())
     if page is not None:
         click.echo(f"report: {page}", err=True)
-    return _said(tallies)
+    return _said(tallies) or held(fail_if, estimates)
 
 
 def _unread(estimates: Sequence[Estimate]) -> Iterator[str]:

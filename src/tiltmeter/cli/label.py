@@ -6,12 +6,13 @@ from typing import Any
 
 import click
 
-from .options import as_json, reach, split
+from .options import as_json, reach, split, taxonomy
 
 
 @click.command()
 @click.argument("run", type=click.Path(file_okay=False))
 @click.option("--judge", "judges", multiple=True, metavar="KIND:NAME", help="A model that labels the same answers.")
+@taxonomy
 @reach
 @as_json
 def command(run: str, judges: tuple[str, ...], as_json: bool, **options: Any) -> int:

@@ -16,6 +16,10 @@ variant = click.option("--variant", default="default", show_default=True,
                        help="How measures are computed: default, or as published.")  # fmt: skip
 
 
+fail_if = click.option("--fail-if", "fail_if", multiple=True, metavar='"MEASURE > NUMBER"',
+                       help="Exit with 3 where an interval shows it, with 4 where it is inconclusive; repeat for several.")  # fmt: skip
+
+
 class PriceType(click.ParamType[Any]):
     """MODEL=IN/OUT, US dollars for a million tokens; MODEL=IN/OUT/PICTURE with those for one picture."""
 

@@ -7,24 +7,27 @@ from typing import Any
 
 import click
 
-from .options import as_json, choices, reach, split, variant
+from .options import as_json, choices, fail_if, reach, split, taxonomy, variant
 
 
 @click.command()
 @click.argument("protocol")
 @choices
 @click.option("--judge", "judges", multiple=True, metavar="KIND:NAME", help="A model that labels the same answers.")
+@taxonomy
 @click.option("--out", required=True, type=click.Path(file_okay=False), help="The run's folder; again = resume.")
 @reach
 @variant
+@fail_if
 @as_json
-def command(protocol: str, models: tuple[str, ...], judges: tuple[str, ...], out: str, variant: str, as_json: bool,
-            **options: Any) -> int:  # fmt: skip
+def command(protocol: str, models: tuple[str, ...], judges: tuple[str, ...], out: str, variant: str,
+            fail_if: tuple[str, ...], as_json: bool, **options: Any) -> int:  # fmt: skip
     """Run an audit: all stages; again = resume."""
-    from .. import api
-    from .ending import finish
+    from .. import api, registry
+    from .ending import bounds, finish
     from .progress import shown
 
+    named = bounds(fail_if, registry.protocol(protocol)) if fail_if else []
     with shown() as (watch, tallies):
         found = api.run(protocol, models, out, judge=judges, watch=watch, **split(options))
-    return finish(found, tallies, variant, as_json, Path(out) / "report.html")
+    return finish(found, tallies, variant, as_json, Path(out) / "report.html", fail_if=named)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import click
 
-from .. import plan, registry
+from .. import planning, registry
 from ..protocol import Protocol, crosstab
 
 
@@ -17,10 +17,10 @@ def command(protocol: str, prompts: int) -> None:
     click.echo(f"{declared.name} {declared.version} · {declared.title}\n\n{declared.question}\n")
     if declared.citation:
         click.echo(f"From: {declared.citation}\n")
-    items = len({cell[declared.item] for cell in declared.cells})
-    click.echo(
-        f"Design: {len(declared.cells)} prompts, {items} items ({declared.item}), factors {', '.join(declared.factors)}"
-    )
+    asked = planning.cells(declared, planning.Choices(("-",)))
+    more = f" ({len(declared.cells)} with all that --where can ask)" if len(declared.cells) > len(asked) else ""
+    click.echo(f"Design: {len(asked)} prompts{more}, {len(declared.items())} items ({declared.item}), "
+               f"factors {', '.join(declared.factors)}")  # fmt: skip
     for name, mode in declared.modes.items():
         how = (
             "read from probabilities"
@@ -35,7 +35,7 @@ def command(protocol: str, prompts: int) -> None:
     for measure in declared.measures:
         click.echo(f"  {measure.name}: {measure.text or measure.kind}")
     click.echo("\nPrompts, for instance:")
-    for cell in plan.cells(declared, plan.Choices(("-",)))[:prompts]:
+    for cell in asked[:prompts]:
         click.echo(f"  {declared.words(cell)}")
     _list("Departs from the paper", declared.departures)
     _list("Variants", [f"{name}: {variant.text}" for name, variant in declared.variants.items() if variant.text])

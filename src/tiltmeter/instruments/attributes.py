@@ -107,8 +107,8 @@ class Attributes(Instrument):
         return {key: trial.subject if key == "subject" else trial.factors[key] for key in self.sets}
 
     def takes(self, trial: Trial) -> bool:
-        """Whether there are attributes of a taxonomy for what the trial shows."""
-        return any(one.belongs(self.set_of(trial)) for one in self.found)
+        """Whether there are attributes of a taxonomy for what the trial shows, or a person wants none."""
+        return (self.given and not self.found) or any(one.belongs(self.set_of(trial)) for one in self.found)
 
     def lessons(self, outputs: Iterable[tuple[Trial, Output]]) -> Lessons:
         """For each set without attributes of its own, what chooses them from these outputs."""
@@ -116,15 +116,17 @@ class Attributes(Instrument):
             return
         sets: dict[tuple[str, ...], list[tuple[Trial, Output]]] = {}
         for trial, output in outputs:
-            if output.blob and trial.sample < EACH and not self.takes(trial):
-                sets.setdefault(tuple(self.set_of(trial).values()), []).append((trial, output))
+            if not self.takes(trial):
+                items = sets.setdefault(tuple(self.set_of(trial).values()), [])
+                items += [(trial, output)] if output.blob and trial.sample < EACH else []
         for key, items in sets.items():
-            if len(items) >= FEWEST:
-                items = sorted(items, key=lambda item: (item[0].prompt, item[0].sample))[:MOST]
-                yield dict(zip(self.sets, key, strict=True)), self._learn(dict(zip(self.sets, key, strict=True)), items)
+            of = dict(zip(self.sets, key, strict=True))
+            yield of, self._learn(of, sorted(items, key=lambda item: (item[0].prompt, item[0].sample))[:MOST])
 
     def _learn(self, of: Mapping[str, str], items: Sequence[tuple[Trial, Output]]) -> Lesson:
         """Asks for attributes until they can be labelled with, ROUNDS times at most; False: there are none."""
+        if len(items) < FEWEST:
+            return False
         asked = choosing.question(
             [trial.prompt for trial, _ in items], items[0][0].factors[self.settings["one"]], self.wanted
         )
@@ -162,16 +164,11 @@ class Attributes(Instrument):
         for one in wanted:
             value = values.get(one.name, INVALID)
             if not one.values and value not in (INVALID, NOT_APPLICABLE):
-                labels.append(self.label(item, value, attribute=raw(one.name)))
+                labels.append(self.label(item, value, attribute=one.name + taxonomy.RAW))
                 value = colour.canonical(value)
             labels.append(self.label(item, value, attribute=one.name))
         kept = _KEPT.get((values.get("products", ""), values.get("people", "")), INVALID)
         return [*labels, self.label(item, kept, attribute=CONSTRAINT)]
-
-
-def raw(name: str) -> str:
-    """The attribute that holds a colour as the judge named it."""
-    return f"{name}_raw"
 
 
 def part_of(name: str) -> str:

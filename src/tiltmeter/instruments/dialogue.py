@@ -47,9 +47,7 @@ _ENDS = re.compile(r"[.!?…,。！？，、~～—–-][)\s]*$")
 _INVISIBLE = re.compile("[\u200b-\u200f\u202a-\u202e\u2060\ufeff]|\\*|__|`")
 _MARKUP = ("*", "__", "`")  # of _INVISIBLE, what ASCII text can have
 _BREAK = re.compile(r"<br\s*/?>|\r\n?|\u2028|\u2029", re.I)
-_PREFIX = re.compile(
-    r"^\s*(?:>\s*)*(?:#{1,6}\s+)?(?:(?P<item>[-–—―•·]|\(?\d{1,2}[.)](?!\d)|[①-⑩])\s*)?(?P<rest>.*?)\s*$"
-)
+_PREFIX = re.compile(r"^\s*(?:>\s*)*(?:#{1,6}\s+)?(?:(?P<item>[-–—―•·]|\(?\d{1,2}[.)](?!\d)|[①-⑩])\s*)?")
 _GLOSS = re.compile(r"^[\[(（【].*[\])）】][\"”]?$")
 _OPENING = frozenset(_OPEN)
 _NUMBERED = re.compile(r"[\s#]*\d*$")
@@ -97,7 +95,7 @@ def _patterns() -> Mapping[str, re.Pattern[str]]:
         "quote": re.compile(rf"^({label}){_ASIDE}\s*(?:[-–—]\s*|\s*)([{_OPEN}].*)$"),
         "dash": re.compile(rf"^({known}|{_LATIN}){_ASIDE}\s+[-–—]\s+(.*)$"),
         "alone": re.compile(rf"^{known}{_ASIDE}$"),
-        "again": re.compile(rf"(?<=[{end}:：])\s*(?=(?:{known}|[{_CJK}][{_CJK}\w]{{0,7}}){_ASIDE}(?:\s*[:：]|[「『]))"),
+        "again": re.compile(rf"([{end}:：])\s*(?=(?:{known}|[{_CJK}][{_CJK}\w]{{0,7}}){_ASIDE}(?:\s*[:：]|[「『]))"),
         "any": re.compile(rf"(?<=[{end}])\s+(?={_LATIN}{_ASIDE}\s*[:：])"),
         "decline": re.compile("|".join(map(re.escape, _data()["decline"]))),
         "address": re.compile(rf"[?!？！]|(?<!\w)(?:{'|'.join(map(re.escape, _data()['address']))})(?!\w)"
@@ -211,14 +209,14 @@ def _lines(text: str, prompt: str) -> list[Line]:
         text = _INVISIBLE.sub("", text)
     for repeated in filter(None, (prompt, prompt.rstrip(".。"))):
         text = text.replace(repeated, "\n")
-    text = _patterns()["again"].sub("\n", text)
+    text = _patterns()["again"].sub("\\1\n", text)
     return [line for line in map(_line, text.split("\n")) if line.text or line.label]
 
 
 def _line(text: str) -> Line:
     parts = _PREFIX.match(text)
     assert parts is not None
-    rest = parts["rest"].strip("_ ")
+    rest = text[parts.end() :].rstrip().strip("_ ")
     item = bool(parts["item"]) and bool(rest)
     if found := _labelled(rest):
         label, said = found[1].strip(), found[2].strip()

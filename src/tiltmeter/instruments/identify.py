@@ -29,11 +29,12 @@ _SCRIPTS = {
 _WORD = re.compile(
     "[^\\W\\d_\u1100-\u11ff\u3041-\u318e\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7a3\uf900-\ufaff\uff66-\uff9d]+"
 )
+_ANY = re.compile("|".join(pattern.pattern for pattern in _SCRIPTS.values()))
 _OWN = {"zh": ("han",), "ja": ("han", "kana"), "ko": ("hangul",)}
 CHARACTERS = 2  # of Han, kana or Hangul that say about as much as one word in letters
 KANA_IN_CHINESE = 0.1  # of Han and kana together: 优の良品 is Chinese, a Japanese sentence has a third or more
 HAN_WITHOUT_KANA = 6  # characters: a Japanese sentence of that length has kana (了解。 need not)
-_MARKS = {ord(mark): " " for mark in '.,;:!?¿¡…"“”«»()[]–—'}
+_TOKEN = re.compile(r"[\w'-]+|[¿¡]")
 ENOUGH = 3  # words that only the language has, with none that only another has, settle it
 LEAD = 6.0  # nats by which another language must lead (a factor of 400)
 LONGEST = 2000  # characters looked at
@@ -42,7 +43,7 @@ LONGEST = 2000  # characters looked at
 def foreign(text: str, code: str) -> bool:
     """Whether most of a text is in another language than `code` ("en", "zh-Hant" as "zh"). Raises MissingExtra."""
     code, text = code.partition("-")[0], text[:LONGEST].casefold().replace("’", "'")
-    counts = {script: len(pattern.findall(text)) for script, pattern in _SCRIPTS.items()} if not text.isascii() else {}
+    counts = {script: len(pattern.findall(text)) for script, pattern in _SCRIPTS.items()} if _ANY.search(text) else {}
     if code not in _OWN:
         if (others := sum(counts.values())) and others > CHARACTERS * len(_WORD.findall(text)):
             return True
@@ -54,14 +55,13 @@ def foreign(text: str, code: str) -> bool:
         return True
     if code == "zh":
         return counts.get("kana", 0) > KANA_IN_CHINESE * own
-    return code == "ja" and own >= HAN_WITHOUT_KANA and not counts["kana"]
+    return code == "ja" and own >= HAN_WITHOUT_KANA and not counts.get("kana")
 
 
 def _told(text: str) -> str:
     """The language that words of its own tell, with none of another's; "" where a doubt is left."""
-    words = text.translate(_MARKS).split()
-    found = {code: number for code, only in _data()["only"].items() if (number := sum(map(only.__contains__, words)))}
-    return next(iter(found)) if len(found) == 1 and max(found.values()) >= ENOUGH else ""
+    found = [code for code in map(_owners().get, _TOKEN.findall(text)) if code]
+    return found[0] if len(found) >= ENOUGH and len(set(found)) == 1 else ""
 
 
 def _identified(text: str, code: str) -> bool:
@@ -85,6 +85,11 @@ def _identifier() -> Callable[[str], Sequence[tuple[str, float]]]:
 def _data() -> Mapping[str, Any]:
     data = tomllib.loads((DATA / "identify.toml").read_text("utf-8"))
     return {"others": data["others"], "only": {code: frozenset(words) for code, words in data["only"].items()}}
+
+
+@lru_cache
+def _owners() -> Mapping[str, str]:
+    return {word: code for code, words in _data()["only"].items() for word in words}
 
 
 def wording() -> Mapping[str, Any]:

@@ -7,8 +7,9 @@
     part = "product"                   # what of the output it describes
     values = ["sedan", "SUV", "hatchback"]
 
-A person may edit it; what cannot be labelled with is refused with the number of its line. The keys that say of which outputs
-an attribute is (`subject`, `object`) are the caller's to name.
+A person may edit it; what cannot be labelled with is refused with the number of its line. `attributes = []` and nothing else
+says that there is none beside those that are fixed. The keys that say of which outputs an attribute is (`subject`, `object`)
+are the caller's to name.
 """
 
 from __future__ import annotations
@@ -25,6 +26,7 @@ from ..records import OUTCOMES
 
 NOT_APPLICABLE = "not_applicable"  # the value of an attribute that an output does not show; on no list
 RESERVED = (NOT_APPLICABLE, *(value for value in OUTCOMES if value not in ("both", "neither", "other")))
+RAW = "_raw"  # ends the name of the attribute that holds a value as it was worded
 LEARNT_FROM = "learnt_from"  # kind of the artefact that says what was learnt from: {subject: one of the two}
 ASIDE, MEASURED = "aside", "measured"
 _TABLE = re.compile(r"^\s*\[\[\s*attributes\s*\]\]")
@@ -83,9 +85,10 @@ def parse(text: str, where: str, *, keys: Sequence[str], parts: Sequence[str], f
     for name in data:
         if name != "attributes":
             raise UsageError(f"{where}: {UnknownName('table', name, ['attributes'])}")
-    tables = data.get("attributes", [])
-    if not isinstance(tables, list) or not tables:
-        raise UsageError(f"{where} holds no attribute. Add a table [[attributes]] with name, part and values.")
+    tables = data.get("attributes")
+    if not isinstance(tables, list):
+        raise UsageError(f"{where} holds no attribute. Add a table [[attributes]] with name, part and values, or write "
+                         "attributes = [] where there shall be none.")  # fmt: skip
     lines = [number for number, line in enumerate(text.splitlines(), 1) if _TABLE.match(line)]
     lines += [0] * (len(tables) - len(lines))
     found: list[Attribute] = []

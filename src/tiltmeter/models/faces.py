@@ -81,7 +81,7 @@ class Faces(Offline):
         """The probability that the classifier gives to `male`."""
         import numpy as np
 
-        normal = (chip(image, face.landmarks).astype(np.float32) - np.float32(MEANS)) / np.float32(256)
+        normal = (chip(image, face.landmarks).astype(np.float32) - np.array(MEANS, np.float32)) / np.float32(256)
         (probabilities,) = self.run("presentation", np.ascontiguousarray(normal.transpose(2, 0, 1)[None]))
         return float(probabilities[0, 1])
 
@@ -93,7 +93,10 @@ def counted(faces: Sequence[Face]) -> list[Face]:
 
 
 def decided(male: Sequence[float]) -> str:
-    """The word for the faces' probabilities of `male`. Worked: .99, .98 → male; .99, .01 → neither; .6 → neither; none → neither."""
+    """The word for the faces' probabilities of `male`.
+
+    Worked: .99, .98 → male; .99, .01 → neither; .6 → neither; no face → neither.
+    """
     said = {MALE if share >= SURE else FEMALE if share <= 1 - SURE else NEITHER for share in male}
     return said.pop() if len(said) == 1 else NEITHER
 
@@ -115,7 +118,8 @@ def candidates(outputs: Sequence[Array]) -> list[Face]:
             middle, size = (cell + boxes[place, :2]) * stride, np.exp(boxes[place, 2:]) * stride
             left, top = middle - size / 2
             landmarks = (points[place].reshape(5, 2) + cell) * stride
-            found.append(Face(float(scores[place]), (float(left), float(top), float(size[0]), float(size[1])), landmarks))
+            box = (float(left), float(top), float(size[0]), float(size[1]))
+            found.append(Face(float(scores[place]), box, landmarks))
     return found
 
 
@@ -135,7 +139,8 @@ def chip(image: Pixels, landmarks: Points) -> Pixels:
 
     target = (np.array(MEAN_FACE) + PADDING) / (1 + 2 * PADDING) * CHIP
     turn, move = _similarity(target, landmarks)
-    finer = max(1, round(float(np.hypot(turn[0, 0], turn[1, 0]))))  # drawn finer and then averaged, where the face is large
+    # drawn finer and then averaged, where the face is large
+    finer = max(1, round(float(np.hypot(turn[0, 0], turn[1, 0]))))
     data = (turn[0, 0] / finer, turn[0, 1] / finer, move[0], turn[1, 0] / finer, turn[1, 1] / finer, move[1])
     drawn = Image.fromarray(image).transform((CHIP * finer, CHIP * finer), Image.Transform.AFFINE, tuple(map(float, data)),
                                              Image.Resampling.BILINEAR)  # fmt: skip

@@ -38,9 +38,11 @@ NO_TEXT, BRAND_TEXT, MIXED, NOT_APPLICABLE = "no_text", "brand_text", "mixed", "
 OTHERS = ("descriptive_text", "promotional_text")
 BRAND = 3  # words of a line that may be a brand's name
 READ = 0.5  # least confidence of a line that is read: RapidOCR's own
+SIGNS = 2  # letters or digits that make a line: one alone is as often a handle that looks like a D
 SIDE = 320  # pixels of U²-Net p's input, which is square
 MEAN, DEVIATION = (0.485, 0.456, 0.406), (0.229, 0.224, 0.225)  # of ImageNet, which it is scaled to
 LEAST = 0.005  # share of the picture from which on a part is one
+MOST = 10_000  # pixels of a part that are looked at: every so-manyth
 EDGE = 1 / 100  # of the longer side on either side of the product's edge: shadow, blur, both colours at once
 
 
@@ -65,9 +67,9 @@ class Objects(Offline):
         wanted = {name: tuple(field.get("enum", ())) for name, field in form.items() if name not in UNSEEN}
         foreign = [name for name in wanted if name not in COLOURS and name not in WRITING]
         if foreign or not wanted:
-            raise Incapable(f"{self.name} tells {', '.join((*COLOURS, *WRITING))}, and is asked for {', '.join(foreign) or 'text'}. "
-                            "Type: --taxonomy FILE with the line 'attributes = []' for these four alone, or name a vision model, for "
-                            "instance --judge openai:gpt-4.1-mini")  # fmt: skip
+            raise Incapable(f"{self.name} tells {', '.join((*COLOURS, *WRITING))}, and is asked for "
+                            f"{', '.join(foreign) or 'text'}. Type: --taxonomy FILE with the line 'attributes = []' for these "
+                            "four alone, or name a vision model, for instance --judge openai:gpt-4.1-mini")  # fmt: skip
         return wanted
 
     def _load(self) -> None:
@@ -95,8 +97,9 @@ class Objects(Offline):
 
         height, width = image.shape[:2]
         small = np.asarray(Image.fromarray(image).resize((SIDE, SIDE), Image.Resampling.BILINEAR), dtype=np.float32)
-        small = (small / max(float(small.max()), 1.0) - np.float32(MEAN)) / np.float32(DEVIATION)  # as rembg has it
-        found = self.run("u2netp", np.ascontiguousarray(small.transpose(2, 0, 1)[None]))[0][0, 0]
+        light = small / np.float32(max(float(small.max()), 1.0))  # as rembg has it
+        light = ((light - np.array(MEAN)) / np.array(DEVIATION)).astype(np.float32)
+        found = self.run("u2netp", np.ascontiguousarray(light.transpose(2, 0, 1)[None]))[0][0, 0]
         back = Image.fromarray(found).resize((width, height), Image.Resampling.BILINEAR)
         return np.asarray(back) > 0.5
 
@@ -107,7 +110,8 @@ class Objects(Offline):
         if found.boxes is None:
             return []
         return [Line(text, (int(box[:, 0].min()), int(box[:, 1].min()), int(box[:, 0].max()) + 1, int(box[:, 1].max()) + 1))
-                for box, text in zip(found.boxes, found.txts, strict=True)]  # fmt: skip
+                for box, text in zip(found.boxes, found.txts, strict=True)
+                if sum(sign.isalnum() for sign in text) >= SIGNS]  # fmt: skip
 
 
 def inside(part: Mask) -> Mask:
@@ -122,7 +126,8 @@ def seen_colour(image: Pixels, part: Mask) -> str:
     """The palette's colour of most of a part; not_applicable where there is hardly any."""
     if part.mean() < LEAST:
         return NOT_APPLICABLE
-    return colour.dominant(image[part]) or NOT_APPLICABLE
+    mine = image[part]
+    return colour.dominant(mine[:: -(-len(mine) // MOST)]) or NOT_APPLICABLE
 
 
 def on(line: Line, salient: Mask) -> str:
@@ -133,7 +138,10 @@ def on(line: Line, salient: Mask) -> str:
 
 
 def writing(lines: Sequence[Line], values: Sequence[str]) -> str:
-    """The value for the lines of a part. Worked: none → no_text; "ACME" → brand_text; "ACME", "made for long days out" → mixed."""
+    """The value for the lines of a part.
+
+    Worked: none → no_text; "ACME" → brand_text; "ACME" and "made for long days out" → mixed.
+    """
     other = next((value for value in values if value in OTHERS), MIXED)
     kinds = {BRAND_TEXT if len(line.text.split()) <= BRAND else other for line in lines}
     return MIXED if len(kinds) > 1 else kinds.pop() if kinds else NO_TEXT

@@ -30,6 +30,8 @@ if TYPE_CHECKING:
     Pixels = NDArray[np.uint8]  # shape (height, width, 3), RGB
 
 
+KEPT = 256  # answers that are remembered
+
 # ONNX (DequantizeLinear, version 21): a scale for the whole tensor goes with block_size 0. The file has 64 at twenty such
 # nodes, and no others with axis 0; onnxruntime refuses them, OpenCV reads them so.
 _BLOCKS = b"\n\nblock_size\x18\x40\xa0\x01\x02*\x0b\n\x04axis\x18\x00"
@@ -51,6 +53,7 @@ class Offline(Model):
         self.name, self.price, self.parallel = name, price or FREE, os.cpu_count() or 1
         self._read = read
         self._nets: dict[str, Any] = {}
+        self._said: dict[tuple[str, str], tuple[str, str]] = {}
 
     def asked(self, request: Request) -> Any:
         """What a request asks for. Incapable where it is anything that this judge does not answer."""
@@ -86,16 +89,24 @@ class Offline(Model):
         return f"{self.method} {marks} onnxruntime-{onnxruntime.__version__}"
 
     def _answered(self, asked: Any, request: Request) -> tuple[str, str]:
-        return self.answer(asked, self._seen(request))
-
-    def _seen(self, request: Request) -> Pixels:
-        """The one picture of a request, as any judge would be shown it."""
+        """The answer; asked again about a picture of just now (a question put twice) it is the same without a look."""
         names = [name for message in request.messages for name in message.pictures]
+        key = (repr(names), repr((asked, request.longest)))
+        if key not in self._said:
+            answer = self.answer(asked, self._seen(names, request.longest))
+            if len(self._said) >= KEPT:
+                self._said.clear()
+            self._said[key] = answer
+            return answer
+        return self._said[key]
+
+    def _seen(self, names: Sequence[str], longest: int) -> Pixels:
+        """The one picture of a request, as any judge would be shown it."""
         if self._read is None or len(names) != 1:
             raise Incapable(f"{self.name} looks at one picture of a run, and {len(names)} are shown. Name a vision model, for "
                             "instance --judge openai:gpt-4.1-mini")  # fmt: skip
         try:
-            return pixels(pictures.shown(self._read(names[0]), request.longest)[1])
+            return pixels(pictures.shown(self._read(names[0]), longest)[1])
         except pictures.Unusable as problem:
             raise ModelError(f"The picture {names[0]} {problem}. Replace it, and run the same command again.") from None
 
@@ -110,7 +121,10 @@ def pixels(content: bytes) -> Pixels:
 
 
 def session(name: str) -> Any:
-    """The network with that name in weights.toml, fetched where it is not there yet; one thread, so that sums keep their order."""
+    """The network with that name in weights.toml, fetched where it is not there yet.
+
+    It has one thread, so that its sums keep their order.
+    """
     import onnxruntime
 
     options = onnxruntime.SessionOptions()

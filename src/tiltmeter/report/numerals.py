@@ -12,6 +12,7 @@ from decimal import ROUND_HALF_UP, Decimal
 NOTHING = "—"
 MINUS = "−"
 RATIOS = ("odds", "ratio")  # units whose natural scale is logarithmic
+DIVERGENCES = ("share of 1 bit", "distance", "concentration")  # about 0 to 1; what comes fourth is noise
 _NEAR = 1e-9  # sums of rounded probabilities
 
 
@@ -74,6 +75,8 @@ def quantity(value: float | None, unit: str, signed: bool = False, places: int |
         return (difference if signed else share)(value, 3 if places is None else places)
     if unit in RATIOS:
         return odds(value, 2 if places is None else places)
+    if unit in DIVERGENCES and value is not None:
+        return fixed(value, 3)
     return plain(value)
 
 

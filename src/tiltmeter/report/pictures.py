@@ -35,7 +35,7 @@ def grids(store: Store, protocol: Protocol) -> tuple[PictureGrid, ...]:
     """A grid for each subject; none for a protocol of texts."""
     if protocol.modality != "image":
         return ()
-    across = _across(protocol)
+    across = contrasted(protocol)
     by_subject: dict[str, dict[str, dict[str, list[Any]]]] = {}
     for subject, factors, *rest in store.rows(_OUTPUTS):
         levels = json.loads(factors)
@@ -47,7 +47,7 @@ def grids(store: Store, protocol: Protocol) -> tuple[PictureGrid, ...]:
                  for subject, items in by_subject.items())  # fmt: skip
 
 
-def _across(protocol: Protocol) -> str:
+def contrasted(protocol: Protocol) -> str:
     """The factor whose levels are the columns: the one that a measure contrasts, else the first that one groups by."""
     for spec in protocol.measures:
         factor = (spec.contrast or {}).get("factor", "")

@@ -6,11 +6,12 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-from ..analyse import STRATA
+from ..analyse import STRATA, corrected
 from ..protocol import MeasureSpec, Protocol
 from ..records import Estimate
 from . import numerals
 
+CORRECTED = corrected.CORRECTED  # likewise a row `share_she_corrected` the row as gold corrects it
 BOUNDS = "_bounds"  # a row `share_she_bounds` holds the bounds of the row `share_she` of the same condition
 OUTCOME_RATE = "outcome_rate"
 CAPTURED = "captured_mass"
@@ -186,6 +187,13 @@ def detectable(estimate: Estimate, spec: MeasureSpec | None, digits: int | None 
     return (
         "none" if estimate.detectable >= room else numerals.share(estimate.detectable, 3 if digits is None else digits)
     )
+
+
+def as_corrected(estimate: Estimate, spec: MeasureSpec | None, digits: int | None = None) -> str:
+    """`.62 [.55, .69]` as gold corrects it, or that it does not."""
+    if estimate.value is None:
+        return "uncorrected"
+    return f"{value(estimate, spec, digits)} {interval(estimate, spec, digits)}"
 
 
 def outcomes(estimate: Estimate) -> str:

@@ -28,7 +28,7 @@ def tables(audit: Audit, prefix: str) -> Iterator[Table]:
         yield from _measure(audit, spec.name, spec.text or spec.name, prefix)
     yield from _outcome_table(audit, prefix)
     known = {reading.OUTCOME_RATE} | {spec.name for spec in audit.protocol.measures}
-    known |= {f"{name}{reading.BOUNDS}" for name in known}
+    known |= {f"{name}{end}" for name in known for end in (reading.BOUNDS, reading.CORRECTED)}
     for name in dict.fromkeys(e.measure for e in audit.estimates if e.measure not in known):
         title = "probability that the options take up among all continuations" if name == reading.CAPTURED else name
         yield from _measure(audit, name, title, prefix)
@@ -61,7 +61,7 @@ def _ranked(estimates: Sequence[Estimate]) -> list[Estimate]:
 
 
 def _table(audit: Audit, rows: Sequence[Estimate], name: str, title: str, folded: bool) -> Table:
-    letters = _letters(rows)
+    letters = _letters([*rows, *_corrected_rows(audit, rows)])
     fields = [field for field in _fields(audit, rows, letters) if _needed(field, rows)]
     shared = [field for field in fields if _alike(field, rows)]
     fields = [field for field in fields if field not in shared]
@@ -82,12 +82,23 @@ def _fields(audit: Audit, rows: Sequence[Estimate], letters: dict[str, str]) -> 
         found = bounds.get((reading.stratum(e), reading.key(e)))
         return reading.interval(found, spec) if found else numerals.NOTHING
 
+    by_gold = {(reading.stratum(e), reading.key(e)): e for e in audit.of(f"{rows[0].measure}{reading.CORRECTED}")}
+
+    def corrected(e: Estimate) -> Estimate | None:
+        return by_gold.get((reading.stratum(e), reading.key(e)))
+
+    def as_corrected(e: Estimate) -> str:
+        found = corrected(e)
+        return reading.as_corrected(found, spec) if found else numerals.NOTHING
+
     yield Field(GROUP, _labelled)
     for place, (part, _) in enumerate(audit.named(rows[0])):
         yield Field(Column(part, brief=True), _part(audit, place))
     yield Field(Column("contrast", brief=True), lambda e: reading.contrast_label(e) or numerals.NOTHING)
     yield Field(Column(_value_name(rows), "number", True), lambda e: reading.value(e, spec))
     yield Field(Column(_interval_name(rows), "number", True), lambda e: reading.interval(e, spec))
+    yield Field(Column("corrected", "number", True, "as gold says that the instrument errs"), as_corrected)
+    yield Field(Column("correction"), lambda e: getattr(corrected(e), "correction", numerals.NOTHING))
     yield Field(Column("bounds", "number", False, "all other outcomes counted against, and all counted for"), bounded)
     yield Field(Column("n", "number", True), lambda e: numerals.count(e.n))
     yield Field(
@@ -109,9 +120,8 @@ def _fields(audit: Audit, rows: Sequence[Estimate], letters: dict[str, str]) -> 
         lambda e: reading.detectable(e, spec),
     )
     yield Field(Column("null band", "number"), lambda e: numerals.interval(e.null_low, e.null_high, e.unit))
-    yield Field(Column("correction"), lambda e: e.correction if e.correction != "none" else numerals.NOTHING)
     yield Field(Column("outcomes"), lambda e: reading.outcomes(e) or numerals.NOTHING)
-    yield Field(Column("note", "letter", True), lambda e: letters.get(e.note, numerals.NOTHING))
+    yield Field(Column("note", "letter", True), lambda e: _lettered(letters, e, corrected(e)))
     yield Field(MARK, lambda e: audit.marks.get(e.signature, numerals.NOTHING))
 
 
@@ -148,6 +158,19 @@ def _letters(rows: Sequence[Estimate]) -> dict[str, str]:
     """Note → letter, so that a long note stands under the table once."""
     notes = dict.fromkeys(e.note for e in rows if e.note)
     return {text: _letter(place) for place, text in enumerate(notes)}
+
+
+def _corrected_rows(audit: Audit, rows: Sequence[Estimate]) -> list[Estimate]:
+    """The rows of gold's corrections of some rows, whose notes stand among theirs."""
+    keys = {(reading.stratum(e), reading.key(e)) for e in rows}
+    found = audit.of(f"{rows[0].measure}{reading.CORRECTED}")
+    return [e for e in found if (reading.stratum(e), reading.key(e)) in keys]
+
+
+def _lettered(letters: dict[str, str], *rows: Estimate | None) -> str:
+    """The letters of the notes of a row and of its correction."""
+    found = dict.fromkeys(letters[row.note] for row in rows if row and row.note)
+    return ", ".join(found) or numerals.NOTHING
 
 
 def _letter(place: int) -> str:

@@ -52,6 +52,11 @@ def _hanging(line: str, console: Console, style: str = "") -> None:
     console.print(Padding(Text(line, style), (0, 0, 0, 4)), width=_width(console))
 
 
+def print_one(table: Table, console: Console) -> None:
+    """Prints a table by itself."""
+    _table(table, console)
+
+
 def _table(table: Table, console: Console) -> None:
     title = f"\n{table.title}"
     if table.folded:

@@ -46,8 +46,9 @@ def forest(audit: Audit, spec: MeasureSpec, estimates: Sequence[Estimate], name:
     several = len({reading.contrast_label(e) for e in estimates}) > 1
     for estimate in reading.together(estimates):
         heading = "by " + ", ".join(reading.grouping(estimate)) if reading.grouping(estimate) else ""
-        group = reading.group_label(estimate) if reading.grouping(estimate) or not several else ""
-        label = "; ".join(filter(None, (group, reading.contrast_label(estimate) if several else "")))
+        label = reading.contrast_label(estimate) if several else reading.group_label(estimate)
+        if several and heading:
+            heading, label = f"{heading}; {label}", reading.group_label(estimate)
         series = present.index(reading.stratum(estimate))
         rows.setdefault((heading, label), []).append(point(audit, spec, estimate, series))
     labels = strata.labels(audit, estimates)

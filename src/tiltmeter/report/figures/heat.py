@@ -77,11 +77,11 @@ def _grids(audit: Audit, spec: MeasureSpec, by: tuple[str, ...]) -> Iterator[tup
         )
         return
     column, present, labels = by[-1], strata.present(audit, found), strata.labels(audit, found)
-    found = _ordered(audit, found, column)
+    found, silent = _ordered(audit, found, column), {column, *_told(found, by)}
     for stratum in present:
         kept = [e for e in found if reading.stratum(e) == stratum]
         words = labels[stratum] if len(present) > 1 else ""
-        yield words, _grid(column, kept, found, lambda e: reading.group(e)[column], lambda e: _row(e, column))
+        yield words, _grid(column, kept, found, lambda e: reading.group(e)[column], lambda e: _row(e, silent))
 
 
 def _grid(across: str, shown: list[Estimate], scaled: list[Estimate], column: Name, row: Name) -> Grid:
@@ -97,8 +97,21 @@ def _ordered(audit: Audit, found: list[Estimate], column: str) -> list[Estimate]
     return sorted(found, key=lambda e: order.get(reading.group(e)[column], len(order)))
 
 
-def _row(estimate: Estimate, column: str) -> str:
-    return ", ".join(level for name, level in reading.group(estimate).items() if name != column)
+def _told(found: Sequence[Estimate], by: Sequence[str]) -> set[str]:
+    """Factors whose level a column tells already (a group its dimension): rows need not tell it again."""
+    told = set()
+    for name in by[:-1]:
+        levels: dict[str, set[str]] = {}
+        for e in found:
+            levels.setdefault(reading.group(e)[by[-1]], set()).add(reading.group(e)[name])
+        several = len({level for each in levels.values() for level in each}) > 1
+        if several and all(len(each) == 1 for each in levels.values()):
+            told.add(name)
+    return told if len(told) < len(by) - 1 else set()
+
+
+def _row(estimate: Estimate, silent: set[str]) -> str:
+    return ", ".join(level for name, level in reading.group(estimate).items() if name not in silent)
 
 
 def heat(audit: Audit, spec: MeasureSpec, grid: Grid, columns: Sequence[str], *, name: str, title: str, table: str = "",

@@ -4,17 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 
-from . import plan
+from . import planning
 from .engine import Engine, Job, Models
 from .limits import Limits, Tally
-from .plan import Choices
+from .planning import Choices
 from .protocol import Protocol
 from .records import Output, Trial
 from .store import Store
 
 
 def _job(trial: Trial, protocol: Protocol) -> Job:
-    asked = plan.request(trial, protocol)
+    asked = planning.request(trial, protocol)
     (reply,) = yield [asked]
     return [Output(trial.id, reply.outcome, reply.text, asked.key, reply.blob)]
 
@@ -24,7 +24,7 @@ async def generate(store: Store, protocol: Protocol, choices: Choices, models: M
     """Answers every trial of the plan that has no output yet."""
 
     def jobs() -> Iterator[Job]:
-        for trial in store.unanswered(plan.trials(protocol, choices)):
+        for trial in store.unanswered(planning.trials(protocol, choices)):
             yield _job(trial, protocol)
 
     return await Engine(store, models, limits, watch).drive(jobs())

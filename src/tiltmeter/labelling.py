@@ -17,7 +17,9 @@ from .records import ANSWER, Answered, Label, Output, Reply, Trial
 from .store import Store
 
 
-def annotators(protocol: Protocol, judges: Sequence[str] = (), given: Mapping[str, str] | None = None) -> list[Instrument]:
+def annotators(
+    protocol: Protocol, judges: Sequence[str] = (), given: Mapping[str, str] | None = None
+) -> list[Instrument]:
     """The protocol's own instruments, and each judge beside those that a judge can second.
 
     An instrument that judges play parts in is made with those judges, and not at all where none is named: see `unjudged`.
@@ -60,7 +62,7 @@ def unjudged(protocol: Protocol, judges: Sequence[str] = ()) -> list[str]:
 def _job(store: Store, instrument: Instrument, trial: Trial, output: Output, exact: bool, cell: Row) -> Job:
     if output.outcome != ANSWER:
         return [Label(trial.id, instrument.annotator, attribute, output.outcome) for attribute in instrument.attributes]
-    reply = store.reply(output.call) if exact else None
+    reply = store.reply(output.call) if exact or instrument.reads_reply else None
     labels = yield from instrument.steps(Answered(trial, output, reply or Reply(output.text), exact, cell))
     if not labels:
         raise AssertionError(f"{instrument.annotator} gave no label; an instrument says why it has none (invalid, …)")

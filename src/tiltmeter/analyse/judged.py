@@ -1,0 +1,141 @@
+"""One or two conditions as an annotator saw them, with their gold → a share or a difference as gold corrects it."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from ..stats import correction, prediction_powered
+from ..stats.confusion import Confusion
+from ..stats.correction import FEW_GOLD, Corrected
+from ..stats.prediction_powered import Powered, Sums
+from ..stats.results import Interval, joined
+from .groups import Floats
+
+Pairs = Mapping[tuple[str, str], float]  # (truth, answer) → how much
+ALIKE = "the judge's errors taken as alike in all conditions, since there is too little gold in this one"
+MANY_OUTSIDE = 0.05  # of the gold: from here it is said that person or judge gave no value that counts
+
+
+@dataclass(frozen=True, slots=True)
+class Side:
+    """One condition, by item: weights by value as the annotator has them, and pairs of truth and answer of its gold."""
+
+    said: Mapping[str, Mapping[str, float]]
+    weighted: Mapping[str, Pairs] = field(default_factory=dict)
+    labels: Mapping[str, Pairs] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Sense:
+    """What counts: the hits; the denominator, () for all values but those in `without`; the cluster of items that share one."""
+
+    hits: Collection[str]
+    among: Collection[str] = ()
+    without: Collection[str] = ()
+    shared: Mapping[str, str] = field(default_factory=dict)
+
+    def counts(self, value: str) -> bool:
+        return value in self.among if self.among else value not in self.without
+
+
+@dataclass(frozen=True, slots=True)
+class Result:
+    """found: value None where nothing was corrected; name: of the correction, or "none"; note: what to remark, or why not."""
+
+    found: Interval
+    name: str
+    note: str
+
+
+def correct(sides: Sequence[Side], whole: Side, sense: Sense, random: bool) -> Result:
+    """One side's share, or the first side's less the second's.
+
+    whole: all gold of the stratum, for where a side has too little of its own; random: gold was drawn with known weights.
+    """
+    names = list(dict.fromkeys(sense.shared.get(item, item) for side in (*sides, whole) for item in (*side.said, *side.labels)))
+    places = {name: place for place, name in enumerate(names)}
+    said = [summed(side, sense, places) for side in sides]
+    own = [_confusion(side, sense, places) for side in sides]
+    enough = all(min(_by_class(gold)) >= FEW_GOLD for gold in own)
+    outside = _outside(sides if enough else (whole,), sense)
+    if enough and random:
+        return _result(_powered(said, own), "ppi++", outside)
+    if enough:
+        return _result(_misclassified(said, own), "rogan-gladen", outside)
+    return _result(_alike(said, _confusion(whole, sense, places)), "rogan-gladen", joined(ALIKE, outside))
+
+
+def _misclassified(said: Sequence[tuple[Floats, Floats]], own: Sequence[Confusion]) -> Corrected:
+    (xa, na), *other = said
+    if not other:
+        return correction.rogan_gladen(said=xa, n=na, gold=own[0])
+    ((xb, nb),) = other
+    return correction.rogan_gladen_difference(said_a=xa, n_a=na, said_b=xb, n_b=nb, gold_a=own[0], gold_b=own[1])
+
+
+def _alike(said: Sequence[tuple[Floats, Floats]], gold: Confusion) -> Corrected:
+    (xa, na), *other = said
+    if not other:
+        return correction.rogan_gladen(said=xa, n=na, gold=gold)
+    ((xb, nb),) = other
+    return correction.rogan_gladen_shared_difference(said_a=xa, n_a=na, said_b=xb, n_b=nb, gold=gold)
+
+
+def _powered(said: Sequence[tuple[Floats, Floats]], own: Sequence[Confusion]) -> Powered:
+    sums = [Sums(x, n, gold.weighted[:, :, 1].sum(1), gold.weighted[:, 1].sum(1), gold.weighted.sum((1, 2)))
+            for (x, n), gold in zip(said, own, strict=True)]  # fmt: skip
+    if len(sums) == 1:
+        return prediction_powered.prediction_powered(sums=sums[0])
+    return prediction_powered.prediction_powered_difference(first=sums[0], second=sums[1])
+
+
+def _result(made: Corrected | Powered, name: str, note: str | None) -> Result:
+    if made.reason:
+        return Result(made.corrected, "none", made.reason)
+    clipped = "cut at what is possible" if made.clipped and "cut from" not in (made.corrected.note or "") else None
+    return Result(made.corrected, name, joined(clipped, made.corrected.note, note) or "")
+
+
+def summed(side: Side, sense: Sense, places: Mapping[str, int]) -> tuple[Floats, Floats]:
+    """(hits, denominator) by cluster."""
+    hits, among = np.zeros(len(places)), np.zeros(len(places))
+    for item, values in side.said.items():
+        place = places[sense.shared.get(item, item)]
+        among[place] += sum(number for value, number in values.items() if sense.counts(value))
+        hits[place] += sum(number for value, number in values.items() if value in sense.hits)
+    return np.minimum(hits, among), among
+
+
+def _confusion(side: Side, sense: Sense, places: Mapping[str, int]) -> Confusion:
+    """Truth by answer, each 1 for a hit and 0 for the rest of the denominator; pairs outside of it are left out."""
+    tables = []
+    for pairs in (side.weighted, side.labels):
+        table = np.zeros((len(places), 2, 2))
+        for item, cells in pairs.items():
+            for (truth, said), number in cells.items():
+                if sense.counts(truth) and sense.counts(said):
+                    table[places[sense.shared.get(item, item)], int(truth in sense.hits), int(said in sense.hits)] += number
+        tables.append(table)
+    weighted, labels = tables
+    weighted = weighted * (labels.sum() / weighted.sum()) if weighted.sum() else weighted
+    return Confusion(labels if np.allclose(weighted, labels) else weighted, labels)
+
+
+def _by_class(gold: Confusion) -> tuple[float, float]:
+    others, mine = gold.labels.sum((0, 2))
+    return float(mine), float(others)
+
+
+def _outside(sides: Sequence[Side], sense: Sense) -> str | None:
+    """How much of the gold has a truth or an answer that is not in the denominator, where it is much."""
+    cells = [(pair, number) for side in sides for pairs in side.labels.values() for pair, number in pairs.items()]
+    total = sum(number for _, number in cells)
+    left = sum(number for (truth, said), number in cells if not (sense.counts(truth) and sense.counts(said)))
+    if not total or left / total < MANY_OUTSIDE:
+        return None
+    return f"{left:g} of {total:g} gold labels left out, where person or judge gave a value outside of the denominator"
+
+

@@ -1,0 +1,41 @@
+"""tiltmeter explore RUN [RUN …]"""
+
+from __future__ import annotations
+
+import webbrowser
+
+import click
+
+from ..errors import MissingExtra
+
+
+@click.command()
+@click.argument("runs", nargs=-1, required=True, type=click.Path(file_okay=False))
+@click.option("--port", type=click.IntRange(0, 65535), default=0, show_default=True, help="0 takes a free one.")
+@click.option("--no-browser", is_flag=True, help="Print the address and open no browser.")
+@click.option("--static", type=click.Path(), help="Write the pages into this folder in place of serving them.")
+def command(runs: tuple[str, ...], port: int, no_browser: bool, static: str | None) -> None:
+    """Look at the outputs of runs, with their labels beside them: on this machine, or as files.
+
+    \b
+    tiltmeter explore run
+    tiltmeter explore run --static pages
+    """
+    if static is not None:
+        from ..web.static import write
+
+        click.echo(f"pages: {write(runs, static)}")
+        return
+    try:
+        from ..web import server
+    except ModuleNotFoundError as error:
+        if (error.name or "").partition(".")[0] not in ("starlette", "uvicorn"):
+            raise
+        raise MissingExtra("tiltmeter explore", "web") from None
+
+    def ready(address: str) -> None:
+        click.echo(f"{address}\nFor you alone: the token in it opens the runs. Ctrl-C ends it.")
+        if not no_browser:
+            webbrowser.open(address)
+
+    server.serve(runs, port, ready)

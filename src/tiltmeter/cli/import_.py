@@ -1,0 +1,45 @@
+"""tiltmeter import PROTOCOL PATH --out RUN, and tiltmeter import gold RUN FILE"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from ..errors import UsageError
+from .options import as_json, variant
+
+
+@click.command()
+@click.argument("what", metavar="PROTOCOL|gold")
+@click.argument("path", type=click.Path())
+@click.argument("file", required=False, type=click.Path(dir_okay=False))
+@click.option("--out", type=click.Path(file_okay=False), help="The run's folder; one that is there is extended.")
+@variant
+@as_json
+def command(what: str, path: str, file: str | None, out: str | None, variant: str, as_json: bool) -> int:
+    """Make a run of outputs, labels or counts that exist already; `import gold RUN FILE`: what people said of outputs."""
+    from .. import api
+    from .ending import finish
+
+    if what == "gold":
+        if not file:
+            raise UsageError("Type: tiltmeter import gold RUN FILE")
+        return _gold(path, file)
+    if file or not out:
+        raise UsageError(f"Type: tiltmeter import {what} {path} --out RUN")
+    found = api.import_(what, path, out)
+    return finish(found, {}, variant, as_json, Path(out) / "report.html")
+
+
+def _gold(run: str, file: str) -> int:
+    from .. import api
+
+    added = api.import_gold(run, file)
+    people = ", ".join(name.partition(":")[2] for name in added.annotators)
+    more = f"; {added.replaced} take the place of earlier answers, which are kept" if added.replaced else ""
+    more += f"; {added.blank} rows have no value" if added.blank else ""
+    click.echo(f"{added.labels} gold labels of {people}{more}")
+    for warning in added.warnings:
+        click.echo(f"warning: {warning}", err=True)
+    return 0

@@ -1,0 +1,56 @@
+"""tiltmeter validate RUN, and tiltmeter validate RUN --sample N --sheet FILE"""
+
+from __future__ import annotations
+
+import json
+
+import click
+
+from ..errors import UsageError
+from .options import as_json
+
+
+@click.command()
+@click.argument("run", type=click.Path(file_okay=False))
+@click.option("--sample", "number", type=click.IntRange(1), help="Pick so many outputs for people to annotate.")
+@click.option("--sheet", type=click.Path(dir_okay=False), help="Where to write them: CSV, or JSON lines (.jsonl).")
+@click.option("--attribute", default="", help="What is to be annotated; the headline measure's otherwise.")
+@click.option("--seed", type=int, default=0, show_default=True, help="Of the sample.")
+@as_json
+def command(run: str, number: int | None, sheet: str | None, attribute: str, seed: int, as_json: bool) -> int:
+    """Judges against people: their errors, by class and condition. With --sample and --sheet: what is to be annotated."""
+    if (number is None) != (sheet is None):
+        raise UsageError(f"Type: tiltmeter validate {run} --sample 100 --sheet sheet.csv")
+    if number is not None and sheet is not None:
+        return _sample(run, number, sheet, attribute, seed)
+    return _validate(run, as_json)
+
+
+def _sample(run: str, number: int, sheet: str, attribute: str, seed: int) -> int:
+    from .. import api
+
+    made = api.sample(run, number, sheet, attribute=attribute, seed=seed)
+    within = f", within {' × '.join(made.by)}" if made.by else ""
+    click.echo(f"{sheet}: {len(made.rows)} outputs; {made.random} at random{within}, {made.disagreeing} on which annotators "
+               "disagree")  # fmt: skip
+    click.echo(f"Fill in 'value' and 'annotator'. The values of {made.attribute}: {', '.join(made.values)}")
+    click.echo(f"Then: tiltmeter import gold {run} {sheet}")
+    return 0
+
+
+def _validate(run: str, as_json: bool) -> int:
+    from rich.console import Console
+
+    from .. import api
+    from ..report import cards, terminal
+
+    found = api.validate(run)
+    for card in found.cards:
+        for warning in card.warnings:
+            click.echo(f"warning: {warning}", err=True)
+    if as_json:
+        click.echo(json.dumps({"schema": 1, **found.as_dict()}, ensure_ascii=False, allow_nan=False))
+    else:
+        for table in cards.tables(found):
+            terminal.print_one(table, Console())
+    return 0

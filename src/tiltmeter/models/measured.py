@@ -1,0 +1,37 @@
+"""What is measured of the offline judges, for a note beside every result of theirs.
+
+JUDGE.toml has the error rates that benchmarks/JUDGE.py measured, with what they were measured on; the benchmark writes it.
+"""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Mapping
+from functools import lru_cache
+from pathlib import Path
+from typing import Any
+
+JUDGES = ("faces", "objects")
+
+
+def note(annotator: str) -> str:
+    """The error rates of the offline judges in an annotator (`panel/faces+openai:a@hash`), as a sentence; "" for others."""
+    names = annotator.partition("/")[2].rpartition("@")[0].split("+")
+    return "; ".join(_sentence(name) for name in JUDGES if name in names)
+
+
+def rates(judge: str) -> Mapping[str, Any]:
+    """`on`, `date`, `method`, `pictures`, and `rates`: what was right, of how many, how often, with the interval's ends."""
+    return tomllib.loads(Path(__file__).with_name(f"{judge}.toml").read_text(encoding="utf-8"))
+
+
+@lru_cache
+def _sentence(judge: str) -> str:
+    found = rates(judge)
+    each = [f"{row['name']} {_share(row['share'])} [{_share(row['low'])}, {_share(row['high'])}] of {row['pictures']}"
+            for row in found["rates"]]  # fmt: skip
+    return f"the judge {judge} errs: right on {found['on']} were {', '.join(each)} ({found['date']})"
+
+
+def _share(share: float) -> str:
+    return f"{share:.2f}".removeprefix("0")

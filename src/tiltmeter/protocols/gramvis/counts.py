@@ -1,0 +1,141 @@
+"""Published per-word counts as trials, outputs and labels: `tiltmeter import gramvis COUNTS.csv --out RUN`.
+
+A row is a word and a subject, with how many pictures were classified as male, female, neither and error in the prompts of
+each of three languages. Each picture counted becomes a trial of which all is known but the template. A row may have any
+number of pictures.
+"""
+
+from __future__ import annotations
+
+import csv
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+
+from ...errors import UnknownName, UsageError
+from ...protocol import SEVERAL, Protocol, Row
+from ...records import ANSWER, ERROR, NEITHER, Label, Output, Sampling, Trial, content_id
+
+ANNOTATOR = f"counts/1@{content_id('gramvis counts', 1)[:8]}"
+SIDES = {"English": "en", "Chinese": "zh", "Native": "gendered"}
+VALUES = {"Male": "male", "Female": "female", "Neither": NEITHER, "Error": ERROR}
+LANGUAGES = {"french": "fr", "german": "de", "italian": "it", "russian": "ru", "spanish": "es"}
+GENDERS = {"male": "masculine", "female": "feminine", "masculine": "masculine", "feminine": "feminine"}
+ABOUT = ("Language", "T2I_Model", "Grammar_Gender", "Bias_Type", "Native_Word")
+COLUMNS = (*ABOUT, *(f"Overall_{side}_{value}" for side in SIDES for value in VALUES))
+MOST = 100_000  # pictures of one word in one language: each becomes a row
+UNKNOWN = "unknown"  # the marks of a word that the protocol's list does not have
+
+Imported = tuple[Trial, Output, Sequence[Label]]
+
+
+def read(protocol: Protocol, path: Path) -> Iterator[Imported]:
+    """The pictures behind the counts. UsageError names the file, the line and the word of what cannot be read."""
+    known, seen = _known(protocol), dict[tuple[str, str, str], int]()
+    for number, row in _rows(path):
+        where = f"{path.name}, line {number} ({row['Native_Word']})"
+        language = _language(row["Language"], protocol, where)
+        word = " ".join(row["Native_Word"].replace("_", " ").split()).lower()
+        key = language, row["T2I_Model"].strip(), word
+        if not all(key):
+            raise UsageError(f"{where}: Language, T2I_Model and Native_Word may not be empty.")
+        if key in seen:
+            raise UsageError(
+                f"{where}: the word stands in line {seen[key]} already, with the same language and subject."
+            )
+        seen[key] = number
+        cells = known.get((language, word)) or _unlisted(protocol, language, word)
+        yield from _pictures(protocol, key[1], _checked(cells, row, protocol, where), row, where)
+
+
+def _rows(path: Path) -> Iterator[tuple[int, dict[str, str]]]:
+    try:
+        with path.open(encoding="utf-8-sig", newline="") as file:
+            reader = csv.DictReader(file, strict=True)
+            missing = [name for name in COLUMNS if name not in (reader.fieldnames or ())]
+            if missing:
+                raise UsageError(f"{path.name} has no column {', '.join(missing)}. It needs: {', '.join(COLUMNS)}.")
+            for row in reader:
+                if None in row or None in row.values():
+                    raise UsageError(f"{path.name}, line {reader.line_num} has not as many cells as the header.")
+                yield reader.line_num, row
+    except FileNotFoundError:
+        raise UsageError(f"There is no file {path}.") from None
+    except (OSError, UnicodeDecodeError, csv.Error) as error:
+        raise UsageError(f"{path.name} cannot be read as CSV in UTF-8: {error}") from None
+
+
+def _known(protocol: Protocol) -> dict[tuple[str, str], dict[str, Row]]:
+    """(language, word with or without its article) → the word's cell on each side, as the paper asked it."""
+    found: dict[tuple[str, str], dict[str, Row]] = {}
+    for cell in protocol.cells:
+        asked = "published" in cell["declension"].split(SEVERAL) and "own" in cell["controls"].split(SEVERAL)
+        if SEVERAL not in cell[protocol.item] and asked:
+            for name in (f"{cell['article']} {cell['noun']}", cell["noun"]):
+                found.setdefault((cell["language"], name.lower()), {})[cell["side"]] = cell
+    return found
+
+
+def _unlisted(protocol: Protocol, language: str, word: str) -> dict[str, Row]:
+    """The cells of a word that the list does not have: what follows from its language, and marks that are unknown."""
+    marks = dict.fromkeys(("concept", "gloss_gendered", "doubtful", "case", "elision"), UNKNOWN)
+    found = {}
+    for cell in protocol.cells:
+        if cell["language"] == language and "own" in cell["controls"].split(SEVERAL):
+            found[cell["side"]] = {**cell, **marks, "grammatical_gender": "", "word": f"{language}:{word}"}
+    return found
+
+
+def _checked(cells: Mapping[str, Row], row: Mapping[str, str], protocol: Protocol, where: str) -> dict[str, Row]:
+    """The cells with the row's category, and its gender where the list has none. Raises where they contradict the list."""
+    gender = GENDERS.get(row["Grammar_Gender"].strip().lower())
+    if gender is None:
+        raise UsageError(f"{where}: Grammar_Gender is '{row['Grammar_Gender']}'; it is male or female.")
+    category = row["Bias_Type"].strip().lower().replace(" ", "_")
+    if category not in protocol.levels["category"]:
+        raise UsageError(f"{where}: {UnknownName('category', category, protocol.levels['category'])}")
+    found = {}
+    for side, cell in cells.items():
+        if cell["grammatical_gender"] not in ("", gender):
+            raise UsageError(f"{where}: Grammar_Gender is '{row['Grammar_Gender']}', and the list of {protocol.name} has the "
+                             f"word as {cell['grammatical_gender']}.")  # fmt: skip
+        found[side] = {**cell, "grammatical_gender": gender, "category": category}
+    return found
+
+
+def _language(text: str, protocol: Protocol, where: str) -> str:
+    name = text.strip().lower()
+    code = LANGUAGES.get(name, name)
+    if code not in protocol.languages:
+        raise UsageError(f"{where}: {UnknownName('language', text, [*LANGUAGES, *protocol.languages])}")
+    return code
+
+
+def _pictures(protocol: Protocol, subject: str, cells: Mapping[str, Row], row: Mapping[str, str],
+              where: str) -> Iterator[Imported]:  # fmt: skip
+    """One trial a picture; the template is any of those of the protocol."""
+    names = (*protocol.factors, protocol.item)
+    template = SEVERAL.join(protocol.levels["template"])
+    mode = protocol.modes[protocol.default_mode]
+    for column, side in SIDES.items():
+        factors = {name: cells[side][name] for name in names} | {"template": template}
+        values = [
+            value for name, value in VALUES.items() for _ in range(_count(row, f"Overall_{column}_{name}", where))
+        ]
+        for sample, value in enumerate(values):
+            key = content_id(protocol.name, "counts", subject, mode.name, factors, sample)
+            trial = Trial(key, subject, mode.name, factors, sample, "", "", Sampling(None, None, 0))
+            outcome = ERROR if value == ERROR else ANSWER
+            yield trial, Output(key, outcome, "", ""), [Label(key, ANNOTATOR, "gender", value)]
+
+
+def _count(row: Mapping[str, str], column: str, where: str) -> int:
+    text = row[column].strip()
+    try:
+        number = float(text)
+    except ValueError:
+        number = -1.0
+    if not 0 <= number <= MOST or not number.is_integer():  # NaN fails too
+        raise UsageError(
+            f"{where}: {column} is '{text}'; a count is a whole number of at least 0, and at most {MOST:,}."
+        )
+    return int(number)

@@ -1,0 +1,86 @@
+"""Labels of pictures that exist already: `tiltmeter import soda LABELS.csv --out RUN`.
+
+A row is one attribute of one picture: subject, object, dimension, group, image, attribute, value; rows of the base prompt
+have an empty dimension and group. Names stand in the run as they stand in the file, and values are not changed: colours are
+not put on the palette. An attribute ATTRIBUTE_raw holds the value of ATTRIBUTE as it was worded, where the file has both.
+"""
+
+from __future__ import annotations
+
+import csv
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+from ...errors import UsageError
+from ...protocol import Protocol
+from ...records import ANSWER, Label, Output, Sampling, Trial, content_id
+
+ANNOTATOR = f"labels/1@{content_id('soda labels', 1)[:8]}"
+COLUMNS = ("subject", "object", "dimension", "group", "image", "attribute", "value")
+BASE = "base"
+
+Key = tuple[str, ...]  # subject, object, dimension, group, image
+Imported = tuple[Trial, Output, Sequence[Label]]
+
+
+def rows(protocol: Protocol, path: Path) -> Iterator[Imported]:
+    """One trial a picture. UsageError names the file and the line of what cannot be read.
+
+    An empty value is no label. A picture with no label at all is kept: it was made, and nothing was said of it.
+    """
+    pictures: dict[Key, dict[str, str]] = {}
+    lines: dict[tuple[Key, str], int] = {}
+    for number, row in _lines(path):
+        where = f"{path.name}, line {number}"
+        key = _key(row, where)
+        attribute, value = row["attribute"], row["value"]
+        if not attribute:
+            raise UsageError(f"{where}: attribute may not be empty.")
+        if (key, attribute) in lines:
+            raise UsageError(f"{where}: {attribute} of this picture stands in line {lines[key, attribute]} already.")
+        lines[key, attribute] = number
+        labels = pictures.setdefault(key, {})
+        if value:
+            labels[attribute] = value
+    mode = protocol.default_mode
+    number_of: dict[Key, int] = {}
+    for key, labels in pictures.items():
+        subject, thing, dimension, group, image = key
+        sample = number_of[key[:4]] = number_of.get(key[:4], -1) + 1
+        name = content_id(protocol.name, "labels", *key)
+        factors = {"object": thing, "dimension": dimension, "group": group}
+        trial = Trial(name, subject, mode, factors, sample, "", "", Sampling(None, None, 0))
+        made = [Label(name, ANNOTATOR, attribute, value) for attribute, value in labels.items()]
+        yield trial, Output(name, ANSWER, image, ""), made
+
+
+def _key(row: dict[str, str], where: str) -> Key:
+    for name in ("subject", "object", "image"):
+        if not row[name]:
+            raise UsageError(f"{where}: {name} may not be empty.")
+    dimension, group = row["dimension"], row["group"]
+    if bool(dimension) != bool(group):
+        raise UsageError(f"{where}: dimension and group are both given, or both empty for the base prompt.")
+    if (dimension == BASE) != (group == BASE):
+        raise UsageError(f"{where}: '{BASE}' is the base prompt, and stands in both dimension and group.")
+    return row["subject"], row["object"], dimension or BASE, group or BASE, row["image"]
+
+
+def _lines(path: Path) -> Iterator[tuple[int, dict[str, str]]]:
+    try:
+        with path.open(encoding="utf-8-sig", newline="") as file:
+            reader = csv.DictReader(file, strict=True)
+            missing = [name for name in COLUMNS if name not in (reader.fieldnames or ())]
+            if missing:
+                raise UsageError(
+                    f"{path.name} has no column {', '.join(missing)}; it has {', '.join(reader.fieldnames or ()) or 'none'}. "
+                    f"It needs: {', '.join(COLUMNS)}."
+                )
+            for row in reader:
+                if None in row or None in row.values():
+                    raise UsageError(f"{path.name}, line {reader.line_num} has not as many cells as the header.")
+                yield reader.line_num, {name: row[name].strip() for name in COLUMNS}
+    except FileNotFoundError:
+        raise UsageError(f"There is no file {path}.") from None
+    except (OSError, UnicodeDecodeError, csv.Error) as error:
+        raise UsageError(f"{path.name} cannot be read as CSV in UTF-8: {error}") from None

@@ -1,0 +1,85 @@
+"""What a comparison of judges with people has to say: warnings, a report card for every annotator, agreement."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from ..stats.results import Interval
+from ..validation import Agreement, Card, Group, Validation
+from . import numerals, reading
+from .parts import Column, Section, Table
+
+NUMBER = ("gold", "sensitivity", "specificity", "precision", "F1")
+WIDE = 8  # answers that a matrix has at most to be shown
+
+
+def section(found: Validation) -> Section | None:
+    """None where there is neither gold nor anything that several annotated."""
+    if not found.cards and not found.agreements:
+        return None
+    gold = "; ".join(f"{name}: {number:,} outputs with gold" for name, number in found.gold.items())
+    text = gold or "No gold: what people would say of these outputs is not known, and no number is corrected for it."
+    said = [f"{text}.".replace("..", "."), *(f"Mind: {line}." for card in found.cards for line in card.warnings)]
+    return Section("validation", "Judges against people", " ".join(said), (), tuple(tables(found)))
+
+
+def tables(found: Validation) -> Iterator[Table]:
+    for place, card in enumerate(found.cards):
+        yield _card(card, place)
+        yield from _matrix(card.groups[0], card, place)
+    if found.agreements:
+        yield _agreement(found.agreements)
+
+
+def _card(card: Card, place: int) -> Table:
+    columns = (Column("group", brief=True), Column("class", brief=True), *(Column(name, "number", True) for name in NUMBER))
+    rows = []
+    for group in card.groups:
+        about = f"{group.factor}: {group.level}" if group.factor else "all"
+        for value, quality in group.classes.items():
+            if quality.labels:
+                rates = (quality.sensitivity, quality.specificity, quality.precision, quality.f1)
+                rows.append((about, value, numerals.count(quality.labels), *map(shown, rates)))
+        rows.append((about, "any", numerals.count(group.labels), "accuracy", shown(group.accuracy), "macro F1",
+                     shown(group.macro_f1)))  # fmt: skip
+    how = "drawn at random, with weights" if card.random else "not known to be drawn at random"
+    about = f"gold {how} · 95 % intervals over items; recall is the sensitivity"
+    return Table(reading.slug("card", place), f"{card.annotator}: {card.attribute} against people", about, columns, tuple(rows))
+
+
+def _matrix(group: Group, card: Card, place: int) -> Iterator[Table]:
+    """Rows: what people said; columns: what the annotator said; labels as they are, without weights."""
+    answers = list(dict.fromkeys((*group.matrix, *(said for row in group.matrix.values() for said in row))))
+    if len(answers) > WIDE:
+        return
+    columns = (Column("people", brief=True), *(Column(name, "number", True) for name in answers))
+    rows = tuple((truth, *(numerals.count(float(row.get(said, 0))) for said in answers)) for truth, row in group.matrix.items())
+    title = f"{card.annotator}: {card.attribute}, which label it gave"
+    yield Table(reading.slug("matrix", place), title, "rows: people; columns: the annotator", columns, rows)
+
+
+def _agreement(found: tuple[Agreement, ...]) -> Table:
+    names = ("who", "attribute", "coefficient")
+    columns = (*(Column(name, brief=True) for name in names), Column("annotators", "number", True),
+               Column("value", "number", True), Column("items", "number", True))  # fmt: skip
+    rows = tuple((one.who, one.attribute, one.coefficient, str(one.raters), _coefficient(one.found),
+                  numerals.count(one.found.clusters)) for one in found)  # fmt: skip
+    about = "0 is agreement by chance, of raw agreement none; 95 % intervals over items"
+    return Table("agreement", "Agreement", about, columns, rows)
+
+
+def _coefficient(found: Interval) -> str:
+    """As `shown`, of what may lie below 0."""
+    if found.value is None:
+        return numerals.NOTHING
+    if found.low is None or found.high is None:
+        return numerals.fixed(found.value, 2)
+    return f"{numerals.fixed(found.value, 2)} [{numerals.fixed(found.low, 2)}, {numerals.fixed(found.high, 2)}]"
+
+
+def shown(found: Interval) -> str:
+    """`.91 [.85, .95]`; a dash where there is nothing to divide by."""
+    if found.value is None:
+        return numerals.NOTHING
+    ends = numerals.interval(found.low, found.high, "share", places=2) if found.low is not None else ""
+    return f"{numerals.share(found.value, 2)} {ends}".strip()

@@ -1,0 +1,180 @@
+"""What people are to annotate: outputs of a run, picked so that what they say can be weighed.
+
+A sample is drawn within conditions: at random, and beside that among the outputs on which annotators disagree. Within a
+condition those on which they disagree, and those on which they agree, are each a simple random sample, whatever the first
+draw brought of them, so the weight is (outputs of the kind)/(picked of the kind). What was drawn, and how, is kept as an
+artefact of the run.
+"""
+
+from __future__ import annotations
+
+import csv
+import json
+from collections import Counter, defaultdict
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from random import Random
+
+from .errors import UnknownName, UsageError
+from .gold import HUMAN, SAMPLE, VOTE, attributes, conditions, values_of
+from .protocol import SEVERAL, Protocol
+from .records import ANSWER, content_id
+from .store import Store, now
+
+A_CONDITION = 4  # outputs that a condition has to get for a factor to be stratified by
+DISAGREEING = 0.5  # of a sample, at most, that is picked for disagreement
+RANDOM, DISAGREEMENT = "random", "disagreement"
+FORMULA = ("=", "+", "-", "@", "\t", "\r")  # what a spreadsheet would run
+
+
+@dataclass(frozen=True, slots=True)
+class Sheet:
+    """Outputs to annotate. rows have the columns of the file; `by`: the factors whose conditions were drawn from apart."""
+
+    attribute: str
+    values: tuple[str, ...]
+    by: tuple[str, ...]
+    rows: tuple[Mapping[str, str], ...]
+    random: int
+    disagreeing: int
+
+
+def draw(store: Store, protocol: Protocol, number: int, attribute: str = "", seed: int = 0) -> Sheet:
+    """Picks outputs to annotate and keeps in the run what was picked, how, and with which weights.
+
+    number: how many in all; at most half of them for disagreement between annotators or votes, the rest at random in every
+    condition. UsageError where there is nothing to pick from.
+    """
+    attribute = attribute or _asked(store, protocol)
+    if attribute not in attributes(protocol):
+        raise UnknownName("attribute", attribute, attributes(protocol))
+    pool = _pool(store, protocol, attribute)
+    if not pool:
+        raise UsageError(f"No output with text has a label of {attribute} yet. Type: tiltmeter label RUN")
+    by = _stratified(protocol, pool, number)
+    random = Random(f"{seed}/{attribute}")
+    picked = _pick(pool, by, number, random)
+    listed = values_of(store, protocol, attribute)
+    info = {"attribute": attribute, "by": by, "seed": seed, "number": len(picked), "of": len(pool), "date": now(),
+            "rule": "random within conditions, and among outputs on which annotators disagree; weight = outputs of the kind "
+                    "in the condition / picked of the kind", "outputs": picked}  # fmt: skip
+    store.keep(SAMPLE, content_id(attribute, seed, sorted(picked))[:16], json.dumps(info, ensure_ascii=False))
+    rows = [_row(pool[output], attribute, *picked[output]) for output in picked]
+    kinds = Counter(kind for _, kind in picked.values())
+    return Sheet(attribute, listed, tuple(by), tuple(rows), kinds[RANDOM], kinds[DISAGREEMENT])
+
+
+def _asked(store: Store, protocol: Protocol) -> str:
+    """The attribute of the first headline measure that is labelled itself; else the first instrument's."""
+    known = attributes(protocol)
+    several = {row[0] for row in store.rows("SELECT DISTINCT attribute FROM labels WHERE current AND position > 0")}
+    wanted = sorted(protocol.measures, key=lambda measure: not measure.headline)
+    found = (measure.attribute for measure in wanted if measure.attribute in known and measure.attribute not in several)
+    return next(found, protocol.instruments[0].attribute)
+
+
+@dataclass(frozen=True, slots=True)
+class _Output:
+    id: str
+    condition: Mapping[str, str]
+    prompt: str
+    text: str
+    blob: str
+    disagree: bool
+
+
+def _pool(store: Store, protocol: Protocol, attribute: str) -> dict[str, _Output]:
+    """The outputs that could be annotated, by id: drawn answers with a label of the attribute."""
+    said: dict[str, set[tuple[str, str]]] = defaultdict(set)
+    query = (f"SELECT output, attribute, value FROM labels WHERE current AND attribute IN (?, ?) AND annotator NOT LIKE "
+             f"'{HUMAN}%'")  # fmt: skip
+    for output, name, value in store.rows(query, (attribute, attribute + VOTE)):
+        said[output].add((name, value))
+    drawn = [name for name, mode in protocol.modes.items() if not mode.logprobs and not mode.aside]
+    found = {}
+    for trial, subject, mode, factors, prompt, text, blob in store.rows(
+        "SELECT t.id, t.subject, t.mode, t.factors, t.prompt, o.text, o.blob FROM outputs o JOIN trials t ON t.id = o.trial"
+        " WHERE o.outcome = ? ORDER BY t.id", (ANSWER,),
+    ):  # fmt: skip
+        if mode in drawn and trial in said:
+            condition = {"subject": subject, "mode": mode, **json.loads(factors)}
+            names = Counter(name for name, _ in said[trial])
+            found[trial] = _Output(trial, condition, prompt, text, blob, max(names.values()) > 1)
+    return found
+
+
+def _stratified(protocol: Protocol, pool: Mapping[str, _Output], number: int) -> list[str]:
+    """As many factors as leave every condition a few of the outputs to be picked; what is never pooled comes first."""
+    by: list[str] = []
+    for name in ("subject", "mode", "language", *conditions(protocol)):
+        strata = {tuple(one.condition.get(factor, "") for factor in (*by, name)) for one in pool.values()}
+        levels = {one.condition.get(name, "") for one in pool.values()}
+        if len(levels) > 1 and not any(SEVERAL in level for level in levels) and len(strata) * A_CONDITION <= number:
+            by.append(name)
+    return by
+
+
+def _pick(pool: Mapping[str, _Output], by: Sequence[str], number: int, random: Random) -> dict[str, tuple[float, str]]:
+    """Output → (weight, why it was picked)."""
+    strata: dict[tuple[str, ...], list[_Output]] = defaultdict(list)
+    for one in pool.values():
+        strata[tuple(one.condition.get(name, "") for name in by)].append(one)
+    for part in strata.values():
+        random.shuffle(part)
+    split = sum(one.disagree for one in pool.values())
+    extra = min(int(number * DISAGREEING), split)
+    first = _shared(strata, min(number - extra, len(pool)))
+    rest = {key: [one for one in strata[key][first[key] :] if one.disagree] for key in strata}
+    more = _shared(rest, min(extra, sum(map(len, rest.values()))))
+    found: dict[str, tuple[float, str]] = {}
+    for key, part in strata.items():
+        chosen = [(one, RANDOM) for one in part[: first[key]]]
+        chosen += [(one, DISAGREEMENT) for one in rest[key][: more[key]]]
+        found |= {one.id: (_weight(one, part, [o for o, _ in chosen]), why) for one, why in chosen}
+    order = sorted(found)
+    random.shuffle(order)  # so that a person does not annotate condition after condition
+    return {output: found[output] for output in order}
+
+
+def _weight(one: _Output, part: Sequence[_Output], chosen: Sequence[_Output]) -> float:
+    """Outputs of the kind in the condition for each that was picked; where a kind was never picked, of both together."""
+    there, taken = Counter(o.disagree for o in part), Counter(o.disagree for o in chosen)
+    if set(there) != set(taken):
+        return round(len(part) / len(chosen), 6)
+    return round(there[one.disagree] / taken[one.disagree], 6)
+
+
+def _shared(strata: Mapping[tuple[str, ...], Sequence[_Output]], number: int) -> dict[tuple[str, ...], int]:
+    """The number shared out as evenly as the sizes of the strata allow."""
+    share = dict.fromkeys(strata, 0)
+    while number > 0:
+        open_strata = [key for key in strata if share[key] < len(strata[key])]
+        if not open_strata:
+            break
+        for key in open_strata[:number]:
+            share[key] += 1
+        number -= min(number, len(open_strata))
+    return share
+
+
+def _row(one: _Output, attribute: str, weight: float, why: str) -> dict[str, str]:
+    """A line of the sheet: without labels and without the subject's name, which a person who annotates is not to know."""
+    return {"output": one.id, "attribute": attribute, "value": "", "annotator": "", "weight": f"{weight:g}", "drawn": why,
+            "prompt": one.prompt, "answer": one.text or f"blobs/{one.blob}"}  # fmt: skip
+
+
+def write_sheet(sheet: Sheet, path: Path | str) -> None:
+    """As CSV, or as JSON lines where the path ends in .jsonl. Cells that a spreadsheet would take for formulas get a quote."""
+    path = Path(path)
+    try:
+        with path.open("w", encoding="utf-8", newline="") as file:
+            if path.suffix == ".jsonl":
+                file.writelines(json.dumps(row, ensure_ascii=False) + "\n" for row in sheet.rows)
+                return
+            writer = csv.DictWriter(file, list(sheet.rows[0]), lineterminator="\n")
+            writer.writeheader()
+            writer.writerows({name: f"'{text}" if text.startswith(FORMULA) else text for name, text in row.items()}
+                             for row in sheet.rows)  # fmt: skip
+    except OSError as error:
+        raise UsageError(f"{path} cannot be written: {error.strerror or error}.") from None

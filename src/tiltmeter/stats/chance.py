@@ -1,0 +1,73 @@
+"""What divergence chance gives: the exact mean of the Jensen–Shannon divergence over all ways to deal outputs to groups.
+
+A value that k of N outputs have falls k₁, k₂, … times into groups of n₁, n₂, …: a hypergeometric draw. The divergence is
+a sum over values and each value's part depends on its own counts alone, so the mean over all N!/(n₁!·n₂!·…) deals is a sum
+over those draws, with no shuffling and no Monte-Carlo error.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from itertools import combinations
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from tiltmeter.stats import arguments
+from tiltmeter.stats.arguments import Floats
+
+
+def expected_divergence(*, groups: Sequence[ArrayLike]) -> float:
+    """E₀ of one attribute, in bits: the mean over all deals of the mean over pairs of groups.
+
+    Groups: counts of the values, each shape (K,), K the same for all. Range [0, 1]; 0 where all outputs have one value.
+    NaN where fewer than two groups hold anything (empty ones are left out). Source: the multivariate hypergeometric law;
+    the form of Vinh, Epps & Bailey (2010), who do the same for mutual information. By hand: groups (2, 0) and (0, 2): of
+    6 deals 2 separate the values (1 bit) and 4 mix them (0): 1/3. ``ValueError``: counts that are negative or no integers.
+    """
+    counts = [arguments.counts(f"group {number}", group) for number, group in enumerate(groups)]
+    for number, one in enumerate(counts[1:], 1):
+        arguments.same_shape("group 0", counts[0], f"group {number}", one)
+    if any((one != np.round(one)).any() for one in counts):
+        raise ValueError("groups: whole numbers of outputs expected")
+    sizes = [int(one.sum()) for one in counts if one.sum() > 0]
+    if len(sizes) < 2:
+        return math.nan
+    total = sum(sizes)
+    held = [int(k) for k in np.sum(counts, axis=0) if k > 0]
+    pairs = list(combinations(sizes, 2))
+    known: dict[tuple[int, int, int], float] = {}
+    for k in set(held):
+        for first, second in set(pairs):
+            known[k, first, second] = _part(k, first, second, total)
+    return min(max(sum(known[k, *pair] for k in held for pair in pairs) / len(pairs), 0.0), 1.0)
+
+
+def _part(k: int, first: int, second: int, total: int) -> float:
+    """The mean of one value's part: k of `total` outputs have it, `first` and `second` are the sizes of the two groups."""
+    a, b = np.arange(min(k, first) + 1)[:, None], np.arange(min(k, second) + 1)[None, :]
+    rest = total - first - second
+    possible = (a + b <= k) & (k - a - b <= rest)
+    c = np.where(possible, k - a - b, 0)
+    log = _choose(first, a) + _choose(second, b) + _choose(rest, c) - _choose(total, np.array(k))
+    weight = np.where(possible, np.exp(log), 0.0)
+    p, q = a / first, b / second
+    m = (p + q) / 2
+    bits = (_kl(p, m) + _kl(q, m)) / 2
+    return float((weight * bits).sum())
+
+
+def _choose(n: int, k: NDArray[np.integer]) -> Floats:
+    """log of n over k."""
+    from scipy.special import gammaln
+
+    found: Floats = gammaln(n + 1) - gammaln(k + 1) - gammaln(np.maximum(n - k, 0) + 1)
+    return found
+
+
+def _kl(p: Floats, m: Floats) -> Floats:
+    """p·log2(p/m), 0 where p is 0."""
+    p, m = np.broadcast_arrays(p, m)
+    found: Floats = np.where(p > 0, p * np.log2(np.where(p > 0, p, 1.0) / np.where(p > 0, m, 1.0)), 0.0)
+    return found

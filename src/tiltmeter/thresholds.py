@@ -1,0 +1,178 @@
+"""`--fail-if "effect > 0.1"`: a bound on a measure, and what the estimates say of it. Pure.
+
+    MEASURE[@FACTOR=LEVEL,…] OP NUMBER      OP is >, >=, < or <=; |MEASURE| is the distance from 0 in either direction
+
+It speaks of the rows of that measure whose condition has all these levels; without any, of the rows over the whole, or where
+there are none, of the rows of the measure's first grouping. Where gold corrects a row, the corrected one counts.
+
+A row *shows* the bound where its whole interval fulfils it, *clears* it where no part does, and is inconclusive between. With
+m rows each interval is widened from its confidence 1-α to 1-α/m (Bonferroni; each end by the ratio of the t quantiles at
+C-1). A row without an interval (a divergence) shows a bound where its value does and its adjusted p is at most α, and clears
+it never. Any row that shows it fails the pipeline (3); else any that is inconclusive or was not measured makes it
+inconclusive (4).
+"""
+
+from __future__ import annotations
+
+import math
+import operator
+import re
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+from .analyse.corrected import CORRECTED
+from .errors import UnknownName, UsageError
+from .protocol import Protocol
+from .records import Estimate
+from .stats.quantiles import normal_quantile, t_quantile
+
+FAILED, INCONCLUSIVE = 3, 4  # exit codes
+ALPHA = 0.05
+Word = Literal["shown", "inconclusive", "cleared"]
+OPERATORS: dict[str, Callable[[float, float], bool]] = {
+    ">=": operator.ge, "<=": operator.le, ">": operator.gt, "<": operator.lt,
+}  # fmt: skip
+_FORM = re.compile(r"\s*(\|?)\s*(\w+)\s*(?:@(.+?))?\s*(\|?)\s*(>=|<=|>|<)\s*([-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?)\s*")
+EXAMPLE = 'Type for instance: --fail-if "share_she > 0.6" or --fail-if "|order_effect@language=en| > 0.1"'
+
+
+@dataclass(frozen=True, slots=True)
+class Threshold:
+    """A bound on a measure at some levels; `either`: on its distance from 0."""
+
+    text: str
+    measure: str
+    condition: tuple[tuple[str, str], ...]
+    sign: str
+    number: float
+    either: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """One row under a bound. low, high: as widened for how many rows there are."""
+
+    threshold: Threshold
+    estimate: Estimate
+    word: Word
+    low: float | None
+    high: float | None
+
+    @property
+    def sentence(self) -> str:
+        row = self.estimate
+        about = ", ".join(f"{name}: {level}" for name, level in (*row.condition.items(), *(row.contrast or {}).items()))
+        kind = "" if row.correction == "none" else f", {row.correction}"
+        number = "not measured" if row.value is None else f"{row.value:.3f}"
+        ends = f" [{self.low:.3f}, {self.high:.3f}]" if self.low is not None and self.high is not None else ""
+        why = f" ({row.note})" if row.value is None and row.note else ""
+        said = {"shown": "holds", "inconclusive": "is inconclusive", "cleared": "does not hold"}[self.word]
+        return f"{self.threshold.text}: {said} for {row.subject} by {row.instrument} ({about}): {number}{ends}{kind}{why}"
+
+
+def parse(text: str) -> Threshold:
+    """UsageError where it is not of the form."""
+    found = _FORM.fullmatch(text)
+    if not found or bool(found[1]) != bool(found[4]):
+        raise UsageError(f"'{text}' is no threshold. {EXAMPLE}")
+    levels = []
+    for part in filter(None, (found[3] or "").split(",")):
+        factor, equals, level = (piece.strip() for piece in part.partition("="))
+        if not equals or not factor or not level:
+            raise UsageError(f"'{part}' in '{text}' is no FACTOR=LEVEL. {EXAMPLE}")
+        levels.append((factor, level))
+    return Threshold(text.strip(), found[2], tuple(levels), found[5], float(found[6]), bool(found[1]))
+
+
+def check(threshold: Threshold, protocol: Protocol) -> None:
+    """Refuses, before anything is asked, a measure or a factor that the protocol does not have."""
+    names = [measure.name for measure in protocol.measures]
+    if threshold.measure not in names and not threshold.measure.startswith(("outcome_rate", "captured_mass")):
+        raise UnknownName(f"measure of {protocol.name}", threshold.measure, names)
+    spec = next((measure for measure in protocol.measures if measure.name == threshold.measure), None)
+    for factor, level in threshold.condition:
+        own = (*protocol.factors, "mode", "subject", "instrument", *([spec.attribute] if spec else []), "attribute", "outcome")
+        if factor not in own:
+            raise UnknownName(f"factor of {protocol.name}", factor, own)
+        levels = protocol.modes if factor == "mode" else protocol.levels.get(factor)
+        if levels is not None and level not in levels:
+            raise UnknownName(f"{factor} of {protocol.name}", level, levels)
+
+
+def judge(threshold: Threshold, estimates: Sequence[Estimate]) -> list[Outcome]:
+    """Every row that the threshold speaks of, with its word; none where nothing of the measure was estimated."""
+    rows = _rows(threshold, estimates)
+    return [_outcome(threshold, row, len(rows)) for row in rows]
+
+
+def code(outcomes: Iterable[Outcome]) -> int:
+    """0, or FAILED, or INCONCLUSIVE; INCONCLUSIVE too where there is no row."""
+    words = [one.word for one in outcomes]
+    if "shown" in words:
+        return FAILED
+    return INCONCLUSIVE if "inconclusive" in words or not words else 0
+
+
+def _rows(threshold: Threshold, estimates: Sequence[Estimate]) -> list[Estimate]:
+    own = [row for row in estimates if row.measure == threshold.measure]
+    if threshold.condition:
+        own = [row for row in own if all(_level(row, factor) == level for factor, level in threshold.condition)]
+    kept = _coarsest(own, {factor for factor, _ in threshold.condition})
+    corrected = {_key(row): row for row in estimates
+                 if row.measure == threshold.measure + CORRECTED and row.value is not None}  # fmt: skip
+    return [corrected.get(_key(row), row) for row in kept]
+
+
+def _level(row: Estimate, factor: str) -> str | None:
+    return {"subject": row.subject, "instrument": row.instrument}.get(factor, row.condition.get(factor))
+
+
+def _coarsest(rows: Sequence[Estimate], named: set[str]) -> list[Estimate]:
+    """The rows whose groups have the fewest factors beyond those named; of groupings with as many, the first."""
+    groupings = [tuple(name for name in row.condition if name not in named) for row in rows]
+    least = min(groupings, key=len, default=())
+    return [row for row, grouping in zip(rows, groupings, strict=True) if grouping == least]
+
+
+def _key(row: Estimate) -> tuple[object, ...]:
+    return row.subject, row.instrument, tuple(row.condition.items()), tuple((row.contrast or {}).items())
+
+
+def _outcome(threshold: Threshold, row: Estimate, rows: int) -> Outcome:
+    low, high = _widened(row, rows)
+    if row.value is None or not math.isfinite(row.value):
+        return Outcome(threshold, row, "inconclusive", None, None)
+    if low is None or high is None:
+        p = row.p if row.p_adjusted is None else row.p_adjusted
+        sure = p is not None and p <= ALPHA and _fulfils(threshold, row.value, row.value) == "shown"
+        return Outcome(threshold, row, "shown" if sure else "inconclusive", None, None)
+    return Outcome(threshold, row, _fulfils(threshold, low, high), low, high)
+
+
+def _fulfils(threshold: Threshold, low: float, high: float) -> Word:
+    """Whether all, none or some of an interval fulfils the bound."""
+    holds = OPERATORS[threshold.sign]
+    if threshold.either:
+        inside = low <= 0 <= high
+        low, high = (0.0 if inside else min(abs(low), abs(high))), max(abs(low), abs(high))
+    ends = {holds(end, threshold.number) for end in (low, high)}
+    return "shown" if ends == {True} else "cleared" if ends == {False} else "inconclusive"
+
+
+def _widened(row: Estimate, rows: int) -> tuple[float | None, float | None]:
+    """The interval at 1-α/rows. Bounds of what is missing have no confidence, and stay."""
+    if row.value is None or row.low is None or row.high is None or row.confidence is None or rows < 2:
+        return row.low, row.high
+    df = float(row.clusters - 1) if row.clusters and row.clusters > 1 else math.inf
+    alpha = 1 - row.confidence
+    factor = _quantile(1 - alpha / rows / 2, df) / _quantile(1 - alpha / 2, df)
+    if row.unit in ("odds", "ratio") and min(row.value, row.low) > 0:
+        return row.value * (row.low / row.value) ** factor, row.value * (row.high / row.value) ** factor
+    low, high = row.value - factor * (row.value - row.low), row.value + factor * (row.high - row.value)
+    least = -1.0 if row.contrast else 0.0
+    return (max(low, least), min(high, 1.0)) if row.unit == "share" else (low, high)
+
+
+def _quantile(probability: float, df: float) -> float:
+    return t_quantile(probability, df) if math.isfinite(df) else normal_quantile(probability)

@@ -1,0 +1,276 @@
+"""Judges against people: a report card for every annotator of an attribute, and what its errors do to comparisons.
+
+Per annotator, class and condition: the confusion matrix, sensitivity, specificity, precision and F1, clustered by item and
+weighted as the gold was drawn; agreement of the annotator with people, of people with one another, of annotators and of a
+panel's votes; and a warning where error differs by condition, since that alone makes a gap or hides one.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass, field
+from typing import Any
+
+import numpy as np
+
+from . import gold
+from .errors import UsageError
+from .gold import HUMAN, VOTE, Pair
+from .protocol import Protocol
+from .stats import agreement, confusion
+from .stats.confusion import ClassQuality, Confusion
+from .stats.results import Interval
+from .store import Store
+
+ALPHA = 0.05  # of the warnings about errors that differ, divided by how many are looked at
+SCARCE = 5  # gold labels of a class in a condition below which its error is not compared
+
+
+@dataclass(frozen=True, slots=True)
+class Group:
+    """The gold of one level of a factor, or all of it (factor ""). matrix: truth → answer → labels, not weighted."""
+
+    factor: str
+    level: str
+    labels: int
+    accuracy: Interval
+    macro_f1: Interval
+    classes: Mapping[str, ClassQuality]
+    matrix: Mapping[str, Mapping[str, int]]
+
+
+@dataclass(frozen=True, slots=True)
+class Agreement:
+    """A coefficient among some annotators; `who` says which."""
+
+    who: str
+    attribute: str
+    coefficient: str
+    raters: int
+    found: Interval
+
+
+@dataclass(frozen=True, slots=True)
+class Gap:
+    """Sensitivity or specificity for a class at one level of a factor, less that at another; told where it is not 0."""
+
+    factor: str
+    level: str
+    against: str
+    value: str
+    rate: str
+    found: Interval
+
+
+@dataclass(frozen=True, slots=True)
+class Card:
+    """One annotator's labels of one attribute against gold. random: the gold was drawn with known probabilities."""
+
+    annotator: str
+    attribute: str
+    random: bool
+    groups: tuple[Group, ...]
+    gaps: tuple[Gap, ...]
+    warnings: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Validation:
+    cards: tuple[Card, ...] = ()
+    agreements: tuple[Agreement, ...] = ()
+    gold: Mapping[str, int] = field(default_factory=dict)  # attribute → outputs with gold
+
+    def as_dict(self) -> dict[str, Any]:
+        return {"gold": dict(self.gold), "cards": [asdict(card) for card in self.cards],
+                "agreement": [asdict(one) for one in self.agreements]}  # fmt: skip
+
+
+def validate(store: Store, protocol: Protocol) -> Validation:
+    """Everything that gold and several annotators say of a run's instruments. UsageError where there is neither."""
+    found = check(store, protocol)
+    if not found.cards and not found.agreements:
+        raise UsageError(f"{store.folder} has no gold, and nothing that several annotated. Type: tiltmeter validate "
+                         f"{store.folder} --sample 100 --sheet sheet.csv, fill in its column 'value', then: tiltmeter import "
+                         f"gold {store.folder} sheet.csv")  # fmt: skip
+    return found
+
+
+def check(store: Store, protocol: Protocol) -> Validation:
+    """As `validate`; empty where there is nothing."""
+    pairs = gold.pairs(store)
+    by_card: dict[tuple[str, str], list[Pair]] = {}
+    for pair in pairs:
+        by_card.setdefault((pair.attribute, pair.annotator), []).append(pair)
+    cards = [_card(store, protocol, key, rows) for key, rows in sorted(by_card.items())]
+    numbers: dict[str, int] = {}
+    for _, attribute in gold.truths(store):
+        numbers[attribute] = numbers.get(attribute, 0) + 1
+    return Validation(tuple(cards), tuple(_agreements(store, protocol, by_card)), numbers)
+
+
+# report cards
+
+
+@dataclass(frozen=True, slots=True)
+class _Codes:
+    """What the numbers of a confusion matrix stand for: classes of the truth, answers (the classes first), items."""
+
+    classes: tuple[str, ...]
+    answers: tuple[str, ...]
+    items: Mapping[str, int]
+
+    def confusion(self, rows: Sequence[Pair], item: str) -> Confusion:
+        answers = {value: code for code, value in enumerate(self.answers)}
+        return confusion.confusion(
+            truth=[answers[row.truth] for row in rows], said=[answers[row.said] for row in rows],
+            classes=max(2, len(self.classes)), answers=max(2, len(self.answers)), items=len(self.items),
+            clusters=[self.items[row.factors.get(item, row.output)] for row in rows], weights=[row.weight for row in rows],
+        )  # fmt: skip
+
+
+def _card(store: Store, protocol: Protocol, key: tuple[str, str], rows: Sequence[Pair]) -> Card:
+    attribute, annotator = key
+    order = {value: place for place, value in enumerate(gold.values_of(store, protocol, attribute))}
+    classes = sorted({row.truth for row in rows}, key=lambda value: order.get(value, len(order)))
+    others = sorted({row.said for row in rows} - set(classes), key=lambda value: order.get(value, len(order)))
+    items = {item: n for n, item in enumerate(dict.fromkeys(row.factors.get(protocol.item, row.output) for row in rows))}
+    codes = _Codes(tuple(classes), (*classes, *others), items)
+    groups = [_group(codes, protocol, "", "", rows)]
+    gaps: list[tuple[str, str, str, Confusion, Confusion]] = []
+    for factor in ("subject", "mode", "language", *gold.conditions(protocol)):
+        levels = _levels(protocol, factor, rows)
+        if len(levels) < 2:
+            continue
+        groups += [_group(codes, protocol, factor, level, part) for level, part in levels.items()]
+        first = _baseline(protocol, factor, levels)
+        base = codes.confusion(levels[first], protocol.item)
+        gaps += [(factor, level, first, codes.confusion(part, protocol.item), base)
+                 for level, part in levels.items() if level != first]  # fmt: skip
+    found = tuple(_gaps(codes, gaps))
+    return Card(annotator, attribute, gold.is_random(store, attribute), tuple(groups), found,
+                tuple(_warnings(annotator, groups[0], found)))  # fmt: skip
+
+
+def _levels(protocol: Protocol, factor: str, rows: Sequence[Pair]) -> dict[str, list[Pair]]:
+    """The gold of each level, in the order of the design."""
+    found: dict[str, list[Pair]] = {}
+    for row in rows:
+        about = {"subject": row.subject, "mode": row.mode, **row.factors}
+        found.setdefault(about.get(factor, ""), []).append(row)
+    order = protocol.levels.get(factor, {})
+    return {level: found[level] for level in sorted(found, key=lambda level: (order.get(level, len(order)), level)) if level}
+
+
+def _baseline(protocol: Protocol, factor: str, levels: Mapping[str, Any]) -> str:
+    """What the protocol holds the factor's levels against, else the first level."""
+    named = [(measure.contrast or {}).get("baseline", "") for measure in protocol.measures
+             if (measure.contrast or {}).get("factor") == factor]  # fmt: skip
+    return next((name for name in named if name in levels), next(iter(levels)))
+
+
+def _group(codes: _Codes, protocol: Protocol, factor: str, level: str, rows: Sequence[Pair]) -> Group:
+    made = codes.confusion(rows, protocol.item)
+    quality = confusion.quality(gold=made)
+    matrix: dict[str, dict[str, int]] = {}
+    for row in rows:
+        cells = matrix.setdefault(row.truth, {})
+        cells[row.said] = cells.get(row.said, 0) + 1
+    return Group(factor, level, len(rows), quality.accuracy, quality.macro_f1,
+                 dict(zip(codes.classes, quality.classes, strict=False)), matrix)  # fmt: skip
+
+
+def _gaps(codes: _Codes, compared: Sequence[tuple[str, str, str, Confusion, Confusion]]) -> Iterator[Gap]:
+    """Rates that differ between conditions, at a confidence that is adjusted for how many are compared (Bonferroni)."""
+    looked = []
+    for factor, level, first, mine, base in compared:
+        for k, value in enumerate(codes.classes):
+            for rate in ("sensitivity", "specificity"):
+                if min(_base(mine, k, rate), _base(base, k, rate)) >= SCARCE:
+                    looked.append((factor, level, first, mine, base, k, value, rate))
+    for factor, level, first, mine, base, k, value, rate in looked:
+        rates = confusion.error_gaps(first=mine, second=base, confidence=1 - ALPHA / len(looked))[k]
+        gap = rates[0] if rate == "sensitivity" else rates[1]
+        if gap.low is not None and gap.high is not None and not gap.low <= 0 <= gap.high:
+            yield Gap(factor, level, first, value, rate, gap)
+
+
+def _base(made: Confusion, k: int, rate: str) -> float:
+    """Gold labels that a rate is over."""
+    mine = float(made.labels[:, k].sum())
+    return mine if rate == "sensitivity" else float(made.labels.sum()) - mine
+
+
+def _warnings(annotator: str, whole: Group, gaps: Sequence[Gap]) -> Iterator[str]:
+    few = min(quality.labels for quality in whole.classes.values())
+    if len(whole.classes) == 1:
+        yield f"all gold is '{next(iter(whole.classes))}': how often {annotator} takes other values for it is not known"
+    elif few < gold.FEW:
+        yield f"{few} gold labels of a class: what is said of {annotator} is hardly more than a direction"
+    for gap in gaps:
+        found = gap.found
+        yield (f"{annotator} errs otherwise where {gap.factor} is {gap.level} than where it is {gap.against}: {gap.rate} for "
+               f"{gap.value} differs by {found.value:+.2f} [{found.low:+.2f}, {found.high:+.2f}]. That alone makes a gap "
+               "between the two, or hides one: read the corrected rows")  # fmt: skip
+
+
+# agreement
+
+
+def _agreements(store: Store, protocol: Protocol, cards: Mapping[tuple[str, str], Sequence[Pair]]) -> Iterator[Agreement]:
+    items = {trial: json.loads(factors).get(protocol.item, trial) for trial, _, _, factors in store.asked()}
+    for (attribute, annotator), rows in sorted(cards.items()):
+        table = {row.output: {"people": row.truth, annotator: row.said} for row in rows}
+        weights = {row.output: row.weight for row in rows}
+        yield from _coefficients(f"{annotator} and people", attribute, table, items, weights, pair=True)
+    people = f"annotator LIKE '{HUMAN}%'"
+    for who, condition in (("people", people), ("annotators", f"annotator NOT LIKE '{HUMAN}%'")):
+        for attribute, table in _tables(store, condition).items():
+            yield from _coefficients(who, attribute, table, items)
+    for attribute, table in _votes(store).items():
+        yield from _coefficients("votes of the panel", attribute, table, items)
+
+
+def _tables(store: Store, condition: str) -> dict[str, dict[str, dict[str, str]]]:
+    """Attribute → output → annotator → value, of attributes with one value an output, where two annotated the same."""
+    query = f"""SELECT attribute, output, annotator, value FROM labels l WHERE current AND weight > 0 AND {condition}
+      AND attribute NOT LIKE '%{VOTE}' AND attribute NOT IN (SELECT attribute FROM labels WHERE current AND position > 0)
+      AND output IN (SELECT trial FROM outputs) ORDER BY attribute, output, annotator"""
+    found: dict[str, dict[str, dict[str, str]]] = {}
+    for attribute, output, annotator, value in store.rows(query):
+        found.setdefault(attribute, {}).setdefault(output, {})[annotator] = value
+    return {attribute: table for attribute, table in found.items() if any(len(said) > 1 for said in table.values())}
+
+
+def _votes(store: Store) -> dict[str, dict[str, dict[str, str]]]:
+    """The votes of every panel, by its attribute and annotator; a judge's place is its name."""
+    query = (f"SELECT attribute, annotator, output, position, value FROM labels WHERE current AND attribute LIKE '%{VOTE}'"
+             " ORDER BY 1, 2, 3, 4")  # fmt: skip
+    found: dict[str, dict[str, dict[str, str]]] = {}
+    for attribute, annotator, output, position, value in store.rows(query):
+        found.setdefault(f"{attribute} of {annotator}", {}).setdefault(output, {})[f"judge {position + 1}"] = value
+    return found
+
+
+def _coefficients(who: str, attribute: str, table: Mapping[str, Mapping[str, str]], items: Mapping[str, str],
+                  weights: Mapping[str, float] | None = None, pair: bool = False) -> Iterator[Agreement]:  # fmt: skip
+    """Gwet's AC1, Krippendorff's α, for a pair Cohen's κ, and raw agreement of every two."""
+    names = list(dict.fromkeys(name for said in table.values() for name in said))
+    values = sorted({value for said in table.values() for value in said.values()})
+    places = {value: code for code, value in enumerate(values)}
+    outputs = [output for output, said in table.items() if len(said) > 1]
+    if not outputs or len(names) < 2:
+        return
+    codes = np.array([[places[table[o][name]] if name in table[o] else -1 for name in names] for o in outputs])
+    clusters = np.unique([items.get(output, output) for output in outputs], return_inverse=True)[1]
+    rated = agreement.ratings(codes=codes, classes=max(2, len(values)), clusters=clusters,
+                              weights=None if weights is None else [weights[output] for output in outputs])  # fmt: skip
+    if pair:
+        both = confusion.confusion(truth=codes[:, 0], said=codes[:, 1], classes=max(2, len(values)), clusters=clusters,
+                                   weights=rated.weights)  # fmt: skip
+        yield Agreement(who, attribute, "Cohen's κ", 2, agreement.cohen_kappa(gold=both))
+    yield Agreement(who, attribute, "Gwet's AC1", len(names), agreement.gwet_ac1(rated=rated))
+    yield Agreement(who, attribute, "Krippendorff's α", len(names), agreement.krippendorff_alpha(rated=rated))
+    for two in agreement.pairwise_agreement(rated=rated):
+        name = "agreement" if len(names) == 2 else f"agreement of {names[two.first]} and {names[two.second]}"
+        yield Agreement(who, attribute, name, 2, two.agreement)

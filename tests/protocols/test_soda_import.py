@@ -1,0 +1,161 @@
+"""Labels that exist already: what a file may be, and a run of it whose numbers are those of plain Python."""
+
+from __future__ import annotations
+
+import csv
+import json
+import math
+import random
+from collections import Counter
+from collections.abc import Sequence
+from pathlib import Path
+
+import pytest
+
+from tiltmeter import api
+from tiltmeter.cli import main
+from tiltmeter.errors import UsageError
+from tiltmeter.records import Estimate
+
+HEADER = ("subject", "object", "dimension", "group", "image", "attribute", "value")
+Row = tuple[str, ...]
+
+
+def write(path: Path, rows: Sequence[Row], header: Sequence[str] = HEADER) -> Path:
+    with path.open("w", encoding="utf-8", newline="") as file:
+        csv.writer(file).writerows([header, *rows])
+    return path
+
+
+def images(
+    sizes: dict[tuple[str, str], int], seed: int = 0, objects: Sequence[str] = ("car",), subject: str = "m"
+) -> list[Row]:
+    """Three attributes, one of which knows the group."""
+    draw = random.Random(seed)
+    rows = []
+    for thing in objects:
+        for (dimension, group), number in sizes.items():
+            for image in range(number):
+                about = (subject, thing, dimension, group, f"{group or 'base'}{image}.png")
+                rows.append((*about, "color", draw.choice(["pink", "pink", group[:1] or "b"])))
+                rows.append((*about, "shape", draw.choice("abc")))
+                rows.append((*about, "light", "soft"))
+    return rows
+
+
+SIZES = {("", ""): 20, ("gender", "men"): 20, ("gender", "women"): 20, ("age", "elderly"): 20, ("age", "young"): 20}
+
+
+def the(found: Sequence[Estimate], measure: str, **condition: str) -> Estimate:
+    about = {"mode": "images", **condition}
+    (one,) = [e for e in found if e.measure == measure and e.condition == about]
+    return one
+
+
+def test_the_numbers(tmp_path: Path) -> None:
+    rows = images(SIZES)
+    run = api.import_("soda", write(tmp_path / "l.csv", rows), tmp_path / "run")
+
+    def shares(group: str, attribute: str) -> dict[str, float]:
+        values = [row[6] for row in rows if row[3] == group and row[5] == attribute]
+        return {value: number / len(values) for value, number in Counter(values).items()}
+
+    def bits(group: str, attribute: str) -> float:
+        p, q = shares("", attribute), shares(group, attribute)
+        m = {v: (p.get(v, 0) + q.get(v, 0)) / 2 for v in {*p, *q}}
+        return sum(s[v] * math.log2(s[v] / m[v]) for s in (p, q) for v in s) / 2
+
+    default, published = run.analyse(), run.analyse("published")
+    for group, dimension in (("women", "gender"), ("elderly", "age")):
+        about = {"object": "car", "dimension": dimension, "group": group}
+        each = {name: bits(group, name) for name in ("color", "shape", "light")}
+        for name, value in each.items():
+            assert the(default, "bds_plugin", **about, attribute=name).value == pytest.approx(value, abs=1e-9)
+            distance = the(published, "bds", **about, attribute=name).value
+            assert distance == pytest.approx(math.sqrt(value * math.log(2)), abs=1e-9)
+        assert the(default, "bds_plugin", **about).value == pytest.approx(sum(each.values()) / 3, abs=1e-9)
+        overall = the(default, "bds", **about)
+        assert (
+            overall.n == 40
+            and overall.p is not None
+            and overall.p_adjusted is not None
+            and overall.p_adjusted >= overall.p
+        )
+        assert overall.null_low is not None and overall.null_low < 0 < (overall.null_high or 0)
+        assert "overall" in (overall.family or "") and overall.low is None
+    base = the(default, "vac", object="car", dimension="base", group="base")
+    assert base.value is not None and "1 attributes not measured" in base.note  # light: one value, no list
+    assert the(run.analyse("published-code"), "cds", dimension="gender", attribute="color").unit == "bits"
+    assert the(default, "concentrated", object="car").note == "5 of 15 prompts × attributes"
+
+
+def test_a_small_group_is_marked_and_an_empty_one_is_missing(tmp_path: Path) -> None:
+    rows = [*images({**SIZES, ("gender", "women"): 3}), *images({("", ""): 20, ("gender", "men"): 20}, objects=["cup"])]
+    run = api.import_("soda", write(tmp_path / "l.csv", rows), tmp_path / "run")
+    found, published, code = (run.analyse(variant) for variant in ("default", "published", "published-code"))
+    small = the(found, "bds", object="car", dimension="gender", group="women")
+    assert "small: women (3)" in small.note and small.value is not None and small.n == 23
+    for variant in (found, published):
+        for more in ({}, {"attribute": "color"}):
+            empty = the(variant, "bds", object="cup", dimension="gender", group="women", **more)
+            assert empty.value is None and empty.p is None and "no outputs" in empty.note
+    assert the(found, "vac", object="cup", dimension="gender", group="women").value is None
+    assert the(found, "cds", object="cup", dimension="gender").value is None
+    zero = the(code, "bds", object="cup", dimension="gender", group="women")
+    assert zero.value == 0 and "no outputs" in zero.note
+
+
+def test_values_that_say_that_there_is_none(tmp_path: Path) -> None:
+    rows = [
+        (*row[:6], "not_applicable") if row[5] == "color" and row[4] in ("base1.png", "women2.png") else row
+        for row in images(SIZES)
+    ]
+    rows = [row for row in rows if not (row[5] == "color" and row[4] == "women7.png")]
+    run = api.import_("soda", write(tmp_path / "l.csv", rows), tmp_path / "run")
+    color = the(run.analyse(), "bds", object="car", dimension="gender", group="women", attribute="color")
+    assert color.n == 37 and "3 of 40 outputs without a value are left out" in color.note
+    assert color.outcomes["not_applicable"] == 1 and color.value is not None
+
+
+def test_two_subjects_are_apart_and_the_code_pools_them(tmp_path: Path) -> None:
+    rows = [*images(SIZES), *images(SIZES, seed=1, subject="n")]
+    run = api.import_("soda", write(tmp_path / "l.csv", rows), tmp_path / "run")
+    found = [e for e in run.analyse() if e.measure == "bds" and "attribute" not in e.condition]
+    assert {e.subject for e in found} == {"m", "n"} and len(found) == 8
+    pooled = [
+        e for e in run.analyse("published-code") if e.measure == "cds" and e.condition.get("attribute") == "color"
+    ]
+    assert len({(e.condition["dimension"], e.value) for e in pooled}) == 2 and all(
+        "2 subjects together" in e.note for e in pooled
+    )
+
+
+def test_the_command(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = write(tmp_path / "l.csv", images(SIZES))
+    assert main(["import", "soda", str(path), "--out", str(tmp_path / "run"), "--json"]) == 0
+    found = json.loads(capsys.readouterr().out)
+    assert {e["measure"] for e in found["estimates"]} >= {"bds", "cds", "vac", "vac_difference", "concentrated"}
+    page = (tmp_path / "run" / "report.html").read_text("utf-8")
+    assert "elderly" in page and "<svg" in page
+
+
+GOOD = ("m", "car", "gender", "men", "1.png", "color", "red")
+
+
+@pytest.mark.parametrize(
+    ("rows", "header", "said"),
+    [
+        ([GOOD], HEADER[:-1], "has no column value"),
+        ([("m", "car", "gender", "", "1.png", "color", "red")], HEADER, "line 2: dimension and group are both given"),
+        ([("m", "car", "base", "men", "1.png", "color", "red")], HEADER, "line 2: 'base' is the base prompt"),
+        ([("m", "", "", "", "1.png", "color", "red")], HEADER, "line 2: object may not be empty"),
+        ([GOOD, ("m", "car", "gender", "men", "1.png", "", "red")], HEADER, "line 3: attribute may not be empty"),
+        ([GOOD, GOOD], HEADER, "line 3: color of this picture stands in line 2 already"),
+        ([GOOD, GOOD[:4]], HEADER, "line 3 has not as many cells"),
+        ([], HEADER, "nothing that could be imported"),
+    ],
+)
+def test_a_file_that_cannot_be_read(tmp_path: Path, rows: list[Row], header: Sequence[str], said: str) -> None:
+    with pytest.raises(UsageError, match=said):
+        api.import_("soda", write(tmp_path / "l.csv", rows, header), tmp_path / "run")
+    assert not (tmp_path / "run" / "run.sqlite").exists()

@@ -1,0 +1,31 @@
+"""Where nothing is planted nothing is found beyond the stated error; attributes chosen on what is tested find too much."""
+
+from __future__ import annotations
+
+import importlib.util
+import sys
+from pathlib import Path
+from types import ModuleType
+
+import pytest
+
+ANALYSES = 500
+
+
+@pytest.fixture(scope="module")
+def discovery() -> ModuleType:
+    path = Path(__file__).parents[2] / "benchmarks" / "discovery.py"
+    spec = importlib.util.spec_from_file_location("benchmark_discovery", path)
+    assert spec and spec.loader
+    module = importlib.util.module_from_spec(spec)
+    sys.modules[spec.name] = module
+    spec.loader.exec_module(module)
+    return module
+
+
+def test_held_out_discovery_keeps_the_error_and_the_same_pictures_do_not(discovery: ModuleType) -> None:
+    found = {way: discovery.rates(way, ANALYSES) for way in discovery.WAYS}
+    allowed = discovery.allowed(ANALYSES)
+    assert max(found["held out"].values()) <= allowed
+    assert found["the same"]["bds"] > found["held out"]["bds"]
+    assert min(found["all the same"].values()) > 4 * allowed
