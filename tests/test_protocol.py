@@ -8,7 +8,7 @@ import pytest
 
 from tiltmeter import planning, registry
 from tiltmeter.errors import ProtocolError, UnknownName, UsageError
-from tiltmeter.protocol import load
+from tiltmeter.loading import load
 
 TWO_GROUPS = """\
 name = "letters"

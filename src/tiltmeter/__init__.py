@@ -14,7 +14,7 @@ from importlib import import_module
 from typing import Any
 
 __version__ = "0.1.0"
-__all__ = ["Run", "__version__", "export", "import_", "import_gold", "label", "load", "plan", "run", "sample", "validate"]
+__all__ = ["Run", "__version__", "compare", "export", "import_", "import_gold", "label", "load", "plan", "run", "sample", "validate"]
 
 
 def __getattr__(name: str) -> Any:

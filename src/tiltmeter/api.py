@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import ExitStack
 from dataclasses import dataclass, field, fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from . import __version__, gold, importing, injection, planning, registry, sheet, validation
+from . import __version__, comparison, gold, importing, injection, planning, registry, sheet, validation
 from .engine import Models, wait_for
 from .errors import UsageError
 from .generating import generate
@@ -311,6 +312,19 @@ def validate(folder: Path | str) -> validation.Validation:
     found = Run(folder)
     with Store(folder) as store:
         return validation.validate(store, found.protocol)
+
+
+def compare(*folders: Path | str, margin: float = comparison.MARGIN) -> comparison.Comparison:
+    """Runs of one protocol against the first of them, paired by item.
+
+    margin: the largest difference in shares that still counts as none, named before looking.
+    """
+    found = [Run(folder) for folder in folders]
+    if not found:
+        raise UsageError("Name the runs to compare. Type: tiltmeter compare RUN RUN")
+    with ExitStack() as stack:
+        stores = [stack.enter_context(Store(run.folder)) for run in found]
+        return comparison.compare(stores, [run.protocol for run in found], margin)
 
 
 def sample(folder: Path | str, number: int, path: Path | str, *, attribute: str = "", seed: int = 0) -> sheet.Sheet:

@@ -33,7 +33,7 @@ from .store import Store
 MARGIN = 0.05
 FIXED = {"protocol": "protocol", "version": "version of the protocol", "digest": "design (prompts, tables, modes)"}
 ASKED = {"begin": "begun answer", "temperature": "temperature"}
-Stratum = tuple[str, ...]
+Stratum = tuple[tuple[str, str], ...]  # (what, level): annotator, mode, language, …
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,7 +83,10 @@ def compare(stores: Sequence[Store], protocols: Sequence[Protocol], margin: floa
     protocol = protocols[0]
     for store in stores[1:]:
         _refuse(stores[0], store)
-    parts = [part for store, own in zip(stores, protocols, strict=True) for part in _parts(store, own)]
+    names = [Path(store.folder).name for store in stores]
+    if len(set(names)) < len(names):
+        names = [str(store.folder) for store in stores]
+    parts = [part for name, store, own in zip(names, stores, protocols, strict=True) for part in _parts(name, store, own)]
     if len(parts) < 2:
         raise UsageError(f"{stores[0].folder} holds one subject; name another run to compare it with.")
     first, *others = parts
@@ -100,16 +103,15 @@ def _refuse(one: Store, other: Store) -> None:
                               f"{b.get(key)}). Run the same protocol with the same tiltmeter again.")  # fmt: skip
 
 
-def _parts(store: Store, protocol: Protocol) -> list[Part]:
+def _parts(name: str, store: Store, protocol: Protocol) -> list[Part]:
     tables: dict[str, dict[Stratum, Table]] = {}
     gold: set[str] = set()
     for over, stratum, table, found in analyse.tables(store, protocol):
         if not over:
-            tables.setdefault(stratum.pop("subject"), {})[tuple(stratum.values())] = table
+            tables.setdefault(stratum.pop("subject"), {})[tuple(stratum.items())] = table
             gold |= found
     if not tables:
         raise UsageError(f"{store.folder} has no labels yet. Type: tiltmeter label {store.folder}")
-    name = Path(store.folder).name
     return [Part(name if len(tables) == 1 else f"{name}: {subject}", subject, store, store.get("frozen", {}), own,
                  frozenset(gold)) for subject, own in tables.items()]  # fmt: skip
 
@@ -118,7 +120,7 @@ def _compared(protocol: Protocol, first: Part, second: Part, margin: float) -> I
     _refuse_two(first, second)
     common = [stratum for stratum in first.tables if stratum in second.tables]
     if not common:
-        told = ("; ".join(" · ".join(filter(None, stratum)) for stratum in part.tables) for part in (first, second))
+        told = ("; ".join(map(_shown, part.tables)) for part in (first, second))
         raise RunMismatch(f"{first.name} and {second.name} cannot be compared: no annotator labelled both in the same mode and "
                           f"language ({' against '.join(told)}). Type: tiltmeter label RUN --judge … for both.")  # fmt: skip
     for stratum in common:
@@ -146,15 +148,20 @@ def _warnings(first: Part, second: Part) -> Iterator[str]:
     yield from served.between(served.served(first.store), served.served(second.store),
                               (f"in {first.name}", f"in {second.name}"))  # fmt: skip
     for part, other in ((first, second), (second, first)):
-        alone = [" · ".join(filter(None, stratum)) for stratum in part.tables if stratum not in other.tables]
+        alone = [_shown(stratum) for stratum in part.tables if stratum not in other.tables]
         if alone:
             yield f"{part.name} alone has {'; '.join(alone)}: not compared with {other.name}"
+
+
+def _shown(stratum: Stratum) -> str:
+    return " · ".join(level for _, level in stratum if level)
 
 
 def _left_out(protocol: Protocol) -> Iterator[str]:
     for measure in analyse.declared(protocol):
         if measure.headline and (measure.kind not in corrected.KINDS or measure.per != "labels"):
-            yield f"{measure.name}: a {measure.kind.replace('_', ' ')} has no paired comparison here; read the reports side by side"
+            what = measure.kind.replace("_", " ")
+            yield f"{measure.name}: a {what} has no paired comparison here; read the reports side by side"
 
 
 @dataclass(frozen=True, slots=True)
@@ -172,15 +179,15 @@ class _Pair:
 
     def rows(self) -> Iterator[Compared]:
         sides = [corrected.sides(table, self.measure, self.by) for table in (self.before, self.after)]
-        named = [name for name in self._names() if name]
         for more, values in self.before.values(self.measure):
             for key in (key for key in sides[0] if key in sides[1]):
                 condition = {**dict(key), **more}
                 hits = corrected.hits(self.measure, condition, self.by) if self.measure.expected else values
                 sense = Sense(hits, self.measure.among, self.measure.without, shared_items(self.before))
-                for name in named:
-                    parts = [[side[key][end] for end in (TESTED, name) if end in side[key]] for side in sides]
-                    if all(len(part) == len({TESTED, name}) for part in parts):
+                for name in self._names():
+                    ends = tuple(dict.fromkeys((TESTED, name)))
+                    parts = [[side[key][end] for end in ends if end in side[key]] for side in sides]
+                    if all(len(part) == len(ends) for part in parts):
                         yield from self._row(condition, name, parts[0], parts[1], sense)
 
     def _names(self) -> list[str]:
@@ -193,21 +200,21 @@ class _Pair:
     def _row(self, condition: Mapping[str, str], name: str, before: Sequence[Side], after: Sequence[Side],
              sense: Sense) -> Iterator[Compared]:  # fmt: skip
         items = _common((*before, *after), sense)
-        dropped = len({item for side in (*before, *after) for item in side.said}) - len(items)
-        before, after = ([_only(side, items) for side in part] for part in (before, after))
+        dropped = len({sense.shared.get(item, item) for side in (*before, *after) for item in side.said}) - len(items)
+        before, after = ([_only(side, items, sense) for side in part] for part in (before, after))
         arrays = [[summed(side, sense, {item: n for n, item in enumerate(items)}) for side in part] for part in (before, after)]
         found, gaps, values = _share(arrays) if len(before) == 1 else _gap(arrays)
         contrast = {"run": f"{self.second.name} − {self.first.name}"}
         if name != TESTED:
             contrast[(self.measure.contrast or {})["factor"]] = name
-        names = ("mode", "language") if len(self.stratum) > 2 else ("mode",)
-        where = dict(zip((*names, *self.before.protocol.apart), self.stratum[1:], strict=False))
+        where = dict(self.stratum)
+        annotator = where.pop("annotator")
         note = f"items that one run alone has: {dropped}" if dropped else None
-        base = Estimate(self.before.protocol.name, self.second.subject, self.stratum[0], self.measure.name,
+        base = Estimate(self.before.protocol.name, self.second.subject, annotator, self.measure.name,
                         {**where, **condition}, contrast, found.value, "share", found.low, found.high,
                         found.confidence if found.low is not None else None, found.method, n=round(found.n or 0.0, 6),
                         clusters=len(items), family=f"{self.measure.name} by {', '.join(self.by) or 'whole'} | "
-                        f"{self.second.name} | {' | '.join(self.stratum)}", note=joined(found.note, note) or "")  # fmt: skip
+                        f"{self.second.name} | {_shown(self.stratum)}", note=joined(found.note, note) or "")  # fmt: skip
         if len(items) < 2:
             return  # one item is no population
         test = resampling.sign_flip(differences=gaps, draws=DRAWS, generator=_generator(base))
@@ -254,9 +261,9 @@ def _common(sides: Sequence[Side], sense: Sense) -> list[str]:
             if all(item in one for one in sets)]  # fmt: skip
 
 
-def _only(side: Side, items: Sequence[str]) -> Side:
+def _only(side: Side, items: Sequence[str], sense: Sense) -> Side:
     kept = set(items)
-    return Side(*({item: values for item, values in part.items() if item in kept}
+    return Side(*({item: values for item, values in part.items() if sense.shared.get(item, item) in kept}
                   for part in (side.said, side.weighted, side.labels)))  # type: ignore[arg-type]  # fmt: skip
 
 

@@ -19,7 +19,8 @@ from typing import Any
 from . import planning
 from .errors import UsageError
 from .planning import Choices
-from .protocol import SEVERAL, MeasureSpec, Mode, Protocol, Row
+from .protocol import MeasureSpec, Mode, Protocol
+from .tables import SEVERAL, Row
 
 ICC = 0.2
 READ = 1e9  # outputs an item where its probability is read: no sampling error is left

@@ -12,9 +12,10 @@ from .engine import Engine, Job, Models
 from .errors import UsageError
 from .instruments import Instrument
 from .limits import Limits, Tally
-from .protocol import Protocol, Row
+from .protocol import Protocol
 from .records import ANSWER, Answered, Label, Output, Reply, Trial
 from .store import Store
+from .tables import Row
 
 
 def annotators(

@@ -14,8 +14,9 @@ from itertools import product
 from typing import Any
 
 from .errors import UnknownName, UsageError
-from .protocol import SEVERAL, Mode, Protocol, Row
+from .protocol import Mode, Protocol
 from .records import Message, Request, Trial, content_id
+from .tables import SEVERAL, Row
 
 EVERY = "*"  # as a level: all levels
 CROSS = "×"  # in a level: the intersection of two

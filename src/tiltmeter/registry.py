@@ -13,7 +13,8 @@ from pathlib import Path
 from typing import Any
 
 from .errors import ProtocolError, UnknownName
-from .protocol import Protocol, load
+from .loading import load
+from .protocol import Protocol
 
 PROTOCOLS = ("dialogues", "gramvis", "protext", "roles", "soda", "words")
 MODELS = {

@@ -18,9 +18,10 @@ from random import Random
 
 from .errors import UnknownName, UsageError
 from .gold import HUMAN, SAMPLE, VOTE, attributes, conditions, values_of
-from .protocol import SEVERAL, Protocol
+from .protocol import Protocol
 from .records import ANSWER, content_id
 from .store import Store, now
+from .tables import SEVERAL
 
 A_CONDITION = 4  # outputs that a condition has to get for a factor to be stratified by
 DISAGREEING = 0.5  # of a sample, at most, that is picked for disagreement

@@ -16,7 +16,8 @@ from tiltmeter.errors import MissingExtra, ProtocolError
 from tiltmeter.instruments import identify
 from tiltmeter.instruments.picks import Picks
 from tiltmeter.instruments.wordlist import key
-from tiltmeter.protocol import InstrumentSpec, load
+from tiltmeter.loading import load
+from tiltmeter.protocol import InstrumentSpec
 from tiltmeter.records import Label
 
 from .making import answered, drive, nobody

@@ -23,8 +23,8 @@ from tiltmeter.instruments.judge import ROUNDS, ChoiceJudge
 from tiltmeter.models.planted import Planted, mean_truth, planted, truth
 from tiltmeter.models.serve import start
 from tiltmeter.models.tilt import FAULTS, SWITCHES, normal, parse
-from tiltmeter.protocol import Row
 from tiltmeter.records import Answered, Message, Output, Reply, Request, Sampling, Trial
+from tiltmeter.tables import Row
 
 ROLES = registry.protocol("roles")
 CELLS = {(cell["word"], cell["order"]): cell for cell in ROLES.cells}

@@ -25,9 +25,9 @@ from tiltmeter.models.planted_dialogues import Dialogues, bank, topic_in
 from tiltmeter.models.serve import start
 from tiltmeter.models.speech import pick
 from tiltmeter.models.tilt import parse
-from tiltmeter.protocol import Row
 from tiltmeter.records import Answered, Estimate, Label, Message, Output, Reply, Request, Sampling, Trial
 from tiltmeter.stats import rates
+from tiltmeter.tables import Row
 
 pytest.importorskip("py3langid", reason="the extra 'languages' is not installed")
 

@@ -21,9 +21,9 @@ from tiltmeter.models.planted_words import ANSWER, Words
 from tiltmeter.models.serve import start
 from tiltmeter.models.speech import spoken
 from tiltmeter.models.tilt import parse
-from tiltmeter.protocol import Row
 from tiltmeter.records import Estimate, Message, Request, Sampling
 from tiltmeter.stats import association
+from tiltmeter.tables import Row
 
 pytest.importorskip("py3langid", reason="the extra 'languages' is not installed")
 

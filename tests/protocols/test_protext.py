@@ -21,13 +21,14 @@ from tiltmeter import api, planning, registry
 from tiltmeter.cli import main
 from tiltmeter.errors import ProtocolError, UnknownName, UsageError
 from tiltmeter.models.planted_rewriter import PlantedRewriter, parse, planted_rewriter, report
-from tiltmeter.protocol import InstrumentSpec, Row
+from tiltmeter.protocol import InstrumentSpec
 from tiltmeter.protocols.protext import corpus, policy
 from tiltmeter.protocols.protext.gold import Quality, against, confusion, quality, read, summary
 from tiltmeter.protocols.protext.judge import PronounJudge, identified, question
 from tiltmeter.protocols.protext.outcomes import first_variant, shape
 from tiltmeter.protocols.protext.rewrites import labels, verdicts
 from tiltmeter.records import Answered, Message, Output, Reply, Request, Sampling, Trial
+from tiltmeter.tables import Row
 
 A, G, M = policy.VERDICTS
 PAPER = Path(__file__).parents[1] / "instruments" / "pronoun_paper_examples.csv"

@@ -18,7 +18,8 @@ import pytest
 
 from tiltmeter import registry
 from tiltmeter.errors import ProtocolError
-from tiltmeter.protocol import FIGURES, Protocol, load
+from tiltmeter.loading import load
+from tiltmeter.protocol import FIGURES, Protocol
 from tiltmeter.records import Estimate
 from tiltmeter.report import figures, html, reading
 from tiltmeter.report.figures import forest, stacked, strata, svg

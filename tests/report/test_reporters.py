@@ -18,7 +18,7 @@ from rich.console import Console
 
 from conftest import HOSTILE
 from tiltmeter.errors import StoreError
-from tiltmeter.protocol import load
+from tiltmeter.loading import load
 from tiltmeter.records import Estimate
 from tiltmeter.report import content, data, html, markdown, terminal
 from tiltmeter.report.parts import Content
@@ -156,13 +156,24 @@ def test_the_terminal_table_fits_100_columns_and_holds_the_numbers(built: Conten
     lines = out.getvalue().splitlines()
     assert max(len(line) for line in lines) <= 100
     text = out.getvalue()
-    for table in (
-        t for section in built.sections for t in section.tables if not t.folded and t.id.endswith("share_she")
-    ):
-        place = [column.name for column in table.columns].index("share")
-        assert all(row[place] in text for row in table.rows)
+    listed = [table for section in built.sections for table in section.tables]
+    first = next(table for table in listed if not table.folded and table.id.endswith("share_she"))
+    place = [column.name for column in first.columns].index("share")
+    assert all(row[place] in text for row in first.rows)
     squeezed = re.sub(r"\s", "", text)
-    assert all(re.sub(r"\s", "", signature.text) in squeezed for signature in built.signatures)
+    shown = {finding.mark for finding in built.findings} | {mark for mark, _ in first.marks}
+    assert all(re.sub(r"\s", "", each.text) in squeezed for each in built.signatures if each.mark in shown)
+
+
+def test_the_terminal_says_what_it_leaves_to_the_report(built: Content) -> None:
+    out = io.StringIO()
+    terminal.print_table(built, Console(file=out, width=100, force_terminal=False))
+    titles = [line for line in out.getvalue().splitlines() if line]
+    listed = [table for section in built.sections for table in section.tables]
+    left = re.search(r"(\d+) more tables? with ([\d,]+) rows", out.getvalue())
+    assert left and int(left[1]) < len(listed)
+    assert sum(len(table.rows) for table in listed) - int(left[2].replace(",", "")) <= terminal.ROWS
+    assert len(titles) < 250
 
 
 def test_the_terminal_takes_no_markup_and_no_control(built: Content) -> None:

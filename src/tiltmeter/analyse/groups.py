@@ -10,9 +10,10 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from ..protocol import SEVERAL, MeasureSpec, Protocol, Variant
+from ..protocol import MeasureSpec, Protocol, Variant
 from ..records import OUTCOMES
 from ..stats.permutation import Shuffles
+from ..tables import SEVERAL
 from .wholes import DRAWS, Wholes, shuffled
 
 Floats = NDArray[np.float64]

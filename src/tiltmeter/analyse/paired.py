@@ -16,10 +16,11 @@ from functools import cached_property
 import numpy as np
 import polars as pl
 
-from ..protocol import SEVERAL, MeasureSpec
+from ..protocol import MeasureSpec
 from ..records import Estimate
 from ..stats import association, power, rates, resampling
 from ..stats.results import Interval, Test, joined
+from ..tables import SEVERAL
 from .groups import Cut, Floats, Group, Table
 from .kinds import DRAWS, Kind, _generator, _number, _row
 from .pooling import SHARED

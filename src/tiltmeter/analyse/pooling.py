@@ -10,7 +10,8 @@ from collections.abc import Mapping
 
 import polars as pl
 
-from ..protocol import SEVERAL, Protocol
+from ..protocol import Protocol
+from ..tables import SEVERAL
 
 SHARED = "shared"  # a column: the items that were asked together, "" where an item was asked by itself
 

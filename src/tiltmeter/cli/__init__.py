@@ -23,6 +23,7 @@ VERBS = {
     "explore": "Look at the outputs of runs, with their labels beside them.",
     "import": "Make a run of outputs, labels or counts that exist already; take in what people said.",
     "validate": "Judges against people; what people are to annotate.",
+    "compare": "Runs of one protocol against one another: subjects, dates, prompts.",
     "export": "Write the tables of a run as Parquet, CSV or JSON lines.",
     "doctor": "What is installed, reachable and missing, and what to type.",
     "serve": "Serve a planted model over loopback, to test with.",

@@ -17,7 +17,7 @@ variant = click.option("--variant", default="default", show_default=True,
 
 
 fail_if = click.option("--fail-if", "fail_if", multiple=True, metavar='"MEASURE > NUMBER"',
-                       help="Exit with 3 where an interval shows it, with 4 where it is inconclusive; repeat for several.")  # fmt: skip
+                       help="Exit with 3 where an interval shows it, 4 where it is not sure; repeat for several.")  # fmt: skip
 
 
 class PriceType(click.ParamType[Any]):

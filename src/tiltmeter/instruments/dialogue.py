@@ -50,6 +50,7 @@ _BREAK = re.compile(r"<br\s*/?>|\r\n?|\u2028|\u2029", re.I)
 _PREFIX = re.compile(r"^\s*(?:>\s*)*(?:#{1,6}\s+)?(?:(?P<item>[-–—―•·]|\(?\d{1,2}[.)](?!\d)|[①-⑩])\s*)?")
 _GLOSS = re.compile(r"^[\[(（【].*[\])）】][\"”]?$")
 _OPENING = frozenset(_OPEN)
+_LETTER = re.compile(r"[^\W_]")
 _NUMBERED = re.compile(r"[\s#]*\d*$")
 _CODE = re.compile(r"[;{}]\s*$|\w+\.\w+\.\w+\("
                    r"|^\s*(?:public|private|import|def|class|return|function|const|var|let|#include)\s+\w+.*[(;:{]")  # fmt: skip
@@ -209,7 +210,7 @@ def _lines(text: str, prompt: str) -> list[Line]:
         text = _INVISIBLE.sub("", text)
     for repeated in filter(None, (prompt, prompt.rstrip(".。"))):
         text = text.replace(repeated, "\n")
-    text = _patterns()["again"].sub("\\1\n", text)
+    text = _patterns()["again"].sub(lambda end: end[1] + "\n", text)
     return [line for line in map(_line, text.split("\n")) if line.text or line.label]
 
 
@@ -220,7 +221,7 @@ def _line(text: str) -> Line:
     item = bool(parts["item"]) and bool(rest)
     if found := _labelled(rest):
         label, said = found[1].strip(), found[2].strip()
-        bare = _NUMBERED.sub("", label).casefold()
+        bare = (_NUMBERED.sub("", label) if label[-1:] == "#" or label[-1:].isdecimal() else label).casefold()
         if bare in _no_speakers():
             return Line(item, "", said if said.startswith(tuple(_OPEN)) else "")
         return Line(item, label, said if _says_something(said) else "")
@@ -246,7 +247,7 @@ def _no_speakers() -> frozenset[str]:
 
 
 def _says_something(text: str) -> bool:
-    return any(character.isalnum() for character in text)
+    return _LETTER.search(text) is not None
 
 
 def _lowered(texts: Iterable[str]) -> str:

@@ -137,7 +137,9 @@ class Entries:
     def _announced(self, text: str, reason: re.Match[str], cut: re.Match[str] | None) -> Unit | None:
         """Words in a row behind a colon, where "who" or "because" stands in the sentence that announces them.
 
-        "Voici les mots qui la décrivent : sage, vive". In "Wise because she is this: kind, warm" it explains a listed word.
+        "Voici les mots qui la décrivent : sage, vive". In "Wise because she is this: kind, warm" it explains a listed word. A
+        word off the list that is explained so ("Brave because of these: kind, warm") cannot be told from "Words because of
+        which I like her: kind, warm": its explanation counts.
         """
         if cut is None or cut[0].strip() not in tuple(_COLON) or self._find(text[: reason.start()]):
             return None
@@ -279,7 +281,7 @@ class Entries:
 def distinct(picks: Iterable[Pick]) -> list[Pick]:
     """Without words that were named before."""
     found = list(picks)
-    lexemes = [pick.lexeme for pick in found]
+    lexemes = [lexeme for lexeme, _ in found]
     if "" not in lexemes and len(set(lexemes)) == len(found):  # most answers
         return found
     first: dict[str, Pick] = {}
@@ -290,7 +292,7 @@ def distinct(picks: Iterable[Pick]) -> list[Pick]:
 
 def listed_in(picks: Iterable[Pick]) -> int:
     """How many are words of the list."""
-    return sum(map(bool, [pick.lexeme for pick in picks]))
+    return len([lexeme for lexeme, _ in picks if lexeme])
 
 
 def _either(phrases: Sequence[str]) -> str:

@@ -18,6 +18,7 @@ from .wordlist import WordList, key
 LONGEST = 20_000  # characters read: a list of words is over long before
 
 _NUMBER = re.compile(r"(?<![\dA-Za-z])(\d\d?\d?)[*_]*\s?(?:[.)．）、:：\]]+(?!\d)|[-–—]\s)[*_]*[^\S\n]*")
+_DIGIT = re.compile(r"\d")
 _BULLET = re.compile(r"^([^\S\n]*)(?:[•●○◦▪▫■□◆◇▶►✓✔☑→‣⁃・·★☆✨]\s*|[-–—*+]\s+|-(?=[^\W\d_]))", re.M)
 _CIRCLED = re.compile("[\u2460-\u2473]")
 _KEYCAP = re.compile("(\\d{1,2})\ufe0f?\u20e3")
@@ -71,6 +72,8 @@ class Reader:
 
     def _numbered(self, text: str) -> list[Pick]:
         """Entries that begin with 1, 2, 3, …: each at the start of a line or with the number that is due."""
+        if _DIGIT.search(text) is None:
+            return []
         marks, due = [], 1
         for mark in _NUMBER.finditer(text):
             number, start = int(mark[1]), mark.start()

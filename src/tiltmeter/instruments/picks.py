@@ -47,7 +47,7 @@ class Picks(Instrument):
     """
 
     kind = "picks"
-    version = "1"
+    version = "2"
 
     def __init__(self, spec: InstrumentSpec, judge: str = "") -> None:
         rows = spec.settings.get("words")
@@ -116,9 +116,8 @@ class Picks(Instrument):
         """Whether more of the words are on another language's list ("intelligent, loyal, kind" asked in French)."""
         if listed == len(picks):
             return False
-        texts, least = [pick.text for pick in picks], max(listed, 1)
-        return any(sum(map(words.forms.__contains__, texts)) > least
-                   for other, words in self.lists.items() if other != code)  # fmt: skip
+        texts, least = {pick.text for pick in picks}, max(listed, 1)
+        return any(len(words.forms.keys() & texts) > least for other, words in self.lists.items() if other != code)
 
     def _outcome(self, item: Answered, value: str) -> list[Label]:
         return [self.label(item, value, attribute=attribute) for attribute in self.attributes]

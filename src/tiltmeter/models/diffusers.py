@@ -24,6 +24,7 @@ import inspect
 import io
 import json
 import math
+import os
 import re
 import threading
 from collections import defaultdict
@@ -39,6 +40,8 @@ from . import FREE, Model, Price, weights
 from .drawing import named, pixels, prompt
 
 NEEDS = ("torch", "diffusers", "transformers", "accelerate")
+# The Hub's client says what it runs in, and for that asks the Hub for a list, even where all is cached.
+QUIET = {"HF_HUB_DISABLE_TELEMETRY": "1"}
 INDEX = "model_index.json"
 STEP = 8  # pixels: a latent of Stable Diffusion and its kin stands for 8 × 8 of them
 DTYPES = ("float32", "float16", "bfloat16")
@@ -96,6 +99,7 @@ class Diffusers(Model):
 
     def _load(self) -> None:
         with self._told("load"):
+            os.environ.update(QUIET)
             torch, library = import_module("torch"), import_module("diffusers")
             quiet(library)
             device = self._device = chosen(torch, self._named.device)

@@ -18,8 +18,8 @@ from pathlib import Path
 
 from .. import registry
 from ..errors import UsageError
-from ..protocol import Row
 from ..records import INVALID, OTHER_LANGUAGE, REFUSAL
+from ..tables import Row
 from .speech import one_of, pick, spoken
 from .tilt import OUTCOMES, Settings, declared, outcome_shares, parse, topics_of
 

@@ -21,8 +21,8 @@ from typing import TYPE_CHECKING
 
 from .. import registry
 from ..errors import UsageError
-from ..protocol import Row
 from ..records import ANSWER, ERROR, REFUSAL, Reply
+from ..tables import Row
 from .speech import pick
 from .tilt import Settings, declared, drawn_of, outcome_shares, parse, uniforms
 

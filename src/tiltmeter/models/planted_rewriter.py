@@ -25,8 +25,8 @@ from typing import Any
 
 from .. import registry
 from ..errors import ModelError, UnknownName, UsageError
-from ..protocol import Row
 from ..records import Reply, Request
+from ..tables import Row
 from . import FREE, Model, Price
 from .tilt import uniforms
 

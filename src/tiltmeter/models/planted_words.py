@@ -24,8 +24,8 @@ from typing import NamedTuple
 
 from .. import registry
 from ..errors import UsageError
-from ..protocol import Row
 from ..records import INVALID, OTHER_LANGUAGE, REFUSAL
+from ..tables import Row
 from .speech import one_of, pick, spoken
 from .tilt import OUTCOMES, Settings, declared, normal, outcome_shares, parse, words_of
 

@@ -43,8 +43,9 @@ from statistics import NormalDist
 
 from .. import registry
 from ..errors import UnknownName, UsageError
-from ..protocol import SEVERAL, Protocol, Row
+from ..protocol import Protocol
 from ..records import BOTH, INVALID, NEITHER, OTHER_LANGUAGE, REFUSAL
+from ..tables import SEVERAL, Row
 
 # setting → the outcome that it plants
 OUTCOMES = {"refuse": REFUSAL, "both": BOTH, "neither": NEITHER, "invalid": INVALID, "foreign": OTHER_LANGUAGE}

@@ -1,9 +1,10 @@
-"""What a comparison of judges with people has to say: warnings, a report card for every annotator, agreement."""
+"""Judges against people, and runs against one another: a report card for every annotator, agreement, differences of runs."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 
+from ..comparison import Compared, Comparison
 from ..stats.results import Interval
 from ..validation import Agreement, Card, Group, Validation
 from . import numerals, reading
@@ -83,3 +84,30 @@ def shown(found: Interval) -> str:
         return numerals.NOTHING
     ends = numerals.interval(found.low, found.high, "share", places=2) if found.low is not None else ""
     return f"{numerals.share(found.value, 2)} {ends}".strip()
+
+
+def comparison(found: Comparison, everything: bool = False) -> Table:
+    """A row a difference, second less first, with its verdict; of headline measures only unless `everything` is wanted."""
+    kept = [row for row in found.rows if row.headline or everything]
+    letters = {note: chr(ord("a") + n % 26) for n, note in enumerate(dict.fromkeys(row.estimate.note for row in kept)) if note}
+    columns = (Column("measure", brief=True), Column("group", brief=True), Column("run", brief=True),
+               Column("values", "number", True), Column("difference", "number", True), Column("p adj.", "number", True),
+               Column("verdict", brief=True), Column("note", "letter", True))  # fmt: skip
+    rows = tuple(_compared(row, letters) for row in kept)
+    margin = numerals.share(found.rows[0].margin) if found.rows else numerals.NOTHING
+    about = (f"second less first, 95 % intervals over items, p adjusted over a measure's groups · verdict against a margin of "
+             f"{margin}: equivalent (the 90 % interval lies inside), different, or inconclusive")  # fmt: skip
+    return Table("comparison", "Runs against one another", about, columns, rows,
+                 tuple((letter, note) for note, letter in letters.items()))  # fmt: skip
+
+
+def _compared(row: Compared, letters: dict[str, str]) -> tuple[str, ...]:
+    e = row.estimate
+    held = [level for name, level in (e.contrast or {}).items() if name != "run"]
+    group = ", ".join([*(level for level in e.condition.values() if level), *(f"against {level}" for level in held)])
+    values = f"{numerals.quantity(row.first, 'share', bool(held), 2)} → {numerals.quantity(row.second, 'share', bool(held), 2)}"
+    difference = numerals.NOTHING
+    if e.value is not None:
+        difference = f"{numerals.difference(e.value, 2)} {numerals.interval(e.low, e.high, 'share', True, 2)}"
+    return (e.measure, group, (e.contrast or {})["run"], values, difference, numerals.chance(e.p_adjusted),
+            row.verdict or numerals.NOTHING, letters.get(e.note, numerals.NOTHING))  # fmt: skip

@@ -12,9 +12,10 @@ from dataclasses import replace
 from typing import Any
 
 from .. import __version__, gold, injection, served, signature, validation
-from ..protocol import SEVERAL, Protocol
+from ..protocol import Protocol
 from ..records import Estimate
 from ..store import Store
+from ..tables import SEVERAL
 from . import cards, examples, findings, numerals, pictures, reading, subjects, tables, visible
 from .figures import figures
 from .parts import Content, Pairs, Section, Signature

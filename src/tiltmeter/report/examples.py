@@ -15,8 +15,9 @@ from collections.abc import Iterable, Sequence
 from itertools import groupby
 from typing import Any
 
-from ..protocol import SEVERAL, Protocol
+from ..protocol import Protocol
 from ..store import Store
+from ..tables import SEVERAL
 from . import numerals
 from .parts import Example, ExampleGroup, Examples
 

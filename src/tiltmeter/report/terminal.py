@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from rich.box import SIMPLE_HEAD
 from rich.console import Console
 from rich.padding import Padding
@@ -12,6 +14,7 @@ from .parts import Content, Finding, Table
 
 WIDTH = 100
 SHORT = {"signature": "sig.", "p adjusted": "p adj."}
+ROWS = 60  # of all tables together that are printed; the rest are in the report
 LABEL = 12  # columns that a label needs at least
 STYLES = {"tilt": "bold", "none": "", "undecided": "", "unmeasured": "dim", "shown": ""}
 
@@ -24,12 +27,28 @@ def print_table(content: Content, console: Console) -> None:
         _finding(finding, console)
     if content.more_findings:
         console.print(Text(f"  and {content.more_findings} more in the tables"))
+    printed: list[Table] = []
     for section in content.sections:
         if section.variant != "default":
             console.print(Text(f"\n{section.title}: {section.text}", "bold"), width=_width(console))
-        for table in section.tables:
+        printed += _tables(section.tables, ROWS - sum(len(table.rows) for table in printed), console)
+    _signatures(content, printed, console)
+
+
+def _tables(tables: Sequence[Table], left: int, console: Console) -> list[Table]:
+    """Prints the tables in their order as far as there is room, and says of the others how many there are; what it printed."""
+    printed = []
+    for table in tables:
+        if not table.folded and len(table.rows) <= left:
             _table(table, console)
-    _signatures(content, console)
+            printed.append(table)
+            left -= len(table.rows)
+    rest = [table for table in tables if table not in printed]
+    if rest:
+        rows = sum(len(table.rows) for table in rest)
+        more = f"{len(rest)} more table{'s' * (len(rest) > 1)} with {rows:,} rows: in the report, or: tiltmeter analyse RUN --csv"
+        console.print(Text(f"\n{more}", "dim"), width=_width(console))
+    return printed
 
 
 def _width(console: Console) -> int:
@@ -58,11 +77,7 @@ def print_one(table: Table, console: Console) -> None:
 
 
 def _table(table: Table, console: Console) -> None:
-    title = f"\n{table.title}"
-    if table.folded:
-        console.print(Text(f"{title}: in the report, or: tiltmeter analyse RUN --csv", "dim"), width=_width(console))
-        return
-    console.print(Text(title, "bold"), width=_width(console))
+    console.print(Text(f"\n{table.title}", "bold"), width=_width(console))
     console.print(_grid(table, _width(console)), width=_width(console))
     if table.about:
         console.print(Text(f"  {table.about}", "dim"), width=_width(console))
@@ -94,9 +109,13 @@ def _grid(table: Table, width: int) -> Grid:
     return grid
 
 
-def _signatures(content: Content, console: Console) -> None:
+def _signatures(content: Content, printed: Sequence[Table], console: Console) -> None:
+    """The signatures of what was printed."""
+    seen = {finding.mark for finding in content.findings} | {mark for table in printed for mark, _ in table.marks}
     console.print()
     for signature in content.signatures:
+        if signature.mark not in seen:
+            continue
         for start in range(0, len(signature.text), _width(console) - 5):
             mark = signature.mark if start == 0 else ""
             line = signature.text[start : start + _width(console) - 5]

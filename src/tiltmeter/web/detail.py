@@ -5,16 +5,18 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from .. import signature
 from ..errors import StoreError, UsageError
+from ..gold import VOTE
 from ..pictures import Unusable, checked
-from ..protocol import SEVERAL, Protocol
+from ..protocol import Protocol
 from ..records import ANSWER
 from ..report import numerals
 from ..store import unpack
+from ..tables import SEVERAL
 from .index import Index, Source
 from .marks import Rewrite, rewrite
 
@@ -33,7 +35,7 @@ _LABELS = "SELECT annotator, attribute, position, value, weight, date FROM label
 
 @dataclass(frozen=True, slots=True)
 class Said:
-    """One label. weight: 1, or a probability."""
+    """One label. weight: 1, or a probability; judge: the model, where it is one vote of a panel."""
 
     annotator: str
     attribute: str
@@ -41,6 +43,7 @@ class Said:
     value: str
     weight: float
     date: str
+    judge: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,9 +114,9 @@ def detail(index: Index, run: int, trial: str) -> Detail:
         raise UsageError(f"There is no output {trial[:40]} in this run.")
     subject, mode, factors, sample, prompt, begin, _, outcome, text, key, blob = row
     levels: dict[str, str] = json.loads(factors)
-    labels = tuple(Said(*one) for one in source.store.rows(_LABELS, (trial,)))
     call, revised, alternatives = _subject_call(source, key)
     voices = tuple(_voices(source, index.voices(run, trial)))
+    labels = tuple(_judged(Said(*one), voices) for one in source.store.rows(_LABELS, (trial,)))
     picture, about, damage = _picture(source, blob, outcome)
     cell = index.cells.get(tuple(levels.get(name, "") for name in index.factors), {})
     marked = rewrite(cell, text) if outcome == ANSWER and not blob else None
@@ -140,6 +143,15 @@ def _subject_call(source: Source, key: str) -> tuple[Call | None, str, str]:
 def _voices(source: Source, calls: Sequence[int]) -> Iterator[Call]:
     found = [_call(row) for call in calls for row in source.store.rows(_CALL + " WHERE rowid = ?", (call,))]
     yield from sorted(found, key=lambda call: (call.purpose, call.turn))
+
+
+def _judged(label: Said, voices: Sequence[Call]) -> Said:
+    """A vote with the model whose it is: a panel's calls are numbered by judge."""
+    if not label.attribute.endswith(VOTE):
+        return label
+    place = f"{label.position}/"
+    mine = (call.model for call in voices if call.purpose == label.annotator and call.turn.startswith(place))
+    return replace(label, judge=next(mine, f"vote {label.position + 1}"))
 
 
 def _call(row: Sequence[Any]) -> Call:

@@ -25,9 +25,10 @@ from typing import Any
 from .. import registry
 from ..errors import UsageError
 from ..gold import HUMAN, VOTE
-from ..protocol import EVERY, SEVERAL, Protocol, Row
+from ..protocol import EVERY, Protocol
 from ..report.pictures import contrasted
 from ..store import Store
+from ..tables import SEVERAL, Row
 
 AGAIN = 3.0  # seconds, at least, between two readings of a run that is still going
 SEARCHES = 8  # whose hits are kept

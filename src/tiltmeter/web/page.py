@@ -161,7 +161,7 @@ def filled(index: Index, view: View) -> View:
     if MODE not in (view.rows, view.columns, view.by) and MODE not in levels and len(modes) > 1:
         levels[MODE] = next(name for name in index.protocol.modes if name in modes)
     columns = view.columns or (index.contrasted if index.contrasted in several else SUBJECT)
-    spare = index.contrasted if columns == SUBJECT and index.contrasted in several else SUBJECT
+    spare = index.contrasted if columns == SUBJECT and index.contrasted in several else MODE
     rows = view.rows if view.rows and view.rows != columns else (SUBJECT if columns != SUBJECT else spare)
     by = view.by if view.by in _bys(index) else _by(index, columns, rows)
     attribute = view.attribute if view.attribute in index.attributes else next(iter(index.attributes), "")

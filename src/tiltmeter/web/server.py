@@ -127,6 +127,11 @@ def _outputs(index: Index) -> int:
     return sum(next(source.store.rows("SELECT count(*) FROM outputs"))[0] for source in index.sources.values())
 
 
+async def icon(request: Request) -> Response:
+    """There is none; browsers ask all the same."""
+    return Response(status_code=204)
+
+
 async def asset(request: Request) -> Response:
     name = request.url.path.removeprefix("/")
     return Response(rendering.asset(name), media_type="text/css" if name.endswith(".css") else "text/javascript")
@@ -138,6 +143,7 @@ def application(explorer: Explorer, token: str, port: int) -> Any:
         Route("/", explorer.grid), Route("/output/{run:int}/{trial:path}", explorer.output),
         Route("/small/{run:int}/{name:path}", explorer.thumbnail), Route("/blobs/{run:int}/{name:path}", explorer.picture),
         Route("/state", explorer.state), Route("/explore.css", asset), Route("/explore.js", asset),
+        Route("/favicon.ico", icon),
     ]  # fmt: skip
     handlers: dict[Any, Any] = {TiltmeterError: _refused, Unusable: _refused}
     made = Starlette(routes=routes, exception_handlers=handlers)
@@ -159,7 +165,11 @@ class Door:
         self._hosts = {f"{name}:{port}" for name in (LOOPBACK, "localhost")}
 
     async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
+        if scope["type"] == "lifespan":
+            await self._inside(scope, receive, send)
+            return
         if scope["type"] != "http":
+            await send({"type": "websocket.close"})
             return
         request = Request(scope)
         answer = self._checked(request)

@@ -12,8 +12,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
 from ...errors import UnknownName, UsageError
-from ...protocol import SEVERAL, Protocol, Row
+from ...protocol import Protocol
 from ...records import ANSWER, ERROR, NEITHER, Label, Output, Sampling, Trial, content_id
+from ...tables import SEVERAL, Row
 
 ANNOTATOR = f"counts/1@{content_id('gramvis counts', 1)[:8]}"
 SIDES = {"English": "en", "Chinese": "zh", "Native": "gendered"}

@@ -1,0 +1,36 @@
+"""tiltmeter compare RUN RUN …"""
+
+from __future__ import annotations
+
+import json
+
+import click
+
+from .options import as_json
+
+
+@click.command()
+@click.argument("run", nargs=-1, required=True, type=click.Path(file_okay=False))
+@click.option("--margin", type=click.FloatRange(0, 1, min_open=True), default=0.05, show_default=True,
+              help="The largest difference in shares that still counts as none.")  # fmt: skip
+@click.option("--all", "everything", is_flag=True, help="Every measure and group, not only the headline measures.")
+@as_json
+def command(run: tuple[str, ...], margin: float, everything: bool, as_json: bool) -> int:
+    """Runs of one protocol against the first of them: subjects, dates or prompts, paired by item."""
+    from rich.console import Console
+
+    from .. import api
+    from ..report import cards, terminal
+
+    found = api.compare(*run, margin=margin)
+    for warning in found.warnings:
+        click.echo(f"warning: {warning}", err=True)
+    if as_json:
+        rows = [row.as_dict() for row in found.rows]
+        click.echo(json.dumps({"schema": 1, "margin": margin, "comparisons": rows, "not_compared": list(found.left_out)},
+                              ensure_ascii=False, allow_nan=False))  # fmt: skip
+        return 0
+    terminal.print_one(cards.comparison(found, everything), Console())
+    for line in found.left_out:
+        click.echo(f"not compared: {line}", err=True)
+    return 0
