@@ -34,7 +34,6 @@ PARTS = (
     ("the judges faces and objects: small networks", "onnxruntime", "onnxruntime", "faces"),
     ("the judge objects: writing in pictures", "rapidocr", "rapidocr", "objects"),
     ("litellm: models of the long tail", "litellm", "litellm", "litellm"),
-    ("diffusers: pipelines that draw on this machine", "diffusers", "diffusers", "diffusers"),
 )
 # A judge on this machine, the module without which its weights are no use, and what to type to have them.
 OFFLINE = (

@@ -310,6 +310,16 @@ def test_pipelines_that_cannot_be_loaded_or_do_not_draw(
 
 
 @real
+def test_code_that_comes_with_a_pipeline_is_not_run(tmp_path: Path) -> None:
+    folder = tiny(tmp_path / "tiny")
+    (folder / "unet" / "mine.py").write_text(f"open({str(tmp_path / 'ran')!r}, 'w').close()\nclass X: pass\n")
+    (folder / "model_index.json").write_text(json.dumps({**module.index(folder), "unet": ["mine", "X"]}))
+    with pytest.raises(ModelError, match="diffusers cannot load"):
+        drawn(f"{folder}?device=cpu")
+    assert not (tmp_path / "ran").exists()
+
+
+@real
 def test_weights_that_break_off_a_device_that_is_not_there_and_a_setting_that_is_unknown(tmp_path: Path) -> None:
     import torch
 

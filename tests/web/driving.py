@@ -8,7 +8,7 @@ import subprocess
 import sys
 import tempfile
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -98,9 +98,10 @@ async def _step(page: Page, visit: Visit, what: str, given: str) -> None:
 
 
 async def _until(page: Page, script: str) -> None:
-    for _ in range(200):
-        if await _evaluated(page, script):
-            return
+    for _ in range(160):
+        with suppress(AssertionError):  # the page is on its way to another address
+            if await _evaluated(page, script):
+                return
         await asyncio.sleep(0.05)
     raise AssertionError(f"never came true: {script}")
 

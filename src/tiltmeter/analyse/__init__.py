@@ -80,24 +80,25 @@ def counted(store: Store, protocol: Protocol, factors: Sequence[str] = ()) -> pl
     """
     names = tuple(factors or dict.fromkeys((*protocol.factors, protocol.item)))
     places, cells = _cells(store, names)
-    sums: dict[tuple[str, int, str, str], list[float]] = {}
-    last = ("", "")
-    for output, annotator, attribute, value, weight in store.labelled():
-        if annotator.startswith(HUMAN):  # gold, which is picked: what it does to a number is in corrected.py
-            continue
-        key = (annotator, places[output], attribute, value)
-        if key in sums:
-            cell = sums[key]
-            cell[0] += weight
+    sums: dict[tuple[str, int], dict[tuple[str, str], list[float]]] = {}
+    output = annotator = ""
+    counts: dict[tuple[str, str], list[float]] = {}
+    for on, by, attribute, value, weight in store.labelled():
+        first = on != output or by != annotator
+        if first:
+            output, annotator = on, by
+            # Gold is picked: what it does to a number is in corrected.py.
+            counts = {} if by.startswith(HUMAN) else sums.setdefault((by, places[on]), {})
+        cell = counts.get((attribute, value))
+        if cell is None:
+            counts[attribute, value] = [weight, int(first)]
         else:
-            cell = sums[key] = [weight, 0]
-        if output != last[0] or annotator != last[1]:
-            last = (output, annotator)
-            cell[1] += 1
+            cell[0] += weight
+            cell[1] += first
+    keys = sorted((cells[place][0], by, place, *key) for (by, place), counts in sums.items() for key in counts)
     rows = [
-        (cells[place][0], annotator, cells[place][1], attribute, value, *cells[place][2:], *sums[key])
-        for key in sorted(sums, key=lambda key: (cells[key[1]][0], *key))
-        for annotator, place, attribute, value in (key,)
+        (subject, by, cells[place][1], attribute, value, *cells[place][2:], *sums[by, place][attribute, value])
+        for subject, by, place, attribute, value in keys
     ]
     texts = ("subject", "annotator", "mode", "attribute", "value", *names)
     return pl.DataFrame(

@@ -18,6 +18,7 @@ from urllib.parse import quote
 from ..records import ANSWER, ERROR, REFUSAL, Message, Reply, Request, Token
 from . import Price
 from .connection import message
+from .gemini_images import GeminiPictures
 from .http import HttpModel, HttpRequest, believed
 from .pictures import Read, prepared
 from .provider import GEMINI
@@ -156,8 +157,6 @@ def gemini(model: str, *, base_url: str = "", price: Price | None = None, timeou
            omitted: tuple[str, ...] = (), think_off: bool = False, read: Read | None = None, modality: str = "",
            **_: Any) -> HttpModel:  # fmt: skip
     """`gemini:MODEL`; the key comes from GEMINI_API_KEY, or from GOOGLE_API_KEY. modality: what comes out, where it is known."""
-    from .gemini_images import GeminiPictures
-
     place = GEMINI.place(model, base_url, price)
     writing = GeminiContent(model, place.key, think_off=think_off, read=read)
     return HttpModel(f"gemini:{model}", None if modality == "image" else writing, place.url,

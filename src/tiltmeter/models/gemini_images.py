@@ -8,23 +8,31 @@ answer. A reply with text and no picture has the outcome `error`, and the text i
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Any
+from typing import Any, Protocol
 
 from ..records import ERROR, REFUSAL, Reply, Request
 from .connection import message
 from .drawing import pixels, prompt, ratio
 from .fetching import Link
-from .gemini import GeminiContent
-from .http import HttpRequest
+from .http import HttpRequest, Translating
 
 _LARGER = ((1536, ""), (3072, "2K"))
 _NAMES = {"temperature": "temperature", "topP": "top_p", "seed": "seed", "imageConfig": "size"}
 
 
+class Writing(Translating, Protocol):
+    """The dialect of the same provider for text (gemini.py)."""
+
+    path: str
+    headers: dict[str, str]
+
+    def parse(self, request: Request, body: Any) -> Reply: ...
+
+
 class GeminiPictures:
     """The dialect: `build` and `parse` are pure. Errors and reasons to stop mean what they mean for text."""
 
-    def __init__(self, writing: GeminiContent) -> None:
+    def __init__(self, writing: Writing) -> None:
         self._writing = writing
         self.refused, self.status = writing.refused, writing.status
 

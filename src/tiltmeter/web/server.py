@@ -151,7 +151,8 @@ def application(explorer: Explorer, token: str, port: int) -> Any:
 
 
 def _refused(request: Request, error: Exception) -> Response:
-    status = 404 if isinstance(error, UsageError | Unusable) or "/blobs/" in request.url.path else 500
+    file = request.url.path.startswith(("/blobs/", "/small/"))
+    status = 404 if file or isinstance(error, UsageError) else 500
     text = f"The picture {error}." if isinstance(error, Unusable) else str(error)
     return HTMLResponse(rendering.message(text, Explorer.places(View())), status, HEADERS)
 
