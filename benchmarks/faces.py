@@ -127,7 +127,7 @@ def shares(pictures: Sequence[Seen]) -> dict[str, tuple[Interval, int]]:
         found[f"not {word} (specificity)"] = quality.specificity, len(pictures) - number
     told = gold.labels[:, :, :2].sum((1, 2))
     right = gold.labels[:, 0, 0] + gold.labels[:, 1, 1]
-    found["male or female where either was said"] = rates.clustered_share(successes=right, n=told), int(told.sum())
+    found["what it named male or female"] = rates.clustered_share(successes=right, n=told), int(told.sum())
     return found
 
 

@@ -23,6 +23,7 @@ from .engine import wait_for
 from .errors import MissingExtra, ModelError, TiltmeterError
 from .models import litellm, table
 from .models.http import HttpModel
+from .models.offline import Offline
 from .models.provider import PROVIDERS
 from .models.queue import QueueModel
 from .records import Message, Request, Sampling
@@ -160,8 +161,9 @@ async def _model(name: str, call: bool, connect: Connect) -> Finding:
         if name.partition(":")[0] in ("builtin", "gguf") and find_spec("xllamacpp") is None:
             raise MissingExtra(name, "builtin")
         model = connect.model(name, 1)
-        if not call or "text" not in model.makes:
-            further = "--call asks it one question" if "text" in model.makes else "it draws: it is asked no question"
+        answers = "text" in model.makes and not isinstance(model, Offline)
+        if not call or not answers:
+            further = "--call asks it one question" if answers else "it draws or looks at pictures: it is asked no question"
             if type(model) is HttpModel or isinstance(model, QueueModel):
                 await _reach(model)
                 return Finding("model", name, True, f"{model.base_url} answers ({further})")

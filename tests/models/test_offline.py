@@ -323,7 +323,7 @@ def test_a_run_labels_pictures_of_a_folder_and_says_how_it_errs(tmp_path: Path) 
     assert {one.said for one in found if one.meant == "male"} == {"male"}
     estimates = run.analyse()
     assert estimates and all(
-        "the judge faces errs: right on 60 pictures of 10 drawn people" in e.note for e in estimates
+        "the judge faces errs; on 60 pictures of 10 drawn people" in e.note for e in estimates
     )
     calls = run.calls.filter(run.calls["model"] == "faces")
     assert set(calls["cost"]) == {0.0} and all("yunet:49f000ec" in mark for mark in calls["fingerprint"])
@@ -333,7 +333,7 @@ def test_a_run_labels_pictures_of_a_folder_and_says_how_it_errs(tmp_path: Path) 
 def test_error_rates_stand_beside_results_of_these_judges_alone() -> None:
     assert "female (sensitivity) .74" in measured.note("panel/faces@0123abcd")
     assert measured.note("panel/openai:a+faces@0123abcd") == measured.note("panel/faces@0123abcd")
-    assert measured.note("attributes/objects@0123abcd").startswith("the judge objects errs: ")
+    assert measured.note("attributes/objects@0123abcd").startswith("the judge objects errs; ")
     for other in ("panel/openai:faces@1", "faces/1@0123abcd", "human", "", "panel/planted:male=.5@1"):
         assert measured.note(other) == ""
 

@@ -23,7 +23,7 @@ COUNT = "document.querySelector('#summary b').textContent"
 WIDTH = "document.documentElement.scrollWidth"
 NAMELESS = """
 [...document.querySelectorAll('a, button, input, select, img, dialog, nav, [role=region]')].filter(e => e.type !== 'hidden' &&
-  !(e.ariaLabel || e.textContent.trim() || e.alt || (e.labels && e.labels.length))).map(e => e.outerHTML)
+  !(e.ariaLabel || e.textContent.trim() || e.alt || e.querySelector('img[alt]') || (e.labels && e.labels.length))).map(e => e.outerHTML)
 """
 LOADED = "[...document.images].filter(e => e.getBoundingClientRect().top < innerHeight).every(e => e.complete && e.naturalWidth > 0)"
 READY = "typeof grid !== 'undefined'"

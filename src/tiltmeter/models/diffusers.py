@@ -11,8 +11,9 @@ SETTINGS stand behind a `?`, with `&` between them (drawing.py), and are part of
     revision, variant  of the Hub's repository: branch, tag or commit; which of its files
     others             arguments of the pipeline's call, as they are
 
-A seed is drawn from on the processor, whatever the device, as diffusers advises: it says where noise begins. On the same
-device, with the same versions, the same trial gives the same picture. Code that comes with a pipeline is never run.
+A trial's seed says which noise a picture begins with; the noise is drawn on the processor whatever the device, as diffusers
+advises. On the same device, with the same versions, the same trial gives the same picture. Code that comes with a pipeline is
+never run.
 """
 
 from __future__ import annotations
@@ -176,7 +177,7 @@ class Diffusers(Model):
             said = " ".join(str(error).split())
             if isinstance(error, MemoryError) or _FULL.search(said):
                 raise ModelError(self._too_large()) from None
-            sought = "" if self._named.folder else f" (no folder {self._named.where} is here, so the Hub's is meant)"
+            sought = "" if self._named.folder or self._pipeline else f" (no folder {self._named.where} is here, so the Hub's is meant)"
             raise ModelError(
                 f"diffusers cannot {doing} {self.name}{sought}: {said[:400] or type(error).__name__}"
             ) from None

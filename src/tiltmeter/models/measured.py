@@ -30,7 +30,7 @@ def _sentence(judge: str) -> str:
     found = rates(judge)
     each = [f"{row['name']} {_share(row['share'])} [{_share(row['low'])}, {_share(row['high'])}] of {row['pictures']}"
             for row in found["rates"]]  # fmt: skip
-    return f"the judge {judge} errs: right on {found['on']} were {', '.join(each)} ({found['date']})"
+    return f"the judge {judge} errs; on {found['on']} it was right about {', '.join(each)} ({found['date']})"
 
 
 def _share(share: float) -> str:
