@@ -207,10 +207,10 @@ def printed(name: str, matrix: Counter[tuple[str, str]], say: Callable[[str], No
 def as_toml(found: Mapping[str, Counter[tuple[str, str]]], date: str) -> str:
     """The file that stands beside results."""
     lines = ["# Made by: python benchmarks/objects.py --write", f'method = "{Objects.method}"', f'date = "{date}"',
-             'on = "rendered products of known colour and writing"']  # fmt: skip
+             'on = "rendered products of known colour and writing"', 'with = "benchmarks/objects.py"']  # fmt: skip
     for name, matrix in found.items():
         share = wilson(round(right(matrix) * matrix.total()), matrix.total())
-        lines += ["", "[[rates]]", f'name = "{name}"', f"pictures = {matrix.total()}"]
+        lines += ["", "[[rates]]", f'name = "{name}"', f"pictures = {matrix.total()}", "brief = true"]
         ends = {"share": share.value, "low": share.low, "high": share.high}
         lines += [f"{key} = {value:.4f}" for key, value in ends.items()]
     return "\n".join(lines) + "\n"

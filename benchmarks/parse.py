@@ -68,7 +68,8 @@ def negotiated(store: Store, protocol: Protocol, items: Sequence[Answered]) -> l
         if spec.kind == "negotiation":
             for number, item in enumerate(items):
                 value = form[item.trial.id]
-                said = (value, value) if value in NO_DIALOGUE else (topic_in(item.output.text) or INVALID, "12"[number % 10 == 0])
+                topic, rounds = topic_in(item.output.text) or INVALID, "12"[number % 10 == 0]
+                said = (value, value) if value in NO_DIALOGUE else (topic, rounds)
                 found += [Label(item.trial.id, f"{spec.name}/1@planted", name, one)
                           for name, one in zip((spec.attribute, *spec.also), said, strict=True)]  # fmt: skip
     return found

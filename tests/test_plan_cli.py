@@ -13,7 +13,8 @@ from tiltmeter import api, cost, design, registry
 from tiltmeter.cli import main
 from tiltmeter.errors import MissingExtra, UsageError
 from tiltmeter.instruments import identify
-from tiltmeter.models import FREE, Model, Price
+from tiltmeter.models import FREE, Model, Price, table
+from tiltmeter.models.provider import PROVIDERS
 from tiltmeter.planning import Choices
 from tiltmeter.records import Message, Reply, Request, Sampling
 from tiltmeter.stats import power
@@ -179,7 +180,7 @@ def test_a_picture_that_is_shown_or_drawn_by_hand() -> None:
     assert found.size == Price(1e6, 0).worst(shown)
     drawn = Request("m", (Message("user", "abcd"),), Sampling(max_tokens=7), size="1024x1024")
     found = cost.size(drawn)
-    assert (found.tokens, found.limit, found.longest, found.drawn) == (9, 6240, 16_000, 1)
+    assert (found.tokens, found.limit, found.longest, found.drawn) == (9, 7024, 16_000, 1)
     for price in (Price(0, 1e6), Price(0, 0, 0.04), Price(2, 30, 0.01)):
         assert price.of(int(found.size), int(found.longest), 1) == pytest.approx(price.worst(drawn))
 
@@ -197,7 +198,7 @@ def test_money_of_pictures_by_hand() -> None:
     assert calls == sum(planning.count(drawing, choices)["bfl:x"].values()) and calls % 6 == 0
     assert line.cost == line.cost_most == pytest.approx(0.04 * calls)
     (line,) = cost.lines(drawing, choices, [], lambda name: Price(0, 30.0))
-    assert line.completion_tokens == 6240 * calls and line.cost == pytest.approx(calls * 6240 * 30e-6)
+    assert line.completion_tokens == 7024 * calls and line.cost == pytest.approx(calls * 7024 * 30e-6)
     assert line.cost_most == pytest.approx(calls * 16_000 * 30e-6)
 
 
@@ -225,6 +226,42 @@ def test_ends_are_said(capsys: pytest.CaptureFixture[str]) -> None:
     assert "price as of" in shown
     assert main(["plan", "roles", "-m", "openai:dall-e-3", "--limit", "2", "--base-url", "http://localhost:1/v1"]) == 0
     assert "retired" not in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    ("protocol", "model", "judges", "told"),
+    [
+        ("roles", "bfl:flux-2-pro", (), ["bfl:flux-2-pro draws pictures, and text is asked for"]),
+        ("roles", "openai:gpt-image-2?quality=low", (), ["openai:gpt-image-2?quality=low draws pictures"]),
+        ("roles", "openai:unlisted", ("openai:gpt-4.1-mini",), []),
+        ("soda", "openai:gpt-4.1-mini", ("bfl:x",), ["bfl:x draws pictures", "openai:gpt-4.1-mini writes text"]),
+        ("soda", "openai:gpt-image-2", ("openai:gpt-4.1-mini",), []),
+    ],
+)
+def test_a_model_that_draws_where_text_is_asked_for_is_told_and_the_reverse(
+    protocol: str, model: str, judges: tuple[str, ...], told: list[str], capsys: pytest.CaptureFixture[str]
+) -> None:
+    arguments = [protocol, "-m", model, *(part for judge in judges for part in ("--judge", judge))]
+    assert main(["plan", *arguments, "--limit", "1", *(("--language", "en") if protocol == "roles" else ())]) == 0
+    said = [line.partition("is refused: ")[2] for line in capsys.readouterr().out.splitlines() if "is refused: " in line]
+    assert [line.startswith(start) for line, start in zip(said, told, strict=True)] == [True] * len(told)
+
+
+@pytest.mark.parametrize(("kinds", "made"), [(table.DRAW, ("pictures",)), (table.WRITE, ("text",))])
+def test_what_a_kind_makes_is_what_its_models_say(
+    kinds: tuple[str, ...], made: tuple[str, ...], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for provider in PROVIDERS.values():
+        monkeypatch.setenv(provider.keys[0], "sk-none")
+    (tmp_path / "manifest.csv").write_text("file,prompt,sample\n", encoding="utf-8")
+    names = {"folder": str(tmp_path), "file": str(tmp_path / "manifest.csv"), "planted-rewriter": "", "replicate": "a/b"}
+    seen = []
+    for kind in kinds:
+        try:
+            seen.append(registry.model(f"{kind}:{names.get(kind, 'a/b')}").makes)
+        except (MissingExtra, UsageError):  # an extra or a file that is not on this machine
+            continue
+    assert set(seen) == {made} and len(seen) >= 3
 
 
 def test_json_and_table_say_the_same(capsys: pytest.CaptureFixture[str]) -> None:

@@ -14,10 +14,11 @@ from importlib import import_module
 from typing import Any
 
 __version__ = "0.1.0"
-__all__ = ["Run", "__version__", "compare", "export", "import_", "import_gold", "label", "load", "plan", "run", "sample", "validate"]
+__all__ = ["Run", "__version__", "compare", "export", "import_", "import_gold", "label", "load", "plan", "run", "sample", "selftest", "validate"]
 
 
 def __getattr__(name: str) -> Any:
     if name in __all__:
-        return getattr(import_module(".api", __name__), name)
+        room = ".selfcheck" if name == "selftest" else ".api"
+        return getattr(import_module(room, __name__), name)
     raise AttributeError(f"module 'tiltmeter' has no attribute '{name}'")

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from . import __version__, comparison, gold, importing, injection, planning, registry, sheet, validation
 from .engine import Models, wait_for
-from .errors import UsageError
+from .errors import Incapable, UsageError
 from .generating import generate
 from .labelling import annotate, annotators, unjudged
 from .limits import Limits, Tally
@@ -19,7 +19,7 @@ from .models import FREE, Model, Price, table
 from .models.provider import on_this_machine
 from .planning import Choices
 from .protocol import Protocol
-from .records import Estimate
+from .records import Estimate, Request, Sampling
 from .store import Store
 
 if TYPE_CHECKING:
@@ -217,8 +217,23 @@ def plan(protocol: str, model: str | Sequence[str], *, judge: str | Sequence[str
         "calls": [line.as_dict() for line in lines], "totals": cost.totals(lines), "rule": cost.RULE,
         "prompts": planning.tally(declared, choices), "others": planning.others(declared, choices),
         "models": [connect.known(name) for name in names], "waiting": unjudged(declared, judges),
+        "misfits": _misfits(declared, counted, judges),
         "icc": design.ICC if icc is None else icc, "wanted": detect, "design": [row.as_dict() for row in rows],
     }  # fmt: skip
+
+
+def _misfits(declared: Protocol, counted: Mapping[str, Mapping[str, int]], judges: Sequence[str]) -> list[str]:
+    """What a run would say of a model that draws and is asked for text, or the reverse."""
+    asked = {(subject, declared.modes[mode].size) for subject, modes in counted.items() for mode in modes}
+    found = []
+    for name, size in sorted(asked | {(judge, "") for judge in judges}):
+        model = Model()
+        model.name, model.makes = name, table.makes(name)
+        try:
+            model.check(Request(name, (), Sampling(), size=size))
+        except Incapable as error:
+            found.append(str(error))
+    return list(dict.fromkeys(found))
 
 
 def trials(protocol: str, model: str | Sequence[str], **options: Any) -> Iterator[dict[str, str]]:

@@ -163,7 +163,7 @@ async def _model(name: str, call: bool, connect: Connect) -> Finding:
         model = connect.model(name, 1)
         answers = "text" in model.makes and not isinstance(model, Offline)
         if not call or not answers:
-            further = "--call asks it one question" if answers else "it draws or looks at pictures: it is asked no question"
+            further = "--call asks it one question" if answers else "it draws or looks: it is asked no question"
             if type(model) is HttpModel or isinstance(model, QueueModel):
                 await _reach(model)
                 return Finding("model", name, True, f"{model.base_url} answers ({further})")

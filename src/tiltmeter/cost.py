@@ -3,9 +3,10 @@
 Calls of a subject are its trials. A judge is asked about every output that is text; how often depends on its replies, so
 there are two numbers: where every reply settles it, and the most there can be (as where a judge never says a usable word).
 
-Tokens are estimated: a quarter of an ASCII character, one for every other character, 8 for each message, and 1,500 for a
-picture that is shown. Completions are counted at their limit, which most replies stay far below; a picture that is drawn
-counts as 6,240. `most` takes what a budget reserves: a token a byte, and what no provider is known to exceed for a picture.
+Tokens are estimated, and none of the rules was held against a provider's bill: a quarter of an ASCII character, one for
+every other character, 8 for each message, and 1,500 for a picture that is shown. Completions are counted at their limit,
+which most replies stay far below; a picture that is drawn counts as 7,024. `most` takes what a budget reserves: a token a
+byte, and what no provider is known to exceed for a picture.
 """
 
 from __future__ import annotations
@@ -21,14 +22,19 @@ from .planning import Choices
 from .protocol import Protocol
 from .records import SUBJECT, Answered, Output, Reply, Request, Trial
 
-RULE = ("tokens: a quarter of an ASCII character, one for any other, 8 a message, 1,500 a picture shown; completions at "
-        "their limit, 6,240 a picture drawn. "
+RULE = ("tokens, estimated: a quarter of an ASCII character, one for any other, 8 a message, 1,500 a picture shown; completions at "
+        "their limit, 7,024 a picture drawn. "
         "'most': every judge as often as it may be asked, a token a byte (what --max-cost reserves)")  # fmt: skip
 TURN = 8  # tokens that a message has beside its text
-# Tokens of a picture of 1,024 × 1,024 that is shown: width · height ÷ 750 = 1,398 with Anthropic, 765 with gpt-4o, 258 to
-# 1,120 with Gemini (their guides to vision, 2026). gpt-4o-mini bills 25,501 for it, which only `most` allows for.
+# Tokens of a picture of 1,024 × 1,024 that is shown. By the providers' guides: width · height ÷ 750 = 1,398 with Claude
+# (platform.claude.com/docs/en/build-with-claude/vision), 765 with gpt-4o and 1,024 · 1.62 = 1,659 with gpt-4.1-mini
+# (platform.openai.com/docs/guides/images-vision). At second hand: up to 1,120 with Gemini 3
+# (of ai.google.dev/gemini-api/docs/media-resolution), 2,833 + 4 · 5,667 = 25,501 with gpt-4o-mini
+# (github.com/autogenhub/autogen/pull/57), which only `most` allows for.
 SHOWN = 1_500
-DRAWN = 6_240  # tokens of a picture that is drawn: gpt-image-1's largest (1024×1536, high quality); Gemini's have 1,120 to 2,000
+# Tokens of a picture of 1,024 × 1,024 that is drawn: gpt-image-2's in high quality, as OpenAI's own calculator said in April
+# 2026 (community.openai.com/t/1379464); gpt-image-1's largest had 6,240 (github.com/traceloop/openllmetry-js/pull/623).
+DRAWN = 7_024
 SAMPLED = 40  # outputs whose judge's prompt is looked at
 
 

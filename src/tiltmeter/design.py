@@ -65,14 +65,23 @@ def detectable(protocol: Protocol, choices: Choices, icc: float = ICC, wanted: f
     found = []
     for name in choices.modes or (protocol.default_mode,):
         mode = protocol.modes[name]
-        for language in dict.fromkeys(cell.get("language", "") for cell in kept):
-            cells = [cell for cell in kept if cell.get("language", "") == language]
-            for measure in headlines:
+        for measure in headlines:
+            for language, cells in _languages(measure, kept).items():
                 rows = [
                     cell for cell in cells if all(cell[f] in levels for f, levels in measure.where.items() if f in cell)
                 ]
+                if "subject" in measure.over:
+                    rows = rows * len(choices.subjects)
                 for group, part in _groups(protocol, measure, rows):
                     found.append(_row(protocol, measure, mode, language, group, part, choices, icc, wanted))
+    return found
+
+
+def _languages(measure: MeasureSpec, cells: Sequence[Row]) -> dict[str, list[Row]]:
+    """The cells of each language; all together under "" where the measure pools them."""
+    found: dict[str, list[Row]] = {}
+    for cell in cells:
+        found.setdefault("" if "language" in measure.over else cell.get("language", ""), []).append(cell)
     return found
 
 

@@ -11,7 +11,7 @@ from typing import Any, TypeVar
 
 from .errors import ProtocolError, UnknownName
 from .protocol import EVERY, FIGURES, InstrumentSpec, MeasureSpec, Mode, Protocol, Variant
-from .tables import only, read_file, rows_of
+from .tables import SEVERAL, only, read_file, rows_of
 
 SIZE = "1024x1024"  # of pictures, where a mode does not say
 _SIZE = re.compile(r"[1-9]\d{1,4}x[1-9]\d{1,4}")
@@ -102,8 +102,9 @@ def _check(protocol: Protocol, where: str) -> None:
             raise ProtocolError(
                 f"{where}, measure {measure.name}: {UnknownName('attribute', measure.attribute, names)}"
             )
-        if measure.figure not in FIGURES:
-            raise ProtocolError(f"{where}, measure {measure.name}: {UnknownName('figure', measure.figure, FIGURES)}")
+        for name in measure.figure.split(SEVERAL):
+            if name not in FIGURES:
+                raise ProtocolError(f"{where}, measure {measure.name}: {UnknownName('figure', name, FIGURES)}")
         if measure.band is not None:
             _banded(measure.band, f"{where}, measure {measure.name}")
     for cell in cells:

@@ -75,7 +75,7 @@ class MeasureSpec:
     null:     the value that stands for no tilt, tested against; None for no test.
     over:     parts of the stratum (subject, language) that are pooled for it; it has no row where the run has one of each.
     expected: {factor: {level: value}}: the one value that counts as a hit at each level of a factor.
-    figure:   its drawing, a name in FIGURES; a forest plot is drawn of headlines and contrasts only.
+    figure:   its drawing, a name in FIGURES, or several with | between; a forest plot is of headlines and contrasts only.
     band:     {low, high, text}: shaded in its forest plot, such as the four-fifths band.
     """
 

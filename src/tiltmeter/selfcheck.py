@@ -71,7 +71,7 @@ def _checked(audit: Mapping[str, Any], folder: Path, number: int) -> Iterator[Ch
         estimates = run.analyse()
         for expected in audit["finds"]:
             yield _compared(audit, expected, estimates)
-        if "gold" in audit:
+        if "accuracy" in audit.get("gold", {}):
             yield _accuracy(audit, run)
     except TiltmeterError as error:
         yield Check(audit["protocol"], audit["name"], "the run", "", str(error), False)
@@ -79,22 +79,17 @@ def _checked(audit: Mapping[str, Any], folder: Path, number: int) -> Iterator[Ch
 
 def _run(audit: Mapping[str, Any], folder: Path, out: Path) -> api.Run:
     protocol = _source(audit["protocol"], folder)
-
-    def named(models: Sequence[str]) -> list[str]:
-        return [model.replace("{protocol}", protocol) for model in models]
-
-    (model,) = named([audit["model"]])
     options = {**audit["options"], "where": {k: tuple(v) for k, v in audit["options"].get("where", {}).items()}}
-    run = api.run(protocol, model, out, judge=named(audit.get("judge", ())), **options)
+    run = api.run(protocol, audit["model"], out, judge=audit.get("judge", ()), **options)
     if "also" in audit:
-        api.label(out, judge=named(audit["also"]))
+        api.label(out, judge=audit["also"])
     if "gold" in audit:
         _annotate(audit["gold"], run, out)
     return run
 
 
 def _source(name: str, folder: Path) -> str:
-    """The protocol's name; of pictures the path of a copy that asks for small ones."""
+    """The protocol's name; of pictures the path of a copy that asks for small ones. Its prompts, hence its draws, are the same."""
     if registry.protocol(name).modality != "image":
         return name
     target = folder / name
@@ -146,8 +141,7 @@ def _is(row: Estimate, expected: Mapping[str, Any]) -> bool:
 
 def _planted(audit: Mapping[str, Any], expected: Mapping[str, Any]) -> float | None:
     if "ratio" in expected:
-        settings = audit["model"].partition(":")[2].replace("{protocol}", audit["protocol"])
-        return ratio_truth(settings, expected["ratio"], {"language": audit["options"]["language"]})
+        return ratio_truth(audit["model"].partition(":")[2], expected["ratio"], {"language": audit["options"]["language"]})
     found = expected.get("planted")
     return None if found is None else float(found)
 

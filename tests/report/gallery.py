@@ -8,13 +8,13 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from tiltmeter import protocol
+from tiltmeter.loading import load
 from tiltmeter.records import Estimate
 from tiltmeter.report import html, reading
 from tiltmeter.report.figures import draw, figures
 from tiltmeter.report.parts import Figure
 
-PROTOCOL = protocol.load(Path(__file__).with_name("gallery.toml"))
+PROTOCOL = load(Path(__file__).with_name("gallery.toml"))
 VERSUS = {"side": "gendered − en"}
 IMPACT = {  # topic → for en and ja: value, low, high, adjusted p
     "career": ((0.62, 0.5, 0.77, 0.001), (1.1, 0.9, 1.34, 0.4)),

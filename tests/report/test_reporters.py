@@ -21,7 +21,7 @@ from tiltmeter.errors import StoreError
 from tiltmeter.loading import load
 from tiltmeter.records import Estimate
 from tiltmeter.report import content, data, html, markdown, terminal
-from tiltmeter.report.parts import Content
+from tiltmeter.report.parts import Column, Content, Table
 from tiltmeter.store import Store
 
 VOID = {"meta", "link", "br", "img", "hr", "input"}
@@ -175,6 +175,26 @@ def test_the_terminal_says_what_it_leaves_to_the_report(built: Content) -> None:
     rows = sum(int(number.replace(",", "")) for _, number in left)
     assert 0 < sum(len(table.rows) for table in listed) - rows <= terminal.ROWS
     assert len(titles) < 400
+
+
+def test_a_table_with_more_numbers_than_there_is_room_for_breaks_none() -> None:
+    """Nine attributes with a dozen values: columns three letters wide would stand there otherwise."""
+    names = ["object", "attribute", "n", *(f"value_{place}" for place in range(12)), "signature"]
+    kinds = ["text", "text", *["number"] * 13, "mark"]
+    columns = tuple(Column(name, kind, True) for name, kind in zip(names, kinds, strict=True))
+    rates = [f".1{place:02} [.058, .392] (3)" for place in range(11)]
+    table = Table("t", "Every outcome", "", columns, (("car", "product_color", "18", *rates, "0", "S1"),))
+    out = io.StringIO()
+    terminal.print_one(table, Console(file=out, width=80, force_terminal=False))
+    assert max(map(len, out.getvalue().splitlines())) <= 80
+    said = " ".join(out.getvalue().split())
+    assert "car · product_color n 18, value_0 .100 [.058, .392] (3), value_1 .101" in said
+    assert all(f"value_{place} {rate}" in said for place, rate in enumerate(rates))
+    assert "value_11" not in said and "sig. S1, all others 0" in said
+    narrow = replace(table, columns=(*columns[:4], columns[-1]), rows=(("car", "product_color", "18", rates[0], "S1"),))
+    out = io.StringIO()
+    terminal.print_one(narrow, Console(file=out, width=80, force_terminal=False))
+    assert "value_0 .100" not in out.getvalue() and ".100 [.058, .392] (3)" in out.getvalue()
 
 
 def test_the_terminal_takes_no_markup_and_no_control(built: Content) -> None:

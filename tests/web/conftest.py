@@ -17,8 +17,8 @@ SUBJECT = f"planted:protocol={GUARDS},male.masculine=.8,female.feminine=.6,refus
 JUDGES = tuple(f"planted:protocol={GUARDS},{rest}" for rest in ("seed=0", "seed=1,accuracy=.7", "seed=2,agree=.8"))
 HOSTILE = (
     "<script>document.title='owned'</script>",
-    "\"><img src=http://evil.example/x.png onerror=\"document.title='owned'\">",
-    "<a href=\"javascript:alert(1)\" onclick=\"alert(2)\">she</a> <iframe src='data:text/html,<script>alert(1)</script>'></iframe>",
+    '"><img src=http://evil.example/x.png onerror="document.title=\'owned\'">',
+    '<a href="javascript:alert(1)" onclick="alert(2)">she</a> <iframe src=\'data:text/html,<script>alert(1)</script>\'></iframe>',
     "</pre></article></dialog><style>body{display:none}</style><base href=http://evil.example/>",
     "she \u202e eh\u202c \x1b[31mred\x1b[0m \u2066hidden\u2069 \ufeff {{ 7*7 }} {% raw %}",
 )
@@ -62,7 +62,10 @@ def broken(guards: Path, tmp_path: Path) -> Path:
     folder = tmp_path / "broken"
     shutil.copytree(guards, folder)
     with sqlite3.connect(folder / "run.sqlite") as db:
-        gone, cut = (row[0] for row in db.execute("SELECT DISTINCT blob FROM outputs WHERE outcome = 'answer' ORDER BY trial LIMIT 2"))
+        gone, cut = (
+            row[0]
+            for row in db.execute("SELECT DISTINCT blob FROM outputs WHERE outcome = 'answer' ORDER BY trial LIMIT 2")
+        )
     db.close()
     (folder / "blobs" / gone).unlink()
     path = folder / "blobs" / cut

@@ -74,7 +74,9 @@ async def _visit(page: Page, visit: Visit) -> None:
     await page.send("Emulation.setDeviceMetricsOverride", **size)
     for what, given in visit.steps:
         await _step(page, visit, what, given)
-    visit.requests = [e["params"]["request"]["url"] for e in page.events if e.get("method") == "Network.requestWillBeSent"]
+    visit.requests = [
+        e["params"]["request"]["url"] for e in page.events if e.get("method") == "Network.requestWillBeSent"
+    ]
     visit.messages = [e["params"]["entry"]["text"] for e in page.events if e.get("method") == "Log.entryAdded"]
 
 

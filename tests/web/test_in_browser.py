@@ -25,7 +25,7 @@ NAMELESS = """
 [...document.querySelectorAll('a, button, input, select, img, dialog, nav, [role=region]')].filter(e => e.type !== 'hidden' &&
   !(e.ariaLabel || e.textContent.trim() || e.alt || e.querySelector('img[alt]') || (e.labels && e.labels.length))).map(e => e.outerHTML)
 """
-LOADED = "[...document.images].filter(e => e.getBoundingClientRect().top < innerHeight).every(e => e.complete && e.naturalWidth > 0)"
+LOADED = "[...document.images].filter(e => e.checkVisibility() && e.getBoundingClientRect().top < innerHeight).every(e => e.complete && e.naturalWidth > 0)"
 READY = "typeof grid !== 'undefined'"
 CONTRAST = """
 (() => {
@@ -40,7 +40,10 @@ CONTRAST = """
 
 
 def choose(name: str, value: str) -> tuple[str, str]:
-    return ("do", f"form.elements.{name}.value = {value!r}; form.elements.{name}.dispatchEvent(new Event('change', {{bubbles: true}}))")
+    return (
+        "do",
+        f"form.elements.{name}.value = {value!r}; form.elements.{name}.dispatchEvent(new Event('change', {{bubbles: true}}))",
+    )
 
 
 def with_keys(address: str) -> list[tuple[str, str]]:
@@ -136,7 +139,9 @@ def files(guards: Path, texts: Path, rewrites: Path, tmp_path_factory: pytest.Te
 
 @pytest.fixture(scope="module")
 def opened(files: Path) -> tuple[Visit, ...]:
-    first, second, third = (next(files.glob(name)).as_uri() for name in ("index.html", "1-*/index.html", "2-*/index.html"))
+    first, second, third = (
+        next(files.glob(name)).as_uri() for name in ("index.html", "1-*/index.html", "2-*/index.html")
+    )
     last = sorted(files.glob("tab-*.html"))[-1].as_uri()
     filtering = [("go", last + "#value=male"), ("wait", READY), ("ask", VALUES), ("ask", COUNT), choose("value", ""), ("ask", VALUES), choose("sort", "label"),
                  ("ask", "[...document.querySelector('.cards').children].map(e => e.firstElementChild.dataset.value)"), ("ask", "location.hash"),
@@ -151,7 +156,13 @@ def opened(files: Path) -> tuple[Visit, ...]:
 def test_files_open_from_disk_with_the_same_keys(opened: tuple[Visit, ...], which: int) -> None:
     visit = opened[which]
     shown, first, second, looked, turned, address, faint, nameless, back, left, field = visit.values
-    assert (first, looked) == (shown[0], second) and turned in address and back == turned and "open=" not in left and field == "text"
+    assert (
+        (first, looked) == (shown[0], second)
+        and turned in address
+        and back == turned
+        and "open=" not in left
+        and field == "text"
+    )
     assert (faint, nameless) == ([], [])
 
 

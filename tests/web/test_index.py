@@ -19,7 +19,8 @@ from tiltmeter.store import Store
 from tiltmeter.web import index as reading
 from tiltmeter.web.detail import detail
 from tiltmeter.web.index import Index, opened, said
-from tiltmeter.web.page import NONE, page
+from tiltmeter.web.page import page
+from tiltmeter.web.parts import NONE
 from tiltmeter.web.view import View
 
 Open = Callable[..., Index]
@@ -56,7 +57,11 @@ def by_hand(folder: Path, values: list[str], level: str = "he_first") -> Store:
 
 def test_what_is_said_of_an_output() -> None:
     """Votes and annotators disagree where one says another thing; of probabilities the greatest is said."""
-    panel = [("p", "gender", "male", 1.0, 0), ("p", "gender_vote", "male", 1.0, 0), ("p", "gender_vote", "female", 1.0, 1)]
+    panel = [
+        ("p", "gender", "male", 1.0, 0),
+        ("p", "gender_vote", "male", 1.0, 0),
+        ("p", "gender_vote", "female", 1.0, 1),
+    ]
     assert said("gender", "p", panel) == [("male", 1.0, True, True)]
     assert said("gender", "p", panel[:2]) == [("male", 1.0, True, False)]
     read = [("e", "pronoun", "she", 0.7, 0), ("e", "pronoun", "he", 0.2, 0), ("human:a", "pronoun", "she", 1.0, 0)]
@@ -72,7 +77,10 @@ def test_surprise_is_bits_of_the_share_in_its_condition(tmp_path: Path, look: Op
     cards = found.rows[0][1][0].cards
     assert [card.labels for card in cards] == [("he",), ("she",), ("she",), ("she",)]
     assert [card.surprise for card in cards] == pytest.approx([2.0] + 3 * [math.log2(4 / 3)])
-    assert [(bar.value, bar.count, bar.share) for bar in found.rows[0][1][0].bars] == [("she", 3, 0.75), ("he", 1, 0.25)]
+    assert [(bar.value, bar.count, bar.share) for bar in found.rows[0][1][0].bars] == [
+        ("she", 3, 0.75),
+        ("he", 1, 0.25),
+    ]
 
 
 def test_runs_of_one_protocol_are_looked_at_together(tmp_path: Path, look: Open) -> None:
@@ -85,7 +93,9 @@ def test_runs_of_one_protocol_are_looked_at_together(tmp_path: Path, look: Open)
 def test_a_run_that_goes_on_is_read_again(tmp_path: Path, look: Open, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(reading, "AGAIN", 0.0)
     with by_hand(tmp_path / "a", ["she", "he"]) as store:
-        list(store.unanswered([Trial("f" * 32, "planted:x", "sampled", {"order": "she_first"}, 0, "?", "", Sampling())]))
+        list(
+            store.unanswered([Trial("f" * 32, "planted:x", "sampled", {"order": "she_first"}, 0, "?", "", Sampling())])
+        )
         index = look(tmp_path / "a")
         before = page(index, View(tab="*"))
         assert (before.total, before.missing) == (2, 1)
@@ -100,7 +110,9 @@ def test_bars_stay_as_they_are_when_outputs_are_filtered(guards: Path, look: Ope
     index = look(guards)
     for tab in ("guard", "*"):
         every, few = page(index, View(tab=tab)), page(index, View(tab=tab, value="male"))
-        assert [cell.bars for _, row in every.rows for cell in row] == [cell.bars for _, row in few.rows for cell in row]
+        assert [cell.bars for _, row in every.rows for cell in row] == [
+            cell.bars for _, row in few.rows for cell in row
+        ]
         assert 0 < few.found < few.total == every.total
         assert all(card.labels == ("male",) for _, row in few.rows for cell in row for card in cell.cards)
 
@@ -142,12 +154,17 @@ def test_a_factor_that_is_not_there_is_said(texts: Path, look: Open) -> None:
 
 def test_pages_hold_each_output_once(guards: Path, look: Open, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("tiltmeter.web.page.PICTURES", 4)
-    monkeypatch.setattr("tiltmeter.web.page.FEWEST", 1)
+    monkeypatch.setattr("tiltmeter.web.cells.FEWEST", 1)
     index = look(guards)
     view = View(by="outcome", tab="*", rows="word", columns="cue")
     seen: list[str] = []
     for number in range(1, page(index, view).pages + 1):
-        shown = [card.id for _, row in page(index, View(**_fields(view) | {"page": number})).rows for cell in row for card in cell.cards]
+        shown = [
+            card.id
+            for _, row in page(index, View(**_fields(view) | {"page": number})).rows
+            for cell in row
+            for card in cell.cards
+        ]
         assert len(shown) <= 4
         seen += shown
     assert len(seen) == len(set(seen)) == 36
@@ -158,7 +175,9 @@ def _fields(view: View) -> dict[str, object]:
 
 
 def test_the_address_holds_the_view() -> None:
-    view = View(tab="a b", value="ma&le", split="1", text="x=y", sort="surprise", per="3", levels=(("mode", "*"),), page=4)
+    view = View(
+        tab="a b", value="ma&le", split="1", text="x=y", sort="surprise", per="3", levels=(("mode", "*"),), page=4
+    )
     from urllib.parse import parse_qsl
 
     assert View.parse(dict(parse_qsl(view.address(page=4)[1:]))) == view

@@ -50,7 +50,9 @@ def stranger(guards: Path) -> Iterator[TestClient]:
 # the door
 
 
-@pytest.mark.parametrize("path", ["/", "/state", "/explore.css", "/blobs/0/x.png", "/?token=wrong", "/?token=", "/no/such"])
+@pytest.mark.parametrize(
+    "path", ["/", "/state", "/explore.css", "/blobs/0/x.png", "/?token=wrong", "/?token=", "/no/such"]
+)
 def test_nothing_is_there_without_the_token(stranger: TestClient, path: str) -> None:
     stranger.cookies.clear()
     answer = stranger.get(path)
@@ -68,7 +70,9 @@ def test_the_token_becomes_a_cookie_and_leaves_the_address(stranger: TestClient)
     assert stranger.get("/").status_code == 200
 
 
-@pytest.mark.parametrize("host", ["evil.example", f"evil.example:{PORT}", "127.0.0.1", "127.0.0.1:1", f"localhost.evil:{PORT}", ""])
+@pytest.mark.parametrize(
+    "host", ["evil.example", f"evil.example:{PORT}", "127.0.0.1", "127.0.0.1:1", f"localhost.evil:{PORT}", ""]
+)
 def test_another_host_name_opens_nothing(pictures: TestClient, host: str) -> None:
     assert pictures.get("/", headers={"Host": host}).status_code == 421
     assert pictures.get(f"/?token={TOKEN}", headers={"Host": host}).status_code == 421
@@ -79,11 +83,18 @@ def test_it_can_only_be_read(pictures: TestClient, method: str) -> None:
     assert pictures.request(method, "/").status_code == 405
 
 
-@pytest.mark.parametrize("path", ["/", "/state", "/explore.js", "/no/such", "/blobs/0/../../run.sqlite", "/output/0/none"])
+@pytest.mark.parametrize(
+    "path", ["/", "/state", "/explore.js", "/no/such", "/blobs/0/../../run.sqlite", "/output/0/none"]
+)
 def test_every_answer_has_the_headers(pictures: TestClient, path: str) -> None:
     headers = pictures.get(path).headers
     policy = headers["content-security-policy"]
-    assert policy.startswith("default-src 'none';") and "unsafe" not in policy and "data:" not in policy and "http" not in policy
+    assert (
+        policy.startswith("default-src 'none';")
+        and "unsafe" not in policy
+        and "data:" not in policy
+        and "http" not in policy
+    )
     assert "script-src 'self'" in policy and "frame-ancestors 'none'" in policy
     assert headers["x-content-type-options"] == "nosniff" and headers["cross-origin-resource-policy"] == "same-origin"
     assert headers["referrer-policy"] == "no-referrer"
@@ -139,7 +150,10 @@ def test_a_broken_picture_is_said_and_the_rest_is_shown(broken: Path) -> None:
     for web in client(broken):
         page = web.get("/?tab=*")
         assert page.status_code == 200
-        answers = {key: web.get(source).status_code for key, source in re.findall(r'data-key="(\S+?)"[^<]*<img src="(\S+?)"', page.text, re.DOTALL)}
+        answers = {
+            key: web.get(source).status_code
+            for key, source in re.findall(r'data-key="(\S+?)"[^<]*<img src="(\S+?)"', page.text, re.DOTALL)
+        }
         bad = [key for key, status in answers.items() if status == 404]
         assert len(bad) >= 2 and len(answers) > len(bad)
         said = [web.get(f"/output/{key.replace('-', '/', 1)}").text for key in bad]
@@ -171,19 +185,32 @@ def test_what_models_wrote_stays_text(words: TestClient) -> None:
     keys = re.findall(r'href="/output/(\S+?)\?', grid)
     pages = [grid, *(words.get(f"/output/{key}").text for key in keys)]
     found = "".join(pages)
-    assert "document.title=&#39;owned&#39;" in found and "{{ 7*7 }}" in found and "⟨U+202E⟩" in found and "⟨U+001B⟩" in found
+    assert (
+        "document.title=&#39;owned&#39;" in found
+        and "{{ 7*7 }}" in found
+        and "⟨U+202E⟩" in found
+        and "⟨U+001B⟩" in found
+    )
     assert not re.search("[\u202a-\u202e\u2066-\u2069\x1b\ufeff]", found)
     for page in pages:
         for tag, attributes in Tags(page).tags:
             assert tag not in ("iframe", "base", "style", "object", "embed", "title2")
             assert not any(name.startswith("on") for name in attributes)
-            assert all(not str(attributes.get(name) or "").startswith(("javascript:", "data:", "http")) for name in ("href", "src"))
+            assert all(
+                not str(attributes.get(name) or "").startswith(("javascript:", "data:", "http"))
+                for name in ("href", "src")
+            )
             assert tag != "script" or attributes == {"src": "/explore.js"}
     assert all(any(text.split("\u202e")[0].strip() in Tags(page).text for page in pages) for text in HOSTILE)
 
 
 def test_what_is_in_the_address_stays_text(words: TestClient) -> None:
-    for query in ("text=<script>alert(1)</script>", "tab=\"><script>alert(1)</script>", "value=<b>", "f.class=<script>alert(1)</script>"):
+    for query in (
+        "text=<script>alert(1)</script>",
+        'tab="><script>alert(1)</script>',
+        "value=<b>",
+        "f.class=<script>alert(1)</script>",
+    ):
         assert "<script>alert" not in words.get(f"/?{query}").text
     answer = words.get("/?columns=<script>alert(1)</script>")
     assert answer.status_code == 404 and "<script>alert" not in answer.text and "no factor" in answer.text
@@ -207,7 +234,9 @@ def test_it_says_how_many_outputs_there_are(pictures: TestClient) -> None:
 def test_several_protocols_have_a_page_each(guards: Path, texts: Path) -> None:
     for web in client(guards, texts):
         first, second = web.get("/").text, web.get("/?study=1").text
-        assert 'href="/?study=1"' in first and "<h1>Guards</h1>" in first and "<h1>Gendered role selection</h1>" in second
+        assert (
+            'href="/?study=1"' in first and "<h1>Guards</h1>" in first and "<h1>Gendered role selection</h1>" in second
+        )
 
 
 # the command

@@ -49,7 +49,7 @@ def estimates(store: Store, protocol: Protocol, variant: str = "default") -> lis
                 replace(
                     estimate, protocol=protocol.name, subject=subject, instrument=annotator, variant=variant, signature=mark,
                     condition={**stratum, **estimate.condition}, family=family,
-                    note=joined(estimate.note, measured.note(annotator)) or "",
+                    note=joined(estimate.note, None if estimate.value is None else measured.note(annotator)) or "",
                 )
             )  # fmt: skip
     return _adjusted(found)

@@ -25,6 +25,7 @@ VERBS = {
     "validate": "Judges against people; what people are to annotate.",
     "compare": "Runs of one protocol against one another: subjects, dates, prompts.",
     "export": "Write the tables of a run as Parquet, CSV or JSON lines.",
+    "selftest": "Planted models of each protocol: is what was planted found?",
     "doctor": "What is installed, reachable and missing, and what to type.",
     "serve": "Serve a planted model over loopback, to test with.",
 }

@@ -47,6 +47,8 @@ def command(protocol: str, as_json: bool, models: tuple[str, ...], trials: str |
         click.echo(f"with --where {other['factor']}={other['level']}: {other['trials']:,} trials{change}")
     _calls(found)
     _models(found["models"])
+    for line in found["misfits"]:
+        click.echo(f"warning: a run is refused: {line}")
     for line in found["waiting"]:
         click.echo(f"waiting: {line}")
     _design(found)

@@ -12,12 +12,13 @@ from ..errors import Incapable
 from ..records import Reply, Request
 
 # The most tokens that one picture is billed as: gpt-4o-mini, 2,833 and 5,667 for each of up to eight tiles (OpenAI's guide to
-# vision, 2026); the other models that are known here stay below 5,000.
+# vision, as github.com/autogenhub/autogen/pull/57 has it); other models have up to 15,000 (huggingface.co/datasets/JOHNISKING/
+# image-token-cost, 12 megapixels).
 PICTURE_TOKENS = 50_000
 
 
-# The most tokens that a generated picture is billed as: gpt-image-1, 6,240 for 1024x1536 in high quality (OpenAI's guide to
-# image generation, 2026), with room for models that think before they draw.
+# The most tokens that a generated picture is billed as: gpt-image-2 in high quality, 7,024 for 1024x1024 and 13,342 for
+# 3840x2160 (by the formula of community.openai.com/t/1382699), with room for models that think before they draw.
 DRAWN_TOKENS = 16_000
 
 

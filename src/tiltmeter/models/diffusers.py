@@ -177,7 +177,8 @@ class Diffusers(Model):
             said = " ".join(str(error).split())
             if isinstance(error, MemoryError) or _FULL.search(said):
                 raise ModelError(self._too_large()) from None
-            sought = "" if self._named.folder or self._pipeline else f" (no folder {self._named.where} is here, so the Hub's is meant)"
+            on_hub = self._named.folder is None and self._pipeline is None
+            sought = f" (no folder {self._named.where} is here, so the Hub's is meant)" if on_hub else ""
             raise ModelError(
                 f"diffusers cannot {doing} {self.name}{sought}: {said[:400] or type(error).__name__}"
             ) from None

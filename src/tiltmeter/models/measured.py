@@ -21,16 +21,19 @@ def note(annotator: str) -> str:
 
 
 def rates(judge: str) -> Mapping[str, Any]:
-    """`on`, `date`, `method`, `pictures`, and `rates`: what was right, of how many, how often, with the interval's ends."""
+    """`on`, `with`, `date`, `method`, and `rates`: right about what, how often, the interval's ends, of how many pictures.
+
+    A rate that is not `brief` is left out of notes.
+    """
     return tomllib.loads(Path(__file__).with_name(f"{judge}.toml").read_text(encoding="utf-8"))
 
 
 @lru_cache
 def _sentence(judge: str) -> str:
     found = rates(judge)
-    each = [f"{row['name']} {_share(row['share'])} [{_share(row['low'])}, {_share(row['high'])}] of {row['pictures']}"
-            for row in found["rates"]]  # fmt: skip
-    return f"the judge {judge} errs; on {found['on']} it was right about {', '.join(each)} ({found['date']})"
+    each = [f"{row['name']} {_share(row['share'])} [{_share(row['low'])}, {_share(row['high'])}]"
+            for row in found["rates"] if row["brief"]]  # fmt: skip
+    return f"the judge {judge} errs: right about {', '.join(each)} on {found['on']}"
 
 
 def _share(share: float) -> str:

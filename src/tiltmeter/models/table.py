@@ -26,6 +26,8 @@ _INNER = {"price": ("prompt", "completion", "picture", "date", "source"), "retir
 _NEEDED = {"price": ("date",), "retirement": ("on",)}
 _PRICE = "price = { prompt = 2.5, completion = 10, date = 2026-11-21 }, or { picture = 0.04, date = 2026-11-21 }"
 _TAKES = ("temperature", "top_p", "seed", "begin", "schema", "vision", "logprobs", "think_off")
+DRAW = ("bfl", "diffusers", "fal", "folder", "ideogram", "replicate")  # kinds that make pictures only
+WRITE = ("anthropic", "builtin", "file", "gguf", "litellm", "planted-rewriter")  # kinds that make text only
 # The dialects' names for what can be left out.
 _LEFT_OUT = {"temperature": ("temperature",), "top_p": ("top_p",), "seed": ("seed",), "schema": ("response_format",),
              "begin": ("begin", "continue_final_message")}  # fmt: skip
@@ -99,6 +101,15 @@ def find(name: str, among: Mapping[str, Listed] | None = None) -> Listed | None:
     kind, _, bare = name.partition(":")
     return among.get(name) or next(
         (row for row in among.values() if row.name.startswith(f"{kind}:") and bare in row.aliases), None)  # fmt: skip
+
+
+def makes(name: str) -> tuple[str, ...]:
+    """What comes out of a model, as in `Model.makes`: by its kind or its row; both where only its server knows."""
+    kind, row = name.partition(":")[0], find(name)
+    modality = row.modality if row and not row.own and kind not in (*DRAW, *WRITE) else ""
+    if kind in DRAW or modality == "image":
+        return ("pictures",)
+    return ("text",) if kind in WRITE or modality == "text" else ("text", "pictures")
 
 
 def refuse_retired(row: Listed, today: date | None = None) -> None:

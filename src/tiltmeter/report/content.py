@@ -18,8 +18,9 @@ from ..store import Store
 from ..tables import SEVERAL
 from . import cards, examples, findings, numerals, pictures, reading, subjects, tables, visible
 from .figures import figures
-from .parts import Content, Pairs, Section, Signature
+from .parts import Content, Finding, Pairs, Section, Signature
 
+RANK = ("tilt", "undecided", "none", "shown", "unmeasured")  # verdicts, as they come first
 CARDS = 8  # headline findings on the first screen; the rest are in the tables
 PROMPTS = 4  # prompts shown as examples
 FEW = 4  # levels of a factor whose every combination deserves an example prompt
@@ -49,9 +50,9 @@ def build(store: Store, protocol: Protocol, estimates: Sequence[Estimate]) -> Co
         protocol=f"{protocol.name}/{protocol.version}",
         date=max(dates)[:10] if dates else "",
         version=__version__,
-        lead=findings.lead(audits[0]) if audits else "",
-        findings=tuple(headline[:CARDS]),
-        more_findings=max(0, len(headline) - CARDS),
+        lead=" ".join(filter(None, [findings.lead(audits[0]) if audits else "", _shown_of(headline)])),
+        findings=tuple(_first(headline)),
+        more_findings=len(headline) - len(_first(headline)),
         cautions=CAUTIONS,
         design=_design(store, protocol, trials, annotators, frozen),
         prompts=_prompts(protocol, estimates),
@@ -70,6 +71,25 @@ def build(store: Store, protocol: Protocol, estimates: Sequence[Estimate]) -> Co
         "A sampled model gives other draws; what must agree is what lies within the intervals.",
     )
     return replace(visible.all_visible(content), run_info=_info(protocol, known, trials, annotators, frozen))
+
+
+def _first(found: Sequence[Finding]) -> list[Finding]:
+    """What the first screen has room for: as many of each headline measure, of these tilts first, in their order."""
+    if len(found) <= CARDS:
+        return list(found)
+    of: dict[str, list[Finding]] = {}
+    for one in sorted(found, key=lambda one: RANK.index(one.verdict)):
+        of.setdefault(one.measure, []).append(one)
+    kept = {name: rows[: max(1, CARDS // len(of))] for name, rows in of.items()}
+    return [one for name in dict.fromkeys(one.measure for one in found) for one in kept[name]]
+
+
+def _shown_of(found: Sequence[Finding]) -> str:
+    """How many of all findings are tilts, where the first screen has not room for all."""
+    if len(found) <= CARDS:
+        return ""
+    tilts = sum(one.verdict == "tilt" for one in found)
+    return f"A difference was found in {tilts} of {len(found)} places; of each measure those stand first here."
 
 
 def _section(audit: reading.Audit) -> Section:
@@ -134,7 +154,8 @@ def _prompts(protocol: Protocol, estimates: Sequence[Estimate]) -> Pairs:
     """A prompt for each combination of the factors that have few levels, of the languages that were asked."""
     asked = {e.condition["language"] for e in estimates if "language" in e.condition}
     cells = [cell for cell in protocol.cells if not asked or cell.get("language") in asked]
-    names = [name for name in protocol.factors if len({cell[name] for cell in cells}) <= FEW]
+    few = [name for name in protocol.factors if len({cell[name] for cell in cells}) <= FEW]
+    names = [protocol.tally] if protocol.tally else few
     first: dict[str, str] = {}
     for cell in cells:
         first.setdefault(" · ".join(f"{name}: {cell[name]}" for name in names), protocol.words(cell))

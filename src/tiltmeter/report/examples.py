@@ -34,6 +34,9 @@ LEFT JOIN labels l ON l.output = o.trial AND l.annotator = ? AND l.attribute = ?
 _BY_OUTCOME = (
     "SELECT o.trial, t.subject, t.mode, o.outcome, 0 FROM outputs o JOIN trials t ON t.id = o.trial ORDER BY o.trial"
 )
+_ANYTHING = (
+    "SELECT 1 FROM outputs o JOIN trials t ON t.id = o.trial WHERE o.text || o.blob || o.call || t.prompt != '' LIMIT 1"
+)
 _ONE = """
 SELECT t.factors, t.prompt, t.begin, o.outcome, o.text, o.call, o.trial, o.blob
 FROM outputs o JOIN trials t ON t.id = o.trial WHERE o.trial = ?
@@ -42,6 +45,10 @@ Group = tuple[str, str, str]  # subject, mode, label
 
 
 def examples(store: Store, protocol: Protocol, limit: int = LIMIT) -> Examples:
+    if not next(store.rows(_ANYTHING), None):
+        (total,) = next(store.rows("SELECT count(*) FROM outputs"))
+        return Examples(f"{total:,} labels or counts were imported without their outputs." if total else _rule("", 0, 0, 0),
+                        (), 0, total)  # fmt: skip
     first = _main(store, protocol)
     values = "SELECT count(DISTINCT value) FROM labels WHERE annotator = ? AND attribute = ? AND current"
     by_label = next(store.rows(values, first))[0] <= MANY

@@ -77,13 +77,13 @@ def _finding(audit: Audit, spec: MeasureSpec, estimate: Estimate, number: int) -
     found = verdict(estimate, spec.null)
     mark = audit.marks.get(estimate.signature, "")
     parts = [*audit.named(estimate)[1:], *reading.key(estimate)]
-    about = " · ".join(f"{name}: {level}" for name, level in parts)
+    about = " · ".join(f"{name}: {level}" for name, level in parts if level)
     digits = reading.places(estimate, spec)
     return Finding(
         estimate.subject, about, found, _chip(spec, estimate, found), reading.value(estimate, spec, digits),
         reading.interval(estimate, spec, digits), _sentence(audit, spec, estimate, found),
         tuple(_sure(audit, spec, estimate)), tuple(_warnings(audit, spec, estimate)),
-        forest.gauge(audit, spec, estimate, reading.slug("gauge", estimate.variant, number)), mark, estimate.signature,
+        forest.gauge(audit, spec, estimate, reading.slug("gauge", estimate.variant, number)), mark, estimate.signature, spec.name,
     )  # fmt: skip
 
 

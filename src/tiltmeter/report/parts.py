@@ -154,6 +154,7 @@ class Finding:
     gauge: Plot | None
     mark: str
     signature: str
+    measure: str
 
 
 @dataclass(frozen=True, slots=True)

@@ -32,8 +32,8 @@ _LABELS = ("SELECT annotator, attribute, value FROM labels WHERE output = ? AND 
 
 
 def grids(store: Store, protocol: Protocol) -> tuple[PictureGrid, ...]:
-    """A grid for each subject; none for a protocol of texts."""
-    if protocol.modality != "image":
+    """A grid for each subject; none for a protocol of texts, and where the run has labels only."""
+    if protocol.modality != "image" or not next(store.rows("SELECT 1 FROM outputs WHERE blob != '' LIMIT 1"), None):
         return ()
     across = contrasted(protocol)
     by_subject: dict[str, dict[str, dict[str, list[Any]]]] = {}

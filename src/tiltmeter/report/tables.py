@@ -13,6 +13,7 @@ from .parts import Column, Pairs, Table
 from .reading import Audit
 
 GROUP = Column("group", brief=True)
+ENDINGS = {"_plugin": "as it is, with what chance gives", "_difference": "less that of the base prompt"}
 MARK = Column("signature", "mark", True, "written out under the table")
 
 
@@ -30,8 +31,18 @@ def tables(audit: Audit, prefix: str) -> Iterator[Table]:
     known = {reading.OUTCOME_RATE} | {spec.name for spec in audit.protocol.measures}
     known |= {f"{name}{end}" for name in known for end in (reading.BOUNDS, reading.CORRECTED)}
     for name in dict.fromkeys(e.measure for e in audit.estimates if e.measure not in known):
-        title = "probability that the options take up among all continuations" if name == reading.CAPTURED else name
-        yield from _measure(audit, name, title, prefix)
+        yield from _measure(audit, name, _title(audit, name), prefix)
+
+
+def _title(audit: Audit, name: str) -> str:
+    """Of a measure that the protocol does not declare: what is measured beside a declared one, else its name."""
+    if name == reading.CAPTURED:
+        return "probability that the options take up among all continuations"
+    for ending, words in ENDINGS.items():
+        spec = audit.spec(name.removesuffix(ending)) if name.endswith(ending) else None
+        if spec:
+            return f"{words}: {spec.text or spec.name}"
+    return name
 
 
 def _measure(audit: Audit, name: str, title: str, prefix: str) -> Iterator[Table]:
@@ -44,7 +55,7 @@ def _measure(audit: Audit, name: str, title: str, prefix: str) -> Iterator[Table
         by = reading.grouping(estimate)
         (many.setdefault(by, []) if by in fine else few).append(estimate)
     if few:
-        yield _table(audit, reading.together(few), reading.slug(prefix, name), title, folded=False)
+        yield _table(audit, reading.together(few), reading.slug(prefix, name), title, folded=len(few) > reading.MANY)
     for by, estimates in many.items():
         named = f"{title}, by {', '.join(by)}" if by else title
         heading = f"{named}: {len({reading.key(e) for e in estimates})} rows, from the highest to the lowest"

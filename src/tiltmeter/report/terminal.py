@@ -10,6 +10,7 @@ from rich.padding import Padding
 from rich.table import Table as Grid
 from rich.text import Text
 
+from . import numerals
 from .parts import Content, Finding, Table
 
 WIDTH = 100
@@ -78,15 +79,31 @@ def print_one(table: Table, console: Console) -> None:
 
 def _table(table: Table, console: Console) -> None:
     console.print(Text(f"\n{table.title}", "bold"), width=_width(console))
-    console.print(_grid(table, _width(console)), width=_width(console))
+    grid = _grid(table, _width(console))
+    if grid:
+        console.print(grid, width=_width(console))
+    else:
+        _listed(table, console)
     if table.about:
         console.print(Text(f"  {table.about}", "dim"), width=_width(console))
     for letter, text in table.notes:
         console.print(Text(f"  {letter}  {text}", "dim"), width=_width(console))
 
 
-def _grid(table: Table, width: int) -> Grid:
-    """The brief columns; model, instrument, mode and language share one. Numbers are broken only where they must be."""
+def _listed(table: Table, console: Console) -> None:
+    """A table with more numbers than the width has room for: a paragraph a row; zeros are summed up at its end."""
+    brief = [place for place, column in enumerate(table.columns) if column.brief]
+    for row in table.rows:
+        texts = [row[place] for place in brief if table.columns[place].kind == "text"]
+        numbers = [f"{SHORT.get(table.columns[place].name, table.columns[place].name)} {row[place]}"
+                   for place in brief if table.columns[place].kind != "text" and row[place] not in ("0", numerals.NOTHING)]  # fmt: skip
+        numbers += ["all others 0"] * ("0" in row)
+        console.print(Text(f"  {' · '.join(texts)}"), width=_width(console))
+        console.print(Padding(Text(", ".join(numbers)), (0, 0, 0, 4)), width=_width(console))
+
+
+def _grid(table: Table, width: int) -> Grid | None:
+    """The brief columns; model, instrument, mode and language share one. None where the numbers would have to be broken."""
     brief = [place for place, column in enumerate(table.columns) if column.brief]
     group = [place for place in brief if table.columns[place].name == "group"]
     texts = [place for place in brief if table.columns[place].kind == "text" and place not in group]
@@ -98,12 +115,13 @@ def _grid(table: Table, width: int) -> Grid:
         [*(" · ".join(row[p] for p in places) for places in together), *(row[p] for p in rest)] for row in table.rows
     ]
     numbers = sum(max(len(row[place]) for row in [names, *rows]) + 2 for place in range(len(together), len(names)))
+    if numbers + LABEL * len(together) > width:
+        return None
     grid = Grid(box=SIMPLE_HEAD, pad_edge=False, collapse_padding=True)
     for place, name in enumerate(names):
         number = place >= len(together)
         right = number and table.columns[rest[place - len(together)]].kind == "number"
-        fits = numbers + LABEL * len(together) <= width
-        grid.add_column(Text(name), justify="right" if right else "left", overflow="fold", no_wrap=number and fits)
+        grid.add_column(Text(name), justify="right" if right else "left", overflow="fold", no_wrap=number)
     for row in rows:
         grid.add_row(*map(Text, row))
     return grid

@@ -30,7 +30,9 @@ _CALL = """
 SELECT purpose, model, outcome, substr(text, 1, 20001), substr(raw, 1, 20001), revised, served, fingerprint, prompt_tokens,
 completion_tokens, cost, omitted, date, alternatives, request FROM calls
 """
-_LABELS = "SELECT annotator, attribute, position, value, weight, date FROM labels WHERE output = ? AND current ORDER BY 1, 2, 3, id"
+_LABELS = """
+SELECT annotator, attribute, position, value, weight, date FROM labels WHERE output = ? AND current ORDER BY 1, 2, 3, id
+"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -185,9 +187,10 @@ def _probabilities(alternatives: str) -> str:
                       for token in best)  # fmt: skip
 
 
-def _signatures(source: Source, subject: str, mode: str, levels: Mapping[str, str], labels: Sequence[Said]) -> Iterator[str]:
+def _signatures(
+    source: Source, subject: str, mode: str, levels: Mapping[str, str], labels: Sequence[Said]
+) -> Iterator[str]:
     stratum = {"mode": mode} | ({"language": levels["language"]} if levels.get("language") else {})
     frozen = source.store.get("frozen", {})
     for annotator in dict.fromkeys(one.annotator for one in labels):
         yield signature.short(source.protocol, subject, annotator, stratum, 1, "default", frozen)
-

@@ -26,6 +26,7 @@ from .. import registry
 from ..errors import UsageError
 from ..gold import HUMAN, VOTE
 from ..protocol import EVERY, Protocol
+from ..records import OUTCOMES
 from ..report.pictures import contrasted
 from ..store import Store
 from ..tables import SEVERAL, Row
@@ -95,6 +96,7 @@ class Index:
         self.attributes: tuple[str, ...] = ()
         self._lead: dict[tuple[int, str], str] = {}
         self._ready: set[str] = set()
+        self._counted: dict[str, dict[str, float]] = {}
         self._versions: list[Any] = []
         self._read = -math.inf
         self._db = sqlite3.connect(":memory:", isolation_level=None)
@@ -109,6 +111,28 @@ class Index:
         if name in self.factors:
             return f"c.f{self.factors.index(name)}"
         raise UsageError(f"There is no factor '{name}'. There is: {', '.join((*self.factors, 'subject', 'mode'))}.")
+
+    def levels(self, name: str) -> dict[str, float]:
+        """Level → outputs, of a factor, the mode, the subject or the outcome; counted once."""
+        if name not in self._counted:
+            found = self.rows(f"SELECT {self.column(name)}, count(*) FROM card c GROUP BY 1 ORDER BY 2 DESC, 1")
+            self._counted[name] = dict(found)
+        return self._counted[name]
+
+    def values(self, attribute: str) -> dict[str, float]:
+        """Value → labels (sums of weights), of an attribute whose labels are ready: the protocol's own first, the commonest
+        first."""
+        key = f"\n{attribute}"  # no factor is called so
+        if key not in self._counted:
+            query = "SELECT value, sum(weight) FROM label WHERE attribute = ? GROUP BY 1 ORDER BY 2 DESC, 1"
+            found = self.rows(query, (attribute,))
+            self._counted[key] = dict(sorted(found, key=lambda one: one[0] in OUTCOMES))
+        return self._counted[key]
+
+    @property
+    def several(self) -> tuple[str, ...]:
+        """Factors with more than one level among the outputs."""
+        return tuple(name for name in self.factors if len(self.levels(name)) > 1)
 
     @cached_property
     def cells(self) -> dict[tuple[str, ...], Row]:
@@ -126,7 +150,7 @@ class Index:
 
     def _fill(self) -> None:
         self._db.executescript(_TABLES.format(factors="".join(f", f{n} TEXT" for n in range(len(self.factors)))))
-        self._ready, self._lead = set(), {}
+        self._ready, self._lead, self._counted = set(), {}, {}
         marks = ",".join("?" * (8 + len(self.factors)))
         names = "run, id, subject, mode, sample, outcome, blob, condition"
         columns = "".join(f", f{n}" for n in range(len(self.factors)))

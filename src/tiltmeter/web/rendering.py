@@ -11,11 +11,10 @@ from pathlib import Path
 from typing import Any
 
 from ..report.visible import visible
-from . import page, view
+from . import parts, view
 from .detail import Detail
 
 ASSETS = Path(__file__).parent / "templates"
-SIDE = 384  # pixels of a picture in the grid, at most
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,9 +41,8 @@ def policy(inline: bool) -> str:
         return ("default-src 'none'; style-src 'self'; script-src 'self'; img-src 'self'; connect-src 'self'; form-action 'self';"
                 " base-uri 'none'; frame-ancestors 'none'")  # fmt: skip
     style, script = (_hash(asset(name)) for name in ("explore.css", "explore.js"))
-    return (
-        f"default-src 'none'; style-src '{style}'; script-src '{script}'; img-src 'self' file:; form-action 'none'; base-uri 'none'"
-    )
+    return (f"default-src 'none'; style-src '{style}'; script-src '{script}'; img-src 'self' file:; form-action 'none';"
+            " base-uri 'none'")  # fmt: skip
 
 
 def _hash(text: str) -> str:
@@ -59,7 +57,7 @@ def _environment() -> Any:
     made = Environment(loader=FileSystemLoader(ASSETS), autoescape=True, undefined=StrictUndefined, trim_blocks=True,
                        lstrip_blocks=True, finalize=_shown)  # fmt: skip
     made.globals |= {"asset": lambda name: Markup(asset(name)), "policy": policy, "ALL": view.ALL, "SORTS": view.SORTS,
-                     "PER_ROW": view.PER_ROW, "HEIGHTS": view.HEIGHTS, "RULE": RULE, "NONE": page.NONE}  # fmt: skip
+                     "PER_ROW": view.PER_ROW, "HEIGHTS": view.HEIGHTS, "RULE": RULE, "NONE": parts.NONE}  # fmt: skip
     made.filters["count"] = lambda value: f"{value:,.0f}" if float(value).is_integer() else f"{value:,.1f}"
     made.filters["percent"] = lambda share: f"{100 * share:.0f} %"
     made.filters["places"] = lambda value: f"{100 * value:.3f}".rstrip("0").rstrip(".")
@@ -79,14 +77,15 @@ RULE = (
 )
 
 
-def grid(found: page.Page, places: Places, studies: tuple[tuple[str, str], ...] = (), opened: Detail | None = None,
-         details: Mapping[str, Detail] | None = None, pages: Mapping[str, str] | None = None) -> str:  # fmt: skip
+def grid(found: parts.Page, places: Places, studies: tuple[tuple[str, str], ...] = (), opened: Detail | None = None,
+         details: Mapping[str, Detail] | None = None, pages: Mapping[str, Any] | None = None) -> str:  # fmt: skip
     """The page of a view. studies: (name, address) of other protocols' runs; opened: the output that is looked at.
 
     details: of each output by its key, where they stand in the page; pages: {previous, next} and addresses of tabs of files.
     """
-    return str(_environment().get_template("grid.html.j2").render(
-        page=found, view=found.view, places=places, studies=studies, opened=opened, details=details or {}, pages=pages))  # fmt: skip
+    template = _environment().get_template("grid.html.j2")
+    return str(template.render(page=found, view=found.view, places=places, studies=studies, opened=opened,
+                               details=details or {}, pages=pages))  # fmt: skip
 
 
 def part(found: Detail, places: Places) -> str:
@@ -102,6 +101,3 @@ def alone(found: Detail, places: Places, back: str) -> str:
 def message(text: str, places: Places) -> str:
     """A page that says one thing."""
     return str(_environment().get_template("message.html.j2").render(text=text, places=places))
-
-
-__all__ = ["Places", "alone", "asset", "grid", "message", "part", "policy"]

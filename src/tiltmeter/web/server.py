@@ -27,17 +27,22 @@ from ..pictures import Unusable
 from . import rendering
 from .detail import Detail, detail
 from .index import Index, opened
-from .page import Page, page
+from .page import page
+from .parts import Page
 from .thumbnails import Thumbnails, content
 from .view import View
 
 T = TypeVar("T")
 LOOPBACK = "127.0.0.1"
 HEADERS = {
-    "Content-Security-Policy": rendering.policy(inline=False), "X-Content-Type-Options": "nosniff", "Referrer-Policy": "no-referrer",
-    "Cross-Origin-Resource-Policy": "same-origin", "Cross-Origin-Opener-Policy": "same-origin", "X-Frame-Options": "DENY",
+    "Content-Security-Policy": rendering.policy(inline=False),
+    "X-Content-Type-Options": "nosniff",
+    "Referrer-Policy": "no-referrer",
+    "Cross-Origin-Resource-Policy": "same-origin",
+    "Cross-Origin-Opener-Policy": "same-origin",
+    "X-Frame-Options": "DENY",
     "Cache-Control": "no-store",
-}  # fmt: skip
+}
 KEPT = {"Cache-Control": "private, max-age=86400, immutable"}  # a blob's name is the hash of its content
 
 
@@ -236,5 +241,3 @@ def serve(folders: Sequence[Path | str], port: int, ready: Callable[[str], None]
             uvicorn.Server(config).run(sockets=[made])
     finally:
         explorer.close()
-
-

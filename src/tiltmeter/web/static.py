@@ -14,7 +14,8 @@ from ..pictures import Unusable
 from . import rendering
 from .detail import detail
 from .index import Index, opened
-from .page import Page, page
+from .page import page
+from .parts import Page
 from .thumbnails import Thumbnails, content
 from .view import View
 

@@ -11,7 +11,13 @@ from .. import pictures
 from ..errors import StoreError, UsageError
 
 BLOB = re.compile(r"[0-9a-f]{32}\.(png|jpg|webp|gif|bin)")
-TYPES = {"png": "image/png", "jpg": "image/jpeg", "webp": "image/webp", "gif": "image/gif", "bin": "application/octet-stream"}
+TYPES = {
+    "png": "image/png",
+    "jpg": "image/jpeg",
+    "webp": "image/webp",
+    "gif": "image/gif",
+    "bin": "application/octet-stream",
+}
 SIDE = 384  # pixels of the longer side: twice the default height, for dense screens
 ROOM = 64_000_000  # bytes that are kept; a thumbnail has 5 to 30 KB
 

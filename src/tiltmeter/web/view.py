@@ -48,7 +48,9 @@ class View:
         if "text" in found:
             found["text"] = found["text"].strip()[:LONGEST]
         levels = tuple((name[2:], value) for name, value in given.items() if name.startswith("f.") and value)
-        return cls(_number(given.get("study", "0")), page=max(1, _number(given.get("page", "1"))), levels=levels, **found)
+        return cls(
+            _number(given.get("study", "0")), page=max(1, _number(given.get("page", "1"))), levels=levels, **found
+        )
 
     def address(self, **changes: object) -> str:
         """The view, with changes, as the query of an address. Another tab or filter begins at its first page."""

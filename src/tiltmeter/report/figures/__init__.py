@@ -12,8 +12,10 @@ contrast. Colours are after Okabe and Ito (2008), Color Universal Design; templa
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 
 from ...protocol import MeasureSpec
+from ...tables import SEVERAL
 from ..parts import Figure, Heat, Plot, Stacked
 from ..reading import Audit
 from . import dumbbell, forest, heat, stacked
@@ -27,11 +29,22 @@ BUILDS: dict[str, Build] = {
 }
 
 
+OPEN = 6  # figures of a section; those that come later are folded
+
+
 def figures(audit: Audit, prefix: str) -> Iterator[Figure]:
     """The figures of one variant: each measure's, then every outcome."""
+    place = 0
+    for figure in _all(audit, prefix):
+        place += not figure.folded
+        yield replace(figure, folded=True) if place > OPEN else figure
+
+
+def _all(audit: Audit, prefix: str) -> Iterator[Figure]:
     for spec in audit.protocol.measures:
         if audit.of(spec.name) and (spec.figure != "forest" or spec.headline or spec.contrast):
-            yield from BUILDS[spec.figure](audit, spec, prefix)
+            for name in spec.figure.split(SEVERAL):
+                yield from BUILDS[name](audit, spec, prefix)
     yield from stacked.outcomes(audit, prefix)
 
 

@@ -1,16 +1,18 @@
 """Stacked outcomes: the share of every label in a condition, answers first and no-answers after, as one bar that sums to 1.
 
-By default for the attribute that each instrument is declared for, by stratum; for a measure that asks for it, by its groups.
+By default for the attribute that each instrument is declared for, by stratum; for a measure that asks for it, by its groups;
+for a measure of all attributes, base against cues of each attribute.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import groupby
 from xml.etree import ElementTree as ET
 
-from ...protocol import MeasureSpec
+from ...instruments.taxonomy import NOT_APPLICABLE
+from ...protocol import EVERY, MeasureSpec
 from ...records import OUTCOMES, Estimate
 from .. import numerals, reading
 from ..parts import Bar, Stacked
@@ -23,6 +25,7 @@ COLOURS = 7  # in the style sheet; further parts have them again, hatched
 ROOM = 30  # px that a number in a bar needs
 BARS = 48  # of a figure
 _DUST = 1e-6  # of a share: rounding of summed probabilities
+NO_ANSWERS = (*OUTCOMES, NOT_APPLICABLE)
 REST = "answer"  # what is not told apart: one of many words
 
 
@@ -38,6 +41,9 @@ class Counted:
 
 def build(audit: Audit, spec: MeasureSpec, prefix: str) -> Iterator[Stacked]:
     """The outcomes of a measure, by its groups."""
+    if spec.attribute == EVERY:
+        yield from _by_attribute(audit, spec, prefix)
+        return
     rows: dict[object, Counted] = {}
     for e in reading.together(audit.of(spec.name)):
         group = {name: level for name, level in reading.group(e).items() if name != spec.attribute}
@@ -46,6 +52,24 @@ def build(audit: Audit, spec: MeasureSpec, prefix: str) -> Iterator[Stacked]:
     name, table = reading.slug(prefix, spec.name, "figure"), reading.slug(prefix, spec.name)
     known = (*spec.among, *spec.values)
     yield from _pages(audit, list(rows.values()), known, name, f"every outcome of the labels “{spec.attribute}”", table)
+
+
+def _by_attribute(audit: Audit, spec: MeasureSpec, prefix: str) -> Iterator[Stacked]:
+    """Of a measure of all attributes a folded figure for each, with a bar for each level that its contrast compares."""
+    contrast = spec.contrast or {}
+    factor, across = contrast.get("factor", ""), (contrast.get("factor"), contrast.get("within"))
+    found: dict[tuple[str, ...], list[Counted]] = {}
+    for e in audit.of(spec.name):
+        group = reading.group(e)
+        if "attribute" in group:
+            about = tuple(level for name, level in group.items() if name not in across)
+            counted = Counted(e, group.get(factor, "all"), e.outcomes, sum(e.outcomes.values()))
+            found.setdefault(about, []).append(counted)
+    for about, rows in found.items():
+        name = reading.slug(prefix, spec.name, *about, "figure")
+        table = strata.table_id(audit, spec, reading.grouping(rows[0].estimate), prefix)
+        for figure in _pages(audit, rows, (), name, f"every label of {', '.join(about)}", table):
+            yield replace(figure, folded=True)
 
 
 def outcomes(audit: Audit, prefix: str) -> Iterator[Stacked]:
@@ -88,8 +112,8 @@ def stacked(audit: Audit, rows: Sequence[Counted], known: Iterable[str], name: s
             table: str = "") -> Stacked:  # fmt: skip
     """A bar a row; answers in the order in which they are declared, then the no-answers in theirs."""
     seen = dict.fromkeys(v for row in rows for v, count in row.counts.items() if count > _DUST * row.total)
-    answers = [v for v in dict.fromkeys((*known, *seen)) if v in seen and v not in OUTCOMES]
-    parts = (*answers, *(v for v in OUTCOMES if v in seen))
+    answers = [v for v in dict.fromkeys((*known, *seen)) if v in seen and v not in NO_ANSWERS]
+    parts = (*answers, *(v for v in NO_ANSWERS if v in seen))
     labels = strata.labels(audit, [row.estimate for row in rows])
     bars = [_bar(row, parts, labels) for row in sorted(rows, key=lambda r: _place(audit, r))]
     alone = all(bar.label == "all" for bar in bars) and len(labels) > 1

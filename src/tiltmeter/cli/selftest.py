@@ -1,0 +1,31 @@
+"""tiltmeter selftest [PROTOCOL …]"""
+
+from __future__ import annotations
+
+import json
+
+import click
+
+from .options import as_json
+
+
+@click.command()
+@click.argument("what", nargs=-1, metavar="[PROTOCOL]...")
+@as_json
+def command(what: tuple[str, ...], as_json: bool) -> int:
+    """Planted models of each protocol: is what was planted found? Exit code 1 where it is not."""
+    from .. import selfcheck
+
+    def told(check: selfcheck.Check) -> None:
+        if not as_json:
+            mark = "ok     " if check.ok else "WRONG  "
+            planted = f"planted {check.planted}, " if check.planted else ""
+            click.echo(f"{mark}{check.protocol}, {check.audit}: {check.what}: {planted}found {check.found}")
+
+    found = selfcheck.selftest(what, told)
+    wrong = sum(not check.ok for check in found)
+    if as_json:
+        click.echo(json.dumps({"schema": 1, "checks": [check.as_dict() for check in found]}, ensure_ascii=False))
+    else:
+        click.echo(f"{len(found) - wrong} of {len(found)} found as planted")
+    return 1 if wrong else 0

@@ -1,0 +1,100 @@
+"""What a page of the explorer is made of, as plain dataclasses."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from ..protocol import Protocol
+from .view import View
+
+LABEL, OUTCOME, SUBJECT, MODE = (
+    "label",
+    "outcome",
+    "subject",
+    "mode",
+)  # what is no factor and is grouped by all the same
+NONE = "not labelled"
+
+
+@dataclass(frozen=True, slots=True)
+class Bar:
+    """A part of a distribution. share: of the whole, 0 to 1; begin: where it begins; colour: a class of the style sheet."""
+
+    value: str
+    count: float
+    share: float
+    begin: float
+    colour: str
+
+
+@dataclass(frozen=True, slots=True)
+class Card:
+    """One output. blob: the name of its picture; text: its beginning; surprise: in bits, None without a label."""
+
+    run: int
+    id: str
+    blob: str
+    text: str
+    outcome: str
+    labels: tuple[str, ...]
+    colour: str
+    split: bool
+    surprise: float | None
+    about: str
+    language: str
+
+    @property
+    def key(self) -> str:
+        return f"{self.run}-{self.id}"
+
+
+@dataclass(frozen=True, slots=True)
+class Cell:
+    """total: outputs of the condition; found: of these, the ones that the filters leave."""
+
+    bars: tuple[Bar, ...]
+    total: int
+    found: int
+    cards: tuple[Card, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """An option: what it is called, how many there are, its address, whether it is chosen."""
+
+    value: str
+    count: int | None
+    address: str
+    chosen: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Filter:
+    """A factor that can be narrowed down. name: of the parameter."""
+
+    name: str
+    title: str
+    choices: tuple[Choice, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Page:
+    """view: with its defaults filled in. columns: (level, is it the baseline)."""
+
+    view: View
+    protocol: Protocol
+    pictures: bool
+    tabs: tuple[Choice, ...]
+    by: tuple[str, ...]
+    factors: tuple[str, ...]
+    columns: tuple[tuple[str, bool], ...]
+    rows: tuple[tuple[str, tuple[Cell, ...]], ...]
+    attributes: tuple[str, ...]
+    values: tuple[Choice, ...]
+    outcomes: tuple[Choice, ...]
+    filters: tuple[Filter, ...]
+    found: int
+    total: int
+    pages: int
+    missing: int
+    notes: tuple[str, ...]
