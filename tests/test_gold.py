@@ -169,7 +169,8 @@ def judged(run: Made) -> Made:
 def test_a_sample_is_stratified_random_and_oversamples_disagreement(judged: Made) -> None:
     found = sheet.draw(judged.store, ROLES, 40)
     assert (found.attribute, found.by, len(found.rows)) == ("pronoun", ("order", "class"), 40)
-    assert (found.random, found.disagreeing) == (28, 12 - _random_disagreeing(found))
+    assert found.random + found.disagreeing == 40
+    assert found.disagreeing + _random_disagreeing(found) == 12  # all 12 disputed ones: at random or on purpose
     assert {row["value"] for row in found.rows} == {""}
     assert not any("planted" in str(row) for row in found.rows)  # who answered is not shown
     trials = {trial: json.loads(factors) for trial, _, _, factors in judged.store.asked()}

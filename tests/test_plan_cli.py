@@ -243,7 +243,9 @@ def test_a_model_that_draws_where_text_is_asked_for_is_told_and_the_reverse(
 ) -> None:
     arguments = [protocol, "-m", model, *(part for judge in judges for part in ("--judge", judge))]
     assert main(["plan", *arguments, "--limit", "1", *(("--language", "en") if protocol == "roles" else ())]) == 0
-    said = [line.partition("is refused: ")[2] for line in capsys.readouterr().out.splitlines() if "is refused: " in line]
+    said = [
+        line.partition("is refused: ")[2] for line in capsys.readouterr().out.splitlines() if "is refused: " in line
+    ]
     assert [line.startswith(start) for line, start in zip(said, told, strict=True)] == [True] * len(told)
 
 
@@ -254,7 +256,12 @@ def test_what_a_kind_makes_is_what_its_models_say(
     for provider in PROVIDERS.values():
         monkeypatch.setenv(provider.keys[0], "sk-none")
     (tmp_path / "manifest.csv").write_text("file,prompt,sample\n", encoding="utf-8")
-    names = {"folder": str(tmp_path), "file": str(tmp_path / "manifest.csv"), "planted-rewriter": "", "replicate": "a/b"}
+    names = {
+        "folder": str(tmp_path),
+        "file": str(tmp_path / "manifest.csv"),
+        "planted-rewriter": "",
+        "replicate": "a/b",
+    }
     seen = []
     for kind in kinds:
         try:

@@ -22,8 +22,8 @@ from .planning import Choices
 from .protocol import Protocol
 from .records import SUBJECT, Answered, Output, Reply, Request, Trial
 
-RULE = ("tokens, estimated: a quarter of an ASCII character, one for any other, 8 a message, 1,500 a picture shown; completions at "
-        "their limit, 7,024 a picture drawn. "
+RULE = ("tokens, estimated: a quarter of an ASCII character, one for any other, 8 a message, 1,500 a picture shown; "
+        "completions at their limit, 7,024 a picture drawn. "
         "'most': every judge as often as it may be asked, a token a byte (what --max-cost reserves)")  # fmt: skip
 TURN = 8  # tokens that a message has beside its text
 # Tokens of a picture of 1,024 × 1,024 that is shown. By the providers' guides: width · height ÷ 750 = 1,398 with Claude

@@ -125,9 +125,14 @@ def _pick(pool: Mapping[str, _Output], by: Sequence[str], number: int, random: R
         random.shuffle(part)
     split = sum(one.disagree for one in pool.values())
     extra = min(int(number * DISAGREEING), split)
-    first = _shared(strata, min(number - extra, len(pool)))
-    rest = {key: [one for one in strata[key][first[key] :] if one.disagree] for key in strata}
-    more = _shared(rest, min(extra, sum(map(len, rest.values()))))
+    while True:
+        first = _shared(strata, min(number - extra, len(pool)))
+        rest = {key: [one for one in strata[key][first[key] :] if one.disagree] for key in strata}
+        left = sum(map(len, rest.values()))
+        if left >= extra:
+            break
+        extra = left  # the random part has taken the others of them
+    more = _shared(rest, extra)
     found: dict[str, tuple[float, str]] = {}
     for key, part in strata.items():
         chosen = [(one, RANDOM) for one in part[: first[key]]]

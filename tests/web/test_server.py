@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import sys
 from collections.abc import Iterator
 from html.parser import HTMLParser
 from pathlib import Path
@@ -221,7 +222,8 @@ def test_what_is_in_the_address_stays_text(words: TestClient) -> None:
 def test_an_opened_output_stands_in_the_page(pictures: TestClient) -> None:
     key = re.findall(r'data-key="(\S+?)"', pictures.get("/").text)[0]
     assert f'<article class="detail" data-key="{key}"' in pictures.get(f"/?open={key}").text
-    assert '<article class="detail"' not in pictures.get("/?open=0-none").text
+    for wrong in ("0-none", "²-x", "99-x", "-", "0-"):
+        assert '<article class="detail"' not in pictures.get("/", params={"open": wrong}).text
     part = pictures.get(f"/output/{key.replace('-', '/', 1)}", headers={"X-Part": "1"}).text
     assert part.startswith("<article") and "<html" not in part
 
@@ -248,6 +250,14 @@ def test_a_port_in_use_is_said(guards: Path) -> None:
         number = taken.getsockname()[1]
         with pytest.raises(UsageError, match=f"Port {number} cannot be used: .* --port 0"):
             bound(number)
+
+
+def test_a_missing_extra_is_said(guards: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "uvicorn", None)
+    monkeypatch.delitem(sys.modules, "tiltmeter.web.server")
+    monkeypatch.delattr("tiltmeter.web.server")
+    done = CliRunner().invoke(group, ["explore", str(guards), "--no-browser"])
+    assert done.exit_code != 0 and "needs the extra 'web'" in str(done.exception)
 
 
 def test_what_is_no_run_is_said(tmp_path: Path) -> None:

@@ -40,6 +40,7 @@ def held(found: Sequence[Threshold], estimates: Sequence[Estimate]) -> int:
 def finish(run: Run, tallies: Mapping[str, Tally], variant: str, as_json: bool, page: Path | None,
            as_csv: bool = False, fail_if: Sequence[Threshold] = ()) -> int:  # fmt: skip
     """Prints what was found and writes the page; the exit code is 1 where trials went unanswered, else that of thresholds."""
+    from ..analyse import cautions
     from ..report import content, data, html, terminal
 
     estimates = run.analyse(variant)
@@ -47,8 +48,9 @@ def finish(run: Run, tallies: Mapping[str, Tally], variant: str, as_json: bool, 
         click.echo(f"warning: {note}", err=True)
     with Store(run.folder) as store:
         built = content.build(store, run.protocol, estimates)
-        for change in filter(None, (*served.warnings(store), injection.warning(store))):
-            click.echo(f"warning: {change}", err=True)
+        told = (*served.warnings(store), injection.warning(store), *cautions.warnings(store, run.protocol))
+        for warning in filter(None, told):
+            click.echo(f"warning: {warning}", err=True)
     for warning in _unread(estimates):
         click.echo(f"warning: {warning}", err=True)
     if page is not None:

@@ -10,11 +10,11 @@ from ..errors import MissingExtra
 
 
 @click.command()
-@click.argument("runs", nargs=-1, required=True, type=click.Path(file_okay=False))
+@click.argument("run", nargs=-1, required=True, type=click.Path(file_okay=False))
 @click.option("--port", type=click.IntRange(0, 65535), default=0, show_default=True, help="0 takes a free one.")
 @click.option("--no-browser", is_flag=True, help="Print the address and open no browser.")
 @click.option("--static", type=click.Path(), help="Write the pages into this folder in place of serving them.")
-def command(runs: tuple[str, ...], port: int, no_browser: bool, static: str | None) -> None:
+def command(run: tuple[str, ...], port: int, no_browser: bool, static: str | None) -> None:
     """Look at the outputs of runs, with their labels beside them: on this machine, or as files.
 
     \b
@@ -24,7 +24,7 @@ def command(runs: tuple[str, ...], port: int, no_browser: bool, static: str | No
     if static is not None:
         from ..web.static import write
 
-        click.echo(f"pages: {write(runs, static)}")
+        click.echo(f"pages: {write(run, static)}")
         return
     try:
         from ..web import server
@@ -38,4 +38,4 @@ def command(runs: tuple[str, ...], port: int, no_browser: bool, static: str | No
         if not no_browser:
             webbrowser.open(address)
 
-    server.serve(runs, port, ready)
+    server.serve(run, port, ready)

@@ -11,7 +11,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import Any
 
-from .. import __version__, gold, injection, served, signature, validation
+from .. import __version__, analyse, gold, injection, served, signature, validation
 from ..protocol import Protocol
 from ..records import Estimate
 from ..store import Store
@@ -61,7 +61,7 @@ def build(store: Store, protocol: Protocol, estimates: Sequence[Estimate]) -> Co
         sections=(*(_section(audit) for audit in audits), *_validation(store, protocol)),
         examples=examples.examples(store, protocol),
         pictures=pictures.grids(store, protocol),
-        limits=(*protocol.limits, *_uncorrected(store), *_injection(store)),
+        limits=(*protocol.limits, *_cautions(store, protocol), *_uncorrected(store), *_injection(store)),
         departures=protocol.departures,
         citation=protocol.citation,
         signatures=tuple(Signature(mark, text) for text, mark in marks.items()),
@@ -112,6 +112,10 @@ def _uncorrected(store: Store) -> Iterator[str]:
     if not gold.has_gold(store) and next(store.rows("SELECT 1 FROM labels LIMIT 1"), None):
         yield ("Labels are those of the instruments named. None was compared with people (tiltmeter validate RUN), so their "
                "errors are not known and all numbers are uncorrected.")  # fmt: skip
+
+
+def _cautions(store: Store, protocol: Protocol) -> Iterator[str]:
+    yield from (f"{text}." for text in analyse.cautions.warnings(store, protocol))
 
 
 def _design(store: Store, protocol: Protocol, trials: Sequence[subjects.Asked], annotators: Sequence[str],

@@ -92,12 +92,12 @@ def _table(table: Table, console: Console) -> None:
 
 def _listed(table: Table, console: Console) -> None:
     """A table with more numbers than the width has room for: a paragraph a row; zeros are summed up at its end."""
-    brief = [place for place, column in enumerate(table.columns) if column.brief]
     for row in table.rows:
-        texts = [row[place] for place in brief if table.columns[place].kind == "text"]
-        numbers = [f"{SHORT.get(table.columns[place].name, table.columns[place].name)} {row[place]}"
-                   for place in brief if table.columns[place].kind != "text" and row[place] not in ("0", numerals.NOTHING)]  # fmt: skip
-        numbers += ["all others 0"] * ("0" in row)
+        brief = [(column, cell) for column, cell in zip(table.columns, row, strict=True) if column.brief]
+        texts = [cell for column, cell in brief if column.kind == "text"]
+        others = [(SHORT.get(column.name, column.name), cell) for column, cell in brief if column.kind != "text"]
+        numbers = [f"{name} {cell}" for name, cell in others if cell not in ("0", numerals.NOTHING)]
+        numbers += ["all others 0"] * any(cell == "0" for _, cell in others)
         console.print(Text(f"  {' · '.join(texts)}"), width=_width(console))
         console.print(Padding(Text(", ".join(numbers)), (0, 0, 0, 4)), width=_width(console))
 

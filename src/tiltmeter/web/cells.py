@@ -13,8 +13,10 @@ from .view import ALL, View
 
 FEWEST = 4  # samples of a cell, where there are many cells
 COLUMNS = 24
+ROWS = 8  # that stand together, with fewer samples each, before pages are cut between them
 SHORT = 420  # characters of a text in the grid
 COLOURS = 7
+NAMED = 12  # values of a cell that have a part of the bar for themselves
 
 
 class Where:
@@ -98,7 +100,8 @@ class Layout:
 
     @classmethod
     def of(cls, rows: Sequence[str], columns: int, most: int, number: int, page: int) -> Layout:
-        samples = max(1, min(most, max(FEWEST, number // max(1, columns))))
+        together = max(1, columns) * min(max(1, len(rows)), ROWS)
+        samples = max(1, min(most, max(FEWEST, number // together)))
         height = max(1, number // max(1, columns * samples))
         blocks, turns = -(-len(rows) // height), -(-most // samples)
         pages = max(1, blocks * turns)
@@ -161,10 +164,15 @@ def bars(index: Index, view: View, where: Where, layout: Layout, colours: Mappin
 
 
 def _stacked(said: Mapping[str, float], colours: Mapping[str, str]) -> tuple[Bar, ...]:
+    """Parts in the order of the colours; of many values the commonest, and what is left of them together."""
+    kept = dict(sorted(said.items(), key=lambda one: -one[1])[:NAMED])
     whole, begin, made = sum(said.values()) or 1.0, 0.0, []
-    for value in sorted(said, key=lambda value: list(colours).index(value)):
+    for value in sorted(kept, key=list(colours).index):
         made.append(Bar(value, said[value], said[value] / whole, begin, colours[value]))
         begin += said[value] / whole
+    if len(said) > NAMED:
+        rest = whole - sum(kept.values())
+        made.append(Bar(f"{len(said) - NAMED} others", rest, rest / whole, begin, "g3"))
     return tuple(made)
 
 

@@ -293,7 +293,10 @@ def _leads(source: Source) -> Iterator[tuple[str, str]]:
 
 
 def _first(protocol: Protocol, labelled: set[str]) -> Iterator[str]:
-    """Attributes in the order in which they matter: of headline measures, of instruments."""
-    wanted = [measure.attribute for measure in protocol.measures if measure.headline]
-    wanted += [name for spec in protocol.instruments for name in (spec.attribute, *spec.also)]
-    yield from (name for name in wanted if name in labelled and name != EVERY)
+    """Attributes in the order in which they matter: of headline measures, of others, of instruments."""
+    own = [name for spec in protocol.instruments for name in (spec.attribute, *spec.also)]
+    measures = sorted(protocol.measures, key=lambda measure: not measure.headline)
+    wanted = [
+        name for measure in measures for name in (own if measure.attribute == EVERY else [measure.attribute])
+    ] + own
+    yield from (name for name in wanted if name in labelled)

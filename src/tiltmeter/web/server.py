@@ -82,7 +82,7 @@ class Explorer:
         index = self.indices[view.study]
         run, _, trial = view.open.partition("-")
         try:
-            looked = detail(index, int(run), trial) if trial and run.isdigit() else None
+            looked = detail(index, int(run), trial) if trial and run.isascii() and run.isdigit() else None
         except UsageError:
             looked = None  # an old address: the grid is shown all the same
         return page(index, view), looked

@@ -1,0 +1,132 @@
+"""The explorer on many pictures: how long a page takes, and what it keeps in memory.
+
+    python benchmarks/explorer.py [--pictures 30000] [--json]
+
+A run of three subjects with a panel's three votes a picture is made up (a minute for 30,000), opened, and looked at as the
+server does: the first page, another tab, filters, orders, a later page, a search, an output. Times are of one thread, in
+milliseconds, from the view to the HTML; what a browser takes for it comes on top.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import random
+import tempfile
+import time
+from collections.abc import Callable, Iterator, Sequence
+from itertools import islice
+from pathlib import Path
+from typing import Any
+
+from tiltmeter import registry
+from tiltmeter.planning import Choices
+from tiltmeter.records import Label, Message, Output, Reply, Request, Sampling, Trial
+from tiltmeter.store import Store
+from tiltmeter.web import rendering
+from tiltmeter.web.detail import detail
+from tiltmeter.web.index import Index, opened
+from tiltmeter.web.page import page
+from tiltmeter.web.server import Explorer
+from tiltmeter.web.view import ALL, View
+
+PROTOCOL = "soda"
+SUBJECTS = ("planted:a", "planted:b", "planted:c")
+JUDGES, VALUES = 3, ("red", "blue", "white", "black", "green")
+PANEL = "attributes/made-up@00000000"
+
+
+def trials(pictures: int) -> Iterator[Trial]:
+    """The protocol's prompts in turn, for each subject, until there are enough."""
+    protocol, draw = registry.protocol(PROTOCOL), random.Random(0)
+    rows = [cell for cell in protocol.cells if "×" not in cell["dimension"]]
+    for number in range(pictures):
+        cell = rows[number // len(SUBJECTS) % len(rows)]
+        factors = {name: cell[name] for name in protocol.factors}
+        sample = number // (len(SUBJECTS) * len(rows))
+        yield Trial(f"{draw.getrandbits(128):032x}", SUBJECTS[number % len(SUBJECTS)], "images", factors, sample,
+                    protocol.words(cell), "", Sampling())  # fmt: skip
+
+
+def made(folder: Path, pictures: int) -> None:
+    draw = random.Random(1)
+    with Store(folder, create=True, writing=True) as store:
+        store.freeze(Choices(SUBJECTS).frozen(registry.protocol(PROTOCOL)))
+        store.put("source", PROTOCOL)
+        waiting = store.unanswered(trials(pictures))
+        while batch := list(islice(waiting, 500)):
+            calls, outputs, labels = [], [], []
+            for trial in batch:
+                asked = Request(trial.subject, (Message("user", trial.prompt),), nonce=f"{trial.id}/0")
+                calls.append((asked, Reply("", raw="x" * 600, blob=f"{trial.id}.png")))
+                outputs.append(Output(trial.id, "answer", "", asked.key, f"{trial.id}.png"))
+                labels.append(Label(trial.id, PANEL, "product_color", draw.choice(VALUES)))
+                for judge in range(JUDGES):
+                    vote = Request(f"planted:{judge}", (Message("user", "What colour is it? " * 40),), purpose=PANEL,
+                                   nonce=f"{trial.id}/{judge}")  # fmt: skip
+                    calls.append((vote, Reply("red", raw="y" * 800)))
+                    labels.append(Label(trial.id, PANEL, "product_color_vote", draw.choice(VALUES), judge))
+            store.write(calls, outputs, labels)
+
+
+VIEWS = {
+    "the same again": View(),
+    "another tab": View(tab="cup"),
+    "one label": View(tab=ALL, value="red"),
+    "disagreement": View(tab=ALL, split="1"),
+    "by surprise": View(tab=ALL, sort="surprise"),
+    "page 9": View(tab=ALL, page=9),
+    "a search": View(tab=ALL, text="elderly"),
+}
+
+
+def shown(index: Index, view: View) -> int:
+    """Makes a page; returns how many pictures it has."""
+    found = page(index, view)
+    rendering.grid(found, Explorer.places(found.view))
+    return sum(len(cell.cards) for _, row in found.rows for cell in row)
+
+
+def timed(work: Callable[[], Any]) -> tuple[float, Any]:
+    began = time.perf_counter()
+    result = work()
+    return 1000 * (time.perf_counter() - began), result
+
+
+def measure(pictures: int) -> dict[str, float]:
+    with tempfile.TemporaryDirectory() as place:
+        made(Path(place) / "run", pictures)
+        found: dict[str, float] = {}
+        found["the first page"], index = timed(lambda: _first(Path(place) / "run"))
+        for name, view in VIEWS.items():
+            found[name], _ = timed(lambda view=view: shown(index, view))  # type: ignore[misc]
+        card = page(index, View()).rows[0][1][0].cards[0]
+        for name in ("the first output that is opened", "the next"):
+            found[name], _ = timed(lambda: detail(index, card.run, card.id))
+        (pages, size) = (index.rows(f"PRAGMA {name}")[0][0] for name in ("page_count", "page_size"))
+        found["MB of the table in memory"] = pages * size / 1e6
+        index.close()
+        return found
+
+
+def _first(folder: Path) -> Index:
+    (index,) = opened([folder])
+    shown(index, View())
+    return index
+
+
+def main(arguments: Sequence[str] | None = None) -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--pictures", type=int, default=30_000)
+    parser.add_argument("--json", action="store_true")
+    chosen = parser.parse_args(arguments)
+    found = measure(chosen.pictures)
+    if chosen.json:
+        print(json.dumps({"pictures": chosen.pictures, "milliseconds": found}))
+        return
+    for name, value in found.items():
+        print(f"{name:34} {value:8.0f}" + ("" if name.startswith("MB") else " ms"))
+
+
+if __name__ == "__main__":
+    main()

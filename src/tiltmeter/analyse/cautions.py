@@ -1,0 +1,48 @@
+"""What must be known of a run before its divergences are read: attributes that do not apply, groups of few outputs."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+
+from ..gold import HUMAN
+from ..instruments.taxonomy import NOT_APPLICABLE
+from ..protocol import EVERY, Protocol
+from ..store import Store
+from .wholes import FEW, Whole, valued, wholes
+
+SHOWN = 5  # places that a warning names
+
+
+def warnings(store: Store, protocol: Protocol) -> list[str]:
+    """Sentences for the command line and the report; none for a protocol that measures no whole outputs."""
+    factor = next((m.contrast["factor"] for m in protocol.measures if m.attribute == EVERY and m.contrast), "")
+    if not factor:
+        return []
+    found = wholes(store, protocol)
+    texts: list[str] = []
+    for (subject, annotator, _), outputs in found.outputs.items():
+        if not annotator.startswith(HUMAN):
+            texts += [f"{subject}: {text}" for text in _texts(outputs, found.asked, protocol.item, factor)]
+    return texts
+
+
+def _texts(outputs: Sequence[Whole], asked: Sequence[Mapping[str, str]], item: str, factor: str) -> Iterator[str]:
+    groups = dict.fromkeys(((one[item], one[factor]) for one in asked), 0)
+    labelled: Counter[tuple[str, str]] = Counter()
+    none: Counter[tuple[str, str]] = Counter()
+    for factors, values in outputs:
+        groups[factors[item], factors[factor]] += any(valued(values, name) for name in values)
+        labelled.update((factors[item], name) for name in values)
+        none.update((factors[item], name) for name, value in values.items() if value == NOT_APPLICABLE)
+    if none:
+        told = [f"{name} of {thing} ({number} of {labelled[thing, name]})" for (thing, name), number in none.most_common()]
+        yield f"attributes that do not apply are counted and left out of the divergences: {_some(told)}"
+    small = [f"{thing}, {group} ({number})" for (thing, group), number in groups.items() if number < FEW]
+    if small:
+        yield f"of groups with fewer than {FEW} labelled pictures little can be said: {_some(small)}"
+
+
+def _some(told: Sequence[str]) -> str:
+    more = f", and {len(told) - SHOWN} more" if len(told) > SHOWN else ""
+    return ", ".join(told[:SHOWN]) + more
