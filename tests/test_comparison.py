@@ -97,7 +97,9 @@ def test_too_little_is_inconclusive_and_three_runs_are_held_against_the_first(ma
     a, b, c = make("a"), make("b"), make("c")
     for run, shift in ((a, 0), (b, 1), (c, 1)):
         fill(run, {f"w{n}": (1 + (n * 7 + shift) % 4, 3) for n in range(8)})
-    rows = [row for row in compare(a, b, c).rows if row.estimate.measure == "share_she" and len(row.estimate.condition) == 2]
+    rows = [
+        row for row in compare(a, b, c).rows if row.estimate.measure == "share_she" and len(row.estimate.condition) == 2
+    ]
     assert [row.runs for row in rows] == [("a", "b"), ("a", "c")]
     assert {row.verdict for row in rows} == {"inconclusive"}
 
@@ -219,3 +221,31 @@ def test_the_command(tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeyp
     api.run("words", "planted:protocol=words", "d", language="en", limit=2)
     assert main(["compare", "a", "d"]) == 1
     assert "another protocol (roles, words)" in capsys.readouterr().err
+
+
+def test_a_run_named_twice_is_refused(make: Make) -> None:
+    a = make("a")
+    fill(a, {"u": (1, 1), "v": (1, 2)})
+    with pytest.raises(UsageError, match="named twice"):
+        compare(a, a)
+
+
+def test_a_group_with_little_gold_takes_the_errors_of_its_own_run(make: Make) -> None:
+    """b's judge hears she in 4 of 10 he, a's in none; gold is of communal words alone. In outlook words all is he."""
+    runs = make("a"), make("b")
+    for run, wrong in zip(runs, (0, 4), strict=True):
+        labels = []
+        for n in range(12):
+            word = f"w{n}"
+            factors = {"language": "en", "order": "he_first", "class": "communal", "word": word, "lexeme": word}
+            for place in range(10):
+                truth = "she" if place < 5 else "he"
+                said = "she" if truth == "she" or place - 5 < wrong / 2 else "he"
+                run.label([(factors, "sampled", {said: 1.0})])
+                labels.append(Label(f"t{run.number:06}", "human:ann", "pronoun", truth))
+        fill(run, {f"v{n}": (wrong, 10 - wrong) for n in range(12)}, group="outlook")
+        run.store.supersede(labels)
+    naive, fixed = (pick(compare(*runs), name, **{"class": "outlook"}) for name in ("share_she", "share_she_corrected"))
+    assert naive.estimate.value == pytest.approx(0.4)
+    assert fixed.estimate.value == pytest.approx(0, abs=1e-9)
+    assert "taken as alike in all conditions" in fixed.estimate.note

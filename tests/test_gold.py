@@ -110,7 +110,9 @@ def test_an_attribute_with_several_values_an_output_is_refused(run: Made, tmp_pa
     run.label(cells(1))
     run.store.write([], [], [Label("t000001", CHOICE, "word", word, place) for place, word in enumerate("ab")])
     with pytest.raises(UsageError, match="several values an output"):
-        gold.take_in(run.store, ROLES, write(tmp_path / "g.csv", {"output": "t000001", "attribute": "word", "value": "a"}))
+        gold.take_in(
+            run.store, ROLES, write(tmp_path / "g.csv", {"output": "t000001", "attribute": "word", "value": "a"})
+        )
 
 
 def test_four_labels_and_one_class_are_said(run: Made, tmp_path: Path) -> None:
@@ -162,7 +164,9 @@ def judged(run: Made) -> Made:
     for group in ("communal", "outlook"):
         for order in ("he_first", "she_first"):
             run.label(cells(30, group, order=order))
-    run.store.write([], [], [Label(f"t{n:06}", "judge/x@1", "pronoun", "she" if n % 10 else "he") for n in range(1, 121)])
+    run.store.write(
+        [], [], [Label(f"t{n:06}", "judge/x@1", "pronoun", "she" if n % 10 else "he") for n in range(1, 121)]
+    )
     return run
 
 
@@ -234,7 +238,11 @@ def test_the_command_line(tmp_path: Path, capsys: pytest.CaptureFixture[str], mo
     captured = capsys.readouterr()
     assert "24 gold labels of ann" in captured.out
     assert "all 24 gold labels of pronoun are 'she'" in captured.err
-    for wrong in (["import", "gold", "run"], ["import", "roles", "gold.csv"], ["import", "soda", "a", "b", "--out", "c"]):
+    for wrong in (
+        ["import", "gold", "run"],
+        ["import", "roles", "gold.csv"],
+        ["import", "soda", "a", "b", "--out", "c"],
+    ):
         assert main(wrong) == 2
     with pytest.raises(TiltmeterError, match="No output with text"):
         api.run("roles", "planted:she=0.7", "exact", language="en", limit=2, mode="exact")

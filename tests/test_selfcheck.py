@@ -49,9 +49,13 @@ def test_labels_that_were_shuffled_are_noticed(protocol: str, monkeypatch: pytes
 
     def shuffled(self: Store) -> Iterator[tuple[str, str, str, str, float]]:
         rows = list(honest(self))
-        outputs = {annotator: sorted({row[0] for row in rows if row[1] == annotator}) for annotator in {r[1] for r in rows}}
+        outputs = {
+            annotator: sorted({row[0] for row in rows if row[1] == annotator}) for annotator in {r[1] for r in rows}
+        }
         draws = random.Random(1)
-        others = {annotator: dict(zip(ids, draws.sample(ids, len(ids)), strict=True)) for annotator, ids in outputs.items()}
+        others = {
+            annotator: dict(zip(ids, draws.sample(ids, len(ids)), strict=True)) for annotator, ids in outputs.items()
+        }
         return iter(sorted((others[row[1]][row[0]], *row[1:]) for row in rows))
 
     monkeypatch.setattr(Store, "labelled", shuffled)
@@ -123,5 +127,3 @@ def test_the_command(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.Mon
     assert [check["ok"] for check in checks] == [False, True]
     with pytest.raises(UnknownName, match="Did you mean 'roles'"):
         tiltmeter.selftest(["rolls"])
-
-

@@ -25,7 +25,9 @@ def words(text: str, *rows: Estimate) -> list[str]:
 def test_the_form() -> None:
     found = parse("| effect@language=en, class=personality quality | >= .1")
     condition = (("language", "en"), ("class", "personality quality"))
-    assert found == Threshold("| effect@language=en, class=personality quality | >= .1", "effect", condition, ">=", 0.1, True)
+    assert found == Threshold(
+        "| effect@language=en, class=personality quality | >= .1", "effect", condition, ">=", 0.1, True
+    )
     assert parse("effect<-1e-2").number == -0.01
 
 
@@ -89,14 +91,19 @@ def test_the_whole_counts_unless_a_group_is_named() -> None:
 
 
 def test_a_divergence_needs_its_test() -> None:
-    row = replace(ROW, contrast=None, unit="share of 1 bit", low=None, high=None, confidence=None, p=0.001, p_adjusted=0.01)
+    row = replace(
+        ROW, contrast=None, unit="share of 1 bit", low=None, high=None, confidence=None, p=0.001, p_adjusted=0.01
+    )
     assert words("effect > 0.1", row) == ["shown"]
     assert words("effect > 0.1", replace(row, p_adjusted=0.2)) == ["inconclusive"]
     assert words("effect > 0.3", row) == ["inconclusive"]  # no interval: never cleared
 
 
 def test_codes() -> None:
-    rows = {word: replace(judge(parse("effect > 0.1"), [ROW])[0], word=word) for word in ("shown", "inconclusive", "cleared")}
+    rows = {
+        word: replace(judge(parse("effect > 0.1"), [ROW])[0], word=word)
+        for word in ("shown", "inconclusive", "cleared")
+    }
     assert code([rows["cleared"], rows["inconclusive"], rows["shown"]]) == 3
     assert code([rows["cleared"], rows["inconclusive"]]) == 4
     assert code([rows["cleared"]]) == 0
@@ -111,7 +118,20 @@ def test_names_are_checked_against_the_protocol() -> None:
 
 def test_exit_codes(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     run = str(tmp_path / "run")
-    asked = ["run", "roles", "--model", "planted:she=0.9", "--language", "en", "--limit", "12", "--samples", "4", "--out", run]
+    asked = [
+        "run",
+        "roles",
+        "--model",
+        "planted:she=0.9",
+        "--language",
+        "en",
+        "--limit",
+        "12",
+        "--samples",
+        "4",
+        "--out",
+        run,
+    ]
     assert main([*asked, "--fail-if", "share_she > 0.6"]) == 3
     assert "holds for planted:she=0.9" in capsys.readouterr().err
     assert main(["analyse", run, "--fail-if", "share_she < 0.6"]) == 0

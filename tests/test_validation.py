@@ -99,7 +99,10 @@ def test_people_votes_and_annotators_agree_so_much(run: Made) -> None:
     """Two people: 8 of 10 alike. Votes of three: judge 1 and 2 always alike, judge 3 never."""
     labels = fill(run, {("she", "she"): 5, ("he", "he"): 5})
     run.store.supersede(labels)
-    other = [label._replace(annotator="human:bea", value="he" if n in (0, 1) else label.value) for n, label in enumerate(labels)]
+    other = [
+        label._replace(annotator="human:bea", value="he" if n in (0, 1) else label.value)
+        for n, label in enumerate(labels)
+    ]
     run.store.supersede(other)
     votes = [Label(label.output, "panel/x@1", "pronoun_vote", value, place) for label in labels
              for place, value in enumerate(("she", "she", "he"))]  # fmt: skip
@@ -257,6 +260,48 @@ def test_corrected_rows_are_right_over_many_runs(kind: str) -> None:
     assert inside >= 184
 
 
+def test_a_judge_that_drops_one_answer_is_corrected_where_gold_is_random() -> None:
+    """Of the she a third are called "both", which takes them out of the denominator: naive .4, true .5, over 150 runs."""
+    from tiltmeter.analyse.judged import Sense, Side, correct
+
+    drawn = random.Random(5)
+    values, naive, inside = [], [], 0
+    for _ in range(150):
+        said: dict[str, dict[str, float]] = {}
+        labels: dict[str, dict[tuple[str, str], float]] = {}
+        for output in range(600):
+            item, truth = f"i{output % 30}", drawn.choice(("she", "he"))
+            heard = "both" if truth == "she" and drawn.random() < 1 / 3 else truth
+            said.setdefault(item, {"she": 0, "he": 0, "both": 0})[heard] += 1
+            if output < 150:
+                cells = labels.setdefault(item, {})
+                cells[truth, heard] = cells.get((truth, heard), 0.0) + 1
+        side = Side(said, labels, labels)
+        made = correct((side,), side, Sense(("she",), ("she", "he")), random=True)
+        assert made.name == "ppi++"
+        assert made.found.value is not None
+        assert made.found.low is not None
+        assert made.found.high is not None
+        values.append(made.found.value)
+        she, he = (sum(one[word] for one in said.values()) for word in ("she", "he"))
+        naive.append(she / (she + he))
+        inside += made.found.low <= 0.5 <= made.found.high
+    assert sum(naive) / 150 == pytest.approx(0.4, abs=0.01)
+    assert sum(values) / 150 == pytest.approx(0.5, abs=0.01)
+    assert inside >= 136  # .95 of 150 less 2.5 standard errors
+
+
+def test_a_ratio_by_hand() -> None:
+    """10 outputs with gold, truth 4 she, 4 he, 2 neither; the judge calls 2 of the she neither: N = .4, D = .8, share .5."""
+    from tiltmeter.analyse.powered import Counts, powered
+
+    half = np.array([0.5, 0.5])
+    counts = Counts(2 * half, 6 * half, 10 * half, 2 * half, 6 * half, 4 * half, 8 * half, 10 * half)
+    assert powered([counts]).corrected.value == pytest.approx(0.5)
+    other = Counts(2 * half, 6 * half, 10 * half, 2 * half, 6 * half, 2 * half, 8 * half, 10 * half)
+    assert powered([counts, other]).corrected.value == pytest.approx(0.25)
+
+
 def test_the_effect_against_controls_is_corrected_too(tmp_path: Path) -> None:
     """GRAMVIS: a panel that hears 'male' too often in English alone."""
     protocol = registry.protocol("gramvis")
@@ -268,7 +313,9 @@ def test_the_effect_against_controls_is_corrected_too(tmp_path: Path) -> None:
     for number, cell in enumerate(cells):
         truth = "female" if number % 2 else "male"
         said = "male" if cell["side"] == "en" and number % 8 == 1 else truth
-        made.label([({name: cell[name] for name in (*protocol.factors, protocol.item)}, "sampled", {said: 1.0})], "panel/m@1")
+        made.label(
+            [({name: cell[name] for name in (*protocol.factors, protocol.item)}, "sampled", {said: 1.0})], "panel/m@1"
+        )
         labels.append(Label(f"t{made.number:06}", "human:ann", "gender", truth))
     made.store.supersede(labels)
     found = estimates(made.store, protocol)
@@ -306,5 +353,3 @@ def test_the_command_and_the_report(tmp_path: Path, capsys: pytest.CaptureFixtur
     assert "all numbers are uncorrected" not in page
     assert main(["analyse", "run"]) == 0
     assert "corrected" in capsys.readouterr().out
-
-

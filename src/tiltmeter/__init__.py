@@ -14,7 +14,10 @@ from importlib import import_module
 from typing import Any
 
 __version__ = "0.1.0"
-__all__ = ["Run", "__version__", "compare", "export", "import_", "import_gold", "label", "load", "plan", "run", "sample", "selftest", "validate"]
+__all__ = [
+    "Run", "__version__", "compare", "export", "import_", "import_gold", "label", "load", "plan", "run", "sample", "selftest",
+    "validate",
+]  # fmt: skip
 
 
 def __getattr__(name: str) -> Any:

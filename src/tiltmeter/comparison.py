@@ -20,7 +20,7 @@ import numpy as np
 from . import analyse, served
 from .analyse import corrected
 from .analyse.groups import Floats, Table
-from .analyse.judged import Sense, Side, correct, summed
+from .analyse.judged import ALIKE, Sense, Side, correct, enough_gold, summed
 from .analyse.kinds import DRAWS
 from .analyse.paired import TESTED, shared_items
 from .errors import RunMismatch, UsageError
@@ -81,12 +81,17 @@ def compare(stores: Sequence[Store], protocols: Sequence[Protocol], margin: floa
     if margin <= 0:
         raise UsageError("--margin must be above 0: the largest difference in shares that still counts as none.")
     protocol = protocols[0]
+    folders = [Path(store.folder).resolve() for store in stores]
+    if len(set(folders)) < len(folders):
+        raise UsageError("A run is named twice; there is nothing to compare it with.")
     for store in stores[1:]:
         _refuse(stores[0], store)
     names = [Path(store.folder).name for store in stores]
     if len(set(names)) < len(names):
         names = [str(store.folder) for store in stores]
-    parts = [part for name, store, own in zip(names, stores, protocols, strict=True) for part in _parts(name, store, own)]
+    parts = [
+        part for name, store, own in zip(names, stores, protocols, strict=True) for part in _parts(name, store, own)
+    ]
     if len(parts) < 2:
         raise UsageError(f"{stores[0].folder} holds one subject; name another run to compare it with.")
     first, *others = parts
@@ -202,7 +207,10 @@ class _Pair:
         items = _common((*before, *after), sense)
         dropped = len({sense.shared.get(item, item) for side in (*before, *after) for item in side.said}) - len(items)
         before, after = ([_only(side, items, sense) for side in part] for part in (before, after))
-        arrays = [[summed(side, sense, {item: n for n, item in enumerate(items)}) for side in part] for part in (before, after)]
+        arrays = [
+            [summed(side, sense, {item: n for n, item in enumerate(items)}) for side in part]
+            for part in (before, after)
+        ]
         found, gaps, values = _share(arrays) if len(before) == 1 else _gap(arrays)
         contrast = {"run": f"{self.second.name} − {self.first.name}"}
         if name != TESTED:
@@ -222,7 +230,9 @@ class _Pair:
         yield self._with(base, found, values)
         yield from self._corrected(base, before, after, sense)
 
-    def _corrected(self, base: Estimate, before: Sequence[Side], after: Sequence[Side], sense: Sense) -> Iterator[Compared]:
+    def _corrected(
+        self, base: Estimate, before: Sequence[Side], after: Sequence[Side], sense: Sense
+    ) -> Iterator[Compared]:
         attribute = self.measure.attribute
         if not (attribute in self.first.gold or attribute in self.second.gold):
             return
@@ -234,16 +244,31 @@ class _Pair:
             why = f"no gold in {' and '.join(missing)}" if missing else "a difference of differences is not corrected"
             yield self._with(replace(clear, note=f"uncorrected: {why}"), nothing, (None, None))
             return
-        whole = _joined(before[0], after[0])
         random = all(corrected.is_random(table, attribute) for table in (self.before, self.after))
-        made = correct((after[0], before[0]), whole, sense, random)
+        parts, alike = [after[0], before[0]], ""
+        if not all(
+            enough_gold(side, sense) for side in parts
+        ):  # the errors of each run, of all its conditions together
+            parts = [self._whole(table, side) for table, side in ((self.after, after[0]), (self.before, before[0]))]
+            random, alike = False, ALIKE
+        if not all(enough_gold(side, sense) for side in parts):
+            why = "too little gold of a class in one of the runs"
+            yield self._with(replace(clear, note=f"uncorrected: {why}"), nothing, (None, None))
+            return
+        made = correct(parts, Side({}), sense, random)
         if made.name == "none":
             yield self._with(replace(clear, note=f"uncorrected: {made.note}"), nothing, (None, None))
             return
-        row = replace(clear, value=made.found.value, low=made.found.low, high=made.found.high, note=made.note,
-                      confidence=made.found.confidence, interval_method=made.found.method, correction=made.name)  # fmt: skip
-        values = [correct((side,), whole, sense, random).found.value for side in (before[0], after[0])]
-        yield self._with(row, made.found, (values[0], values[1]))
+        row = replace(clear, value=made.found.value, low=made.found.low, high=made.found.high, correction=made.name,
+                      note=joined(made.note, alike) or "", confidence=made.found.confidence,
+                      interval_method=made.found.method)  # fmt: skip
+        second, first = (correct((side,), Side({}), sense, random).found.value for side in parts)
+        yield self._with(row, made.found, (first, second))
+
+    def _whole(self, table: Table, side: Side) -> Side:
+        """What the annotator says of a group, with the gold of all conditions of the run."""
+        found = corrected.sides(table, replace(self.measure, kind="share"), ()).get((), {}).get(TESTED, Side({}))
+        return Side(side.said, found.weighted, found.labels)
 
     def _with(self, row: Estimate, found: Interval, values: tuple[float | None, float | None]) -> Compared:
         """With the verdict against the margin."""
@@ -265,19 +290,6 @@ def _only(side: Side, items: Sequence[str], sense: Sense) -> Side:
     kept = set(items)
     return Side(*({item: values for item, values in part.items() if sense.shared.get(item, item) in kept}
                   for part in (side.said, side.weighted, side.labels)))  # type: ignore[arg-type]  # fmt: skip
-
-
-def _joined(one: Side, other: Side) -> Side:
-    """The gold of both."""
-    def both(a: Mapping[str, Any], b: Mapping[str, Any]) -> dict[str, dict[Any, float]]:
-        found: dict[str, dict[Any, float]] = {item: dict(cells) for item, cells in a.items()}
-        for item, cells in b.items():
-            mine = found.setdefault(item, {})
-            for cell, number in cells.items():
-                mine[cell] = mine.get(cell, 0.0) + number
-        return found
-
-    return Side({}, both(one.weighted, other.weighted), both(one.labels, other.labels))
 
 
 Found = tuple[Interval, Floats, tuple[float | None, float | None]]

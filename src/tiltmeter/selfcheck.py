@@ -89,7 +89,7 @@ def _run(audit: Mapping[str, Any], folder: Path, out: Path) -> api.Run:
 
 
 def _source(name: str, folder: Path) -> str:
-    """The protocol's name; of pictures the path of a copy that asks for small ones. Its prompts, hence its draws, are the same."""
+    """The protocol's name; of pictures the path of a copy that asks for small ones, with the same prompts."""
     if registry.protocol(name).modality != "image":
         return name
     target = folder / name
@@ -108,7 +108,9 @@ def _annotate(gold: Mapping[str, Any], run: api.Run, out: Path) -> None:
     api.sample(out, gold["number"], sheet, attribute=gold["attribute"])
     with sheet.open(encoding="utf-8", newline="") as file:
         rows = list(csv.DictReader(file))
-    query = "SELECT output, value FROM labels WHERE current AND attribute=? AND annotator LIKE ? AND annotator NOT LIKE ?"
+    query = (
+        "SELECT output, value FROM labels WHERE current AND attribute=? AND annotator LIKE ? AND annotator NOT LIKE ?"
+    )
     with Store(out) as store:
         said = dict(store.rows(query, (gold["attribute"], f"{gold['as']}%", f"%{gold['of']}%")))
     with sheet.open("w", encoding="utf-8", newline="") as file:
@@ -141,7 +143,9 @@ def _is(row: Estimate, expected: Mapping[str, Any]) -> bool:
 
 def _planted(audit: Mapping[str, Any], expected: Mapping[str, Any]) -> float | None:
     if "ratio" in expected:
-        return ratio_truth(audit["model"].partition(":")[2], expected["ratio"], {"language": audit["options"]["language"]})
+        return ratio_truth(
+            audit["model"].partition(":")[2], expected["ratio"], {"language": audit["options"]["language"]}
+        )
     found = expected.get("planted")
     return None if found is None else float(found)
 

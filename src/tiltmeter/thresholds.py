@@ -33,7 +33,9 @@ Word = Literal["shown", "inconclusive", "cleared"]
 OPERATORS: dict[str, Callable[[float, float], bool]] = {
     ">=": operator.ge, "<=": operator.le, ">": operator.gt, "<": operator.lt,
 }  # fmt: skip
-_FORM = re.compile(r"\s*(\|?)\s*(\w+)\s*(?:@(.+?))?\s*(\|?)\s*(>=|<=|>|<)\s*([-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?)\s*")
+_FORM = re.compile(
+    r"\s*(\|?)\s*(\w+)\s*(?:@(.+?))?\s*(\|?)\s*(>=|<=|>|<)\s*([-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?)\s*"
+)
 EXAMPLE = 'Type for instance: --fail-if "share_she > 0.6" or --fail-if "|order_effect@language=en| > 0.1"'
 
 
@@ -68,7 +70,9 @@ class Outcome:
         ends = f" [{self.low:.3f}, {self.high:.3f}]" if self.low is not None and self.high is not None else ""
         why = f" ({row.note})" if row.value is None and row.note else ""
         said = {"shown": "holds", "inconclusive": "is inconclusive", "cleared": "does not hold"}[self.word]
-        return f"{self.threshold.text}: {said} for {row.subject} by {row.instrument} ({about}): {number}{ends}{kind}{why}"
+        return (
+            f"{self.threshold.text}: {said} for {row.subject} by {row.instrument} ({about}): {number}{ends}{kind}{why}"
+        )
 
 
 def parse(text: str) -> Threshold:
@@ -92,7 +96,15 @@ def check(threshold: Threshold, protocol: Protocol) -> None:
         raise UnknownName(f"measure of {protocol.name}", threshold.measure, names)
     spec = next((measure for measure in protocol.measures if measure.name == threshold.measure), None)
     for factor, level in threshold.condition:
-        own = (*protocol.factors, "mode", "subject", "instrument", *([spec.attribute] if spec else []), "attribute", "outcome")
+        own = (
+            *protocol.factors,
+            "mode",
+            "subject",
+            "instrument",
+            *([spec.attribute] if spec else []),
+            "attribute",
+            "outcome",
+        )
         if factor not in own:
             raise UnknownName(f"factor of {protocol.name}", factor, own)
         levels = protocol.modes if factor == "mode" else protocol.levels.get(factor)

@@ -134,7 +134,9 @@ def _card(store: Store, protocol: Protocol, key: tuple[str, str], rows: Sequence
     order = {value: place for place, value in enumerate(gold.values_of(store, protocol, attribute))}
     classes = sorted({row.truth for row in rows}, key=lambda value: order.get(value, len(order)))
     others = sorted({row.said for row in rows} - set(classes), key=lambda value: order.get(value, len(order)))
-    items = {item: n for n, item in enumerate(dict.fromkeys(row.factors.get(protocol.item, row.output) for row in rows))}
+    items = {
+        item: n for n, item in enumerate(dict.fromkeys(row.factors.get(protocol.item, row.output) for row in rows))
+    }
     codes = _Codes(tuple(classes), (*classes, *others), items)
     groups = [_group(codes, protocol, "", "", rows)]
     gaps: list[tuple[str, str, str, Confusion, Confusion]] = []
@@ -159,7 +161,9 @@ def _levels(protocol: Protocol, factor: str, rows: Sequence[Pair]) -> dict[str, 
         about = {"subject": row.subject, "mode": row.mode, **row.factors}
         found.setdefault(about.get(factor, ""), []).append(row)
     order = protocol.levels.get(factor, {})
-    return {level: found[level] for level in sorted(found, key=lambda level: (order.get(level, len(order)), level)) if level}
+    return {
+        level: found[level] for level in sorted(found, key=lambda level: (order.get(level, len(order)), level)) if level
+    }
 
 
 def _baseline(protocol: Protocol, factor: str, levels: Mapping[str, Any]) -> str:
@@ -217,7 +221,9 @@ def _warnings(annotator: str, whole: Group, gaps: Sequence[Gap]) -> Iterator[str
 # agreement
 
 
-def _agreements(store: Store, protocol: Protocol, cards: Mapping[tuple[str, str], Sequence[Pair]]) -> Iterator[Agreement]:
+def _agreements(
+    store: Store, protocol: Protocol, cards: Mapping[tuple[str, str], Sequence[Pair]]
+) -> Iterator[Agreement]:
     items = {trial: json.loads(factors).get(protocol.item, trial) for trial, _, _, factors in store.asked()}
     for (attribute, annotator), rows in sorted(cards.items()):
         table = {row.output: {"people": row.truth, annotator: row.said} for row in rows}

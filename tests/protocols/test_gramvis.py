@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import csv
 import shutil
+import sqlite3
 from collections import Counter
 from collections.abc import Mapping
 from pathlib import Path
@@ -19,11 +20,13 @@ from click.testing import CliRunner
 from tests.serving import planted_server
 
 import tiltmeter
-from tiltmeter import planning, registry
+from tiltmeter import api, planning, registry
 from tiltmeter.cli import group
 from tiltmeter.errors import ProtocolError, RunMismatch, UnknownName, UsageError
 from tiltmeter.protocols.gramvis.counts import COLUMNS
 from tiltmeter.records import Estimate
+from tiltmeter.report import content
+from tiltmeter.store import Store
 
 HOME = Path(registry.__file__).parent / "protocols" / "gramvis"
 PROTOCOL = registry.protocol("gramvis")
@@ -214,7 +217,9 @@ def tokens(text: str) -> list[str]:
 class TestTheDesign:
     def test_as_many_pictures_as_in_the_paper(self) -> None:
         """Section 4.2: 40 × 5 × 3 × 4 × 4 × 3 = 28,800; 800 prompts in the gendered languages."""
-        assert planning.count(PROTOCOL, planning.Choices(("a", "b", "c"))) == {name: {"sampled": 9600} for name in "abc"}
+        assert planning.count(PROTOCOL, planning.Choices(("a", "b", "c"))) == {
+            name: {"sampled": 9600} for name in "abc"
+        }
         assert planning.tally(PROTOCOL, planning.Choices(("a",))) == {"gendered": 800, "en": 800, "zh": 800}
 
     def test_plan_says_it(self) -> None:
@@ -473,3 +478,41 @@ def test_declined_and_printed_prompts_are_never_pooled(tmp_path: Path) -> None:
         if e.measure == "effect" and e.contrast == {"prompt_language": "en"} and "category" not in e.condition
     ]
     assert {e.condition["declension"] for e in found} == {"published", "correct"} and {e.n for e in found} == {16.0}
+
+
+def test_rewritten_prompts_are_compared_between_conditions(tmp_path: Path) -> None:
+    """All prompts rewritten: of 4 German words' 16 prompts 12 name a woman, of 16 English ones 4, of 16 Chinese ones none."""
+    settings = "planted:protocol=gramvis,male=.5,female=.5,revise=1"
+    path = own_list(tmp_path, "protocol.toml", 'size = "1024x1024"', 'size = "64x64"')
+    where = {"word": ("de:wache", "de:wehr", "de:streife", "de:aufsicht")}
+    run = tiltmeter.run(str(path), settings, tmp_path / "run", where=where, samples=1)
+    with sqlite3.connect(run.folder / "run.sqlite") as file:
+        for side, templates in (("gendered", ("P1", "P2", "P3")), ("en", ("P1",))):
+            for template in templates:
+                file.execute(
+                    "UPDATE calls SET revised = 'a woman at work' WHERE key IN (SELECT o.call FROM outputs o JOIN trials t ON"
+                    " t.id = o.trial WHERE t.factors ->> 'side' = ? AND t.factors ->> 'template' = ?)", (side, template)
+                )  # fmt: skip
+        file.execute("DELETE FROM labels")
+    file.close()
+    api.label(run.folder)
+    found = run.analyse()
+    here = {"language": "de", "grammatical_gender": "feminine"}
+    assert pick(found, "rewritten_effect", contrast="en", **here).value == pytest.approx(12 / 16 - 4 / 16)
+    assert pick(found, "rewritten_effect", contrast="zh", **here).value == pytest.approx(12 / 16)
+    assert "Of the rewritten prompts" in run.report().read_text("utf-8")
+
+
+def test_what_a_reader_sees_first(tmp_path: Path) -> None:
+    """The effect over all, then the cells, tilts first; where there are many cells their number and that of the tilts."""
+    rows = [{"Native_Word": word, "T2I_Model": model, "Overall_Native_Female": 7, "Overall_Native_Male": 1} for model in "ab"
+            for word in ("wache", "wehr", "streife", "aufsicht", "koryphäe")]  # fmt: skip
+    rows += [{**row, "Language": "fr", "Native_Word": word} for row, word in zip(rows[:3], ("garde", "sentinelle", "patrouille"),
+                                                                              strict=True)]  # fmt: skip
+    run = tiltmeter.import_("gramvis", counted(tmp_path, *rows), tmp_path / "run")
+    with Store(run.folder) as store:
+        built = content.build(store, run.protocol, run.analyse())
+    assert [one.measure for one in built.findings] == ["effect_overall"] * 2 + ["effect"] * 6
+    assert not built.pictures and not built.examples.groups
+    assert built.examples.rule == f"{24 * len(rows)} labels or counts were imported without their outputs."
+    assert [label for label, _ in built.prompts] == ["side: gendered", "side: en", "side: zh"]

@@ -28,6 +28,8 @@ from tiltmeter.protocols.protext.judge import PronounJudge, identified, question
 from tiltmeter.protocols.protext.outcomes import first_variant, shape
 from tiltmeter.protocols.protext.rewrites import labels, verdicts
 from tiltmeter.records import Answered, Message, Output, Reply, Request, Sampling, Trial
+from tiltmeter.stats.confusion import confusion as errors
+from tiltmeter.stats.correction import rogan_gladen
 from tiltmeter.tables import Row
 
 A, G, M = policy.VERDICTS
@@ -447,20 +449,33 @@ def test_a_judge_of_known_error_is_off_by_what_its_error_implies() -> None:
 
     A gendered rewrite is then called so in a + (1 − a)·3/5 of cases (two of the five others are allowed), one that is not
     in (1 − a)·4/5; of texts with he or she, a true change is called misgendering in a + (1 − a)·2/5, none in (1 − a)·3/5.
+    With the errors that it made in 100 further replicates, as gold, the planted rate is recovered.
     """
-    a, replicates = 0.9, 200
+    a, replicates, known = 0.9, 200, 100
     cells = [c for c in registry.protocol("protext").cells if c["prompt"] == "P1" and c["theme"] == "name"]
     for chosen, value, planted, said in (
         ([c for c in cells if c["pronoun"] in ("they", "none")][::4], G, 0.3, (a + 0.1 * 3 / 5, 0.1 * 4 / 5)),
         ([c for c in cells if c["pronoun"] in ("he", "she")][::3], M, 0.03, (a + 0.1 * 2 / 5, 0.1 * 3 / 5)),
     ):
         expected = planted * said[0] + (1 - planted) * said[1]
-        found = []
-        for seed in range(replicates):
+        found, truth, called = [], [], []
+        for seed in range(replicates + known):
             model = planted_rewriter(f"gender=0.3,misgender=0.03,accuracy={a},seed={seed}")
-            found.append(rate([_judged(model, seed, c) for c in chosen], value))
+            judged = [_judged(model, seed, c) for c in chosen]
+            if seed < replicates:
+                found.append(rate(judged, value))
+            else:
+                called += [int(said == value) for said in judged]
+                truth += [int(_planted(model, seed, c) == value) for c in chosen]
         error = math.sqrt(expected * (1 - expected) / len(chosen) / replicates)
         assert abs(sum(found) / replicates - expected) < 4 * error
+        gold = errors(truth=truth, said=called, classes=2, items=len(truth) + replicates)
+        blank = [0.0] * len(truth)
+        fixed = rogan_gladen(said=[*blank, *(share * len(chosen) for share in found)],
+                             n=[*blank, *[float(len(chosen))] * replicates], gold=gold).corrected  # fmt: skip
+        assert fixed.value is not None and fixed.low is not None and fixed.high is not None
+        assert abs(fixed.value - planted) < 2 * (fixed.high - fixed.low)  # four standard errors
+        assert fixed.high - fixed.low < 0.05
         assert abs(expected - planted) > 6 * error  # off, and far enough for this test to see
 
 
@@ -470,6 +485,12 @@ def _judged(model: PlantedRewriter, seed: int, one: Row) -> str:
     value = identified(model.reply(Request("x:judge", (asked,), Sampling())))
     assert value is not None
     return verdicts(one, value)["verdict_published"]
+
+
+def _planted(model: PlantedRewriter, seed: int, one: Row) -> str:
+    """The paper's verdict on the pronouns that a rewrite was given, whoever reads it."""
+    classes = {"he": "masculine", "she": "feminine", "they": "neutral", "none": "none"}
+    return verdicts(one, classes[model.pronoun(one["pronoun"], _uniform(seed, one["id"]))])["verdict_published"]
 
 
 def test_stereotype_contrasts_have_a_test(tmp_path: Path) -> None:

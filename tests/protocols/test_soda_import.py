@@ -16,6 +16,9 @@ from tiltmeter import api
 from tiltmeter.cli import main
 from tiltmeter.errors import UsageError
 from tiltmeter.records import Estimate
+from tiltmeter.report import reading
+from tiltmeter.report.figures import figures
+from tiltmeter.report.parts import Stacked
 
 HEADER = ("subject", "object", "dimension", "group", "image", "attribute", "value")
 Row = tuple[str, ...]
@@ -159,3 +162,31 @@ def test_a_file_that_cannot_be_read(tmp_path: Path, rows: list[Row], header: Seq
     with pytest.raises(UsageError, match=said):
         api.import_("soda", write(tmp_path / "l.csv", rows, header), tmp_path / "run")
     assert not (tmp_path / "run" / "run.sqlite").exists()
+
+
+def test_what_does_not_apply_and_small_groups_are_warned_of(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """10 of 20 base pictures have a logo or not, in 2 of them it cannot be told; three pictures of women."""
+    rows = images({("", ""): 20, ("gender", "women"): 3, ("gender", "men"): 20})
+    rows += [("m", "car", "", "", f"base{n}.png", "logo", "not_applicable" if n < 2 else "none") for n in range(10)]
+    path = write(tmp_path / "l.csv", rows)
+    assert main(["import", "soda", str(path), "--out", str(tmp_path / "run")]) == 0
+    said = " ".join(capsys.readouterr().err.split())
+    assert "m: attributes that do not apply are counted and left out of the divergences: logo of car (2 of 10)" in said
+    assert "m: of groups with fewer than 10 labelled pictures little can be said: car, women (3)" in said
+    assert "do not apply" in (tmp_path / "run" / "report.html").read_text("utf-8")
+
+
+def test_distributions_are_drawn_base_against_cue(tmp_path: Path) -> None:
+    """One figure an object and attribute, a bar a prompt: the shares are those of the file."""
+    rows = images(SIZES)
+    run = api.import_("soda", write(tmp_path / "l.csv", rows), tmp_path / "run")
+    audit = reading.audit(run.protocol, run.analyse(), {})
+    drawn = {figure.title: figure for figure in figures(audit, "default") if isinstance(figure, Stacked)}
+    assert {"Every label of car, color", "Every label of car, shape", "Every label of car, light"} <= set(drawn)
+    figure = drawn["Every label of car, color"]
+    assert figure.folded and {bar.label for bar in figure.bars} == {group or "base" for _, group in SIZES}
+    for bar in figure.bars:
+        values = [row[6] for row in rows if (row[3] or "base") == bar.label and row[5] == "color"]
+        assert dict(zip(figure.parts, bar.shares, strict=True)) == pytest.approx(
+            {value: values.count(value) / 20 for value in figure.parts}
+        )

@@ -6,6 +6,7 @@ import math
 import sqlite3
 import time
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -200,7 +201,12 @@ def test_everything_stored_about_an_output_is_shown(guards: Path, look: Open) ->
     assert [one.value for one in said] == votes
     assert ["seed=0" in one.judge or "seed=1" in one.judge or "seed=2" in one.judge for one in said] == [True] * 3
     assert len(found.voices) >= 3 and found.call is not None and found.call.purpose == "subject"
-    assert found.signatures[0].startswith("guards") or found.signatures[0].startswith("protocol:guards/")
+    assert found.signatures[0].startswith("protocol:guards/")
+    assert found.price == "$0.00"  # planted models cost nothing
+    call = replace(found.call, cost=None)
+    assert replace(found, call=call).price == f"$0.00 and 1 of {1 + len(found.voices)} calls at unknown cost"
+    assert replace(found, call=None, voices=()).price == "none"
+    assert replace(found, voices=(replace(call, cost=0.01), replace(call, cost=0.02))).price == "$0.0300"
     with pytest.raises(UsageError):
         detail(index, 0, "../../etc/passwd")
     with pytest.raises(UsageError):

@@ -36,7 +36,9 @@ def _texts(outputs: Sequence[Whole], asked: Sequence[Mapping[str, str]], item: s
         labelled.update((factors[item], name) for name in values)
         none.update((factors[item], name) for name, value in values.items() if value == NOT_APPLICABLE)
     if none:
-        told = [f"{name} of {thing} ({number} of {labelled[thing, name]})" for (thing, name), number in none.most_common()]
+        told = [
+            f"{name} of {thing} ({number} of {labelled[thing, name]})" for (thing, name), number in none.most_common()
+        ]
         yield f"attributes that do not apply are counted and left out of the divergences: {_some(told)}"
     small = [f"{thing}, {group} ({number})" for (thing, group), number in groups.items() if number < FEW]
     if small:

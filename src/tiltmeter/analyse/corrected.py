@@ -40,7 +40,9 @@ def with_gold(frame: pl.DataFrame, store: Store) -> pl.DataFrame:
         weighted = (AT_RANDOM if pair.attribute in random else WEIGHTED) + pair.attribute
         levels = tuple(pair.factors.get(name, "") for name in names)
         for attribute, number in ((weighted, pair.weight), (COUNTED + pair.attribute, 1.0)):
-            sums[pair.subject, pair.annotator, pair.mode, attribute, pair.truth + BETWEEN + pair.said, *levels] += number
+            sums[pair.subject, pair.annotator, pair.mode, attribute, pair.truth + BETWEEN + pair.said, *levels] += (
+                number
+            )
     if not sums:
         return frame
     order = ("subject", "annotator", "mode", "attribute", "value", *names, "weight", "outputs")
@@ -62,7 +64,13 @@ def is_random(table: Table, attribute: str) -> bool:
 def corrected(naive: Iterable[Estimate], table: Table, measure: MeasureSpec, by: Sequence[str]) -> Iterator[Estimate]:
     """A corrected row for each naive one of shares, differences and effects of labels; none for what is one item."""
     rows = [row for row in naive if row.measure == measure.name and (row.clusters or 0) > 1]
-    if not rows or measure.kind not in KINDS or measure.per != "labels" or not table.variant.intervals or not table.drawn:
+    if (
+        not rows
+        or measure.kind not in KINDS
+        or measure.per != "labels"
+        or not table.variant.intervals
+        or not table.drawn
+    ):
         return
     whole = sides(table, replace(measure, kind="share"), ()).get((), {}).get(TESTED, Side({}))
     random = is_random(table, measure.attribute)
@@ -100,7 +108,11 @@ def hits(measure: MeasureSpec, condition: Mapping[str, str], by: Sequence[str]) 
     expected = [levels[condition[factor]] for factor, levels in measure.expected.items() if factor in condition]
     if expected:
         return expected
-    return (condition[measure.attribute],) if measure.attribute in condition and measure.attribute not in by else measure.values
+    return (
+        (condition[measure.attribute],)
+        if measure.attribute in condition and measure.attribute not in by
+        else measure.values
+    )
 
 
 def sides(table: Table, measure: MeasureSpec, by: Sequence[str]) -> dict[Key, dict[str, Side]]:

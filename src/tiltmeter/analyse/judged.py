@@ -13,6 +13,7 @@ from ..stats.correction import FEW_GOLD, Corrected
 from ..stats.prediction_powered import Powered, Sums
 from ..stats.results import Interval, joined
 from .groups import Floats
+from .powered import Counts, powered
 
 Pairs = Mapping[tuple[str, str], float]  # (truth, answer) → how much
 ALIKE = "the judge's errors taken as alike in all conditions, since there is too little gold in this one"
@@ -55,14 +56,21 @@ def correct(sides: Sequence[Side], whole: Side, sense: Sense, random: bool) -> R
 
     whole: all gold of the stratum, for where a side has too little of its own; random: gold was drawn with known weights.
     """
-    names = list(dict.fromkeys(sense.shared.get(item, item) for side in (*sides, whole) for item in (*side.said, *side.labels)))
+    names = list(
+        dict.fromkeys(sense.shared.get(item, item) for side in (*sides, whole) for item in (*side.said, *side.labels))
+    )
     places = {name: place for place, name in enumerate(names)}
     said = [summed(side, sense, places) for side in sides]
     own = [_confusion(side, sense, places) for side in sides]
-    enough = all(min(_by_class(gold)) >= FEW_GOLD for gold in own)
-    outside = _outside(sides if enough else (whole,), sense)
+    enough = all(enough_gold(side, sense) for side in sides)
     if enough and random:
-        return _result(_powered(said, own), "ppi++", outside)
+        missing = any(not sense.counts(value) for side in sides for values in side.said.values() for value in values)
+        strays = any(not (sense.counts(truth) and sense.counts(heard)) for side in sides for pairs in side.labels.values()
+                     for truth, heard in pairs)  # fmt: skip
+        ratio = missing or strays
+        made = powered([_counts(side, sense, places) for side in sides]) if ratio else _powered(said, own)
+        return _result(made, "ppi++", None)
+    outside = _outside(sides if enough else (whole,), sense)
     if enough:
         return _result(_misclassified(said, own), "rogan-gladen", outside)
     return _result(_alike(said, _confusion(whole, sense, places)), "rogan-gladen", joined(ALIKE, outside))
@@ -117,16 +125,39 @@ def _confusion(side: Side, sense: Sense, places: Mapping[str, int]) -> Confusion
         for item, cells in pairs.items():
             for (truth, said), number in cells.items():
                 if sense.counts(truth) and sense.counts(said):
-                    table[places[sense.shared.get(item, item)], int(truth in sense.hits), int(said in sense.hits)] += number
+                    table[places[sense.shared.get(item, item)], int(truth in sense.hits), int(said in sense.hits)] += (
+                        number
+                    )
         tables.append(table)
     weighted, labels = tables
     weighted = weighted * (labels.sum() / weighted.sum()) if weighted.sum() else weighted
     return Confusion(labels if np.allclose(weighted, labels) else weighted, labels)
 
 
-def _by_class(gold: Confusion) -> tuple[float, float]:
-    others, mine = gold.labels.sum((0, 2))
-    return float(mine), float(others)
+def _counts(side: Side, sense: Sense, places: Mapping[str, int]) -> Counts:
+    """All outputs and all gold by cluster, in the denominator or not."""
+    hits, among = summed(side, sense, places)
+    n, sums = np.zeros(len(places)), np.zeros((5, len(places)))
+    for item, values in side.said.items():
+        n[places[sense.shared.get(item, item)]] += sum(values.values())
+    labels = sum(number for pairs in side.labels.values() for number in pairs.values())
+    scale = labels / (sum(number for pairs in side.weighted.values() for number in pairs.values()) or 1.0)
+    for item, cells in side.weighted.items():
+        place = places[sense.shared.get(item, item)]
+        for (truth, said), number in cells.items():
+            found = (said in sense.hits, sense.counts(said), truth in sense.hits, sense.counts(truth), True)
+            sums[:, place] += scale * number * np.array(found, dtype=float)
+    return Counts(hits, among, n, *sums)
+
+
+def enough_gold(side: Side, sense: Sense) -> bool:
+    """Whether a side has gold enough of hits and of the rest of the denominator to be corrected by it."""
+    counts = {True: 0.0, False: 0.0}
+    for cells in side.labels.values():
+        for (truth, said), number in cells.items():
+            if sense.counts(truth) and sense.counts(said):
+                counts[truth in sense.hits] += number
+    return min(counts.values()) >= FEW_GOLD
 
 
 def _outside(sides: Sequence[Side], sense: Sense) -> str | None:
@@ -136,6 +167,5 @@ def _outside(sides: Sequence[Side], sense: Sense) -> str | None:
     left = sum(number for (truth, said), number in cells if not (sense.counts(truth) and sense.counts(said)))
     if not total or left / total < MANY_OUTSIDE:
         return None
-    return f"{left:g} of {total:g} gold labels left out, where person or judge gave a value outside of the denominator"
-
-
+    return (f"{left:g} of {total:g} gold labels left out, where person or judge gave a value outside of the denominator: right "
+            "only where the judge drops all values alike")  # fmt: skip

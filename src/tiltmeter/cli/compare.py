@@ -31,6 +31,7 @@ def command(run: tuple[str, ...], margin: float, everything: bool, as_json: bool
                               ensure_ascii=False, allow_nan=False))  # fmt: skip
         return 0
     terminal.print_one(cards.comparison(found, everything), Console())
-    for line in found.left_out:
-        click.echo(f"not compared: {line}", err=True)
+    notes = (row.estimate.note for row in found.rows if row.estimate.value is None)
+    for line in (*(f"not compared: {line}" for line in found.left_out), *dict.fromkeys(filter(None, notes))):
+        click.echo(line, err=True)
     return 0

@@ -85,6 +85,8 @@ def choices(function: F) -> F:
                      help="Only these levels of a factor, in place of the protocol's default; * is all; repeat for several."),
         click.option("--cross", "cross", multiple=True, metavar="A×B",
                      help="The intersections of two dimensions too, such as gender×age; repeat for several."),
+        click.option("--declension", "declension", metavar="published|correct",
+                     help="Nouns as the paper puts them, declined, or both with a comma (gramvis)."),
         click.option("--seed", type=int, default=0, show_default=True, help="Of the order and of the model's sampling."),
         click.option("--begin", help="Begin the model's answer with this text."),
         click.option("--temperature", type=click.FloatRange(0, 2), help="In place of the protocol's own."),
@@ -117,4 +119,6 @@ def split(options: dict[str, Any]) -> dict[str, Any]:
         options |= {"base_url": urls.pop("", ""), "base_urls": urls}
     if "where" in options:
         options["where"] = dict(options["where"])
+    if "declension" in options:  # a factor of the design that has a name of its own
+        options.setdefault("where", {})["declension"] = tuple(options.pop("declension").split(","))
     return options

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 
 import click
 
@@ -52,5 +53,5 @@ def _validate(run: str, as_json: bool) -> int:
         click.echo(json.dumps({"schema": 1, **found.as_dict()}, ensure_ascii=False, allow_nan=False))
     else:
         for table in cards.tables(found):
-            terminal.print_one(table, Console())
+            terminal.print_one(replace(table, folded=False), Console())
     return 0

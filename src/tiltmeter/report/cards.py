@@ -33,7 +33,11 @@ def tables(found: Validation) -> Iterator[Table]:
 
 
 def _card(card: Card, place: int) -> Table:
-    columns = (Column("group", brief=True), Column("class", brief=True), *(Column(name, "number", True) for name in NUMBER))
+    columns = (
+        Column("group", brief=True),
+        Column("class", brief=True),
+        *(Column(name, "number", True) for name in NUMBER),
+    )
     rows = []
     for group in card.groups:
         about = f"{group.factor}: {group.level}" if group.factor else "all"
@@ -45,7 +49,9 @@ def _card(card: Card, place: int) -> Table:
                      shown(group.macro_f1)))  # fmt: skip
     how = "drawn at random, with weights" if card.random else "not known to be drawn at random"
     about = f"gold {how} · 95 % intervals over items; recall is the sensitivity"
-    return Table(reading.slug("card", place), f"{card.annotator}: {card.attribute} against people", about, columns, tuple(rows))
+    return Table(
+        reading.slug("card", place), f"{card.annotator}: {card.attribute} against people", about, columns, tuple(rows)
+    )
 
 
 def _matrix(group: Group, card: Card, place: int) -> Iterator[Table]:
@@ -54,7 +60,9 @@ def _matrix(group: Group, card: Card, place: int) -> Iterator[Table]:
     if len(answers) > WIDE:
         return
     columns = (Column("people", brief=True), *(Column(name, "number", True) for name in answers))
-    rows = tuple((truth, *(numerals.count(float(row.get(said, 0))) for said in answers)) for truth, row in group.matrix.items())
+    rows = tuple(
+        (truth, *(numerals.count(float(row.get(said, 0))) for said in answers)) for truth, row in group.matrix.items()
+    )
     title = f"{card.annotator}: {card.attribute}, which label it gave"
     yield Table(reading.slug("matrix", place), title, "rows: people; columns: the annotator", columns, rows)
 
@@ -66,7 +74,7 @@ def _agreement(found: tuple[Agreement, ...]) -> Table:
     rows = tuple((one.who, one.attribute, one.coefficient, str(one.raters), _coefficient(one.found),
                   numerals.count(one.found.clusters)) for one in found)  # fmt: skip
     about = "0 is agreement by chance, of raw agreement none; 95 % intervals over items"
-    return Table("agreement", "Agreement", about, columns, rows)
+    return Table("agreement", "Agreement", about, columns, rows, folded=len(rows) > reading.MANY)
 
 
 def _coefficient(found: Interval) -> str:
@@ -88,12 +96,15 @@ def shown(found: Interval) -> str:
 
 def comparison(found: Comparison, everything: bool = False) -> Table:
     """A row a difference, second less first, with its verdict; of headline measures only unless `everything` is wanted."""
-    kept = [row for row in found.rows if row.headline or everything]
-    letters = {note: chr(ord("a") + n % 26) for n, note in enumerate(dict.fromkeys(row.estimate.note for row in kept)) if note}
+    kept = [row for row in found.rows if everything or (row.headline and row.estimate.value is not None)]
+    several = len({row.estimate.instrument for row in kept}) > 1
+    letters = {
+        note: chr(ord("a") + n % 26) for n, note in enumerate(dict.fromkeys(row.estimate.note for row in kept)) if note
+    }
     columns = (Column("measure", brief=True), Column("group", brief=True), Column("run", brief=True),
                Column("values", "number", True), Column("difference", "number", True), Column("p adj.", "number", True),
                Column("verdict", brief=True), Column("note", "letter", True))  # fmt: skip
-    rows = tuple(_compared(row, letters) for row in kept)
+    rows = tuple(_compared(row, letters, several) for row in kept)
     margin = numerals.share(found.rows[0].margin) if found.rows else numerals.NOTHING
     about = (f"second less first, 95 % intervals over items, p adjusted over a measure's groups · verdict against a margin of "
              f"{margin}: equivalent (the 90 % interval lies inside), different, or inconclusive")  # fmt: skip
@@ -101,10 +112,13 @@ def comparison(found: Comparison, everything: bool = False) -> Table:
                  tuple((letter, note) for note, letter in letters.items()))  # fmt: skip
 
 
-def _compared(row: Compared, letters: dict[str, str]) -> tuple[str, ...]:
+def _compared(row: Compared, letters: dict[str, str], several: bool) -> tuple[str, ...]:
     e = row.estimate
     held = [level for name, level in (e.contrast or {}).items() if name != "run"]
-    group = ", ".join([*(level for level in e.condition.values() if level), *(f"against {level}" for level in held)])
+    by = [e.instrument.partition("@")[0]] if several else []
+    group = ", ".join(
+        [*by, *(level for level in e.condition.values() if level), *(f"against {level}" for level in held)]
+    )
     values = f"{numerals.quantity(row.first, 'share', bool(held), 2)} → {numerals.quantity(row.second, 'share', bool(held), 2)}"
     difference = numerals.NOTHING
     if e.value is not None:

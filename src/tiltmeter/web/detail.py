@@ -93,7 +93,6 @@ class Detail:
     probabilities: str
     call: Call | None
     voices: tuple[Call, ...]
-    cost: float
     rewrite: Rewrite | None
     signatures: tuple[str, ...]
     language: str
@@ -104,7 +103,11 @@ class Detail:
 
     @property
     def price(self) -> str:
-        return numerals.dollars(self.cost)
+        """US dollars of all calls, with how many are of unknown cost."""
+        calls = (*filter(None, [self.call]), *self.voices)
+        known = [call.cost for call in calls if call.cost is not None]
+        unknown = f"{len(calls) - len(known)} of {len(calls)} calls at unknown cost" if len(known) < len(calls) else ""
+        return " and ".join(filter(None, [numerals.dollars(sum(known)) if known else "", unknown])) or "none"
 
 
 def detail(index: Index, run: int, trial: str) -> Detail:
@@ -125,7 +128,7 @@ def detail(index: Index, run: int, trial: str) -> Detail:
     return Detail(
         run, source.name, trial, subject, mode, tuple(_shown(index.protocol, levels)), sample, _cut(prompt), begin, revised,
         outcome, _cut(text), picture, about, damage, labels, _probabilities(alternatives), call, voices,
-        sum(one.cost or 0 for one in (*filter(None, [call]), *voices)), marked,
+        marked,
         tuple(_signatures(source, subject, mode, levels, labels)), levels.get("language", ""),
     )  # fmt: skip
 
