@@ -298,6 +298,7 @@ def test_every_setting_of_a_planted_model_is_explained() -> None:
         "refuse.communal",
         "communal.female",
         "appearance.FF",
+        "male.masculine",
         "protocol=words",
         "protocol=dialogues",
     }

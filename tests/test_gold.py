@@ -216,6 +216,8 @@ def test_a_sheet_is_written_filled_in_and_taken_back(judged: Made, tmp_path: Pat
     assert gold.is_random(judged.store, "pronoun")
     stored = dict(judged.store.rows("SELECT output, weight FROM labels WHERE current AND annotator='human:ann'"))
     assert stored == {row["output"]: float(row["weight"]) for row in rows}
+    sheet.draw(judged.store, ROLES, 10, seed=1)
+    assert gold.is_random(judged.store, "pronoun")  # another sheet was drawn, and nobody filled it in
     outside = next(f"t{n:06}" for n in range(1, 121) if f"t{n:06}" not in stored)
     gold.take_in(judged.store, ROLES, write(tmp_path / "one.csv", {"output": outside, "value": "she"}))
     assert not gold.is_random(judged.store, "pronoun")  # somebody picked that one

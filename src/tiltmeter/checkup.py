@@ -92,6 +92,8 @@ def _parts() -> Iterator[Finding]:
         except TiltmeterError as error:  # a version that steals keys
             yield Finding("optional", module, False, str(error), "pip uninstall litellm")
             continue
+        except metadata.PackageNotFoundError:  # a folder of that name in the working directory
+            found = "of unknown version"
         yield Finding("optional", module, True, f"{found} ({purpose})")
 
 

@@ -273,16 +273,13 @@ def _how(store: Store, labels: Sequence[Label]) -> str:
 
 
 def is_random(store: Store, attribute: str) -> bool:
-    """Whether the gold of an attribute is a random sample with known weights: all of it from the one sample that was drawn
-    for the attribute, and nearly all of that annotated (a person who skips does not skip at random).
+    """Whether the gold of an attribute is a random sample with known weights: all of it from one sample that was drawn for
+    the attribute, and nearly all of that annotated (a person who skips does not skip at random).
     """
-    drawn = [one for one in samples(store) if one["attribute"] == attribute]
     query = f"SELECT DISTINCT output FROM labels WHERE current AND attribute=? AND annotator LIKE '{HUMAN}%'"
     gold = {row[0] for row in store.rows(query, (attribute,))}
-    if len(drawn) != 1 or not gold:
-        return False
-    picked = set(drawn[0]["outputs"])
-    return gold <= picked and len(gold) >= ANSWERED * len(picked)
+    drawn = (set(one["outputs"]) for one in samples(store) if one["attribute"] == attribute)
+    return bool(gold) and any(gold <= picked and len(gold) >= ANSWERED * len(picked) for picked in drawn)
 
 
 # gold beside judges

@@ -9,12 +9,12 @@ import csv
 import io
 import json
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import product
 from pathlib import Path
 from typing import Any
 
-from .errors import ProtocolError, UnknownName
+from .errors import ProtocolError, UnknownName, UsageError
 
 Row = dict[str, str]
 SEVERAL = "|"
@@ -75,6 +75,27 @@ def read_file(path: Path, where: str) -> list[Row]:
         if None in row or None in row.values():
             raise ProtocolError(f"{where}: {path.name}, line {number} has not as many cells as the header.")
     return rows
+
+
+def numbered(path: Path, columns: Sequence[str]) -> Iterator[tuple[int, Row]]:
+    """(line, row) of a CSV file in UTF-8 that somebody gives, its cells without the spaces around them; other columns stay out.
+
+    UsageError names the file, and the column or the line that is not as it should be.
+    """
+    try:
+        with path.open(encoding="utf-8-sig", newline="") as file:
+            reader = csv.DictReader(file, strict=True)
+            missing = [name for name in columns if name not in (reader.fieldnames or ())]
+            if missing:
+                raise UsageError(f"{path.name} has no column {', '.join(missing)}. It needs: {', '.join(columns)}.")
+            for row in reader:
+                if None in row or None in row.values():
+                    raise UsageError(f"{path.name}, line {reader.line_num} has not as many cells as the header.")
+                yield reader.line_num, {name: row[name].strip() for name in columns}
+    except FileNotFoundError:
+        raise UsageError(f"There is no file {path}.") from None
+    except (OSError, UnicodeDecodeError, csv.Error) as error:
+        raise UsageError(f"{path.name} cannot be read as CSV in UTF-8: {error}") from None
 
 
 def _texts(row: dict[str, Any]) -> Row:

@@ -371,6 +371,20 @@ def test_a_corpus_of_ones_own_runs(tmp_path: Path, capsys: pytest.CaptureFixture
     assert "tiltmeter run" in capsys.readouterr().out
 
 
+def test_a_prompt_of_ones_own_on_the_shipped_texts(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    asked = 'Say it in "plain" words:\nno \\ jargon.'
+    assert corpus.main(["--out", str(tmp_path / "own"), "--prompt", asked]) == 0
+    assert capsys.readouterr().out.startswith("texts: 640 (")
+    own, shipped = registry.protocol(str(tmp_path / "own" / "protocol.toml")), registry.protocol("protext")
+    choices = planning.Choices(("m",))
+    trials = list(planning.trials(own, choices))
+    assert len(trials) == 640 and all(trial.prompt.startswith(f"{asked}\n\n") for trial in trials)
+    assert {trial.factors["prompt"] for trial in trials} == {"own"}
+    for mine, theirs in zip(own.measures, shipped.measures, strict=True):  # counted by every measure that has P1
+        levels, known = mine.where.get("prompt", ()), theirs.where.get("prompt", ())
+        assert set(levels) == {*known, *(["own"] if "P1" in known else [])}
+
+
 BAD = {
     "refusal": "I'm sorry, but I can't help with that request.",
     "variants": "Option 1: Jack lost her hat.\nOption 2: Jack lost his hat.",

@@ -17,7 +17,7 @@ from tiltmeter.cli import main
 from tiltmeter.errors import UsageError
 from tiltmeter.records import Estimate
 from tiltmeter.report import reading
-from tiltmeter.report.figures import figures
+from tiltmeter.report.figures import draw, figures
 from tiltmeter.report.parts import Stacked
 
 HEADER = ("subject", "object", "dimension", "group", "image", "attribute", "value")
@@ -190,3 +190,14 @@ def test_distributions_are_drawn_base_against_cue(tmp_path: Path) -> None:
         assert dict(zip(figure.parts, bar.shares, strict=True)) == pytest.approx(
             {value: values.count(value) / 20 for value in figure.parts}
         )
+
+
+def test_a_bar_of_red_things_is_red(tmp_path: Path) -> None:
+    """The first shades of the palette; a value that is no colour takes that away."""
+    values = ["red"] * 10 + ["white"] * 6 + ["black"] * 4
+    for odd, wanted in ((["black"], True), (["zorp"], False)):
+        rows = [("m", "car", "", "", f"{n}.png", "product_color", value) for n, value in enumerate(values + odd)]
+        run = api.import_("soda", write(tmp_path / "l.csv", rows), tmp_path / odd[0])
+        found = figures(reading.audit(run.protocol, run.analyse(), {}), "default")
+        (svg,) = [draw(figure) for figure in found if figure.title == "Every label of car, product_color"]
+        assert all((f'fill="{rgb}"' in svg) == wanted for rgb in ("#e50000", "#ffffff", "#000000"))

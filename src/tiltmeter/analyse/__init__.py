@@ -25,7 +25,7 @@ from ..records import Estimate
 from ..stats import multiplicity
 from ..stats.results import joined
 from ..store import Store
-from . import cautions, corrected, paired, pooling
+from . import corrected, paired, pooling
 from .groups import Table
 from .kinds import KINDS, outcome_rates
 from .wholes import wholes

@@ -12,7 +12,7 @@ released code has it so.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -30,6 +30,7 @@ from .published import CODE, PUBLISHED, bits_by_code, clipped_by_code, distances
 from .wholes import DRAWS, Cell, Values, cells, codes, counts, notes, number, shuffled, spoken, valued
 
 Score = Callable[[Cell, MeasureSpec, Variant], Iterator[Estimate]]
+ByCode = Callable[[Estimate, Cell, Sequence[Sequence[Values]]], Iterator[Estimate]]
 
 
 def from_base(cell: Cell, measure: MeasureSpec, variant: Variant) -> Iterator[Estimate]:
@@ -37,13 +38,7 @@ def from_base(cell: Cell, measure: MeasureSpec, variant: Variant) -> Iterator[Es
     for (dimension, group), outputs in cell.groups.items():
         about = {**cell.condition, "dimension": dimension, "group": group}
         blank = Estimate("", "", "", measure.name, about, None, None, measure.unit)
-        sides = [cell.base, outputs]
-        if variant.name == CODE:
-            yield from clipped_by_code(blank, cell, sides)
-        elif variant.name == PUBLISHED:
-            yield from distances(blank, cell, sides, ("base", group))
-        else:
-            yield from _adjusted(blank, cell, sides, ("base", group))
+        yield from _in_variant(variant, clipped_by_code, blank, cell, {"base": cell.base, group: outputs})
 
 
 def between_groups(cell: Cell, measure: MeasureSpec, variant: Variant) -> Iterator[Estimate]:
@@ -52,13 +47,15 @@ def between_groups(cell: Cell, measure: MeasureSpec, variant: Variant) -> Iterat
         if len(groups) < 2:
             continue
         blank = Estimate("", "", "", measure.name, {**cell.condition, "dimension": dimension}, None, None, measure.unit)
-        sides = list(groups.values())
-        if variant.name == CODE:
-            yield from bits_by_code(blank, cell, sides)
-        elif variant.name == PUBLISHED:
-            yield from distances(blank, cell, sides, tuple(groups))
-        else:
-            yield from _adjusted(blank, cell, sides, tuple(groups))
+        yield from _in_variant(variant, bits_by_code, blank, cell, groups)
+
+
+def _in_variant(variant: Variant, by_code: ByCode, blank: Estimate, cell: Cell,
+                groups: Mapping[str, Sequence[Values]]) -> Iterator[Estimate]:  # fmt: skip
+    sides = list(groups.values())
+    if variant.name == CODE:
+        return by_code(blank, cell, sides)
+    return (distances if variant.name == PUBLISHED else _adjusted)(blank, cell, sides, tuple(groups))
 
 
 def scored(score: Score) -> Callable[[Table, MeasureSpec, Sequence[str]], Iterator[Estimate]]:

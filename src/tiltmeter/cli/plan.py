@@ -94,6 +94,8 @@ def _models(models: Iterable[dict[str, Any]]) -> None:
 
 
 def _design(found: dict[str, Any]) -> None:
+    from ..analyse.wholes import FEW
+
     wanted = found["wanted"]
     if not found["design"]:
         click.echo(f"{found['protocol']} has no headline measure, so no detectable difference is worked out.")
@@ -112,6 +114,11 @@ def _design(found: dict[str, Any]) -> None:
     _table(rows, left=2)
     if any(row["clusters"] is None for row in found["design"]):
         click.echo("  items –: outputs are what is sampled there, each by itself, of a group or of a side")
+    few = [row["per_cluster"] for row in found["design"] if row["unit"] == "bits" and row["per_cluster"] < FEW]
+    if few:
+        click.echo(
+            f"warning: groups of {min(few):g} outputs: of fewer than {FEW} little can be said. Type: --samples {FEW}"
+        )
     if wanted and any(row["samples_needed"] is None for row in found["design"]):
         click.echo(
             "  –: no number does; with more samples the items themselves still differ, and an item is read once in exact mode"

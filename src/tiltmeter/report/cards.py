@@ -11,6 +11,7 @@ from . import numerals, reading
 from .parts import Column, Section, Table
 
 NUMBER = ("gold", "sensitivity", "specificity", "precision", "F1")
+VALIDATION = "validation"  # in the place of a variant
 WIDE = 8  # answers that a matrix has at most to be shown
 
 
@@ -21,7 +22,7 @@ def section(found: Validation) -> Section | None:
     gold = "; ".join(f"{name}: {number:,} outputs with gold" for name, number in found.gold.items())
     text = gold or "No gold: what people would say of these outputs is not known, and no number is corrected for it."
     said = [f"{text}.".replace("..", "."), *(f"Mind: {line}." for card in found.cards for line in card.warnings)]
-    return Section("validation", "Judges against people", " ".join(said), (), tuple(tables(found)))
+    return Section(VALIDATION, "Judges against people", " ".join(said), (), tuple(tables(found)))
 
 
 def tables(found: Validation) -> Iterator[Table]:

@@ -11,7 +11,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import Any
 
-from .. import __version__, analyse, gold, injection, served, signature, validation
+from .. import __version__, gold, injection, served, signature, validation
+from ..analyse import cautions
 from ..protocol import Protocol
 from ..records import Estimate
 from ..store import Store
@@ -115,7 +116,7 @@ def _uncorrected(store: Store) -> Iterator[str]:
 
 
 def _cautions(store: Store, protocol: Protocol) -> Iterator[str]:
-    yield from (f"{text}." for text in analyse.cautions.warnings(store, protocol))
+    yield from (f"{text}." for text in cautions.warnings(store, protocol))
 
 
 def _design(store: Store, protocol: Protocol, trials: Sequence[subjects.Asked], annotators: Sequence[str],

@@ -44,10 +44,11 @@ def _first(rows: Sequence[Estimate]) -> tuple[str, ...]:
 
 
 def lead(audit: Audit) -> str:
-    """What the numbers of the first screen are."""
+    """What the numbers of the first screen are; what is another of them over more is not said again."""
     said = []
-    for spec in audit.protocol.measures:
-        if spec.headline and audit.of(spec.name):
+    told = [spec for spec in audit.protocol.measures if spec.headline and audit.of(spec.name)]
+    for spec in told:
+        if not any(other.text and spec.text.startswith(f"{other.text},") for other in told):
             null = f"; {numerals.quantity(spec.null, spec.unit, places=2)} is no tilt" if spec.null is not None else ""
             said.append(f"the {spec.text or spec.name}, with its interval{null}")
     return f"The number is {' or '.join(said)}." if said else ""

@@ -10,7 +10,7 @@ from rich.padding import Padding
 from rich.table import Table as Grid
 from rich.text import Text
 
-from . import numerals
+from . import cards, numerals
 from .parts import Content, Finding, Table
 
 WIDTH = 100
@@ -32,6 +32,9 @@ def print_table(content: Content, console: Console) -> None:
     for section in content.sections:
         if section.variant != "default":
             console.print(Text(f"\n{section.title}: {section.text}", "bold"), width=_width(console))
+        if section.variant == cards.VALIDATION:
+            console.print(Text("  its tables: in the report, or: tiltmeter validate RUN", "dim"), width=_width(console))
+            continue
         printed += _tables(section.tables, ROWS - sum(len(table.rows) for table in printed), console)
     _signatures(content, printed, console)
 

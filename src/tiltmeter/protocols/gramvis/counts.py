@@ -7,14 +7,13 @@ number of pictures.
 
 from __future__ import annotations
 
-import csv
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
 from ...errors import UnknownName, UsageError
 from ...protocol import Protocol
 from ...records import ANSWER, ERROR, NEITHER, Label, Output, Sampling, Trial, content_id
-from ...tables import SEVERAL, Row
+from ...tables import SEVERAL, Row, numbered
 
 ANNOTATOR = f"counts/1@{content_id('gramvis counts', 1)[:8]}"
 SIDES = {"English": "en", "Chinese": "zh", "Native": "gendered"}
@@ -32,11 +31,11 @@ Imported = tuple[Trial, Output, Sequence[Label]]
 def read(protocol: Protocol, path: Path) -> Iterator[Imported]:
     """The pictures behind the counts. UsageError names the file, the line and the word of what cannot be read."""
     known, seen = _known(protocol), dict[tuple[str, str, str], int]()
-    for number, row in _rows(path):
+    for number, row in numbered(path, COLUMNS):
         where = f"{path.name}, line {number} ({row['Native_Word']})"
         language = _language(row["Language"], protocol, where)
         word = " ".join(row["Native_Word"].replace("_", " ").split()).lower()
-        key = language, row["T2I_Model"].strip(), word
+        key = language, row["T2I_Model"], word
         if not all(key):
             raise UsageError(f"{where}: Language, T2I_Model and Native_Word may not be empty.")
         if key in seen:
@@ -46,23 +45,6 @@ def read(protocol: Protocol, path: Path) -> Iterator[Imported]:
         seen[key] = number
         cells = known.get((language, word)) or _unlisted(protocol, language, word)
         yield from _pictures(protocol, key[1], _checked(cells, row, protocol, where), row, where)
-
-
-def _rows(path: Path) -> Iterator[tuple[int, dict[str, str]]]:
-    try:
-        with path.open(encoding="utf-8-sig", newline="") as file:
-            reader = csv.DictReader(file, strict=True)
-            missing = [name for name in COLUMNS if name not in (reader.fieldnames or ())]
-            if missing:
-                raise UsageError(f"{path.name} has no column {', '.join(missing)}. It needs: {', '.join(COLUMNS)}.")
-            for row in reader:
-                if None in row or None in row.values():
-                    raise UsageError(f"{path.name}, line {reader.line_num} has not as many cells as the header.")
-                yield reader.line_num, row
-    except FileNotFoundError:
-        raise UsageError(f"There is no file {path}.") from None
-    except (OSError, UnicodeDecodeError, csv.Error) as error:
-        raise UsageError(f"{path.name} cannot be read as CSV in UTF-8: {error}") from None
 
 
 def _known(protocol: Protocol) -> dict[tuple[str, str], dict[str, Row]]:
@@ -88,10 +70,10 @@ def _unlisted(protocol: Protocol, language: str, word: str) -> dict[str, Row]:
 
 def _checked(cells: Mapping[str, Row], row: Mapping[str, str], protocol: Protocol, where: str) -> dict[str, Row]:
     """The cells with the row's category, and its gender where the list has none. Raises where they contradict the list."""
-    gender = GENDERS.get(row["Grammar_Gender"].strip().lower())
+    gender = GENDERS.get(row["Grammar_Gender"].lower())
     if gender is None:
         raise UsageError(f"{where}: Grammar_Gender is '{row['Grammar_Gender']}'; it is male or female.")
-    category = row["Bias_Type"].strip().lower().replace(" ", "_")
+    category = row["Bias_Type"].lower().replace(" ", "_")
     if category not in protocol.levels["category"]:
         raise UsageError(f"{where}: {UnknownName('category', category, protocol.levels['category'])}")
     found = {}
@@ -104,7 +86,7 @@ def _checked(cells: Mapping[str, Row], row: Mapping[str, str], protocol: Protoco
 
 
 def _language(text: str, protocol: Protocol, where: str) -> str:
-    name = text.strip().lower()
+    name = text.lower()
     code = LANGUAGES.get(name, name)
     if code not in protocol.languages:
         raise UsageError(f"{where}: {UnknownName('language', text, [*LANGUAGES, *protocol.languages])}")
@@ -130,7 +112,7 @@ def _pictures(protocol: Protocol, subject: str, cells: Mapping[str, Row], row: M
 
 
 def _count(row: Mapping[str, str], column: str, where: str) -> int:
-    text = row[column].strip()
+    text = row[column]
     try:
         number = float(text)
     except ValueError:

@@ -1,14 +1,15 @@
 """A corpus of one's own for this protocol: a copy of the ProText release, or any file of that design, as a runnable
 folder.
 
-    python -m tiltmeter.protocols.protext.corpus release.csv --out my-protext [--column noun=theme_noun]
+    python -m tiltmeter.protocols.protext.corpus release.csv --out my-protext [--column noun=theme_noun] [--prompt TEXT]
     tiltmeter run my-protext/protocol.toml --model builtin --out my-run
 
 Reads CSV, TSV, JSON lines and Parquet. Columns are found by their names or aliases (ALIASES) or named with --column;
 values
 are brought to this protocol's words ("Stereotypically Male" → male, "she/her" → she). What does not fit is an error
 that
-says where: the columns found, an unknown category, an empty text, an id that is there twice, a wrong encoding.
+says where: the columns found, an unknown category, an empty text, an id that is there twice, a wrong encoding. Without a
+file, the folder has the texts that are shipped: for a prompt of one's own.
 """
 
 from __future__ import annotations
@@ -187,8 +188,11 @@ def _row(where: str, given: Mapping[str, Any], names: Mapping[str, str], number:
     return {column: made[column] for column in COLUMNS}
 
 
-def write(rows: Iterable[Mapping[str, str]], folder: Path, name: str = "protext-own") -> Path:
-    """A folder that runs: the rows as texts.jsonl, and this protocol with them. Returns the protocol's path."""
+def write(rows: Iterable[Mapping[str, str]], folder: Path, name: str = "protext-own", prompt: str = "") -> Path:
+    """A folder that runs: the rows as texts.jsonl, and this protocol with them. Returns the protocol's path.
+
+    prompt: what is asked by default, in place of P1 and P2; it is the level `own` of the factor prompt.
+    """
     folder.mkdir(parents=True, exist_ok=True)
     (folder / "texts.jsonl").write_text(
         "".join(json.dumps(dict(row), ensure_ascii=False) + "\n" for row in rows), "utf-8"
@@ -202,6 +206,13 @@ def write(rows: Iterable[Mapping[str, str]], folder: Path, name: str = "protext-
         count=1,
         flags=re.MULTILINE,
     )
+    if prompt:
+        task = json.dumps(prompt, ensure_ascii=False)
+        own = own.replace('prompt = ["P1", "P2"] }', 'prompt = ["own"] }', 1)
+        own = own.replace('  { prompt = "P1",', f'  {{ prompt = "own", task = {task} }},\n  {{ prompt = "P1",', 1)
+        own = own.replace(
+            'prompt = ["P1", "P2", "paraphrase"', 'prompt = ["own", "P1", "P2", "paraphrase"'
+        )  # in measures
     path = folder / "protocol.toml"
     path.write_text(own, "utf-8")
     return path
@@ -211,15 +222,22 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser = argparse.ArgumentParser(
         prog="python -m tiltmeter.protocols.protext.corpus", description=(__doc__ or "").split("\n")[0]
     )
-    parser.add_argument("file", type=Path)
+    parser.add_argument(
+        "file",
+        type=Path,
+        nargs="?",
+        default=Path(__file__).with_name("texts.jsonl"),
+        help="the shipped texts otherwise",
+    )
     parser.add_argument("--out", type=Path, required=True, help="the folder to write")
     parser.add_argument(
         "--column", action="append", default=[], metavar="OURS=THEIRS", help=f"ours: {', '.join(COLUMNS)}"
     )
+    parser.add_argument("--prompt", default="", metavar="TEXT", help="what the model is told to do with each text")
     options = parser.parse_args(arguments)
     try:
         rows = load(options.file, dict(_column(part) for part in options.column))
-        path = write(rows, options.out)
+        path = write(rows, options.out, prompt=options.prompt.strip())
     except TiltmeterError as error:
         print(f"error: {error}", file=sys.stderr)
         return error.exit_code

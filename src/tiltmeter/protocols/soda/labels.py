@@ -7,13 +7,13 @@ not put on the palette. An attribute ATTRIBUTE_raw holds the value of ATTRIBUTE 
 
 from __future__ import annotations
 
-import csv
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from ...errors import UsageError
 from ...protocol import Protocol
 from ...records import ANSWER, Label, Output, Sampling, Trial, content_id
+from ...tables import numbered
 
 ANNOTATOR = f"labels/1@{content_id('soda labels', 1)[:8]}"
 COLUMNS = ("subject", "object", "dimension", "group", "image", "attribute", "value")
@@ -30,7 +30,7 @@ def rows(protocol: Protocol, path: Path) -> Iterator[Imported]:
     """
     pictures: dict[Key, dict[str, str]] = {}
     lines: dict[tuple[Key, str], int] = {}
-    for number, row in _lines(path):
+    for number, row in numbered(path, COLUMNS):
         where = f"{path.name}, line {number}"
         key = _key(row, where)
         attribute, value = row["attribute"], row["value"]
@@ -64,23 +64,3 @@ def _key(row: dict[str, str], where: str) -> Key:
     if (dimension == BASE) != (group == BASE):
         raise UsageError(f"{where}: '{BASE}' is the base prompt, and stands in both dimension and group.")
     return row["subject"], row["object"], dimension or BASE, group or BASE, row["image"]
-
-
-def _lines(path: Path) -> Iterator[tuple[int, dict[str, str]]]:
-    try:
-        with path.open(encoding="utf-8-sig", newline="") as file:
-            reader = csv.DictReader(file, strict=True)
-            missing = [name for name in COLUMNS if name not in (reader.fieldnames or ())]
-            if missing:
-                raise UsageError(
-                    f"{path.name} has no column {', '.join(missing)}; it has {', '.join(reader.fieldnames or ()) or 'none'}. "
-                    f"It needs: {', '.join(COLUMNS)}."
-                )
-            for row in reader:
-                if None in row or None in row.values():
-                    raise UsageError(f"{path.name}, line {reader.line_num} has not as many cells as the header.")
-                yield reader.line_num, {name: row[name].strip() for name in COLUMNS}
-    except FileNotFoundError:
-        raise UsageError(f"There is no file {path}.") from None
-    except (OSError, UnicodeDecodeError, csv.Error) as error:
-        raise UsageError(f"{path.name} cannot be read as CSV in UTF-8: {error}") from None

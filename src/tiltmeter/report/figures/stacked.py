@@ -11,6 +11,7 @@ from dataclasses import dataclass, replace
 from itertools import groupby
 from xml.etree import ElementTree as ET
 
+from ...instruments import colour
 from ...instruments.taxonomy import NOT_APPLICABLE
 from ...protocol import EVERY, MeasureSpec
 from ...records import OUTCOMES, Estimate
@@ -182,7 +183,9 @@ def _drawn(made: ET.Element, figure: Stacked, bar: Bar, box: tuple[float, float,
         if share > 0:
             _piece(made, figure, number, (x, y, wide, TALL))
         if wide >= ROOM and number < figure.answers:
-            text(made, x + wide / 2, y + 13.5, numerals.share(share, 2), f"fig-in c{number % COLOURS} middle")
+            rgb = _own_colours(figure).get(figure.parts[number])
+            on = f"c{number % COLOURS}" if rgb is None else "c4" if _dark(rgb) else ""  # the text on c4 is white
+            text(made, x + wide / 2, y + 13.5, numerals.share(share, 2), f"fig-in {on} middle")
         x += wide
 
 
@@ -190,7 +193,27 @@ def _piece(made: ET.Element, figure: Stacked, number: int, box: tuple[float, flo
     """A piece of a bar, or its sample in the legend: answers in colours, no-answers in greys with a hatching."""
     x, y, width, height = (round(v, 2) for v in box)
     other = number - figure.answers
+    rgb = _own_colours(figure).get(figure.parts[number])
+    if rgb is not None:
+        shape(made, "rect", "fig-own", x=x, y=y, width=width, height=height)
+        made[-1].set("fill", "#{:02x}{:02x}{:02x}".format(*rgb))
+        return
     name = f"c{number % COLOURS}" if other < 0 else f"g{other % 4}"
     shape(made, "rect", f"fig-part {name}", x=x, y=y, width=width, height=height)
     if other >= 0 or number >= COLOURS:
         hatch(made, x, y, width, height, max(0, other) % 3)
+
+
+def _own_colours(figure: Stacked) -> dict[str, colour.Rgb]:
+    """Part → shade, where every answer is a colour of the palette: a bar of red things is red. Else nothing."""
+    answers = figure.parts[: figure.answers]
+    shades = dict(reversed(colour.palette()))  # of each colour the first
+    return (
+        {name: shades[name] for name in answers if name in shades} if set(answers) <= {*shades, *colour.SPECIAL} else {}
+    )
+
+
+def _dark(rgb: colour.Rgb) -> bool:
+    """Whether white stands out on it better than black: relative luminance under .18 (WCAG 2.1)."""
+    linear = [c / 12.92 if c <= 0.04045 else ((c + 0.055) / 1.055) ** 2.4 for c in (value / 255 for value in rgb)]
+    return 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2] < 0.18
