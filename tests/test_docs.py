@@ -32,7 +32,7 @@ from tiltmeter import __version__, errors
 from tiltmeter.analyse.kinds import KINDS
 from tiltmeter.cli import VERBS, group, main
 from tiltmeter.models import weights
-from tiltmeter.models.tilt import Settings
+from tiltmeter.models.settings import Settings
 from tiltmeter.protocol import MeasureSpec, Mode, Protocol, Variant
 from tiltmeter.records import OUTCOMES, Estimate
 from tiltmeter.registry import INSTRUMENTS, MODELS, PROTOCOLS

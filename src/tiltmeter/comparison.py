@@ -247,11 +247,11 @@ class _Pair:
         random = all(corrected.is_random(table, attribute) for table in (self.before, self.after))
         parts, alike = [after[0], before[0]], ""
         if not all(
-            enough_gold(side, sense) for side in parts
+            enough_gold(side, sense, random) for side in parts
         ):  # the errors of each run, of all its conditions together
             parts = [self._whole(table, side) for table, side in ((self.after, after[0]), (self.before, before[0]))]
             random, alike = False, ALIKE
-        if not all(enough_gold(side, sense) for side in parts):
+        if not all(enough_gold(side, sense, random) for side in parts):
             why = "too little gold of a class in one of the runs"
             yield self._with(replace(clear, note=f"uncorrected: {why}"), nothing, (None, None))
             return

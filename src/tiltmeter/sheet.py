@@ -55,7 +55,7 @@ def draw(store: Store, protocol: Protocol, number: int, attribute: str = "", see
         raise UsageError(f"No output with text has a label of {attribute} yet. Type: tiltmeter label RUN")
     by = _stratified(protocol, pool, number)
     random = Random(f"{seed}/{attribute}")
-    picked = _pick(pool, by, number, random)
+    picked = pick(pool, by, number, random)
     listed = values_of(store, protocol, attribute)
     info = {"attribute": attribute, "by": by, "seed": seed, "number": len(picked), "of": len(pool), "date": now(),
             "rule": "random within conditions, and among outputs on which annotators disagree; weight = outputs of the kind "
@@ -76,7 +76,7 @@ def _asked(store: Store, protocol: Protocol) -> str:
 
 
 @dataclass(frozen=True, slots=True)
-class _Output:
+class Candidate:
     id: str
     condition: Mapping[str, str]
     prompt: str
@@ -85,7 +85,7 @@ class _Output:
     disagree: bool
 
 
-def _pool(store: Store, protocol: Protocol, attribute: str) -> dict[str, _Output]:
+def _pool(store: Store, protocol: Protocol, attribute: str) -> dict[str, Candidate]:
     """The outputs that could be annotated, by id: drawn answers with a label of the attribute."""
     said: dict[str, set[tuple[str, str]]] = defaultdict(set)
     query = (f"SELECT output, attribute, value FROM labels WHERE current AND attribute IN (?, ?) AND annotator NOT LIKE "
@@ -101,11 +101,11 @@ def _pool(store: Store, protocol: Protocol, attribute: str) -> dict[str, _Output
         if mode in drawn and trial in said:
             condition = {"subject": subject, "mode": mode, **json.loads(factors)}
             names = Counter(name for name, _ in said[trial])
-            found[trial] = _Output(trial, condition, prompt, text, blob, max(names.values()) > 1)
+            found[trial] = Candidate(trial, condition, prompt, text, blob, max(names.values()) > 1)
     return found
 
 
-def _stratified(protocol: Protocol, pool: Mapping[str, _Output], number: int) -> list[str]:
+def _stratified(protocol: Protocol, pool: Mapping[str, Candidate], number: int) -> list[str]:
     """As many factors as leave every condition a few of the outputs to be picked; what is never pooled comes first."""
     by: list[str] = []
     for name in ("subject", "mode", "language", *conditions(protocol)):
@@ -116,9 +116,9 @@ def _stratified(protocol: Protocol, pool: Mapping[str, _Output], number: int) ->
     return by
 
 
-def _pick(pool: Mapping[str, _Output], by: Sequence[str], number: int, random: Random) -> dict[str, tuple[float, str]]:
+def pick(pool: Mapping[str, Candidate], by: Sequence[str], number: int, random: Random) -> dict[str, tuple[float, str]]:
     """Output → (weight, why it was picked)."""
-    strata: dict[tuple[str, ...], list[_Output]] = defaultdict(list)
+    strata: dict[tuple[str, ...], list[Candidate]] = defaultdict(list)
     for one in pool.values():
         strata[tuple(one.condition.get(name, "") for name in by)].append(one)
     for part in strata.values():
@@ -143,7 +143,7 @@ def _pick(pool: Mapping[str, _Output], by: Sequence[str], number: int, random: R
     return {output: found[output] for output in order}
 
 
-def _weight(one: _Output, part: Sequence[_Output], chosen: Sequence[_Output]) -> float:
+def _weight(one: Candidate, part: Sequence[Candidate], chosen: Sequence[Candidate]) -> float:
     """Outputs of the kind in the condition for each that was picked; where a kind was never picked, of both together."""
     there, taken = Counter(o.disagree for o in part), Counter(o.disagree for o in chosen)
     if set(there) != set(taken):
@@ -151,7 +151,7 @@ def _weight(one: _Output, part: Sequence[_Output], chosen: Sequence[_Output]) ->
     return round(there[one.disagree] / taken[one.disagree], 6)
 
 
-def _shared(strata: Mapping[tuple[str, ...], Sequence[_Output]], number: int) -> dict[tuple[str, ...], int]:
+def _shared(strata: Mapping[tuple[str, ...], Sequence[Candidate]], number: int) -> dict[tuple[str, ...], int]:
     """The number shared out as evenly as the sizes of the strata allow."""
     share = dict.fromkeys(strata, 0)
     while number > 0:
@@ -164,7 +164,7 @@ def _shared(strata: Mapping[tuple[str, ...], Sequence[_Output]], number: int) ->
     return share
 
 
-def _row(one: _Output, attribute: str, weight: float, why: str) -> dict[str, str]:
+def _row(one: Candidate, attribute: str, weight: float, why: str) -> dict[str, str]:
     """A line of the sheet: without labels and without the subject's name, which a person who annotates is not to know."""
     return {"output": one.id, "attribute": attribute, "value": "", "annotator": "", "weight": f"{weight:g}", "drawn": why,
             "prompt": one.prompt, "answer": one.text or f"blobs/{one.blob}"}  # fmt: skip

@@ -22,7 +22,8 @@ from tiltmeter.instruments.choice import Choice
 from tiltmeter.instruments.judge import ROUNDS, ChoiceJudge
 from tiltmeter.models.planted import Planted, mean_truth, planted, truth
 from tiltmeter.models.serve import start
-from tiltmeter.models.tilt import FAULTS, SWITCHES, normal, parse
+from tiltmeter.models.settings import FAULTS, SWITCHES, parse
+from tiltmeter.models.tilt import normal
 from tiltmeter.records import Answered, Message, Output, Reply, Request, Sampling, Trial
 from tiltmeter.tables import Row
 

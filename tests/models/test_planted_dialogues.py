@@ -23,8 +23,8 @@ from tiltmeter.instruments.negotiation import Negotiation
 from tiltmeter.models.planted import Planted, planted, topic_truth
 from tiltmeter.models.planted_dialogues import Dialogues, bank, topic_in
 from tiltmeter.models.serve import start
+from tiltmeter.models.settings import parse
 from tiltmeter.models.speech import pick
-from tiltmeter.models.tilt import parse
 from tiltmeter.records import Answered, Estimate, Label, Message, Output, Reply, Request, Sampling, Trial
 from tiltmeter.stats import rates
 from tiltmeter.tables import Row

@@ -13,7 +13,7 @@ from tiltmeter import pictures, registry
 from tiltmeter.errors import UsageError
 from tiltmeter.models.planted import Planted, picture_truth
 from tiltmeter.models.planted_pictures import Band, drawn
-from tiltmeter.models.tilt import drawable, parse
+from tiltmeter.models.settings import drawable, parse
 from tiltmeter.records import ERROR, REFUSAL, Message, Request
 
 GUARDS = str(Path(__file__).parents[1] / "images" / "guards.toml")

@@ -19,8 +19,8 @@ from tiltmeter.errors import ModelError, UnknownName, UsageError
 from tiltmeter.models.planted import Planted, picks_truth, planted, ratio_truth
 from tiltmeter.models.planted_words import ANSWER, Words
 from tiltmeter.models.serve import start
+from tiltmeter.models.settings import parse
 from tiltmeter.models.speech import spoken
-from tiltmeter.models.tilt import parse
 from tiltmeter.records import Estimate, Message, Request, Sampling
 from tiltmeter.stats import association
 from tiltmeter.tables import Row

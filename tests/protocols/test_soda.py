@@ -11,11 +11,10 @@ from itertools import combinations
 import pytest
 from click.testing import CliRunner
 
-from tiltmeter import api, planning, registry
+from tiltmeter import api, cli, planning, registry
 from tiltmeter.analyse import attributes, published
 from tiltmeter.analyse import concentration as concentrated
 from tiltmeter.analyse.wholes import Cell, Whole, Wholes, cells
-from tiltmeter.cli import group
 from tiltmeter.errors import UnknownName
 from tiltmeter.records import Estimate
 
@@ -347,6 +346,6 @@ def test_the_ceiling_of_the_paper() -> None:
 
 def test_a_plan_warns_of_small_groups() -> None:
     asked = ["plan", "soda", "--model", "planted:protocol=soda", "--cross", "gender×age", "--samples"]
-    said = [CliRunner().invoke(group, [*asked, number]).output for number in ("4", "10")]
+    said = [CliRunner().invoke(cli.group, [*asked, number]).output for number in ("4", "10")]
     assert "warning: groups of 4 outputs: of fewer than 10 little can be said. Type: --samples 10" in said[0]
     assert "warning: groups" not in said[1]

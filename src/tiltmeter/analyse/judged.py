@@ -62,7 +62,7 @@ def correct(sides: Sequence[Side], whole: Side, sense: Sense, random: bool) -> R
     places = {name: place for place, name in enumerate(names)}
     said = [summed(side, sense, places) for side in sides]
     own = [_confusion(side, sense, places) for side in sides]
-    enough = all(enough_gold(side, sense) for side in sides)
+    enough = all(enough_gold(side, sense, random) for side in sides)
     if enough and random:
         missing = any(not sense.counts(value) for side in sides for values in side.said.values() for value in values)
         strays = any(not (sense.counts(truth) and sense.counts(heard)) for side in sides for pairs in side.labels.values()
@@ -73,7 +73,13 @@ def correct(sides: Sequence[Side], whole: Side, sense: Sense, random: bool) -> R
     outside = _outside(sides if enough else (whole,), sense)
     if enough:
         return _result(_misclassified(said, own), "rogan-gladen", outside)
-    return _result(_alike(said, _confusion(whole, sense, places)), "rogan-gladen", joined(ALIKE, outside))
+    if len(sides) > 1:
+        nothing = Interval(None, None, None, "not corrected")
+        return Result(nothing, "none", "too little gold in one of the two conditions: with the same errors in both a gap that "
+                      "the judge makes would stay" if gold_of(whole) else "no gold")  # fmt: skip
+    ((x, n),) = said
+    made = correction.rogan_gladen(said=x, n=n, gold=_confusion(whole, sense, places))
+    return _result(made, "rogan-gladen", joined(ALIKE, outside))
 
 
 def _misclassified(said: Sequence[tuple[Floats, Floats]], own: Sequence[Confusion]) -> Corrected:
@@ -82,14 +88,6 @@ def _misclassified(said: Sequence[tuple[Floats, Floats]], own: Sequence[Confusio
         return correction.rogan_gladen(said=xa, n=na, gold=own[0])
     ((xb, nb),) = other
     return correction.rogan_gladen_difference(said_a=xa, n_a=na, said_b=xb, n_b=nb, gold_a=own[0], gold_b=own[1])
-
-
-def _alike(said: Sequence[tuple[Floats, Floats]], gold: Confusion) -> Corrected:
-    (xa, na), *other = said
-    if not other:
-        return correction.rogan_gladen(said=xa, n=na, gold=gold)
-    ((xb, nb),) = other
-    return correction.rogan_gladen_shared_difference(said_a=xa, n_a=na, said_b=xb, n_b=nb, gold=gold)
 
 
 def _powered(said: Sequence[tuple[Floats, Floats]], own: Sequence[Confusion]) -> Powered:
@@ -150,8 +148,17 @@ def _counts(side: Side, sense: Sense, places: Mapping[str, int]) -> Counts:
     return Counts(hits, among, n, *sums)
 
 
-def enough_gold(side: Side, sense: Sense) -> bool:
-    """Whether a side has gold enough of hits and of the rest of the denominator to be corrected by it."""
+def gold_of(side: Side) -> float:
+    """How many gold labels a side has."""
+    return sum(number for cells in side.labels.values() for number in cells.values())
+
+
+def enough_gold(side: Side, sense: Sense, random: bool) -> bool:
+    """Whether a side has gold enough to be corrected by it: of hits and of the rest of the denominator, or, where it is random,
+    in all (error rates need both classes, a mean does not).
+    """
+    if random:
+        return gold_of(side) >= 2 * FEW_GOLD
     counts = {True: 0.0, False: 0.0}
     for cells in side.labels.values():
         for (truth, said), number in cells.items():

@@ -24,8 +24,9 @@ from ..errors import Incapable
 from ..records import BOTH, INVALID, Request
 from .planted_dialogues import bank, topic_in
 from .planted_pictures import Band
+from .settings import OUTCOMES, Settings, drawable
 from .speech import Known, know, one_of, sentences, ways
-from .tilt import OUTCOMES, Settings, Tilt, drawable, uniforms
+from .tilt import Tilt, uniforms
 
 _SHOWN = re.compile(r"<(task|answer) (\w+)>\n(.*?)\n</\1 \2>", re.DOTALL)
 _STANDS = re.compile(r"^(?:The first reader's topic|.*The topic is now): (.+)$", re.MULTILINE)

@@ -4,7 +4,7 @@ It is given what any model is given, the request, and knows the class of a word 
 The same request (messages, begun answer, seed, nonce) gets the same reply whatever the order and the concurrency; another
 nonce or seed is an independent draw. Settings that concern delivery (faults, latency) do not change what is said.
 
-The settings are listed in tilt.py; `truth` and `mean_truth` there say what an audit of it should find. serve.py puts the
+The settings are listed in settings.py; `truth` and `mean_truth` in tilt.py say what an audit of it should find. serve.py puts the
 same model behind HTTP. In process a fault is the error that the client would have made of it.
 """
 
@@ -25,8 +25,9 @@ from .pictures import Read
 from .planted_dialogues import Dialogues, topic_truth
 from .planted_pictures import Pictures, picture_truth
 from .planted_words import Words, picks_truth, ratio_truth
+from .settings import FAULTS, SWITCHES, Settings, drawn_of, parse, topics_of, words_of
 from .speech import Known, finished, know, next_token, pick, say
-from .tilt import FAULTS, SWITCHES, Settings, Tilt, drawn_of, mean_truth, parse, topics_of, truth, uniforms, words_of
+from .tilt import Tilt, mean_truth, truth, uniforms
 
 __all__ = ["Planted", "mean_truth", "picks_truth", "picture_truth", "planted", "ratio_truth", "topic_truth", "truth"]
 _DELIVERY = {*FAULTS, *SWITCHES, "wait", "latency", "most", "refuses", "text"}

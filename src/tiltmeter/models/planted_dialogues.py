@@ -20,8 +20,9 @@ from .. import registry
 from ..errors import UsageError
 from ..records import INVALID, OTHER_LANGUAGE, REFUSAL
 from ..tables import Row
+from .settings import OUTCOMES, Settings, parse, topics_of
 from .speech import one_of, pick, spoken
-from .tilt import OUTCOMES, Settings, declared, outcome_shares, parse, topics_of
+from .tilt import declared, outcome_shares
 
 TWO, ONE, MORE = "two_lines", "one_line", "more_lines"
 _OUTCOMES = {name: outcome for name, outcome in OUTCOMES.items() if outcome in (REFUSAL, INVALID, OTHER_LANGUAGE)}

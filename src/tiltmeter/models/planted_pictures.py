@@ -23,8 +23,9 @@ from .. import registry
 from ..errors import UsageError
 from ..records import ANSWER, ERROR, REFUSAL, Reply
 from ..tables import Row
+from .settings import Settings, drawn_of, parse
 from .speech import pick
-from .tilt import Settings, declared, drawn_of, outcome_shares, parse, uniforms
+from .tilt import declared, outcome_shares, uniforms
 
 if TYPE_CHECKING:
     from PIL.Image import Image

@@ -26,8 +26,9 @@ from .. import registry
 from ..errors import UsageError
 from ..records import INVALID, OTHER_LANGUAGE, REFUSAL
 from ..tables import Row
+from .settings import OUTCOMES, Settings, parse, words_of
 from .speech import one_of, pick, spoken
-from .tilt import OUTCOMES, Settings, declared, normal, outcome_shares, parse, words_of
+from .tilt import declared, normal, outcome_shares
 
 ANSWER, ASKED, SHORT, LONG = "answer", 10, 7, 13
 _OUTCOMES = {name: outcome for name, outcome in OUTCOMES.items() if outcome in (REFUSAL, INVALID, OTHER_LANGUAGE)}

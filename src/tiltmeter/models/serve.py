@@ -29,7 +29,7 @@ from ..records import REFUSAL, Reply, Request, Sampling
 from . import serve_pictures
 from .planted import Planted
 from .serve_pictures import Shelf
-from .tilt import Settings, parse
+from .settings import Settings, parse
 
 _JSON = "application/json"
 _PAGE = b"<!DOCTYPE html><html><body><h1>It works!</h1></body></html>"

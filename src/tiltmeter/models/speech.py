@@ -11,7 +11,8 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from ..records import INVALID, Token
-from .tilt import OUTCOMES, Settings, Tilt
+from .settings import OUTCOMES, Settings
+from .tilt import Tilt
 
 CAPITAL = 0.1  # of a form's probability lies, in varied dress, on the form with a capital, a token of its own
 # Where an answer is no choice, the token that it starts with.
