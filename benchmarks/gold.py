@@ -51,12 +51,12 @@ def run(random: Random, number: int) -> tuple[list[Side], list[Side]]:
                 pool[name] = Candidate(name, {"condition": condition}, "", "", "", said != second)
     picked = pick(pool, ["condition"], number, random)
     found = [Side({}, {}, {}) for _ in RATES]
-    for name, (item, condition, truth, said) in outputs.items():
+    for name, (about, condition, truth, said) in outputs.items():
         side = found[list(RATES).index(condition)]
-        add(side.said, item, said, 1.0)
+        add(side.said, about, said, 1.0)
         if name in picked:
-            add(side.weighted, item, (truth, said), picked[name][0])
-            add(side.labels, item, (truth, said), 1.0)
+            add(side.weighted, about, (truth, said), picked[name][0])
+            add(side.labels, about, (truth, said), 1.0)
     return found, [Side(side.said) for side in found]
 
 
