@@ -18,7 +18,6 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from . import __version__
-from .api import Connect
 from .engine import wait_for
 from .errors import MissingExtra, ModelError, TiltmeterError
 from .models import litellm, table
@@ -26,6 +25,7 @@ from .models.http import HttpModel
 from .models.offline import Offline
 from .models.provider import PROVIDERS
 from .models.queue import QueueModel
+from .reach import Connect
 from .records import Message, Request, Sampling
 
 # What it is for, the module that is looked for, the distribution that it comes with, the extra that brings it.

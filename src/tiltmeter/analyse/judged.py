@@ -78,8 +78,8 @@ def correct(sides: Sequence[Side], whole: Side, sense: Sense, random: bool) -> R
         return Result(nothing, "none", "too little gold in one of the two conditions: with the same errors in both a gap that "
                       "the judge makes would stay" if gold_of(whole) else "no gold")  # fmt: skip
     ((x, n),) = said
-    made = correction.rogan_gladen(said=x, n=n, gold=_confusion(whole, sense, places))
-    return _result(made, "rogan-gladen", joined(ALIKE, outside))
+    alike = correction.rogan_gladen(said=x, n=n, gold=_confusion(whole, sense, places))
+    return _result(alike, "rogan-gladen", joined(ALIKE, outside))
 
 
 def _misclassified(said: Sequence[tuple[Floats, Floats]], own: Sequence[Confusion]) -> Corrected:
