@@ -353,3 +353,13 @@ def test_the_command_and_the_report(tmp_path: Path, capsys: pytest.CaptureFixtur
     assert "all numbers are uncorrected" not in page
     assert main(["analyse", "run"]) == 0
     assert "corrected" in capsys.readouterr().out
+
+
+def test_a_difference_with_gold_on_one_side_only_is_not_corrected(run: Made) -> None:
+    """The same errors on both sides would keep, and enlarge, a gap that the judge makes."""
+    labels = fill(run, {("she", "she"): 40, ("she", "he"): 10, ("he", "he"): 45, ("he", "she"): 5})
+    fill(run, {("she", "she"): 50, ("he", "he"): 50}, order="she_first")
+    run.store.supersede(labels)
+    fixed = pick(estimates(run.store, ROLES), "order_effect_corrected")
+    assert (fixed.value, fixed.correction) == (None, "none")
+    assert "too little gold in one of the two conditions" in fixed.note
