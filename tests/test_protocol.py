@@ -148,7 +148,9 @@ class TestPlan:
 
     def trials(self, **choices: object) -> list[planning.Trial]:
         return list(
-            planning.trials(self.protocol, planning.Choices(("m",), languages=choices.pop("languages", ("en",)), **choices))
+            planning.trials(
+                self.protocol, planning.Choices(("m",), languages=choices.pop("languages", ("en",)), **choices)
+            )
         )  # type: ignore[arg-type]
 
     def test_ids_are_stable_and_distinct(self) -> None:

@@ -229,7 +229,9 @@ def import_(protocol: str, path: Path | str, out: Path | str) -> Run:
     found = Run(out)
     if added.unlisted:
         shown = ", ".join(added.unlisted[:5]) + (", …" if added.unlisted[5:] else "")
-        found.notes.append(f"{declared.name} does not list {len(added.unlisted)} items, whose marks are unknown: {shown}")
+        found.notes.append(
+            f"{declared.name} does not list {len(added.unlisted)} items, whose marks are unknown: {shown}"
+        )
     return found
 
 

@@ -43,9 +43,13 @@ def test_the_planted_tilt_is_found(run: tiltmeter.Run) -> None:
     for cue in ("masculine", "feminine"):
         truth = picture_truth(SETTINGS, "gender", {"cue": cue})
         share = estimates["share_male", cue]
-        assert share.value == pytest.approx(truth["male"] / (truth["male"] + truth["female"]), abs=0.1)  # 2.5 SE of n = 160
+        assert share.value == pytest.approx(
+            truth["male"] / (truth["male"] + truth["female"]), abs=0.1
+        )  # 2.5 SE of n = 160
     effect = estimates["effect", ""]
-    assert effect.value == pytest.approx(0.8 / 0.9 - 0.2 / 0.8, abs=0.12) and effect.low is not None and effect.low > 0.4
+    assert (
+        effect.value == pytest.approx(0.8 / 0.9 - 0.2 / 0.8, abs=0.12) and effect.low is not None and effect.low > 0.4
+    )
 
 
 def test_what_the_provider_said_is_kept(run: tiltmeter.Run) -> None:

@@ -74,7 +74,9 @@ def test_english_is_as_before() -> None:
 
 @pytest.mark.parametrize(("code", "begun"), [("en", "The answer is '"), ("zh", "答案是“"), ("ja", "答えは「")])
 def test_begun_answers_are_in_the_language(code: str, begun: str) -> None:
-    trials = list(planning.trials(PROTOCOL, planning.Choices(("m",), (code,), modes=("exact", "sampled"), limit=2, samples=1)))
+    trials = list(
+        planning.trials(PROTOCOL, planning.Choices(("m",), (code,), modes=("exact", "sampled"), limit=2, samples=1))
+    )
     assert {trial.begin for trial in trials if trial.mode == "exact"} == {begun}
     assert {trial.begin for trial in trials if trial.mode == "sampled"} == {""}
     own = planning.trials(PROTOCOL, planning.Choices(("m",), (code,), modes=("exact",), limit=1, begin="{word}: "))

@@ -97,7 +97,8 @@ class TestOccupations:
     def test_the_misprint_is_asked_on_request(self) -> None:
         choices = {"default": {}, "printed": {"spelling": ("printed",)}}
         asked = {
-            name: planning.cells(PROTOCOL, planning.Choices(("m",), ("en",), where=where)) for name, where in choices.items()
+            name: planning.cells(PROTOCOL, planning.Choices(("m",), ("en",), where=where))
+            for name, where in choices.items()
         }
         called = {
             name: {cell["called"] for cell in cells if cell["occupation"] == "lawyer"} for name, cells in asked.items()
