@@ -228,7 +228,7 @@ def _agreements(
     for (attribute, annotator), rows in sorted(cards.items()):
         table = {row.output: {"people": row.truth, annotator: row.said} for row in rows}
         weights = {row.output: row.weight for row in rows}
-        yield from _coefficients(f"{annotator} and people", attribute, table, items, weights, pair=True)
+        yield from _coefficients(f"{annotator} and people", attribute, table, items, weights)
     people = f"annotator LIKE '{HUMAN}%'"
     for who, condition in (("people", people), ("annotators", f"annotator NOT LIKE '{HUMAN}%'")):
         for attribute, table in _tables(store, condition).items():
@@ -259,8 +259,8 @@ def _votes(store: Store) -> dict[str, dict[str, dict[str, str]]]:
 
 
 def _coefficients(who: str, attribute: str, table: Mapping[str, Mapping[str, str]], items: Mapping[str, str],
-                  weights: Mapping[str, float] | None = None, pair: bool = False) -> Iterator[Agreement]:  # fmt: skip
-    """Gwet's AC1, Krippendorff's α, for a pair Cohen's κ, and raw agreement of every two."""
+                  weights: Mapping[str, float] | None = None) -> Iterator[Agreement]:  # fmt: skip
+    """Gwet's AC1 and Krippendorff's α of all; of every two Cohen's κ and raw agreement."""
     names = list(dict.fromkeys(name for said in table.values() for name in said))
     values = sorted({value for said in table.values() for value in said.values()})
     places = {value: code for code, value in enumerate(values)}
@@ -271,12 +271,12 @@ def _coefficients(who: str, attribute: str, table: Mapping[str, Mapping[str, str
     clusters = np.unique([items.get(output, output) for output in outputs], return_inverse=True)[1]
     rated = agreement.ratings(codes=codes, classes=max(2, len(values)), clusters=clusters,
                               weights=None if weights is None else [weights[output] for output in outputs])  # fmt: skip
-    if pair:
-        both = confusion.confusion(truth=codes[:, 0], said=codes[:, 1], classes=max(2, len(values)), clusters=clusters,
-                                   weights=rated.weights)  # fmt: skip
-        yield Agreement(who, attribute, "Cohen's κ", 2, agreement.cohen_kappa(gold=both))
     yield Agreement(who, attribute, "Gwet's AC1", len(names), agreement.gwet_ac1(rated=rated))
     yield Agreement(who, attribute, "Krippendorff's α", len(names), agreement.krippendorff_alpha(rated=rated))
     for two in agreement.pairwise_agreement(rated=rated):
-        name = "agreement" if len(names) == 2 else f"agreement of {names[two.first]} and {names[two.second]}"
-        yield Agreement(who, attribute, name, 2, two.agreement)
+        of = "" if len(names) == 2 else f" of {names[two.first]} and {names[two.second]}"
+        seen = (codes[:, two.first] >= 0) & (codes[:, two.second] >= 0)
+        both = confusion.confusion(truth=codes[seen, two.first], said=codes[seen, two.second], classes=max(2, len(values)),
+                                   clusters=clusters[seen], weights=rated.weights[seen])  # fmt: skip
+        yield Agreement(who, attribute, f"Cohen's κ{of}", 2, agreement.cohen_kappa(gold=both))
+        yield Agreement(who, attribute, f"agreement{of}", 2, two.agreement)

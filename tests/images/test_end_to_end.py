@@ -97,3 +97,10 @@ def test_from_the_command_line_with_a_plan_that_agrees(tmp_path: Path) -> None:
         done = CliRunner().invoke(group, ["run", *options, "--base-url", url, "--out", str(tmp_path / "r"), "--json"])
     assert done.exit_code == 0, done.output
     assert len(tiltmeter.load(tmp_path / "r").calls) == planned["totals"]["calls"] == 24 + 3 * 24
+
+
+def test_the_panel_is_held_against_itself(run: tiltmeter.Run) -> None:
+    found = {one.coefficient: one for one in tiltmeter.validate(run.folder).agreements if "openai:a+" in one.attribute}
+    assert {"Gwet's AC1", "Krippendorff's α"} <= set(found)
+    pairs = [name for name in found if name.startswith("Cohen's κ of judge")]
+    assert len(pairs) == 3 and all(found[name].found.value == 1 for name in pairs)  # the planted judges do not err
