@@ -52,8 +52,9 @@ class Planted(Model):
         self.name, self.price, self.settings = f"planted:{settings.text}", price, settings
         self.tilt = spoken_by(settings)
         self._timeout = timeout
-        believed = [(f.name, getattr(settings, f.name)) for f in fields(settings) if f.name not in _DELIVERY]
-        self._mark = repr(believed)
+        # Of a protocol file the name and not the path, so that the draws are the same wherever it lies.
+        known = replace(settings, protocol=self.tilt.protocol.name)
+        self._mark = repr([(f.name, getattr(known, f.name)) for f in fields(known) if f.name not in _DELIVERY])
         self._judge = Judge(settings, self.tilt if isinstance(self.tilt, Tilt) else None, see)
         self._met: dict[str, Known] = {}
         self._attempts: dict[tuple[Any, ...], int] = {}
