@@ -12,7 +12,7 @@ FLOORS = {
     "records": 1, "errors": 1, "pictures": 1, "stats": 1, "tables": 1,
     "models": 2, "instruments": 2, "protocol": 2, "loading": 2, "store": 2, "registry": 2,
     "engine": 3, "limits": 3, "planning": 3, "cost": 3, "design": 3, "served": 3, "injection": 3, "protocols": 3, "signature": 3,
-    "generating": 4, "reach": 4, "labelling": 4, "importing": 4, "discover": 4, "analyse": 4, "gold": 4, "sheet": 4, "validation": 4, "thresholds": 4, "comparison": 4,
+    "generating": 4, "reach": 4, "labelling": 4, "importing": 4, "discover": 4, "analyse": 4, "gold": 4, "classes": 4, "sheet": 4, "validation": 4, "thresholds": 4, "comparison": 4,
     "report": 5, "web": 5,
     "api": 6, "selfcheck": 6, "checkup": 6, "cli": 6,
 }  # fmt: skip

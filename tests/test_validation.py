@@ -363,3 +363,23 @@ def test_a_difference_with_gold_on_one_side_only_is_not_corrected(run: Made) -> 
     fixed = pick(estimates(run.store, ROLES), "order_effect_corrected")
     assert (fixed.value, fixed.correction) == (None, "none")
     assert "too little gold in one of the two conditions" in fixed.note
+
+
+def test_all_classes_are_corrected_by_the_confusion_matrix(run: Made) -> None:
+    """Three classes by hand: true shares (.5, .3, .2) of 400 seen through M gives q = Mᵀπ = (.46, .30, .24). All have gold, with M's
+    own rows, so that q is solved back to π and nothing is left to chance."""
+    matrix = {"she": (0.8, 0.1, 0.1), "he": (0.1, 0.8, 0.1), "both": (0.15, 0.05, 0.8)}
+    words = list(matrix)
+    sizes = {"she": 200, "he": 120, "both": 80}
+    pairs = {(truth, said): round(share * sizes[truth]) for truth, row in matrix.items()
+             for said, share in zip(words, row, strict=True)}  # fmt: skip
+    run.store.supersede(fill(run, pairs))
+    (card,) = validation.validate(run.store, ROLES).cards
+    said = {one.value: one.said.value for one in card.shares}
+    fixed = {one.value: one.corrected for one in card.shares}
+    assert {value: round(share or 0, 3) for value, share in said.items()} == {"she": 0.46, "he": 0.3, "both": 0.24}
+    for value, truth in (("she", 0.5), ("he", 0.3), ("both", 0.2)):
+        found = fixed[value]
+        assert found.value == pytest.approx(truth, abs=1e-9) and found.low is not None and found.high is not None
+        assert found.low == pytest.approx(truth) == found.high
+    assert sum(found.value or 0 for found in fixed.values()) == pytest.approx(1)

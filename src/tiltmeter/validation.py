@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 
 from . import gold
+from .classes import ClassShare, shares
 from .errors import UsageError
 from .gold import HUMAN, VOTE, Pair
 from .protocol import Protocol
@@ -73,6 +74,7 @@ class Card:
     groups: tuple[Group, ...]
     gaps: tuple[Gap, ...]
     warnings: tuple[str, ...]
+    shares: tuple[ClassShare, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -151,7 +153,8 @@ def _card(store: Store, protocol: Protocol, key: tuple[str, str], rows: Sequence
                  for level, part in levels.items() if level != first]  # fmt: skip
     found = tuple(_gaps(codes, gaps))
     return Card(annotator, attribute, gold.is_random(store, attribute), tuple(groups), found,
-                tuple(_warnings(annotator, groups[0], found)))  # fmt: skip
+                tuple(_warnings(annotator, groups[0], found)),
+                tuple(shares(store, protocol, annotator, attribute, rows, classes)))  # fmt: skip
 
 
 def _levels(protocol: Protocol, factor: str, rows: Sequence[Pair]) -> dict[str, list[Pair]]:

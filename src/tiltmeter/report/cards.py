@@ -29,6 +29,8 @@ def tables(found: Validation) -> Iterator[Table]:
     for place, card in enumerate(found.cards):
         yield _card(card, place)
         yield from _matrix(card.groups[0], card, place)
+        if card.shares:
+            yield _shares(card, place)
     if found.agreements:
         yield _agreement(found.agreements)
 
@@ -66,6 +68,21 @@ def _matrix(group: Group, card: Card, place: int) -> Iterator[Table]:
     )
     title = f"{card.annotator}: {card.attribute}, which label it gave"
     yield Table(reading.slug("matrix", place), title, "rows: people; columns: the annotator", columns, rows)
+
+
+def _shares(card: Card, place: int) -> Table:
+    """Every class of the attribute as the annotator said it, and corrected by its confusion matrix."""
+    columns = (Column("model", brief=True), Column("class", brief=True), Column("as labelled", "number", True),
+               Column("corrected", "number", True))  # fmt: skip
+    rows = tuple((one.subject, one.value, shown(one.said), shown(one.corrected)) for one in card.shares)
+    reasons = dict.fromkeys(
+        one.corrected.note for one in card.shares if one.corrected.value is None and one.corrected.note
+    )
+    about = (
+        "among outputs with one of these classes; the errors are those of all gold together · 95 % intervals over items"
+    )
+    about += "".join(f" · not corrected: {reason}" for reason in reasons)
+    return Table(reading.slug("shares", place), f"{card.annotator}: shares of {card.attribute}", about, columns, rows)
 
 
 def _agreement(found: tuple[Agreement, ...]) -> Table:

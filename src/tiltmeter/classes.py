@@ -1,0 +1,60 @@
+"""All classes of an attribute at once, corrected for the errors of an annotator by its confusion matrix."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from .gold import Pair
+from .protocol import Protocol
+from .stats import confusion
+from .stats.multiclass import corrected_shares
+from .stats.results import Interval
+from .store import Store
+
+_SAID = """SELECT t.subject, t.factors, l.value, sum(l.weight) FROM labels l JOIN trials t ON t.id = l.output
+WHERE l.current AND l.annotator = ? AND l.attribute = ? GROUP BY 1, 2, 3 ORDER BY 1, 2, 3"""
+
+
+@dataclass(frozen=True, slots=True)
+class ClassShare:
+    """The share of one class among the outputs of a subject that the annotator gave one of the classes, as said and corrected."""
+
+    subject: str
+    value: str
+    said: Interval
+    corrected: Interval
+
+
+def shares(store: Store, protocol: Protocol, annotator: str, attribute: str, rows: Sequence[Pair],
+           classes: Sequence[str]) -> list[ClassShare]:  # fmt: skip
+    """For every subject all classes. The errors are those of all gold together; what is none of the classes is left out of both.
+
+    classes: those that people named, two or more, else there is nothing to correct.
+    """
+    if len(classes) < 2:
+        return []
+    code = {value: place for place, value in enumerate(classes)}
+    kept = [row for row in rows if row.said in code]
+    said = [(subject, json.loads(factors).get(protocol.item, ""), value, weight)
+            for subject, factors, value, weight in store.rows(_SAID, (annotator, attribute)) if value in code]  # fmt: skip
+    items = {item: place for place, item in enumerate(dict.fromkeys(
+        (*(item for _, item, _, _ in said), *(row.factors.get(protocol.item, row.output) for row in kept))))}  # fmt: skip
+    gold = confusion.confusion(
+        truth=[code[row.truth] for row in kept], said=[code[row.said] for row in kept], classes=len(classes),
+        clusters=[items[row.factors.get(protocol.item, row.output)] for row in kept], items=len(items),
+        weights=[row.weight for row in kept],
+    )  # fmt: skip
+    found = []
+    for subject in dict.fromkeys(subject for subject, _, _, _ in said):
+        table = np.zeros((len(items), len(classes)))
+        for name, item, value, weight in said:
+            if name == subject:
+                table[items[item], code[value]] += weight
+        made = corrected_shares(said=table, gold=gold)
+        found += [ClassShare(subject, value, old, new)
+                  for value, old, new in zip(classes, made.uncorrected, made.corrected, strict=True)]  # fmt: skip
+    return found
