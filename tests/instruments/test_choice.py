@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 from tiltmeter.errors import ProtocolError
 from tiltmeter.instruments.choice import Choice, parse
 from tiltmeter.instruments.language import language
-from tiltmeter.records import OUTCOMES
+from tiltmeter.records import OTHER_LANGUAGE, OUTCOMES
 
 from .making import FORMS, PROMPT, answered, drive, nobody, spec
 
@@ -131,7 +131,9 @@ def test_any_mixture_of_the_words_that_the_rules_look_for_is_read_the_same_both_
     text = " ".join(words)
     found = parse(text, FORMS["en"], "en")
     assert found in {"he", "she", *OUTCOMES}
-    assert parse(swapped(text), FORMS["en"], "en") == {"he": "she", "she": "he"}.get(found, found)
+    other = parse(swapped(text), FORMS["en"], "en")
+    if OTHER_LANGUAGE not in (found, other):  # "she" has a letter more, which can tip the majority of scripts
+        assert other == {"he": "she", "she": "he"}.get(found, found)
     if not {"he", "she"} & set(words):
         assert found not in ("he", "she")
 
