@@ -9,7 +9,7 @@ from dataclasses import fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from . import __version__, comparison, gold, importing, injection, planning, registry, sheet, validation
+from . import __version__, gold, importing, injection, planning, registry, sheet
 from .engine import Models, wait_for
 from .errors import Incapable, UsageError
 from .generating import generate
@@ -24,6 +24,8 @@ from .store import Store
 
 if TYPE_CHECKING:
     import polars as pl
+
+    from . import comparison, validation  # they bring scipy, which a run that only asks does without
 
 Watch = Callable[[str, int | None, Tally], None]  # (stage, how many in all or None, what happened)
 
@@ -246,22 +248,28 @@ def import_gold(folder: Path | str, path: Path | str) -> gold.Added:
 
 def validate(folder: Path | str) -> validation.Validation:
     """Every annotator of a run against the gold that people gave, and how far annotators agree."""
+    from . import validation
+
     found = Run(folder)
     with Store(folder) as store:
         return validation.validate(store, found.protocol)
 
 
-def compare(*folders: Path | str, margin: float = comparison.MARGIN) -> comparison.Comparison:
+def compare(*folders: Path | str, margin: float | None = None) -> comparison.Comparison:
     """Runs of one protocol against the first of them, paired by item.
 
-    margin: the largest difference in shares that still counts as none, named before looking.
+    margin: the largest difference in shares that still counts as none, named before looking; .05 where none is named.
     """
+    from . import comparison
+
     found = [Run(folder) for folder in folders]
     if not found:
         raise UsageError("Name the runs to compare. Type: tiltmeter compare RUN RUN")
     with ExitStack() as stack:
         stores = [stack.enter_context(Store(run.folder)) for run in found]
-        return comparison.compare(stores, [run.protocol for run in found], margin)
+        return comparison.compare(
+            stores, [run.protocol for run in found], comparison.MARGIN if margin is None else margin
+        )
 
 
 def sample(folder: Path | str, number: int, path: Path | str, *, attribute: str = "", seed: int = 0) -> sheet.Sheet:

@@ -27,6 +27,8 @@ async def discover(store: Store, protocol: Protocol, instruments: Sequence[Instr
     engine = Engine(store, models, limits, watch)
     learners = [instrument for instrument in instruments if instrument.material]
     failed: list[str] = []
+    if not learners:
+        return engine.tally
     for instrument in learners:
         instrument.learnt(
             store.artefact(instrument.material, instrument.name_of_material) or instrument.material_text()
