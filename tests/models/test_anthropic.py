@@ -1,11 +1,9 @@
 """Anthropic's format: recorded shapes, and the whole client against a local server that checks what is sent."""
 
-import asyncio
 from collections.abc import Sequence
 from typing import Any
 
 import pytest
-from tests.drawing import noise, picture
 from wire import KEY, AnthropicWire, anthropic_reply
 
 from tiltmeter.errors import Incapable, MissingKey, ModelError, TiltmeterError, TransientError, UsageError
@@ -25,16 +23,7 @@ def request(word: str = "she", **changes: Any) -> Request:
 
 
 def talk(wire: AnthropicWire, *requests: Request) -> list[Reply]:
-    async def main() -> list[Reply]:
-        async with wire:
-            model = anthropic("claude-haiku-4-5", base_url=wire.url)
-            await model.open()
-            try:
-                return [await model.ask(each) for each in requests]
-            finally:
-                await model.close()
-
-    return asyncio.run(main())
+    return wire.talk(lambda: anthropic("claude-haiku-4-5", base_url=wire.url), *requests)
 
 
 def parsed(body: Any, asked: Request | None = None) -> Reply:
@@ -187,35 +176,3 @@ def test_a_schema_is_sent_and_left_out_where_it_is_refused() -> None:
     refused = {"error": {"type": "invalid_request_error", "message": "output_config: Extra inputs are not permitted"}}
     without = dialect.build(asked, frozenset({dialect.unwelcome(refused)}))
     assert "output_config" not in without.body and "response_format" in without.omitted
-
-
-PNG, JPEG = picture("PNG"), picture("JPEG")
-
-
-def test_pictures_are_checked_by_the_server() -> None:
-    wire = AnthropicWire()
-
-    async def main() -> list[Reply]:
-        async with wire:
-            blobs = {"p.png": PNG, "p.jpg": JPEG}
-            model = anthropic("claude-haiku-4-5", base_url=wire.url, read=blobs.__getitem__)
-            await model.open()
-            try:
-                asked = Request("anthropic:x", (Message("user", "Say: she", ("p.png", "p.jpg")),), SAMPLING)
-                return [await model.ask(asked)]
-            finally:
-                await model.close()
-
-    (reply,) = asyncio.run(main())
-    assert reply.text == "she" and wire.pictures == ["image/png", "image/jpeg"]
-
-
-@pytest.mark.parametrize(
-    ("content", "error", "said"),
-    [(b"%PDF-1.7", ModelError, "no PNG, JPEG, WebP or GIF"), (noise((1500, 1500)), ModelError, "Make it smaller")],
-)
-def test_pictures_that_no_provider_takes(content: bytes, error: type[Exception], said: str) -> None:
-    asked = Request("anthropic:x", (Message("user", "What?", ("p",)),), SAMPLING)
-    dialect = AnthropicMessages("m", "", {"p": content}.__getitem__)
-    with pytest.raises(error, match=said):
-        dialect.build(asked, frozenset())

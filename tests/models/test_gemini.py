@@ -1,11 +1,9 @@
 """Gemini's format: recorded shapes, and the whole client against a local server that checks what is sent."""
 
-import asyncio
 import math
 from typing import Any
 
 import pytest
-from tests.drawing import noise, picture
 from wire import KEY, GeminiWire, gemini_error, gemini_reply
 
 from tiltmeter.errors import Incapable, MissingKey, ModelError, TransientError
@@ -27,16 +25,7 @@ def request(word: str = "she", **changes: Any) -> Request:
 
 
 def talk(wire: GeminiWire, *requests: Request, **options: Any) -> list[Reply]:
-    async def main() -> list[Reply]:
-        async with wire:
-            model = gemini("gemini-2.5-flash", base_url=wire.url, **options)
-            await model.open()
-            try:
-                return [await model.ask(each) for each in requests]
-            finally:
-                await model.close()
-
-    return asyncio.run(main())
+    return wire.talk(lambda: gemini("gemini-2.5-flash", base_url=wire.url, **options), *requests)
 
 
 def parsed(body: Any, asked: Request | None = None) -> Reply:
@@ -158,35 +147,3 @@ def test_a_name_cannot_leave_its_place_in_the_path() -> None:
 def test_what_is_no_reply(body: Any) -> None:
     with pytest.raises(ValueError, match="not Gemini's"):
         parsed(body)
-
-
-PNG, JPEG = picture("PNG"), picture("JPEG")
-
-
-def test_pictures_are_checked_by_the_server() -> None:
-    wire = GeminiWire()
-
-    async def main() -> list[Reply]:
-        async with wire:
-            blobs = {"p.png": PNG, "p.jpg": JPEG}
-            model = gemini("gemini-2.5-flash", base_url=wire.url, read=blobs.__getitem__)
-            await model.open()
-            try:
-                asked = Request("gemini:x", (Message("user", "Say: she", ("p.png", "p.jpg")),), SAMPLING)
-                return [await model.ask(asked)]
-            finally:
-                await model.close()
-
-    (reply,) = asyncio.run(main())
-    assert reply.text == "she" and wire.pictures == ["image/png", "image/jpeg"]
-
-
-@pytest.mark.parametrize(
-    ("content", "error", "said"),
-    [(b"%PDF-1.7", ModelError, "no PNG, JPEG, WebP or GIF"), (noise((1500, 1500)), ModelError, "Make it smaller")],
-)
-def test_pictures_that_no_provider_takes(content: bytes, error: type[Exception], said: str) -> None:
-    asked = Request("gemini:x", (Message("user", "What?", ("p",)),), SAMPLING)
-    dialect = GeminiContent("m", "", read={"p": content}.__getitem__)
-    with pytest.raises(error, match=said):
-        dialect.build(asked, frozenset())

@@ -1,15 +1,18 @@
-"""Pictures in OpenAI's format, and where no picture can be read."""
+"""Pictures as they are shown to models of three formats, and where none can be read."""
 
 import base64
 
 import pytest
-from tests.drawing import opened, picture
+from tests.drawing import noise, opened, picture
+from wire import KEY, AnthropicWire, GeminiWire
 
-from tiltmeter.errors import Incapable
+from tiltmeter.errors import Incapable, ModelError
 from tiltmeter.models import PICTURE_TOKENS, Price
+from tiltmeter.models.anthropic import AnthropicMessages, anthropic
+from tiltmeter.models.gemini import GeminiContent, gemini
 from tiltmeter.models.http import believed
 from tiltmeter.models.openai import OpenAIChat
-from tiltmeter.records import Message, Request
+from tiltmeter.records import Message, Request, Sampling
 
 WEBP = picture("WEBP")
 SHOWN = Request("openai:x", (Message("user", "What is it?", ("w.webp",)),))
@@ -41,3 +44,30 @@ def test_a_picture_is_reserved_for_and_believed() -> None:
     price = Price(1e6, 0)
     assert price.worst(SHOWN) - price.worst(plain) == PICTURE_TOKENS
     assert believed(20_000, 5, SHOWN) == (20_000, 5) and believed(20_000, 5, plain) is None
+
+
+CHATS = {
+    "anthropic": (AnthropicWire, anthropic, AnthropicMessages),
+    "gemini": (GeminiWire, gemini, GeminiContent),
+}
+
+
+@pytest.mark.parametrize("name", CHATS)
+def test_pictures_are_checked_by_the_server(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv(f"{name.upper()}_API_KEY", KEY)
+    made, model, _ = CHATS[name]
+    wire = made()
+    blobs = {"p.png": picture("PNG"), "p.jpg": picture("JPEG")}
+    asked = Request(f"{name}:x", (Message("user", "Say: she", ("p.png", "p.jpg")),), Sampling(seed=7, max_tokens=64))
+    (reply,) = wire.talk(lambda: model("a-model", base_url=wire.url, read=blobs.__getitem__), asked)
+    assert reply.text == "she" and wire.pictures == ["image/png", "image/jpeg"]
+
+
+@pytest.mark.parametrize("name", CHATS)
+@pytest.mark.parametrize(
+    ("content", "said"), [(b"%PDF-1.7", "no PNG, JPEG, WebP or GIF"), (noise((1500, 1500)), "Make it smaller")]
+)
+def test_pictures_that_no_provider_takes(name: str, content: bytes, said: str) -> None:
+    dialect = CHATS[name][2]("m", "", read={"p": content}.__getitem__)
+    with pytest.raises(ModelError, match=said):
+        dialect.build(Request(f"{name}:x", (Message("user", "What?", ("p",)),)), frozenset())

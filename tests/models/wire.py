@@ -6,12 +6,15 @@ that passes here has still never met a live provider. The word that they answer 
 
 from __future__ import annotations
 
+import asyncio
 import base64
 import json
 from collections.abc import Callable, Sequence
 from typing import Any
 
 from aiohttp import web
+
+from tiltmeter.records import Reply, Request
 
 KEY = "key-" + "0123456789abcdef" * 6
 
@@ -33,6 +36,20 @@ class Wire:
 
     async def __aexit__(self, *_: object) -> None:
         await self._runner.cleanup()
+
+    def talk(self, made: Callable[[], Any], *requests: Request) -> list[Reply]:
+        """What a model (made when the server's address is known) replies to requests, one after the other."""
+
+        async def main() -> list[Reply]:
+            async with self:
+                model = made()
+                await model.open()
+                try:
+                    return [await model.ask(each) for each in requests]
+                finally:
+                    await model.close()
+
+        return asyncio.run(main())
 
     async def _route(self, request: web.BaseRequest) -> web.StreamResponse:
         try:
