@@ -21,10 +21,9 @@ from . import __version__
 from .engine import wait_for
 from .errors import MissingExtra, ModelError, TiltmeterError
 from .models import litellm, table
-from .models.http import HttpModel
+from .models.connection import Connection
 from .models.offline import Offline
 from .models.provider import PROVIDERS
-from .models.queue import QueueModel
 from .reach import Connect
 from .records import Message, Request, Sampling
 
@@ -166,9 +165,10 @@ async def _model(name: str, call: bool, connect: Connect) -> Finding:
         answers = "text" in model.makes and not isinstance(model, Offline)
         if not call or not answers:
             further = "--call asks it one question" if answers else "it draws or looks: it is asked no question"
-            if type(model) is HttpModel or isinstance(model, QueueModel):
-                await _reach(model)
-                return Finding("model", name, True, f"{model.base_url} answers ({further})")
+            connection = getattr(model, "connection", None)
+            if type(connection) is Connection and connection.base:
+                await _reach(connection.base)
+                return Finding("model", name, True, f"{connection.base} answers ({further})")
             return Finding("model", name, True, f"can be made ({further})")
         begun = time.monotonic()
         await model.open()
@@ -189,18 +189,16 @@ async def _model(name: str, call: bool, connect: Connect) -> Finding:
     return Finding("model", name, reply.outcome == "answer", ", ".join(said))
 
 
-async def _reach(model: HttpModel | QueueModel) -> None:
-    """Raises ModelError where nothing listens at a model's address."""
+async def _reach(url: str) -> None:
+    """Raises ModelError where nothing listens at an address."""
     try:
-        parts = urlsplit(model.base_url)
+        parts = urlsplit(url)
         port = parts.port or {"https": 443, "http": 80}[parts.scheme]
         async with asyncio.timeout(WAIT):
             _, writer = await asyncio.open_connection(parts.hostname, port)
     except (ValueError, KeyError):
-        raise ModelError(
-            f"'{model.base_url}' is not a URL. Type for instance: --base-url http://localhost:8000/v1"
-        ) from None
+        raise ModelError(f"'{url}' is not a URL. Type for instance: --base-url http://localhost:8000/v1") from None
     except (OSError, TimeoutError) as error:
-        raise ModelError(f"Nothing answers at {model.base_url} ({error or 'time-out'}). Start the server, mend --base-url, "
+        raise ModelError(f"Nothing answers at {url} ({error or 'time-out'}). Start the server, mend --base-url, "
                          "or look at your network.") from None  # fmt: skip
     writer.close()

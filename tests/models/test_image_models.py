@@ -435,7 +435,7 @@ def test_what_is_stored_of_work_is_enough_to_go_on(kind: str) -> None:
 
     async def two(model: Any, wanted: Request) -> Reply:
         remote = await model.submit(wanted)
-        other = registry.model(f"{kind}:{NAMES[kind]}", base_url=model.base_url)
+        other = registry.model(f"{kind}:{NAMES[kind]}", base_url=model.connection.base)
         await other.open()
         try:
             reply: Reply = await other.fetch(wanted, remote)

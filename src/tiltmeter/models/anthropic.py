@@ -116,6 +116,5 @@ def anthropic(model: str, *, base_url: str = "", price: Price | None = None, tim
               concurrency: int = 16, omitted: tuple[str, ...] = (), read: Read | None = None, **_: Any) -> HttpModel:  # fmt: skip
     """`anthropic:MODEL`; the key comes from ANTHROPIC_API_KEY."""
     place = ANTHROPIC.place(model, base_url, price)
-    return HttpModel(f"anthropic:{model}", AnthropicMessages(model, place.key, read), place.url, key=place.key,
-                     key_name=ANTHROPIC.keys[0], price=place.price, timeout=timeout, parallel=concurrency,
-                     continues="begin" not in omitted, omitted=omitted)  # fmt: skip
+    return HttpModel(place.connection(timeout), AnthropicMessages(model, place.key, read), price=place.price,
+                     parallel=concurrency, continues="begin" not in omitted, omitted=omitted)  # fmt: skip

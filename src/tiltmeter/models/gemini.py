@@ -159,7 +159,6 @@ def gemini(model: str, *, base_url: str = "", price: Price | None = None, timeou
     """`gemini:MODEL`; the key comes from GEMINI_API_KEY, or from GOOGLE_API_KEY. modality: what comes out, where it is known."""
     place = GEMINI.place(model, base_url, price)
     writing = GeminiContent(model, place.key, think_off=think_off, read=read)
-    return HttpModel(f"gemini:{model}", None if modality == "image" else writing, place.url,
-                     drawing=None if modality == "text" else GeminiPictures(writing), key=place.key,
-                     key_name=GEMINI.keys[0], price=place.price, timeout=timeout, parallel=concurrency,
-                     omitted=omitted)  # fmt: skip
+    return HttpModel(place.connection(timeout), None if modality == "image" else writing,
+                     drawing=None if modality == "text" else GeminiPictures(writing), price=place.price,
+                     parallel=concurrency, omitted=omitted)  # fmt: skip

@@ -105,20 +105,16 @@ class Exchange:
 
 
 class HttpModel(Model):
-    """A model behind HTTP. drawing: the dialect of pictures; a model may lack either of the two."""
+    """A model behind HTTP, of the connection's name. drawing: the dialect of pictures; a model may lack either of the two."""
 
-    def __init__(self, name: str, dialect: Dialect | None, base_url: str, *, drawing: Dialect | None = None, key: str = "",
-                 key_name: str = "", price: Price | None = None, timeout: float = 120.0, parallel: int = 16,
-                 continues: bool = False, omitted: Collection[str] = ()) -> None:  # fmt: skip
-        self.name, self.price, self.parallel, self.continues = name, price, parallel, continues
-        self.connection = Connection(name, base_url, key=key, key_name=key_name, timeout=timeout)
+    def __init__(self, connection: Connection, dialect: Dialect | None, *, drawing: Dialect | None = None,
+                 price: Price | None = None, parallel: int = 16, continues: bool = False,
+                 omitted: Collection[str] = ()) -> None:  # fmt: skip
+        self.name, self.price, self.parallel, self.continues = connection.name, price, parallel, continues
+        self.connection = connection
         self._dialects = {made: used for made, used in (("text", dialect), ("pictures", drawing)) if used is not None}
         self.makes = tuple(self._dialects)
-        self._exchanges = {made: Exchange(self.connection, used, omitted) for made, used in self._dialects.items()}
-
-    @property
-    def base_url(self) -> str:
-        return self.connection.base
+        self._exchanges = {made: Exchange(connection, used, omitted) for made, used in self._dialects.items()}
 
     async def open(self) -> None:
         await self.connection.open()

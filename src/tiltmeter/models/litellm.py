@@ -28,7 +28,7 @@ from urllib.parse import urlsplit
 from ..errors import MissingExtra, MissingKey, ModelError, UsageError
 from . import FREE, Price
 from .connection import Answer, Connection
-from .http import Exchange, HttpModel
+from .http import HttpModel
 from .openai import OpenAIChat
 from .pictures import Read
 from .provider import LOOPBACK
@@ -106,17 +106,6 @@ class Through(Connection):
         return text
 
 
-class LiteLLM(HttpModel):
-    """A model behind litellm."""
-
-    def __init__(self, named: str, url: str, *, price: Price | None, timeout: float, parallel: int,
-                 omitted: tuple[str, ...], read: Read | None) -> None:  # fmt: skip
-        dialect = Chat(named, "", local=False, read=read)
-        super().__init__(f"litellm:{named}", dialect, url, price=price, timeout=timeout, parallel=parallel)
-        self.connection = Through(named, url, timeout)
-        self._exchanges = {"text": Exchange(self.connection, dialect, (_BEGUN, *omitted))}
-
-
 def _loaded() -> Any:
     """The module, imported with what it would fetch switched off, and set to drop nothing in silence."""
     os.environ.update(QUIET)
@@ -140,7 +129,7 @@ def check_version() -> str:
 
 
 def litellm(named: str, *, base_url: str = "", price: Price | None = None, timeout: float = 120.0, concurrency: int = 16,
-            omitted: tuple[str, ...] = (), read: Read | None = None, **_: Any) -> LiteLLM:  # fmt: skip
+            omitted: tuple[str, ...] = (), read: Read | None = None, **_: Any) -> HttpModel:  # fmt: skip
     """`litellm:PROVIDER/MODEL`; keys come from the environment under litellm's names for them."""
     provider, _slash, model = named.partition("/")
     if not provider or not model:
@@ -150,4 +139,5 @@ def litellm(named: str, *, base_url: str = "", price: Price | None = None, timeo
     check_version()
     if price is None and base_url and urlsplit(base_url).hostname in LOOPBACK:
         price = FREE
-    return LiteLLM(named, base_url, price=price, timeout=timeout, parallel=concurrency, omitted=omitted, read=read)
+    return HttpModel(Through(named, base_url, timeout), Chat(named, "", local=False, read=read), price=price,
+                     parallel=concurrency, omitted=(_BEGUN, *omitted))  # fmt: skip

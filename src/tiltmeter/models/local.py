@@ -32,6 +32,7 @@ from typing import Any
 from ..errors import Incapable, MissingExtra, ModelError, UsageError
 from ..records import Reply, Request
 from . import FREE, Price, weights
+from .connection import Connection
 from .http import HttpModel, HttpRequest
 from .openai import OpenAIChat
 
@@ -73,8 +74,8 @@ class LocalModel(HttpModel):
                  timeout: float = PATIENCE, builtin_from: str | None = None) -> None:  # fmt: skip
         key = secrets.token_urlsafe(24)
         self._chat = LlamaChat(alias, key)
-        super().__init__(name, self._chat, "", key=key, price=FREE if price is None else price,
-                         timeout=max(timeout, PATIENCE), parallel=SLOTS, continues=True)  # fmt: skip
+        super().__init__(Connection(name, "", key=key, timeout=max(timeout, PATIENCE)), self._chat,
+                         price=FREE if price is None else price, parallel=SLOTS, continues=True)  # fmt: skip
         self._file, self._alias, self._context, self._builtin_from = file, alias, context, builtin_from
         self._server: Any = None
         self._thinks = False

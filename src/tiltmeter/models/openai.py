@@ -142,7 +142,6 @@ def openai(model: str, *, base_url: str = "", price: Price | None = None, timeou
     """
     place = OPENAI.place(model, base_url, price)
     writing = OpenAIChat(model, place.key, local=not place.official, read=read)
-    return HttpModel(f"openai:{model}", None if modality == "image" else writing, place.url,
-                     drawing=None if modality == "text" else OpenAIImages(model, place.key), key=place.key,
-                     key_name=OPENAI.keys[0], price=place.price, timeout=timeout, parallel=concurrency,
-                     continues=not place.official, omitted=omitted)  # fmt: skip
+    return HttpModel(place.connection(timeout), None if modality == "image" else writing,
+                     drawing=None if modality == "text" else OpenAIImages(model, place.key), price=place.price,
+                     parallel=concurrency, continues=not place.official, omitted=omitted)  # fmt: skip

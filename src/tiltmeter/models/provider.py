@@ -8,6 +8,7 @@ from urllib.parse import urlsplit
 
 from ..errors import MissingKey, UsageError
 from . import FREE, Price
+from .connection import Connection
 
 LOOPBACK = ("localhost", "127.0.0.1", "::1")
 
@@ -33,7 +34,8 @@ class Provider(NamedTuple):
                 f"{self.kind}:{model} needs a key. Type: export {self.keys[0]}=…   "
                 "(or name your own server with --base-url)"
             )
-        return Place(url, key, official, FREE if price is None and host in LOOPBACK else price)
+        price = FREE if price is None and host in LOOPBACK else price
+        return Place(f"{self.kind}:{model}", url, key, self.keys[0], official, price)
 
     @property
     def domain(self) -> str:
@@ -71,10 +73,15 @@ def on_this_machine(url: str) -> bool:
 class Place(NamedTuple):
     """A checked address. official: the provider's own and not another server that speaks its format."""
 
+    name: str
     url: str
     key: str
+    key_name: str
     official: bool
     price: Price | None
+
+    def connection(self, timeout: float) -> Connection:
+        return Connection(self.name, self.url, key=self.key, key_name=self.key_name, timeout=timeout)
 
 
 OPENAI = Provider("openai", "https://api.openai.com/v1", ("OPENAI_API_KEY",), "gpt-4.1-mini")

@@ -18,7 +18,7 @@ from urllib.parse import urlsplit
 from ..errors import ModelError, Unanswered
 from ..records import ERROR, Reply, Request
 from . import Price, Queued
-from .connection import PASSING, Answer, Connection
+from .connection import PASSING, Answer
 from .fetching import Link, Unfetched, content, lost, shortened, split
 from .http import Exchange, Speech
 from .provider import Place, Provider
@@ -55,20 +55,16 @@ class QueueDialect(Speech, Protocol):
 
 
 class QueueModel(Queued):
-    """A model that draws behind a queue. place: the provider's checked address; parallel: work that it has at once."""
+    """A model that draws behind a queue. domain: the provider's own; parallel: work that it has at once."""
 
     makes = ("pictures",)
 
-    def __init__(self, provider: Provider, name: str, dialect: QueueDialect, place: Place, *, timeout: float = 120.0,
-                 parallel: int = 16, omitted: Collection[str] = ()) -> None:  # fmt: skip
-        self.name, self.price, self.parallel = f"{provider.kind}:{name}", place.price, parallel
-        self.connection = Connection(self.name, place.url, key=place.key, key_name=provider.keys[0], timeout=timeout)
+    def __init__(self, place: Place, dialect: QueueDialect, *, domain: str, timeout: float = 120.0, parallel: int = 16,
+                 omitted: Collection[str] = ()) -> None:  # fmt: skip
+        self.name, self.price, self.parallel = place.name, place.price, parallel
+        self.connection = place.connection(timeout)
         self._dialect, self._exchange = dialect, Exchange(self.connection, dialect, omitted)
-        self._domain = provider.domain if _within(urlsplit(place.url).hostname, provider.domain) else ""
-
-    @property
-    def base_url(self) -> str:
-        return self.connection.base
+        self._domain = domain if _within(urlsplit(place.url).hostname, domain) else ""
 
     async def open(self) -> None:
         await self.connection.open()
@@ -159,5 +155,5 @@ def queued(provider: Provider, name: str, speak: Callable[[str, str], QueueDiale
            most: int = 1000, **_: Any) -> QueueModel:  # fmt: skip
     """A model of a provider. speak: (name, key) → its dialect; most: how much work the provider takes at once."""
     place = provider.place(name, base_url, price)
-    return QueueModel(provider, name, speak(name, place.key), place, timeout=timeout, parallel=min(concurrency, most),
-                      omitted=omitted)  # fmt: skip
+    return QueueModel(place, speak(name, place.key), domain=provider.domain, timeout=timeout,
+                      parallel=min(concurrency, most), omitted=omitted)  # fmt: skip
