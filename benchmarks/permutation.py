@@ -27,11 +27,11 @@ from scipy.spatial.distance import jensenshannon
 
 from tiltmeter.stats.permutation import (
     Permuted,
-    Shuffles,
     base_against_group,
     concentration_difference,
     pairs_within,
 )
+from tiltmeter.stats.shuffling import Shuffles
 
 ALPHAS = (0.01, 0.05, 0.1)
 VALUES = (6, 5, 4, 7, 8, 5, 6, 3)  # values an attribute: SODA's taxonomies have three to seven, colours more

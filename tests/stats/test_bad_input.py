@@ -11,7 +11,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tiltmeter.stats import association, divergence, rates, resampling
-from tiltmeter.stats.permutation import Shuffles, base_against_group, concentration_difference, pairs_within
+from tiltmeter.stats.permutation import base_against_group, concentration_difference, pairs_within
+from tiltmeter.stats.shuffling import Shuffles
 
 NAN = float("nan")
 ROOM = Path(rates.__file__).parent

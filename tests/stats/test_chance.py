@@ -12,7 +12,8 @@ from scipy.spatial.distance import jensenshannon
 
 from tiltmeter.stats.chance import expected_divergence
 from tiltmeter.stats.divergence import clipped_distance, js_distance, js_divergence
-from tiltmeter.stats.permutation import Shuffles, base_against_group, pairs_within
+from tiltmeter.stats.permutation import base_against_group, pairs_within
+from tiltmeter.stats.shuffling import Shuffles
 
 
 def deals(outputs: Sequence[int], sizes: Sequence[int]) -> Iterator[list[list[int]]]:

@@ -10,14 +10,15 @@ import pytest
 from scipy.spatial.distance import jensenshannon
 from scipy.stats import multivariate_hypergeom
 
-from tiltmeter.stats import divergence, permutation
+from tiltmeter.stats import divergence, shuffling
 from tiltmeter.stats.permutation import (
-    Shuffles,
+    Permuted,
     base_against_group,
     concentration_difference,
     each_value,
     pairs_within,
 )
+from tiltmeter.stats.shuffling import Shuffles
 
 
 def shuffles(draws: int = 199, seed: int = 1) -> Shuffles:
@@ -175,7 +176,7 @@ def test_large_cells_are_drawn_in_blocks(monkeypatch: pytest.MonkeyPatch) -> Non
     generator = np.random.default_rng(12)
     base, group = generator.integers(0, 3, (300, 2)), generator.integers(0, 3, (300, 2))
     kept = base_against_group(base=base, group=group, shuffles=shuffles(1999))
-    monkeypatch.setattr(permutation, "CACHE", 1000)
+    monkeypatch.setattr(shuffling, "CACHE", 1000)
     one, other = (base_against_group(base=base, group=group, shuffles=shuffles(1999)) for _ in range(2))
     assert one == other
     assert one.value == kept.value
@@ -246,14 +247,14 @@ def test_drawn_counts_have_the_distribution_of_shuffled_rows(
         rows[generator.random(rows.shape) < missing] = -1
         groups.append(rows)
 
-    def found(seed: int) -> permutation.Permuted:
+    def found(seed: int) -> Permuted:
         shuffled = shuffles(draws, seed)
         if statistic == "concentration":
             return concentration_difference(base=groups[0], group=groups[1], shuffles=shuffled)
         return pairs_within(groups=groups, shuffles=shuffled, root=statistic == "distance")
 
     counted = found(2)
-    monkeypatch.setattr(permutation, "ALIKE", math.inf)
+    monkeypatch.setattr(shuffling, "ALIKE", math.inf)
     rows = found(3)
     assert counted.value == rows.value
     assert counted.expected != rows.expected  # they were drawn apart
@@ -266,7 +267,7 @@ def test_drawn_counts_have_the_distribution_of_shuffled_rows(
 
 def test_drawn_counts_against_all_splits(monkeypatch: pytest.MonkeyPatch) -> None:
     """Four of ten: the mean, p and both ends of the band over all 210 splits."""
-    monkeypatch.setattr(permutation, "ALIKE", 0)
+    monkeypatch.setattr(shuffling, "ALIKE", 0)
     base, group = np.array([0, 0, 0, 1]), np.array([0, 1, 1, 1, 2, 2])
     pooled = np.concatenate([base, group])
     every = []

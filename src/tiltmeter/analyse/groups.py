@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from ..protocol import MeasureSpec, Protocol, Variant
 from ..records import OUTCOMES
-from ..stats.permutation import Shuffles
+from ..stats.shuffling import Shuffles
 from ..tables import SEVERAL
 from .wholes import DRAWS, Wholes, shuffled
 

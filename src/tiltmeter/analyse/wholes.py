@@ -17,8 +17,9 @@ from numpy.typing import NDArray
 
 from ..instruments import taxonomy
 from ..protocol import MeasureSpec, Protocol
-from ..stats.permutation import Permuted, Shuffles
+from ..stats.permutation import Permuted
 from ..stats.results import joined
+from ..stats.shuffling import Shuffles
 from ..store import Store
 
 Stratum = tuple[str, str, str]  # subject, annotator, mode

@@ -1,14 +1,6 @@
 """The permutation kernel: whole rows (outputs with all their attributes) change groups together.
 
-A cell is one comparison, given as rows of integer codes: shape (outputs, attributes), -1 where the
-attribute was not measured. Codes are local names: only equality counts. To shuffle is to choose which
-rows form a group, so the counts of all shuffles and all attributes come from one matrix product of a
-0/1 mask (shuffles × rows) with the one-hot rows (rows × values). ``Shuffles`` draws the masks once
-for all cells of the same sizes; work goes in blocks, so memory does not grow with the draws.
-
-Rows that are alike need not be told apart: where many are, what is drawn is how many of each kind go
-to each group, which is multivariate hypergeometric. The distribution is the same, and the time does not
-grow with the rows.
+What a cell and its shuffles are is in shuffling.py.
 
 No interval is given for a divergence: the percentile bootstrap covers 0 % where there is no
 difference (docs/statistics.md). What is given is the plug-in, its mean E₀ and 95 % band under
@@ -19,30 +11,22 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from itertools import combinations
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
-from tiltmeter.stats import arguments
-from tiltmeter.stats.arguments import Codes, Floats
+from tiltmeter.stats.arguments import Floats
 from tiltmeter.stats.divergence import chance_adjusted
 from tiltmeter.stats.resampling import monte_carlo_p
 from tiltmeter.stats.results import joined
+from tiltmeter.stats.shuffling import Cell, Shuffles, cell_of, coded_groups, plogp, plogp_of_counts, unshuffled
 
-BLOCK = 400_000  # mask entries, or counts, in flight at a time: small enough to stay in cache
-TABLES = 16_000  # drawn counts of a group in flight at a time: as ``BLOCK``
-CACHE = 64_000_000  # bytes of masks kept for the next cell of the same sizes
 TIE = 1e-9  # bits: rounding of sums of logarithms; what differs by less is a tie
 ROUNDING = 1e-12  # bits: below it a divergence is a rounding error, whose root would be none
-ALIKE = 20  # rows for each kind of row and group but the last: from here on a drawn count is cheaper than shuffled rows
 BAND = (0.025, 0.975)
-TINY = np.finfo(np.float64).tiny
-
-Labels = NDArray[np.uint8]
-Counts = NDArray[np.int64]
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,62 +52,6 @@ class Permuted:
     method: str
     note: str | None = None
     attributes: tuple[Permuted, ...] = ()
-
-
-class Shuffles:
-    """The shuffles of a run: the same ones for every cell of the same sizes.
-
-    They follow from one number that ``generator`` gives here, and from the sizes of the cell, so a
-    cell's result does not depend on which cells came before it. Cells of one size share their
-    shuffles: each p is as valid as with its own, and their Monte-Carlo errors go together.
-    """
-
-    def __init__(self, *, draws: int, generator: np.random.Generator) -> None:
-        self.draws = arguments.draw_count("draws", draws)
-        self._seed = int(generator.integers(2**63))
-        self._kept: dict[tuple[int, ...], Labels] = {}
-        self._counted: tuple[object, list[list[Counts]]] = (None, [])
-
-    def blocks(self, sizes: tuple[int, ...], width: int) -> Iterator[Labels]:
-        """Group labels, shape (a block of draws, rows); at most ``BLOCK`` entries of ``width`` a block."""
-        block = max(1, BLOCK // max(width, 1))
-        if self.draws * sum(sizes) > CACHE:
-            for start in range(0, self.draws, block):
-                yield self._drawn(sizes, min(block, self.draws - start), start)
-            return
-        if sizes not in self._kept:
-            if sum(labels.nbytes for labels in self._kept.values()) + self.draws * sum(sizes) > CACHE:
-                self._kept.clear()
-            self._kept[sizes] = self._drawn(sizes, self.draws, 0)
-        for start in range(0, self.draws, block):
-            yield self._kept[sizes][start : start + block]
-
-    def tables(self, alike: Counts, sizes: tuple[int, ...]) -> Iterator[list[Counts]]:
-        """How many rows of each kind go to each group: one (a block of draws, kinds) array a group, both margins fixed.
-
-        ``alike``: how many rows there are of each kind, shape (kinds,). Group by group, and in it kind by kind, a count is
-        hypergeometric given those before.
-        """
-        key = (sizes, tuple(alike.tolist()))
-        if key != self._counted[0]:
-            self._counted = key, list(self._tables(alike, sizes))
-        yield from self._counted[1]
-
-    def _tables(self, alike: Counts, sizes: tuple[int, ...]) -> Iterator[list[Counts]]:
-        generator = np.random.default_rng([self._seed, *sizes, *alike.tolist()])
-        block = max(1, TABLES // alike.size)
-        for start in range(0, self.draws, block):
-            draws, rows = min(block, self.draws - start), sum(sizes) - sizes[0]
-            found = [generator.multivariate_hypergeometric(alike, sizes[0], draws, method="marginals")]
-            left = alike - found[0]  # rows of each kind that have no group yet
-            for size in sizes[1:-1]:
-                found.append(_taken(left, rows, size, generator))
-                left, rows = left - found[-1], rows - size
-            yield [*found, left]
-
-    def _drawn(self, sizes: tuple[int, ...], draws: int, start: int) -> Labels:
-        generator = np.random.default_rng([self._seed, start, *sizes])
-        return generator.permuted(np.tile(_labels(sizes), (draws, 1)), axis=1)
 
 
 def base_against_group(*, base: ArrayLike, group: ArrayLike, shuffles: Shuffles, root: bool = False) -> Permuted:
@@ -178,69 +106,23 @@ def concentration_difference(
     return _permuted([base, group], _mean_concentration, method, shuffles, two_sided=True, values=values)
 
 
-@dataclass(frozen=True, slots=True)
-class _Cell:
-    """One-hot rows of all groups, and which columns belong to which attribute."""
-
-    onehot: NDArray[np.float32]  # rows × values
-    member: Floats  # values × attributes, 0/1
-    sizes: tuple[int, ...]
-    supports: Floats  # values an attribute
-    complete: bool
-    kinds: tuple[Floats, Counts] | None  # one-hot kinds of rows and how many there are of each, where many are alike
-
-    def shuffled(self, shuffles: Shuffles) -> Iterator[list[Floats]]:
-        """Counts of every value in every group, a block of shuffles at a time."""
-        if self.kinds is None:
-            for labels in shuffles.blocks(self.sizes, max(self.onehot.shape)):
-                yield self.counts(labels)
-            return
-        onehot, alike = self.kinds
-        for table in shuffles.tables(alike, self.sizes):
-            yield [count @ onehot for count in table]
-
-    def counts(self, labels: Labels) -> list[Floats]:
-        """Counts of every value in every group: one (draws × values) array a group."""
-        totals = self.onehot.sum(axis=0, dtype=np.float64)
-        found: list[Floats] = []
-        for group in range(len(self.sizes) - 1):
-            mask = (labels == group).astype(np.float32)
-            found.append((mask @ self.onehot).astype(np.float64))
-        found.append(totals - sum(found[1:], start=found[0]))
-        return found
-
-    def outcomes(self, counts: Floats, group: int) -> Floats:
-        """How many rows of a group are measured, per draw and attribute."""
-        if self.complete:
-            return np.full((1, self.member.shape[1]), float(self.sizes[group]))
-        return counts @ self.member
-
-    def shares(self, counts: Floats, outcomes: Floats) -> Floats:
-        """The shares of the values inside their attribute; 0 where nothing is measured."""
-        return counts / (np.maximum(outcomes, 1.0) @ self.member.T)
-
-    def plogp(self, counts: Floats, outcomes: Floats, group: int) -> Floats:
-        """p·log2 p of these shares."""
-        return _of_counts(counts, self.sizes[group]) if self.complete else _plogp(self.shares(counts, outcomes))
-
-
 def _permuted(
     groups: list[ArrayLike],
-    statistic: Callable[[_Cell, list[Floats]], Floats],
+    statistic: Callable[[Cell, list[Floats]], Floats],
     method: str,
     shuffles: Shuffles,
     *,
     two_sided: bool,
     values: Sequence[int] | None = None,
 ) -> Permuted:
-    coded = _coded(groups)
+    coded = coded_groups(groups)
     sizes = tuple(len(rows) for rows in coded)
     filled = [rows for rows in coded if len(rows)]
     note = f"{len(coded) - len(filled)} empty groups left out" if len(filled) < len(coded) else None
     if len(filled) < 2 or (len(coded) == 2 and note):
         return _nothing(method, shuffles.draws, sizes, "an empty group: nothing to compare")
-    cell = _cell(filled, values)
-    observed = statistic(cell, cell.counts(_labels(cell.sizes)[None, :]))[0]
+    cell = cell_of(filled, values)
+    observed = statistic(cell, cell.counts(unshuffled(cell.sizes)[None, :]))[0]
     shuffled = np.concatenate([statistic(cell, counts) for counts in cell.shuffled(shuffles)])
     smallest = max(1 / (1 + shuffles.draws), _smallest(cell.sizes))
     measured = ~np.isnan(observed)
@@ -285,21 +167,23 @@ def _summaries(
     return found
 
 
-def _mean_distance(cell: _Cell, counts: list[Floats]) -> Floats:
+def _mean_distance(cell: Cell, counts: list[Floats]) -> Floats:
     """√(JS·ln 2) per draw and attribute, mean over the pairs of groups that are measured."""
     return _mean_divergence(cell, counts, root=True)
 
 
-def _mean_divergence(cell: _Cell, counts: list[Floats], root: bool = False) -> Floats:
+def _mean_divergence(cell: Cell, counts: list[Floats], root: bool = False) -> Floats:
     """JS divergence in bits per draw and attribute, mean over the pairs of groups that are measured."""
     outcomes = [cell.outcomes(c, g) for g, c in enumerate(counts)]
     parts, found = [cell.plogp(c, n, g) for g, (c, n) in enumerate(zip(counts, outcomes, strict=True))], []
     steady = len(counts) == 2 and cell.complete and cell.sizes[0] == cell.sizes[1]  # the mixture never moves
     for i, j in combinations(range(len(counts)), 2):
         if cell.complete and cell.sizes[i] == cell.sizes[j]:
-            mixed = _of_counts(counts[i][:1] + counts[j][:1] if steady else counts[i] + counts[j], 2 * cell.sizes[i])
+            mixed = plogp_of_counts(
+                counts[i][:1] + counts[j][:1] if steady else counts[i] + counts[j], 2 * cell.sizes[i]
+            )
         else:
-            mixed = _plogp((cell.shares(counts[i], outcomes[i]) + cell.shares(counts[j], outcomes[j])) / 2)
+            mixed = plogp((cell.shares(counts[i], outcomes[i]) + cell.shares(counts[j], outcomes[j])) / 2)
         bits = np.clip(((parts[i] + parts[j]) / 2 - mixed) @ cell.member, 0.0, 1.0)
         if root:
             bits = np.sqrt(np.where(bits < ROUNDING, 0.0, bits) * math.log(2))
@@ -308,17 +192,17 @@ def _mean_divergence(cell: _Cell, counts: list[Floats], root: bool = False) -> F
     return found[0] if len(found) == 1 else _mean_over(np.stack(found, axis=-1))
 
 
-def _value_divergence(cell: _Cell, counts: list[Floats]) -> Floats:
+def _value_divergence(cell: Cell, counts: list[Floats]) -> Floats:
     """JS divergence in bits of "this value" and "another", per draw and value, mean over the pairs of groups."""
     shares = [cell.shares(c, cell.outcomes(c, g)) for g, c in enumerate(counts)]
-    parts, bits = [_plogp(p) + _plogp(1 - p) for p in shares], np.zeros_like(counts[0])
+    parts, bits = [plogp(p) + plogp(1 - p) for p in shares], np.zeros_like(counts[0])
     for i, j in combinations(range(len(counts)), 2):
         mixed = (shares[i] + shares[j]) / 2
-        bits += np.clip((parts[i] + parts[j]) / 2 - _plogp(mixed) - _plogp(1 - mixed), 0.0, 1.0)
+        bits += np.clip((parts[i] + parts[j]) / 2 - plogp(mixed) - plogp(1 - mixed), 0.0, 1.0)
     return bits / math.comb(len(counts), 2)
 
 
-def _mean_concentration(cell: _Cell, counts: list[Floats]) -> Floats:
+def _mean_concentration(cell: Cell, counts: list[Floats]) -> Floats:
     """VAC(group) - VAC(base) per draw and attribute; NaN where K is 1 or a side is empty."""
     found = []
     for group, c in enumerate(counts):
@@ -330,18 +214,6 @@ def _mean_concentration(cell: _Cell, counts: list[Floats]) -> Floats:
     return difference
 
 
-def _of_counts(counts: Floats, n: int) -> Floats:
-    """p·log2 p of counts out of n, looked up: there are n + 1 of them, and logarithms are what a shuffle costs."""
-    found: Floats = _plogp(np.arange(n + 1) / max(n, 1)).take(counts.astype(np.intp))
-    return found
-
-
-def _plogp(p: Floats) -> Floats:
-    product: Floats = np.log2(np.maximum(p, TINY))
-    product *= p
-    return product
-
-
 def _mean_over(values: Floats) -> Floats:
     """The mean over the last axis of what is not NaN."""
     missing = np.isnan(values)
@@ -351,64 +223,6 @@ def _mean_over(values: Floats) -> Floats:
     with np.errstate(invalid="ignore"):
         mean = np.where(missing, 0.0, values).sum(axis=-1) / (~missing).sum(axis=-1)
     return mean
-
-
-def _coded(groups: list[ArrayLike]) -> list[Codes]:
-    if not groups:
-        raise ValueError("groups: at least one expected")
-    coded = [arguments.rows(f"group {i}", group) for i, group in enumerate(groups)]
-    width = next((rows.shape[1] for rows in coded if len(rows)), coded[0].shape[1])
-    for i, rows in enumerate(coded):
-        if len(rows) and rows.shape[1] != width:
-            raise ValueError(f"group {i}: {rows.shape[1]} attributes where {width} are expected")
-    return coded
-
-
-def _cell(groups: list[Codes], values: Sequence[int] | None) -> _Cell:
-    pooled = np.concatenate(groups)
-    attributes = pooled.shape[1]
-    if values is not None and len(values) != attributes:
-        raise ValueError(f"values: {len(values)} supports where {attributes} attributes are given")
-    columns, owners, supports = [], [], np.zeros(attributes)
-    for a in range(attributes):
-        seen = np.unique(pooled[:, a])
-        seen = seen[seen >= 0]
-        columns.append(pooled[:, a, None] == seen[None, :])
-        owners += [a] * seen.size
-        supports[a] = seen.size if values is None else values[a]
-        if supports[a] < seen.size:
-            raise ValueError(f"values: {values} has fewer than the {seen.size} values seen of attribute {a}")
-    member = np.eye(attributes)[np.array(owners, dtype=np.intp)]
-    onehot = np.concatenate(columns, axis=1).astype(np.float32)
-    sizes = tuple(len(g) for g in groups)
-    return _Cell(onehot, member, sizes, supports, bool((pooled >= 0).all()), _kinds(onehot, attributes, len(groups)))
-
-
-def _kinds(onehot: NDArray[np.float32], attributes: int, groups: int) -> tuple[Floats, Counts] | None:
-    """The values of one attribute, and none of them, as kinds of rows; None where rows are better moved whole."""
-    rows, values = onehot.shape
-    if attributes > 1 or rows < ALIKE * (groups - 1) * values:
-        return None
-    alike = onehot.sum(axis=0, dtype=np.int64)
-    alike = np.append(alike, rows - alike.sum())
-    return np.eye(values + 1, values)[alike > 0], alike[alike > 0]
-
-
-def _taken(left: Counts, rows: int, size: int, generator: np.random.Generator) -> Counts:
-    """How many of each kind are among ``size`` drawn from the ``rows`` that are ``left``, shape (draws, kinds)."""
-    taken, others, wanted = np.empty_like(left), np.full(len(left), rows), np.full(len(left), size)
-    for kind in range(left.shape[1] - 1):
-        others -= left[:, kind]
-        taken[:, kind] = generator.hypergeometric(left[:, kind], others, wanted)
-        wanted -= taken[:, kind]
-    taken[:, -1] = wanted
-    return taken
-
-
-def _labels(sizes: tuple[int, ...]) -> Labels:
-    if len(sizes) > 255:
-        raise ValueError("groups: at most 255 expected")
-    return np.repeat(np.arange(len(sizes), dtype=np.uint8), sizes)
 
 
 def _smallest(sizes: tuple[int, ...]) -> float:

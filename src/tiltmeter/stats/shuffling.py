@@ -1,0 +1,208 @@
+"""Cells of coded rows and their shuffles, for the statistics of permutation.py.
+
+A cell is one comparison, given as rows of integer codes: shape (outputs, attributes), -1 where the
+attribute was not measured. Codes are local names: only equality counts. To shuffle is to choose which
+rows form a group, so the counts of all shuffles and all attributes come from one matrix product of a
+0/1 mask (shuffles × rows) with the one-hot rows (rows × values). ``Shuffles`` draws the masks once
+for all cells of the same sizes; work goes in blocks, so memory does not grow with the draws.
+
+Rows that are alike need not be told apart: where many are, what is drawn is how many of each kind go
+to each group, which is multivariate hypergeometric. The distribution is the same, and the time does not
+grow with the rows.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from tiltmeter.stats import arguments
+from tiltmeter.stats.arguments import Codes, Floats
+
+BLOCK = 400_000  # mask entries, or counts, in flight at a time: small enough to stay in cache
+TABLES = 16_000  # drawn counts of a group in flight at a time: as ``BLOCK``
+CACHE = 64_000_000  # bytes of masks kept for the next cell of the same sizes
+ALIKE = 20  # rows for each kind of row and group but the last: from here on a drawn count is cheaper than shuffled rows
+TINY = np.finfo(np.float64).tiny
+
+Labels = NDArray[np.uint8]
+Counts = NDArray[np.int64]
+
+
+class Shuffles:
+    """The shuffles of a run: the same ones for every cell of the same sizes.
+
+    They follow from one number that ``generator`` gives here, and from the sizes of the cell, so a
+    cell's result does not depend on which cells came before it. Cells of one size share their
+    shuffles: each p is as valid as with its own, and their Monte-Carlo errors go together.
+    """
+
+    def __init__(self, *, draws: int, generator: np.random.Generator) -> None:
+        self.draws = arguments.draw_count("draws", draws)
+        self._seed = int(generator.integers(2**63))
+        self._kept: dict[tuple[int, ...], Labels] = {}
+        self._counted: tuple[object, list[list[Counts]]] = (None, [])
+
+    def blocks(self, sizes: tuple[int, ...], width: int) -> Iterator[Labels]:
+        """Group labels, shape (a block of draws, rows); at most ``BLOCK`` entries of ``width`` a block."""
+        block = max(1, BLOCK // max(width, 1))
+        if self.draws * sum(sizes) > CACHE:
+            for start in range(0, self.draws, block):
+                yield self._drawn(sizes, min(block, self.draws - start), start)
+            return
+        if sizes not in self._kept:
+            if sum(labels.nbytes for labels in self._kept.values()) + self.draws * sum(sizes) > CACHE:
+                self._kept.clear()
+            self._kept[sizes] = self._drawn(sizes, self.draws, 0)
+        for start in range(0, self.draws, block):
+            yield self._kept[sizes][start : start + block]
+
+    def tables(self, alike: Counts, sizes: tuple[int, ...]) -> Iterator[list[Counts]]:
+        """How many rows of each kind go to each group: one (a block of draws, kinds) array a group, both margins fixed.
+
+        ``alike``: how many rows there are of each kind, shape (kinds,). Group by group, and in it kind by kind, a count is
+        hypergeometric given those before.
+        """
+        key = (sizes, tuple(alike.tolist()))
+        if key != self._counted[0]:
+            self._counted = key, list(self._tables(alike, sizes))
+        yield from self._counted[1]
+
+    def _tables(self, alike: Counts, sizes: tuple[int, ...]) -> Iterator[list[Counts]]:
+        generator = np.random.default_rng([self._seed, *sizes, *alike.tolist()])
+        block = max(1, TABLES // alike.size)
+        for start in range(0, self.draws, block):
+            draws, rows = min(block, self.draws - start), sum(sizes) - sizes[0]
+            found = [generator.multivariate_hypergeometric(alike, sizes[0], draws, method="marginals")]
+            left = alike - found[0]  # rows of each kind that have no group yet
+            for size in sizes[1:-1]:
+                found.append(_taken(left, rows, size, generator))
+                left, rows = left - found[-1], rows - size
+            yield [*found, left]
+
+    def _drawn(self, sizes: tuple[int, ...], draws: int, start: int) -> Labels:
+        generator = np.random.default_rng([self._seed, start, *sizes])
+        return generator.permuted(np.tile(unshuffled(sizes), (draws, 1)), axis=1)
+
+
+@dataclass(frozen=True, slots=True)
+class Cell:
+    """One-hot rows of all groups, and which columns belong to which attribute."""
+
+    onehot: NDArray[np.float32]  # rows × values
+    member: Floats  # values × attributes, 0/1
+    sizes: tuple[int, ...]
+    supports: Floats  # values an attribute
+    complete: bool
+    kinds: tuple[Floats, Counts] | None  # one-hot kinds of rows and how many there are of each, where many are alike
+
+    def shuffled(self, shuffles: Shuffles) -> Iterator[list[Floats]]:
+        """Counts of every value in every group, a block of shuffles at a time."""
+        if self.kinds is None:
+            for labels in shuffles.blocks(self.sizes, max(self.onehot.shape)):
+                yield self.counts(labels)
+            return
+        onehot, alike = self.kinds
+        for table in shuffles.tables(alike, self.sizes):
+            yield [count @ onehot for count in table]
+
+    def counts(self, labels: Labels) -> list[Floats]:
+        """Counts of every value in every group: one (draws × values) array a group."""
+        totals = self.onehot.sum(axis=0, dtype=np.float64)
+        found: list[Floats] = []
+        for group in range(len(self.sizes) - 1):
+            mask = (labels == group).astype(np.float32)
+            found.append((mask @ self.onehot).astype(np.float64))
+        found.append(totals - sum(found[1:], start=found[0]))
+        return found
+
+    def outcomes(self, counts: Floats, group: int) -> Floats:
+        """How many rows of a group are measured, per draw and attribute."""
+        if self.complete:
+            return np.full((1, self.member.shape[1]), float(self.sizes[group]))
+        return counts @ self.member
+
+    def shares(self, counts: Floats, outcomes: Floats) -> Floats:
+        """The shares of the values inside their attribute; 0 where nothing is measured."""
+        return counts / (np.maximum(outcomes, 1.0) @ self.member.T)
+
+    def plogp(self, counts: Floats, outcomes: Floats, group: int) -> Floats:
+        """p·log2 p of these shares."""
+        return plogp_of_counts(counts, self.sizes[group]) if self.complete else plogp(self.shares(counts, outcomes))
+
+
+def plogp_of_counts(counts: Floats, n: int) -> Floats:
+    """p·log2 p of counts out of n, looked up: there are n + 1 of them, and logarithms are what a shuffle costs."""
+    found: Floats = plogp(np.arange(n + 1) / max(n, 1)).take(counts.astype(np.intp))
+    return found
+
+
+def plogp(p: Floats) -> Floats:
+    """p·log2 p, 0 at p = 0."""
+    product: Floats = np.log2(np.maximum(p, TINY))
+    product *= p
+    return product
+
+
+def coded_groups(groups: list[ArrayLike]) -> list[Codes]:
+    """Checked rows of codes, of one width where there are any."""
+    if not groups:
+        raise ValueError("groups: at least one expected")
+    coded = [arguments.rows(f"group {i}", group) for i, group in enumerate(groups)]
+    width = next((rows.shape[1] for rows in coded if len(rows)), coded[0].shape[1])
+    for i, rows in enumerate(coded):
+        if len(rows) and rows.shape[1] != width:
+            raise ValueError(f"group {i}: {rows.shape[1]} attributes where {width} are expected")
+    return coded
+
+
+def cell_of(groups: list[Codes], values: Sequence[int] | None) -> Cell:
+    """The cell of groups of rows. values: how many values each attribute could have; those that are seen, otherwise."""
+    pooled = np.concatenate(groups)
+    attributes = pooled.shape[1]
+    if values is not None and len(values) != attributes:
+        raise ValueError(f"values: {len(values)} supports where {attributes} attributes are given")
+    columns, owners, supports = [], [], np.zeros(attributes)
+    for a in range(attributes):
+        seen = np.unique(pooled[:, a])
+        seen = seen[seen >= 0]
+        columns.append(pooled[:, a, None] == seen[None, :])
+        owners += [a] * seen.size
+        supports[a] = seen.size if values is None else values[a]
+        if supports[a] < seen.size:
+            raise ValueError(f"values: {values} has fewer than the {seen.size} values seen of attribute {a}")
+    member = np.eye(attributes)[np.array(owners, dtype=np.intp)]
+    onehot = np.concatenate(columns, axis=1).astype(np.float32)
+    sizes = tuple(len(g) for g in groups)
+    return Cell(onehot, member, sizes, supports, bool((pooled >= 0).all()), _kinds(onehot, attributes, len(groups)))
+
+
+def _kinds(onehot: NDArray[np.float32], attributes: int, groups: int) -> tuple[Floats, Counts] | None:
+    """The values of one attribute, and none of them, as kinds of rows; None where rows are better moved whole."""
+    rows, values = onehot.shape
+    if attributes > 1 or rows < ALIKE * (groups - 1) * values:
+        return None
+    alike = onehot.sum(axis=0, dtype=np.int64)
+    alike = np.append(alike, rows - alike.sum())
+    return np.eye(values + 1, values)[alike > 0], alike[alike > 0]
+
+
+def _taken(left: Counts, rows: int, size: int, generator: np.random.Generator) -> Counts:
+    """How many of each kind are among ``size`` drawn from the ``rows`` that are ``left``, shape (draws, kinds)."""
+    taken, others, wanted = np.empty_like(left), np.full(len(left), rows), np.full(len(left), size)
+    for kind in range(left.shape[1] - 1):
+        others -= left[:, kind]
+        taken[:, kind] = generator.hypergeometric(left[:, kind], others, wanted)
+        wanted -= taken[:, kind]
+    taken[:, -1] = wanted
+    return taken
+
+
+def unshuffled(sizes: tuple[int, ...]) -> Labels:
+    """The group of each row, as the groups are given: shape (rows,)."""
+    if len(sizes) > 255:
+        raise ValueError("groups: at most 255 expected")
+    return np.repeat(np.arange(len(sizes), dtype=np.uint8), sizes)
