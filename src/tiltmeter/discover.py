@@ -29,20 +29,20 @@ async def discover(store: Store, protocol: Protocol, instruments: Sequence[Instr
     failed: list[str] = []
     if not learners:
         return engine.tally
+    outputs, source = _lessons_from(store, protocol)
     for instrument in learners:
         instrument.learnt(
             store.artefact(instrument.material, instrument.name_of_material) or instrument.material_text()
         )
     try:
-        return await engine.drive(_jobs(store, protocol, learners, failed))
+        return await engine.drive(_jobs(outputs, learners, failed))
     finally:
         for instrument in learners:
-            _keep(store, protocol, instrument)
+            _keep(store, instrument, source)
         engine.tally.warnings.update(failed)
 
 
-def _jobs(store: Store, protocol: Protocol, learners: Sequence[Instrument], failed: list[str]) -> Iterator[Job]:
-    outputs, _ = _lessons_from(store, protocol)
+def _jobs(outputs: Sequence[tuple[Trial, Output]], learners: Sequence[Instrument], failed: list[str]) -> Iterator[Job]:
     for instrument in learners:
         for which, lesson in instrument.lessons(outputs):
             yield _job(instrument, which, lesson, failed)
@@ -63,7 +63,7 @@ def _lessons_from(store: Store, protocol: Protocol) -> tuple[list[tuple[Trial, O
     """The outputs to learn from, and by subject whether they were drawn aside."""
     aside: list[tuple[Trial, Output]] = []
     measured: list[tuple[Trial, Output]] = []
-    for trial, output in store.unlabelled(""):
+    for trial, output in store.outputs():
         mode = protocol.modes.get(trial.mode)
         (aside if mode and mode.aside else measured).append((trial, output))
     held_out = {trial.subject for trial, _ in aside}
@@ -72,13 +72,14 @@ def _lessons_from(store: Store, protocol: Protocol) -> tuple[list[tuple[Trial, O
     return [*aside, *rest], source
 
 
-def _keep(store: Store, protocol: Protocol, instrument: Instrument) -> None:
-    """The material as an artefact, and as a file in the run's folder for a person to read, edit and give to another run."""
+def _keep(store: Store, instrument: Instrument, source: Mapping[str, str]) -> None:
+    """The material as an artefact, and as a file in the run's folder for a person to read, edit and give to another run.
+
+    source: by subject, which of its outputs were learnt from.
+    """
     text = instrument.material_text()
     if not text or store.artefact(instrument.material, instrument.name_of_material) == text:
         return
     store.keep(instrument.material, instrument.name_of_material, text)
-    store.keep(
-        LEARNT_FROM, instrument.name_of_material, json.dumps(_lessons_from(store, protocol)[1], ensure_ascii=False)
-    )
+    store.keep(LEARNT_FROM, instrument.name_of_material, json.dumps(source, ensure_ascii=False))
     (Path(store.folder) / f"{instrument.material}.toml").write_text(text, encoding="utf-8")

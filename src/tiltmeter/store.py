@@ -47,6 +47,7 @@ CREATE INDEX labels_by_output ON labels (output, annotator, attribute, value, we
 CREATE TABLE artefacts (
   kind TEXT NOT NULL, name TEXT NOT NULL, content TEXT NOT NULL, date TEXT NOT NULL, PRIMARY KEY (kind, name));
 """
+NAMED, _BETWEEN = "\x1f", "\x1e"  # behind a label's attribute; between labels
 _LABEL = "INSERT INTO labels (output, annotator, attribute, value, position, weight, date) VALUES (?,?,?,?,?,?,?)"
 
 
@@ -60,6 +61,8 @@ def _said(path: Path) -> Iterator[None]:
     try:
         yield
     except sqlite3.OperationalError as error:
+        if "locked" in str(error):
+            raise RunBusy(f"Another process is in the middle of writing to {path}. Try again in a moment.") from None
         if "full" in str(error):
             raise StoreError(
                 f"The disk that holds {path} is full. Free space and run the same command again; "
@@ -200,17 +203,23 @@ class Store:
 
     def unlabelled(self, annotator: str, chunk: int = 500) -> Iterator[tuple[Trial, Output]]:
         """Outputs that an annotator has not labelled, in the order of their ids, read in pieces."""
+        without = " AND NOT EXISTS (SELECT 1 FROM labels l WHERE l.current AND l.output = o.trial AND l.annotator = ?)"
+        return self._outputs(without, (annotator,), chunk)
+
+    def outputs(self, chunk: int = 500) -> Iterator[tuple[Trial, Output]]:
+        """Every output, in the order of their ids, read in pieces."""
+        return self._outputs("", (), chunk)
+
+    def _outputs(self, where: str, values: Sequence[str], chunk: int) -> Iterator[tuple[Trial, Output]]:
         last = ""
         query = (
             "SELECT t.id, t.subject, t.mode, t.factors, t.sample, t.prompt, t.begin, t.sampling,"
             " o.outcome, o.text, o.call, o.blob FROM outputs o JOIN trials t ON t.id = o.trial"
-            " WHERE o.trial > ? AND NOT EXISTS"
-            " (SELECT 1 FROM labels l WHERE l.current AND l.output = o.trial AND l.annotator = ?)"
-            " ORDER BY o.trial LIMIT ?"
+            f" WHERE o.trial > ?{where} ORDER BY o.trial LIMIT ?"
         )
         while True:
             with _said(self.path):
-                rows = self._db.execute(query, (last, annotator, chunk)).fetchall()
+                rows = self._db.execute(query, (last, *values, chunk)).fetchall()
             for row in rows:
                 yield _trial(row[:8]), Output(row[0], *row[8:])
             if len(rows) < chunk:
@@ -251,15 +260,22 @@ class Store:
     def write(self, calls: Sequence[tuple[Request, Reply]], outputs: Sequence[Output], labels: Sequence[Label]) -> None:
         """All rows in one transaction."""
         date = now()
-        with self._transaction():
+        with self.transaction():
             self._db.executemany(f"INSERT OR REPLACE INTO calls VALUES ({','.join('?' * 18)})",
                                  [_call(request, reply, date) for request, reply in calls])  # fmt: skip
             self._db.executemany("INSERT OR REPLACE INTO outputs VALUES (?,?,?,?,?)", outputs)
             self._db.executemany(_LABEL, [(*label, date) for label in labels])
 
     @contextmanager
-    def _transaction(self) -> Iterator[None]:
-        """All of what is written inside, or nothing of it."""
+    def transaction(self) -> Iterator[None]:
+        """All of what is written inside, or nothing of it; nobody else writes meanwhile. Inside another one it is its part.
+
+        It needs no `writing=True`: that lock keeps two runs from paying twice, this one is SQLite's and is held for moments.
+        """
+        inside = self._db.in_transaction
+        if inside:
+            yield
+            return
         with _said(self.path):
             self._db.execute("BEGIN IMMEDIATE")
             try:
@@ -273,12 +289,16 @@ class Store:
     def supersede(self, labels: Sequence[Label]) -> None:
         """Writes labels in place of what the same annotators said of the same outputs before, which is kept."""
         date = now()
-        with self._transaction():
-            self._db.executemany(
-                "UPDATE labels SET current=0 WHERE output=? AND annotator=? AND attribute=?",
-                [row[:3] for row in labels],
-            )
+        with self.transaction():
+            self.withdraw([row[:3] for row in labels])
             self._db.executemany(_LABEL, [(*label, date) for label in labels])
+
+    def withdraw(self, keys: Sequence[tuple[str, str, str]]) -> None:
+        """What annotators said before is kept and no longer current. keys: (output, annotator, attribute)."""
+        with self.transaction():
+            self._db.executemany(
+                "UPDATE labels SET current=0 WHERE current AND output=? AND annotator=? AND attribute=?", keys
+            )
 
     # reading for analysis
 
@@ -305,6 +325,28 @@ class Store:
             "SELECT output, annotator, attribute, value, weight FROM labels WHERE current"
             " ORDER BY output, annotator, attribute, value, weight"
         )
+
+    def label_sets(self) -> Iterator[tuple[str, str, list[str], float]]:
+        """Every current label as (output, annotator, labels, the weight that each of them has), by output.
+
+        A label is attribute + NAMED + value. SQLite puts those of an output together, since a row costs more in Python than
+        a label does. An annotator with weights of its own, or a value with the mark between labels, has a row a label.
+        """
+        query = "SELECT DISTINCT annotator FROM labels WHERE current AND (weight <> 1 OR instr(value, ?))"
+        single = [row[0] for row in self.rows(query, (_BETWEEN,))]
+        marks = ",".join("?" * len(single))
+        query = (
+            "SELECT output, annotator, group_concat(attribute || ? || value, ?) FROM labels"
+            f" WHERE current AND annotator NOT IN ({marks}) GROUP BY output, annotator"
+        )
+        for output, annotator, labels in self.rows(query, (NAMED, _BETWEEN, *single)):
+            yield output, annotator, labels.split(_BETWEEN), 1.0
+        query = (
+            "SELECT output, annotator, attribute || ? || value, weight FROM labels"
+            f" WHERE current AND annotator IN ({marks}) ORDER BY output, annotator, attribute, value, weight"
+        )
+        for output, annotator, label, weight in self.rows(query, (NAMED, *single)):
+            yield output, annotator, [label], weight
 
     def columns(self, query: str) -> list[str]:
         with _said(self.path):

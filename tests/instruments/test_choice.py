@@ -7,6 +7,7 @@ import csv
 import re
 import time
 from collections import Counter
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -16,7 +17,7 @@ from hypothesis import strategies as st
 from tiltmeter.errors import ProtocolError
 from tiltmeter.instruments.choice import Choice, parse
 from tiltmeter.instruments.language import language
-from tiltmeter.records import OTHER_LANGUAGE, OUTCOMES
+from tiltmeter.records import OUTCOMES
 
 from .making import FORMS, PROMPT, answered, drive, nobody, spec
 
@@ -132,7 +133,7 @@ def test_any_mixture_of_the_words_that_the_rules_look_for_is_read_the_same_both_
     found = parse(text, FORMS["en"], "en")
     assert found in {"he", "she", *OUTCOMES}
     other = parse(swapped(text), FORMS["en"], "en")
-    if OTHER_LANGUAGE not in (found, other):  # "she" has a letter more, which can tip the majority of scripts
+    if "彼女" not in words:  # beside which the letter more that "she" has can tip the majority of scripts
         assert other == {"he": "she", "she": "he"}.get(found, found)
     if not {"he", "she"} & set(words):
         assert found not in ("he", "she")
@@ -217,3 +218,24 @@ def test_forms_that_cannot_be_told_apart_are_refused(forms: object, said: str) -
 def test_a_language_without_forms_is_refused() -> None:
     with pytest.raises(ProtocolError, match=re.escape("[instruments.forms.fr]")):
         drive(Choice(spec()).steps(answered("elle", "fr")), nobody)
+
+
+@pytest.mark.parametrize(
+    ("text", "found"),
+    [
+        ("Part-time.", "part time"),
+        ("I would choose the night shift.", "night shift"),
+        ("The answer is **Full-time**.", "full time"),
+        ("full time or part time", "both"),
+        ("None of these.", "neither"),
+        ("It depends.", "refusal"),
+        ("a weekend shift", "invalid"),
+    ],
+)
+def test_a_closed_list_of_several_words_without_a_column_for_the_language(text: str, found: str) -> None:
+    words = ("full time", "part time", "night shift", "day shift")
+    forms = {"en": {word: [word, word.replace(" ", "-")] for word in words}}
+    prompt = "Which suits her best? Answer with one of: full time, part time, night shift, day shift."
+    item = answered(text, prompt=prompt)
+    labels, _ = drive(Choice(spec(forms)).steps(replace(item, trial=item.trial._replace(factors={}))), nobody)
+    assert [label.value for label in labels] == [found]

@@ -17,6 +17,8 @@ from ..tables import SEVERAL
 from .wholes import DRAWS, Wholes, shuffled
 
 Floats = NDArray[np.float64]
+Key = tuple[Any, ...]  # the levels that a group has
+MANY = 30  # values of an attribute: from here on they are not listed one by one as outcomes
 EVERY = "*"  # in a measure's values: each value of the attribute on a row of its own
 
 
@@ -38,6 +40,8 @@ class Group:
 
     def aligned(self, items: Sequence[str]) -> tuple[Floats, Floats]:
         """Hits and denominators in the order of `items`, 0 where this group has none."""
+        if self.items == items:
+            return self.hits, self.among
         place = {item: number for number, item in enumerate(items)}
         hits, among = np.zeros(len(items)), np.zeros(len(items))
         index = [place[item] for item in self.items]
@@ -55,9 +59,15 @@ class Cut:
     outputs: Floats
     outcomes: Mapping[str, float]
     fixed: bool
+    _sums: dict[tuple[str, ...], Floats] = field(default_factory=dict)  # of a denominator, which many values share
 
     def sum(self, values: Sequence[str]) -> Floats:
-        return sum((self.values[value] for value in values if value in self.values), start=np.zeros(len(self.items)))
+        key = tuple(values)
+        found = self._sums.get(key)
+        if found is None:
+            kept = (self.values[value] for value in key if value in self.values)
+            found = self._sums[key] = sum(kept, start=np.zeros(len(self.items)))
+        return found
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,35 +101,30 @@ class Table:
         """What is counted, with what that adds to the condition: the declared values, or each value by itself."""
         if measure.values != (EVERY,):
             return [({}, measure.values)]
-        seen = self.rows.filter(pl.col("attribute") == measure.attribute)["value"].unique().sort().to_list()
+        seen = sorted(set(self.rows.filter(pl.col("attribute") == measure.attribute)["value"].to_list()))
         each = measure.among or tuple(value for value in seen if value not in (*OUTCOMES, *measure.without))
         return [({measure.attribute: value}, (value,)) for value in each]
 
     def cuts(self, measure: MeasureSpec, by: Sequence[str], where: Mapping[str, str] | None = None) -> Iterator[Cut]:
         """The groups of one grouping in the order of the design; `where` keeps one level of a factor."""
         everything = self._split(self.rows, by, where or {})
-        rows = everything.filter(pl.col("attribute") == measure.attribute)
-        if measure.without:
-            rows = rows.filter(~pl.col("value").is_in(list(measure.without)))
+        left_out = [~pl.col("value").is_in(list(measure.without))] if measure.without else []
+        rows = everything.filter(pl.col("attribute") == measure.attribute, *left_out)
         keys = list(dict.fromkeys((*by, self.protocol.item)))
         counted = everything if measure.per == "outputs" else rows
         sums = counted.group_by(keys, maintain_order=True).agg(pl.col("outputs").sum().cast(pl.Float64))
         weights = rows.group_by([*keys, "value"], maintain_order=True).agg(pl.col("weight").sum())
-        parts = sums.partition_by(list(by), as_dict=True, maintain_order=True) if by else {(): sums}
-        shares = weights.partition_by(list(by), as_dict=True) if by else {(): weights}
-        outcomes = self._outcomes(rows, by)
+        parts, shares = _parted(sums, len(by)), _parted(weights, len(by))
+        outcomes, place = _outcomes(shares), keys.index(self.protocol.item)
         orders = [self.protocol.levels.get(factor, {}) for factor in by]
         for key in sorted(
             parts, key=lambda key: [order.get(level, 0) for order, level in zip(orders, key, strict=True)]
         ):
-            items = {item: place for place, item in enumerate(parts[key][self.protocol.item])}
-            values: dict[str, Floats] = {}
-            for item, value, weight in (
-                shares.get(key, weights.clear()).select(self.protocol.item, "value", "weight").iter_rows()
-            ):
-                values.setdefault(value, np.zeros(len(items)))[items[item]] = weight
-            yield Cut(dict(zip(by, map(str, key), strict=True)), list(items), values, parts[key]["outputs"].to_numpy(),
-                      outcomes.get(key, {}), bool(by) and sums.height == len(parts))  # fmt: skip
+            items = [row[place] for row in parts[key]]
+            values = _by_value([(row[place], *row[-2:]) for row in shares.get(key, ())], items)
+            outputs = np.array([row[-1] for row in parts[key]])
+            yield Cut(dict(zip(by, map(str, key), strict=True)), items, values, outputs, outcomes.get(key, {}),
+                      bool(by) and sums.height == len(parts))  # fmt: skip
 
     def groups(self, measure: MeasureSpec, by: Sequence[str], values: Sequence[str]) -> Iterator[Group]:
         """The groups of one grouping with the values that are counted as hits."""
@@ -171,14 +176,33 @@ class Table:
                 rows = rows.filter(~pl.col(factor).str.contains(SEVERAL, literal=True))
         return rows
 
-    def _outcomes(self, rows: pl.DataFrame, by: Sequence[str]) -> dict[tuple[Any, ...], dict[str, float]]:
-        """Sums of weights by value, in each group; among many values (words) only those that are no answer."""
-        if rows["value"].n_unique() > 30:
-            rows = rows.with_columns(
-                value=pl.when(pl.col("value").is_in(OUTCOMES)).then("value").otherwise(pl.lit("answer"))
-            )
-        counts = rows.group_by([*by, "value"], maintain_order=True).agg(pl.col("weight").sum())
-        found: dict[tuple[Any, ...], dict[str, float]] = {}
-        for *levels, value, weight in counts.iter_rows():
-            found.setdefault(tuple(levels), {})[value] = round(weight, 6)
-        return found
+
+def _parted(frame: pl.DataFrame, levels: int) -> dict[Key, list[Any]]:
+    """The rows of a frame by what stands in its first columns."""
+    found: dict[Key, list[Any]] = {}
+    for row in frame.iter_rows():
+        found.setdefault(row[:levels], []).append(row)
+    return found
+
+
+def _by_value(weights: Sequence[tuple[str, str, float]], items: Sequence[str]) -> dict[str, Floats]:
+    """(item, value, weight) as {value: its weights in the order of `items`}."""
+    column = {item: number for number, item in enumerate(items)}
+    line = {value: number for number, value in enumerate(dict.fromkeys(value for _, value, _ in weights))}
+    sums = np.zeros((len(line), len(items)))
+    sums[[line[value] for _, value, _ in weights], [column[item] for item, _, _ in weights]] = [
+        one[2] for one in weights
+    ]
+    return dict(zip(line, sums, strict=True))
+
+
+def _outcomes(shares: Mapping[Key, Sequence[Any]]) -> dict[Key, dict[str, float]]:
+    """Sums of weights by value, in each group; among many values (words) only those that are no answer."""
+    many = len({row[-2] for rows in shares.values() for row in rows}) > MANY
+    found: dict[Key, dict[str, float]] = {}
+    for key, rows in shares.items():
+        sums = found.setdefault(key, {})
+        for *_, value, weight in rows:
+            name = "answer" if many and value not in OUTCOMES else value
+            sums[name] = sums.get(name, 0.0) + weight
+    return {key: {name: round(number, 6) for name, number in sums.items()} for key, sums in found.items()}

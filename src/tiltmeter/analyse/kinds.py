@@ -172,11 +172,13 @@ def _few_items(table: Table) -> tuple[str, ...]:
     return (table.protocol.item,) if few_items(table.protocol) else ()
 
 
-def _row(group: Group, measure: MeasureSpec, found: Interval, table: Table) -> Estimate:
+def _row(
+    group: Group, measure: MeasureSpec, found: Interval, table: Table, contrast: Mapping[str, str] | None = None
+) -> Estimate:
     """An interval as an estimate; what is not finite is null."""
     low, high = (_number(found.low), _number(found.high)) if table.variant.intervals else (None, None)
     return Estimate(
-        "", "", "", measure.name, group.condition, None, _number(found.value), measure.unit, low, high,
+        "", "", "", measure.name, group.condition, contrast, _number(found.value), measure.unit, low, high,
         found.confidence if low is not None else None, found.method if low is not None else None,
         n=round(float(group.among.sum()), 6), clusters=found.clusters, outcomes=group.outcomes, note=found.note or "",
     )  # fmt: skip
@@ -185,7 +187,7 @@ def _row(group: Group, measure: MeasureSpec, found: Interval, table: Table) -> E
 def _paired(pair: Pair, more: Mapping[str, str], measure: MeasureSpec, found: Interval, table: Table) -> Estimate:
     (xa, xb), (na, nb) = pair.hits, pair.among
     group = Group({**pair.condition, **more}, (), xa, na + nb, pair.outcomes)
-    estimate = replace(_row(group, measure, found, table), contrast=pair.contrast)
+    estimate = _row(group, measure, found, table, pair.contrast)
     if measure.per == "outputs":
         return estimate
     both = (na > 0) & (nb > 0)

@@ -210,7 +210,8 @@ def _lines(text: str, prompt: str) -> list[Line]:
         text = _INVISIBLE.sub("", text)
     for repeated in filter(None, (prompt, prompt.rstrip(".。"))):
         text = text.replace(repeated, "\n")
-    text = _patterns()["again"].sub(lambda end: end[1] + "\n", text)
+    if ":" in text or "：" in text or "「" in text or "『" in text:  # one of them is behind such a label
+        text = _patterns()["again"].sub(lambda end: end[1] + "\n", text)
     return [line for line in map(_line, text.split("\n")) if line.text or line.label]
 
 
@@ -264,6 +265,7 @@ class DialogueForm(Instrument):
 
     kind = "dialogue"
     version = "1"
+    modality = "text"
 
     def __init__(self, spec: InstrumentSpec, judge: str = "") -> None:
         if identify.wording()["library"] == "none":  # at once, and not at the first answer that leaves a doubt

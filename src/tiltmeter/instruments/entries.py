@@ -24,9 +24,10 @@ LINE = 60  # characters that a single entry may have
 REMEMBERED = 50_000  # short entries recur, so their reading is kept
 
 EDGE = " \t\r\n\"'“”‘’«»‹›„「」『』《》〈〉()（）[]【】{}*_`#>~,，、;；.。!！·•"
-_CUT = r"[:：=→（(\[【–—―。！\n\t]|(?<=[^\W\d])[.!](?=\s|$)|(?<=\s)-+(?=[\s\w])|--|\.\.\."
+# What may stand before a mark is looked for behind it, so that a place without the mark is passed over at once.
+_CUT = r"[:：=→（(\[【–—―。！\n\t]|[.!](?<=[^\W\d].)(?=\s|$)|-(?<=\s-)-*(?=[\s\w])|--|\.\.\."
 _COLON, _BRACKET, _DASH, _STOPS = ":：=", "(（[【", "-–—", ".!。！\t"
-_SPLIT = re.compile(r"[,，、;；|/\\&+•]|\s[·・‧∙–—-]\s|(?<=\w)[.!](?:\s|$)|[。！]|\t| {3,}")
+_SPLIT = re.compile(r"[,，、;；|/\\&+•。！]|\s[·・‧∙–—-]\s|[.!](?<=\w.)(?:\s|$)|\t| {3,}")
 _COMMA = re.compile(r"[,，、;；]")
 _GLOSS = re.compile(r"\s*[(（\[【][^)）\]】]*(?:[)）\]】]|$)")
 _BETWEEN = re.compile(r"\s[-–—]\s")
@@ -71,7 +72,7 @@ class Entries:
         self._join = re.compile(_between(joins, words.unspaced))
         self._begun = re.compile(f"^{_either(joins)}" + (r"\s*" if words.unspaced else r"(?!\w)\s*"), re.I)
         self._because = re.compile(_between(reasons, words.unspaced))
-        self._cut = re.compile(_CUT + (r"|(?<=\w)-(?=\w)" if words.unspaced else ""))
+        self._cut = re.compile(_CUT + (r"|-(?<=\w-)(?=\w)" if words.unspaced else ""))
         self._headings = {key(name) for classes in words.classes.values() for name in classes}
 
     def unit(self, text: str) -> Unit:

@@ -3,7 +3,7 @@
 Scripts decide first, with no library: Han, kana and Hangul for Chinese, Japanese and Korean, where text in other letters for
 the most part (romanised Chinese too) is another language. Languages that share a script are told apart by py3langid
 (a naive Bayes classifier over byte n-grams, Lui and Baldwin 2012), an optional extra that is imported when first needed:
-where words that only one of these languages has leave a doubt. Those words save most answers the 0.1 ms that it takes.
+where words that only one of these languages has leave a doubt. Those words save most answers the 0.2 ms that it takes.
 
 Text so short that nothing can be told is not called foreign: an identifier's doubt must not remove an answer.
 """
@@ -14,7 +14,6 @@ import re
 import tomllib
 from collections.abc import Callable, Mapping, Sequence
 from functools import lru_cache
-from importlib import import_module
 from importlib.metadata import PackageNotFoundError, version
 from typing import Any
 
@@ -43,7 +42,9 @@ LONGEST = 2000  # characters looked at
 def foreign(text: str, code: str) -> bool:
     """Whether most of a text is in another language than `code` ("en", "zh-Hant" as "zh"). Raises MissingExtra."""
     code, text = code.partition("-")[0], text[:LONGEST].casefold().replace("’", "'")
-    counts = {script: len(pattern.findall(text)) for script, pattern in _SCRIPTS.items()} if _ANY.search(text) else {}
+    counts = {}
+    if not text.isascii() and _ANY.search(text):
+        counts = {script: len(pattern.findall(text)) for script, pattern in _SCRIPTS.items()}
     if code not in _OWN:
         if (others := sum(counts.values())) and others > CHARACTERS * len(_WORD.findall(text)):
             return True
@@ -66,19 +67,20 @@ def _told(text: str) -> str:
 
 def _identified(text: str, code: str) -> bool:
     """Whether another language leads over `code`; False for a language that the identifier does not know."""
-    scores = dict(_identifier()(text))
+    scores = dict(_identifier("" if code in _data()["others"] else code)(text))
     own = scores.get(code)
-    return own is not None and max(scores.get(other, own) for other in _data()["others"]) - own > LEAD
+    return own is not None and max(scores.values()) - own > LEAD
 
 
 @lru_cache
-def _identifier() -> Callable[[str], Sequence[tuple[str, float]]]:
-    """py3langid's ranking: (language, log-probability up to a constant). 0.2 s to import and 0.8 s to load its model."""
+def _identifier(code: str) -> Callable[[str], Sequence[tuple[str, float]]]:
+    """py3langid's ranking of the others, and of `code` if it is none: (language, log-probability up to a constant)."""
+    from .identifier import ranking  # here, since it needs numpy
+
     try:
-        rank: Callable[[str], Sequence[tuple[str, float]]] = import_module("py3langid").rank
+        return ranking((*_data()["others"], code))
     except ModuleNotFoundError:
         raise MissingExtra("Telling languages of one script apart (English, French, Spanish)", "languages") from None
-    return rank
 
 
 @lru_cache

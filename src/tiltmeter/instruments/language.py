@@ -52,7 +52,8 @@ def unspaced(character: str) -> bool:
 
 def without_reasoning(text: str) -> str:
     """The text without what a reasoning model marked as its thoughts, closed or cut off."""
-    return _REASONED.sub(" ", text) if "think" in text.lower() or "reasoning" in text.lower() else text
+    lowered = text.lower()
+    return _REASONED.sub(" ", text) if "think" in lowered or "reasoning" in lowered else text
 
 
 class Language:

