@@ -27,8 +27,8 @@ from typing import Any
 
 from tiltmeter import registry
 from tiltmeter.instruments.pronouns import identify, person
-from tiltmeter.protocols.protext.gold import against, confusion, quality, read
-from tiltmeter.protocols.protext.rewrites import labels
+from tiltmeter.instruments.rewrites import labels
+from tiltmeter.instruments.rewrites.gold import against, confusion, quality, read
 
 ROOT = Path(__file__).parents[1]
 GAP = ROOT.parent / "shared" / "data" / "gap-development.tsv"

@@ -36,9 +36,10 @@ def annotators(
         if kind.material in given:
             spec = replace(spec, settings={**spec.settings, kind.material: given[kind.material]})
         if kind.judges:
-            if len(judges) > len(kind.judges) and not kind.panel:
+            each = kind.each_judge
+            if len(judges) > len(kind.judges) and not (kind.panel or each):
                 raise UsageError(f"{spec.name} takes {len(kind.judges)} judges at most: {', '.join(kind.judges)}.")
-            made += [kind(spec, *judges)] if judges else []
+            made += [kind(spec, judge) for judge in judges] if each else [kind(spec, *judges)] if judges else []
             continue
         made.append(kind(spec))
         if kind.second:
@@ -55,7 +56,7 @@ def unjudged(protocol: Protocol, judges: Sequence[str] = ()) -> list[str]:
         kind: Any = registry.instrument(spec.kind, spec.name)
         if kind.judges and not judges:
             asked = " ".join(f"--judge MODEL ({part})" for part in kind.judges)
-            how = "any number of them" if kind.panel else "one model alone plays all parts"
+            how = "any number of them" if kind.panel or kind.each_judge else "one model alone plays all parts"
             found.append(f"{spec.name} needs {asked}; {how}. Type: tiltmeter label RUN --judge …")
     return found
 
@@ -64,7 +65,8 @@ def _job(store: Store, instrument: Instrument, trial: Trial, output: Output, exa
     if output.outcome != ANSWER:
         return [Label(trial.id, instrument.annotator, attribute, output.outcome) for attribute in instrument.attributes]
     reply = store.reply(output.call) if exact or instrument.reads_reply else None
-    labels = yield from instrument.steps(Answered(trial, output, reply or Reply(output.text), exact, cell))
+    picture = store.blob(output.blob) if instrument.reads_picture and output.blob else b""
+    labels = yield from instrument.steps(Answered(trial, output, reply or Reply(output.text), exact, cell, picture))
     if not labels:
         raise AssertionError(f"{instrument.annotator} gave no label; an instrument says why it has none (invalid, …)")
     return labels

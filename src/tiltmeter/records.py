@@ -181,6 +181,7 @@ class Answered:
 
     exact: the output was asked for with log-probabilities, whether or not the reply has any.
     cell:  the row of the design that the trial comes from, with the columns that are no factors (an input text).
+    picture: the bytes of the output, for an instrument that reads pictures itself.
     """
 
     trial: Trial
@@ -188,6 +189,7 @@ class Answered:
     reply: Reply
     exact: bool = False
     cell: Mapping[str, str] = field(default_factory=dict)
+    picture: bytes = field(default=b"", repr=False)
 
 
 @dataclass(frozen=True, slots=True)

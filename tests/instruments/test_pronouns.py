@@ -10,7 +10,7 @@ import pytest
 
 from tiltmeter.instruments.attribution import referent
 from tiltmeter.instruments.pronouns import identify, mentions, person
-from tiltmeter.protocols.protext.gold import quality
+from tiltmeter.instruments.rewrites.gold import quality
 
 HERE = Path(__file__).parent
 GAP = Path(__file__).parents[3] / "shared" / "data" / "gap-development.tsv"

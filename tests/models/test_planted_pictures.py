@@ -11,9 +11,10 @@ from PIL import Image
 
 from tiltmeter import pictures, registry
 from tiltmeter.errors import UsageError
+from tiltmeter.models.plantable import drawable
 from tiltmeter.models.planted import Planted, picture_truth
 from tiltmeter.models.planted_pictures import Band, drawn
-from tiltmeter.models.settings import drawable, parse
+from tiltmeter.models.settings import parse
 from tiltmeter.records import ERROR, REFUSAL, Message, Request
 
 GUARDS = str(Path(__file__).parents[1] / "images" / "guards.toml")

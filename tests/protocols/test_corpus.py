@@ -13,11 +13,13 @@ import pytest
 from sklearn.feature_extraction.text import TfidfVectorizer
 from spellchecker import SpellChecker
 
-from tiltmeter.protocols.protext import check as checker
-from tiltmeter.protocols.protext.check import Text, check, main, near_copies, read
-from tiltmeter.protocols.protext.neopronouns import agreeing, agreement, neopronoun_version, pronoun_sets
+from tiltmeter import registry
+from tiltmeter.corpus import check as checker
+from tiltmeter.corpus.check import Text, check, main, near_copies, read
+from tiltmeter.corpus.neopronouns import agreeing, agreement, neopronoun_version
+from tiltmeter.instruments.rewrites.neopronouns import pronoun_sets
 
-CORPUS = Path(checker.__file__).with_name("texts.jsonl")
+CORPUS = Path(registry.__file__).parent / "protocols" / "protext" / "texts.jsonl"
 
 GOOD = Text(
     "good", "occupation", "male", "she", "Plumber", "message", ("idioms",),

@@ -19,14 +19,14 @@ from sklearn.metrics import confusion_matrix, precision_recall_fscore_support
 
 from tiltmeter import api, planning, registry
 from tiltmeter.cli import main
+from tiltmeter.corpus import own as corpus
 from tiltmeter.errors import ProtocolError, UnknownName, UsageError
+from tiltmeter.instruments.rewrites import labels, policy, verdicts
+from tiltmeter.instruments.rewrites.gold import Quality, against, confusion, quality, read, summary
+from tiltmeter.instruments.rewrites.judge import RewriteJudge, identified, question
+from tiltmeter.instruments.rewrites.outcomes import first_variant, shape
 from tiltmeter.models.planted_rewriter import PlantedRewriter, parse, planted_rewriter, report
 from tiltmeter.protocol import InstrumentSpec
-from tiltmeter.protocols.protext import corpus, policy
-from tiltmeter.protocols.protext.gold import Quality, against, confusion, quality, read, summary
-from tiltmeter.protocols.protext.judge import PronounJudge, identified, question
-from tiltmeter.protocols.protext.outcomes import first_variant, shape
-from tiltmeter.protocols.protext.rewrites import labels, verdicts
 from tiltmeter.records import Answered, Message, Output, Reply, Request, Sampling, Trial
 from tiltmeter.stats.confusion import confusion as errors
 from tiltmeter.stats.correction import rogan_gladen
@@ -206,7 +206,7 @@ def answered(text: str) -> Answered:
 
 
 def judge_with(replies: Sequence[str], **settings: str) -> tuple[dict[str, str], list[str]]:
-    judge = PronounJudge(InstrumentSpec("pronouns", "pronouns", "pronouns", settings), "x:judge")
+    judge = RewriteJudge(InstrumentSpec("pronouns", "rewrite", "pronouns", settings), "x:judge")
     steps = judge.steps(answered("A harbour report: she came, Emery, with her dog."))
     asked, given = [], iter(replies)
     try:

@@ -9,6 +9,7 @@ intervals speak of the population of items. Formulas and tests are in `stats/`, 
 from __future__ import annotations
 
 import json
+from collections import Counter, defaultdict
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import cache
@@ -17,22 +18,22 @@ from typing import Any
 import polars as pl
 
 from .. import registry, signature
-from ..errors import ProtocolError, UnknownName
+from ..errors import UnknownName
 from ..gold import HUMAN
 from ..models import measured
 from ..protocol import EVERY, InstrumentSpec, MeasureSpec, Protocol, Variant
 from ..records import Estimate
 from ..stats import multiplicity
 from ..stats.results import joined
-from ..store import Store
-from . import corrected, paired, pooling
+from ..store import NAMED, Store
+from . import corrected, numbers, paired, pooling, references
 from .groups import Table
 from .kinds import KINDS, outcome_rates
 from .wholes import wholes
 
 STRATA = ("subject", "annotator", "mode", "language")
 TOGETHER = " + "  # between the subjects over which a measure pools
-KINDS.update(paired.PAIRED)
+KINDS.update({**paired.PAIRED, **numbers.NUMBERS, **references.REFERENCES})
 
 
 def estimates(store: Store, protocol: Protocol, variant: str = "default") -> list[Estimate]:
@@ -43,12 +44,12 @@ def estimates(store: Store, protocol: Protocol, variant: str = "default") -> lis
         subject, annotator = stratum.pop("subject"), stratum.pop("annotator")
         n = int(table.rows["outputs"].sum())
         mark = signature.short(protocol, subject, annotator, stratum, n, variant, frozen)
-        for estimate in _stratum(table, over, gold):
-            family = f"{estimate.family} | {subject} | {annotator} | {', '.join(stratum.values())}"
+        for family, estimate in _stratum(table, over, gold):
+            names = (family, subject, annotator, ", ".join(stratum.values()))
             found.append(
                 replace(
                     estimate, protocol=protocol.name, subject=subject, instrument=annotator, variant=variant, signature=mark,
-                    condition={**stratum, **estimate.condition}, family=family,
+                    condition={**stratum, **estimate.condition}, family=None if estimate.p is None else " | ".join(names),
                     note=joined(estimate.note, None if estimate.value is None else measured.note(annotator)) or "",
                 )
             )  # fmt: skip
@@ -80,26 +81,25 @@ def counted(store: Store, protocol: Protocol, factors: Sequence[str] = ()) -> pl
     """
     names = tuple(factors or dict.fromkeys((*protocol.factors, protocol.item)))
     places, cells = _cells(store, names)
-    sums: dict[tuple[str, int], dict[tuple[str, str], list[float]]] = {}
-    output = annotator = ""
-    counts: dict[tuple[str, str], list[float]] = {}
-    for on, by, attribute, value, weight in store.labelled():
-        first = on != output or by != annotator
-        if first:
-            output, annotator = on, by
-            # Gold is picked: what it does to a number is in corrected.py.
-            counts = {} if by.startswith(HUMAN) else sums.setdefault((by, places[on]), {})
-        cell = counts.get((attribute, value))
-        if cell is None:
-            counts[attribute, value] = [weight, int(first)]
-        else:
-            cell[0] += weight
-            cell[1] += first
-    keys = sorted((cells[place][0], by, place, *key) for (by, place), counts in sums.items() for key in counts)
+    sums: defaultdict[tuple[str, int], defaultdict[str, float]] = defaultdict(lambda: defaultdict(float))
+    outputs: Counter[tuple[str, int, str]] = Counter()
+    before = ("", "")
+    for on, by, labels, weight in store.label_sets():
+        if by.startswith(HUMAN):  # gold is picked: what it does to a number is in corrected.py
+            continue
+        place = places[on]
+        found = sums[by, place]
+        for label in labels:
+            found[label] += weight
+        if (on, by) != before:
+            before = on, by
+            outputs[by, place, labels[0]] += 1
+    keys = sorted((cells[place][0], by, place, label) for (by, place), found in sums.items() for label in found)
     rows = [
-        (subject, by, cells[place][1], attribute, value, *cells[place][2:], *sums[by, place][attribute, value])
-        for subject, by, place, attribute, value in keys
-    ]
+        (subject, by, cells[place][1], *label.split(NAMED, 1), *cells[place][2:],
+         sums[by, place][label], outputs[by, place, label])
+        for subject, by, place, label in keys
+    ]  # fmt: skip
     texts = ("subject", "annotator", "mode", "attribute", "value", *names)
     return pl.DataFrame(
         rows, {**dict.fromkeys(texts, pl.String), "weight": pl.Float64, "outputs": pl.Int64}, orient="row"
@@ -169,8 +169,9 @@ def _strata(frame: pl.DataFrame, protocol: Protocol, variant: Variant, apart: Se
             yield over, {"subject": subjects, **dict(zip(names, map(str, key), strict=True))}, part
 
 
-def _stratum(table: Table, over: tuple[str, ...], gold: Collection[str]) -> Iterator[Estimate]:
-    """The declared measures of one stratum, then the rate of every outcome; of a pooled one, the measures that pool so.
+def _stratum(table: Table, over: tuple[str, ...], gold: Collection[str]) -> Iterator[tuple[str, Estimate]]:
+    """The declared measures of one stratum with their families, then the rate of every outcome; of a pooled one, the
+    measures that pool so.
 
     gold: the attributes that people labelled too, whose measures have a corrected row beside each of theirs.
     """
@@ -180,24 +181,25 @@ def _stratum(table: Table, over: tuple[str, ...], gold: Collection[str]) -> Iter
             continue
         kept = replace(table, rows=kept_rows(table.rows, measure.where))
         for by in measure.by:
-            found = list(KINDS[measure.kind](kept, measure, by))
-            for estimate in found:
-                yield replace(estimate, family=estimate.family or f"{measure.name} by {', '.join(by) or 'whole'}")
+            kind = KINDS.get(measure.kind) or registry.measure(measure.kind, measure.name)
+            found = list(kind(kept, measure, by))
+            usual = f"{measure.name} by {', '.join(by) or 'whole'}"
+            yield from ((measure.family or estimate.family or usual, estimate) for estimate in found)
             if measure.attribute in gold:
-                yield from corrected.corrected(found, kept, measure, by)
+                yield from (
+                    (estimate.family or "", estimate) for estimate in corrected.corrected(found, kept, measure, by)
+                )
     if not table.variant.measures and not over:
         attributes = dict.fromkeys(name for spec in table.protocol.instruments for name in (spec.attribute, *spec.also))
         for attribute in attributes:
             if attribute in seen:
-                yield from outcome_rates(table, attribute, named=len(attributes) > 1)
+                yield from (("", estimate) for estimate in outcome_rates(table, attribute, named=len(attributes) > 1))
 
 
 def _measures(protocol: Protocol, variant: Variant) -> Iterator[MeasureSpec]:
     """Those that the variant names; without a name, those that no variant keeps for itself."""
     own = {name for other in protocol.variants.values() for name in other.only}
     for measure in protocol.measures:
-        if measure.kind not in KINDS:
-            raise ProtocolError(f"measure {measure.name}: {UnknownName('kind', measure.kind, KINDS)}")
         if measure.name in variant.only or (
             measure.name in variant.measures if variant.measures else measure.name not in own
         ):
@@ -211,11 +213,9 @@ def declared(protocol: Protocol) -> list[MeasureSpec]:
 
 def _adjusted(found: list[Estimate]) -> list[Estimate]:
     """Benjamini–Hochberg inside each family, raw p kept beside it; what was not tested has no family."""
-    families: dict[str | None, list[int]] = {}
+    families: dict[str, list[int]] = {}
     for index, estimate in enumerate(found):
-        if estimate.p is None:
-            found[index] = replace(estimate, family=None)
-        else:
+        if estimate.family is not None:
             families.setdefault(estimate.family, []).append(index)
     for members in families.values():
         adjusted = multiplicity.benjamini_hochberg(p=[found[index].p for index in members])

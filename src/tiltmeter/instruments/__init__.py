@@ -2,19 +2,38 @@
 
 An instrument is pure. It is a generator that yields requests, is sent their replies, and returns labels, at least one
 for each output; a parser returns at once. The engine answers the requests, so an instrument never sees a connection.
+
+What a protocol's file may set is declared, in the class, as JSON Schema: the loader checks a file against it and names the
+line, and editors are given the same. A setting that is not declared is refused.
+
+    class Length(Instrument):
+        kind, version = "length", "1"
+        needs = ("unit",)                                  # settings that must be there
+        settings_schema: ClassVar[Settings] = {
+            "unit": {"enum": ["words", "characters"], "description": "What is counted."},
+            "most": {"type": "integer", "minimum": 1, "default": 500, "description": "Longest answer that is read."},
+            "words": rows("The words to count.", "language", "word"),   # a CSV file, or its rows
+        }
+
+Understood are type, enum, properties, required, additionalProperties, minProperties, items, minItems, maxItems, minimum,
+maximum, minLength and pattern (checking.py); every setting has a `description` of one line. What a schema cannot say (two
+options with one form) `__init__` refuses with a ProtocolError; it is made once when a protocol is loaded, before anything
+is asked. `check_design` refuses a design that lacks a column or a language. `values` names the values that an attribute can
+have, where they are closed, so that a measure that counts another one is refused.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Generator, Iterable, Iterator, Mapping, Sequence
 from typing import Any, ClassVar, NamedTuple
 
-from ..protocol import InstrumentSpec
+from ..protocol import InstrumentSpec, Protocol
 from ..records import Answered, Label, Output, Reply, Request, Steps, Trial, content_id
 
 # What is found out from a set of outputs before any of them is labelled: asks as `steps` does, and says whether it found it.
 Lesson = Generator[Sequence[Request], Sequence[Reply], bool]
 Lessons = Iterator[tuple[Mapping[str, str], Lesson]]
+Settings = Mapping[str, Mapping[str, Any]]
 
 
 class Derived(NamedTuple):
@@ -28,6 +47,12 @@ class Derived(NamedTuple):
     values: Callable[[str, str], Sequence[str]]
 
 
+def rows(description: str, *columns: str) -> dict[str, Any]:
+    """The JSON Schema of a setting that is a table: a CSV file beside the protocol, or its rows; with these columns."""
+    row = {"type": "object", "required": list(columns), "additionalProperties": {"type": "string"}}
+    return {"type": ["string", "array"], "pattern": r"\.csv$", "minItems": 1, "items": row, "description": description}
+
+
 class Instrument:
     """Base of all instruments. A subclass sets `kind` and `version` and writes `steps`.
 
@@ -37,13 +62,19 @@ class Instrument:
 
     kind: ClassVar[str]
     version: ClassVar[str]
+    settings_schema: ClassVar[Settings] = {}  # setting → JSON Schema of it
+    needs: ClassVar[tuple[str, ...]] = ()  # settings that must be there
     second: ClassVar[str] = ""  # the kind of instrument in which a judge labels the same outputs
     judges: ClassVar[tuple[str, ...]] = ()  # parts that judges play in it, in the order of --judge; one alone plays all
     panel: ClassVar[bool] = False  # takes any number of judges, each in the one part
+    beside: ClassVar[bool] = False  # is what --judge adds beside another instrument (its `second`); no file names it
+    each_judge: ClassVar[bool] = False  # is made anew for each judge, which labels by itself
     material: ClassVar[str] = ""  # the kind of artefact that it labels with and finds out: a taxonomy
     lesson_calls: ClassVar[int] = 1  # calls that finding it out for one set of outputs takes at most
     reads_probabilities: ClassVar[bool] = False  # takes outputs that are probabilities of the next token
     reads_reply: ClassVar[bool] = False  # is shown all of the subject's reply, as the prompt that its provider rewrote
+    reads_picture: ClassVar[bool] = False  # is given the bytes of a picture, which it reads by itself
+    modality: ClassVar[str] = ""  # "text" or "image" where it can label outputs of one only
     example: ClassVar[str] = "An answer."  # a text that it asks its judge about, for an estimate of what that costs
 
     def __init__(self, spec: InstrumentSpec, judge: str = "") -> None:
@@ -63,6 +94,14 @@ class Instrument:
     def derived(cls, spec: InstrumentSpec) -> Sequence[Derived]:
         """Attributes that follow from those that it labels."""
         return ()
+
+    def check_design(self, protocol: Protocol) -> None:
+        """Refuses, with a ProtocolError, a design that lacks what it needs: a column, the forms of a language."""
+
+    @classmethod
+    def values(cls, spec: InstrumentSpec) -> Mapping[str, Collection[str]]:
+        """{attribute: the values that it can have beside the outcomes}, of the attributes whose values are closed."""
+        return {}
 
     def calls(self, trial: Trial, exact: bool) -> Mapping[str, tuple[int, int]]:
         """Calls about the output of a trial, by model: where every reply can be used and settles it, and the most."""

@@ -21,10 +21,10 @@ from collections.abc import Iterable, Mapping, Sequence
 from functools import lru_cache
 from typing import Any, ClassVar
 
-from ..errors import ProtocolError, UsageError
-from ..protocol import InstrumentSpec
+from ..errors import ProtocolError, UnknownName, UsageError
+from ..protocol import InstrumentSpec, Protocol
 from ..records import INVALID, Answered, Label, Message, Output, Request, Sampling, Steps, Trial
-from . import Instrument, Lesson, Lessons, choosing, colour, taxonomy
+from . import Instrument, Lesson, Lessons, Settings, choosing, colour, taxonomy
 from .asking import NOTHING, json_object, said
 from .language import DATA
 from .taxonomy import NOT_APPLICABLE, Attribute
@@ -50,9 +50,23 @@ class Attributes(Instrument):
 
     kind = "attributes"
     version = "1"
+    modality = "image"
     judges: ClassVar[tuple[str, ...]] = ("label",)
     material: ClassVar[str] = "taxonomy"
     lesson_calls: ClassVar[int] = ROUNDS
+    needs = ("colours", "lists", "sets", "found", "values", "one")
+    settings_schema: ClassVar[Settings] = {
+        "colours": {"type": "array", "items": {"type": "string"}, "description": "Attributes that are colours."},
+        "lists": {"type": "object", "description": "Attributes with the values that each can have.",
+                  "additionalProperties": {"type": "array", "minItems": 1, "items": {"type": "string"}}},
+        "sets": {"type": "array", "minItems": 1, "items": {"type": "string"},
+                 "description": "What a taxonomy belongs to: subject, or factors."},
+        "found": {"type": "object", "additionalProperties": {"type": "integer", "minimum": 1},
+                  "description": "How many attributes the judge chooses of each part."},
+        "values": {"type": "array", "minItems": 2, "maxItems": 2, "items": {"type": "integer", "minimum": 1},
+                   "description": "The fewest and the most values of a chosen attribute."},
+        "one": {"type": "string", "description": "The factor that names what is shown."},
+    }  # fmt: skip
 
     def __init__(self, spec: InstrumentSpec, judge: str = "") -> None:
         for need in ("colours", "lists", "sets", "found", "values", "one"):
@@ -78,6 +92,11 @@ class Attributes(Instrument):
         super().__init__(InstrumentSpec(spec.name, spec.kind, spec.attribute, settings, spec.also), judge)
         self.attributes = (*(one.name for one in self.fixed), CONSTRAINT)
         self.name_of_material = self.annotator if given else self.name
+
+    def check_design(self, protocol: Protocol) -> None:
+        for name in (self.settings["one"], *self.sets):
+            if name not in (*protocol.factors, "subject"):
+                raise ProtocolError(f"one and sets name factors. {UnknownName('factor', name, protocol.factors)}")
 
     def wording(self) -> Mapping[str, Any]:
         return {

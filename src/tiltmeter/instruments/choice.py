@@ -39,14 +39,14 @@ The value, the first that fits:
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from functools import lru_cache
-from typing import Any
+from typing import Any, ClassVar
 
 from ..errors import ProtocolError, UnknownName
-from ..protocol import InstrumentSpec
+from ..protocol import InstrumentSpec, Protocol
 from ..records import BOTH, INVALID, NEITHER, OTHER_LANGUAGE, OUTCOMES, REFUSAL, Answered, Steps, Trial
-from . import Instrument
+from . import Instrument, Settings
 from .exact import CALLS, read_probabilities
 from .language import Language, fold, language, without_reasoning
 from .marking import MENTION, THIRD, WORDLESS, Clause, Forms, Marker, values
@@ -169,12 +169,42 @@ class Choice(Instrument):
 
     kind = "choice"
     version = "1"
+    modality = "text"
     second = "judge"
     reads_probabilities = True
+    needs = ("forms",)
+    settings_schema: ClassVar[Settings] = {
+        "forms": {
+            "type": "object", "minProperties": 1,
+            "examples": [{"en": {"yes": ["yes"], "no": ["no"]}}],
+            "description": "For each language the options, each with the words that count as it.",
+            "additionalProperties": {
+                "type": "object", "minProperties": 2,
+                "additionalProperties": {"type": "array", "minItems": 1, "items": {"type": "string", "minLength": 1}},
+            },
+        }
+    }  # fmt: skip
+
+    @classmethod
+    def values(cls, spec: InstrumentSpec) -> Mapping[str, Collection[str]]:
+        return {
+            spec.attribute: list(dict.fromkeys(option for forms in spec.settings["forms"].values() for option in forms))
+        }
 
     def __init__(self, spec: InstrumentSpec, judge: str = "") -> None:
         check_forms(spec)
         super().__init__(spec, judge)
+
+    def check_design(self, protocol: Protocol) -> None:
+        """Forms are there for each language, and without a factor `language` for one."""
+        declared = self.settings["forms"]
+        for code in protocol.levels.get("language", ()):
+            if code not in declared:
+                have = ", ".join(declared)
+                raise ProtocolError(f"there are forms for {have} and none for {code}. Add: [instruments.forms.{code}]")
+        if "language" not in protocol.levels and len(declared) > 1:
+            raise ProtocolError(f"forms are of {', '.join(declared)}, and the design has no factor 'language' that says which "
+                                "to use. Add one, or leave one language.")  # fmt: skip
 
     def wording(self) -> Mapping[str, Any]:
         return {code: language(code).data for code in self.settings["forms"]}

@@ -14,7 +14,7 @@ from __future__ import annotations
 import csv
 import re
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
@@ -116,6 +116,12 @@ def palette() -> tuple[tuple[str, Rgb], ...]:
 def colours() -> tuple[str, ...]:
     """The palette's colours, without the special values."""
     return tuple(dict.fromkeys(colour for colour, _ in palette()))
+
+
+def own(values: Collection[str]) -> dict[str, Rgb]:
+    """Value → its first shade, where every value is a colour of the palette: a bar of red things is red. Else nothing."""
+    shades = dict(reversed(palette()))
+    return {name: shades[name] for name in values if name in shades} if {*values} <= {*shades, *SPECIAL} else {}
 
 
 @lru_cache

@@ -12,13 +12,13 @@ Readings of probabilities have no text to judge, so they are not given to it.
 from __future__ import annotations
 
 import tomllib
-from collections.abc import Mapping
+from collections.abc import Generator, Mapping, Sequence
 from functools import lru_cache
 from typing import Any
 
 from ..errors import UsageError
 from ..protocol import InstrumentSpec
-from ..records import UNRESOLVED, Answered, Message, Request, Steps, Trial
+from ..records import UNRESOLVED, Answered, Message, Reply, Request, Steps, Trial
 from . import Instrument
 from .asking import NOTHING, SAMPLING, mark, one_of, plain, said
 from .choice import check_forms, forms_of
@@ -33,6 +33,7 @@ class ChoiceJudge(Instrument):
 
     kind = "judge"
     version = "1"
+    beside = True
 
     def __init__(self, spec: InstrumentSpec, judge: str = "") -> None:
         if not judge:
@@ -49,16 +50,23 @@ class ChoiceJudge(Instrument):
     def steps(self, item: Answered) -> Steps:
         _, forms = forms_of(self.settings["forms"], item.trial, self.name)
         words = [*forms, *_texts()["meanings"]]
-        messages = [Message("user", question(item, forms))]
-        for turn in range(1, ROUNDS + 1):
-            (reply,) = yield [Request(self.judge, tuple(messages), SAMPLING, purpose=self.annotator,
-                                      nonce=f"{item.trial.id}/{turn}")]  # fmt: skip
-            word = one_of(said(reply), words)
-            if word is not None:
-                return [self.label(item, word)]
-            messages.append(Message("assistant", said(reply) or NOTHING))
-            messages.append(Message("user", _texts()["again"].strip().format(words=", ".join(words))))
-        return [self.label(item, UNRESOLVED)]
+        return [self.label(item, (yield from word_of(self, item, question(item, forms), words)))]
+
+
+def word_of(
+    by: Instrument, item: Answered, asked: str, words: Sequence[str]
+) -> Generator[Sequence[Request], Sequence[Reply], str]:
+    """The word of a closed list that the judge of an instrument says of an output, or `unresolved` after ROUNDS replies."""
+    messages = [Message("user", asked)]
+    for turn in range(1, ROUNDS + 1):
+        (reply,) = yield [Request(by.judge, tuple(messages), SAMPLING, purpose=by.annotator,
+                                  nonce=f"{item.trial.id}/{turn}")]  # fmt: skip
+        word = one_of(said(reply), words)
+        if word is not None:
+            return word
+        messages.append(Message("assistant", said(reply) or NOTHING))
+        messages.append(Message("user", _texts()["again"].strip().format(words=", ".join(words))))
+    return UNRESOLVED
 
 
 def question(item: Answered, forms: Forms) -> str:

@@ -29,7 +29,7 @@ from typing import Any, ClassVar, NamedTuple
 from ..errors import ProtocolError, UsageError
 from ..protocol import InstrumentSpec
 from ..records import INVALID, OUTCOMES, UNRESOLVED, Answered, Message, Reply, Request, Steps, Trial
-from . import Instrument
+from . import Instrument, Settings
 from .asking import AROUND, NOTHING, SAMPLING, mark, one_of, plain, said
 from .dialogue import NO_DIALOGUE, form_of
 from .language import DATA, without_reasoning
@@ -56,7 +56,15 @@ class Negotiation(Instrument):
 
     kind = "negotiation"
     version = "1"
+    modality = "text"
     judges: ClassVar[tuple[str, ...]] = ("generator", "discriminator")
+    needs = ("topics",)
+    settings_schema: ClassVar[Settings] = {
+        "topics": {"type": "object", "minProperties": 2, "additionalProperties": {"type": "string", "minLength": 1},
+                   "description": "The topics, each with its meaning."},
+        "rounds": {"type": "integer", "minimum": 1, "maximum": MOST_ROUNDS, "default": ROUNDS,
+                   "description": "How often the two may object before a dialogue stays unresolved."},
+    }  # fmt: skip
     example: ClassVar[str] = "Woman 1: Did you see the match last night?\nWoman 2: Yes, and I still cannot believe it!"
 
     def __init__(self, spec: InstrumentSpec, *judges: str) -> None:

@@ -17,7 +17,7 @@ from __future__ import annotations
 
 import tomllib
 from collections import Counter
-from collections.abc import Generator, Mapping, Sequence
+from collections.abc import Collection, Generator, Mapping, Sequence
 from functools import lru_cache
 from typing import Any, ClassVar
 
@@ -35,7 +35,7 @@ from ..records import (
     Steps,
     Trial,
 )
-from . import Instrument
+from . import Instrument, Settings
 from .asking import NOTHING, SAMPLING, one_of, said
 from .language import DATA, fold
 
@@ -50,8 +50,26 @@ class Panel(Instrument):
 
     kind = "panel"
     version = "1"
+    modality = "image"
     judges: ClassVar[tuple[str, ...]] = ("vote",)
     panel: ClassVar[bool] = True
+    needs = ("ask", "words", "split")
+    settings_schema: ClassVar[Settings] = {
+        "ask": {"type": "string", "minLength": 1, "description": "What is to be said of the picture."},
+        "words": {"type": "object", "minProperties": 2, "additionalProperties": {"type": "string", "minLength": 1},
+                  "description": "The words that a judge may say, each with its meaning."},
+        "split": {"type": "string", "description": "The word for a picture on which the judges do not agree."},
+        "threshold": {"type": "integer", "minimum": 1, "description": "Votes that must agree; otherwise more than half."},
+        "longest": {"type": "integer", "minimum": 1, "default": LONGEST,
+                    "description": "Pixels of a shown picture's longer side."},
+        "published": {"type": "array", "minItems": 1, "items": {"type": "string"},
+                      "description": "The words in the order in which they are looked for inside a reply."},
+    }  # fmt: skip
+
+    @classmethod
+    def values(cls, spec: InstrumentSpec) -> Mapping[str, Collection[str]]:
+        words = list(spec.settings["words"])
+        return {spec.attribute: words, f"{spec.attribute}_vote": words, f"{spec.attribute}_published": words}
 
     def __init__(self, spec: InstrumentSpec, *judges: str) -> None:
         settings = spec.settings

@@ -23,12 +23,12 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 from functools import lru_cache
-from typing import Any
+from typing import Any, ClassVar
 
 from ..errors import MissingExtra, ProtocolError, UnknownName
-from ..protocol import InstrumentSpec
+from ..protocol import InstrumentSpec, Protocol
 from ..records import INVALID, OTHER_LANGUAGE, REFUSAL, Answered, Label, Steps
-from . import Derived, Instrument, identify
+from . import Derived, Instrument, Settings, identify, rows
 from .entries import Pick, listed_in
 from .language import fold, without_reasoning
 from .listing import Reader, repeats_list
@@ -48,6 +48,13 @@ class Picks(Instrument):
 
     kind = "picks"
     version = "2"
+    modality = "text"
+    needs = ("words",)
+    settings_schema: ClassVar[Settings] = {
+        "words": rows("The list that is picked from.", "language", "class", "word"),
+        "classes": {"type": "array", "items": {"type": "string"}, "description": "The classes that there are."},
+        "asked": {"type": "integer", "minimum": 1, "default": 10, "description": "How many words an answer should have."},
+    }  # fmt: skip
 
     def __init__(self, spec: InstrumentSpec, judge: str = "") -> None:
         rows = spec.settings.get("words")
@@ -81,6 +88,13 @@ class Picks(Instrument):
             return found if len(found) == 1 else (SEVERAL,)
 
         return Derived("class", WORD, one), Derived("class_published", WORD, published)
+
+    def check_design(self, protocol: Protocol) -> None:
+        for code in protocol.levels.get("language", ()):
+            if code not in self.lists:
+                raise ProtocolError(
+                    f"there are words for {', '.join(self.lists)} and none for {code}. Add them to the list."
+                )
 
     def wording(self) -> Mapping[str, Any]:
         return {**language_data(), "identifier": identify.wording()}
@@ -125,8 +139,8 @@ class Picks(Instrument):
     def _labels(self, item: Answered, picks: Sequence[Pick]) -> list[Label]:
         output, by = item.trial.id, self.annotator
         length = SHORT if len(picks) < self.asked else LONG if len(picks) > self.asked else TEN
-        return [Label(output, by, LENGTH, length),
-                *(Label(output, by, WORD, pick.lexeme or OFF_LIST, rank) for rank, pick in enumerate(picks))]  # fmt: skip
+        words = [Label(output, by, WORD, lexeme or OFF_LIST, rank) for rank, (lexeme, _) in enumerate(picks)]
+        return [Label(output, by, LENGTH, length), *words]
 
 
 @lru_cache

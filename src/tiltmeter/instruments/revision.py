@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import re
 import tomllib
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from functools import lru_cache
 from typing import Any, ClassVar
 
@@ -27,11 +27,16 @@ class Revision(Instrument):
 
     kind = "revision"
     version = "1"
+    modality = "image"
     reads_reply: ClassVar[bool] = True
 
     def __init__(self, spec: InstrumentSpec, judge: str = "") -> None:
         super().__init__(spec, judge)
         self.gender = f"{spec.attribute}_gender"
+
+    @classmethod
+    def values(cls, spec: InstrumentSpec) -> Mapping[str, Collection[str]]:
+        return {spec.attribute: (REWRITTEN, AS_ASKED), f"{spec.attribute}_gender": (*_words()["words"], BOTH, NONE)}
 
     def wording(self) -> Mapping[str, Any]:
         return _words()

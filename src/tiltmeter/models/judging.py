@@ -4,7 +4,8 @@ It knows a judge's question by its shape (instruments/judge.py): the task and th
 message ends in the list of labels. Its settings: `judge=never` answers nonsense always, so that a bound on rounds is
 reached; `agree=p` is how often a reply is a label at all; `accuracy=p` how often a label is the right one, each other
 label being equally likely. What is right of a choice it knows by heart for a planted model's own sentences; in other texts
-it looks for the forms: one of them is that value, several are both, none is invalid.
+it looks for the forms: one of them is that value, several are both, none is invalid. A value of a rubric it knows by the
+sentence of planted_prose.py that says it.
 
 A dialogue's topic (instruments/negotiation.py) it knows by the lines of planted_dialogues.toml; any other text has a topic of
 its own by chance, always the same. Asked for a verdict it agrees where the topic that stands is the right one and objects
@@ -21,11 +22,13 @@ from functools import lru_cache
 from typing import Any
 
 from ..errors import Incapable
-from ..records import BOTH, INVALID, Request
+from ..records import BOTH, INVALID, REFUSAL, Request
+from .plantable import drawable
 from .planted_dialogues import bank, topic_in
 from .planted_pictures import Band
-from .settings import OUTCOMES, Settings, drawable
-from .speech import Known, know, one_of, sentences, ways
+from .planted_prose import valued
+from .settings import OUTCOMES, Settings
+from .speech import Known, know, one_of, sentences, spoken, ways
 from .tilt import Tilt, uniforms
 
 _SHOWN = re.compile(r"<(task|answer) (\w+)>\n(.*?)\n</\1 \2>", re.DOTALL)
@@ -51,9 +54,9 @@ class Judge:
         labels = request.messages[-1].content.rstrip().rpartition(": ")[2].split(", ")
         if set(labels) == {"agree", "object"} or not set(labels) - set(bank()["en"]):
             return self._negotiated(request, shown["answer"], labels, draws)
-        if self._tilt is None:
+        right = _graded(shown["answer"], labels) or (self._tilt and self._read(shown.get("task", ""), shown["answer"]))
+        if not right:
             return None
-        right = self._read(shown.get("task", ""), shown["answer"])
         if settings.judge == "never" or draws[1] >= settings.agree:
             return one_of(sentences("judge", "nonsense"), draws[3], settings).format(form=labels[0])
         return one_of(sentences("judge", "label"), draws[3], settings).format(
@@ -111,6 +114,12 @@ class Judge:
             if answer in ways(known, outcome):
                 return outcome
         return _named(known, answer)
+
+
+def _graded(answer: str, labels: Sequence[str]) -> str:
+    """The value of a rubric that a planted text says, or that it declines; "" for any other text."""
+    declined = REFUSAL in labels and any(answer == said for said in spoken("declines", "en"))
+    return REFUSAL if declined else next((label for label in labels if valued(label) in answer), "")
 
 
 def _chosen(form: Mapping[str, Any], request: Request) -> dict[str, Any]:

@@ -22,10 +22,12 @@ from . import FREE, Model, Price
 from .http import NO_LOGPROBS
 from .judging import Judge
 from .pictures import Read
+from .plantable import drawn_of, topics_of, words_of, written_of
 from .planted_dialogues import Dialogues, topic_truth
 from .planted_pictures import Pictures, picture_truth
+from .planted_prose import Prose
 from .planted_words import Words, picks_truth, ratio_truth
-from .settings import FAULTS, SWITCHES, Settings, drawn_of, parse, topics_of, words_of
+from .settings import FAULTS, SWITCHES, Settings, parse
 from .speech import Known, finished, know, next_token, pick, say
 from .tilt import Tilt, mean_truth, truth, uniforms
 
@@ -109,7 +111,7 @@ class Planted(Model):
             return self._picture(request, draws)
         text = self._judge.reply(request, draws)
         alternatives: tuple[Token, ...] = ()
-        if text is None and isinstance(self.tilt, Words | Dialogues):
+        if text is None and isinstance(self.tilt, Words | Dialogues | Prose):
             text = self.tilt.write(self._cell(request), draws)
         elif text is None:
             if isinstance(self.tilt, Pictures):
@@ -168,11 +170,13 @@ class Planted(Model):
         return say(self.settings, known, outcome, draws[1])
 
 
-def spoken_by(settings: Settings) -> Tilt | Words | Dialogues | Pictures:
-    """What the model is asked for: a choice, picks from a list, dialogues, or pictures."""
+def spoken_by(settings: Settings) -> Tilt | Words | Dialogues | Pictures | Prose:
+    """What the model is asked for: a choice, picks from a list, dialogues, pictures, or prose."""
     protocol = registry.protocol(settings.protocol)
     if drawn_of(protocol):
         return Pictures(settings)
+    if written_of(protocol) is not None:
+        return Prose(settings)
     return Words(settings) if words_of(protocol) else Dialogues(settings) if topics_of(protocol) else Tilt(settings)
 
 

@@ -21,11 +21,14 @@ from typing import TYPE_CHECKING
 
 from .. import registry
 from ..errors import UsageError
+from ..instruments.colour import palette
+from ..instruments.picture_colour import CENTRE
 from ..records import ANSWER, ERROR, REFUSAL, Reply
 from ..tables import Row
-from .settings import Settings, drawn_of, parse
+from .plantable import drawn_of, named
+from .settings import Settings, parse
 from .speech import pick
-from .tilt import declared, outcome_shares, uniforms
+from .tilt import divided, outcome_shares, uniforms
 
 if TYPE_CHECKING:
     from PIL.Image import Image
@@ -62,19 +65,8 @@ class Pictures:
 
     def shares(self, cell: Mapping[str, str]) -> dict[str, dict[str, float]]:
         """Attribute → value → its true share. Raises UsageError where one attribute has more than 1 in all."""
-        return {attribute: self._share(cell, attribute, values) for attribute, values in self.attributes.items()}
-
-    def _share(self, cell: Mapping[str, str], attribute: str, values: Sequence[str]) -> dict[str, float]:
-        names = values if len(self.attributes) == 1 else [f"{attribute}/{value}" for value in values]
-        given = {value: declared(self.settings, self.protocol, name, cell)
-                 for name, value in zip(names, values, strict=True) if name in self.settings.planted}  # fmt: skip
-        known = {value: share for value, share in given.items() if share is not None}
-        rest = 1 - sum(known.values())
-        if rest < -1e-9 or (len(known) == len(values) and rest > 1e-9):
-            where = cell.get(self.protocol.item, "")
-            raise UsageError(f"planted: the values of {attribute} of {where} have {1 - rest:.3g} in all, not 1. Mend one, "
-                             "or leave it out.")  # fmt: skip
-        return {value: known.get(value, max(0.0, rest) / max(1, len(values) - len(known))) for value in values}
+        return {attribute: divided(self.settings, self.protocol, cell, attribute, names)
+                for attribute, names in named(self.attributes).items()}  # fmt: skip
 
     def values(self, cell: Mapping[str, str], mark: str) -> dict[str, str]:
         """What is drawn: a value of each attribute, each by a number of its own."""
@@ -90,8 +82,10 @@ class Pictures:
             return Reply("", picture=b"<html><body>It works!</body></html>")
         width, height = (int(part) for part in size.split("x"))
         values = self.values(cell, repr(draws))
+        painted = {"product_color" if spec.settings.get("region") == CENTRE else "background_color": values[spec.attribute]
+                   for spec in self.protocol.instruments if spec.kind == "colour"}  # fmt: skip
         revised = f"A picture: {cell.get(self.protocol.item, '')}" if draws[2] < self.settings.revise else ""
-        return Reply("", picture=drawn(values, width, height, repr(draws)), revised=revised)
+        return Reply("", picture=drawn(values, width, height, repr(draws), painted), revised=revised)
 
 
 def picture_truth(settings: str, attribute: str, where: Mapping[str, str]) -> dict[str, float]:
@@ -105,16 +99,20 @@ def picture_truth(settings: str, attribute: str, where: Mapping[str, str]) -> di
 # drawing
 
 
-def drawn(values: Mapping[str, str], width: int, height: int, grain: str = "") -> bytes:
-    """A PNG of the figure and its band; with another grain it is another file."""
+def drawn(values: Mapping[str, str], width: int, height: int, grain: str = "", painted: Mapping[str, str] | None = None
+          ) -> bytes:  # fmt: skip
+    """A PNG of the figure and its band; with another grain it is another file. painted: colours that the pixels have."""
     from PIL import Image as pillow
     from PIL import ImageDraw as drawing
 
-    image = pillow.new("RGB", (CANVAS, CANVAS), values.get("background_color", "white"))
+    seen = {**values, **{part: _rgb(colour) for part, colour in (painted or {}).items()}}
+    if "product_color" in (painted or {}):
+        seen["size"] = "large"  # most of the middle of the picture
+    image = pillow.new("RGB", (CANVAS, CANVAS), seen.get("background_color", "white"))
     pen = drawing.Draw(image)
     for place, level in enumerate(blake2b(grain.encode(), digest_size=CANVAS // 4).digest()):
         pen.rectangle((4 * place, 0, 4 * place + 3, 3), fill=(level, level, level))
-    _figure(pen, values)
+    _figure(pen, seen)
     rows = -(-len(values) // ACROSS)
     top = CANVAS - 16 * rows
     across = min(len(values), ACROSS)
@@ -126,6 +124,12 @@ def drawn(values: Mapping[str, str], width: int, height: int, grain: str = "") -
     target = io.BytesIO()
     image.resize((width, height), pillow.Resampling.NEAREST).save(target, "PNG", compress_level=1)
     return target.getvalue()
+
+
+def _rgb(colour: str) -> str:
+    """The first shade of a colour of the palette, as Pillow takes it."""
+    red, green, blue = next(shade for name, shade in palette() if name == colour)
+    return f"#{red:02x}{green:02x}{blue:02x}"
 
 
 def _figure(pen: ImageDraw, shown: Mapping[str, str]) -> None:

@@ -26,7 +26,8 @@ from .. import registry
 from ..errors import UsageError
 from ..records import INVALID, OTHER_LANGUAGE, REFUSAL
 from ..tables import Row
-from .settings import OUTCOMES, Settings, parse, words_of
+from .plantable import words_of
+from .settings import OUTCOMES, Settings, parse
 from .speech import one_of, pick, spoken
 from .tilt import declared, normal, outcome_shares
 

@@ -1,4 +1,4 @@
-"""The settings of a planted model, and what a protocol lets one plant in it. Pure.
+"""The settings of a planted model. Pure.
 
 A planted model is named by its settings, `planted:KEY=VALUE,KEY=VALUE,…`:
 
@@ -15,6 +15,8 @@ A planted model is named by its settings, `planted:KEY=VALUE,KEY=VALUE,…`:
     seed, dress=plain|varied
     NAME=…, NAME.LEVEL=…   of a protocol of picked words the weight of a class or a word, of one of dialogues the share of a
                  topic, for any number of names: planted_words.py and planted_dialogues.py
+    VALUE=p, VALUE.LEVEL=p, …   of a protocol of texts the share of a list's words among the hits, of a value of a rubric among
+                 the answers; ATTRIBUTE/VALUE where it has several attributes; length=n: words of a text. planted_prose.py
     off, short, long=p     of picked words: share of picks off the list; shares of answers with fewer and with more picks
     one, more=p  shares of dialogues of one line and of more than two
     ATTRIBUTE/VALUE=p, …     of a protocol of pictures the share of a value that is drawn (of a panel's words: VALUE=p);
@@ -33,22 +35,20 @@ those at temperature 1.
 from __future__ import annotations
 
 import math
-import tomllib
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field, fields, replace
-from functools import cached_property, lru_cache
-from pathlib import Path
+from functools import cached_property
 
 from .. import registry
 from ..errors import UnknownName, UsageError
-from ..protocol import Protocol
 from ..records import BOTH, INVALID, NEITHER, OTHER_LANGUAGE, REFUSAL
-from ..tables import SEVERAL, Row
+from .plantable import classes_of, drawn_of, levels, names_of, offered, topics_of, words_of, written_of
 
 # setting → the outcome that it plants
 OUTCOMES = {"refuse": REFUSAL, "both": BOTH, "neither": NEITHER, "invalid": INVALID, "foreign": OTHER_LANGUAGE}
 # What only picked words and only dialogues have.
 FORMS = ("off", "short", "long", "one", "more")
+LENGTH = "length"  # of texts: their mean number of words
 # Shares of attempts that fail, drawn anew at each attempt, so a retry gets through.
 FAULTS = {
     "fail": "HTTP 503",
@@ -199,6 +199,9 @@ def _tilted(settings: Settings, shares: Mapping[str, str]) -> Settings:
         return settings
     protocol = registry.protocol(settings.protocol)
     known, picked, topics = levels(protocol), words_of(protocol), topics_of(protocol) or names_of(drawn_of(protocol))
+    written = written_of(protocol)
+    if written is not None:
+        topics = [*names_of(written), LENGTH]
     values = [*classes_of(picked), *topics] if picked or topics else list(offered(protocol))
     planted: dict[str, dict[str, float]] = {}
     for key, number in shares.items():
@@ -208,7 +211,7 @@ def _tilted(settings: Settings, shares: Mapping[str, str]) -> Settings:
             raise UnknownName("setting of planted", name, [*values, *_DEFAULTS])
         if dot and level not in known:
             raise UnknownName(f"level of {protocol.name}", level, known)
-        highest = 1e6 if picked and not outcome else 1.0
+        highest = 1e6 if (picked or name == LENGTH) and not outcome else 1.0
         planted.setdefault(name, {})[level] = _number(key, number, highest=highest)
     if picked or topics:
         return replace(settings, planted=planted)
@@ -220,59 +223,3 @@ def _tilted(settings: Settings, shares: Mapping[str, str]) -> Settings:
     value = named[0] if named else ""
     tilted = planted.pop(value, {})
     return replace(settings, value=value, share=tilted.pop("", None), levels=tilted, planted=planted)
-
-
-def words_of(protocol: Protocol) -> Sequence[Row]:
-    """The rows of the word list that answers pick from; () where the protocol asks for no picks."""
-    return next((spec.settings["words"] for spec in protocol.instruments if spec.kind == "picks"), ())
-
-
-def classes_of(rows: Sequence[Row]) -> list[str]:
-    """Classes, then words, that a weight can be given to."""
-    lexemes = (row.get("lexeme") or row["word"] for row in rows)
-    return list(dict.fromkeys((*(row["class"] for row in rows), *lexemes)))
-
-
-def topics_of(protocol: Protocol) -> Sequence[str]:
-    """The topics of a protocol whose answers are dialogues; () for another."""
-    kinds = {spec.kind: spec for spec in protocol.instruments}
-    if "dialogue" not in kinds:
-        return ()
-    return list(kinds["negotiation"].settings["topics"]) if "negotiation" in kinds else ("greetings",)
-
-
-def drawn_of(protocol: Protocol) -> dict[str, tuple[str, ...]]:
-    """Attribute → values of what a planted model draws: the words of panels, and what attributes there are to extract."""
-    found = {spec.attribute: tuple(spec.settings["words"]) for spec in protocol.instruments if spec.kind == "panel"}
-    if protocol.modality == "image" and not found:
-        found = {name: tuple(values) for name, values in drawable().items()}
-    return found
-
-
-@lru_cache
-def drawable() -> Mapping[str, Sequence[str]]:
-    """Attribute → values that a planted model can draw of a product, where the protocol asks for no panel."""
-    return tomllib.loads(Path(__file__).with_name("planted_pictures.toml").read_text("utf-8"))
-
-
-def names_of(attributes: Mapping[str, Sequence[str]]) -> list[str]:
-    """The settings' names of values: the value, or ATTRIBUTE/VALUE where there are several attributes."""
-    if len(attributes) == 1:
-        return list(next(iter(attributes.values())))
-    return [f"{attribute}/{value}" for attribute, values in attributes.items() for value in values]
-
-
-def offered(protocol: Protocol, language: str = "") -> dict[str, str]:
-    """The values that a protocol lets a model choose from, each with the form that is written for it in a language."""
-    found: dict[str, str] = {}
-    for spec in protocol.instruments:
-        by_language: Mapping[str, Mapping[str, list[str]]] = spec.settings.get("forms", {})
-        for name, forms in by_language.items():
-            if name == language or not language or len(by_language) == 1:
-                found |= {value: written[0] for value, written in forms.items() if value not in found}
-    return found
-
-
-def levels(protocol: Protocol) -> dict[str, str]:
-    """Every level of every factor → the factor; a level of two factors belongs to the later one."""
-    return {level: name for name in protocol.factors for cell in protocol.cells for level in cell[name].split(SEVERAL)}

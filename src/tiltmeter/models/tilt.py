@@ -13,7 +13,8 @@ from ..errors import UsageError
 from ..protocol import Protocol
 from ..records import INVALID
 from ..tables import SEVERAL, Row
-from .settings import OUTCOMES, Settings, offered, parse
+from .plantable import offered
+from .settings import OUTCOMES, Settings, parse
 
 
 def declared(settings: Settings, protocol: Protocol, name: str, cell: Mapping[str, str]) -> float | None:
@@ -44,6 +45,24 @@ def outcome_shares(
             f"planted: {said} where {cell.get(protocol.item, '')} is asked: shares are at most 1 together."
         )
     return found
+
+
+def divided(settings: Settings, protocol: Protocol, cell: Mapping[str, str], attribute: str, names: Mapping[str, str]
+            ) -> dict[str, float]:  # fmt: skip
+    """The share of each value of an attribute in a cell; those that none is planted for divide the rest.
+
+    names: value → the setting's name of it. Raises UsageError where there is more than 1 in all, or less and none to take it.
+    """
+    given = {
+        value: declared(settings, protocol, name, cell) for value, name in names.items() if name in settings.planted
+    }
+    known = {value: share for value, share in given.items() if share is not None}
+    rest = 1 - sum(known.values())
+    if rest < -1e-9 or (len(known) == len(names) and rest > 1e-9):
+        where = cell.get(protocol.item, "")
+        raise UsageError(f"planted: the values of {attribute} of {where} have {1 - rest:.3g} in all, not 1. Mend one, or "
+                         "leave it out.")  # fmt: skip
+    return {value: known.get(value, max(0.0, rest) / max(1, len(names) - len(known))) for value in names}
 
 
 class Tilt:

@@ -1,7 +1,6 @@
-"""The deterministic instrument of the protocol: a rewrite → pronoun class, verdicts, behaviours. No model is asked.
+"""A rewrite of a text about one person, by rules: a rewrite → pronoun class, verdicts, behaviours. No model is asked.
 
-It needs the row of the design that a trial comes from, with the columns text, theme, noun and pronoun; so it works
-for any
+It needs the row of the design that a trial comes from, with the columns text, theme, noun and pronoun; so it works for any
 corpus of that design. What is no rewrite (outcomes.py) has its outcome as the label of every attribute.
 
 Settings: also = the attributes beside `pronouns` that it is to label (see ATTRIBUTES).
@@ -9,19 +8,19 @@ Settings: also = the attributes beside `pronouns` that it is to label (see ATTRI
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from functools import lru_cache
-from typing import Any
+from typing import Any, ClassVar
 
 from ...errors import ProtocolError
-from ...instruments import Instrument
-from ...instruments.pronouns import NEO, VERSION, Reading, identify, person
-from ...protocol import InstrumentSpec
+from ...protocol import InstrumentSpec, Protocol
 from ...records import Answered, Label, Steps
+from .. import Instrument, Settings
+from ..pronouns import CLASSES, NEO, VERSION, Reading, identify, person
 from . import policy
 from .behaviours import BEHAVIOURS, behaviours, lexicon
 from .neopronouns import pronoun_sets
-from .outcomes import READ, rules, shape
+from .outcomes import READ, TOO_LONG, UNCHANGED, rules, shape
 
 PRONOUNS, VERDICT, PUBLISHED, SHAPE, NEO_KEPT = "pronouns", "verdict", "verdict_published", "shape", "neo_kept"
 ATTRIBUTES = (PRONOUNS, VERDICT, PUBLISHED, SHAPE, *BEHAVIOURS, NEO_KEPT)
@@ -33,9 +32,13 @@ NEEDED = ("text", "theme", "noun", "pronoun")
 class Rewrites(Instrument):
     """Labels a rewrite by rules."""
 
-    kind = "pronouns"
+    kind = "rewrite"
     version = VERSION
-    second = "pronoun_judge"
+    second = "rewrite_judge"
+    modality = "text"
+    settings_schema: ClassVar[Settings] = {
+        "told": {"enum": ["condition"], "description": "The judge is told the condition, as the paper's was."}
+    }
 
     def __init__(self, spec: InstrumentSpec, judge: str = "") -> None:
         for name in (spec.attribute, *spec.also):
@@ -45,6 +48,18 @@ class Rewrites(Instrument):
                 )
         super().__init__(spec, judge)
         self.attributes = tuple(name for name in (spec.attribute, *spec.also) if name != AGREEMENT)
+
+    @classmethod
+    def values(cls, spec: InstrumentSpec) -> Mapping[str, Collection[str]]:
+        none = (UNCHANGED, TOO_LONG)
+        answers = dict.fromkeys((*BEHAVIOURS, NEO_KEPT, AGREEMENT), ("yes", "no", *none))
+        verdict = dict.fromkeys((VERDICT, PUBLISHED), (*policy.VERDICTS, *none))
+        return {PRONOUNS: (*CLASSES, *none), SHAPE: (*READ, *none), **verdict, **answers}
+
+    def check_design(self, protocol: Protocol) -> None:
+        for column in NEEDED:
+            if column not in protocol.cells[0]:
+                raise _lacks(column, self.name)
 
     def wording(self) -> Mapping[str, Any]:
         return {"lexicon": lexicon(), "outcomes": rules()}
@@ -60,10 +75,12 @@ def row(item: Answered, name: str) -> Mapping[str, str]:
     """The design's row of a trial. Raises ProtocolError where a column is missing."""
     for column in NEEDED:
         if column not in item.cell:
-            raise ProtocolError(
-                f"instrument {name} needs the columns {', '.join(NEEDED)}; the tables have no '{column}'."
-            )
+            raise _lacks(column, name)
     return item.cell
+
+
+def _lacks(column: str, name: str) -> ProtocolError:
+    return ProtocolError(f"instrument {name}: it needs the columns {', '.join(NEEDED)}; the tables have no '{column}'.")
 
 
 @lru_cache(maxsize=1024)

@@ -1,12 +1,12 @@
-"""A corpus of one's own for this protocol: a copy of the ProText release, or any file of that design, as a runnable
+"""A corpus of one's own for `protext`: a copy of the ProText release, or any file of that design, as a runnable
 folder.
 
-    python -m tiltmeter.protocols.protext.corpus release.csv --out my-protext [--column noun=theme_noun] [--prompt TEXT]
+    python -m tiltmeter.corpus release.csv --out my-protext [--column noun=theme_noun] [--prompt TEXT]
     tiltmeter run my-protext/protocol.toml --model builtin --out my-run
 
 Reads CSV, TSV, JSON lines and Parquet. Columns are found by their names or aliases (ALIASES) or named with --column;
 values
-are brought to this protocol's words ("Stereotypically Male" → male, "she/her" → she). What does not fit is an error
+are brought to that protocol's words ("Stereotypically Male" → male, "she/her" → she). What does not fit is an error
 that
 says where: the columns found, an unknown category, an empty text, an id that is there twice, a wrong encoding. Without a
 file, the folder has the texts that are shipped: for a prompt of one's own.
@@ -20,14 +20,17 @@ import io
 import json
 import re
 import sys
+import tomllib
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from ...errors import ProtocolError, TiltmeterError, UsageError
-from .neopronouns import pronoun_sets
+from ..checking import toml
+from ..errors import ProtocolError, TiltmeterError, UsageError
+from ..instruments.rewrites.neopronouns import pronoun_sets
 
+PROTEXT = Path(__file__).parents[1] / "protocols" / "protext"
 COLUMNS = ("id", "theme", "category", "pronoun", "noun", "text")
 ALIASES = {
     "id": ("id", "item", "item_id", "text_id", "index", "number"),
@@ -193,40 +196,66 @@ def write(rows: Iterable[Mapping[str, str]], folder: Path, name: str = "protext-
 
     prompt: what is asked by default, in place of P1 and P2; it is the level `own` of the factor prompt.
     """
+    rows = list(rows)
     folder.mkdir(parents=True, exist_ok=True)
-    (folder / "texts.jsonl").write_text(
-        "".join(json.dumps(dict(row), ensure_ascii=False) + "\n" for row in rows), "utf-8"
-    )
-    own = Path(__file__).with_name("protocol.toml").read_text("utf-8")
-    own = own.replace('name = "protext"', f'name = "{name}"', 1)
-    own = re.sub(
-        r"^departures = \[\n.*\n",
-        'departures = [\n  "The texts are the user\'s own.",\n',
-        own,
-        count=1,
-        flags=re.MULTILINE,
-    )
+    texts = (json.dumps(dict(row), ensure_ascii=False) + "\n" for row in rows)
+    (folder / "texts.jsonl").write_text("".join(texts), "utf-8")
+    own = tomllib.loads((PROTEXT / "protocol.toml").read_text("utf-8"))
+    own |= {"name": name, "departures": ["The texts are the user's own.", *own["departures"][1:]]}
     if prompt:
-        task = json.dumps(prompt, ensure_ascii=False)
-        own = own.replace('prompt = ["P1", "P2"] }', 'prompt = ["own"] }', 1)
-        own = own.replace('  { prompt = "P1",', f'  {{ prompt = "own", task = {task} }},\n  {{ prompt = "P1",', 1)
-        own = own.replace(
-            'prompt = ["P1", "P2", "paraphrase"', 'prompt = ["own", "P1", "P2", "paraphrase"'
-        )  # in measures
+        own["tables"][1]["rows"].insert(0, {"prompt": "own", "task": prompt})
+        own["defaults"]["prompt"] = ["own"]
+        for prompts in (measure.get("where", {}).get("prompt", []) for measure in own["measures"]):
+            prompts[:0] = ["own"] * ("P1" in prompts)
     path = folder / "protocol.toml"
-    path.write_text(own, "utf-8")
+    path.write_text("\n".join(_lines(_fitted(own, rows))) + "\n", "utf-8")
     return path
 
 
+def _fitted(own: dict[str, Any], rows: Sequence[Mapping[str, str]]) -> dict[str, Any]:
+    """The protocol without what the texts have no level for: a corpus may have texts with he and no other."""
+    there = {column: [value for value in known if any(row[column] == value for row in rows)]
+             for column, known in VALUES.items()}  # fmt: skip
+    measures = []
+    for measure in own["measures"]:
+        where = {factor: [level for level in levels if level in there.get(factor, levels)]
+                 for factor, levels in measure.get("where", {}).items()}  # fmt: skip
+        contrast = measure.get("contrast", {})
+        levels = there.get(contrast.get("factor", ""), [])
+        if all(where.values()) and {contrast[side] for side in ("level", "baseline") if side in contrast} <= set(
+            levels
+        ):
+            measures.append({**measure, "where": where})
+    names = {measure["name"] for measure in measures}
+    for variant in own["variants"].values():
+        variant |= {key: [name for name in variant[key] if name in names] for key in ("measures", "only")}
+    crosstab = {
+        **own["crosstab"],
+        "levels": [level for level in own["crosstab"]["levels"] if level in there["pronoun"]],
+    }
+    return {**own, "measures": measures, "crosstab": crosstab}
+
+
+def _lines(data: Mapping[str, Any]) -> Iterator[str]:
+    """A protocol's file: its keys, a header for each entry of a list of tables and for each named table."""
+    nested = {
+        key: value for key, value in data.items() if key in ("tables", "instruments", "measures", "modes", "variants")
+    }
+    yield from (f"{key} = {toml(value)}" for key, value in data.items() if key not in nested)
+    for key, value in nested.items():
+        named = isinstance(value, Mapping)
+        for part in value:
+            yield f"\n[{key}.{part}]" if named else f"\n[[{key}]]"
+            yield from (f"{name} = {toml(inner)}" for name, inner in (value[part] if named else part).items())
+
+
 def main(arguments: Sequence[str] | None = None) -> int:
-    parser = argparse.ArgumentParser(
-        prog="python -m tiltmeter.protocols.protext.corpus", description=(__doc__ or "").split("\n")[0]
-    )
+    parser = argparse.ArgumentParser(prog="python -m tiltmeter.corpus", description=(__doc__ or "").split("\n")[0])
     parser.add_argument(
         "file",
         type=Path,
         nargs="?",
-        default=Path(__file__).with_name("texts.jsonl"),
+        default=PROTEXT / "texts.jsonl",
         help="the shipped texts otherwise",
     )
     parser.add_argument("--out", type=Path, required=True, help="the folder to write")
@@ -258,7 +287,3 @@ def _column(part: str) -> tuple[str, str]:
             f"--column {part} has no '='. Type for instance: --column noun=NAME, with a name from the file."
         )
     return ours, theirs
-
-
-if __name__ == "__main__":
-    sys.exit(main())

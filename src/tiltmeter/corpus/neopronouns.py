@@ -17,10 +17,11 @@ from __future__ import annotations
 import csv
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 from typing import Literal
+
+from ..instruments.rewrites.neopronouns import PronounSet, pronoun_sets
 
 HERE = Path(__file__).parent
 WORD = re.compile(r"[^\W\d_]+(?:['\u2019][^\W\d_]+)*")  # "they've" is one word
@@ -38,22 +39,6 @@ MANDATIVE = re.compile(r"\b(suggest|recommend|propose|request|demand|lest)\w*( t
 # "I like it as much as you do they like it too": no question.
 STATED = re.compile(r"\b(i|you|we|he|she|they|who|that|it|there) [^\W\d_]+(['\u2019]t)? $", re.IGNORECASE)
 STOP = re.compile(r"[.!?;:()\n\u2026\u2600-\u27bf\U0001f000-\U0001faff]")
-
-
-@dataclass(frozen=True)
-class PronounSet:
-    subject: str
-    object: str
-    determiner: str
-    possessive: str
-    reflexive: str
-
-
-@cache
-def pronoun_sets() -> dict[str, PronounSet]:
-    """The sets by name: xe, ze, fae, it, ey."""
-    with (HERE / "neopronouns.csv").open(encoding="utf-8", newline="") as handle:
-        return {row.pop("name"): PronounSet(**row) for row in csv.DictReader(handle)}
 
 
 @cache

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from ...errors import ProtocolError
-from ...instruments.pronouns import CLASSES, identify, person
+from ..pronouns import CLASSES, identify, person
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,9 +14,9 @@ from functools import cache, lru_cache
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from ...instruments.language import without_reasoning
-from ...instruments.passage import Remembered, words
 from ...records import INVALID, OTHER_LANGUAGE, REFUSAL
+from ..language import without_reasoning
+from ..passage import Remembered, words
 
 REWRITE, VARIANTS, UNCHANGED, TOO_LONG, CUT_OFF = "rewrite", "variants", "unchanged", "too_long", "cut_off"
 READ = (REWRITE, VARIANTS, CUT_OFF)  # outcomes whose text is read for pronouns

@@ -21,12 +21,12 @@ from pathlib import Path
 from typing import Any
 
 from ...errors import ProtocolError, UsageError
-from ...instruments import Instrument
-from ...instruments.pronouns import CLASSES
 from ...protocol import InstrumentSpec
 from ...records import ANSWER, INVALID, Answered, Label, Message, Request, Sampling, Steps, Trial, content_id
+from .. import Instrument
+from ..pronouns import CLASSES
+from . import AGREEMENT, PRONOUNS, PUBLISHED, VERDICT, labels, row, verdicts
 from .outcomes import READ, shape
-from .rewrites import AGREEMENT, PRONOUNS, PUBLISHED, VERDICT, labels, row, verdicts
 
 ROUNDS = 3
 SAMPLING = Sampling(temperature=0.0, top_p=1.0, max_tokens=1024)
@@ -47,11 +47,12 @@ SCHEMA = json.dumps(
 _UNKNOWN = {"theme": "name", "noun": "Emery", "pronoun": "none", "category": "neutral"}
 
 
-class PronounJudge(Instrument):
+class RewriteJudge(Instrument):
     """Labels a rewrite by asking a model."""
 
-    kind = "pronoun_judge"
+    kind = "rewrite_judge"
     version = "1"
+    beside = True
     example = "According to the report, she has been in the news. Her plans stand, and her friends are glad of it."
 
     def __init__(self, spec: InstrumentSpec, judge: str = "") -> None:

@@ -1,0 +1,75 @@
+"""How long an answer in prose is, in words, characters or sentences: a number, for the measures `mean` and `mean_difference`.
+
+A word is a run of letters and digits, with the apostrophes and hyphens inside it ("e.g." is two); in a script without spaces
+(Chinese, Japanese) each character counts as one, so counts of such a language are not to be compared with another's. A
+sentence ends at a full stop, a question or exclamation mark before a space, or at an empty line; the full stop of a title
+(Dr.) or an initial ends none. Characters are counted without blanks.
+
+Label: the number. What is no answer has its outcome and no length: a refusal is not a short letter.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Mapping
+from typing import Any, ClassVar
+
+from ..protocol import InstrumentSpec
+from ..records import Answered, Steps
+from . import Instrument, Settings
+from .language import UNSPACED
+from .prose import LANGUAGE, prose
+from .prose import wording as told_by
+
+WORDS, CHARACTERS, SENTENCES = UNITS = ("words", "characters", "sentences")
+_WORD = re.compile(rf"[{UNSPACED}]|[^\W_{UNSPACED}]+(?:['’-][^\W_{UNSPACED}]+)*")
+_SHORT = r"(?:mr|mrs|ms|mx|dr|prof|st|jr|sr|vs|e\.g|i\.e|(?-i:[A-Z]))\."
+# What ends no sentence is matched first, and has no group.
+_ENDS = re.compile(rf"\b{_SHORT}(?=\s)|([.!?…]+[\"'”’)\]]*(?=\s|\Z)|[。！？]+[」』”]*|\n\s*\n)", re.IGNORECASE)
+
+
+class Length(Instrument):
+    """settings: unit = "words" (otherwise), "characters" or "sentences"."""
+
+    kind = "length"
+    version = "1"
+    modality = "text"
+    settings_schema: ClassVar[Settings] = {
+        "unit": {"enum": list(UNITS), "default": WORDS, "description": "What is counted."},
+        "language": LANGUAGE,
+    }
+
+    def __init__(self, spec: InstrumentSpec, judge: str = "") -> None:
+        self.unit = str(spec.settings.get("unit", WORDS))
+        super().__init__(spec, judge)
+
+    def wording(self) -> Mapping[str, Any]:
+        return told_by()
+
+    def steps(self, item: Answered) -> Steps:
+        yield from ()  # it asks nobody
+        text, outcome = prose(item, self.settings)
+        return [self.label(item, outcome or str(length(text, self.unit)))]
+
+
+def length(text: str, unit: str = WORDS) -> int:
+    """How many words, characters or sentences a text has.
+
+    Worked: "Dr. Lee is kind. She leads!" has 6 words, 2 sentences and 22 characters; 她是护士。 has 4 words and 5 characters.
+    """
+    text = unicodedata.normalize("NFC", text)
+    if unit == CHARACTERS:
+        return len("".join(text.split()))
+    if unit == WORDS:
+        return len(_WORD.findall(text))
+    return len([part for part in _sentences(text) if _WORD.search(part)])
+
+
+def _sentences(text: str) -> list[str]:
+    parts, start = [], 0
+    for found in _ENDS.finditer(text):
+        if found[1]:
+            parts.append(text[start : found.end()])
+            start = found.end()
+    return [*parts, text[start:]]

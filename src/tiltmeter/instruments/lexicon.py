@@ -1,0 +1,129 @@
+"""Words of named lists that a text holds: agentic against communal words of a reference letter, say.
+
+A listed word is found as a whole word, in any case; one that ends in * begins a word (`confiden*`), several words are found
+one after the other, and a word of a script without spaces stands anywhere. Where several fit in one place, the longest
+counts. In a list of one's own all forms of a word are to be named, or a stem: `lead*` finds leads, leader and leading, and
+leaden too. A word counts whatever is said with it ("not assertive" is one hit of assertive), and a person's name too that is
+on a list (Grace, Joy).
+
+Labels: for each hit the name of its list, position = its rank from 0; `neither` where the text has no listed word.
+Source of the use: Wan et al. 2023, "Kelly is a Warm Person, Joseph is a Role Model" (Findings of EMNLP), who count agentic
+and communal words of letters.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from typing import Any, ClassVar
+
+from ..errors import ProtocolError
+from ..protocol import InstrumentSpec, Protocol
+from ..records import NEITHER, OUTCOMES, Answered, Steps
+from . import Instrument, Settings, rows
+from .language import fold, unspaced
+from .prose import LANGUAGE, prose
+from .prose import wording as told_by
+
+_APOSTROPHES = str.maketrans({"’": "'", "ʼ": "'", "‘": "'"})
+_LISTS = rows(
+    "The words of each list: { LIST = [words] }, or a CSV file with the columns list and word.", "list", "word"
+)
+Lists = Mapping[str, Sequence[str]]
+
+
+class Lexicon(Instrument):
+    """settings: lists = {list: [words]}, or rows with the columns list, word and, where lists differ by language, language."""
+
+    kind = "lexicon"
+    version = "1"
+    modality = "text"
+    needs: ClassVar[tuple[str, ...]] = ("lists",)
+    settings_schema: ClassVar[Settings] = {
+        "lists": {
+            **_LISTS,
+            "type": ["object", *_LISTS["type"]],
+            "minProperties": 1,
+            "examples": [{"agentic": ["lead*", "assertive"], "communal": ["kind", "warm*"]}],
+            "additionalProperties": {"type": "array", "minItems": 1, "items": {"type": "string", "minLength": 1}},
+        },
+        "language": LANGUAGE,
+    }
+
+    def __init__(self, spec: InstrumentSpec, judge: str = "") -> None:
+        self._patterns = {code: Pattern(lists, spec.name) for code, lists in lists_of(spec).items()}
+        super().__init__(spec, judge)
+
+    @classmethod
+    def values(cls, spec: InstrumentSpec) -> Mapping[str, Collection[str]]:
+        return {spec.attribute: {name for lists in lists_of(spec).values() for name in lists}}
+
+    def check_design(self, protocol: Protocol) -> None:
+        for code in protocol.languages if "language" not in self.settings else (self.settings["language"],):
+            self._pattern(code)
+
+    def wording(self) -> Mapping[str, Any]:
+        return told_by()
+
+    def steps(self, item: Answered) -> Steps:
+        yield from ()  # it asks nobody
+        text, outcome = prose(item, self.settings)
+        code = self.settings.get("language") or item.trial.factors.get("language", "")
+        found = [] if outcome else self._pattern(code).hits(text)
+        if not found:
+            return [self.label(item, outcome or NEITHER)]
+        return [self.label(item, name, rank) for rank, name in enumerate(found)]
+
+    def _pattern(self, code: str) -> Pattern:
+        """The lists of a language; those without one are for all."""
+        found = self._patterns.get(code) or self._patterns.get("")
+        if found is None:
+            raise ProtocolError(f"instrument {self.name}: there are no lists for the language '{code}', only for "
+                                f"{', '.join(self._patterns)}. Add rows with language = {code}.")  # fmt: skip
+        return found
+
+
+class Pattern:
+    """One expression for all words of some lists, the longest first."""
+
+    def __init__(self, lists: Lists, name: str) -> None:
+        self._owner: dict[str, str] = {}
+        for found, words in lists.items():
+            for word in words:
+                key = " ".join(fold(word.translate(_APOSTROPHES)).split())
+                if not key.strip("* "):
+                    raise ProtocolError(f"instrument {name}: list '{found}': '{word}' is no word.")
+                if self._owner.setdefault(key, found) != found:
+                    raise ProtocolError(f"instrument {name}: '{word}' is on the list '{found}' and on "
+                                        f"'{self._owner[key]}'. Leave one out.")  # fmt: skip
+        keys = sorted(self._owner, key=lambda key: (-len(key.rstrip("*")), key))
+        self._keys = keys
+        self._found = re.compile("|".join(f"({_written(key)})" for key in keys))
+
+    def hits(self, text: str) -> list[str]:
+        """The list of each hit, in the order of the text."""
+        folded = " ".join(fold(text.translate(_APOSTROPHES)).split())
+        return [self._owner[self._keys[(match.lastindex or 1) - 1]] for match in self._found.finditer(folded)]
+
+
+def _written(key: str) -> str:
+    if unspaced(key[0]):
+        return re.escape(key.rstrip("*"))
+    return rf"\b{re.escape(key.rstrip('*'))}" + (r"\w*" if key.endswith("*") else r"\b")
+
+
+def lists_of(spec: InstrumentSpec) -> dict[str, dict[str, list[str]]]:
+    """{language, "" for any: {list: words}}. Raises ProtocolError for a list that has the name of an outcome."""
+    given: Mapping[str, Iterable[str]] | Sequence[Mapping[str, str]] = spec.settings["lists"]
+    found: dict[str, dict[str, list[str]]] = {}
+    if isinstance(given, Mapping):
+        found[""] = {name: list(words) for name, words in given.items()}
+    else:
+        for row in given:
+            lists = found.setdefault(row.get("language", ""), {})
+            lists.setdefault(row["list"], []).append(row["word"])
+    for name in {name for lists in found.values() for name in lists}:
+        if name in OUTCOMES:
+            raise ProtocolError(f"instrument {spec.name}: a list cannot be called '{name}', which is an outcome. "
+                                "Rename it.")  # fmt: skip
+    return found
