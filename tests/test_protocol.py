@@ -211,3 +211,13 @@ rows = [
     found = [(protocol.words(cell), cell["language"], cell["word"]) for cell in protocol.cells]
     assert found == [("D a", "de", "a"), ("F b", "fr", "b"), ("E", "de|fr", "a|b")]
     assert protocol.items() == {"a", "b"} and protocol.items(["fr"]) == {"b"} and protocol.languages == ["de", "fr"]
+
+
+def test_a_name_that_is_taken_is_refused(tmp_path: Path) -> None:
+    """A package cannot add a protocol under the name of another; a copy of a file with changes of one's own can keep it."""
+    path = write(tmp_path)
+    with pytest.raises(
+        ProtocolError, match=r'line 1, name: .* is installed\. Give this one another, as: name = "my-letters"'
+    ):
+        load(path, registry.instrument, ("letters",))
+    assert load(path, registry.instrument).name == "letters"

@@ -45,20 +45,21 @@ def test_every_protocol_is_planted_fair_tilted_and_refusing() -> None:
 
 @pytest.mark.parametrize("protocol", ["roles", "words", "dialogues", "protext"])
 def test_labels_that_were_shuffled_are_noticed(protocol: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    honest = Store.labelled
+    honest = Store.label_sets
 
-    def shuffled(self: Store) -> Iterator[tuple[str, str, str, str, float]]:
+    def shuffled(self: Store) -> Iterator[tuple[str, str, list[str], float]]:
         rows = list(honest(self))
-        outputs = {
-            annotator: sorted({row[0] for row in rows if row[1] == annotator}) for annotator in {r[1] for r in rows}
-        }
         draws = random.Random(1)
-        others = {
-            annotator: dict(zip(ids, draws.sample(ids, len(ids)), strict=True)) for annotator, ids in outputs.items()
+        ids = {
+            annotator: sorted({row[0] for row in rows if row[1] == annotator}) for annotator in {row[1] for row in rows}
         }
-        return iter(sorted((others[row[1]][row[0]], *row[1:]) for row in rows))
+        others = {
+            annotator: dict(zip(found, draws.sample(found, len(found)), strict=True))
+            for annotator, found in ids.items()
+        }
+        return iter([(others[by][on], by, labels, weight) for on, by, labels, weight in rows])
 
-    monkeypatch.setattr(Store, "labelled", shuffled)
+    monkeypatch.setattr(Store, "label_sets", shuffled)
     assert any(check.audit == "tilted" for check in wrong(protocol))
 
 

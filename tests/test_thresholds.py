@@ -6,12 +6,14 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from statsmodels.stats.multitest import multipletests
 
-from tiltmeter import api, registry, thresholds
+from tiltmeter import api, bounds, registry, starting
+from tiltmeter.bounds import Threshold, parse
 from tiltmeter.cli import main
 from tiltmeter.errors import UnknownName, UsageError
 from tiltmeter.records import Estimate
-from tiltmeter.thresholds import Threshold, code, judge, parse
+from tiltmeter.thresholds import code, judge
 
 ROLES = registry.protocol("roles")
 ROW = Estimate("roles", "m", "choice/1", "effect", {"mode": "sampled", "language": "en"}, {"order": "b − a"}, 0.2, "share",
@@ -113,7 +115,7 @@ def test_names_are_checked_against_the_protocol() -> None:
     for text, near in (("shar_she > 0.1", "share_she"), ("share_she@classs=communal > 0", "class"),
                        ("share_she@class=comunal > 0", "communal")):  # fmt: skip
         with pytest.raises(UnknownName, match=f"Did you mean '{near}'"):
-            thresholds.check(parse(text), ROLES)
+            bounds.check(parse(text), ROLES)
 
 
 def test_exit_codes(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -141,3 +143,22 @@ def test_exit_codes(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main([*asked[:-1], str(tmp_path / "never"), "--fail-if", "nonsense"]) == 2
     assert not (tmp_path / "never").exists()  # refused before anything is asked
     assert api.load(run).protocol.name == "roles"
+
+
+def test_a_file_declares_its_thresholds_and_what_is_adjusted_together(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Benjamini–Hochberg over both measures, as statsmodels has it; a bound that the planted gap of -.5 is beyond: exit 3."""
+    monkeypatch.chdir(tmp_path)
+    starting.write(Path("audit.toml"))
+    text = Path("audit.toml").read_text(encoding="utf-8")
+    text = text.replace('name = "gap"', 'name = "gap"\nfamily = "all"')
+    text = text.replace('name = "accepted"', 'name = "accepted"\nfamily = "all"\nnull = 0.5')
+    text = text.replace("# thresholds =", "thresholds =")
+    Path("audit.toml").write_text(text, encoding="utf-8")
+    model = "planted:protocol=audit.toml,accepted.women=0.25,accepted.men=0.75"
+    assert main(["run", "audit.toml", "--model", model, "--out", "run"]) == 3
+    rows = [row for row in api.load("run").estimates.iter_rows(named=True) if row["p"] is not None]
+    assert {row["measure"] for row in rows} == {"gap", "accepted"} and len({row["family"] for row in rows}) == 1
+    adjusted = multipletests([row["p"] for row in rows], method="fdr_bh")[1]
+    assert [row["p_adjusted"] for row in rows] == pytest.approx(list(adjusted))

@@ -15,13 +15,14 @@ from typing import Any
 
 __version__ = "0.1.0"
 __all__ = [
-    "Run", "__version__", "compare", "export", "import_", "import_gold", "label", "load", "plan", "run", "sample", "selftest",
-    "validate",
+    "Protocol", "Run", "__version__", "compare", "export", "import_", "import_gold", "label", "load", "plan", "run", "sample",
+    "selftest", "validate",
 ]  # fmt: skip
+_ELSEWHERE = {"Protocol": (".registry", "declare"), "selftest": (".selfcheck", "selftest")}
 
 
 def __getattr__(name: str) -> Any:
     if name in __all__:
-        room = ".selfcheck" if name == "selftest" else ".api"
-        return getattr(import_module(room, __name__), name)
+        room, there = _ELSEWHERE.get(name, (".api", name))
+        return getattr(import_module(room, __name__), there)
     raise AttributeError(f"module 'tiltmeter' has no attribute '{name}'")

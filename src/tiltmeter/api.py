@@ -5,11 +5,10 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
-from dataclasses import fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from . import __version__, gold, importing, injection, planning, registry, sheet
+from . import arguments, goldfile, importing, injection, kept, planning, registry, sheet
 from .engine import Models, wait_for
 from .errors import Incapable, UsageError
 from .generating import generate
@@ -25,7 +24,7 @@ from .store import Store
 if TYPE_CHECKING:
     import polars as pl
 
-    from . import comparison, validation  # they bring scipy, which a run that only asks does without
+    from . import comparison, notebook, validation  # they bring scipy, which a run that only asks does without
 
 Watch = Callable[[str, int | None, Tally], None]  # (stage, how many in all or None, what happened)
 
@@ -36,15 +35,8 @@ class Run:
     def __init__(self, folder: Path | str) -> None:
         self.folder = Path(folder)
         with Store(self.folder) as store:
-            self._frozen = store.get("frozen", {})
-            source = store.get("source", "")
-        self.protocol = registry.protocol(source)
-        self.notes: list[str] = []
-        if self.protocol.digest != self._frozen.get("digest"):
-            self.notes.append(
-                f"{self.folder} was made with another design of {self.protocol.name} (data {self._frozen.get('digest')}, "
-                f"now {self.protocol.digest}): its answers stand, its measures are those of tiltmeter {__version__}."
-            )
+            self.protocol, note = kept.protocol_of(store.get)
+        self.notes = [f"{self.folder} {note}"] if note else []
 
     def _frame(self, query: str) -> pl.DataFrame:
         import polars as pl
@@ -84,16 +76,25 @@ class Run:
 
     def report(self, path: Path | str | None = None, variant: str = "default") -> Path:
         """Writes the report, one HTML file that opens from disk, or Markdown where the path ends in .md."""
-        from .report import content, html, markdown
+        return report(self.folder, path=path or self.folder / "report.html", variant=variant)
 
-        target = Path(path) if path else self.folder / "report.html"
-        with Store(self.folder) as store:
-            built = content.build(store, self.protocol, self.analyse(variant))
-        if target.suffix == ".md":
-            target.write_text(markdown.markdown(built), encoding="utf-8")
-        else:
-            html.write_html(built, target)
-        return target
+    def figures(self, variant: str = "default") -> list[notebook.Drawing]:
+        """The figures of a variant, which a notebook displays."""
+        from . import notebook
+
+        return notebook.drawings(self.protocol, self.analyse(variant))
+
+    def figure(self, measure: str, variant: str = "default") -> notebook.Drawing:
+        """The figure of one measure, or of the "outcomes"."""
+        from . import notebook
+
+        return notebook.drawing(self.protocol, self.analyse(variant), measure)
+
+    def _repr_html_(self) -> str:
+        from . import notebook
+
+        counts = {name: self._frame(f"SELECT count(*) FROM {name}").item() for name in ("outputs", "labels")}
+        return notebook.summary(self.protocol, self.analyse(), counts, self.notes)
 
 
 def frame(estimates: Sequence[Estimate]) -> pl.DataFrame:
@@ -114,18 +115,18 @@ def load(folder: Path | str) -> Run:
     return Run(folder)
 
 
-def plan(protocol: str, model: str | Sequence[str], *, judge: str | Sequence[str] = (), icc: float | None = None,
+def plan(protocol: str | Protocol, model: str | Sequence[str], *, judge: str | Sequence[str] = (), icc: float | None = None,
          detect: float | None = None, **options: Any) -> dict[str, Any]:  # fmt: skip
     """What a run would do, as plain values; nothing is asked.
 
     detect: a difference in shares (0.05 for 5 points) for which the items and the samples needed are worked out.
     """
-    from . import cost, design
+    from . import cost, design, matching
 
     declared = registry.protocol(protocol)
-    choices = _choices(model, options)
-    connect = _made(Connect, options)
-    _refuse_rest(options)
+    choices = arguments.choices(model, options)
+    connect = arguments.made(Connect, options)
+    arguments.refuse_rest(options)
     judges = (judge,) if isinstance(judge, str) else tuple(judge)
     names = list(dict.fromkeys((*choices.subjects, *judges)))
     connect.check(names)
@@ -140,6 +141,7 @@ def plan(protocol: str, model: str | Sequence[str], *, judge: str | Sequence[str
         "prompts": planning.tally(declared, choices), "others": planning.others(declared, choices),
         "models": [connect.known(name) for name in names], "waiting": unjudged(declared, judges),
         "misfits": _misfits(declared, counted, judges),
+        "matched": [row.as_dict() for row in matching.matched(declared)],
         "icc": design.ICC if icc is None else icc, "wanted": detect, "design": [row.as_dict() for row in rows],
     }  # fmt: skip
 
@@ -158,37 +160,38 @@ def _misfits(declared: Protocol, counted: Mapping[str, Mapping[str, int]], judge
     return list(dict.fromkeys(found))
 
 
-def trials(protocol: str, model: str | Sequence[str], **options: Any) -> Iterator[dict[str, str]]:
+def trials(protocol: str | Protocol, model: str | Sequence[str], **options: Any) -> Iterator[dict[str, str]]:
     """The trials of a plan, each as a row: id, subject, mode, sample, prompt, then its factors and its item."""
     declared = registry.protocol(protocol)
-    choices = _choices(model, options)
-    connect(options)
+    choices = arguments.choices(model, options)
+    arguments.connect(options)
     for trial in planning.trials(declared, choices):
         row = {"id": trial.id, "subject": trial.subject, "mode": trial.mode, "sample": str(trial.sample),
                "prompt": trial.prompt}  # fmt: skip
         yield row | {name: level for name, level in trial.factors.items() if name not in row}
 
 
-def run(protocol: str, model: str | Sequence[str], out: Path | str, *, judge: str | Sequence[str] = (),
+def run(protocol: str | Protocol, model: str | Sequence[str], out: Path | str, *, judge: str | Sequence[str] = (),
         watch: Watch | None = None, taxonomy: Path | str | None = None, **options: Any) -> Run:  # fmt: skip
     """Runs an audit to its labels, or goes on with it. Options are the fields of Choices, Limits and Connect.
 
     taxonomy: a file of attributes to label by, where the protocol would have a judge choose them.
     """
     declared = registry.protocol(protocol)
-    choices = _choices(model, options)
-    limits = _made(Limits, options)
-    connect = _made(Connect, options)
-    _refuse_rest(options)
+    choices = arguments.choices(model, options)
+    limits = arguments.made(Limits, options)
+    connect = arguments.made(Connect, options)
+    arguments.refuse_rest(options)
     planning.check(declared, choices)
     judges = (judge,) if isinstance(judge, str) else tuple(judge)
     connect.check((*choices.subjects, *judges))
-    given = _given(taxonomy)
+    given = arguments.material(taxonomy)
     annotators(declared, judges, given)  # what they refuse is said before anything is asked
     total = sum(sum(modes.values()) for modes in planning.count(declared, choices).values())
     with Store(out, create=True, writing=True) as store:
         store.freeze(choices.frozen(declared))
-        store.put("source", str(Path(protocol).resolve()) if protocol.endswith(".toml") else protocol)
+        for key, value in kept.record(protocol, declared).items():
+            store.put(key, value)
         wait_for(_stages(store, declared, choices, judges, limits, connect, watch, total, given))
     return Run(out)
 
@@ -197,12 +200,14 @@ def label(folder: Path | str, *, judge: str | Sequence[str] = (), watch: Watch |
           taxonomy: Path | str | None = None, **options: Any) -> Run:  # fmt: skip
     """Labels what is not labelled yet, with the protocol's instruments and the judges named; taxonomy as in `run`."""
     found = Run(folder)
-    limits, connect = _made(Limits, options), _made(Connect, options)
-    _refuse_rest(options)
+    limits, connect = arguments.made(Limits, options), arguments.made(Connect, options)
+    arguments.refuse_rest(options)
     judges = (judge,) if isinstance(judge, str) else tuple(judge)
     connect.check(judges or ("openai",))
     with Store(folder, writing=True) as store:
-        wait_for(_stages(store, found.protocol, None, judges, limits, connect, watch, None, _given(taxonomy)))
+        wait_for(
+            _stages(store, found.protocol, None, judges, limits, connect, watch, None, arguments.material(taxonomy))
+        )
     return found
 
 
@@ -221,13 +226,32 @@ async def _stages(store: Store, protocol: Protocol, choices: Choices | None, jud
     injection.keep(store)
 
 
-def import_(protocol: str, path: Path | str, out: Path | str) -> Run:
+def report(*folders: Path | str, path: Path | str, variant: str = "default") -> Path:
+    """Writes the report of one run, or one of several: an HTML file that opens from disk, Markdown where it ends in .md."""
+    from .report import html, markdown, several
+
+    target, found = Path(path), [Run(folder) for folder in folders]
+    with ExitStack() as stack:
+        runs = [
+            several.Analysed(stack.enter_context(Store(run.folder)), run.protocol, run.analyse(variant))
+            for run in found
+        ]
+        made = several.report(runs)
+    if target.suffix == ".md":
+        target.write_text(markdown.markdown(made), encoding="utf-8")
+    else:
+        html.write_html(made, target)
+    return target
+
+
+def import_(protocol: str | Protocol, path: Path | str, out: Path | str) -> Run:
     """Makes a run of outputs, labels or counts that exist already, or adds them to one."""
     declared = registry.protocol(protocol)
     rows = importing.read(declared, path)
     with Store(out, create=True, writing=True) as store:
-        source = str(Path(protocol).resolve()) if protocol.endswith(".toml") else protocol
-        added = importing.write(store, declared, source, Path(path), rows)
+        told = kept.record(protocol, declared)
+        added = importing.write(store, declared, told["source"], Path(path), rows)
+        store.put("definition", told["definition"])
     found = Run(out)
     if added.unlisted:
         shown = ", ".join(added.unlisted[:5]) + (", …" if added.unlisted[5:] else "")
@@ -237,13 +261,13 @@ def import_(protocol: str, path: Path | str, out: Path | str) -> Run:
     return found
 
 
-def import_gold(folder: Path | str, path: Path | str) -> gold.Added:
+def import_gold(folder: Path | str, path: Path | str) -> goldfile.Added:
     """Adds what people said of outputs to a run: a CSV or JSON-lines file with output, value and, where they are not as
     usual, attribute, annotator and weight.
     """
     found = Run(folder)
     with Store(folder, writing=True) as store:
-        return gold.take_in(store, found.protocol, path)
+        return goldfile.take_in(store, found.protocol, path)
 
 
 def validate(folder: Path | str) -> validation.Validation:
@@ -294,46 +318,3 @@ def export(folder: Path | str, target: Path | str, format: str = "parquet") -> l
         getattr(getattr(found, name), writers[format])(path)
         written.append(path)
     return written
-
-
-def connect(options: dict[str, Any]) -> Connect:
-    """How models are reached, from the options of a verb that asks them; those of a run are of no use to it."""
-    made: Connect = _made(Connect, options)
-    _made(Limits, options)
-    _refuse_rest(options)
-    return made
-
-
-def _given(taxonomy: Path | str | None) -> dict[str, str]:
-    """The material that a person gives, by kind."""
-    if taxonomy is None:
-        return {}
-    try:
-        return {"taxonomy": Path(taxonomy).read_text(encoding="utf-8")}
-    except (OSError, UnicodeDecodeError) as error:
-        raise UsageError(f"The taxonomy {taxonomy} cannot be read: {error}.") from None
-
-
-def _choices(model: str | Sequence[str], options: dict[str, Any]) -> Choices:
-    subjects = (model,) if isinstance(model, str) else tuple(dict.fromkeys(model))
-    named = {"language": "languages", "mode": "modes"}
-    for short, plural in named.items():
-        if short in options:
-            value = options.pop(short)
-            options[plural] = (value,) if isinstance(value, str) else tuple(value)
-    made: Choices = _made(Choices, options, subjects=subjects)
-    return made
-
-
-def _made(kind: type[Any], options: dict[str, Any], **fixed: Any) -> Any:
-    """Takes out of `options` what the dataclass has fields for."""
-    names = {f.name for f in fields(kind)} - set(fixed)
-    return kind(**fixed, **{name: options.pop(name) for name in list(options) if name in names})
-
-
-def _refuse_rest(options: Mapping[str, Any]) -> None:
-    if options:
-        known = [f.name for kind in (Choices, Limits, Connect) for f in fields(kind)]
-        from .errors import UnknownName
-
-        raise UnknownName("option", next(iter(options)), known)

@@ -111,7 +111,7 @@ def _groups(protocol: Protocol, measure: MeasureSpec, cells: list[Row]) -> Itera
 
 
 def _sides(measure: MeasureSpec, cells: list[Row]) -> tuple[int, list[Row]]:
-    """2 where a level is held against a baseline over the same items, else 1; and the cells of all sides together.
+    """2 where a level is held against a baseline over the same items, else 1; and the cells of these sides together.
 
     Of a measure with controls twice the tested cells: each control has as many, whether or not items share it.
     """
@@ -119,7 +119,10 @@ def _sides(measure: MeasureSpec, cells: list[Row]) -> tuple[int, list[Row]]:
     if "controls" in contrast:
         controls = contrast["controls"].split(SEVERAL)
         return 2, 2 * [cell for cell in cells if cell[contrast["factor"]] not in controls]
-    return (2 if "level" in contrast else 1), cells
+    if "level" not in contrast:
+        return 1, cells
+    compared = {contrast["level"], contrast["baseline"]}
+    return 2, [cell for cell in cells if compared & set(cell[contrast["factor"]].split(SEVERAL))] or cells
 
 
 def _row(protocol: Protocol, measure: MeasureSpec, mode: Mode, language: str, group: dict[str, str], cells: list[Row],
@@ -133,7 +136,9 @@ def _row(protocol: Protocol, measure: MeasureSpec, mode: Mode, language: str, gr
     )
     if measure.kind in ("divergence", "from_base", "between_groups"):
         return _divergence(row, measure, cells, samples)
-    if measure.kind not in ("share", "odds", "difference", "ratio", "effect"):
+    if measure.kind in ("mean", "mean_difference", "reference_slope"):
+        return replace(row, note="depends on how far items spread: see `detectable` after a small run")
+    if measure.kind not in ("share", "odds", "difference", "ratio", "effect", "from_reference"):
         return replace(row, note=f"a {measure.kind} has no detectable difference of its own")
     units, share = _units(row, protocol, mode, icc), _share(measure)
     if units.clusters < 2:

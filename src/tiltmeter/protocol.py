@@ -77,6 +77,8 @@ class MeasureSpec:
     expected: {factor: {level: value}}: the one value that counts as a hit at each level of a factor.
     figure:   its drawing, a name in FIGURES, or several with | between; a forest plot is of headlines and contrasts only.
     band:     {low, high, text}: shaded in its forest plot, such as the four-fifths band.
+    family:   tests of all measures and groupings of one family are adjusted together; "" for each grouping by itself.
+    reference: what shares are held against: a column with a share for each item, or {value: share} of the whole.
     """
 
     name: str
@@ -95,8 +97,20 @@ class MeasureSpec:
     text: str = ""
     figure: str = "forest"
     band: Mapping[str, Any] | None = None
+    family: str = ""
     over: tuple[str, ...] = ()
     expected: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
+    reference: str | Mapping[str, float] = ""
+
+    def __post_init__(self) -> None:
+        """A number has the unit of its attribute (words, a score) where none is named."""
+        if self.unit == "share" and self.kind in ("mean", "mean_difference", "reference_slope"):
+            object.__setattr__(self, "unit", "slope" if self.kind == "reference_slope" else self.attribute)
+
+    @property
+    def signed(self) -> bool:
+        """Whether its values are differences, which have a sign."""
+        return self.contrast is not None or self.kind == "from_reference"
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,6 +140,8 @@ class Protocol:
     defaults: {factor: levels} that are asked where a run does not name others.
     apart:    factors whose levels are never pooled where a run holds several.
     tally:    a factor by whose levels `plan` counts the prompts, "" for none.
+    thresholds: bounds on measures (bounds.py); a run whose estimates show one ends with exit code 3.
+    definition: {declared: what its file says, files: the text of each data file}, from which it can be declared again.
     """
 
     name: str
@@ -144,12 +160,15 @@ class Protocol:
     citation: str = ""
     departures: tuple[str, ...] = ()
     limits: tuple[str, ...] = ()
+    guidelines: tuple[str, ...] = ()
     crosstab: Mapping[str, Any] = field(default_factory=dict)
     defaults: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     apart: tuple[str, ...] = ()
     tally: str = ""
+    thresholds: tuple[str, ...] = ()
     inline: tuple[str, ...] = ()
     source: str = ""
+    definition: Mapping[str, Any] = field(default_factory=dict, compare=False, repr=False)
 
     @cached_property
     def cells(self) -> list[Row]:

@@ -1,20 +1,24 @@
 """Name → object. Short tables, looked at without importing what they name; other packages add to them by entry points.
 
 A package adds a protocol with the entry-point group `tiltmeter.protocols` (name → a path or a module with a
-`protocol.toml`), a model kind with `tiltmeter.models`, an instrument kind with `tiltmeter.instruments`, what
-`tiltmeter import` reads for a protocol with `tiltmeter.importers`.
+`protocol.toml`), a model kind with `tiltmeter.models`, an instrument kind with `tiltmeter.instruments`, a kind of measure with
+`tiltmeter.measures`, what `tiltmeter import` reads for a protocol with `tiltmeter.importers`.
 """
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Iterable
 from importlib import import_module
 from pathlib import Path
 from typing import Any
 
+from . import loading, schema
 from .errors import ProtocolError, UnknownName
 from .loading import load
+from .positions import Place
 from .protocol import Protocol
+from .tables import Beside
 
 PROTOCOLS = ("dialogues", "gramvis", "protext", "roles", "soda", "words")
 MODELS = {
@@ -62,18 +66,24 @@ INSTRUMENTS = {
     "picks": "tiltmeter.instruments.picks:Picks",
     "dialogue": "tiltmeter.instruments.dialogue:DialogueForm",
     "judge": "tiltmeter.instruments.judge:ChoiceJudge",
-    "pronouns": "tiltmeter.protocols.protext.rewrites:Rewrites",
-    "pronoun_judge": "tiltmeter.protocols.protext.judge:PronounJudge",
+    "rewrite": "tiltmeter.instruments.rewrites:Rewrites",
+    "rewrite_judge": "tiltmeter.instruments.rewrites.judge:RewriteJudge",
     "panel": "tiltmeter.instruments.panel:Panel",
     "revision": "tiltmeter.instruments.revision:Revision",
     "negotiation": "tiltmeter.instruments.negotiation:Negotiation",
     "attributes": "tiltmeter.instruments.attributes:Attributes",
+    "lexicon": "tiltmeter.instruments.lexicon:Lexicon",
+    "length": "tiltmeter.instruments.length:Length",
+    "pronouns": "tiltmeter.instruments.pronoun_use:PronounUse",
+    "colour": "tiltmeter.instruments.picture_colour:PictureColour",
+    "rubric": "tiltmeter.instruments.rubric:Rubric",
 }
 IMPORTERS = {
     "gramvis": "tiltmeter.protocols.gramvis.counts:read",
     "soda": "tiltmeter.protocols.soda.labels:rows",
 }
 _HOME = Path(__file__).parent / "protocols"
+_DECLARED: dict[str, Protocol] = {}  # those that were declared in this process, by name
 
 
 def _entry_points(group: str) -> dict[str, Any]:
@@ -86,17 +96,47 @@ def protocol_names() -> list[str]:
     return sorted({*PROTOCOLS, *_entry_points("protocols")})
 
 
-def protocol(name: str) -> Protocol:
-    """A protocol by its name, or by the path of its file (anything that ends in .toml)."""
+def protocol(name: str | Protocol) -> Protocol:
+    """A protocol by its name, by the path of its file (anything that ends in .toml), or as it was declared in Python."""
+    if isinstance(name, Protocol):
+        return name
     if name.endswith(".toml"):
-        return load(Path(name))
+        return load(Path(name), instrument)
     if name in PROTOCOLS:
-        return load(_HOME / name / "protocol.toml")
+        return load(_HOME / name / "protocol.toml", instrument)
+    if name in _DECLARED:
+        return _DECLARED[name]
     extra = _entry_points("protocols")
     if name in extra:
         found = extra[name].load()
-        return load(Path(getattr(found, "__file__", found)).parent / "protocol.toml")
-    raise UnknownName("protocol", name, protocol_names(), "Type: tiltmeter ls")
+        return load(Path(getattr(found, "__file__", found)).parent / "protocol.toml", instrument, PROTOCOLS)
+    raise UnknownName("protocol", name, [*protocol_names(), *_DECLARED], "Type: tiltmeter ls")
+
+
+def declare(**keys: Any) -> Protocol:
+    """A protocol from the keys of a file (docs/adding-a-protocol.md): tables, instruments and measures as lists of dicts,
+    modes and variants as dicts of dicts. A data frame may stand for a table. Data files are looked for in this folder.
+
+    Raises ProtocolError, which says what to write. In this process the name stands for it (`planted:protocol=NAME`).
+    """
+    try:
+        data = json.loads(json.dumps(keys, default=_rows))
+    except (TypeError, ValueError) as error:
+        raise ProtocolError(
+            f"Protocol(…): {error}. Give texts, numbers, lists and dicts, as a file has them."
+        ) from None
+    made = loading.declare(data, Beside(Path()), Place("Protocol(…)", "", data), instrument, protocol_names())
+    _DECLARED[made.name] = made
+    return made
+
+
+def _rows(value: Any) -> Any:
+    """A frame of polars or pandas as a table."""
+    if hasattr(value, "to_dicts"):
+        return {"rows": value.to_dicts()}
+    if hasattr(value, "to_dict"):
+        return {"rows": value.to_dict("records")}
+    raise TypeError(f"{type(value).__name__} is nothing that a file can hold")
 
 
 def model(name: str, **options: Any) -> Any:
@@ -110,7 +150,21 @@ def instrument(kind: str, name: str = "") -> Callable[..., Any]:
     try:
         return _find(INSTRUMENTS, "instruments", kind, "instrument kind")
     except UnknownName as error:
-        raise ProtocolError(f"instrument {name}: {error}") from None
+        raise ProtocolError(f"instrument {name}: {error}" if name else str(error)) from None
+
+
+def schema_for_editors() -> dict[str, Any]:
+    """JSON Schema of a protocol's file, with every kind of instrument that it can name."""
+    found: dict[str, Any] = {name: instrument(name) for name in _names(INSTRUMENTS, _entry_points("instruments"))}
+    return schema.editor({name: kind for name, kind in found.items() if not kind.beside})
+
+
+def measure(kind: str, name: str = "") -> Callable[..., Any]:
+    """A kind of measure that another package brings; those that ship are in `analyse.kinds.KINDS`."""
+    try:
+        return _find({}, "measures", kind, "kind of measure")
+    except UnknownName as error:
+        raise ProtocolError(f"measure {name}: {error}") from None
 
 
 def importer(protocol: str) -> Callable[..., Any]:

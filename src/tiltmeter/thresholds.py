@@ -1,9 +1,7 @@
-"""`--fail-if "effect > 0.1"`: a bound on a measure, and what the estimates say of it. Pure.
+"""What the estimates say of a threshold (bounds.py). Pure.
 
-    MEASURE[@FACTOR=LEVEL,…] OP NUMBER      OP is >, >=, < or <=; |MEASURE| is the distance from 0 in either direction
-
-It speaks of the rows of that measure whose condition has all these levels; without any, of the rows over the whole, or where
-there are none, of the rows of the measure's first grouping. Where gold corrects a row, the corrected one counts.
+A threshold speaks of the rows of its measure whose condition has all its levels; without any, of the rows over the whole, or
+where there are none, of the rows of the measure's first grouping. Where gold corrects a row, the corrected one counts.
 
 A row *shows* the bound where its whole interval fulfils it, *clears* it where no part does, and is inconclusive between. With
 m rows each interval is widened from its confidence 1-α to 1-α/m (Bonferroni; each end by the ratio of the t quantiles at
@@ -16,14 +14,12 @@ from __future__ import annotations
 
 import math
 import operator
-import re
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
 from .analyse.corrected import CORRECTED
-from .errors import UnknownName, UsageError
-from .protocol import Protocol
+from .bounds import Threshold
 from .records import Estimate
 from .stats.quantiles import normal_quantile, t_quantile
 
@@ -33,22 +29,6 @@ Word = Literal["shown", "inconclusive", "cleared"]
 OPERATORS: dict[str, Callable[[float, float], bool]] = {
     ">=": operator.ge, "<=": operator.le, ">": operator.gt, "<": operator.lt,
 }  # fmt: skip
-_FORM = re.compile(
-    r"\s*(\|?)\s*(\w+)\s*(?:@(.+?))?\s*(\|?)\s*(>=|<=|>|<)\s*([-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?)\s*"
-)
-EXAMPLE = 'Type for instance: --fail-if "share_she > 0.6" or --fail-if "|order_effect@language=en| > 0.1"'
-
-
-@dataclass(frozen=True, slots=True)
-class Threshold:
-    """A bound on a measure at some levels; `either`: on its distance from 0."""
-
-    text: str
-    measure: str
-    condition: tuple[tuple[str, str], ...]
-    sign: str
-    number: float
-    either: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,43 +53,6 @@ class Outcome:
         return (
             f"{self.threshold.text}: {said} for {row.subject} by {row.instrument} ({about}): {number}{ends}{kind}{why}"
         )
-
-
-def parse(text: str) -> Threshold:
-    """UsageError where it is not of the form."""
-    found = _FORM.fullmatch(text)
-    if not found or bool(found[1]) != bool(found[4]):
-        raise UsageError(f"'{text}' is no threshold. {EXAMPLE}")
-    levels = []
-    for part in filter(None, (found[3] or "").split(",")):
-        factor, equals, level = (piece.strip() for piece in part.partition("="))
-        if not equals or not factor or not level:
-            raise UsageError(f"'{part}' in '{text}' is no FACTOR=LEVEL. {EXAMPLE}")
-        levels.append((factor, level))
-    return Threshold(text.strip(), found[2], tuple(levels), found[5], float(found[6]), bool(found[1]))
-
-
-def check(threshold: Threshold, protocol: Protocol) -> None:
-    """Refuses, before anything is asked, a measure or a factor that the protocol does not have."""
-    names = [measure.name for measure in protocol.measures]
-    if threshold.measure not in names and not threshold.measure.startswith(("outcome_rate", "captured_mass")):
-        raise UnknownName(f"measure of {protocol.name}", threshold.measure, names)
-    spec = next((measure for measure in protocol.measures if measure.name == threshold.measure), None)
-    for factor, level in threshold.condition:
-        own = (
-            *protocol.factors,
-            "mode",
-            "subject",
-            "instrument",
-            *([spec.attribute] if spec else []),
-            "attribute",
-            "outcome",
-        )
-        if factor not in own:
-            raise UnknownName(f"factor of {protocol.name}", factor, own)
-        levels = protocol.modes if factor == "mode" else protocol.levels.get(factor)
-        if levels is not None and level not in levels:
-            raise UnknownName(f"{factor} of {protocol.name}", level, levels)
 
 
 def judge(threshold: Threshold, estimates: Sequence[Estimate]) -> list[Outcome]:

@@ -13,7 +13,8 @@ from .. import __version__
 from ..errors import TiltmeterError, UnknownName
 
 VERBS = {
-    "ls": "What there is: protocols, model kinds, instruments.",
+    "init": "Write a protocol of your own to start from: one file, commented.",
+    "ls": "What there is: protocols, examples, model kinds, instruments.",
     "show": "What a protocol measures, cites and departs from.",
     "plan": "What a run would ask, before it does.",
     "run": "Run an audit: all stages; again = resume.",
@@ -21,6 +22,7 @@ VERBS = {
     "analyse": "Compute the estimates of a run again.",
     "report": "Write the report of a run.",
     "explore": "Look at the outputs of runs, with their labels beside them.",
+    "annotate": "Label a sample of a run's outputs in the browser; decide where people disagree.",
     "import": "Make a run of outputs, labels or counts that exist already; take in what people said.",
     "validate": "Judges against people; what people are to annotate.",
     "compare": "Runs of one protocol against one another: subjects, dates, prompts.",

@@ -21,9 +21,9 @@ MARKS = {True: "ok     ", False: "WRONG  ", None: "–      "}
 @as_json
 def command(models: tuple[str, ...], call: bool, as_json: bool, **options: Any) -> int:
     """What is installed, reachable and missing, and what to type. Exit code 1 where something asked for is missing."""
-    from .. import api, checkup
+    from .. import arguments, checkup
 
-    found = checkup.look(models, call=call, connect=api.connect(split(options)))
+    found = checkup.look(models, call=call, connect=arguments.connect(split(options)))
     if as_json:
         click.echo(
             json.dumps(

@@ -8,25 +8,26 @@ from pathlib import Path
 import click
 from rich.console import Console
 
-from .. import injection, served, thresholds
+from .. import bounds, injection, served, thresholds
 from ..api import Run
+from ..bounds import Threshold
 from ..limits import Tally
 from ..protocol import Protocol
 from ..records import UNRESOLVED, Estimate
 from ..store import Store
-from ..thresholds import Threshold
 
 
-def bounds(texts: Sequence[str], protocol: Protocol) -> list[Threshold]:
+def wanted(texts: Sequence[str], protocol: Protocol) -> list[Threshold]:
     """The thresholds that a pipeline named, refused where the protocol has no such measure or level."""
-    found = [thresholds.parse(text) for text in texts]
+    found = [bounds.parse(text) for text in texts]
     for threshold in found:
-        thresholds.check(threshold, protocol)
+        bounds.check(threshold, protocol)
     return found
 
 
-def held(found: Sequence[Threshold], estimates: Sequence[Estimate]) -> int:
-    """Says of each threshold what the estimates show; the exit code of all together."""
+def held(named: Sequence[Threshold], protocol: Protocol, estimates: Sequence[Estimate]) -> int:
+    """Says of each threshold, the protocol's own and those named, what the estimates show; the exit code of all together."""
+    found = (*wanted(protocol.thresholds, protocol), *named)
     outcomes = [(threshold, thresholds.judge(threshold, estimates)) for threshold in found]
     for threshold, rows in outcomes:
         if not rows:
@@ -42,6 +43,7 @@ def finish(run: Run, tallies: Mapping[str, Tally], variant: str, as_json: bool, 
     """Prints what was found and writes the page; the exit code is 1 where trials went unanswered, else that of thresholds."""
     from ..analyse import cautions
     from ..report import content, data, html, terminal
+    from ..report.parts import alone
 
     estimates = run.analyse(variant)
     for note in run.notes:
@@ -54,7 +56,7 @@ def finish(run: Run, tallies: Mapping[str, Tally], variant: str, as_json: bool, 
     for warning in _unread(estimates):
         click.echo(f"warning: {warning}", err=True)
     if page is not None:
-        html.write_html(built, page)
+        html.write_html(alone(built), page)
     if as_json:
         click.echo(data.as_json(built.run_info, estimates))
     elif as_csv:
@@ -63,7 +65,7 @@ def finish(run: Run, tallies: Mapping[str, Tally], variant: str, as_json: bool, 
         terminal.print_table(built, Console())
     if page is not None:
         click.echo(f"report: {page}", err=True)
-    return _said(tallies) or held(fail_if, estimates)
+    return _said(tallies) or held(fail_if, run.protocol, estimates)
 
 
 def _unread(estimates: Sequence[Estimate]) -> Iterator[str]:

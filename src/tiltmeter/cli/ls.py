@@ -1,4 +1,4 @@
-"""tiltmeter ls [models]"""
+"""tiltmeter ls [models|examples]"""
 
 from __future__ import annotations
 
@@ -6,23 +6,28 @@ import json
 
 import click
 
-from .. import registry
+from .. import registry, starting
 from .options import as_json
 
 
 @click.command()
-@click.argument("what", type=click.Choice(["all", "models"]), default="all", metavar="[models]")
+@click.argument("what", type=click.Choice(["all", "models", "examples"]), default="all", metavar="[models|examples]")
 @as_json
 def command(what: str, as_json: bool) -> None:
-    """What there is: protocols, model kinds, instruments; with `models`, the table of models with prices and ends."""
+    """What there is: protocols, examples, model kinds, instruments; `models`: the table of models with prices and ends."""
     if what == "models":
         _models(as_json)
+        return
+    if what == "examples":
+        for name, question in starting.examples().items():
+            click.echo(f"{name:12} {question}")
         return
     protocols = [registry.protocol(name) for name in registry.protocol_names()]
     if as_json:
         listed = {
             "protocols": [{"name": p.name, "version": p.version, "title": p.title, "languages": p.languages,
                            "modes": list(p.modes)} for p in protocols],
+            "examples": sorted(starting.examples()),
             "models": sorted(registry.MODELS),
             "instruments": sorted(registry.INSTRUMENTS),
         }  # fmt: skip
@@ -31,6 +36,9 @@ def command(what: str, as_json: bool) -> None:
     click.echo("Protocols (tiltmeter show NAME)")
     for p in protocols:
         click.echo(f"  {p.name:12} {p.title} [{', '.join(p.languages) or '–'}; {', '.join(p.modes)}]")
+    click.echo("Examples to start from (tiltmeter init FILE --example NAME)")
+    for name, question in starting.examples().items():
+        click.echo(f"  {name:12} {question}")
     click.echo("Model kinds (--model KIND:NAME)")
     for kind, text in registry.MODEL_TEXT.items():
         click.echo(f"  {kind:12} {text}")

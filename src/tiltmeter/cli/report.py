@@ -1,4 +1,4 @@
-"""tiltmeter report RUN"""
+"""tiltmeter report RUN [RUN …]"""
 
 from __future__ import annotations
 
@@ -8,18 +8,23 @@ from .options import fail_if, variant
 
 
 @click.command()
-@click.argument("run", type=click.Path(file_okay=False))
+@click.argument("run", nargs=-1, required=True, type=click.Path(file_okay=False))
 @click.option(
-    "--out", type=click.Path(dir_okay=False), help="Where to; RUN/report.html otherwise. An end of .md writes Markdown."
+    "--out",
+    type=click.Path(dir_okay=False),
+    help="Where to; RUN/report.html otherwise, of several report.html here. An end of .md writes Markdown.",
 )
 @variant
 @fail_if
-def command(run: str, out: str | None, variant: str, fail_if: tuple[str, ...]) -> int:
-    """Write the report of a run."""
-    from .. import api
-    from .ending import bounds, held
+def command(run: tuple[str, ...], out: str | None, variant: str, fail_if: tuple[str, ...]) -> int:
+    """Write the report of a run, or one page of several."""
+    from .. import api, thresholds
+    from .ending import held, wanted
 
-    found = api.load(run)
-    named = bounds(fail_if, found.protocol)
-    click.echo(f"report: {found.report(out, variant)}")
-    return held(named, found.analyse(variant)) if named else 0
+    found = [api.load(folder) for folder in run]
+    named = [wanted(fail_if, one.protocol) for one in found]
+    target = out or (found[0].folder / "report.html" if len(found) == 1 else "report.html")
+    click.echo(f"report: {api.report(*run, path=target, variant=variant)}")
+    codes = [held(own, one.protocol, one.analyse(variant)) for one, own in zip(found, named, strict=True)
+             if own or one.protocol.thresholds]  # fmt: skip
+    return thresholds.FAILED if thresholds.FAILED in codes else max(codes, default=0)

@@ -24,10 +24,10 @@ def command(protocol: str, models: tuple[str, ...], judges: tuple[str, ...], out
             fail_if: tuple[str, ...], as_json: bool, **options: Any) -> int:  # fmt: skip
     """Run an audit: all stages; again = resume."""
     from .. import api, registry
-    from .ending import bounds, finish
+    from .ending import finish, wanted
     from .progress import shown
 
-    named = bounds(fail_if, registry.protocol(protocol)) if fail_if else []
+    named = wanted(fail_if, registry.protocol(protocol)) if fail_if else []
     with shown() as (watch, tallies):
         found = api.run(protocol, models, out, judge=judges, watch=watch, **split(options))
     return finish(found, tallies, variant, as_json, Path(out) / "report.html", fail_if=named)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import click
 
-from .. import planning, registry
+from .. import matching, planning, registry
 from ..protocol import Protocol, crosstab
 
 
@@ -37,6 +37,7 @@ def command(protocol: str, prompts: int) -> None:
     click.echo("\nPrompts, for instance:")
     for cell in asked[:prompts]:
         click.echo(f"  {declared.words(cell)}")
+    _list("Held against each other", [matching.sentence(row) for row in matching.matched(declared)])
     _list("Departs from the paper", declared.departures)
     _list("Variants", [f"{name}: {variant.text}" for name, variant in declared.variants.items() if variant.text])
     _list("Limits", declared.limits)
