@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from tiltmeter import api, gold, registry, validation
+from tiltmeter import api, goldfile, registry, validation
 from tiltmeter.analyse import estimates
 from tiltmeter.cli import main
 from tiltmeter.errors import UsageError
@@ -178,7 +178,7 @@ def api_sheet(run: Made, labels: list[Label], tmp_path: Path, number: int) -> No
     truth = {label.output: label.value for label in labels}
     sheet.write_sheet(sheet.draw(run.store, ROLES, number), tmp_path / "sheet.csv")
     rows = [{**row, "value": truth[row["output"]], "annotator": "ann"} for row in read(tmp_path / "sheet.csv")]
-    gold.take_in(run.store, ROLES, write(tmp_path / "gold.csv", *rows))
+    goldfile.take_in(run.store, ROLES, write(tmp_path / "gold.csv", *rows))
 
 
 @pytest.mark.parametrize(

@@ -1,31 +1,26 @@
-"""What people say of outputs: taking it in, and setting it beside what judges said.
+"""What people say of outputs, set beside what judges said (goldfile.py takes in files of it).
 
 Gold is stored as labels of annotators `human:NAME`. A later answer of the same person counts in place of an earlier one;
-both are kept. `weight` of such a label is 1/(the probability that its output was picked), as the sheet says.
+both are kept. `weight` of such a label is 1/(the probability that its output was picked), as the sheet says. What somebody
+decided where people disagreed is a label of `human:NAME (adjudicated)`, and counts in place of what they said.
 """
 
 from __future__ import annotations
 
-import csv
-import io
 import json
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
-from hashlib import sha256
-from pathlib import Path
+from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 from . import registry
-from .errors import UnknownName, UsageError
 from .protocol import EVERY, Protocol
-from .records import OUTCOMES, Label
-from .store import Store, now
+from .records import OUTCOMES
+from .store import Store
 
 HUMAN = "human:"
-NAMELESS = "gold"  # the person, where a file names none
+ADJUDICATED = " (adjudicated)"  # ends the annotator of a decision where people disagreed
 VOTE = "_vote"  # ends the attribute of a panel's single votes
-SAMPLE, GOLD = "gold_sample", "gold"  # kinds of artefacts
+SAMPLE = "gold_sample"  # kind of the artefacts that hold what was drawn
 FEW = 10  # gold labels below which nothing is corrected (stats/correction.py)
 LEVELS = 12  # of a factor that makes conditions; more are items, not conditions
 ANSWERED = 0.9  # of a sample that must be annotated for it to count as random
@@ -45,17 +40,6 @@ class Pair(NamedTuple):
     weight: float
 
 
-@dataclass(frozen=True, slots=True)
-class Added:
-    """What an import did. blank: rows of a sheet without a value; replaced: answers that take the place of earlier ones."""
-
-    labels: int
-    replaced: int
-    blank: int
-    annotators: tuple[str, ...]
-    warnings: tuple[str, ...]
-
-
 # what gold may say
 
 
@@ -63,8 +47,26 @@ def attributes(protocol: Protocol) -> tuple[str, ...]:
     return tuple(dict.fromkeys(name for spec in protocol.instruments for name in (spec.attribute, *spec.also)))
 
 
+def known_attributes(store: Store, protocol: Protocol) -> tuple[str, ...]:
+    """Those of the protocol, and those that the run's labels have beside them (what a judge found out)."""
+    seen = (row[0] for row in store.rows("SELECT DISTINCT attribute FROM labels ORDER BY 1"))
+    return tuple(dict.fromkeys((*attributes(protocol), *(name for name in seen if not name.endswith(VOTE)))))
+
+
+def with_several(store: Store) -> set[str]:
+    """Attributes of which some output has several values, and which are no gold for that reason."""
+    query = f"SELECT DISTINCT attribute FROM labels WHERE current AND position > 0 AND attribute NOT LIKE '%{VOTE}'"
+    return {row[0] for row in store.rows(query)}
+
+
+def machines(store: Store) -> set[str]:
+    """The annotators of a run that are no people, and the models that it asked."""
+    query = f"SELECT DISTINCT annotator FROM labels WHERE annotator NOT LIKE '{HUMAN}%'"
+    return {row[0] for row in (*store.rows(query), *store.rows("SELECT DISTINCT model FROM calls"))}
+
+
 def values_of(store: Store, protocol: Protocol, attribute: str) -> tuple[str, ...]:
-    """The list of an attribute: what measures name, what its instrument is set to, what annotators of the run said, and
+    """The list of an attribute: what measures name, what its instrument can say, what annotators of the run said, and
     the values that stand for no answer.
     """
     found: dict[str, None] = {}
@@ -72,12 +74,12 @@ def values_of(store: Store, protocol: Protocol, attribute: str) -> tuple[str, ..
         if measure.attribute == attribute:
             found |= dict.fromkeys(value for value in (*measure.among, *measure.values) if value != EVERY)
     for spec in protocol.instruments:
+        listed = registry.instrument(spec.kind, spec.name).values(spec).get(attribute, ())  # type: ignore[attr-defined]
+        found |= dict.fromkeys(sorted(listed) if isinstance(listed, set | frozenset) else listed)
         if spec.attribute == attribute:
-            for name in ("words", "topics"):
-                found |= dict.fromkeys(spec.settings[name] if isinstance(spec.settings.get(name), Mapping) else ())
-            for forms in spec.settings.get("forms", {}).values():
-                found |= dict.fromkeys(forms if isinstance(forms, Mapping) else ())
-        found |= dict.fromkeys(spec.settings.get("lists", {}).get(attribute, ()))
+            found |= dict.fromkeys(spec.settings.get("topics", ()))
+        lists = spec.settings.get("lists")
+        found |= dict.fromkeys(lists.get(attribute, ()) if isinstance(lists, Mapping) else ())
     query = (
         f"SELECT DISTINCT value FROM labels WHERE current AND attribute=? AND annotator NOT LIKE '{HUMAN}%' ORDER BY 1"
     )
@@ -96,160 +98,6 @@ def conditions(protocol: Protocol) -> tuple[str, ...]:
                  and len(protocol.levels[name]) <= LEVELS)  # fmt: skip
 
 
-# import
-
-
-def take_in(store: Store, protocol: Protocol, path: Path | str) -> Added:
-    """Reads a CSV or JSON-lines file of gold and stores it. Nothing is stored where a row is refused.
-
-    Columns: output (or trial, id), value; attribute, annotator, weight where they are not the first instrument's, `gold`, 1.
-    UsageError: a file or row that cannot be used. UnknownName: an attribute or a value that is not on the list.
-    """
-    path = Path(path)
-    rows = _read(path)
-    lists = _Lists(store, protocol)
-    labels = [_label(lists, f"{path.name}, line {number}", row) for number, row in rows if _cell(row, "value")]
-    _refuse_outputs(store, protocol, path.name, labels)
-    if not labels:
-        raise UsageError(f"{path.name} has no value in any row. Fill in the column 'value'.")
-    drawn = drawn_weights(store)
-    weights = {**drawn, **dict(_weights(path.name, rows))}
-    query = (
-        f"SELECT output, annotator, attribute, value, weight FROM labels WHERE current AND annotator LIKE '{HUMAN}%'"
-    )
-    held: dict[tuple[str, ...], tuple[str, float]] = {tuple(row[:3]): (row[3], row[4]) for row in store.rows(query)}
-    replaced, added = 0, 0
-    for batch in _rounds(label._replace(weight=weights.get(label.output, 1.0)) for label in labels):
-        new = [label for label in batch if held.get(label[:3]) != (label.value, label.weight)]
-        replaced += sum(label[:3] in held for label in new)
-        added += len(new)
-        store.supersede(new)
-        held |= {label[:3]: (label.value, label.weight) for label in new}
-    people = tuple(dict.fromkeys(label.annotator for label in labels))
-    digest = sha256(path.read_bytes()).hexdigest()
-    told = {"file": path.name, "sha256": digest, "annotators": people, "labels": added, "drawn": _how(store, labels),
-            "date": now()}  # fmt: skip
-    store.keep(GOLD, digest[:16], json.dumps(told, ensure_ascii=False))
-    return Added(added, replaced, len(rows) - len(labels), people, tuple(_warnings(store, labels)))
-
-
-def _read(path: Path) -> list[tuple[int, dict[str, Any]]]:
-    """Numbered rows of a file in UTF-8."""
-    try:
-        text = path.read_text(encoding="utf-8-sig")
-        if path.suffix == ".jsonl":
-            return [(n, dict(json.loads(line))) for n, line in enumerate(text.split("\n"), 1) if line.strip()]
-        return list(enumerate(csv.DictReader(io.StringIO(text, newline=""), strict=True), 2))
-    except FileNotFoundError:
-        raise UsageError(f"There is no file {path}.") from None
-    except (OSError, ValueError, TypeError, csv.Error) as error:
-        raise UsageError(f"{path.name} cannot be read as CSV or JSON lines in UTF-8: {error}") from None
-
-
-def _cell(row: Mapping[str, Any], *names: str) -> str:
-    """The first of some columns that says something."""
-    return next((str(row[name]).strip() for name in names if row.get(name) not in (None, "")), "")
-
-
-class _Lists:
-    """What a row may name: attributes, their values, and no annotator that is a machine."""
-
-    def __init__(self, store: Store, protocol: Protocol) -> None:
-        self._store, self._protocol = store, protocol
-        self.default = protocol.instruments[0].attribute
-        seen = (row[0] for row in store.rows("SELECT DISTINCT attribute FROM labels ORDER BY 1"))
-        self.attributes = dict.fromkeys((*attributes(protocol), *(name for name in seen if not name.endswith(VOTE))))
-        query = f"SELECT DISTINCT annotator FROM labels WHERE annotator NOT LIKE '{HUMAN}%'"
-        self.machines = {row[0] for row in (*store.rows(query), *store.rows("SELECT DISTINCT model FROM calls"))}
-        self._values: dict[str, tuple[str, ...]] = {}
-
-    def values(self, attribute: str) -> tuple[str, ...]:
-        if attribute not in self._values:
-            self._values[attribute] = values_of(self._store, self._protocol, attribute)
-        return self._values[attribute]
-
-
-def _label(lists: _Lists, where: str, row: Mapping[str, Any]) -> Label:
-    """One row, checked against the lists of the run."""
-    output, value = _cell(row, "output", "trial", "id"), _cell(row, "value")
-    if not output:
-        raise UsageError(f"{where}: no output is named. Needed: a column 'output' with the id of a trial, and 'value'.")
-    attribute = _cell(row, "attribute") or lists.default
-    if attribute not in lists.attributes:
-        raise UsageError(f"{where}: {UnknownName('attribute', attribute, lists.attributes)}")
-    name = _cell(row, "annotator") or NAMELESS
-    if name in lists.machines or (":" in name and name.partition(":")[0] in registry.MODELS):
-        raise UsageError(f"{where}: {name} is a model or an instrument. Gold is what people said; what a judge says of "
-                         "itself shows nothing of its errors.")  # fmt: skip
-    if value not in lists.values(attribute):
-        raise UsageError(f"{where}: {UnknownName(f'value of {attribute}', value, lists.values(attribute))}")
-    return Label(output, name if name.startswith(HUMAN) else HUMAN + name, attribute, value)
-
-
-def _refuse_outputs(store: Store, protocol: Protocol, file: str, labels: Sequence[Label]) -> None:
-    """Outputs that do not exist or have no text, and attributes that have several values an output."""
-    modes = dict(store.rows("SELECT o.trial, t.mode FROM outputs o JOIN trials t ON t.id = o.trial"))
-    missing = list(dict.fromkeys(label.output for label in labels if label.output not in modes))
-    if missing:
-        raise UsageError(f"{file}: {len(missing)} outputs are not in this run: {', '.join(missing[:3])}"
-                         f"{', …' if len(missing) > 3 else ''}. Their ids are in: tiltmeter export RUN")  # fmt: skip
-    read = {name for name, mode in protocol.modes.items() if mode.logprobs}
-    several = {row[0] for row in store.rows(
-        f"SELECT DISTINCT attribute FROM labels WHERE current AND position > 0 AND attribute NOT LIKE '%{VOTE}'")}  # fmt: skip
-    for label in labels:
-        if modes[label.output] in read:
-            raise UsageError(
-                f"{file}: {label.output} was read from probabilities; it has no text that a person could judge."
-            )
-        if label.attribute in several:
-            raise UsageError(
-                f"{file}: {label.attribute} has several values an output, and gold is one value an output."
-            )
-
-
-def _weights(file: str, rows: Sequence[tuple[int, Mapping[str, Any]]]) -> Iterator[tuple[str, float]]:
-    """(output, weight) where a row has one."""
-    for number, row in rows:
-        text = _cell(row, "weight")
-        try:
-            weight = float(text or 1)
-        except ValueError:
-            weight = -1.0
-        if not 0 < weight < float("inf"):
-            raise UsageError(f"{file}, line {number}: the weight '{text}' is no number above 0. It is 1 divided by the "
-                             "probability that the output was picked.")  # fmt: skip
-        if text:
-            yield _cell(row, "output", "trial", "id"), weight
-
-
-def _rounds(labels: Iterable[Label]) -> list[list[Label]]:
-    """Labels in batches that hold each output, person and attribute once, so that a later answer replaces an earlier one."""
-    rounds: list[list[Label]] = []
-    seen: Counter[tuple[str, str, str]] = Counter()
-    for label in labels:
-        key = (label.output, label.annotator, label.attribute)
-        if seen[key] == len(rounds):
-            rounds.append([])
-        rounds[seen[key]].append(label)
-        seen[key] += 1
-    return rounds
-
-
-def _warnings(store: Store, labels: Sequence[Label]) -> Iterator[str]:
-    """Too little gold, or all of one class, for each attribute with all that the run has of it now."""
-    for attribute in dict.fromkeys(label.attribute for label in labels):
-        query = (f"SELECT value, count(DISTINCT output) FROM labels WHERE current AND attribute=? AND annotator LIKE '{HUMAN}%'"
-                 " GROUP BY 1 ORDER BY 2 DESC")  # fmt: skip
-        counts = dict(store.rows(query, (attribute,)))
-        total = sum(counts.values())
-        if len(counts) == 1:
-            yield (f"all {total} gold labels of {attribute} are '{next(iter(counts))}': nothing is known of how often the other "
-                   "values are taken for it, so nothing is corrected. Annotate outputs of every value.")  # fmt: skip
-        elif total < 2 * FEW:
-            yield (f"{total} gold labels of {attribute} say next to nothing of an error rate: at least {FEW} of a value and "
-                   f"{FEW} of the others are needed for a correction to be trusted.")  # fmt: skip
-
-
 # samples, which sheet.py draws
 
 
@@ -262,14 +110,6 @@ def samples(store: Store) -> list[dict[str, Any]]:
 def drawn_weights(store: Store) -> dict[str, float]:
     """Output → weight, of all samples; a later one counts."""
     return {output: weight for one in samples(store) for output, (weight, _) in one["outputs"].items()}
-
-
-def _how(store: Store, labels: Sequence[Label]) -> str:
-    """In words, how the outputs of a file were picked."""
-    drawn = drawn_weights(store)
-    number = len({label.output for label in labels})
-    inside = len({label.output for label in labels if label.output in drawn})
-    return f"{inside} of {number} outputs are of a sample that tiltmeter drew; of the others it is not known"
 
 
 def is_random(store: Store, attribute: str) -> bool:
@@ -291,18 +131,20 @@ def has_gold(store: Store) -> bool:
 
 
 def truths(store: Store) -> dict[tuple[str, str], tuple[str, float]]:
-    """(output, attribute) → what most people said, and the weight. Where two values have as many voices there is none."""
-    said: dict[tuple[str, str], list[tuple[str, float]]] = defaultdict(list)
-    query = (
-        f"SELECT output, attribute, value, weight FROM labels WHERE current AND annotator LIKE '{HUMAN}%' ORDER BY id"
-    )
-    for output, attribute, value, weight in store.rows(query):
-        said[output, attribute].append((value, weight))
+    """(output, attribute) → what was decided by adjudication, else what most people said, and the weight. Where two values
+    have as many voices there is none.
+    """
+    said: dict[tuple[str, str], list[tuple[str, str, float]]] = defaultdict(list)
+    query = (f"SELECT output, attribute, annotator, value, weight FROM labels WHERE current AND annotator LIKE '{HUMAN}%'"
+             " ORDER BY id")  # fmt: skip
+    for output, attribute, *answer in store.rows(query):
+        said[output, attribute].append(tuple(answer))
     found = {}
     for key, answers in said.items():
-        (value, most), *others = Counter(value for value, _ in answers).most_common(2)
+        decided = [answer for answer in answers if answer[0].endswith(ADJUDICATED)] or answers
+        (value, most), *others = Counter(value for _, value, _ in decided).most_common(2)
         if not others or others[0][1] < most:
-            found[key] = value, answers[0][1]
+            found[key] = value, answers[0][2]
     return found
 
 

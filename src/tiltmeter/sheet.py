@@ -17,7 +17,7 @@ from pathlib import Path
 from random import Random
 
 from .errors import UnknownName, UsageError
-from .gold import HUMAN, SAMPLE, VOTE, attributes, conditions, values_of
+from .gold import HUMAN, SAMPLE, VOTE, attributes, conditions, known_attributes, values_of, with_several
 from .protocol import Protocol
 from .records import ANSWER, content_id
 from .store import Store, now
@@ -47,9 +47,10 @@ def draw(store: Store, protocol: Protocol, number: int, attribute: str = "", see
     number: how many in all; at most half of them for disagreement between annotators or votes, the rest at random in every
     condition. UsageError where there is nothing to pick from.
     """
-    attribute = attribute or _asked(store, protocol)
-    if attribute not in attributes(protocol):
-        raise UnknownName("attribute", attribute, attributes(protocol))
+    attribute = attribute or asked(store, protocol)
+    known = known_attributes(store, protocol)
+    if attribute not in known:
+        raise UnknownName("attribute", attribute, known)
     pool = _pool(store, protocol, attribute)
     if not pool:
         raise UsageError(f"No output with text has a label of {attribute} yet. Type: tiltmeter label RUN")
@@ -66,12 +67,16 @@ def draw(store: Store, protocol: Protocol, number: int, attribute: str = "", see
     return Sheet(attribute, listed, tuple(by), tuple(rows), kinds[RANDOM], kinds[DISAGREEMENT])
 
 
-def _asked(store: Store, protocol: Protocol) -> str:
+def asked(store: Store, protocol: Protocol) -> str:
     """The attribute of the first headline measure that is labelled itself; else the first instrument's."""
-    known = attributes(protocol)
-    several = {row[0] for row in store.rows("SELECT DISTINCT attribute FROM labels WHERE current AND position > 0")}
+    seen = {row[0] for row in store.rows("SELECT DISTINCT attribute FROM labels WHERE current")}
+    known = set(attributes(protocol)) & (seen or set(attributes(protocol))) - with_several(store)
     wanted = sorted(protocol.measures, key=lambda measure: not measure.headline)
-    found = (measure.attribute for measure in wanted if measure.attribute in known and measure.attribute not in several)
+    found = (measure.attribute for measure in wanted if measure.attribute in known)
+    if not protocol.instruments:
+        raise UsageError(
+            f"{protocol.name} has no instrument, so there is no attribute to annotate. Add [[instruments]] to its file."
+        )
     return next(found, protocol.instruments[0].attribute)
 
 

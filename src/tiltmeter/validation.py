@@ -14,11 +14,12 @@ from typing import Any
 
 import numpy as np
 
-from . import gold
+from . import gold, people, review
 from .classes import ClassShare, shares
 from .errors import UsageError
-from .gold import HUMAN, VOTE, Pair
+from .gold import ADJUDICATED, HUMAN, VOTE, Pair
 from .protocol import Protocol
+from .review import Reviewed
 from .stats import agreement, confusion
 from .stats.confusion import ClassQuality, Confusion
 from .stats.results import Interval
@@ -79,22 +80,29 @@ class Card:
 
 @dataclass(frozen=True, slots=True)
 class Validation:
+    """skipped: attribute → why people skipped outputs → how many."""
+
     cards: tuple[Card, ...] = ()
     agreements: tuple[Agreement, ...] = ()
     gold: Mapping[str, int] = field(default_factory=dict)  # attribute → outputs with gold
+    skipped: Mapping[str, Mapping[str, int]] = field(default_factory=dict)
+    reviews: tuple[Reviewed, ...] = ()
 
     def as_dict(self) -> dict[str, Any]:
         return {"gold": dict(self.gold), "cards": [asdict(card) for card in self.cards],
-                "agreement": [asdict(one) for one in self.agreements]}  # fmt: skip
+                "agreement": [asdict(one) for one in self.agreements],
+                "skipped": {attribute: dict(why) for attribute, why in self.skipped.items()},
+                "taxonomy": [asdict(one) for one in self.reviews]}  # fmt: skip
 
 
 def validate(store: Store, protocol: Protocol) -> Validation:
     """Everything that gold and several annotators say of a run's instruments. UsageError where there is neither."""
     found = check(store, protocol)
-    if not found.cards and not found.agreements:
-        raise UsageError(f"{store.folder} has no gold, and nothing that several annotated. Type: tiltmeter validate "
-                         f"{store.folder} --sample 100 --sheet sheet.csv, fill in its column 'value', then: tiltmeter import "
-                         f"gold {store.folder} sheet.csv")  # fmt: skip
+    if not found.cards and not found.agreements and not found.reviews:
+        run = store.folder
+        raise UsageError(f"{run} has no gold, and nothing that several annotated. Type: tiltmeter annotate {run} --annotator "
+                         f"NAME, or: tiltmeter validate {run} --sample 100 --sheet sheet.csv, fill in its column 'value', "
+                         f"then: tiltmeter import gold {run} sheet.csv")  # fmt: skip
     return found
 
 
@@ -108,7 +116,9 @@ def check(store: Store, protocol: Protocol) -> Validation:
     numbers: dict[str, int] = {}
     for _, attribute in gold.truths(store):
         numbers[attribute] = numbers.get(attribute, 0) + 1
-    return Validation(tuple(cards), tuple(_agreements(store, protocol, by_card)), numbers)
+    known = review.values(store, protocol)
+    agreements = (*_agreements(store, protocol, by_card), *_reviewers(store, known))
+    return Validation(tuple(cards), agreements, numbers, people.skips(store), tuple(review.shares(store, known)))
 
 
 # report cards
@@ -232,12 +242,22 @@ def _agreements(
         table = {row.output: {"people": row.truth, annotator: row.said} for row in rows}
         weights = {row.output: row.weight for row in rows}
         yield from _coefficients(f"{annotator} and people", attribute, table, items, weights)
-    people = f"annotator LIKE '{HUMAN}%'"
-    for who, condition in (("people", people), ("annotators", f"annotator NOT LIKE '{HUMAN}%'")):
+    human = f"annotator LIKE '{HUMAN}%' AND annotator NOT LIKE '%{ADJUDICATED}'"
+    for who, condition in (("people", human), ("annotators", f"annotator NOT LIKE '{HUMAN}%'")):
         for attribute, table in _tables(store, condition).items():
             yield from _coefficients(who, attribute, table, items)
     for attribute, table in _votes(store).items():
         yield from _coefficients("votes of the panel", attribute, table, items)
+
+
+def _reviewers(store: Store, known: Mapping[str, review.Value]) -> Iterator[Agreement]:
+    """Of people who reviewed the same taxonomy; the values of one attribute are a cluster."""
+    table: dict[str, dict[str, str]] = {}
+    for annotator, marks in review.marks(store).items():
+        for item, mark in marks.items():
+            if mark.value and item in known:
+                table.setdefault(item, {})[annotator] = mark.value
+    yield from _coefficients("people", review.TAXONOMY, table, {item: one.whole for item, one in known.items()})
 
 
 def _tables(store: Store, condition: str) -> dict[str, dict[str, dict[str, str]]]:

@@ -15,7 +15,8 @@ from starlette.testclient import TestClient
 from tests.web.conftest import HOSTILE
 from tiltmeter.cli import group
 from tiltmeter.errors import UsageError
-from tiltmeter.web.server import Explorer, application, bound
+from tiltmeter.web.door import bound
+from tiltmeter.web.server import Explorer, application
 from tiltmeter.web.thumbnails import Thumbnails, content
 
 TOKEN, PORT = "a-token-of-the-test", 8123
@@ -254,8 +255,9 @@ def test_a_port_in_use_is_said(guards: Path) -> None:
 
 def test_a_missing_extra_is_said(guards: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "uvicorn", None)
-    monkeypatch.delitem(sys.modules, "tiltmeter.web.server")
-    monkeypatch.delattr("tiltmeter.web.server")
+    for module in ("server", "door"):
+        monkeypatch.delitem(sys.modules, f"tiltmeter.web.{module}")
+        monkeypatch.delattr(f"tiltmeter.web.{module}")
     done = CliRunner().invoke(group, ["explore", str(guards), "--no-browser"])
     assert done.exit_code != 0 and "needs the extra 'web'" in str(done.exception)
 

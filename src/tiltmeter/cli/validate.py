@@ -52,6 +52,10 @@ def _validate(run: str, as_json: bool) -> int:
     if as_json:
         click.echo(json.dumps({"schema": 1, **found.as_dict()}, ensure_ascii=False, allow_nan=False))
     else:
+        for attribute, reasons in found.skipped.items():
+            click.echo(
+                f"{attribute}: people skipped {', '.join(f'{number} ({why})' for why, number in reasons.items())}"
+            )
         for table in cards.tables(found):
             terminal.print_one(replace(table, folded=False), Console())
     return 0

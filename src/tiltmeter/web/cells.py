@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from ..instruments.colour import own
 from ..records import ANSWER, OUTCOMES
 from .index import Index
 from .parts import LABEL, NONE, Bar, Card
@@ -65,13 +66,16 @@ def sizes(index: Index, view: View, where: Where) -> dict[tuple[str, str], int]:
 
 
 def colours(index: Index, attribute: str) -> dict[str, str]:
-    """A class for each value: colours for the commonest of the protocol's own, greys for the rest."""
-    found: dict[str, str] = {}
-    used = 0
-    for value in index.values(attribute):
-        own = value not in OUTCOMES and used < COLOURS
-        found[value] = f"c{used}" if own else f"g{(len(found) - used) % 4}"
-        used += own
+    """A class for each value: colours for the commonest of the protocol's own, greys for the rest; #rrggbb for a colour."""
+    values = index.values(attribute)
+    found = {
+        name: "#{:02x}{:02x}{:02x}".format(*rgb) for name, rgb in own([v for v in values if v not in OUTCOMES]).items()
+    }
+    used = len(found)
+    for value in (value for value in values if value not in found):
+        coloured = value not in OUTCOMES and used < COLOURS
+        found[value] = f"c{used}" if coloured else f"g{(len(found) - used) % 4}"
+        used += coloured
     return found | {NONE: "g3"}
 
 

@@ -15,7 +15,7 @@ from ..pictures import Unusable, checked
 from ..protocol import Protocol
 from ..records import ANSWER
 from ..report import numerals
-from ..store import unpack
+from ..store import Store, unpack
 from ..tables import SEVERAL
 from .index import Index, Source
 from .marks import Rewrite, rewrite
@@ -122,12 +122,12 @@ def detail(index: Index, run: int, trial: str) -> Detail:
     call, revised, alternatives = _subject_call(source, key)
     voices = tuple(_voices(source, index.voices(run, trial)))
     labels = tuple(_judged(Said(*one), voices) for one in source.store.rows(_LABELS, (trial,)))
-    picture, about, damage = _picture(source, blob, outcome)
+    shown, about, damage = picture(source.store, blob, outcome)
     cell = index.cells.get(tuple(levels.get(name, "") for name in index.factors), {})
     marked = rewrite(cell, text) if outcome == ANSWER and not blob else None
     return Detail(
-        run, source.name, trial, subject, mode, tuple(_shown(index.protocol, levels)), sample, _cut(prompt), begin, revised,
-        outcome, _cut(text), picture, about, damage, labels, _probabilities(alternatives), call, voices,
+        run, source.name, trial, subject, mode, tuple(_shown(index.protocol, levels)), sample, cut(prompt), begin, revised,
+        outcome, cut(text), shown, about, damage, labels, _probabilities(alternatives), call, voices,
         marked,
         tuple(_signatures(source, subject, mode, levels, labels)), levels.get("language", ""),
     )  # fmt: skip
@@ -163,20 +163,21 @@ def _call(row: Sequence[Any]) -> Call:
     purpose, model, outcome, text, raw, _, served, fingerprint, asked, said, cost, omitted, date, _, request = row
     tokens = "" if asked is None else f"{asked} + {said}"
     turn = str(json.loads(request)[7]).partition("/")[2]
-    return Call(purpose, model, outcome or "waiting", _cut(text or ""), _cut(raw or ""), served or "", fingerprint or "", tokens,
+    return Call(purpose, model, outcome or "waiting", cut(text or ""), cut(raw or ""), served or "", fingerprint or "", tokens,
                 cost, ", ".join(json.loads(omitted)) if omitted else "", date, turn)  # fmt: skip
 
 
-def _cut(text: str) -> str:
+def cut(text: str) -> str:
+    """A text as far as it is shown."""
     return text if len(text) <= LONGEST else text[:LONGEST] + "… (cut here; the run has it whole)"
 
 
-def _picture(source: Source, blob: str, outcome: str) -> tuple[str, str, str]:
+def picture(store: Store, blob: str, outcome: str) -> tuple[str, str, str]:
     """(name, what it is, why it cannot be shown) of an output's picture."""
     if not blob or outcome != ANSWER:
         return "", "", ""
     try:
-        found = checked(source.store.blob(blob))
+        found = checked(store.blob(blob))
     except (StoreError, Unusable) as error:
         why = str(error) if isinstance(error, Unusable) else "is not in the run's folder"
         return blob, "", f"The picture {why}."

@@ -22,7 +22,7 @@ from itertools import groupby
 from pathlib import Path
 from typing import Any
 
-from .. import registry
+from .. import kept
 from ..errors import UsageError
 from ..gold import HUMAN, VOTE
 from ..protocol import EVERY, Protocol
@@ -75,7 +75,7 @@ class Source:
         """Raises StoreError where there is no run, or one that cannot be read; UnknownName where its protocol is not there."""
         store = Store(folder)
         try:
-            return cls(number, Path(folder).resolve().name, store, registry.protocol(store.get("source", "")))
+            return cls(number, Path(folder).resolve().name, store, kept.protocol_of(store.get)[0])
         except BaseException:
             store.close()
             raise

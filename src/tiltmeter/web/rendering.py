@@ -101,3 +101,8 @@ def alone(found: Detail, places: Places, back: str) -> str:
 def message(text: str, places: Places) -> str:
     """A page that says one thing."""
     return str(_environment().get_template("message.html.j2").render(text=text, places=places))
+
+
+def rendered(template: str, **given: Any) -> str:
+    """Another page, by its template."""
+    return str(_environment().get_template(template).render(**given))

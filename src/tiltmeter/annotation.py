@@ -1,0 +1,168 @@
+"""People who label outputs one by one: which outputs, what they may say, and one saved answer at a time.
+
+To save says what state was seen; where another one is stored by now (a second window), nothing is written and that one is
+returned. So to undo is to save the state before. It needs no lock of the run: each save is one short transaction, between
+those of a run that is going on.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from random import Random
+from typing import Any
+
+from . import gold, people, sheet
+from .answers import LONGEST, WORK, Choice, State, checked, keyed, noted, noted_states, states_of, words
+from .errors import UsageError
+from .gold import ADJUDICATED, HUMAN
+from .protocol import Protocol
+from .records import BOTH, NEITHER, OTHER_LANGUAGE, OUTCOMES, REFUSAL, Label
+from .store import Store
+
+NUMBER = 100  # outputs of a sample, where nobody says how many
+
+
+# what can be said
+
+
+def choices(store: Store, protocol: Protocol, attribute: str) -> tuple[Choice, ...]:
+    """The values of an attribute: those with a meaning first, then others that are listed, then what stands for no answer.
+
+    A list with meanings says itself what is none of it, and no picture is in another language.
+    """
+    meant: dict[str, str] = {}
+    for spec in protocol.instruments:
+        if spec.attribute == attribute:
+            meant |= {value: str(text) for name in ("words", "topics") if isinstance(spec.settings.get(name), Mapping)
+                      for value, text in spec.settings[name].items()}  # fmt: skip
+    needless = {
+        *((BOTH, NEITHER) if meant else ()),
+        *((REFUSAL, OTHER_LANGUAGE) if protocol.modality == "image" else ()),
+    }
+    usual = {value: text for value, text in words()["meanings"].items() if value not in needless}
+    listed = [value for value in gold.values_of(store, protocol, attribute) if value not in OUTCOMES]
+    values = dict.fromkeys((*meant, *listed, *usual))
+    return keyed([(value, meant.get(value) or usual.get(value, "")) for value in values
+                  if value.isprintable() and len(value) <= LONGEST["value"]])  # fmt: skip
+
+
+def sample(store: Store, protocol: Protocol, attribute: str, number: int | None, seed: int | None) -> dict[str, Any]:
+    """The sample that the run has for the attribute, which everybody shares; where it has none, one is drawn.
+
+    attribute: "" for that of the latest sample, else the headline measure's. UsageError where another sample is asked for
+    than the one that people have begun, and where an output has several values of the attribute.
+    """
+    there = gold.samples(store)
+    attribute = attribute or (str(there[-1]["attribute"]) if there else sheet.asked(store, protocol))
+    if attribute in gold.with_several(store):
+        raise UsageError(f"{attribute} has several values an output, and gold is one value an output. Name another with "
+                         "--attribute.")  # fmt: skip
+    mine = [one for one in there if one["attribute"] == attribute]
+    if mine and _is(mine[-1], number, seed):
+        return mine[-1]
+    if mine and _begun(store, attribute):
+        raise UsageError(f"People have begun a sample of {len(mine[-1]['outputs'])} outputs for {attribute} (seed "
+                         f"{mine[-1]['seed']}); two samples together would be no random one. Leave out --sample and --seed "
+                         "to go on with it.")  # fmt: skip
+    made = sheet.draw(store, protocol, number or NUMBER, attribute, seed or 0)
+    return next(one for one in reversed(gold.samples(store)) if one["attribute"] == made.attribute)
+
+
+def _is(one: Mapping[str, Any], number: int | None, seed: int | None) -> bool:
+    size = len(one["outputs"])
+    return (number is None or number == size or number > size == one["of"]) and (seed is None or seed == one["seed"])
+
+
+def _begun(store: Store, attribute: str) -> bool:
+    query = f"SELECT 1 FROM labels WHERE current AND attribute=? AND annotator LIKE '{HUMAN}%' LIMIT 1"
+    return next(store.rows(query, (attribute,)), None) is not None
+
+
+# tasks
+
+
+@dataclass(frozen=True)
+class Task:
+    """Outputs that one person labels, in an order of their own. voices: what others said, where that is to be decided.
+
+    weights: output → 1/(the probability that it was picked).
+    """
+
+    store: Store
+    annotator: str
+    attribute: str
+    choices: tuple[Choice, ...]
+    weights: Mapping[str, float]
+    voices: Mapping[str, Sequence[State]] = field(default_factory=dict)
+
+    @property
+    def items(self) -> list[str]:
+        order = sorted(self.weights)
+        Random(f"{self.annotator}/{self.attribute}").shuffle(order)
+        return order
+
+    def states(self) -> dict[str, State]:
+        """Item → what was said of it, where anything was."""
+        return states_of(self.store, self.annotator, self.attribute)
+
+    def save(self, item: str, seen: State, now: State) -> State:
+        """Stores `now` where `seen` is what is stored; the state that is stored afterwards.
+
+        RunBusy where another process does not let go of the run; UsageError for what cannot be said.
+        """
+        if item not in self.weights:
+            raise UsageError(f"There is no item '{item[:80]}' here.")
+        checked(now, self.choices)
+        with self.store.transaction():
+            held = self._state(item)
+            if held != seen or held == now:
+                return held
+            if held.value != now.value:
+                self._label(item, now.value)
+            if held[1:] != now[1:]:
+                noted(self.store, WORK, f"{self.annotator}/{self.attribute}", item, now._replace(value=""))
+        return now
+
+    def _state(self, item: str) -> State:
+        kept = noted_states(self.store, WORK, f"{self.annotator}/{self.attribute}").get(item, State())
+        query = "SELECT value FROM labels WHERE current AND output=? AND annotator=? AND attribute=?"
+        found = next(self.store.rows(query, (item, self.annotator, self.attribute)), None)
+        return kept._replace(value=found[0], skipped="") if found else kept
+
+    def _label(self, item: str, value: str) -> None:
+        if value:
+            self.store.supersede([Label(item, self.annotator, self.attribute, value, 0, self.weights[item])])
+        else:
+            self.store.withdraw([(item, self.annotator, self.attribute)])
+
+
+def labelling(store: Store, protocol: Protocol, annotator: str, drawn: Mapping[str, Any]) -> Task:
+    """What one person is to label of a sample."""
+    weights = {output: weight for output, (weight, _) in drawn["outputs"].items()}
+    attribute = drawn["attribute"]
+    return Task(store, annotator, attribute, choices(store, protocol, attribute), weights)
+
+
+def adjudicating(store: Store, protocol: Protocol, annotator: str, attribute: str) -> Task:
+    """What people disagree on, with what each of them said, in an order that says nothing of who. UsageError where nothing is.
+
+    attribute: "" for the first on which people disagree.
+    """
+    found = people.disagreements(store)
+    which = attribute or next(iter(found), "")
+    voices = found.get(which, {})
+    if not voices:
+        on = f" on {attribute}" if attribute else ""
+        raise UsageError(f"There is no output that two people labelled and disagree{on} about. Who labelled what says: tiltmeter "
+                         f"annotate {store.folder} --progress")  # fmt: skip
+    weights = gold.drawn_weights(store)
+    return Task(store, annotator + ADJUDICATED, which, choices(store, protocol, which),
+                {output: weights.get(output, 1.0) for output in voices},
+                {output: _mixed(output, said) for output, said in voices.items()})  # fmt: skip
+
+
+def _mixed(output: str, said: Mapping[str, State]) -> tuple[State, ...]:
+    names = sorted(said)
+    Random(output).shuffle(names)
+    return tuple(said[name] for name in names)

@@ -1,0 +1,80 @@
+"""tiltmeter annotate RUN --annotator NAME"""
+
+from __future__ import annotations
+
+import webbrowser
+
+import click
+
+from ..errors import MissingExtra, UsageError
+
+
+@click.command()
+@click.argument("run", type=click.Path(file_okay=False))
+@click.option("--annotator", default="", help="Who annotates: a name, kept with every answer.")
+@click.option("--sample", "number", type=click.IntRange(1), help="Outputs to draw where no sample is there; 100.")
+@click.option(
+    "--attribute", default="", help="What is to be annotated; that of the run's sample, or the headline measure's."
+)
+@click.option("--seed", type=int, help="Of the sample; 0.")
+@click.option("--adjudicate", is_flag=True, help="Decide on the outputs on which people disagree.")
+@click.option(
+    "--taxonomy", is_flag=True, help="Review the attributes that a model found: are their values appropriate?"
+)
+@click.option("--port", type=click.IntRange(0, 65535), default=0, show_default=True, help="0 takes a free one.")
+@click.option("--no-browser", is_flag=True, help="Print the address and open no browser.")
+@click.option("--progress", is_flag=True, help="Print how far everybody is, and end.")
+def command(run: str, annotator: str, number: int | None, attribute: str, seed: int | None, adjudicate: bool, taxonomy: bool,
+            port: int, no_browser: bool, progress: bool) -> None:  # fmt: skip
+    """Label a sample of a run's outputs in the browser, one key an answer, without seeing what judges said.
+
+    \b
+    tiltmeter annotate run --annotator ann
+    tiltmeter annotate run --progress
+    """
+    if progress:
+        _progress(run)
+        return
+    if adjudicate and taxonomy:
+        raise UsageError("Give --adjudicate or --taxonomy, not both.")
+    if (adjudicate or taxonomy) and (number is not None or seed is not None):
+        raise UsageError(
+            "--sample and --seed are of no use here: what people said is what there is to decide or review."
+        )
+    try:
+        from ..web import annotating
+    except ModuleNotFoundError as error:
+        if (error.name or "").partition(".")[0] not in ("starlette", "uvicorn"):
+            raise
+        raise MissingExtra("tiltmeter annotate", "web") from None
+
+    def ready(address: str, desk: annotating.Desk) -> None:
+        click.echo(f"{address}\n{len(desk.order)} items of {desk.task.attribute} for {annotator}. For you alone: the token in it "
+                   "opens the run. Ctrl-C ends it.")  # fmt: skip
+        if not no_browser:
+            webbrowser.open(address)
+
+    what = "adjudicate" if adjudicate else "review" if taxonomy else "label"
+    annotating.serve(run, annotating.Wanted(annotator, attribute, number, seed, what), port, ready)
+
+
+def _progress(run: str) -> None:
+    from .. import people, review
+    from ..api import Run
+    from ..report.visible import visible
+    from ..store import Store
+
+    declared = Run(run).protocol
+    with Store(run) as store:
+        found = [*people.progress(store), *review.progress(store, declared)]
+        split = people.disagreements(store)
+    for one in found:
+        skips = "".join(f", {number} skipped ({reason})" for reason, number in one.skipped.items())
+        notes = f", {one.notes} with a note" if one.notes else ""
+        who = visible(one.annotator.partition(":")[2])
+        click.echo(f"{who}: {one.labelled} of {one.of} {one.attribute}{skips}{notes}")
+    for attribute, outputs in split.items():
+        click.echo(f"People disagree on {attribute} in {len(outputs)} outputs. Type: tiltmeter annotate {run} --adjudicate "
+                   "--annotator NAME")  # fmt: skip
+    if not found:
+        click.echo(f"Nobody has begun. Type: tiltmeter annotate {run} --annotator NAME")

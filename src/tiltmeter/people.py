@@ -1,0 +1,105 @@
+"""Who annotates: names, who said what, on what people disagree, and how far they are."""
+
+from __future__ import annotations
+
+import unicodedata
+from collections import Counter, defaultdict
+from collections.abc import Iterator, Mapping
+from typing import NamedTuple
+
+from . import gold, registry
+from .answers import LONGEST, WORK, State, noted_states, states_of
+from .errors import UsageError
+from .gold import ADJUDICATED, HUMAN
+from .protocol import Protocol
+from .store import Store
+
+
+class Progress(NamedTuple):
+    """How far somebody is. skipped: reason → how many."""
+
+    annotator: str
+    attribute: str
+    of: int
+    labelled: int
+    skipped: Mapping[str, int]
+    notes: int
+
+
+def named(store: Store, protocol: Protocol, name: str) -> str:
+    """The annotator of a person's name. UsageError where it is none, or could be taken for a machine's."""
+    plain = unicodedata.normalize("NFC", name).strip().removeprefix(HUMAN)
+    why = ""
+    if not plain:
+        why = "is empty"
+    elif "/" in plain or "\\" in plain:
+        why = "has a slash, which tells an instrument from its version"
+    elif not plain.isprintable():
+        why = "has characters that cannot be seen"
+    elif len(plain) > LONGEST["annotator"]:
+        why = f"is longer than {LONGEST['annotator']} characters"
+    elif plain.endswith(ADJUDICATED):
+        why = "ends as decisions do; those are made with --adjudicate"
+    elif plain in gold.machines(store) or plain in {spec.name for spec in protocol.instruments} or _model(plain):
+        why = "is a model or an instrument; gold is what people say"
+    if why:
+        raise UsageError(f"The annotator's name '{plain if plain.isprintable() else ascii(plain)}' {why}. Type for instance: "
+                         "--annotator ann")  # fmt: skip
+    return HUMAN + plain
+
+
+def _model(name: str) -> bool:
+    return name.partition(":")[0] in registry.MODELS
+
+
+def disagreements(store: Store) -> dict[str, dict[str, dict[str, State]]]:
+    """Attribute → output → person → what they said, of outputs of which two people said different things."""
+    query = (f"SELECT attribute, output, annotator, value FROM labels WHERE current AND annotator LIKE '{HUMAN}%' AND annotator"
+             f" NOT LIKE '%{ADJUDICATED}' ORDER BY attribute, output, annotator")  # fmt: skip
+    said: dict[str, dict[str, dict[str, State]]] = defaultdict(lambda: defaultdict(dict))
+    for attribute, output, annotator, value in store.rows(query):
+        said[attribute][output][annotator] = State(value)
+    for attribute, outputs in said.items():
+        for annotator in {name for names in outputs.values() for name in names}:
+            for output, state in noted_states(store, WORK, f"{annotator}/{attribute}").items():
+                if annotator in outputs.get(output, {}):
+                    outputs[output][annotator] = outputs[output][annotator]._replace(note=state.note)
+    found: dict[str, dict[str, dict[str, State]]] = {}
+    for attribute, outputs in said.items():
+        split = {output: names for output, names in outputs.items() if len({one.value for one in names.values()}) > 1}
+        found |= {attribute: split} if split else {}
+    return found
+
+
+def progress(store: Store) -> Iterator[Progress]:
+    """Everybody who has begun, for each attribute: of the sample, or of what was to be decided."""
+    split = disagreements(store)
+    drawn = {one["attribute"]: one["outputs"] for one in gold.samples(store)}
+    for annotator, attribute in people(store):
+        states = states_of(store, annotator, attribute)
+        items = split.get(attribute, {}) if annotator.endswith(ADJUDICATED) else drawn.get(attribute, {})
+        mine = [states.get(item, State()) for item in items or states]
+        skips = Counter(state.skipped for state in mine if state.skipped)
+        yield Progress(annotator, attribute, len(mine), sum(bool(state.value) for state in mine), dict(skips.most_common()),
+                       sum(bool(state.note) for state in mine))  # fmt: skip
+
+
+def people(store: Store) -> list[tuple[str, str]]:
+    """(annotator, attribute) of everybody who labelled, skipped or noted anything."""
+    query = f"SELECT DISTINCT annotator, attribute FROM labels WHERE current AND annotator LIKE '{HUMAN}%'"
+    return sorted({*map(tuple, store.rows(query)), *_noting(store)}, key=lambda one: (one[1], one[0]))
+
+
+def _noting(store: Store) -> list[tuple[str, str]]:
+    """Those of whom more than labels is kept."""
+    found = (name.partition("/") for (name,) in store.rows("SELECT name FROM artefacts WHERE kind=?", (WORK,)))
+    return [(annotator, attribute) for annotator, _, attribute in found]
+
+
+def skips(store: Store) -> dict[str, Counter[str]]:
+    """Attribute → reason → how many outputs people skipped for it."""
+    found: dict[str, Counter[str]] = defaultdict(Counter)
+    for annotator, attribute in _noting(store):
+        states = states_of(store, annotator, attribute).values()
+        found[attribute].update(state.skipped for state in states if state.skipped)
+    return {attribute: counts for attribute, counts in found.items() if counts}

@@ -1,0 +1,156 @@
+"""The door of a server on loopback, and how one is served.
+
+Who may come in: whoever has the token, a random word in the first address, which then lives in a cookie. The Host header must
+be loopback's, so that a name that somebody points at this machine opens nothing. What may be written to is named; a page of
+another origin cannot write there: the browser says where a request comes from, and leaves the cookie out.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import secrets
+import socket
+from collections.abc import Awaitable, Callable, Collection
+from concurrent.futures import ThreadPoolExecutor
+from functools import partial
+from typing import Any, TypeVar
+from urllib.parse import urlencode
+
+import uvicorn
+from starlette.requests import Request
+from starlette.responses import RedirectResponse, Response
+
+from ..errors import UsageError
+from . import rendering
+
+T = TypeVar("T")
+LOOPBACK = "127.0.0.1"
+BODY = 32_768  # bytes that may be sent: an answer, a reason and a note
+HEADERS = {
+    "Content-Security-Policy": rendering.policy(inline=False),
+    "X-Content-Type-Options": "nosniff",
+    "Referrer-Policy": "no-referrer",
+    "Cross-Origin-Resource-Policy": "same-origin",
+    "Cross-Origin-Opener-Policy": "same-origin",
+    "X-Frame-Options": "DENY",
+    "Cache-Control": "no-store",
+}
+
+
+class OneThread:
+    """The thread that opened a run's file, and on which alone it may be used."""
+
+    def __init__(self) -> None:
+        self._pool = ThreadPoolExecutor(max_workers=1, thread_name_prefix="runs")
+
+    def wait(self, function: Callable[..., T], *given: Any) -> T:
+        return self._pool.submit(function, *given).result()
+
+    async def read(self, function: Callable[..., T], *given: Any) -> T:
+        return await asyncio.get_running_loop().run_in_executor(self._pool, partial(function, *given))
+
+    def end(self) -> None:
+        self._pool.shutdown()
+
+
+class Door:
+    """Lets in who has the token and came to loopback; every answer has the headers. writes: paths that take a POST."""
+
+    def __init__(self, inside: Any, token: str, port: int, writes: Collection[str] = ()) -> None:
+        self._inside, self._token, self._writes = inside, token, frozenset(writes)
+        self._cookie = f"tiltmeter-{port}"  # cookies are not told apart by port
+        self._hosts = {f"{name}:{port}" for name in (LOOPBACK, "localhost")}
+
+    async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
+        if scope["type"] == "lifespan":
+            await self._inside(scope, receive, send)
+            return
+        if scope["type"] != "http":
+            await send({"type": "websocket.close"})
+            return
+        request = Request(scope)
+        answer = self._checked(request)
+        await (answer or self._inside)(scope, receive, _with_headers(send))
+
+    def _checked(self, request: Request) -> Response | None:
+        """The answer to who may not come in, or comes for the first time."""
+        if request.headers.get("host", "") not in self._hosts:
+            return _said("This address is not loopback's.", 421)
+        writing = request.method == "POST" and request.url.path in self._writes
+        if request.method not in ("GET", "HEAD") and not writing:
+            return _said("This can only be read.", 405)
+        if not writing and self._known(request.query_params.get("token", "")):
+            return self._welcomed(request)
+        if not self._known(request.cookies.get(self._cookie, "")):
+            return _said("Open the address that tiltmeter printed: it has a token in it.", 403)
+        return self._written(request) if writing else None
+
+    def _welcomed(self, request: Request) -> Response:
+        rest = [(name, value) for name, value in request.query_params.multi_items() if name != "token"]
+        answer = RedirectResponse(request.url.path + ("?" + urlencode(rest) if rest else ""), 303)
+        answer.set_cookie(self._cookie, self._token, httponly=True, samesite="strict", path="/")
+        return answer
+
+    def _written(self, request: Request) -> Response | None:
+        """The answer to what another page, or no page, sends, and to what is no short JSON."""
+        origin, site = request.headers.get("origin"), request.headers.get("sec-fetch-site")
+        own = origin == f"http://{request.headers['host']}" or (origin is None and site == "same-origin")
+        if not own or site not in (None, "same-origin"):
+            return _said("Only the page that tiltmeter serves may write.", 403)
+        if request.headers.get("content-type", "").partition(";")[0].strip() != "application/json":
+            return _said("What is sent must be JSON.", 415)
+        length = request.headers.get("content-length", "")
+        if not (length.isascii() and length.isdigit()) or "transfer-encoding" in request.headers:
+            return _said("What is sent must say how long it is.", 411)
+        return _said(f"What is sent may have {BODY:,} bytes at most.", 413) if int(length) > BODY else None
+
+    def _known(self, given: str) -> bool:
+        return secrets.compare_digest(given.encode(), self._token.encode())
+
+
+def _said(text: str, status: int) -> Response:
+    return Response(text + "\n", status, media_type="text/plain")
+
+
+def _with_headers(send: Callable[[Any], Awaitable[None]]) -> Callable[[Any], Awaitable[None]]:
+    async def sent(message: Any) -> None:
+        if message["type"] == "http.response.start":
+            given = {name for name, _ in message["headers"]}
+            more = [(name.lower().encode(), value.encode()) for name, value in HEADERS.items()]
+            message = message | {"headers": [*message["headers"], *(one for one in more if one[0] not in given)]}
+        await send(message)
+
+    return sent
+
+
+async def icon(request: Request) -> Response:
+    """There is none; browsers ask all the same."""
+    return Response(status_code=204)
+
+
+async def asset(request: Request) -> Response:
+    name = request.url.path.removeprefix("/")
+    return Response(rendering.asset(name), media_type="text/css" if name.endswith(".css") else "text/javascript")
+
+
+def bound(port: int) -> socket.socket:
+    """A socket on loopback; port 0 takes a free one. UsageError where the port is taken."""
+    made = socket.socket()
+    made.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+    try:
+        made.bind((LOOPBACK, port))
+    except OSError as error:
+        made.close()
+        raise UsageError(f"Port {port} cannot be used: {error.strerror}. Type --port 0 for a free one.") from None
+    return made
+
+
+def listen(made: Callable[[str, int], Any], port: int, ready: Callable[[str], None]) -> None:
+    """Serves until Ctrl-C. made: (token, port) → application; ready: is told the address when the server listens."""
+    with bound(port) as taken:
+        number, token = taken.getsockname()[1], secrets.token_urlsafe(24)
+        config = uvicorn.Config(made(token, number), log_level="error", access_log=False, lifespan="off", ws="none", http="h11",
+                                loop="asyncio", server_header=False, timeout_graceful_shutdown=1)  # fmt: skip
+        taken.listen(128)
+        ready(f"http://{LOOPBACK}:{number}/?token={token}")
+        uvicorn.Server(config).run(sockets=[taken])
