@@ -76,8 +76,13 @@ class Part:
     gold: frozenset[str]
 
 
-def compare(stores: Sequence[Store], protocols: Sequence[Protocol], margin: float = MARGIN) -> Comparison:
-    """Every subject of every run against the first. RunMismatch names what makes two of them not comparable."""
+def compare(
+    stores: Sequence[Store], protocols: Sequence[Protocol], margin: float = MARGIN, names: Sequence[str] = ()
+) -> Comparison:
+    """Every subject of every run against the first. RunMismatch names what makes two of them not comparable.
+
+    names: what the runs are called; the names of their folders otherwise.
+    """
     if margin <= 0:
         raise UsageError("--margin must be above 0: the largest difference in shares that still counts as none.")
     protocol = protocols[0]
@@ -86,7 +91,7 @@ def compare(stores: Sequence[Store], protocols: Sequence[Protocol], margin: floa
         raise UsageError("A run is named twice; there is nothing to compare it with.")
     for store in stores[1:]:
         _refuse(stores[0], store)
-    names = [Path(store.folder).name for store in stores]
+    names = names or [Path(store.folder).name for store in stores]
     if len(set(names)) < len(names):
         names = [str(store.folder) for store in stores]
     parts = [

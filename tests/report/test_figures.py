@@ -23,7 +23,7 @@ from tiltmeter.protocol import FIGURES, Protocol
 from tiltmeter.records import Estimate
 from tiltmeter.report import figures, html, reading
 from tiltmeter.report.figures import forest, stacked, strata, svg
-from tiltmeter.report.parts import Content, Figure, Heat, Plot, Stacked
+from tiltmeter.report.parts import Content, Figure, Heat, Plot, Stacked, alone
 
 Row = tuple[float, float | None, float | None]  # value, low, high
 NAME = "{http://www.w3.org/2000/svg}"
@@ -87,7 +87,7 @@ def test_every_figure_is_well_formed_and_named(built: Content) -> None:
 
 
 def test_every_figure_has_its_table_in_the_page(built: Content) -> None:
-    page = html.page(built)
+    page = html.page(alone(built))
     for section in built.sections:
         tables = {table.id for table in section.tables}
         for figure in section.figures:
@@ -268,9 +268,9 @@ def test_the_figures_of_the_protocols_that_ask_for_one() -> None:
 
 @pytest.mark.parametrize(("line", "said"), [
     ('figure = "heatmap"', "No figure 'heatmap'. Did you mean 'heat'?"),
-    ('band = { low = 1.25, high = 0.8, text = "b" }', "low below high"),
-    ('band = { low = 0.8, text = "b" }', "a band is"),
-    ("band = [0.8, 1.25]", "a band is"),
+    ('band = { low = 1.25, high = 0.8, text = "b" }', "band: low is to be below high"),
+    ('band = { low = 0.8, text = "b" }', "band: 'high' is missing"),
+    ("band = [0.8, 1.25]", "band: [0.8, 1.25] is not a table"),
 ])  # fmt: skip
 def test_a_wrong_figure_or_band_is_refused(tmp_path: Path, line: str, said: str) -> None:
     text = Path(gallery.__file__).with_name("gallery.toml").read_text(encoding="utf-8")
@@ -308,3 +308,15 @@ def test_a_divergence_is_drawn_over_what_chance_gives() -> None:
     each = (points[6] - points[0]) / 0.6  # px for 1; by hand: .06 wide, from −.02
     assert float(zones[0].get("width", "nan")) == pytest.approx(0.06 * each, abs=0.05)
     assert points[0] - float(zones[0].get("x", "nan")) == pytest.approx(0.02 * each, abs=0.05)
+
+
+def test_a_heading_stands_once_where_groups_have_several_contrasts(roles: Protocol) -> None:
+    rows = [Estimate("roles", "m", "choice/1@a", "order_effect", {"mode": "exact", "class": group}, {"order": level}, 0.1, "share",
+                     0.0, 0.2, 0.95, n=9) for group in ("communal", "standout") for level in ("b − a", "c − a")]  # fmt: skip
+    spec = next(spec for spec in roles.measures if spec.name == "order_effect")
+    plot = forest.forest(reading.audit(roles, rows, {}), spec, rows, "x", "Effect")
+    assert [(row.group, row.label) for row in plot.rows] == [
+        ("by class; order: b − a", "communal"), ("by class; order: b − a", "standout"),
+        ("by class; order: c − a", "communal"), ("by class; order: c − a", "standout"),
+    ]  # fmt: skip
+    assert "communal, order: c − a, m: +.10" in plot.text

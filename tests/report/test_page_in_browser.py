@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-import io
 from dataclasses import dataclass, replace
+from pathlib import Path
 
 import gallery
 import pytest
-from browser import Seen, View, chromium, look
 from PIL import Image
+from tests.browser import Visit, chromium, drive
 
 from tiltmeter.report import html
-from tiltmeter.report.parts import Content, Section
+from tiltmeter.report.parts import Content, Section, alone
 
 pytestmark = [
     pytest.mark.browser,
@@ -40,44 +40,60 @@ PAINTED = """
 ['q8', 'm3', 'p4', 'c0', 'g1'].map(name => getComputedStyle(document.querySelector('.' + name)).fill)
 """
 UNREACHED = "[...document.querySelectorAll('.scroll, pre, details ol')].filter(e => e.tabIndex !== 0).length"
+CUT = """
+[...document.querySelectorAll('table, svg.forest, pre, .card')].filter(e => e.getBoundingClientRect().width > 0 &&
+  e.getBoundingClientRect().right > document.documentElement.clientWidth + 1).map(e => [e.tagName, e.closest('[id]')?.id])
+"""
+FOLDED = "[...document.querySelectorAll('details:not([open])')].map(d => d.lastElementChild.getBoundingClientRect().height > 0)"
+ANSWERS = "[...document.querySelectorAll('.answers ol')].map(e => [...e.children].filter(li => li.getBoundingClientRect().height > 0).length)"
 ATTACK = "<script>document.title='owned'</script><img src='http://evil.example/x.png'><main id=\"main\">"
+
+
+SHEET = 703  # CSS pixels between the margins of A4 (210 − 2 × 12 mm)
 
 
 @dataclass(frozen=True)
 class Looks:
     uri: str
-    phone: Seen
-    desk: Seen
-    dark: Seen
-    attacked: Seen
-    figures: tuple[Seen, ...]
+    phone: Visit
+    desk: Visit
+    attacked: Visit
+    figures: tuple[Visit, ...]
+    pictures: tuple[Path, Path]  # in light and in dark
+    paper: Visit
+
+
+def asking(page: Path, *questions: str, width: int = 1280) -> Visit:
+    return Visit([("go", page.resolve().as_uri()), *(("ask", question) for question in questions)], width)
 
 
 @pytest.fixture(scope="module")
 def looks(built: Content, tmp_path_factory: pytest.TempPathFactory) -> Looks:
     target = tmp_path_factory.mktemp("page") / "report.html"
-    html.write_html(built, target)
+    html.write_html(alone(built), target)
     bad = target.with_name("bad.html")
     bad.write_text(target.read_text(encoding="utf-8").replace('<main id="main">', ATTACK), encoding="utf-8")
     questions = (WIDTH, SHOWN, OPEN_ALL, WIDTH, OUTSIDE, UNREACHED, "document.scripts.length")
-    seen = look(
-        View(target, 390, evaluate=questions),
-        View(target, 1280, evaluate=questions),
-        View(target, 1280, dark=True),
-        View(bad, 1280, evaluate=("document.title",)),
-    )
+    phone, desk = (asking(target, *questions, width=width) for width in (390, 1280))
+    attacked = asking(bad, "document.title")
     one_of_each = target.with_name("figures.html")
     section = Section("default", "Results", "", tuple(gallery.drawn().values()), ())
-    html.write_html(replace(built, sections=(section,)), one_of_each)
-    figures = look(*(View(one_of_each, width, evaluate=(OVERLAPS, SHOWN, PAINTED)) for width in (390, 1280)))
-    return Looks(target.resolve().as_uri(), *seen, tuple(figures))
+    html.write_html(alone(replace(built, sections=(section,))), one_of_each)
+    figures = tuple(asking(one_of_each, OVERLAPS, SHOWN, PAINTED, width=width) for width in (390, 1280))
+    pictures = target.with_name("light.png"), target.with_name("dark.png")
+    schemes = (Visit([("go", target.resolve().as_uri()), ("picture", str(picture))], dark=dark)
+               for picture, dark in zip(pictures, (False, True), strict=True))  # fmt: skip
+    paper = asking(target, CUT, SHOWN, FOLDED, ANSWERS, width=SHEET)
+    paper.media = "print"
+    drive(phone, desk, attacked, *figures, *schemes, paper)
+    return Looks(target.resolve().as_uri(), phone, desk, attacked, figures, pictures, paper)
 
 
 @pytest.mark.parametrize(("name", "width", "layout"), [("phone", 390, "narrow"), ("desk", 1280, "wide")])
 def test_nothing_is_loaded_and_nothing_overflows(looks: Looks, name: str, width: int, layout: str) -> None:
-    seen: Seen = getattr(looks, name)
+    seen: Visit = getattr(looks, name)
     closed, shown, _, opened, outside, unreached, scripts = seen.values
-    assert (seen.requests, seen.messages, scripts) == ((looks.uri,), (), 0)
+    assert (seen.requests, seen.messages, scripts) == ([looks.uri], [], 0)
     assert closed <= width and opened <= width and outside == 0
     assert shown and set(shown) == {layout}
     assert unreached == 0  # by the keyboard, of the boxes that scroll
@@ -90,9 +106,7 @@ def test_the_policy_is_in_force(looks: Looks) -> None:
 
 
 def test_light_and_dark_are_drawn(looks: Looks) -> None:
-    light, dark = (
-        Image.open(io.BytesIO(seen.picture)).convert("L").getpixel((5, 5)) for seen in (looks.desk, looks.dark)
-    )
+    light, dark = (Image.open(picture).convert("L").getpixel((5, 5)) for picture in looks.pictures)
     assert light > 240 and dark < 40
 
 
@@ -103,3 +117,10 @@ def test_words_of_a_figure_do_not_cover_one_another(looks: Looks) -> None:
         assert overlaps == []
         assert shown == [layout] * len(gallery.drawn())
         assert len(set(painted)) == 5 and "none" not in painted and "rgb(0, 0, 0)" not in painted
+
+
+def test_on_paper_nothing_is_cut_and_folded_parts_are_open(looks: Looks, built: Content) -> None:
+    cut, shown, folded, answers = looks.paper.values
+    assert cut == [] and set(shown) == {"wide"}
+    assert len(folded) > 10 and all(folded)
+    assert answers == [min(3, len(group.examples)) for group in built.examples.groups]

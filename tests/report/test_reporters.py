@@ -21,7 +21,7 @@ from tiltmeter.errors import StoreError
 from tiltmeter.loading import load
 from tiltmeter.records import Estimate
 from tiltmeter.report import content, data, html, markdown, terminal
-from tiltmeter.report.parts import Column, Content, Table
+from tiltmeter.report.parts import Column, Content, Table, alone
 from tiltmeter.store import Store
 
 VOID = {"meta", "link", "br", "img", "hr", "input"}
@@ -59,7 +59,7 @@ class Reader(HTMLParser):
 
 @pytest.fixture(scope="module")
 def page(built: Content) -> str:
-    return html.page(built)
+    return html.page(alone(built))
 
 
 @pytest.fixture(scope="module")
@@ -130,7 +130,7 @@ def test_json_refuses_what_is_no_number(estimates: list[Estimate]) -> None:
 
 
 def test_markdown_prints_the_tables_of_the_page(built: Content, page: str) -> None:
-    text = markdown.markdown(built)
+    text = markdown.markdown(alone(built))
     rows = [line for line in text.splitlines() if line.startswith("| ") and " --- " not in line]
     tables = [table for section in built.sections for table in section.tables]
     assert len(rows) == sum(1 + len(table.rows) for table in tables)
@@ -146,7 +146,7 @@ def test_markdown_prints_the_tables_of_the_page(built: Content, page: str) -> No
 
 def test_markdown_has_no_markup_of_a_models_own(built: Content) -> None:
     finding = replace(built.findings[0], sentence="<script>x</script> | *b* [l](http://evil.example) `c`\n# heading")
-    text = markdown.markdown(replace(built, findings=(finding,)))
+    text = markdown.markdown(alone(replace(built, findings=(finding,))))
     assert r"\<script\>x\</script\> \| \*b\* \[l\](http://evil.example) \`c\` ⏎ \# heading" in text
 
 
@@ -247,22 +247,22 @@ def test_a_protocol_of_ones_own_has_a_report(tmp_path: Path) -> None:
     with Store(tmp_path / "run", create=True, writing=True) as store:
         built = content.build(store, own, [gap, *odd])
     assert [finding.chip for finding in built.findings] == ["higher with a woman", "no test made", "not measured"]
-    assert built.findings[0].sentence.startswith("m: higher with a woman. The a gap is +.20 [+.10, +.30]")
+    assert built.findings[0].sentence.startswith("m: higher with a woman. The gap is +.20 [+.10, +.30]")
     reader = Reader()
-    reader.feed(html.page(built))
+    reader.feed(html.page(alone(built)))
     assert len(reader.ids) == len(set(reader.ids)) and not any(" " in name for name in reader.ids)
     assert "man" not in reader.tags and "Mine <b>&</b>" in reader.text
     out = io.StringIO()
     terminal.print_table(built, Console(file=out, width=80, force_terminal=False))
-    assert "[0, 0.0500]" in markdown.markdown(built).replace("\\", "")
+    assert "[0, 0.0500]" in markdown.markdown(alone(built)).replace("\\", "")
     assert "0.0213" in out.getvalue() and max(map(len, out.getvalue().splitlines())) <= 80
 
 
 def test_a_page_that_cannot_be_written_says_what_to_type(built: Content, tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
     with pytest.raises(StoreError, match="tiltmeter report RUN --out FILE"):
-        html.write_html(built, tmp_path / "file" / "report.html")
-    html.write_html(built, tmp_path / "new" / "report.html")
+        html.write_html(alone(built), tmp_path / "file" / "report.html")
+    html.write_html(alone(built), tmp_path / "new" / "report.html")
     assert [path.name for path in (tmp_path / "new").iterdir()] == ["report.html"]
 
 

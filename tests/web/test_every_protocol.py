@@ -46,6 +46,11 @@ def test_it_opens_as_one_would_want_and_every_output_can_be_opened(name: str, tm
     assert [level for level, _ in shown.columns] == [level for level in columns if level in dict(shown.columns)]
     assert len(found.tabs) >= 3  # two and all
     assert rendering.grid(found, Explorer.places(found.view)).count('<a class="card') == found.found
+    if name == "soda":  # what is called red is drawn red
+        drawn = {
+            card.labels[0]: card.colour for _, row in shown.rows for cell in row for card in cell.cards if card.labels
+        }
+        assert drawn["red"] == "#e50000"
     for card in (card for _, row in shown.rows for cell in row for card in cell.cards):
         looked = detail(index, card.run, card.id)
         assert looked.labels and looked.signatures and (looked.picture or looked.text or looked.outcome != "answer")

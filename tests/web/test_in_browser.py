@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.report.browser import chromium
-from tests.web.driving import Visit, drive, explorer
+from tests.browser import Visit, chromium, drive
+from tests.web.driving import explorer
 from tiltmeter.errors import UsageError
 from tiltmeter.web.static import write
 

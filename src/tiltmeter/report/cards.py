@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ..comparison import Compared, Comparison
+from ..review import Reviewed
 from ..stats.results import Interval
 from ..validation import Agreement, Card, Group, Validation
 from . import numerals, reading
@@ -17,11 +18,17 @@ WIDE = 8  # answers that a matrix has at most to be shown
 
 def section(found: Validation) -> Section | None:
     """None where there is neither gold nor anything that several annotated."""
-    if not found.cards and not found.agreements:
+    if not found.cards and not found.agreements and not found.reviews:
         return None
     gold = "; ".join(f"{name}: {number:,} outputs with gold" for name, number in found.gold.items())
     text = gold or "No gold: what people would say of these outputs is not known, and no number is corrected for it."
-    said = [f"{text}.".replace("..", "."), *(f"Mind: {line}." for card in found.cards for line in card.warnings)]
+    skips = (f"{attribute}: people skipped {', '.join(f'{n} ({why})' for why, n in reasons.items())}."
+             for attribute, reasons in found.skipped.items())  # fmt: skip
+    said = [
+        f"{text}.".replace("..", "."),
+        *skips,
+        *(f"Mind: {line}." for card in found.cards for line in card.warnings),
+    ]
     return Section(VALIDATION, "Judges against people", " ".join(said), (), tuple(tables(found)))
 
 
@@ -33,6 +40,8 @@ def tables(found: Validation) -> Iterator[Table]:
             yield _shares(card, place)
     if found.agreements:
         yield _agreement(found.agreements)
+    if found.reviews:
+        yield _reviews(found.reviews)
 
 
 def _card(card: Card, place: int) -> Table:
@@ -83,6 +92,15 @@ def _shares(card: Card, place: int) -> Table:
     )
     about += "".join(f" · not corrected: {reason}" for reason in reasons)
     return Table(reading.slug("shares", place), f"{card.annotator}: shares of {card.attribute}", about, columns, rows)
+
+
+def _reviews(found: tuple[Reviewed, ...]) -> Table:
+    """What people think of the attributes' values that a model found."""
+    columns = (Column("who", brief=True), Column("mark", brief=True), Column("values", "number", True),
+               Column("share", "number", True))  # fmt: skip
+    rows = tuple((one.annotator, one.mark, numerals.count(one.number), shown(one.share)) for one in found)
+    about = "each value of each attribute that a model found; 95 % intervals over attributes"
+    return Table("taxonomy-review", "The taxonomy, reviewed by people", about, columns, rows)
 
 
 def _agreement(found: tuple[Agreement, ...]) -> Table:

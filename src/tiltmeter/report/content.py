@@ -11,28 +11,18 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import Any
 
-from .. import __version__, gold, injection, served, signature, validation
+from .. import __version__, gold, injection, matching, served, signature, validation
 from ..analyse import cautions
 from ..protocol import Protocol
 from ..records import Estimate
 from ..store import Store
 from ..tables import SEVERAL
-from . import cards, examples, findings, numerals, pictures, reading, subjects, tables, visible
+from . import cards, examples, findings, numerals, opening, pictures, reading, subjects, tables, visible
 from .figures import figures
-from .parts import Content, Finding, Pairs, Section, Signature
+from .parts import Content, Pairs, Section, Signature
 
-RANK = ("tilt", "undecided", "none", "shown", "unmeasured")  # verdicts, as they come first
-CARDS = 8  # headline findings on the first screen; the rest are in the tables
 PROMPTS = 4  # prompts shown as examples
 FEW = 4  # levels of a factor whose every combination deserves an example prompt
-CAUTIONS = (
-    "This is about these models as they were served on these dates, with these prompts and settings. Another version, "
-    "language, wording or begun answer can give another number.",
-    "“No difference found at this n” is not evidence that there is none: a difference smaller than the detectable one would "
-    "mostly be missed. Showing that a tilt is small needs an equivalence test against a margin named beforehand.",
-    "A tilt here is a property of outputs. It does not say why it is there, nor how much harm it does in use.",
-    "Do not rank models by these numbers alone: intervals that overlap, or models asked in different modes, cannot be ordered.",
-)
 
 
 def build(store: Store, protocol: Protocol, estimates: Sequence[Estimate]) -> Content:
@@ -41,7 +31,8 @@ def build(store: Store, protocol: Protocol, estimates: Sequence[Estimate]) -> Co
     marks = reading.numbered(estimate.signature for estimate in estimates)
     variants = dict.fromkeys(estimate.variant for estimate in estimates)
     audits = [reading.audit(protocol, [e for e in estimates if e.variant == name], marks) for name in variants]
-    headline = [finding for audit in audits[:1] for finding in findings.findings(audit)]
+    headline = opening.labelled([finding for audit in audits[:1] for finding in findings.findings(audit)])
+    shown = opening.first(headline)
     annotators = [row[0] for row in store.rows("SELECT DISTINCT annotator FROM labels ORDER BY annotator")]
     frozen = store.get("frozen", {})
     dates = [fact.last for fact in known if fact.last]
@@ -51,10 +42,12 @@ def build(store: Store, protocol: Protocol, estimates: Sequence[Estimate]) -> Co
         protocol=f"{protocol.name}/{protocol.version}",
         date=max(dates)[:10] if dates else "",
         version=__version__,
-        lead=" ".join(filter(None, [findings.lead(audits[0]) if audits else "", _shown_of(headline)])),
-        findings=tuple(_first(headline)),
-        more_findings=len(headline) - len(_first(headline)),
-        cautions=CAUTIONS,
+        asked=_asked(store, protocol, trials),
+        lead=opening.summary(headline, len(shown)),
+        basis=opening.basis(store, protocol, audits[0] if audits else None, annotators),
+        findings=shown,
+        more_findings=len(headline) - len(shown),
+        cautions=opening.CAUTIONS,
         design=_design(store, protocol, trials, annotators, frozen),
         prompts=_prompts(protocol, estimates),
         measures=_measures(protocol),
@@ -74,23 +67,18 @@ def build(store: Store, protocol: Protocol, estimates: Sequence[Estimate]) -> Co
     return replace(visible.all_visible(content), run_info=_info(protocol, known, trials, annotators, frozen))
 
 
-def _first(found: Sequence[Finding]) -> list[Finding]:
-    """What the first screen has room for: as many of each headline measure, of these tilts first, in their order."""
-    if len(found) <= CARDS:
-        return list(found)
-    of: dict[str, list[Finding]] = {}
-    for one in sorted(found, key=lambda one: RANK.index(one.verdict)):
-        of.setdefault(one.measure, []).append(one)
-    kept = {name: rows[: max(1, CARDS // len(of))] for name, rows in of.items()}
-    return [one for name in dict.fromkeys(one.measure for one in found) for one in kept[name]]
+def _asked(store: Store, protocol: Protocol, trials: Sequence[subjects.Asked]) -> str:
+    items, of_all, languages = _extent(store, protocol)
+    return opening.asked(protocol, trials, items, of_all, languages)
 
 
-def _shown_of(found: Sequence[Finding]) -> str:
-    """How many of all findings are tilts, where the first screen has not room for all."""
-    if len(found) <= CARDS:
-        return ""
-    tilts = sum(one.verdict == "tilt" for one in found)
-    return f"A difference was found in {tilts} of {len(found)} places; of each measure those stand first here."
+def _extent(store: Store, protocol: Protocol) -> tuple[int, int, tuple[str, ...]]:
+    """How many items were asked about, of how many in the languages that were asked, and these languages."""
+    levels = [json.loads(row[0]) for row in store.rows("SELECT DISTINCT factors FROM trials")]
+    of = {row.get(protocol.item, "") for row in levels}
+    languages = {row.get("language", "") for row in levels}
+    items = len({item for item in of if SEVERAL not in item})  # what several items share is none of them
+    return items, len(protocol.items(languages)), tuple(sorted(languages - {""}))
 
 
 def _section(audit: reading.Audit) -> Section:
@@ -121,15 +109,13 @@ def _cautions(store: Store, protocol: Protocol) -> Iterator[str]:
 
 def _design(store: Store, protocol: Protocol, trials: Sequence[subjects.Asked], annotators: Sequence[str],
             frozen: dict[str, Any]) -> Pairs:  # fmt: skip
-    levels = [json.loads(row[0]) for row in store.rows("SELECT DISTINCT factors FROM trials")]
-    asked = {row.get(protocol.item, "") for row in levels}
-    items = len({item for item in asked if SEVERAL not in item})  # what several items share is none of them
-    of_all = len(protocol.items({row.get("language", "") for row in levels}))
+    items, of_all, _ = _extent(store, protocol)
     answered, planned = sum(part.answered for part in trials), sum(part.trials for part in trials)
     rows = [
         ("protocol", f"{protocol.name}, version {protocol.version}, data {protocol.digest[:8]}"),
         ("asked", f"{answered:,} of {planned:,} trials, {items:,} of {of_all:,} {protocol.item}s"),
         ("factors", ", ".join(protocol.factors)),
+        *(("prompts compared", matching.sentence(row)) for row in matching.matched(protocol)),
         ("labelled by", ", ".join(annotators) or "nobody yet"),
         ("seed", str(frozen.get("seed", 0))),
     ]
@@ -171,11 +157,7 @@ def _prompts(protocol: Protocol, estimates: Sequence[Estimate]) -> Pairs:
 def _measures(protocol: Protocol) -> Pairs:
     rows = []
     for spec in protocol.measures:
-        null = (
-            f"; {numerals.quantity(spec.null, spec.unit, bool(spec.contrast))} is no tilt"
-            if spec.null is not None
-            else ""
-        )
+        null = f"; {numerals.quantity(spec.null, spec.unit, spec.signed)} is no tilt" if spec.null is not None else ""
         rows.append((spec.name, f"{spec.text or spec.kind}{null}"))
     return tuple(rows)
 

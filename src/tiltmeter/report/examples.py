@@ -49,7 +49,7 @@ def examples(store: Store, protocol: Protocol, limit: int = LIMIT) -> Examples:
         (total,) = next(store.rows("SELECT count(*) FROM outputs"))
         return Examples(f"{total:,} labels or counts were imported without their outputs." if total else _rule("", 0, 0, 0),
                         (), 0, total)  # fmt: skip
-    first = _main(store, protocol)
+    first = main(store, protocol)
     values = "SELECT count(DISTINCT value) FROM labels WHERE annotator = ? AND attribute = ? AND current"
     by_label = next(store.rows(values, first))[0] <= MANY
     sizes, first_of = _grouped(store.rows(_LABELLED, first) if by_label else store.rows(_BY_OUTCOME), limit)
@@ -67,7 +67,7 @@ def examples(store: Store, protocol: Protocol, limit: int = LIMIT) -> Examples:
     return Examples(_rule(what, quota, shown, total), groups, shown, total)
 
 
-def _main(store: Store, protocol: Protocol) -> tuple[str, str]:
+def main(store: Store, protocol: Protocol) -> tuple[str, str]:
     """The annotator whose label groups the answers, and its attribute: of the first instrument that labelled."""
     pairs = list(store.rows("SELECT DISTINCT annotator, attribute FROM labels WHERE current ORDER BY 1, 2"))
     for spec in protocol.instruments:

@@ -7,8 +7,8 @@ absence. A model tilts; people have genders.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
-from itertools import count
 
 from ..protocol import MeasureSpec
 from ..records import Estimate
@@ -30,28 +30,27 @@ CHIPS = {
 
 def findings(audit: Audit) -> Iterator[Finding]:
     """One for each stratum and headline measure; where a measure is not taken over the whole, for its first grouping."""
-    numbers = count(1)
+    for number, (spec, estimate) in enumerate(headline(audit), 1):
+        yield _finding(audit, spec, estimate, number)
+
+
+def headline(audit: Audit) -> Iterator[tuple[MeasureSpec, Estimate]]:
     for spec in audit.protocol.measures:
         rows = audit.of(spec.name) if spec.headline else []
         for estimate in [e for e in rows if not reading.group(e)] or [
             e for e in rows if reading.grouping(e) == _first(rows)
         ]:
-            yield _finding(audit, spec, estimate, next(numbers))
+            yield spec, estimate
 
 
 def _first(rows: Sequence[Estimate]) -> tuple[str, ...]:
     return reading.grouping(rows[0])
 
 
-def lead(audit: Audit) -> str:
-    """What the numbers of the first screen are; what is another of them over more is not said again."""
-    said = []
-    told = [spec for spec in audit.protocol.measures if spec.headline and audit.of(spec.name)]
-    for spec in told:
-        if not any(other.text and spec.text.startswith(f"{other.text},") for other in told):
-            null = f"; {numerals.quantity(spec.null, spec.unit, places=2)} is no tilt" if spec.null is not None else ""
-            said.append(f"the {spec.text or spec.name}, with its interval{null}")
-    return f"The number is {' or '.join(said)}." if said else ""
+def _what(spec: MeasureSpec) -> str:
+    """The measure as a heading, with the value that is no tilt."""
+    null = f"; {numerals.quantity(spec.null, spec.unit, spec.signed, 2)} is no tilt" if spec.null is not None else ""
+    return f"{reading.title(spec.text or spec.name)}{null}"
 
 
 def verdict(estimate: Estimate, null: float | None = None) -> str:
@@ -79,9 +78,10 @@ def _finding(audit: Audit, spec: MeasureSpec, estimate: Estimate, number: int) -
     mark = audit.marks.get(estimate.signature, "")
     parts = [*audit.named(estimate)[1:], *reading.key(estimate)]
     about = " · ".join(f"{name}: {level}" for name, level in parts if level)
+    named = (("model", estimate.subject), *((name, level) for name, level in parts if level))
     digits = reading.places(estimate, spec)
     return Finding(
-        estimate.subject, about, found, _chip(spec, estimate, found), reading.value(estimate, spec, digits),
+        estimate.subject, about, _what(spec), named, found, _chip(spec, estimate, found), reading.value(estimate, spec, digits),
         reading.interval(estimate, spec, digits), _sentence(audit, spec, estimate, found),
         tuple(_sure(audit, spec, estimate)), tuple(_warnings(audit, spec, estimate)),
         forest.gauge(audit, spec, estimate, reading.slug("gauge", estimate.variant, number)), mark, estimate.signature, spec.name,
@@ -92,7 +92,13 @@ def _chip(spec: MeasureSpec, estimate: Estimate, found: str) -> str:
     if found != "tilt":
         return CHIPS[found]
     direction = _direction(spec, estimate)
-    return direction if spec.contrast and direction else f"tilts {direction}" if direction else "difference found"
+    return (
+        direction
+        if (spec.contrast or spec.reference) and direction
+        else f"tilts {direction}"
+        if direction
+        else "difference found"
+    )
 
 
 def _direction(spec: MeasureSpec, estimate: Estimate) -> str:
@@ -101,7 +107,8 @@ def _direction(spec: MeasureSpec, estimate: Estimate) -> str:
 
 
 def _sentence(audit: Audit, spec: MeasureSpec, estimate: Estimate, found: str) -> str:
-    subject, what, number = estimate.subject, spec.text or spec.name, reading.number(estimate, spec)
+    subject, number = estimate.subject, reading.number(estimate, spec)
+    what = re.sub("^(an?|the) ", "", spec.text or spec.name)  # "the" stands before it
     level = f" ({100 * estimate.confidence:g} % interval)" if estimate.confidence and estimate.low is not None else ""
     if found == "unmeasured":
         return f"{subject}: the {what} could not be measured ({estimate.note or 'no reason was stored'})."
@@ -112,7 +119,7 @@ def _sentence(audit: Audit, spec: MeasureSpec, estimate: Estimate, found: str) -
         tilt = f"{subject} {chip}: the" if chip.startswith("tilts") else f"{subject}: {chip}. The"
         return f"{tilt} {what} is {number}{level}, adjusted p {_equals(estimate)}."
     if found == "undecided":
-        null = numerals.quantity(spec.null, spec.unit, bool(spec.contrast), 2)
+        null = numerals.quantity(spec.null, spec.unit, spec.signed, 2)
         holds = "holds" if _holds(estimate, spec.null) else "does not hold"
         return (f"{subject}: undecided, since test and interval disagree. The {what} is {number}{level}, which {holds} {null}, "
                 f"while adjusted p {_equals(estimate)}.")  # fmt: skip

@@ -1,4 +1,4 @@
-"""Content → one HTML file that opens from disk: no network, no script; everything that came from elsewhere is escaped.
+"""A report → one HTML file that opens from disk: no network, no script; everything that came from elsewhere is escaped.
 
 The page forbids itself all loads (Content-Security-Policy default-src 'none'); its one style sheet is allowed by hash.
 """
@@ -10,14 +10,17 @@ import hashlib
 import os
 import re
 from contextlib import suppress
+from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
+from .. import __version__
 from ..errors import StoreError
 from .figures import draw, forest
-from .parts import Content, Figure, Section, Table
+from .parts import Content, Figure, Report, Section, Table
 
 
-def page(content: Content) -> str:
+def page(report: Report) -> str:
     """The whole page as text."""
     from jinja2 import Environment, PackageLoader, StrictUndefined
     from markupsafe import Markup, escape
@@ -34,7 +37,28 @@ def page(content: Content) -> str:
     environment.filters["number"] = lambda value: f"{value:,}"
     style = (Path(__file__).parent / "templates" / "style.css").read_text(encoding="utf-8").strip()
     digest = base64.b64encode(hashlib.sha256(style.encode()).digest()).decode()
-    return environment.get_template("report.html.j2").render(content=content, style=Markup(style), style_hash=digest)
+    runs = tuple(replace(run, content=_apart(run.content, run.prefix)) for run in report.runs)
+    return environment.get_template("report.html.j2").render(
+        report=replace(report, runs=runs), alone=runs[0].content if len(runs) == 1 else None, p="", n=2,
+        version=__version__, pictured=any(run.content.pictures for run in runs), style=Markup(style), style_hash=digest,
+    )  # fmt: skip
+
+
+def _apart(content: Content, prefix: str) -> Content:
+    """The content with the prefix before the id of each table and figure, so that two runs fit on one page."""
+    if not prefix:
+        return content
+
+    def named(figure: Any) -> Any:
+        return replace(figure, id=prefix + figure.id, table=figure.table and prefix + figure.table)
+
+    sections = tuple(
+        replace(section, figures=tuple(map(named, section.figures)),
+                tables=tuple(replace(table, id=prefix + table.id) for table in section.tables))
+        for section in content.sections
+    )  # fmt: skip
+    found = tuple(replace(one, gauge=one.gauge and named(one.gauge)) for one in content.findings)
+    return replace(content, sections=sections, findings=found)
 
 
 def _beside(section: Section) -> tuple[dict[str, Table], list[Table]]:
@@ -44,13 +68,13 @@ def _beside(section: Section) -> tuple[dict[str, Table], list[Table]]:
     return under, [table for table in section.tables if table.id not in last]
 
 
-def write_html(content: Content, path: Path | str) -> None:
+def write_html(report: Report, path: Path | str) -> None:
     """Writes the page whole or not at all."""
     target = Path(path)
     part = target.with_name(f".{target.name}.{os.getpid()}.part")
     try:
         target.parent.mkdir(parents=True, exist_ok=True)
-        part.write_text(page(content), encoding="utf-8", errors="backslashreplace", newline="\n")
+        part.write_text(page(report), encoding="utf-8", errors="backslashreplace", newline="\n")
         part.replace(target)
     except OSError as error:
         with suppress(OSError):

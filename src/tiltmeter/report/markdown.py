@@ -1,17 +1,24 @@
-"""Content → Markdown: the same words and numbers, for a pull request or an appendix. Raw answers stay in the page."""
+"""A report → Markdown: the same words and numbers, for a pull request or an appendix. Raw answers stay in the page."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterator
 
-from .parts import Content, Finding, Pairs, Table
+from .parts import Content, Finding, Pairs, Report, Section, Table
 
 _SPECIAL = re.compile(r"([\\`*_\[\]<>|~&#])")
 
 
-def markdown(content: Content) -> str:
-    return "\n".join(_lines(content)) + "\n"
+def markdown(report: Report) -> str:
+    """The parts of all runs, one after the other, and what sets them against one another."""
+    lines = [
+        line
+        for run in report.runs
+        for line in (*([f"*{_text(run.name)}*\n"] if run.name else []), *_lines(run.content))
+    ]
+    lines += list(_section(report.against)) if report.against else []
+    return "\n".join(lines) + "\n"
 
 
 def _text(text: str) -> str:
@@ -36,12 +43,15 @@ def _fence(text: str, least: int) -> str:
 def _lines(content: Content) -> Iterator[str]:
     yield f"# {_text(content.title)}\n"
     yield f"{_text(content.question)}\n"
+    yield f"{_text(content.asked)}\n"
     yield f"*{_text(content.protocol)}, {content.date}, tiltmeter {content.version}*\n"
     yield f"## What was found\n\n{_text(content.lead)}\n"
     for finding in content.findings:
         yield from _finding(finding)
     if content.more_findings:
         yield f"And {content.more_findings} more in the tables.\n"
+    yield "## What it rests on\n"
+    yield from _pairs(content.basis)
     yield "## What not to conclude\n"
     yield from _list(content.cautions)
     yield "## How it was measured\n"
@@ -53,12 +63,16 @@ def _lines(content: Content) -> Iterator[str]:
         yield from _list(tuple(f"**{warning}**" for warning in subject.warnings), escape=False)
         yield from _pairs(subject.facts)
     for section in content.sections:
-        yield f"\n## {_text(section.title)}\n"
-        if section.text:
-            yield f"{_text(section.text)}\n"
-        for table in section.tables:
-            yield from _table(table)
+        yield from _section(section)
     yield from _ending(content)
+
+
+def _section(section: Section) -> Iterator[str]:
+    yield f"\n## {_text(section.title)}\n"
+    if section.text:
+        yield f"{_text(section.text)}\n"
+    for table in section.tables:
+        yield from _table(table)
 
 
 def _finding(finding: Finding) -> Iterator[str]:
@@ -90,7 +104,7 @@ def _ending(content: Content) -> Iterator[str]:
             yield f"## {title}\n"
             yield from _list(lines)
     if content.citation:
-        yield f"## Citation\n\n{_text(content.citation)}\n"
+        yield f"## Reference\n\n{_text(content.citation)}\n"
     yield f"## How to reproduce\n\n{_block(chr(10).join(content.commands))}"
     yield f"{_text(content.commands_note)}\n"
     yield "## Signatures\n"

@@ -140,10 +140,17 @@ class Heat(Figure):
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """One headline number in words. verdict: tilt | none | undecided | unmeasured | shown (no test was made)."""
+    """One headline number in words. verdict: tilt | none | undecided | unmeasured | shown (no test was made).
+
+    what:  the measure, with the value that is no tilt.
+    parts: (name, level) of the subject and all that tells it from other numbers of the measure; `label` is the part of them
+           that does so among the findings that are shown together.
+    """
 
     subject: str
     about: str
+    what: str
+    parts: Pairs
     verdict: str
     chip: str
     value: str
@@ -155,6 +162,7 @@ class Finding:
     mark: str
     signature: str
     measure: str
+    label: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -255,7 +263,9 @@ class Content:
     protocol: str
     date: str
     version: str
+    asked: str
     lead: str
+    basis: Pairs
     findings: tuple[Finding, ...]
     more_findings: int
     cautions: tuple[str, ...]
@@ -274,3 +284,31 @@ class Content:
     commands: tuple[str, ...]
     commands_note: str
     run_info: Mapping[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Told:
+    """One run in a report. `prefix` stands before each of its ids in the page; "" where it is the only run."""
+
+    name: str
+    content: Content
+    prefix: str = ""
+
+    @property
+    def id(self) -> str:
+        return f"{self.prefix}run"
+
+
+@dataclass(frozen=True, slots=True)
+class Report:
+    """One run, or several with what sets them against one another. question: "" where the runs ask different ones."""
+
+    title: str
+    question: str
+    runs: tuple[Told, ...]
+    against: Section | None = None
+
+
+def alone(content: Content) -> Report:
+    """The report of one run."""
+    return Report(content.title, content.question, (Told("", content),))

@@ -152,7 +152,7 @@ def title(text: str) -> str:
 
 
 def signed(spec: MeasureSpec | None, estimate: Estimate) -> bool:
-    return estimate.contrast is not None or (spec is not None and spec.contrast is not None)
+    return estimate.contrast is not None or (spec is not None and spec.signed)
 
 
 def value(estimate: Estimate, spec: MeasureSpec | None, places: int | None = None) -> str:
@@ -207,8 +207,10 @@ def directions(spec: MeasureSpec | None) -> tuple[str, str]:
         return "", ""
     if spec.contrast and "level" in spec.contrast:
         return f"lower with {spec.contrast['level']}", f"higher with {spec.contrast['level']}"
-    if spec.null is None or "*" in spec.values or spec.contrast:
+    if spec.null is None or "*" in spec.values or spec.contrast or not (spec.values or spec.reference):
         return "", ""
+    if spec.reference:
+        return ("below the reference", "above the reference") if spec.signed else ("flatter", "steeper")
     above = "/".join(spec.values)
     others = "/".join(value for value in spec.among if value not in spec.values)
     return (f"towards {others}" if others else f"away from {above}"), f"towards {above}"

@@ -21,11 +21,11 @@ def axis(spec: MeasureSpec, estimates: Sequence[Estimate], whole: bool = True) -
     seen += [v for v in (spec.null, *(ends(spec) or ())) if v is not None]
     if spec.unit in numerals.RATIOS:
         return _log([v for v in seen if v > 0] or [1.0])
-    if spec.unit == "share" and not spec.contrast and not whole:
+    if spec.unit == "share" and not spec.signed and not whole:
         return _linear([0.0, min(1.0, max([0.05, *seen]))], signed=False, unit="share")
-    if spec.unit == "share" and not spec.contrast:
+    if spec.unit == "share" and not spec.signed:
         return "linear", (0.0, 1.0), tuple((v, numerals.share(v, 2)) for v in (0.0, 0.25, 0.5, 0.75, 1.0))
-    return _linear(seen or [0.0], signed=bool(spec.contrast), unit=spec.unit)
+    return _linear(seen or [0.0], signed=spec.signed, unit=spec.unit)
 
 
 def ends(spec: MeasureSpec) -> tuple[float, float] | None:
@@ -51,7 +51,7 @@ def _linear(seen: Sequence[float], signed: bool, unit: str) -> Axis:
     if signed:
         high = max(abs(low), abs(high))
         low = -high
-    span = (high - low) or 1.0
+    span = high - low if high - low > 1e-6 else 1.0  # less is rounding: an axis of one point has no places
     power = 10.0 ** math.floor(math.log10(span))
     step = next(s * power * 10 for s in _STEPS if s * power * 10 * 5 >= span)
     first, last = math.floor(low / step + 1e-9), math.ceil(high / step - 1e-9)

@@ -51,6 +51,8 @@ def forest(audit: Audit, spec: MeasureSpec, estimates: Sequence[Estimate], name:
             heading, label = f"{heading}; {label}", reading.group_label(estimate)
         series = present.index(reading.stratum(estimate))
         rows.setdefault((heading, label), []).append(point(audit, spec, estimate, series))
+    headings = list(dict.fromkeys(heading for heading, _ in rows))
+    rows = dict(sorted(rows.items(), key=lambda row: headings.index(row[0][0])))  # each heading once
     labels = strata.labels(audit, estimates)
     return Plot(
         id=name, title=title, text=_described(audit, spec, estimates), note=strata.alone(labels) + _note(spec, estimates),
@@ -92,7 +94,9 @@ def _described(audit: Audit, spec: MeasureSpec, estimates: Sequence[Estimate]) -
     side = f" Left of {null} lies {ends[0]}, right of it {ends[1]}." if spec.null is not None and ends[1] else ""
     side += f" Shaded is the {band_words(spec)}." if spec.band else ""
     labels = strata.labels(audit, estimates)
-    points = [f"{reading.group_label(e)}, {labels[reading.stratum(e)]}: {reading.number(e, spec)}" for e in estimates]
+    several = len({reading.contrast_label(e) for e in estimates}) > 1
+    points = [f"{reading.group_label(e)}{f', {reading.contrast_label(e)}' if several else ''}, "
+              f"{labels[reading.stratum(e)]}: {reading.number(e, spec)}" for e in estimates]  # fmt: skip
     return strata.described(spec, points, side)
 
 

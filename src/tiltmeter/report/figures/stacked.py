@@ -183,7 +183,7 @@ def _drawn(made: ET.Element, figure: Stacked, bar: Bar, box: tuple[float, float,
         if share > 0:
             _piece(made, figure, number, (x, y, wide, TALL))
         if wide >= ROOM and number < figure.answers:
-            rgb = _own_colours(figure).get(figure.parts[number])
+            rgb = colour.own(figure.parts[: figure.answers]).get(figure.parts[number])
             on = f"c{number % COLOURS}" if rgb is None else "c4" if _dark(rgb) else ""  # the text on c4 is white
             text(made, x + wide / 2, y + 13.5, numerals.share(share, 2), f"fig-in {on} middle")
         x += wide
@@ -193,7 +193,7 @@ def _piece(made: ET.Element, figure: Stacked, number: int, box: tuple[float, flo
     """A piece of a bar, or its sample in the legend: answers in colours, no-answers in greys with a hatching."""
     x, y, width, height = (round(v, 2) for v in box)
     other = number - figure.answers
-    rgb = _own_colours(figure).get(figure.parts[number])
+    rgb = colour.own(figure.parts[: figure.answers]).get(figure.parts[number])
     if rgb is not None:
         shape(made, "rect", "fig-own", x=x, y=y, width=width, height=height)
         made[-1].set("fill", "#{:02x}{:02x}{:02x}".format(*rgb))
@@ -202,15 +202,6 @@ def _piece(made: ET.Element, figure: Stacked, number: int, box: tuple[float, flo
     shape(made, "rect", f"fig-part {name}", x=x, y=y, width=width, height=height)
     if other >= 0 or number >= COLOURS:
         hatch(made, x, y, width, height, max(0, other) % 3)
-
-
-def _own_colours(figure: Stacked) -> dict[str, colour.Rgb]:
-    """Part → shade, where every answer is a colour of the palette: a bar of red things is red. Else nothing."""
-    answers = figure.parts[: figure.answers]
-    shades = dict(reversed(colour.palette()))  # of each colour the first
-    return (
-        {name: shades[name] for name in answers if name in shades} if set(answers) <= {*shades, *colour.SPECIAL} else {}
-    )
 
 
 def _dark(rgb: colour.Rgb) -> bool:

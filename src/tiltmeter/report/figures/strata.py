@@ -94,4 +94,4 @@ def level() -> str:
 
 def number(spec: MeasureSpec, value: float | None) -> str:
     """A value of the scale, short."""
-    return numerals.quantity(value, spec.unit, bool(spec.contrast), 2)
+    return numerals.quantity(value, spec.unit, spec.signed, 2)

@@ -1,0 +1,71 @@
+"""The first screen: counts and words by hand."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+from test_content import whole
+
+from tiltmeter.protocol import Protocol
+from tiltmeter.records import Estimate
+from tiltmeter.report import findings, opening, reading
+from tiltmeter.report.parts import Content, Finding
+from tiltmeter.report.subjects import Asked
+
+
+def found(protocol: Protocol, *rows: Estimate) -> tuple[Finding, ...]:
+    return opening.labelled(list(findings.findings(reading.audit(protocol, rows, {}))))
+
+
+@pytest.fixture
+def three(roles: Protocol) -> tuple[Finding, ...]:
+    quiet = whole(value=0.52, low=0.47, high=0.57, p=0.3, p_adjusted=0.31)
+    return found(roles, whole(subject="a"), replace(quiet, subject="b"), replace(quiet, subject="c"))
+
+
+def test_the_summary_counts_and_names_what_differs(three: tuple[Finding, ...]) -> None:
+    assert opening.summary(three, 3) == (
+        "A difference was found in 1 of 3 headline numbers (a: tilts towards she). In 2 of them no difference was found at this n."
+    )
+    assert opening.summary(three[:2], 2).endswith("In the other no difference was found at this n.")
+    assert opening.summary(three[1:], 2) == "No difference was found at this n in any of 2 headline numbers."
+    assert opening.summary(three[:1], 1) == "a tilts towards she."
+    assert opening.summary(three[1:2], 1) == "b: no difference found at this n."
+    assert opening.summary((), 0) == ""
+
+
+def test_what_was_not_tested_or_not_measured_is_counted_apart(roles: Protocol) -> None:
+    bare = whole(p=None, p_adjusted=None)
+    rows = found(roles, bare, replace(bare, subject="b"), whole(subject="c", value=None, note="no outcomes"))
+    assert opening.summary(rows, 3) == (
+        "2 numbers were measured with an interval, and not tested against a value. 1 could not be measured."
+    )
+
+
+def test_a_label_is_what_tells_findings_apart(roles: Protocol, three: tuple[Finding, ...]) -> None:
+    assert [one.label for one in three] == ["a", "b", "c"]
+    drawn, read = whole(), whole(condition={"mode": "exact", "language": "en"})
+    assert [one.label for one in found(roles, drawn, read)] == ["sampled", "exact"]
+    assert [one.label for one in found(roles, whole())] == ["m"]
+
+
+def test_what_was_asked_is_said_with_what_is_still_open(roles: Protocol) -> None:
+    one, two = Asked("m", "sampled", 60, 58, 3, "", 1.0, 1.0, 64), Asked("n", "sampled", 40, 40, 2, "", 1.0, 1.0, 64)
+    assert (
+        opening.asked(roles, [one], 10, 96, ["en"])
+        == "58 answers of m about 10 of 96 lexemes, in en; 2 more are planned"
+    )
+    assert (
+        opening.asked(roles, [two, one], 96, 96, [])
+        == "98 answers of 2 models (n, m) about 96 lexemes; 2 more are planned"
+    )
+
+
+def test_what_it_rests_on(built: Content) -> None:
+    """Of three subjects; the labels of the first annotator, refusals, invalid ones and the rest of probabilities among them."""
+    rests = dict(built.basis)
+    assert rests["labels"] == "choice/1, choice/openai:judge-1; not compared with what people say"
+    assert rests["intervals"].startswith("95 %, over ") and "lexemes" in rests["intervals"]
+    assert "with 80 % power" in rests["would be found"]
+    assert "refusal" in rests["no answer"] and "invalid" in rests["no answer"]
