@@ -176,6 +176,7 @@ def test_commands_on_the_built_in_model_work(reader: Reader) -> None:
     pytest.importorskip("xllamacpp")
     found = [command for command in all_commands(("console", "bash")) if command.on_builtin]
     assert found
+    reader.do(Command(("init", "audit.toml"), ()))  # which a page has written before
     for command in found:
         reader.do(Command((*command.arguments, "--limit", "3"), command.shown))
 
@@ -273,7 +274,7 @@ def test_every_table_and_column_of_the_run_is_explained(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("heading", "known"),
     [
-        ("### The protocol", {f.name for f in fields(Protocol)} - {"digest", "source", "inline"}),
+        ("### The protocol", {f.name for f in fields(Protocol)} - {"digest", "source", "inline", "definition"}),
         ("### A table", {"rows", "file", "parts", "add", "needs", "slots", "where", "key", "columns"}),
         ("### A mode: `[modes.NAME]`", {f.name for f in fields(Mode)} - {"name"}),
         ("### An instrument: `[[instruments]]`", {"name", "kind", "attribute", "also"} | set(INSTRUMENTS) - {"judge"}),
@@ -299,6 +300,7 @@ def test_every_setting_of_a_planted_model_is_explained() -> None:
         "communal.female",
         "appearance.FF",
         "male.masculine",
+        "agentic.women",
         "protocol=words",
         "protocol=dialogues",
     }
