@@ -21,8 +21,8 @@ import sys
 from random import Random
 
 from tiltmeter.analyse.judged import Sense, Side, correct
+from tiltmeter.gold.sheet import Candidate, pick
 from tiltmeter.records import BOTH
-from tiltmeter.sheet import Candidate, pick
 
 ITEMS, OUTPUTS = 30, 8
 GOLD = (50, 100, 200)

@@ -12,9 +12,10 @@ from typing import Any
 
 import pytest
 
-from tiltmeter import api, gold, goldfile, registry, sheet
+from tiltmeter import api, gold, registry
 from tiltmeter.cli import main
 from tiltmeter.errors import TiltmeterError, UsageError
+from tiltmeter.gold import intake, sheet
 from tiltmeter.records import Label
 from tiltmeter.store import Store
 
@@ -58,12 +59,12 @@ def human(store: Store) -> dict[str, str]:
 def test_gold_of_a_csv_file_and_of_json_lines(run: Made, tmp_path: Path) -> None:
     run.label(cells(30))
     rows = [{"trial": f"t{n:06}", "value": "she" if n % 2 else "he", "annotator": "ann"} for n in range(1, 25)]
-    added = goldfile.take_in(run.store, ROLES, write(tmp_path / "gold.csv", *rows))
+    added = intake.take_in(run.store, ROLES, write(tmp_path / "gold.csv", *rows))
     assert (added.labels, added.replaced, added.annotators, added.warnings) == (24, 0, ("human:ann",), ())
     assert Counter(human(run.store).values()) == {"she": 12, "he": 12}
     lines = tmp_path / "more.jsonl"
     lines.write_text("\n".join(json.dumps({"id": f"t{n:06}", "value": "both"}) for n in (29, 30)), encoding="utf-8")
-    assert goldfile.take_in(run.store, ROLES, lines).annotators == ("human:gold",)
+    assert intake.take_in(run.store, ROLES, lines).annotators == ("human:gold",)
     told = [json.loads(row[0]) for row in run.store.rows("SELECT content FROM artefacts WHERE kind='gold'")]
     assert {one["file"]: one["labels"] for one in told} == {"gold.csv": 24, "more.jsonl": 2}
     assert all("0 of " in one["drawn"] for one in told)
@@ -73,11 +74,11 @@ def test_the_later_answer_of_a_person_counts_and_both_are_kept(run: Made, tmp_pa
     run.label(cells(4))
     one = {"output": "t000001", "annotator": "ann"}
     path = write(tmp_path / "gold.csv", {**one, "value": "she"}, {**one, "value": "he"})
-    assert goldfile.take_in(run.store, ROLES, path).replaced == 1
+    assert intake.take_in(run.store, ROLES, path).replaced == 1
     assert human(run.store) == {"t000001": "he"}
     kept = list(run.store.rows("SELECT value, current FROM labels WHERE annotator='human:ann' ORDER BY id"))
     assert kept == [("she", 0), ("he", 1)]
-    assert goldfile.take_in(run.store, ROLES, write(tmp_path / "b.csv", {**one, "value": "he"})).labels == 0
+    assert intake.take_in(run.store, ROLES, write(tmp_path / "b.csv", {**one, "value": "he"})).labels == 0
 
 
 @pytest.mark.parametrize(
@@ -103,7 +104,7 @@ def test_what_is_refused_is_named_and_nothing_is_stored(
     run.label((factors, "exact", {"she": 0.5, "he": 0.5}) for factors, _, _ in cells(1))
     good = {"output": "t000002", "value": "she"} if row["value"] else {"output": "t000002", "value": ""}
     with pytest.raises(UsageError, match=said):
-        goldfile.take_in(run.store, ROLES, write(tmp_path / "gold.csv", good, row))
+        intake.take_in(run.store, ROLES, write(tmp_path / "gold.csv", good, row))
     assert not gold.has_gold(run.store)
 
 
@@ -111,7 +112,7 @@ def test_an_attribute_with_several_values_an_output_is_refused(run: Made, tmp_pa
     run.label(cells(1))
     run.store.write([], [], [Label("t000001", CHOICE, "word", word, place) for place, word in enumerate("ab")])
     with pytest.raises(UsageError, match="several values an output"):
-        goldfile.take_in(
+        intake.take_in(
             run.store, ROLES, write(tmp_path / "g.csv", {"output": "t000001", "attribute": "word", "value": "a"})
         )
 
@@ -119,10 +120,10 @@ def test_an_attribute_with_several_values_an_output_is_refused(run: Made, tmp_pa
 def test_four_labels_and_one_class_are_said(run: Made, tmp_path: Path) -> None:
     run.label(cells(40))
     four = [{"output": f"t{n:06}", "value": "she" if n > 1 else "he"} for n in range(1, 5)]
-    (said,) = goldfile.take_in(run.store, ROLES, write(tmp_path / "four.csv", *four)).warnings
+    (said,) = intake.take_in(run.store, ROLES, write(tmp_path / "four.csv", *four)).warnings
     assert "4 gold labels of pronoun say next to nothing" in said
     same = [{"output": f"t{n:06}", "value": "she"} for n in range(1, 31)]
-    (said,) = goldfile.take_in(run.store, ROLES, write(tmp_path / "one.csv", *same)).warnings
+    (said,) = intake.take_in(run.store, ROLES, write(tmp_path / "one.csv", *same)).warnings
     assert "all 30 gold labels of pronoun are 'she'" in said
 
 
@@ -132,7 +133,7 @@ def test_files_that_cannot_be_read(run: Made, tmp_path: Path) -> None:
     (tmp_path / "list.jsonl").write_text("[1]\n", encoding="utf-8")
     for name in ("latin.csv", "list.jsonl", "missing.csv"):
         with pytest.raises(UsageError, match=name):
-            goldfile.take_in(run.store, ROLES, tmp_path / name)
+            intake.take_in(run.store, ROLES, tmp_path / name)
 
 
 def test_the_majority_of_people_is_the_truth_and_a_tie_is_none(run: Made, tmp_path: Path) -> None:
@@ -140,7 +141,7 @@ def test_the_majority_of_people_is_the_truth_and_a_tie_is_none(run: Made, tmp_pa
     answers = {"t000001": ("she", "she", "he"), "t000002": ("she", "he")}
     rows = [{"output": output, "annotator": f"p{n}", "value": value} for output, values in answers.items()
             for n, value in enumerate(values)]  # fmt: skip
-    goldfile.take_in(run.store, ROLES, write(tmp_path / "gold.csv", *rows))
+    intake.take_in(run.store, ROLES, write(tmp_path / "gold.csv", *rows))
     assert gold.truths(run.store) == {("t000001", "pronoun"): ("she", 1.0)}
     (pair,) = gold.pairs(run.store)
     assert (pair.annotator, pair.truth, pair.said, pair.factors["class"]) == (CHOICE, "she", "she", "communal")
@@ -151,7 +152,7 @@ def test_people_are_no_instrument_of_the_analysis(run: Made, tmp_path: Path) -> 
 
     run.label(cells(40))
     before = estimates(run.store, ROLES)
-    goldfile.take_in(run.store, ROLES, write(tmp_path / "gold.csv", {"output": "t000001", "value": "he"}))
+    intake.take_in(run.store, ROLES, write(tmp_path / "gold.csv", {"output": "t000001", "value": "he"}))
     after = [one for one in estimates(run.store, ROLES) if not one.measure.endswith("_corrected")]
     assert after == before
 
@@ -161,7 +162,7 @@ def test_without_an_instrument_there_is_nothing_to_annotate(run: Made, tmp_path:
     with pytest.raises(UsageError, match="no instrument, so there is no attribute to annotate"):
         sheet.draw(run.store, bare, 10)
     with pytest.raises(UsageError, match="No attribute ''"):
-        goldfile.take_in(run.store, bare, write(tmp_path / "gold.csv", {"output": "t1", "value": "she"}))
+        intake.take_in(run.store, bare, write(tmp_path / "gold.csv", {"output": "t1", "value": "she"}))
 
 
 # drawing a sample
@@ -219,16 +220,16 @@ def test_a_sheet_is_written_filled_in_and_taken_back(judged: Made, tmp_path: Pat
     for row in rows:
         row.update(value="he" if int(row["output"][1:]) % 3 == 0 else "she", annotator="ann")
     assert not gold.is_random(judged.store, "pronoun")
-    goldfile.take_in(judged.store, ROLES, write(tmp_path / "some.csv", *rows[:20]))
+    intake.take_in(judged.store, ROLES, write(tmp_path / "some.csv", *rows[:20]))
     assert not gold.is_random(judged.store, "pronoun")  # a third was skipped
-    goldfile.take_in(judged.store, ROLES, write(tmp_path / "all.csv", *rows))
+    intake.take_in(judged.store, ROLES, write(tmp_path / "all.csv", *rows))
     assert gold.is_random(judged.store, "pronoun")
     stored = dict(judged.store.rows("SELECT output, weight FROM labels WHERE current AND annotator='human:ann'"))
     assert stored == {row["output"]: float(row["weight"]) for row in rows}
     sheet.draw(judged.store, ROLES, 10, seed=1)
     assert gold.is_random(judged.store, "pronoun")  # another sheet was drawn, and nobody filled it in
     outside = next(f"t{n:06}" for n in range(1, 121) if f"t{n:06}" not in stored)
-    goldfile.take_in(judged.store, ROLES, write(tmp_path / "one.csv", {"output": outside, "value": "she"}))
+    intake.take_in(judged.store, ROLES, write(tmp_path / "one.csv", {"output": outside, "value": "she"}))
     assert not gold.is_random(judged.store, "pronoun")  # somebody picked that one
 
 

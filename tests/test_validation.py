@@ -11,10 +11,11 @@ from typing import Any
 import numpy as np
 import pytest
 
-from tiltmeter import api, goldfile, registry, validation
+from tiltmeter import api, registry
 from tiltmeter.analyse import estimates
 from tiltmeter.cli import main
 from tiltmeter.errors import UsageError
+from tiltmeter.gold import intake, validation
 from tiltmeter.records import Estimate, Label
 from tiltmeter.stats import confusion, correction
 
@@ -173,12 +174,12 @@ def test_a_random_sample_gets_ppi(run: Made, tmp_path: Path) -> None:
 
 
 def api_sheet(run: Made, labels: list[Label], tmp_path: Path, number: int) -> None:
-    from tiltmeter import sheet
+    from tiltmeter.gold import sheet
 
     truth = {label.output: label.value for label in labels}
     sheet.write_sheet(sheet.draw(run.store, ROLES, number), tmp_path / "sheet.csv")
     rows = [{**row, "value": truth[row["output"]], "annotator": "ann"} for row in read(tmp_path / "sheet.csv")]
-    goldfile.take_in(run.store, ROLES, write(tmp_path / "gold.csv", *rows))
+    intake.take_in(run.store, ROLES, write(tmp_path / "gold.csv", *rows))
 
 
 @pytest.mark.parametrize(

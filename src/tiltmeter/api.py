@@ -8,10 +8,11 @@ from contextlib import ExitStack
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from . import arguments, goldfile, importing, injection, kept, planning, registry, sheet
+from . import arguments, importing, injection, kept, planning, registry
 from .engine import Models, wait_for
 from .errors import Incapable, UsageError
 from .generating import generate
+from .gold import intake, sheet
 from .labelling import annotate, annotators, unjudged
 from .limits import Limits, Tally
 from .models import Model, table
@@ -24,7 +25,8 @@ from .store import Store
 if TYPE_CHECKING:
     import polars as pl
 
-    from . import comparison, notebook, validation  # they bring scipy, which a run that only asks does without
+    from . import comparison, notebook  # they bring scipy, which a run that only asks does without
+    from .gold import validation
 
 Watch = Callable[[str, int | None, Tally], None]  # (stage, how many in all or None, what happened)
 
@@ -261,18 +263,18 @@ def import_(protocol: str | Protocol, path: Path | str, out: Path | str) -> Run:
     return found
 
 
-def import_gold(folder: Path | str, path: Path | str) -> goldfile.Added:
+def import_gold(folder: Path | str, path: Path | str) -> intake.Added:
     """Adds what people said of outputs to a run: a CSV or JSON-lines file with output, value and, where they are not as
     usual, attribute, annotator and weight.
     """
     found = Run(folder)
     with Store(folder, writing=True) as store:
-        return goldfile.take_in(store, found.protocol, path)
+        return intake.take_in(store, found.protocol, path)
 
 
 def validate(folder: Path | str) -> validation.Validation:
     """Every annotator of a run against the gold that people gave, and how far annotators agree."""
-    from . import validation
+    from .gold import validation
 
     found = Run(folder)
     with Store(folder) as store:

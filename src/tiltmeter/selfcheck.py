@@ -16,8 +16,9 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
-from . import api, registry, validation
+from . import api, registry
 from .errors import TiltmeterError, UnknownName
+from .gold import validation
 from .models.planted import ratio_truth
 from .records import Estimate
 from .store import Store

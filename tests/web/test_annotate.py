@@ -14,10 +14,11 @@ import pytest
 from starlette.testclient import TestClient
 
 from tests.conftest import Made
-from tiltmeter import annotation, api, gold, people, registry, review, validation
-from tiltmeter.answers import State
+from tiltmeter import api, gold, registry
 from tiltmeter.cli import main
 from tiltmeter.errors import StoreError, UnknownName, UsageError
+from tiltmeter.gold import annotation, people, review, validation
+from tiltmeter.gold.answers import State
 from tiltmeter.records import Label
 from tiltmeter.store import Store
 from tiltmeter.web import annotating, pronoun_marks

@@ -59,8 +59,8 @@ def command(run: str, annotator: str, number: int | None, attribute: str, seed: 
 
 
 def _progress(run: str) -> None:
-    from .. import people, review
     from ..api import Run
+    from ..gold import people, review
     from ..report.visible import visible
     from ..store import Store
 

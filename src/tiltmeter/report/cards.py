@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ..comparison import Compared, Comparison
-from ..review import Reviewed
+from ..gold.review import Reviewed
+from ..gold.validation import Agreement, Card, Group, Validation
 from ..stats.results import Interval
-from ..validation import Agreement, Card, Group, Validation
 from . import numerals, reading
 from .parts import Column, Section, Table
 

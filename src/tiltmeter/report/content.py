@@ -11,8 +11,9 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import Any
 
-from .. import __version__, gold, injection, matching, served, signature, validation
+from .. import __version__, gold, injection, matching, served, signature
 from ..analyse import cautions
+from ..gold import validation
 from ..protocol import Protocol
 from ..records import Estimate
 from ..store import Store

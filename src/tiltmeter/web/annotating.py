@@ -19,13 +19,13 @@ from starlette.requests import Request
 from starlette.responses import HTMLResponse, JSONResponse, Response
 from starlette.routing import Route
 
-from .. import annotation, answers, people
-from ..annotation import Task
-from ..answers import State
 from ..errors import RunBusy, TiltmeterError, UsageError
+from ..gold import annotation, answers, people
+from ..gold.annotation import Task
+from ..gold.answers import State
+from ..gold.review import Review, reviewing
 from ..protocol import Protocol
 from ..report.visible import all_visible, visible
-from ..review import Review, reviewing
 from ..tables import Row
 from . import door, pronoun_marks, rendering
 from .detail import cut, picture

@@ -1,4 +1,4 @@
-"""A file of what people said of outputs: read, checked against the run, stored as labels (gold.py)."""
+"""A file of what people said of outputs: read, checked against the run, stored as labels (see the package)."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
-from . import registry
-from .errors import UnknownName, UsageError
-from .gold import FEW, HUMAN, drawn_weights, known_attributes, machines, values_of, with_several
-from .protocol import Protocol
-from .records import Label
-from .store import Store, now
+from .. import registry
+from ..errors import UnknownName, UsageError
+from ..protocol import Protocol
+from ..records import Label
+from ..store import Store, now
+from . import FEW, HUMAN, drawn_weights, known_attributes, machines, values_of, with_several
 
 NAMELESS = "gold"  # the person, where a file names none
 GOLD = "gold"  # kind of the artefacts that say what was taken in

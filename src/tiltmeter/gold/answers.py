@@ -14,8 +14,8 @@ from functools import cache
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from .errors import UsageError
-from .store import Store
+from ..errors import UsageError
+from ..store import Store
 
 WORK = (
     "annotation"  # kind of the artefacts with what is no label: ANNOTATOR/ATTRIBUTE → {output: {skipped, note, marks}}

@@ -14,16 +14,16 @@ from typing import Any
 
 import numpy as np
 
-from . import gold, people, review
+from .. import gold
+from ..errors import UsageError
+from ..protocol import Protocol
+from ..stats import agreement, confusion
+from ..stats.confusion import ClassQuality, Confusion
+from ..stats.results import Interval
+from ..store import Store
+from . import ADJUDICATED, HUMAN, VOTE, Pair, people, review
 from .classes import ClassShare, shares
-from .errors import UsageError
-from .gold import ADJUDICATED, HUMAN, VOTE, Pair
-from .protocol import Protocol
 from .review import Reviewed
-from .stats import agreement, confusion
-from .stats.confusion import ClassQuality, Confusion
-from .stats.results import Interval
-from .store import Store
 
 ALPHA = 0.05  # of the warnings about errors that differ, divided by how many are looked at
 SCARCE = 5  # gold labels of a class in a condition below which its error is not compared

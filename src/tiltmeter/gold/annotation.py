@@ -12,13 +12,13 @@ from dataclasses import dataclass, field
 from random import Random
 from typing import Any
 
-from . import gold, people, sheet
+from .. import gold
+from ..errors import UsageError
+from ..protocol import Protocol
+from ..records import BOTH, NEITHER, OTHER_LANGUAGE, OUTCOMES, REFUSAL, Label
+from ..store import Store
+from . import ADJUDICATED, HUMAN, people, sheet
 from .answers import LONGEST, WORK, Choice, State, checked, keyed, noted, noted_states, states_of, words
-from .errors import UsageError
-from .gold import ADJUDICATED, HUMAN
-from .protocol import Protocol
-from .records import BOTH, NEITHER, OTHER_LANGUAGE, OUTCOMES, REFUSAL, Label
-from .store import Store
 
 NUMBER = 100  # outputs of a sample, where nobody says how many
 

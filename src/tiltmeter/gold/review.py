@@ -12,14 +12,14 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from random import Random
 
+from ..errors import UsageError
+from ..instruments.taxonomy import Attribute, parse
+from ..protocol import Protocol
+from ..records import content_id
+from ..stats.results import Interval
+from ..store import Store
 from .answers import Choice, State, checked, keyed, noted, noted_states, words
-from .errors import UsageError
-from .instruments.taxonomy import Attribute, parse
 from .people import Progress
-from .protocol import Protocol
-from .records import content_id
-from .stats.results import Interval
-from .store import Store
 
 REVIEW = "taxonomy_review"  # kind of the artefacts, named after the annotator
 TAXONOMY = "taxonomy"
@@ -132,7 +132,7 @@ def progress(store: Store, protocol: Protocol) -> Iterator[Progress]:
 
 def shares(store: Store, known: Mapping[str, Value]) -> Iterator[Reviewed]:
     """Every person and mark; values of one attribute are a cluster."""
-    from .stats.rates import clustered_share  # loads scipy, which the page on which they mark has no use for
+    from ..stats.rates import clustered_share  # loads scipy, which the page on which they mark has no use for
 
     for annotator, given in marks(store).items():
         said = [(known[item].whole, mark.value) for item, mark in given.items() if mark.value and item in known]

@@ -8,12 +8,12 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from .gold import Pair
-from .protocol import Protocol
-from .stats import confusion
-from .stats.multiclass import corrected_shares
-from .stats.results import Interval
-from .store import Store
+from ..protocol import Protocol
+from ..stats import confusion
+from ..stats.multiclass import corrected_shares
+from ..stats.results import Interval
+from ..store import Store
+from . import Pair
 
 _SAID = """SELECT t.subject, t.factors, l.value, sum(l.weight) FROM labels l JOIN trials t ON t.id = l.output
 WHERE l.current AND l.annotator = ? AND l.attribute = ? GROUP BY 1, 2, 3 ORDER BY 1, 2, 3"""

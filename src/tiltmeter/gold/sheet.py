@@ -16,12 +16,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from random import Random
 
-from .errors import UnknownName, UsageError
-from .gold import HUMAN, SAMPLE, VOTE, attributes, conditions, known_attributes, values_of, with_several
-from .protocol import Protocol
-from .records import ANSWER, content_id
-from .store import Store, now
-from .tables import SEVERAL
+from ..errors import UnknownName, UsageError
+from ..protocol import Protocol
+from ..records import ANSWER, content_id
+from ..store import Store, now
+from ..tables import SEVERAL
+from . import HUMAN, SAMPLE, VOTE, attributes, conditions, known_attributes, values_of, with_several
 
 A_CONDITION = 4  # outputs that a condition has to get for a factor to be stratified by
 DISAGREEING = 0.5  # of a sample, at most, that is picked for disagreement

@@ -7,12 +7,12 @@ from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping
 from typing import NamedTuple
 
-from . import gold, registry
+from .. import gold, registry
+from ..errors import UsageError
+from ..protocol import Protocol
+from ..store import Store
+from . import ADJUDICATED, HUMAN
 from .answers import LONGEST, WORK, State, noted_states, states_of
-from .errors import UsageError
-from .gold import ADJUDICATED, HUMAN
-from .protocol import Protocol
-from .store import Store
 
 
 class Progress(NamedTuple):

@@ -1,4 +1,4 @@
-"""What people say of outputs, set beside what judges said (goldfile.py takes in files of it).
+"""What people say of outputs, set beside what judges said (intake.py takes in files of it).
 
 Gold is stored as labels of annotators `human:NAME`. A later answer of the same person counts in place of an earlier one;
 both are kept. `weight` of such a label is 1/(the probability that its output was picked), as the sheet says. What somebody
@@ -12,10 +12,10 @@ from collections import Counter, defaultdict
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
-from . import registry
-from .protocol import EVERY, Protocol
-from .records import OUTCOMES
-from .store import Store
+from .. import registry
+from ..protocol import EVERY, Protocol
+from ..records import OUTCOMES
+from ..store import Store
 
 HUMAN = "human:"
 ADJUDICATED = " (adjudicated)"  # ends the annotator of a decision where people disagreed
