@@ -292,8 +292,17 @@ class TestOddAnswers:
             assert PICKS.read(text, generator.choice(LANGUAGES)) is not None
 
 
-def test_25_000_answers_in_two_cpu_seconds() -> None:
-    """The likely formats, a third with an opening, a fifth with a closing sentence; measured on 5,000, the best of three."""
+def seconds(work: Callable[[], object]) -> float:
+    """Of CPU."""
+    before = time.process_time()
+    work()
+    return time.process_time() - before
+
+
+def test_5_000_answers_take_about_as_long_as_ten_million_additions() -> None:
+    """The likely formats, a third with an opening, a fifth with a closing sentence; each of three tries beside a plain loop,
+    since a second is not as long on every machine. It was .8 to 1.05 of the loop when this was written.
+    """
     generator = random.Random(5)
     names = ("1.", ",", "bold word", "explained –", "dash", "explained :", "lines", "and")
     texts = []
@@ -302,16 +311,19 @@ def test_25_000_answers_in_two_cpu_seconds() -> None:
         text = FORMATS[generator.choice(names)](generator.sample(words_of(code), 10), code)
         text = f"{OPENING[code]}\n\n{text}" if n % 3 == 0 else text
         texts.append((f"{text}\n\n{CLOSING[code]}" if n % 5 == 0 else text, code))
-    taken = []
-    for _ in range(3):
+
+    def parsed() -> None:
         fresh = Picks(SPEC)
-        before = time.process_time()
         for text, code in texts:
             fresh.read(text, code)
-        taken.append(time.process_time() - before)
-    assert (
-        min(taken) * 5 < 2.0 * 1.25
-    )  # the machine that this was first measured on takes 1.6 s; a quarter is left for others
+
+    def looped() -> None:
+        total = 0
+        for number in range(10_000_000):
+            total += number
+
+    ratios = [seconds(parsed) / seconds(looped) for _ in range(3)]
+    assert min(ratios) < 1.4, ratios
 
 
 class TestAListOfOnesOwn:
