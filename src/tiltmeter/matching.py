@@ -220,6 +220,3 @@ def _punctuation(text: str) -> Mapping[str, int]:
 
 def _capitals(text: str) -> int:
     return sum(map(str.isupper, text))
-
-
-__all__ = ["Matched", "Spread", "matched", "sentence"]
