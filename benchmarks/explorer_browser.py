@@ -5,7 +5,7 @@
 The run is that of explorer.py, with a drawn picture of 512 x 512 pixels for each output. Every time is from the click, or the
 address, until the new page is painted with all the pictures that can be seen in a window of 1280 x 844; first paint is
 Chromium's first-contentful-paint. An output is opened after the page was scrolled through, while pictures are still coming.
-The server is a process of its own on the same machine. The programme ends with 1 where a page takes more than 6 seconds.
+The server is a process of its own on the same machine. The programme ends with 1 where a page takes more than 4 seconds.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from explorer import made
 from tests.browser import Visit, drive
 from tests.web.driving import SCROLLED, STANDS, drawn, explorer
 
-PROMISED = 6_000  # ms, of every page but the first, for which the run is read
+PROMISED = 4_000  # ms, of every page but the first, for which the run is read
 CHOSEN = "form.elements.{0}.value = '{1}'; form.elements.{0}.dispatchEvent(new Event('change', {{bubbles: true}}))"
 CLICKS = {
     "all pictures, 600 of them": ("document.querySelector('.tabs li:last-child a').click()", "tab="),

@@ -14,7 +14,7 @@ from .errors import Incapable, UsageError
 from .generating import generate
 from .gold import intake, sheet
 from .labelling import annotate, annotators, unjudged
-from .limits import Limits, Tally
+from .limits import Tally
 from .models import Model, table
 from .planning import Choices
 from .protocol import Protocol
@@ -181,20 +181,16 @@ def run(protocol: str | Protocol, model: str | Sequence[str], out: Path | str, *
     """
     declared = registry.protocol(protocol)
     choices = arguments.choices(model, options)
-    limits = arguments.made(Limits, options)
-    connect = arguments.made(Connect, options)
-    arguments.refuse_rest(options)
+    asking = arguments.asking(judge, taxonomy, options)
     planning.check(declared, choices)
-    judges = (judge,) if isinstance(judge, str) else tuple(judge)
-    connect.check((*choices.subjects, *judges))
-    given = arguments.material(taxonomy)
-    annotators(declared, judges, given)  # what they refuse is said before anything is asked
+    asking.connect.check((*choices.subjects, *asking.judges))
+    annotators(declared, asking.judges, asking.given)  # what they refuse is said before anything is asked
     total = sum(sum(modes.values()) for modes in planning.count(declared, choices).values())
     with Store(out, create=True, writing=True) as store:
         store.freeze(choices.frozen(declared))
         for key, value in kept.record(protocol, declared).items():
             store.put(key, value)
-        wait_for(_stages(store, declared, choices, judges, limits, connect, watch, total, given))
+        wait_for(_stages(store, declared, choices, asking, watch, total))
     return Run(out)
 
 
@@ -202,29 +198,26 @@ def label(folder: Path | str, *, judge: str | Sequence[str] = (), watch: Watch |
           taxonomy: Path | str | None = None, **options: Any) -> Run:  # fmt: skip
     """Labels what is not labelled yet, with the protocol's instruments and the judges named; taxonomy as in `run`."""
     found = Run(folder)
-    limits, connect = arguments.made(Limits, options), arguments.made(Connect, options)
-    arguments.refuse_rest(options)
-    judges = (judge,) if isinstance(judge, str) else tuple(judge)
-    connect.check(judges or ("openai",))
+    asking = arguments.asking(judge, taxonomy, options)
+    asking.connect.check(asking.judges or ("openai",))
     with Store(folder, writing=True) as store:
-        wait_for(
-            _stages(store, found.protocol, None, judges, limits, connect, watch, None, arguments.material(taxonomy))
-        )
+        wait_for(_stages(store, found.protocol, None, asking, watch))
     return found
 
 
-async def _stages(store: Store, protocol: Protocol, choices: Choices | None, judges: Sequence[str], limits: Limits,
-                  connect: Connect, watch: Watch | None, total: int | None, given: dict[str, str]) -> None:  # fmt: skip
+async def _stages(store: Store, protocol: Protocol, choices: Choices | None, asking: arguments.Asking,
+                  watch: Watch | None, total: int | None = None) -> None:  # fmt: skip
     def told(stage: str, number: int | None) -> Callable[[Tally], None]:
         return lambda tally: watch(stage, number, tally) if watch else None
 
-    async with Models(lambda name: connect.model(name, limits.concurrency, store)) as models:
+    limits = asking.limits
+    async with Models(lambda name: asking.connect.model(name, limits.concurrency, store)) as models:
         if choices is not None:
             tally = await generate(store, protocol, choices, models, limits, told("run", total))
             store.put("last_run", {"failed": tally.failed, "last_failure": tally.last_failure})
-        if given:  # stands until another one is given
-            store.put("given", given)
-        await annotate(store, protocol, judges, models, limits, told("label", None), store.get("given"))
+        if asking.given:  # stands until another one is given
+            store.put("given", asking.given)
+        await annotate(store, protocol, asking.judges, models, limits, told("label", None), store.get("given"))
     injection.keep(store)
 
 

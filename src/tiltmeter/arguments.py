@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import fields
+from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +11,23 @@ from .errors import UnknownName, UsageError
 from .limits import Limits
 from .planning import Choices
 from .reach import Connect
+
+
+@dataclass(frozen=True, slots=True)
+class Asking:
+    """How models are asked. given: the material that a person gives, by kind."""
+
+    judges: tuple[str, ...]
+    given: Mapping[str, str]
+    limits: Limits
+    connect: Connect
+
+
+def asking(judge: str | Sequence[str], taxonomy: Path | str | None, options: dict[str, Any]) -> Asking:
+    """From the options of a verb that asks models; what is left of them is refused."""
+    limits, reach = made(Limits, options), made(Connect, options)
+    refuse_rest(options)
+    return Asking((judge,) if isinstance(judge, str) else tuple(judge), material(taxonomy), limits, reach)
 
 
 def connect(options: dict[str, Any]) -> Connect:

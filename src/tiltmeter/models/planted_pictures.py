@@ -15,20 +15,19 @@ from __future__ import annotations
 
 import io
 from collections.abc import Mapping, Sequence
-from functools import cached_property, lru_cache
+from functools import lru_cache
 from hashlib import blake2b
 from typing import TYPE_CHECKING
 
-from .. import registry
-from ..errors import UsageError
 from ..instruments.colour import palette
 from ..instruments.picture_colour import CENTRE
-from ..records import ANSWER, ERROR, REFUSAL, Reply
-from ..tables import Row
-from .plantable import drawn_of, named
-from .settings import Settings, parse
+from ..protocol import Protocol
+from ..records import ERROR, REFUSAL, Reply
+from .plantable import drawn_of
+from .planted_values import PlantedValues
+from .settings import parse
 from .speech import pick
-from .tilt import divided, outcome_shares, uniforms
+from .tilt import uniforms
 
 if TYPE_CHECKING:
     from PIL.Image import Image
@@ -40,33 +39,16 @@ CANVAS = 128  # pixels of the side that is drawn on, then enlarged without smoot
 _OUTCOMES = {"refuse": REFUSAL, "invalid": ERROR}
 
 
-class Pictures:
+class Pictures(PlantedValues):
     """The pictures of one planted model for every cell of its protocol."""
 
-    def __init__(self, settings: Settings) -> None:
-        self.settings, self.protocol = settings, registry.protocol(settings.protocol)
-        self.attributes = drawn_of(self.protocol)
-        for name in ("both", "neither", "foreign", "off", "short", "long", "one", "more", "spread", "order", "rest"):
-            if getattr(settings, name):
-                raise UsageError(f"planted: pictures have no {name}. Leave it out.")
-        for cell in self.protocol.cells:
-            self.outcomes(cell)
-            self.shares(cell)
+    what = "pictures"
+    lacks = ("both", "neither", "foreign", "off", "short", "long", "one", "more", "spread", "order", "rest")
+    none = _OUTCOMES
 
-    @cached_property
-    def cells(self) -> dict[str, Row]:
-        """Prompt → cell of the design."""
-        return {self.protocol.words(cell): cell for cell in self.protocol.cells}
-
-    def outcomes(self, cell: Mapping[str, str]) -> dict[str, float]:
-        """The true share of pictures, refusals and errors."""
-        none = outcome_shares(self.settings, self.protocol, cell, _OUTCOMES)
-        return {ANSWER: max(0.0, 1 - sum(none.values())), **none}
-
-    def shares(self, cell: Mapping[str, str]) -> dict[str, dict[str, float]]:
-        """Attribute → value → its true share. Raises UsageError where one attribute has more than 1 in all."""
-        return {attribute: divided(self.settings, self.protocol, cell, attribute, names)
-                for attribute, names in named(self.attributes).items()}  # fmt: skip
+    @staticmethod
+    def found(protocol: Protocol) -> Mapping[str, Sequence[str]]:
+        return drawn_of(protocol)
 
     def values(self, cell: Mapping[str, str], mark: str) -> dict[str, str]:
         """What is drawn: a value of each attribute, each by a number of its own."""

@@ -16,51 +16,32 @@ from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property
 from random import Random
 
-from .. import registry
-from ..errors import UsageError
 from ..instruments.length import length
 from ..instruments.lexicon import Pattern, lists_of
 from ..instruments.pronouns import NONE
-from ..protocol import InstrumentSpec
-from ..records import ANSWER, INVALID, OTHER_LANGUAGE, REFUSAL
-from ..tables import Row
-from .plantable import named, written_of
-from .settings import LENGTH, OUTCOMES, Settings
+from ..protocol import InstrumentSpec, Protocol
+from ..records import INVALID, OTHER_LANGUAGE, REFUSAL
+from .plantable import written_of
+from .planted_values import PlantedValues
+from .settings import LENGTH, OUTCOMES
 from .speech import one_of, pick, sentences, spoken
-from .tilt import declared, divided, outcome_shares
+from .tilt import declared
 
 HITS = 5  # listed words of a text
 SENTENCE = 9  # words of a sentence that fills a text up
 _OUTCOMES = {name: outcome for name, outcome in OUTCOMES.items() if outcome in (REFUSAL, INVALID, OTHER_LANGUAGE)}
 
 
-class Prose:
+class Prose(PlantedValues):
     """The texts of one planted model for every cell of its protocol."""
 
-    def __init__(self, settings: Settings) -> None:
-        self.settings, self.protocol = settings, registry.protocol(settings.protocol)
-        self.attributes = written_of(self.protocol) or {}
-        for name in ("both", "neither", "off", "short", "long", "one", "more", "spread", "order", "rest", "revise"):
-            if getattr(settings, name) or name in settings.planted:
-                raise UsageError(f"planted: texts have no {name}. Leave it out.")
-        for cell in self.protocol.cells:
-            self.outcomes(cell)
-            self.shares(cell)
+    what = "texts"
+    lacks = ("both", "neither", "off", "short", "long", "one", "more", "spread", "order", "rest", "revise")
+    none = _OUTCOMES
 
-    @cached_property
-    def cells(self) -> dict[str, Row]:
-        """Prompt → cell of the design."""
-        return {self.protocol.words(cell): cell for cell in self.protocol.cells}
-
-    def outcomes(self, cell: Mapping[str, str]) -> dict[str, float]:
-        """The true share of every outcome; `answer` is a text."""
-        none = outcome_shares(self.settings, self.protocol, cell, _OUTCOMES)
-        return {ANSWER: max(0.0, 1 - sum(none.values())), **none}
-
-    def shares(self, cell: Mapping[str, str]) -> dict[str, dict[str, float]]:
-        """Attribute → value → its true share: among the listed words, or among the texts."""
-        return {attribute: divided(self.settings, self.protocol, cell, attribute, names)
-                for attribute, names in named(self.attributes).items()}  # fmt: skip
+    @staticmethod
+    def found(protocol: Protocol) -> Mapping[str, Sequence[str]]:
+        return written_of(protocol) or {}
 
     def write(self, cell: Mapping[str, str], draws: Sequence[float]) -> str:
         """What is written for a cell: the outcome by the first number, all else by the others."""
