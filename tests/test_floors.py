@@ -10,7 +10,7 @@ import pytest
 SOURCE = Path(__file__).parents[1] / "src" / "tiltmeter"
 FLOORS = {
     "records": 1, "errors": 1, "cache": 1, "pictures": 1, "stats": 1, "tables": 1, "checking": 1, "positions": 1,
-    "models": 2, "instruments": 2, "protocol": 2, "loading": 2, "schema": 2, "cross_references": 2, "bounds": 2, "store": 2, "registry": 2, "kept": 2,
+    "models": 2, "instruments": 2, "protocol": 2, "loading": 2, "schema": 2, "cross_references": 2, "bounds": 2, "store": 2, "columns": 2, "registry": 2, "kept": 2,
     "engine": 3, "limits": 3, "planning": 3, "corpus": 3, "cost": 3, "design": 3, "served": 3, "injection": 3, "matching": 3, "protocols": 3, "signature": 3,
     "generating": 4, "reach": 4, "labelling": 4, "importing": 4, "discover": 4, "analyse": 4, "gold": 4, "thresholds": 4, "comparison": 4,
     "report": 5, "web": 5,

@@ -21,32 +21,13 @@ from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
+from .columns import TABLES, call_row, trial_of, unpack
 from .errors import RunBusy, RunMismatch, StoreError
 from .pictures import Picture
-from .records import SUBJECT, Label, Output, Reply, Request, Sampling, Token, Trial, canonical
+from .records import SUBJECT, Label, Output, Reply, Request, Trial, canonical
 
 SCHEMA = 1
 PICTURE = "picture"  # kind of the artefacts that say what a picture of `blobs/` is
-# calls keeps its row ids: its rows are long, and are appended in place of being sorted in by a random key.
-_TABLES = """
-CREATE TABLE meta (key TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
-CREATE TABLE trials (
-  id TEXT PRIMARY KEY, subject TEXT NOT NULL, mode TEXT NOT NULL, factors TEXT NOT NULL, sample INTEGER NOT NULL,
-  prompt TEXT NOT NULL, begin TEXT NOT NULL, sampling TEXT NOT NULL) WITHOUT ROWID;
-CREATE TABLE calls (
-  key TEXT PRIMARY KEY, purpose TEXT NOT NULL, model TEXT NOT NULL, request TEXT NOT NULL, remote_id TEXT,
-  outcome TEXT, text TEXT, alternatives TEXT, blob TEXT, revised TEXT, raw TEXT, served TEXT, fingerprint TEXT,
-  prompt_tokens INTEGER, completion_tokens INTEGER, cost REAL, omitted TEXT, date TEXT NOT NULL);
-CREATE TABLE outputs (
-  trial TEXT PRIMARY KEY, outcome TEXT NOT NULL, text TEXT NOT NULL, call TEXT NOT NULL, blob TEXT NOT NULL)
-  WITHOUT ROWID;
-CREATE TABLE labels (
-  id INTEGER PRIMARY KEY, output TEXT NOT NULL, annotator TEXT NOT NULL, attribute TEXT NOT NULL, value TEXT NOT NULL,
-  position INTEGER NOT NULL, weight REAL NOT NULL, current INTEGER NOT NULL DEFAULT 1, date TEXT NOT NULL);
-CREATE INDEX labels_by_output ON labels (output, annotator, attribute, value, weight) WHERE current;
-CREATE TABLE artefacts (
-  kind TEXT NOT NULL, name TEXT NOT NULL, content TEXT NOT NULL, date TEXT NOT NULL, PRIMARY KEY (kind, name));
-"""
 NAMED, _BETWEEN = "\x1f", "\x1e"  # behind a label's attribute; between labels
 _LABEL = "INSERT INTO labels (output, annotator, attribute, value, position, weight, date) VALUES (?,?,?,?,?,?,?)"
 
@@ -125,7 +106,7 @@ class Store:
                     f"{self.path} is not a run file, or only the beginning of one. Remove the folder and run again."
                 )
             self._db.execute("PRAGMA journal_mode=WAL")
-            self._db.executescript(f"BEGIN; {_TABLES} PRAGMA user_version={SCHEMA}; COMMIT;")
+            self._db.executescript(f"BEGIN; {TABLES} PRAGMA user_version={SCHEMA}; COMMIT;")
 
     def close(self) -> None:
         """Back to one file, and the lock given up."""
@@ -221,7 +202,7 @@ class Store:
             with _said(self.path):
                 rows = self._db.execute(query, (last, *values, chunk)).fetchall()
             for row in rows:
-                yield _trial(row[:8]), Output(row[0], *row[8:])
+                yield trial_of(row[:8]), Output(row[0], *row[8:])
             if len(rows) < chunk:
                 return
             last = rows[-1][0]
@@ -262,7 +243,7 @@ class Store:
         date = now()
         with self.transaction():
             self._db.executemany(f"INSERT OR REPLACE INTO calls VALUES ({','.join('?' * 18)})",
-                                 [_call(request, reply, date) for request, reply in calls])  # fmt: skip
+                                 [call_row(request, reply, date) for request, reply in calls])  # fmt: skip
             self._db.executemany("INSERT OR REPLACE INTO outputs VALUES (?,?,?,?,?)", outputs)
             self._db.executemany(_LABEL, [(*label, date) for label in labels])
 
@@ -384,33 +365,6 @@ class Store:
         """What is known of a stored picture (media_type, width, height, mode, bytes); empty where it is none."""
         found: dict[str, Any] = json.loads(self.artefact(PICTURE, name) or "{}")
         return found
-
-
-def _trial(row: Sequence[Any]) -> Trial:
-    return Trial(row[0], row[1], row[2], json.loads(row[3]), row[4], row[5], row[6], Sampling(*json.loads(row[7])))
-
-
-def _call(request: Request, reply: Reply, date: str) -> tuple[Any, ...]:
-    prompt, completion = reply.usage or (None, None)
-    omitted = json.dumps(reply.omitted) if reply.omitted else ""
-    return (request.key, request.purpose, request.model, request.text, reply.remote or None, reply.outcome or None, reply.text,
-            pack(reply.alternatives), reply.blob, reply.revised, reply.raw, reply.served, reply.fingerprint, prompt, completion,
-            reply.cost, omitted, date)  # fmt: skip
-
-
-def pack(alternatives: Sequence[Sequence[Token]]) -> str:
-    """Alternatives as JSON; bytes as hexadecimal, since a token need not be whole characters."""
-    return (
-        json.dumps([[(t.bytes.hex(), round(t.logprob, 6)) for t in place] for place in alternatives])
-        if alternatives
-        else ""
-    )
-
-
-def unpack(text: str | None) -> tuple[tuple[Token, ...], ...]:
-    if not text:
-        return ()
-    return tuple(tuple(Token(bytes.fromhex(b), p) for b, p in place) for place in json.loads(text))
 
 
 def _short(value: Any) -> str:

@@ -9,13 +9,14 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from .. import signature
+from ..columns import unpack
 from ..errors import StoreError, UsageError
 from ..gold import VOTE
 from ..pictures import Unusable, checked
 from ..protocol import Protocol
 from ..records import ANSWER
 from ..report import numerals
-from ..store import Store, unpack
+from ..store import Store
 from ..tables import SEVERAL
 from .index import Index, Source
 from .marks import Rewrite, rewrite
