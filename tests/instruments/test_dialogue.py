@@ -121,7 +121,7 @@ def test_a_dialogue_comes_back_from_every_way_to_write_it(code: str, topic: str,
     for names in (MARKS[code], NAMES[code], ("A", "B")):
         for style in (*STYLES, *BARE):
             text = style.format(a=names[0], b=names[1], x=first, y=second)
-            found = [speech.text.strip(' "“”«»「」') for speech in speeches(text)]
+            found = [speech.strip(' "“”«»「」') for speech in speeches(text)]
             assert (found, read(text, code)) == ([first, second], "two_lines"), text
 
 
@@ -131,6 +131,20 @@ def test_a_dialogue_is_foreign_under_every_other_prompt(code: str, topic: str, f
     assert {other: read(text, other) for other in LANGUAGES if other != code} == dict.fromkeys(
         set(LANGUAGES) - {code}, "other_language"
     )
+
+
+@pytest.mark.parametrize("marks", ['""', "“”", "„”", "«»", "‹›", "「」", "『』", "‘’", "''"])
+def test_quotations_of_every_kind_are_parted_by_narration(marks: str) -> None:
+    opening, closing = marks
+    one, two = f"{opening}Coffee?{closing}", f"{opening}Always!{closing}"
+    assert speeches(f"She asked, {one} He said, {two}") == ["Coffee?", "Always!"] == speeches(f"{one}\n{two}")
+    assert speeches(f"{one} she said, {two}") == ["Coffee? Always!"]
+    assert speeches(f"don't say {opening}coffee{closing} to them") == []
+
+
+@pytest.mark.parametrize("opening", '"“„«‹「『')
+def test_a_quotation_that_is_cut_off_is_speech(opening: str) -> None:
+    assert speeches(f"She asked, {opening}Coffee or") == ["Coffee or"]
 
 
 def test_one_line_and_four_lines_of_every_dialogue_are_counted() -> None:

@@ -24,9 +24,9 @@ from __future__ import annotations
 
 import re
 import tomllib
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from functools import lru_cache
-from typing import Any, NamedTuple
+from typing import Any
 
 from ..errors import MissingExtra
 from ..protocol import InstrumentSpec
@@ -41,19 +41,25 @@ SHORT = 150  # characters of a line that may be speech though nothing marks it; 
 
 _CJK = "\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7a3々"
 _OPEN, _CLOSE = '"“„«‹「『', '"”»›」』'
-_QUOTED = re.compile(r"\"([^\"]+)(?:\"|$)|[“„]([^“”\"]+)(?:[”\"]|$)|«([^«»]+)(?:»|$)|‹([^‹›]+)(?:›|$)|「([^「」]+)(?:」|$)"
-                     r"|『([^『』]+)(?:』|$)|(?<!\w)[‘']([^‘]+?)[’'](?!\w)")  # fmt: skip
+# An opening mark before what each kind needs, so that a search skips to the next mark.
+_QUOTED = re.compile(rf"[{_OPEN}‘']((?<=\")[^\"]+|(?<=[“„])[^“”\"]+(?=[”\"]|$)|(?<=«)[^«»]+(?=»|$)|(?<=‹)[^‹›]+(?=›|$)"
+                     r"|(?<=「)[^「」]+(?=」|$)|(?<=『)[^『』]+(?=』|$)|(?<=[‘'])(?<!\w.)[^‘]+?(?=[’'](?!\w)))"
+                     rf"[{_CLOSE}’']?")  # fmt: skip
+_SAID_AFTER = f",:，：、{_CLOSE}"  # a quotation behind one of these is speech
 _ENDS = re.compile(r"[.!?…,。！？，、~～—–-][)\s]*$")
-_INVISIBLE = re.compile("[\u200b-\u200f\u202a-\u202e\u2060\ufeff]|\\*|__|`")
-_MARKUP = ("*", "__", "`")  # of _INVISIBLE, what ASCII text can have
+# Of single characters, since such a search is twice as quick; "__" is replaced apart.
+_INVISIBLE = re.compile("[\u200b-\u200f\u202a-\u202e\u2060\ufeff*`]")
 _BREAK = re.compile(r"<br\s*/?>|\r\n?|\u2028|\u2029", re.I)
 _PREFIX = re.compile(r"^\s*(?:>\s*)*(?:#{1,6}\s+)?(?:(?P<item>[-–—―•·]|\(?\d{1,2}[.)](?!\d)|[①-⑩])\s*)?")
 _GLOSS = re.compile(r"^[\[(（【].*[\])）】][\"”]?$")
-_OPENING = frozenset(_OPEN)
+_BEGINS = tuple(f"{_OPEN}'‘")  # a line of quotation
+_OPENING = re.compile(f"[{_OPEN}]")
 _LETTER = re.compile(r"[^\W_]")
 _NUMBERED = re.compile(r"[\s#]*\d*$")
 _CODE = re.compile(r"[;{}]\s*$|\w+\.\w+\.\w+\("
                    r"|^\s*(?:public|private|import|def|class|return|function|const|var|let|#include)\s+\w+.*[(;:{]")  # fmt: skip
+_CODE_SIGNS = frozenset(";{}(:")  # what _CODE finds has one: to look for them first is quicker
+_TURN = re.compile(r"(?<=[.!?…»])\s*[—–]\s*(?=[A-ZÀ-Ý¿¡«])")
 # A label: up to four words that begin with a capital or a digit (or are listed), or a run of a script without capitals.
 _WORD = r"(?:[A-ZÀ-ÖØ-Þ][\w'’.-]*|#?\d{1,2}|[A-Z])"
 _ASIDE = r"(?:\s*[(（\[][^)）\]\n]{0,60}[)）\]])?"
@@ -62,20 +68,8 @@ _RUN = rf"[{_CJK}](?:[{_CJK}\w]|[\s·・](?=[{_CJK}A-Z\d])){{0,13}}"
 _SIGN = r"[^\w\s\"'“”‘’«»「」『』.,;:!?()\[\]{}<>=/\\|&%$#@+*^~`-]{1,8}"
 _COLON = r"\s*[:：]\s*"
 
-
-class Speech(NamedTuple):
-    """One turn. `label` is who speaks as the answer marks it, "" where it does not."""
-
-    label: str
-    text: str
-
-
-class Line(NamedTuple):
-    """A line without markup. `item`: it began with a dash, bullet or number; `label` and `text` as far as marked."""
-
-    item: bool
-    label: str
-    text: str
+# A line without markup: whether it began with a dash, bullet or number; who speaks and what, as far as marked, else "".
+Line = tuple[bool, str, str]
 
 
 @lru_cache
@@ -86,8 +80,7 @@ def _data() -> Mapping[str, Any]:
 @lru_cache
 def _patterns() -> Mapping[str, re.Pattern[str]]:
     """The patterns that hold words of the data file."""
-    speakers = "|".join(sorted(map(re.escape, _data()["speakers"]), key=len, reverse=True))
-    articles = "|".join(_data()["articles"])
+    speakers, articles = _either(_data()["speakers"]), _either(_data()["articles"])
     known = rf"(?:(?i:(?:{articles})\s*)?(?i:{speakers})(?:\s*(?:#?\d{{1,2}}|[A-ZＡ-Ｚ１-９甲乙])(?!\w))?)"
     label = rf"(?:{known}(?![^\W\d_{_CJK}])(?:\s+[^\W\d_]+){{0,3}}|{_LATIN}|{_RUN}|{_SIGN})"
     end = f".!?…。！？{_CLOSE}"  # of what the one before said
@@ -96,7 +89,7 @@ def _patterns() -> Mapping[str, re.Pattern[str]]:
         "quote": re.compile(rf"^({label}){_ASIDE}\s*(?:[-–—]\s*|\s*)([{_OPEN}].*)$"),
         "dash": re.compile(rf"^({known}|{_LATIN}){_ASIDE}\s+[-–—]\s+(.*)$"),
         "alone": re.compile(rf"^{known}{_ASIDE}$"),
-        "again": re.compile(rf"([{end}:：])\s*(?=(?:{known}|[{_CJK}][{_CJK}\w]{{0,7}}){_ASIDE}(?:\s*[:：]|[「『]))"),
+        "again": re.compile(rf"([{end}:：])[^\S\n]*(?=(?:{known}|[{_CJK}][{_CJK}\w]{{0,7}}){_ASIDE}(?:\s*[:：]|[「『]))"),
         "any": re.compile(rf"(?<=[{end}])\s+(?={_LATIN}{_ASIDE}\s*[:：])"),
         "decline": re.compile("|".join(map(re.escape, _data()["decline"]))),
         "address": re.compile(rf"[?!？！]|(?<!\w)(?:{'|'.join(map(re.escape, _data()['address']))})(?!\w)"
@@ -104,7 +97,16 @@ def _patterns() -> Mapping[str, re.Pattern[str]]:
     }  # fmt: skip
 
 
-def speeches(text: str, prompt: str = "") -> list[Speech]:
+def _either(words: Iterable[str]) -> str:
+    """A pattern for the longest of the words, parted by first letters: one that ignores case would try word after word."""
+    of: dict[str, list[str]] = {}
+    for word in sorted(words, key=len, reverse=True):
+        of.setdefault(word[0], []).append(re.escape(word[1:]))
+    parts = (rf"{first}(?:{'|'.join(rest)})" for first, rest in of.items())
+    return rf"(?=[{''.join(of)}])(?:{'|'.join(parts)})"
+
+
+def speeches(text: str, prompt: str = "") -> list[str]:
     """The speeches of an answer in their order; empty where there is none. Pure."""
     return _found(_lines(text, prompt))[0]
 
@@ -118,124 +120,128 @@ def read(text: str, code: str, prompt: str = "") -> str:
     found, strong, rest = _found(lines)
     if not strong and _patterns()["decline"].search(rest):
         return REFUSAL
-    if not found or (not strong and any(_CODE.search(line.text) for line in lines)):
+    if not found or (not strong and any(_is_code(text) for _, _, text in lines)):
         return INVALID
-    glosses = (line.text for line in lines if _GLOSS.match(line.text))
-    if identify.foreign("\n".join([*(speech.text for speech in found), *glosses]), code):
+    glosses = [text for _, _, text in lines if _GLOSS.match(text)]
+    if identify.foreign("\n".join(found + glosses), code):
         return OTHER_LANGUAGE
     return (ONE, TWO, MORE)[min(len(found), 3) - 1]
 
 
-def _found(lines: Sequence[Line]) -> tuple[list[Speech], bool, str]:
+def _found(lines: Sequence[Line]) -> tuple[list[str], bool, str]:
     """Speeches, whether they are beyond doubt (two marked ones, two lines of quotation), and all other text."""
-    marked = list(_marked(lines))
+    marked = _marked(lines)
     if len(marked) > 1:
         return marked, True, ""
-    if len(marked) == 1:
-        whole = (f"{line.label}: {line.text}" if line.label else line.text for line in lines)
-        parts = [_line(part) for line in whole for part in _patterns()["any"].split(line)]
-        if len(again := list(_marked(parts))) > 1:
+    if marked:
+        whole = (f"{label}: {text}" if label else text for _, label, text in lines)
+        again = _marked([_line(part) for line in whole for part in _patterns()["any"].split(line)])
+        if len(again) > 1:
             return again, True, ""
     return _unmarked(lines)
 
 
-def _marked(lines: Sequence[Line]) -> Iterator[Speech]:
+def _marked(lines: Sequence[Line]) -> list[str]:
     """What follows a label, on its line or, where that is empty, on the next line without one."""
-    waiting = ""
-    for line in lines:
-        if line.label and line.text:
-            yield Speech(line.label, line.text)
-            waiting = ""
-        elif line.label:
-            waiting = line.label
-        elif waiting and not _GLOSS.match(line.text):
-            yield Speech(waiting, line.text)
-            waiting = ""
+    found, waiting = [], False
+    for _, label, text in lines:
+        if label and not text:
+            waiting = True
+        elif label or (waiting and not _GLOSS.match(text)):
+            found.append(text)
+            waiting = False
+    return found
 
 
-def _unmarked(lines: Sequence[Line]) -> tuple[list[Speech], bool, str]:
+def _unmarked(lines: Sequence[Line]) -> tuple[list[str], bool, str]:
     """Speeches by quotations, else by dashes, else by address."""
-    found: list[Speech] = []
+    found: list[str] = []
     begun, rest = 0, []
-    for line in lines:
-        quoted, narration = _quotations(line.text)
+    for _, label, text in lines:
+        quoted, narration = _quotations(text)
         rest.append(narration)
-        if not quoted and line.label and line.text:
-            quoted = [line.text]
-        found += [Speech(line.label, text) for text in quoted]
-        begun += bool(quoted) and line.text.startswith(tuple(_OPEN + "'‘"))
-    said = [line for line in lines if not _GLOSS.match(line.text)]
+        if not quoted and label and text:
+            quoted = [text]
+        found += quoted
+        begun += bool(quoted) and text.startswith(_BEGINS)
     narration = _lowered(rest)
     if found:
         return found, begun > 1, narration
-    items = [part for line in said if line.item for part in _turns(line.text)]
+    said = [(item, text) for item, _, text in lines if not _GLOSS.match(text)]
+    items = [part for item, text in said if item for part in _turns(text)]
     if any(map(str.isalpha, "".join(items))):
-        return [Speech("", text) for text in items], False, _lowered(line.text for line in lines if not line.item)
-    bare = [line.text for line in said if not line.text.endswith((":", "："))]
+        return items, False, _lowered([text for item, _, text in lines if not item])
+    bare = [text for _, text in said if not text.endswith((":", "："))]
     if len(bare) == 2 and all(len(text) <= SHORT and _patterns()["address"].search(text.casefold()) for text in bare):
-        return [Speech("", text) for text in bare], False, narration
+        return bare, False, narration
     return [], False, narration
 
 
 def _quotations(paragraph: str) -> tuple[list[str], str]:
     """The speeches of a paragraph, a speech parted by one narration as one, and the text outside them."""
-    found = [match for match in _QUOTED.finditer(paragraph) if _is_speech(paragraph, match)]
-    if not found:
+    texts, gaps, end = [], [], 0
+    for match in _QUOTED.finditer(paragraph):
+        if _is_speech(match[1], paragraph[: match.start()].rstrip()):
+            texts.append(match[1])
+            gaps.append(paragraph[end : match.start()])
+            end = match.end()
+    if not texts:
         return [], paragraph
-    edges = [0, *(edge for match in found for edge in match.span()), len(paragraph)]
-    gaps = [paragraph[start:end] for start, end in zip(edges[::2], edges[1::2], strict=True)]
-    told = [any(character.isalpha() for character in gap) for gap in gaps]
-    touching = sum(not between for between in told[1:-1])
-    number = min(len(found), 1 + touching + max(0, sum(told) - 1))
-    texts = [next(filter(None, match.groups())) for match in found]
+    gaps.append(paragraph[end:])
+    told = [any(map(str.isalpha, gap)) for gap in gaps]
+    touching = told[1:-1].count(False)
+    number = min(len(texts), 1 + touching + max(0, sum(told) - 1))
     return [*texts[: number - 1], " ".join(texts[number - 1 :])], " ".join(gaps)
 
 
-def _is_speech(paragraph: str, quoted: re.Match[str]) -> bool:
+def _is_speech(quoted: str, before: str) -> bool:
     """Whether a quotation is said by somebody, and is no word in inverted commas."""
-    before = paragraph[: quoted.start()].rstrip()
-    inside = next(filter(None, quoted.groups()))
-    return not before or before[-1] in ",:，：、" or before[-1] in _CLOSE or bool(_ENDS.search(inside))
+    return not before or before[-1] in _SAID_AFTER or bool(_ENDS.search(quoted))
 
 
 def _turns(text: str) -> list[str]:
     """A dashed line that holds several turns ("— Tu viens ? — Oui.")."""
-    return [part for part in re.split(r"(?<=[.!?…»])\s*[—–]\s*(?=[A-ZÀ-Ý¿¡«])", text) if part.strip()]
+    return [part for part in _TURN.split(text) if part.strip()]
+
+
+def _is_code(text: str) -> bool:
+    return not _CODE_SIGNS.isdisjoint(text) and _CODE.search(text) is not None
 
 
 def _lines(text: str, prompt: str) -> list[Line]:
     """The lines of an answer, without markup, thoughts and the prompt, a line for each label."""
-    text = _BREAK.sub("\n", without_reasoning(text[:LONGEST]))
-    if not text.isascii() or any(mark in text for mark in _MARKUP):
-        text = _INVISIBLE.sub("", text)
+    text = without_reasoning(text[:LONGEST])
+    if "<" in text or "\r" in text or "\u2028" in text or "\u2029" in text:
+        text = _BREAK.sub("\n", text)
+    text = _INVISIBLE.sub("", text.replace("__", ""))
     for repeated in filter(None, (prompt, prompt.rstrip(".。"))):
         text = text.replace(repeated, "\n")
     if ":" in text or "：" in text or "「" in text or "『" in text:  # one of them is behind such a label
         text = _patterns()["again"].sub(lambda end: end[1] + "\n", text)
-    return [line for line in map(_line, text.split("\n")) if line.text or line.label]
+    return [line for line in map(_line, filter(None, text.split("\n"))) if line[1] or line[2]]
 
 
 def _line(text: str) -> Line:
     parts = _PREFIX.match(text)
     assert parts is not None
     rest = text[parts.end() :].rstrip().strip("_ ")
-    item = bool(parts["item"]) and bool(rest)
+    item = bool(parts["item"] and rest)
     if found := _labelled(rest):
         label, said = found[1].strip(), found[2].strip()
         bare = (_NUMBERED.sub("", label) if label[-1:] == "#" or label[-1:].isdecimal() else label).casefold()
         if bare in _no_speakers():
-            return Line(item, "", said if said.startswith(tuple(_OPEN)) else "")
-        return Line(item, label, said if _says_something(said) else "")
+            return item, "", said if said.startswith(tuple(_OPEN)) else ""
+        return item, label, said if _LETTER.search(said) else ""
     if _patterns()["alone"].match(rest):
-        return Line(item, rest, "")
-    return Line(item, "", rest if _says_something(rest) else "")
+        return item, rest, ""
+    return item, "", rest if _LETTER.search(rest) else ""
 
 
 def _labelled(text: str) -> re.Match[str] | None:
     """A label and what follows it. To look for its mark first is quicker: most lines have one mark or none."""
     patterns = _patterns()
     found = patterns["colon"].match(text) if ":" in text or "：" in text else None
-    if not found and not _OPENING.isdisjoint(text):
+    if not found and _OPENING.search(text):
         found = patterns["quote"].match(text)
     if not found and ("-" in text or "–" in text or "—" in text):
         found = patterns["dash"].match(text)
@@ -247,11 +253,7 @@ def _no_speakers() -> frozenset[str]:
     return frozenset(_data()["no_speakers"])
 
 
-def _says_something(text: str) -> bool:
-    return _LETTER.search(text) is not None
-
-
-def _lowered(texts: Iterable[str]) -> str:
+def _lowered(texts: Sequence[str]) -> str:
     return " ".join(texts).casefold().replace("’", "'")
 
 

@@ -20,20 +20,20 @@ from typing import Any
 from ..errors import MissingExtra
 from .language import DATA
 
-_SCRIPTS = {
-    "han": re.compile("[\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff]"),
-    "kana": re.compile("[\u3041-\u3096\u30a1-\u30fa\uff66-\uff9d]"),
-    "hangul": re.compile("[\u1100-\u11ff\u3131-\u318e\uac00-\ud7a3]"),
-}
+_HAN = "\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff"
+_KANA = "\u3041-\u3096\u30a1-\u30fa\uff66-\uff9d"
+_HANGUL = "\u1100-\u11ff\u3131-\u318e\uac00-\ud7a3"
+_IN_KANA = re.compile(f"[{_KANA}]")
+_IN_ANY = re.compile(f"[{_HAN}{_KANA}{_HANGUL}]")
+_OWN = {"zh": re.compile(f"[{_HAN}]"), "ja": re.compile(f"[{_HAN}{_KANA}]"), "ko": re.compile(f"[{_HANGUL}]")}
+_OTHER = {"zh": re.compile(f"[{_KANA}{_HANGUL}]"), "ja": _OWN["ko"], "ko": _OWN["ja"]}
 _WORD = re.compile(
     "[^\\W\\d_\u1100-\u11ff\u3041-\u318e\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7a3\uf900-\ufaff\uff66-\uff9d]+"
 )
-_ANY = re.compile("|".join(pattern.pattern for pattern in _SCRIPTS.values()))
-_OWN = {"zh": ("han",), "ja": ("han", "kana"), "ko": ("hangul",)}
 CHARACTERS = 2  # of Han, kana or Hangul that say about as much as one word in letters
 KANA_IN_CHINESE = 0.1  # of Han and kana together: 优の良品 is Chinese, a Japanese sentence has a third or more
 HAN_WITHOUT_KANA = 6  # characters: a Japanese sentence of that length has kana (了解。 need not)
-_TOKEN = re.compile(r"[\w'-]+|[¿¡]")
+_APART = re.compile(r"[^\w\s'¿¡-]")  # what parts words; to split them is a third quicker than to find them
 ENOUGH = 3  # words that only the language has, with none that only another has, settle it
 LEAD = 6.0  # nats by which another language must lead (a factor of 400)
 LONGEST = 2000  # characters looked at
@@ -42,26 +42,33 @@ LONGEST = 2000  # characters looked at
 def foreign(text: str, code: str) -> bool:
     """Whether most of a text is in another language than `code` ("en", "zh-Hant" as "zh"). Raises MissingExtra."""
     code, text = code.partition("-")[0], text[:LONGEST].casefold().replace("’", "'")
-    counts = {}
-    if not text.isascii() and _ANY.search(text):
-        counts = {script: len(pattern.findall(text)) for script, pattern in _SCRIPTS.items()}
-    if code not in _OWN:
-        if (others := sum(counts.values())) and others > CHARACTERS * len(_WORD.findall(text)):
-            return True
-        told = _told(text) if code in _data()["only"] else ""
-        return told != code if told else _WORD.search(text) is not None and _identified(text, code)
-    lettered = CHARACTERS * len(_WORD.findall(text))
-    own = sum(counts.get(script, 0) for script in _OWN[code])
-    if own < lettered + sum(counts.values()) - own:
+    if code in _OWN:
+        return _in_other_script(text, code)
+    others = 0 if text.isascii() else len(_IN_ANY.findall(text))
+    if others and others > CHARACTERS * len(_WORD.findall(text)):
+        return True
+    told = _told(text) if code in _data()["only"] else ""
+    return told != code if told else _WORD.search(text) is not None and _identified(text, code)
+
+
+def _in_other_script(text: str, code: str) -> bool:
+    """Whether a text is not mostly in the script of `code`: Chinese, Japanese or Korean."""
+    others = CHARACTERS * len(_WORD.findall(text)) + len(_OTHER[code].findall(text))
+    without_kana = code == "ja" and not _IN_KANA.search(text)
+    if not others and not without_kana:  # most answers: their own script need not be counted
+        return False
+    own = len(_OWN[code].findall(text))
+    if own < others:
         return True
     if code == "zh":
-        return counts.get("kana", 0) > KANA_IN_CHINESE * own
-    return code == "ja" and own >= HAN_WITHOUT_KANA and not counts.get("kana")
+        return len(_IN_KANA.findall(text)) > KANA_IN_CHINESE * own
+    return without_kana and own >= HAN_WITHOUT_KANA
 
 
 def _told(text: str) -> str:
     """The language that words of its own tell, with none of another's; "" where a doubt is left."""
-    found = [code for code in map(_owners().get, _TOKEN.findall(text)) if code]
+    apart = _APART.sub(" ", text.replace("¿", " ¿ ").replace("¡", " ¡ "))
+    found = [code for code in map(_owners().get, apart.split()) if code]
     return found[0] if len(found) >= ENOUGH and len(set(found)) == 1 else ""
 
 

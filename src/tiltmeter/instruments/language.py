@@ -52,7 +52,7 @@ def unspaced(character: str) -> bool:
 
 def without_reasoning(text: str) -> str:
     """The text without what a reasoning model marked as its thoughts, closed or cut off."""
-    lowered = text.lower()
+    lowered = text.lower() if "<" in text else ""
     return _REASONED.sub(" ", text) if "think" in lowered or "reasoning" in lowered else text
 
 
