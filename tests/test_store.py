@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import sqlite3
 import subprocess
 import sys
@@ -53,16 +54,16 @@ def test_pieces_are_read_past_their_border(tmp_path: Path) -> None:
         assert [t.id for t, _ in store.outputs()] == [t.id for t in trials] and len(list(store.unlabelled("a"))) == 1200
 
 
-def test_labels_of_one_output_come_together_unless_they_weigh_or_hold_the_mark_between_them(tmp_path: Path) -> None:
+def test_labels_of_one_output_come_together_unless_they_weigh(tmp_path: Path) -> None:
     with made(tmp_path) as store:
         store.write([], [], [
             Label("t2", "plain", "word", "wise"), Label("t1", "plain", "word", "kind, warm"), Label("t1", "plain", "length", "2"),
             Label("t1", "plain", "word", "wise", 1), Label("t1", "read", "pronoun", "she", weight=0.1),
-            Label("t1", "read", "pronoun", "he", weight=1), Label("t1", "odd", "text", "a\x1eb"),
+            Label("t1", "read", "pronoun", "he", weight=1), Label("t1", "odd", "text", 'a "b"\n\x1e\x1f[善]'),
         ])  # fmt: skip
         store.supersede([Label("t2", "plain", "word", "kind")])
-        assert sorted(store.label_sets()) == [
-            ("t1", "odd", ["text\x1fa\x1eb"], 1.0),
+        assert sorted((on, by, json.loads(labels), weight) for on, by, labels, weight in store.label_sets()) == [
+            ("t1", "odd", ['text\x1fa "b"\n\x1e\x1f[善]'], 1.0),
             ("t1", "plain", ["length\x1f2", "word\x1fkind, warm", "word\x1fwise"], 1.0),
             ("t1", "read", ["pronoun\x1fhe"], 1.0),
             ("t1", "read", ["pronoun\x1fshe"], 0.1),

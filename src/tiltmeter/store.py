@@ -28,7 +28,7 @@ from .records import SUBJECT, Label, Output, Reply, Request, Trial, canonical
 
 SCHEMA = 1
 PICTURE = "picture"  # kind of the artefacts that say what a picture of `blobs/` is
-NAMED, _BETWEEN = "\x1f", "\x1e"  # behind a label's attribute; between labels
+NAMED = "\x1f"  # behind a label's attribute
 _LABEL = "INSERT INTO labels (output, annotator, attribute, value, position, weight, date) VALUES (?,?,?,?,?,?,?)"
 
 
@@ -307,27 +307,23 @@ class Store:
             " ORDER BY output, annotator, attribute, value, weight"
         )
 
-    def label_sets(self) -> Iterator[tuple[str, str, list[str], float]]:
+    def label_sets(self) -> Iterator[tuple[str, str, str, float]]:
         """Every current label as (output, annotator, labels, the weight that each of them has), by output.
 
-        A label is attribute + NAMED + value. SQLite puts those of an output together, since a row costs more in Python than
-        a label does. An annotator with weights of its own, or a value with the mark between labels, has a row a label.
+        labels: a JSON array of attribute + NAMED + value. SQLite puts those of an output together, since a row costs more in
+        Python than a label does. An annotator with weights of its own has a row a label.
         """
-        query = "SELECT DISTINCT annotator FROM labels WHERE current AND (weight <> 1 OR instr(value, ?))"
-        single = [row[0] for row in self.rows(query, (_BETWEEN,))]
+        single = [row[0] for row in self.rows("SELECT DISTINCT annotator FROM labels WHERE current AND weight <> 1")]
         marks = ",".join("?" * len(single))
-        query = (
-            "SELECT output, annotator, group_concat(attribute || ? || value, ?) FROM labels"
-            f" WHERE current AND annotator NOT IN ({marks}) GROUP BY output, annotator"
+        yield from self.rows(
+            "SELECT output, annotator, json_group_array(attribute || ? || value), 1.0 FROM labels"
+            f" WHERE current AND annotator NOT IN ({marks}) GROUP BY output, annotator", (NAMED, *single)
+        )  # fmt: skip
+        yield from self.rows(
+            "SELECT output, annotator, json_array(attribute || ? || value), weight FROM labels"
+            f" WHERE current AND annotator IN ({marks}) ORDER BY output, annotator, attribute, value, weight",
+            (NAMED, *single),
         )
-        for output, annotator, labels in self.rows(query, (NAMED, _BETWEEN, *single)):
-            yield output, annotator, labels.split(_BETWEEN), 1.0
-        query = (
-            "SELECT output, annotator, attribute || ? || value, weight FROM labels"
-            f" WHERE current AND annotator IN ({marks}) ORDER BY output, annotator, attribute, value, weight"
-        )
-        for output, annotator, label, weight in self.rows(query, (NAMED, *single)):
-            yield output, annotator, [label], weight
 
     def columns(self, query: str) -> list[str]:
         with _said(self.path):

@@ -8,8 +8,6 @@ intervals speak of the population of items. Formulas and tests are in `stats/`, 
 
 from __future__ import annotations
 
-import json
-from collections import Counter, defaultdict
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import cache
@@ -19,14 +17,14 @@ import polars as pl
 
 from .. import registry, signature
 from ..errors import UnknownName
-from ..gold import HUMAN
 from ..models import measured
-from ..protocol import EVERY, InstrumentSpec, MeasureSpec, Protocol, Variant
+from ..protocol import EVERY, MeasureSpec, Protocol, Variant
 from ..records import Estimate
 from ..stats import multiplicity
 from ..stats.results import joined
-from ..store import NAMED, Store
+from ..store import Store
 from . import corrected, numbers, paired, pooling, references
+from .counting import counted, with_derived
 from .groups import Table
 from .kinds import KINDS, outcome_rates
 from .wholes import wholes
@@ -39,21 +37,21 @@ KINDS.update({**paired.PAIRED, **numbers.NUMBERS, **references.REFERENCES})
 def estimates(store: Store, protocol: Protocol, variant: str = "default") -> list[Estimate]:
     """All estimates of a run in one variant, in the order in which the protocol declares its measures."""
     frozen = store.get("frozen", {})
-    found: list[Estimate] = []
+    found: list[tuple[Estimate, dict[str, Any]]] = []
     for over, stratum, table, gold in tables(store, protocol, variant):
         subject, annotator = stratum.pop("subject"), stratum.pop("annotator")
         n = int(table.rows["outputs"].sum())
         mark = signature.short(protocol, subject, annotator, stratum, n, variant, frozen)
+        row = {"protocol": protocol.name, "subject": subject, "instrument": annotator, "variant": variant,
+               "signature": mark}  # fmt: skip
         for family, estimate in _stratum(table, over, gold):
             names = (family, subject, annotator, ", ".join(stratum.values()))
-            found.append(
-                replace(
-                    estimate, protocol=protocol.name, subject=subject, instrument=annotator, variant=variant, signature=mark,
-                    condition={**stratum, **estimate.condition}, family=None if estimate.p is None else " | ".join(names),
-                    note=joined(estimate.note, None if estimate.value is None else measured.note(annotator)) or "",
-                )
-            )  # fmt: skip
-    return _adjusted(found)
+            note = joined(estimate.note, None if estimate.value is None else measured.note(annotator)) or ""
+            more = {**row, "condition": {**stratum, **estimate.condition}, "note": note,
+                    "family": None if estimate.p is None else " | ".join(names)}  # fmt: skip
+            found.append((estimate, more))
+    adjusted = _adjusted(found)
+    return [replace(estimate, **more, p_adjusted=p) for (estimate, more), p in zip(found, adjusted, strict=True)]
 
 
 def tables(store: Store, protocol: Protocol, variant: str = "default"
@@ -73,81 +71,12 @@ def tables(store: Store, protocol: Protocol, variant: str = "default"
         yield over, stratum, Table(part, protocol, chosen, drawn, place, whole), gold
 
 
-def counted(store: Store, protocol: Protocol, factors: Sequence[str] = ()) -> pl.DataFrame:
-    """Labels summed by stratum, factors, attribute and value: one row each, with `weight` and the number of `outputs`.
-
-    factors: those that are kept apart, () for all of the design. `outputs` counts an output once for each annotator (on its
-    first label), so that its sum over a stratum is n. Rows are in the order of the trials' factors, as stored.
-    """
-    names = tuple(factors or dict.fromkeys((*protocol.factors, protocol.item)))
-    places, cells = _cells(store, names)
-    sums: defaultdict[tuple[str, int], defaultdict[str, float]] = defaultdict(lambda: defaultdict(float))
-    outputs: Counter[tuple[str, int, str]] = Counter()
-    before = ("", "")
-    for on, by, labels, weight in store.label_sets():
-        if by.startswith(HUMAN):  # gold is picked: what it does to a number is in corrected.py
-            continue
-        place = places[on]
-        found = sums[by, place]
-        for label in labels:
-            found[label] += weight
-        if (on, by) != before:
-            before = on, by
-            outputs[by, place, labels[0]] += 1
-    keys = sorted((cells[place][0], by, place, label) for (by, place), found in sums.items() for label in found)
-    rows = [
-        (subject, by, cells[place][1], *label.split(NAMED, 1), *cells[place][2:],
-         sums[by, place][label], outputs[by, place, label])
-        for subject, by, place, label in keys
-    ]  # fmt: skip
-    texts = ("subject", "annotator", "mode", "attribute", "value", *names)
-    return pl.DataFrame(
-        rows, {**dict.fromkeys(texts, pl.String), "weight": pl.Float64, "outputs": pl.Int64}, orient="row"
-    )
-
-
-def _cells(store: Store, names: Sequence[str]) -> tuple[dict[str, int], list[tuple[str, ...]]]:
-    """Each trial's place in a list of the different (subject, mode, *levels of the factors), which is returned with it."""
-    trials = list(store.asked())
-    places: dict[tuple[str, ...], int] = {}
-    full = {}
-    for subject, mode, factors in sorted({trial[1:] for trial in trials}):
-        levels = json.loads(factors)
-        cell = (subject, mode, *(levels.get(name, "") for name in names))
-        full[subject, mode, factors] = places.setdefault(cell, len(places))
-    return {trial[0]: full[trial[1:]] for trial in trials}, list(places)
-
-
 def _named(protocol: Protocol, variant: Variant) -> list[str]:
     """The factors that measures or the variant name, the item, and what makes a stratum; labels are summed over all others."""
     found = {protocol.item, *STRATA, *variant.where, *protocol.apart}
     for measure in protocol.measures:
         found.update(*measure.by, measure.where, [(measure.contrast or {}).get("factor", "")])
     return [name for name in dict.fromkeys((*protocol.factors, protocol.item)) if name in found]
-
-
-def with_derived(rows: pl.DataFrame, protocol: Protocol) -> pl.DataFrame:
-    """With the attributes that follow from others (a word's class): more rows, whose `outputs` are counted already."""
-    language = pl.col("language") if "language" in rows.columns else pl.lit("").alias("language")
-    added = []
-    kinds: list[tuple[Any, InstrumentSpec]] = [
-        (registry.instrument(spec.kind, spec.name), spec) for spec in protocol.instruments
-    ]
-    for derived in (one for kind, spec in kinds for one in kind.derived(spec)):
-        found = rows.filter(pl.col("attribute") == derived.source)
-        known = found.select(language, "value").unique()
-        values = pl.DataFrame(
-            [(level, value, list(derived.values(level, value))) for level, value in known.iter_rows()],
-            {"level": pl.String, "value": pl.String, "values": pl.List(pl.String)}, orient="row",
-        )  # fmt: skip
-        found = found.with_columns(level=language).join(
-            values, on=["level", "value"], how="left", maintain_order="left"
-        )
-        found = found.explode("values").with_columns(
-            value="values", attribute=pl.lit(derived.attribute), outputs=pl.lit(0, pl.Int64)
-        )
-        added.append(found.select(rows.columns))
-    return pl.concat([rows, *added]) if added else rows
 
 
 def kept_rows(frame: pl.DataFrame, where: Mapping[str, tuple[str, ...]]) -> pl.DataFrame:
@@ -211,14 +140,15 @@ def declared(protocol: Protocol) -> list[MeasureSpec]:
     return list(_measures(protocol, protocol.variants["default"]))
 
 
-def _adjusted(found: list[Estimate]) -> list[Estimate]:
-    """Benjamini–Hochberg inside each family, raw p kept beside it; what was not tested has no family."""
+def _adjusted(found: Sequence[tuple[Estimate, Mapping[str, Any]]]) -> list[float | None]:
+    """p by Benjamini–Hochberg inside each family, raw p kept beside it; what was not tested has no family."""
     families: dict[str, list[int]] = {}
-    for index, estimate in enumerate(found):
-        if estimate.family is not None:
-            families.setdefault(estimate.family, []).append(index)
+    for index, (_, more) in enumerate(found):
+        if more["family"] is not None:
+            families.setdefault(more["family"], []).append(index)
+    p: list[float | None] = [None] * len(found)
     for members in families.values():
-        adjusted = multiplicity.benjamini_hochberg(p=[found[index].p for index in members])
-        for index, p in zip(members, adjusted, strict=True):
-            found[index] = replace(found[index], p_adjusted=p)
-    return found
+        adjusted = multiplicity.benjamini_hochberg(p=[found[index][0].p for index in members])
+        for index, one in zip(members, adjusted, strict=True):
+            p[index] = one
+    return p

@@ -130,17 +130,12 @@ def sides(table: Table, measure: MeasureSpec, by: Sequence[str]) -> dict[Key, di
 
 def _cuts(table: Table, measure: MeasureSpec, by: Sequence[str]) -> dict[Key, dict[str, Cut]]:
     if measure.kind == "effect":
-        return {key: dict(cuts) for key, cuts in side_cuts(table, measure, by)}
-    levels: dict[str, dict[str, str]] = {TESTED: {}}
+        return side_cuts(table, measure, by)
     if measure.kind == "difference":
-        contrast = measure.contrast or {}
-        levels = {name: {contrast["factor"]: contrast[end]}
-                  for name, end in ((TESTED, "level"), (contrast["baseline"], "baseline"))}  # fmt: skip
-    found: dict[Key, dict[str, Cut]] = {}
-    for name, where in levels.items():
-        for cut in table.cuts(measure, by, where):
-            found.setdefault(tuple(cut.condition.items()), {})[name] = cut
-    return found
+        level = (measure.contrast or {})["level"]
+        return {key: {TESTED if side == level else side: cut for side, cut in cuts.items()}
+                for key, cuts in table.contrasted(measure, by).items()}  # fmt: skip
+    return {tuple(cut.condition.items()): {TESTED: cut} for cut in table.cuts(measure, by)}
 
 
 def _values(cut: Cut) -> dict[str, dict[str, float]]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -105,9 +105,9 @@ class Table:
         each = measure.among or tuple(value for value in seen if value not in (*OUTCOMES, *measure.without))
         return [({measure.attribute: value}, (value,)) for value in each]
 
-    def cuts(self, measure: MeasureSpec, by: Sequence[str], where: Mapping[str, str] | None = None) -> Iterator[Cut]:
-        """The groups of one grouping in the order of the design; `where` keeps one level of a factor."""
-        everything = self._split(self.rows, by, where or {})
+    def cuts(self, measure: MeasureSpec, by: Sequence[str]) -> Iterator[Cut]:
+        """The groups of one grouping in the order of the design."""
+        everything = self._split(by)
         left_out = [~pl.col("value").is_in(list(measure.without))] if measure.without else []
         rows = everything.filter(pl.col("attribute") == measure.attribute, *left_out)
         keys = list(dict.fromkeys((*by, self.protocol.item)))
@@ -147,34 +147,44 @@ class Table:
         """Level against baseline of the measure's contrast, for each of `values` in each group, paired by item."""
         contrast = measure.contrast or {}
         factor, level, baseline = contrast["factor"], contrast["level"], contrast["baseline"]
-        first, second = (
-            {tuple(cut.condition.items()): cut for cut in self.cuts(measure, by, {factor: side})}
-            for side in (level, baseline)
-        )
+        sides = [(cuts[level], cuts[baseline]) for cuts in self.contrasted(measure, by).values() if len(cuts) == 2]
+        both = [(list(dict.fromkeys((*a.items, *b.items))), together(a.outcomes, b.outcomes)) for a, b in sides]
         for more, values in self.values(measure):
-            for key in (key for key in first if key in second):
-                a, b = (self.group(side[key], measure, values) for side in (first, second))
-                items = list(dict.fromkeys((*a.items, *b.items)))
+            for cuts, (items, outcomes) in zip(sides, both, strict=True):
+                a, b = (self.group(cut, measure, values) for cut in cuts)
                 (hits_a, among_a), (hits_b, among_b) = a.aligned(items), b.aligned(items)
-                names = dict.fromkeys((*a.outcomes, *b.outcomes))
-                outcomes = {name: a.outcomes.get(name, 0.0) + b.outcomes.get(name, 0.0) for name in names}
-                yield (
-                    more,
-                    Pair(
-                        a.condition, {factor: f"{level} − {baseline}"}, (hits_a, hits_b), (among_a, among_b), outcomes
-                    ),
-                )
+                about = {factor: f"{level} − {baseline}"}
+                yield more, Pair(a.condition, about, (hits_a, hits_b), (among_a, among_b), outcomes)
 
-    def _split(self, rows: pl.DataFrame, by: Sequence[str], where: Mapping[str, str]) -> pl.DataFrame:
+    def contrasted(self, measure: MeasureSpec, by: Sequence[str]) -> dict[Key, dict[str, Cut]]:
+        """The groups of one grouping, each by those of the two levels of the measure's contrast that it has."""
+        contrast = measure.contrast or {}
+        ends = pl.col(contrast["factor"]).is_in([contrast["level"], contrast["baseline"]])
+        return replace(self, rows=self.rows.filter(ends)).sides(measure, by, contrast["factor"])
+
+    def sides(self, measure: MeasureSpec, by: Sequence[str], factor: str) -> dict[Key, dict[str, Cut]]:
+        """The groups of one grouping, each cut by the level of a factor that it does not name."""
+        found: dict[Key, dict[str, Cut]] = {}
+        for cut in self.cuts(measure, (*by, factor)):
+            condition = dict(cut.condition)
+            level = condition.pop(factor)
+            found.setdefault(tuple(condition.items()), {})[level] = replace(cut, condition=condition)
+        return found
+
+    def _split(self, by: Sequence[str]) -> pl.DataFrame:
         """Rows in which each factor of the grouping has one level; a cell with several values as the variant says."""
-        for factor, level in where.items():
-            rows = rows.filter(pl.col(factor) == level)
+        rows = self.rows
         for factor in by:
             if self.variant.several == "each":
                 rows = rows.with_columns(pl.col(factor).str.split(SEVERAL)).explode(factor)
             elif factor != self.protocol.item:
                 rows = rows.filter(~pl.col(factor).str.contains(SEVERAL, literal=True))
         return rows
+
+
+def together(a: Mapping[str, float], b: Mapping[str, float]) -> dict[str, float]:
+    """Outcomes of two sides as those of both."""
+    return {name: a.get(name, 0.0) + b.get(name, 0.0) for name in dict.fromkeys((*a, *b))}
 
 
 def _parted(frame: pl.DataFrame, levels: int) -> dict[Key, list[Any]]:

@@ -208,9 +208,13 @@ def _tested(estimate: Estimate, differences: Floats, found: Interval, table: Tab
     """Sign flip over items; its seed comes from the condition, so that a row does not depend on the table's others."""
     if not table.variant.intervals or not differences.size:
         return estimate
-    return _with(
-        estimate, resampling.sign_flip(differences=differences, draws=DRAWS, generator=_generator(estimate)), found
-    )
+    return _with(estimate, _sign_flip(estimate, differences), found)
+
+
+def _sign_flip(estimate: Estimate, differences: Floats) -> Test:
+    sampled = np.count_nonzero(differences) > resampling.ENUMERATED
+    generator = _generator(estimate) if sampled else None
+    return resampling.sign_flip(differences=differences, draws=DRAWS, generator=generator)
 
 
 def _with(estimate: Estimate, test: Test, found: Interval) -> Estimate:

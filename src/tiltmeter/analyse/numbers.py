@@ -16,7 +16,7 @@ from ..protocol import MeasureSpec
 from ..records import OUTCOMES, Estimate
 from ..stats import means
 from ..stats.results import Interval, joined
-from .groups import Cut, Floats, Group, Table
+from .groups import Cut, Floats, Group, Table, together
 from .kinds import Kind, _row, _tested, _tested_apart
 
 
@@ -61,16 +61,12 @@ def mean_difference(table: Table, measure: MeasureSpec, by: Sequence[str]) -> It
     """
     contrast = measure.contrast or {}
     factor, level, baseline = contrast["factor"], contrast["level"], contrast["baseline"]
-    first, second = (
-        {tuple(cut.condition.items()): _sums(cut, measure) for cut in table.cuts(measure, by, {factor: side})}
-        for side in (level, baseline)
-    )
-    for key in (key for key in first if key in second):
-        a, b = first[key], second[key]
+    for cuts in (cuts for cuts in table.contrasted(measure, by).values() if len(cuts) == 2):
+        a, b = (_sums(cuts[side], measure) for side in (level, baseline))
         items = list(dict.fromkeys((*a.cut.items, *b.cut.items)))
         (sa, na), (sb, nb) = a.aligned(items), b.aligned(items)
         found = means.pooled_difference(sums_a=sa, n_a=na, sums_b=sb, n_b=nb)
-        cut = replace(a.cut, outcomes=_together(a.cut.outcomes, b.cut.outcomes))
+        cut = replace(a.cut, outcomes=together(a.cut.outcomes, b.cut.outcomes))
         estimate = _estimate(measure, cut, na + nb, found, table)
         estimate = replace(estimate, contrast={factor: f"{level} − {baseline}"},
                            note=joined(estimate.note or None, a.note or b.note) or "")  # fmt: skip
@@ -107,10 +103,6 @@ def _sums(cut: Cut, measure: MeasureSpec) -> Sums:
 
 def _estimate(measure: MeasureSpec, cut: Cut, n: Floats, found: Interval, table: Table) -> Estimate:
     return _row(Group(cut.condition, cut.items, n, n, cut.outcomes), measure, found, table)
-
-
-def _together(a: Mapping[str, float], b: Mapping[str, float]) -> dict[str, float]:
-    return {name: a.get(name, 0.0) + b.get(name, 0.0) for name in dict.fromkeys((*a, *b))}
 
 
 NUMBERS: dict[str, Kind] = {"mean": mean, "mean_difference": mean_difference}

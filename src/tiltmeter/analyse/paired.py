@@ -18,11 +18,11 @@ import polars as pl
 
 from ..protocol import MeasureSpec
 from ..records import Estimate
-from ..stats import association, power, rates, resampling
+from ..stats import association, power, rates
 from ..stats.results import Interval, Test, joined
 from ..tables import SEVERAL
-from .groups import Cut, Floats, Group, Table
-from .kinds import DRAWS, Kind, _generator, _number, _row
+from .groups import Cut, Floats, Group, Key, Table, together
+from .kinds import Kind, _number, _row, _sign_flip
 from .pooling import SHARED
 
 TESTED = "tested"  # the side that is no control
@@ -137,25 +137,18 @@ def item_mean(table: Table, measure: MeasureSpec, by: Sequence[str]) -> Iterator
 def _sides(table: Table, measure: MeasureSpec, by: Sequence[str]) -> Iterator[Sides]:
     """The groups of one grouping that have the tested side and a control."""
     shared = shared_items(table)
-    for key, cuts in side_cuts(table, measure, by):
+    for key, cuts in side_cuts(table, measure, by).items():
         if TESTED in cuts and len(cuts) > 1:
             yield _arrays(measure, dict(key), cuts, shared)
 
 
-def side_cuts(
-    table: Table, measure: MeasureSpec, by: Sequence[str]
-) -> Iterator[tuple[tuple[tuple[str, str], ...], dict[str, Cut]]]:
+def side_cuts(table: Table, measure: MeasureSpec, by: Sequence[str]) -> dict[Key, dict[str, Cut]]:
     """The groups of one grouping, each cut into the tested side and the controls."""
     contrast = measure.contrast or {}
     column = pl.col(contrast["factor"])
     side = pl.when(column.is_in(contrast["controls"].split(SEVERAL))).then(column).otherwise(pl.lit(TESTED))
     rows = table.rows.with_columns(side.alias(contrast["factor"]))
-    found: dict[tuple[tuple[str, str], ...], dict[str, Cut]] = {}
-    for cut in replace(table, rows=rows).cuts(measure, (*by, contrast["factor"])):
-        condition = dict(cut.condition)
-        level = condition.pop(contrast["factor"])
-        found.setdefault(tuple(condition.items()), {})[level] = cut
-    yield from found.items()
+    return replace(table, rows=rows).sides(measure, by, contrast["factor"])
 
 
 def shared_items(table: Table) -> dict[str, str]:
@@ -219,14 +212,13 @@ def _effect(sides: Sides, control: str, measure: MeasureSpec, table: Table) -> E
 
 def _test(differences: Floats, measure: MeasureSpec, estimate: Estimate) -> Test:
     if measure.per == "items":
-        return resampling.sign_flip(differences=differences, draws=DRAWS, generator=_generator(estimate))
+        return _sign_flip(estimate, differences)
     return association.paired_t(differences=differences)
 
 
 def _named(sides: Sides, control: str, measure: MeasureSpec, found: Interval, table: Table, among: Floats) -> Estimate:
     """An interval as the estimate of one contrast, with the outcomes of both sides."""
-    a, b = sides.outcomes[TESTED], sides.outcomes[control]
-    outcomes = {name: a.get(name, 0.0) + b.get(name, 0.0) for name in dict.fromkeys((*a, *b))}
+    outcomes = together(sides.outcomes[TESTED], sides.outcomes[control])
     group = Group(sides.condition, (), among, among, outcomes)
     return replace(_row(group, measure, found, table), contrast={(measure.contrast or {})["factor"]: control})
 

@@ -174,22 +174,24 @@ def _mean_distance(cell: Cell, counts: list[Floats]) -> Floats:
 
 def _mean_divergence(cell: Cell, counts: list[Floats], root: bool = False) -> Floats:
     """JS divergence in bits per draw and attribute, mean over the pairs of groups that are measured."""
+    if len(counts) == 2 and cell.complete:
+        return _rooted(np.clip(cell.pair_bits(counts[0]) @ cell.member, 0.0, 1.0), root)
     outcomes = [cell.outcomes(c, g) for g, c in enumerate(counts)]
     parts, found = [cell.plogp(c, n, g) for g, (c, n) in enumerate(zip(counts, outcomes, strict=True))], []
-    steady = len(counts) == 2 and cell.complete and cell.sizes[0] == cell.sizes[1]  # the mixture never moves
     for i, j in combinations(range(len(counts)), 2):
         if cell.complete and cell.sizes[i] == cell.sizes[j]:
-            mixed = plogp_of_counts(
-                counts[i][:1] + counts[j][:1] if steady else counts[i] + counts[j], 2 * cell.sizes[i]
-            )
+            mixed = plogp_of_counts(counts[i] + counts[j], 2 * cell.sizes[i])
         else:
             mixed = plogp((cell.shares(counts[i], outcomes[i]) + cell.shares(counts[j], outcomes[j])) / 2)
-        bits = np.clip(((parts[i] + parts[j]) / 2 - mixed) @ cell.member, 0.0, 1.0)
-        if root:
-            bits = np.sqrt(np.where(bits < ROUNDING, 0.0, bits) * math.log(2))
+        bits = _rooted(np.clip(((parts[i] + parts[j]) / 2 - mixed) @ cell.member, 0.0, 1.0), root)
         void = (outcomes[i] == 0) | (outcomes[j] == 0)
         found.append(np.where(void, np.nan, bits) if void.any() else bits)
     return found[0] if len(found) == 1 else _mean_over(np.stack(found, axis=-1))
+
+
+def _rooted(bits: Floats, root: bool) -> Floats:
+    """√(bits·ln 2), the distance, or the bits."""
+    return np.sqrt(np.where(bits < ROUNDING, 0.0, bits) * math.log(2)) if root else bits
 
 
 def _value_divergence(cell: Cell, counts: list[Floats]) -> Floats:

@@ -15,6 +15,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -88,7 +89,7 @@ class Shuffles:
         return generator.permuted(np.tile(unshuffled(sizes), (draws, 1)), axis=1)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Cell:
     """One-hot rows of all groups, and which columns belong to which attribute."""
 
@@ -128,6 +129,26 @@ class Cell:
     def shares(self, counts: Floats, outcomes: Floats) -> Floats:
         """The shares of the values inside their attribute; 0 where nothing is measured."""
         return counts / (np.maximum(outcomes, 1.0) @ self.member.T)
+
+    def pair_bits(self, counts: Floats) -> Floats:
+        """What each value adds to the JS divergence of two complete groups, from its count in the first.
+
+        What the first has not, the second has: so it is looked up, and no logarithm is left to each shuffle.
+        """
+        places = counts.astype(np.intp)
+        places += np.arange(counts.shape[1]) * len(self._pair_table[0])
+        found: Floats = self._pair_table.take(places)
+        return found
+
+    @cached_property
+    def _pair_table(self) -> Floats:
+        """Shape (values, 1 + the most rows that have one of them)."""
+        totals = self.onehot.sum(axis=0, dtype=np.float64)[:, None]
+        first = np.minimum(np.arange(totals.max() + 1), totals)
+        n, m = self.sizes
+        p, q = first / n, (totals - first) / m
+        found: Floats = (plogp(p) + plogp(q)) / 2 - plogp(totals / (n + m) if n == m else (p + q) / 2)
+        return found
 
     def plogp(self, counts: Floats, outcomes: Floats, group: int) -> Floats:
         """p·log2 p of these shares."""

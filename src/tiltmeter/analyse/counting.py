@@ -1,0 +1,103 @@
+"""Stored labels → the counts that measures start from: a row for each stratum, levels of factors, attribute and value."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import chain, islice, pairwise
+from typing import Any
+
+import polars as pl
+
+from .. import registry
+from ..gold import HUMAN
+from ..protocol import InstrumentSpec, Protocol
+from ..store import NAMED, Store
+
+_SETS = {"output": pl.String, "annotator": pl.String, "label": pl.String, "weight": pl.Float64}
+PIECE = 10_000  # sets of labels that are read and summed at a time
+_KEY = ("annotator", "place", "label")
+_SUMS = {"annotator": pl.String, "place": pl.Int64, "label": pl.String, "weight": pl.Float64, "outputs": pl.Int64}
+
+
+def counted(store: Store, protocol: Protocol, factors: Sequence[str] = ()) -> pl.DataFrame:
+    """Labels summed by stratum, factors, attribute and value: one row each, with `weight` and the number of `outputs`.
+
+    factors: those that are kept apart, () for all of the design. `outputs` counts an output once for each annotator (on its
+    first label), so that its sum over a stratum is n. Rows are in the order of the trials' factors, as stored.
+    """
+    names = tuple(factors or dict.fromkeys((*protocol.factors, protocol.item)))
+    cells, places = _cells(store, names)
+    sums = _summed([pl.DataFrame(schema=_SUMS), *_sums(store, places)])
+    sums = sums.with_columns(subject=cells["subject"].gather(sums["place"])).sort("subject", *_KEY)
+    said = sums["label"].str.splitn(NAMED, 2).struct.rename_fields(["attribute", "value"]).struct.unnest()
+    found = [sums.select("annotator"), said, cells[sums["place"]], sums.select("weight", "outputs")]
+    return pl.concat(found, how="horizontal").select(
+        "subject", "annotator", "mode", "attribute", "value", *names, "weight", "outputs"
+    )
+
+
+def _sums(store: Store, places: pl.DataFrame) -> Iterator[pl.DataFrame]:
+    """Sums over pieces of the labels, with the columns of `_SUMS`."""
+    rows, last = store.label_sets(), ("", "", "", 0.0)
+    while piece := list(islice(rows, PIECE)):
+        first = [row[:2] != before[:2] for before, row in pairwise(chain([last], piece))]
+        last = piece[-1]
+        sets = _frame(_SETS, piece).with_columns(first=pl.Series(first))
+        sets = sets.join(places, on="output", maintain_order="left")
+        # Gold is picked: what it does to a number is in corrected.py.
+        sets = sets.filter(~pl.col("annotator").str.starts_with(HUMAN))
+        sets = sets.with_columns(pl.col("label").str.json_decode(pl.List(pl.String)))
+        each = sets.explode("label").select(*_KEY, "weight", outputs=pl.lit(0, pl.Int64))
+        heads = sets.filter("first").with_columns(pl.col("label").list.first(), weight=0.0, outputs=pl.lit(1, pl.Int64))
+        yield _summed([each, heads.select(*_SUMS)])
+
+
+def _summed(parts: Sequence[pl.DataFrame]) -> pl.DataFrame:
+    return pl.concat(parts).group_by(_KEY, maintain_order=True).agg(pl.col("weight", "outputs").sum())
+
+
+def _cells(store: Store, names: Sequence[str]) -> tuple[pl.DataFrame, pl.DataFrame]:
+    """The different (subject, mode, *levels of the factors) in their order, and each output's `place` among them."""
+    asked = ("subject", "mode", "factors")
+    trials = _frame(dict.fromkeys(("output", *asked), pl.String), list(store.asked()))
+    different = trials.select(asked).unique().sort(asked)
+    places: dict[tuple[str, ...], int] = {}
+    found = []
+    for subject, mode, factors in different.iter_rows():
+        levels = json.loads(factors)
+        cell = (subject, mode, *(levels.get(name, "") for name in names))
+        found.append(places.setdefault(cell, len(places)))
+    different = different.with_columns(place=pl.Series(found, dtype=pl.Int64))
+    cells = pl.DataFrame(list(places), dict.fromkeys(("subject", "mode", *names), pl.String), orient="row")
+    return cells, trials.join(different, on=asked).select("output", "place")
+
+
+def _frame(schema: Mapping[str, Any], rows: Sequence[Sequence[Any]]) -> pl.DataFrame:
+    """Rows as a frame; by columns, which polars takes up far quicker than row by row."""
+    columns = zip(*rows, strict=True) if rows else ((),) * len(schema)
+    return pl.DataFrame(dict(zip(schema, columns, strict=True)), schema)
+
+
+def with_derived(rows: pl.DataFrame, protocol: Protocol) -> pl.DataFrame:
+    """With the attributes that follow from others (a word's class): more rows, whose `outputs` are counted already."""
+    language = pl.col("language") if "language" in rows.columns else pl.lit("").alias("language")
+    added = []
+    kinds: list[tuple[Any, InstrumentSpec]] = [
+        (registry.instrument(spec.kind, spec.name), spec) for spec in protocol.instruments
+    ]
+    for derived in (one for kind, spec in kinds for one in kind.derived(spec)):
+        found = rows.filter(pl.col("attribute") == derived.source)
+        known = found.select(language, "value").unique()
+        values = pl.DataFrame(
+            [(level, value, list(derived.values(level, value))) for level, value in known.iter_rows()],
+            {"level": pl.String, "value": pl.String, "values": pl.List(pl.String)}, orient="row",
+        )  # fmt: skip
+        found = found.with_columns(level=language).join(
+            values, on=["level", "value"], how="left", maintain_order="left"
+        )
+        found = found.explode("values").with_columns(
+            value="values", attribute=pl.lit(derived.attribute), outputs=pl.lit(0, pl.Int64)
+        )
+        added.append(found.select(rows.columns))
+    return pl.concat([rows, *added]) if added else rows
