@@ -13,7 +13,7 @@ import pytest
 
 from tiltmeter import registry
 from tiltmeter.errors import MissingExtra, ProtocolError
-from tiltmeter.instruments import identify
+from tiltmeter.instruments import entries, identify
 from tiltmeter.instruments.picks import Picks
 from tiltmeter.instruments.wordlist import key
 from tiltmeter.loading import load
@@ -183,6 +183,25 @@ def test_a_word_that_is_explained_with_a_row_is_the_pick() -> None:
     assert said(PICKS.read("1. Sage, qui est aussi : patiente, aimable\n2. Patiente", "fr")) == "sage|patient"
 
 
+def test_a_number_whose_mark_ends_its_line() -> None:
+    """What follows begins a line, though "2 -" took the line's end."""
+    assert said(PICKS.read("2 -\n1. wise\n2. kind", "en")) == "wise|kind"
+
+
+def test_what_was_found_of_short_texts_is_kept(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(entries, "REMEMBERED", 2)
+    looked = []
+
+    def find(text: str) -> int:
+        looked.append(text)
+        return len(text)
+
+    found, long = entries.Remembered(find), "x" * (entries.LINE + 1)
+    assert [found[text] for text in ("a", "bb", "a", long, long, "bb")] == [1, 2, 1, 61, 61, 2]
+    assert looked == ["a", "bb", long, long] and set(found) == {"a", "bb"}
+    assert found["ccc"] == 3 and set(found) == {"ccc"}
+
+
 def test_answers_labelled_by_hand() -> None:
     with (Path(__file__).parent / "picks.csv").open(encoding="utf-8", newline="") as file:
         found = [{**row, "text": row["text"].replace("\\n", "\n")} for row in csv.DictReader(file)]
@@ -301,7 +320,7 @@ def seconds(work: Callable[[], object]) -> float:
 
 def test_5_000_answers_take_about_as_long_as_ten_million_additions() -> None:
     """The likely formats, a third with an opening, a fifth with a closing sentence; each of three tries beside a plain loop,
-    since a second is not as long on every machine. It was .8 to 1.05 of the loop when this was written.
+    since a second is not as long on every machine. It was .64 to .67 of the loop when this was written.
     """
     generator = random.Random(5)
     names = ("1.", ",", "bold word", "explained –", "dash", "explained :", "lines", "and")
@@ -323,7 +342,7 @@ def test_5_000_answers_take_about_as_long_as_ten_million_additions() -> None:
             total += number
 
     ratios = [seconds(parsed) / seconds(looped) for _ in range(3)]
-    assert min(ratios) < 1.09, ratios
+    assert min(ratios) < 0.8, ratios
 
 
 class TestAListOfOnesOwn:

@@ -13,8 +13,8 @@ Of an entry only the head counts, what explains it does not:
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Sequence
-from typing import NamedTuple
+from collections.abc import Callable, Sequence
+from typing import NamedTuple, TypeVar
 
 from .wordlist import WordList, key
 
@@ -22,10 +22,13 @@ ENTRY, ROW, OFF, ASIDE, PROSE = "entry", "row", "off", "aside", "prose"
 WORDS, LETTERS = 3, 8  # at least so long may an entry be that is a word and not prose; longer where the list's own are
 LINE = 60  # characters that a single entry may have
 REMEMBERED = 50_000  # short entries recur, so their reading is kept
+Found = TypeVar("Found")
 
 EDGE = " \t\r\n\"'“”‘’«»‹›„「」『』《》〈〉()（）[]【】{}*_`#>~,，、;；.。!！·•"
-# What may stand before a mark is looked for behind it, so that a place without the mark is passed over at once.
-_CUT = r"[:：=→（(\[【–—―。！\n\t]|[.!](?<=[^\W\d].)(?=\s|$)|-(?<=\s-)-*(?=[\s\w])|--|\.\.\."
+# A head is cut at a mark; at . ! - only where what _CUT says holds too, which looks back over the mark: a pattern that
+# begins with one class of characters passes over all others at once.
+_MARK = r"[:：=→（(\[【–—―。！\n\t.!-]"
+_CUT = r"(?<![.!-])|(?<=[^\W\d][.!])(?=\s|$)|(?<=\s-)-*(?=[\s\w])|(?<=-)-|(?<=\.)\.\."
 _COLON, _BRACKET, _DASH, _STOPS = ":：=", "(（[【", "-–—", ".!。！\t"
 _SPLIT = re.compile(r"[,，、;；|/\\&+•。！]|\s[·・‧∙–—-]\s|[.!](?<=\w.)(?:\s|$)|\t| {3,}")
 _COMMA = re.compile(r"[,，、;；]")
@@ -40,6 +43,13 @@ class Pick(NamedTuple):
     text: str
 
 
+class Reading(NamedTuple):
+    """The distinct picks of an answer in their order, and how many of them are listed."""
+
+    picks: Sequence[Pick]
+    listed: int
+
+
 class Part(NamedTuple):
     """One part of a row, without its "and"; `short`: it can be a word, and is no clause."""
 
@@ -49,46 +59,51 @@ class Part(NamedTuple):
 
 
 class Unit(NamedTuple):
-    """An entry, a line or a sentence: what it is, and the picks that it holds."""
+    """An entry, a line or a sentence: what it is, the picks that it holds, and how many of them are listed."""
 
     kind: str
     picks: tuple[Pick, ...]
+    listed: int
 
 
-NOTHING = Unit(PROSE, ())
+NOTHING = Unit(PROSE, (), 0)
+
+
+class Remembered(dict[str, Found]):
+    """text → what `find` finds of it, which is kept unless the text is too long to recur."""
+
+    def __init__(self, find: Callable[[str], Found]) -> None:
+        self.find = find
+
+    def __missing__(self, text: str) -> Found:
+        found = self.find(text)
+        if len(text) <= LINE:
+            if len(self) >= REMEMBERED:
+                self.clear()
+            self[text] = found
+        return found
 
 
 class Entries:
-    """Reads entries for the words of one list."""
+    """Reads entries for the words of one list. `units`: what an entry, a line or a sentence holds, by its text."""
 
     def __init__(self, words: WordList) -> None:
         self.words = words
-        self._known: dict[str, Unit] = {}
-        self._picked: dict[str, Pick] = {}
-        self._parted: dict[str, tuple[Part, ...]] = {}
+        self.units = Remembered(self._unit)
+        self._picked = Remembered(self._pick)
+        self._parted = Remembered(self._piece)
         self._reach = words.longest if words.unspaced else words.most + 1  # letters or words in the longest form
         joins, reasons = words.data.get("and", ()), words.data.get("because", ())
         self._joins = frozenset(map(key, joins))
         self._join = re.compile(_between(joins, words.unspaced))
         self._begun = re.compile(f"^{_either(joins)}" + (r"\s*" if words.unspaced else r"(?!\w)\s*"), re.I)
         self._because = re.compile(_between(reasons, words.unspaced))
-        self._cut = re.compile(_CUT + (r"|-(?<=\w-)(?=\w)" if words.unspaced else ""))
+        hyphen = r"|(?<=\w-)(?=\w)" if words.unspaced else ""
+        self._cut = re.compile(f"{_MARK}(?:{_CUT}{hyphen})")
         self._headings = {key(name) for classes in words.classes.values() for name in classes}
 
-    def unit(self, text: str) -> Unit:
-        """What an entry, a line or a sentence holds."""
-        if len(text) > LINE:
-            return self._made(text)
-        unit = self._known.get(text)
-        if unit is None:
-            if len(self._known) >= REMEMBERED:
-                self._known.clear()
-            unit = self._known[text] = self._made(text)
-        return unit
-
-    def _made(self, text: str) -> Unit:
-        heading = text.rstrip(" *_").endswith((":", "："))
-        text = text.strip(EDGE)
+    def _unit(self, written: str) -> Unit:
+        text = written.strip(EDGE)
         cut = self._cut.search(text)
         reason = self._because.search(text, 0, cut.start() if cut else len(text))
         if reason and (row := self._announced(text, reason, cut)):
@@ -113,6 +128,7 @@ class Entries:
         own = self._unlisted(text[cut.end() :]) if cut and mark in _COLON else NOTHING
         if own.kind == ASIDE:
             return own
+        heading = written.rstrip(" *_").endswith((":", "："))
         return NOTHING if heading else self._unlisted(head)
 
     def _unlisted(self, head: str) -> Unit:
@@ -120,11 +136,11 @@ class Entries:
         parts = [part for part in _COMMA.split(head) if key(part)]
         if not parts or not all(map(self._short, parts)) or key(head).isdecimal():
             return NOTHING
-        return Unit(ASIDE if len(parts) > 1 else OFF, tuple(Pick("", key(part)) for part in parts))
+        return Unit(ASIDE if len(parts) > 1 else OFF, tuple(Pick("", key(part)) for part in parts), 0)
 
     def _entry(self, head: str) -> Unit | None:
         """A head that is one listed word and nothing else."""
-        return Unit(ENTRY, (self._pick(head),)) if len(head) <= LINE and self._find(head) else None
+        return Unit(ENTRY, (self._picked[head],), 1) if len(head) <= LINE and self._find(head) else None
 
     def _behind(self, text: str, cut: re.Match[str]) -> Unit | None:
         """Listed words behind a heading ("Communal: kind, warm", "Word 1: wise"), or the one in brackets."""
@@ -161,27 +177,24 @@ class Entries:
             return None
         if not parts[-1].short and (last := self._first(parts[-1].text)):
             picks.append(last)
-        listed = listed_in(picks)
+        listed = _listed(picks)
         enough = listed == 2 if len(picks) == 2 else 2 * listed >= len(picks) or (listed > 0 and len(picks) > 3)
-        return Unit(ROW, tuple(picks)) if enough else None
+        return Unit(ROW, tuple(picks), listed) if enough else None
 
     def _parts(self, text: str) -> list[Part]:
         """The parts of a row that have letters; one with "and" inside is two where either is listed."""
-        found: list[Part] = []
-        for written in _SPLIT.split(text):
-            parts = self._parted.get(written)
-            if parts is None:
-                parts = self._part(written)
-                if len(written) <= LINE and len(self._parted) < REMEMBERED:
-                    self._parted[written] = parts
-            found += parts
-        return found
+        pieces = text.replace("，", ",").replace("、", ",").split(",")  # these recur
+        return [part for piece in pieces for part in self._parted[piece]]
+
+    def _piece(self, piece: str) -> tuple[Part, ...]:
+        """The parts of what stands between two commas of a row."""
+        return tuple(part for written in _SPLIT.split(piece) for part in self._part(written))
 
     def _part(self, written: str) -> tuple[Part, ...]:
         part = self._bare(written)
         pair = self._join.split(part) if part and not self._find(part) else ()
         texts = pair if len(pair) > 1 and any(map(self._find, pair)) else [part]
-        parts = (Part(text, self._pick(text), self._short(text)) for text in texts)
+        parts = (Part(text, self._picked[text], self._short(text)) for text in texts)
         return tuple(part for part in parts if part.pick.text and not part.pick.text.isdecimal())
 
     def _bare(self, part: str) -> str:
@@ -192,16 +205,11 @@ class Entries:
         return bare if self._find(bare) or not self.words.unspaced else part
 
     def _pick(self, part: str) -> Pick:
-        pick = self._picked.get(part)
-        if pick is None:
-            written = key(part)
-            pick = Pick(self.words.forms.get(written, ""), written)
-            if len(part) <= LINE and len(self._picked) < REMEMBERED:
-                self._picked[part] = pick
-        return pick
+        written = key(part)
+        return Pick(self.words.forms.get(written, ""), written)
 
     def _find(self, part: str) -> str:
-        return self._pick(part).lexeme
+        return self._picked[part].lexeme
 
     def _spaced(self, text: str) -> Unit | None:
         """Listed words with nothing but spaces or "and" between them, the longest form first."""
@@ -217,7 +225,7 @@ class Entries:
             if written in self.words.forms:
                 picks.append(Pick(self.words.forms[written], written))
             at = end
-        return Unit(ROW, tuple(picks)) if len(picks) > 1 else None
+        return Unit(ROW, tuple(picks), len(picks)) if len(picks) > 1 else None
 
     def _short(self, text: str) -> bool:
         if self.words.unspaced:
@@ -239,7 +247,7 @@ class Entries:
             *(part.pick for part in parts[start:end] if part.short),
             *self._edge(parts[end:], self._first),
         ]
-        listed = listed_in(picks)
+        listed = _listed(picks)
         return picks if listed > 2 and 2 * listed >= len(picks) else []
 
     def _edge(self, parts: Sequence[Part], listed: Callable[[str], Pick | None]) -> list[Pick]:
@@ -279,21 +287,20 @@ class Entries:
         return (key(text), "") if self.words.unspaced else (text.split(), " ")
 
 
-def distinct(picks: Iterable[Pick]) -> list[Pick]:
+def distinct(picks: Sequence[Pick]) -> Reading:
     """Without words that were named before."""
-    found = list(picks)
-    lexemes = [lexeme for lexeme, _ in found]
-    if "" not in lexemes and len(set(lexemes)) == len(found):  # most answers
-        return found
-    first: dict[str, Pick] = {}
-    for pick in found:
-        first.setdefault(pick.lexeme or f" {pick.text}", pick)
-    return list(first.values())
+    lexemes = [pick.lexeme for pick in picks]
+    if len(set(lexemes)) < len(lexemes):  # a word twice, or several off the list
+        first: dict[str, Pick] = {}
+        for pick in picks:
+            first.setdefault(pick.lexeme or f" {pick.text}", pick)
+        picks = list(first.values())
+        lexemes = [pick.lexeme for pick in picks]
+    return Reading(picks, len(lexemes) - lexemes.count(""))
 
 
-def listed_in(picks: Iterable[Pick]) -> int:
-    """How many are words of the list."""
-    return len([lexeme for lexeme, _ in picks if lexeme])
+def _listed(picks: Sequence[Pick]) -> int:
+    return len([pick for pick in picks if pick.lexeme])
 
 
 def _either(phrases: Sequence[str]) -> str:

@@ -10,16 +10,20 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterator, Sequence
+from functools import partial
 from itertools import pairwise
 
-from .entries import ASIDE, EDGE, OFF, PROSE, ROW, Entries, Pick, Unit, distinct, listed_in
+from .entries import ASIDE, EDGE, PROSE, ROW, Entries, Pick, Reading, Remembered, Unit, distinct
 from .wordlist import WordList, key
 
 LONGEST = 20_000  # characters read: a list of words is over long before
 
-_NUMBER = re.compile(r"(\d(?<![\dA-Za-z]\d)\d?\d?)[*_]*\s?(?:[.)．）、:：\]]+(?!\d)|[-–—]\s)[*_]*[^\S\n]*")
-_DIGIT = re.compile(r"\d")
-_BULLET = re.compile(r"^([^\S\n]*)(?:[•●○◦▪▫■□◆◇▶►✓✔☑→‣⁃・·★☆✨]\s*|[-–—*+]\s+|-(?=[^\W\d_]))", re.M)
+# A text is split at marks: group 1 is all of the mark, group 2 its number or indentation, and behind it stands the entry.
+# A bullet begins with the end of the line before, which the one before leaves to it.
+_NUMBER = re.compile(r"((\d(?<![\dA-Za-z]\d)\d?\d?)[*_]*\s?(?:[.)．）、:：\]]+(?!\d)|[-–—]\s)[*_]*[^\S\n]*)")
+_BULLET = re.compile(
+    r"(\n([^\S\n]*)(?:[•●○◦▪▫■□◆◇▶►✓✔☑→‣⁃・·★☆✨]\s*(?<!\n)|[-–—*+](?:\s+(?<!\n)|(?=\n))|-(?=[^\W\d_])))"
+)
 _CIRCLED = re.compile("[\u2460-\u2473]")
 _KEYCAP = re.compile("(\\d{1,2})\ufe0f?\u20e3")
 _TABLE = re.compile(r"^[^\S\n]*\|(.*)\|[^\S\n]*$", re.M)
@@ -39,23 +43,25 @@ class Reader:
     def __init__(self, words: WordList, asked: int) -> None:
         self.words, self.asked, self.entries = words, asked, Entries(words)
         inclusive = words.data.get("inclusive")
-        self._inclusive = re.compile(inclusive) if inclusive else None
+        self._neutral = Remembered(partial(re.compile(inclusive).sub, "")) if inclusive else None
+        self._readings = ((True, self._numbered), (True, self._bulleted),
+                          (False, self._lines), (False, self._sentences), (False, self._quoted))  # fmt: skip
 
-    def picks(self, text: str) -> list[Pick]:
-        """The distinct picks of an answer in their order; empty where it lists nothing."""
+    def picks(self, text: str) -> Reading:
+        """What an answer picks; nothing where it lists nothing."""
         text = self._plain(text[:LONGEST])
-        found: list[Pick] = []
-        most = -1
-        for reading in (self._numbered, self._bulleted, self._lines, self._sentences, self._quoted):
-            picks = distinct(reading(text))
-            listed = listed_in(picks)
-            if found and listed <= most:
+        best = Reading((), 0)
+        for marked, read in self._readings:
+            found = read(text)
+            if not found:
                 continue
-            found, most = picks, listed
-            marked = reading in (self._numbered, self._bulleted)
+            picks, listed = reading = distinct(found)
+            if best.picks and listed <= best.listed:
+                continue
+            best = reading
             if (listed > 1 and 2 * listed >= len(picks)) or (marked and 3 * len(picks) >= 2 * self.asked):
                 break
-        return found
+        return best
 
     def _plain(self, text: str) -> str:
         """The text with numbers, tables and JSON in one shape."""
@@ -69,66 +75,78 @@ class Reader:
             text = _TAG.sub("\n", text)
         if "|" in text:
             text = _TABLE.sub(lambda row: " – ".join(map(str.strip, row[1].split("|"))), _RULE.sub("", text))
-        return self._inclusive.sub("", text) if self._inclusive else text
+        if self._neutral is not None:  # word by word: words recur
+            text = " ".join([self._neutral[word] for word in text.split(" ")])
+        return text
 
     def _numbered(self, text: str) -> list[Pick]:
         """Entries that begin with 1, 2, 3, …: each at the start of a line or with the number that is due."""
-        if _DIGIT.search(text) is None:
+        before, *pieces = _NUMBER.split(text)
+        if not pieces:
             return []
-        marks, due = [], 1
-        for mark in _NUMBER.finditer(text):
-            number, start = int(mark[1]), mark.start()
-            if number == due or not text[text.rfind("\n", 0, start) + 1 : start].strip(EDGE):
-                marks.append((start, mark.end()))
-                due = number + 1
-        found = self._marked(text, marks)
-        if marks and "," in text[: marks[0][0]]:  # a row of words before numbered explanations of some of them
-            before = distinct(self._lines(text[: marks[0][0]]))
-            return before if listed_in(before) > listed_in(distinct(found)) else found
+        entries, due, last = [before], 1, "\n"
+        for mark, digits, entry in zip(pieces[::3], pieces[1::3], pieces[2::3], strict=True):
+            number = int(digits)
+            if number == due or _ends_in_new_line(last + entries[-1]):
+                entries.append(entry)
+                due, last = number + 1, mark
+            else:
+                entries[-1] += mark + entry
+        found = self._marked(entries)
+        if len(entries) > 1 and "," in entries[0]:  # a row of words before numbered explanations of some of them
+            row = self._lines(entries[0])
+            return row if distinct(row).listed > distinct(found).listed else found
         return found
 
     def _bulleted(self, text: str) -> list[Pick]:
         """Entries of the outermost bullets."""
-        marks = list(_BULLET.finditer(text))
-        least = min((len(mark[1]) for mark in marks), default=0)
-        return self._marked(text, [(mark.start(), mark.end()) for mark in marks if len(mark[1]) == least])
-
-    def _marked(self, text: str, marks: Sequence[tuple[int, int]]) -> list[Pick]:
-        if len(marks) < 2:
+        before, *pieces = _BULLET.split("\n" + text)
+        if not pieces:
             return []
-        ends = [start for start, _ in marks[1:]] + [len(text)]
-        entries = (text[start:end].strip().partition("\n")[0] for (_, start), end in zip(marks, ends, strict=True))
-        return [pick for entry in entries for pick in self.entries.unit(entry).picks]
+        entries, least = [before], min(map(len, pieces[1::3]))
+        for mark, indent, entry in zip(pieces[::3], pieces[1::3], pieces[2::3], strict=True):
+            if len(indent) == least:
+                entries.append(entry)
+            else:
+                entries[-1] += mark + entry
+        return self._marked(entries)
+
+    def _marked(self, entries: Sequence[str]) -> list[Pick]:
+        """Of each entry the first line; what stands before them is none."""
+        if len(entries) < 3:
+            return []
+        units = self.entries.units
+        return [pick for entry in entries[1:] for pick in units[entry.strip().partition("\n")[0]].picks]
 
     def _lines(self, text: str) -> list[Pick]:
         """Words one a line, or in rows. A word off the list counts between listed ones, not before or behind them."""
         units = self._pieces(text)
-        rows = [unit for unit in units if not self._repeated(unit)]
-        holding = [number for number, unit in enumerate(rows) if listed_in(unit.picks)]
+        rows = [unit for unit in units if unit.kind != ROW or not repeats_list(unit.picks, self.words, self.asked)]
+        holding = [number for number, unit in enumerate(rows) if unit.listed]
         if holding:
             units = rows
         else:
-            holding = [number for number, unit in enumerate(units) if listed_in(unit.picks)]
+            holding = [number for number, unit in enumerate(units) if unit.listed]
         if not holding:
             return self._own(units)
         return [pick for unit in units[holding[0] : holding[-1] + 1] if unit.kind != ASIDE for pick in unit.picks]
 
     def _own(self, units: Sequence[Unit]) -> list[Pick]:
         """Words of the answer's own: a long row of them, or nothing but such words."""
-        rows = [unit.picks for unit in units if 2 * len(distinct(unit.picks)) >= self.asked]
+        rows = [unit.picks for unit in units if 2 * len(distinct(unit.picks).picks) >= self.asked]
         if rows:
             return list(rows[0])
         picks = [pick for unit in units for pick in unit.picks]
         prose = any(unit.kind == PROSE for unit in units)
-        return [] if prose or 2 * len(distinct(picks)) < self.asked else picks
+        return [] if prose or 2 * len(distinct(picks).picks) < self.asked else picks
 
     def _pieces(self, text: str) -> list[Unit]:
         """The units of lines and, where a line is none by itself, of its sentences."""
         units = []
         for line in filter(None, map(str.strip, text.split("\n"))):
-            unit = self.entries.unit(line)
-            parts = _SENTENCE.split(line) if unit.kind in (OFF, ASIDE, PROSE) else ()
-            units += [self.entries.unit(part) for part in parts if part.strip()] if len(parts) > 1 else [unit]
+            unit = self.entries.units[line]
+            parts = () if unit.listed else _SENTENCE.split(line)
+            units += [self.entries.units[part] for part in parts if part.strip()] if len(parts) > 1 else [unit]
         return units
 
     def _sentences(self, text: str) -> list[Pick]:
@@ -139,8 +157,11 @@ class Reader:
         marked = ("".join(filter(None, groups)) for groups in _QUOTED.findall(text))
         return [Pick(lexeme, key(word)) for word in marked if (lexeme := self.words.find(word))]
 
-    def _repeated(self, unit: Unit) -> bool:
-        return unit.kind == ROW and repeats_list(unit.picks, self.words, self.asked)
+
+def _ends_in_new_line(text: str) -> bool:
+    """Whether a text ends in a line that has nothing in it but markup."""
+    _, broken, line = text.rpartition("\n")
+    return bool(broken) and not line.strip(EDGE)
 
 
 def repeats_list(picks: Sequence[Pick], words: WordList, asked: int) -> bool:

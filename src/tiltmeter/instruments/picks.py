@@ -29,7 +29,7 @@ from ..errors import MissingExtra, ProtocolError, UnknownName
 from ..protocol import InstrumentSpec, Protocol
 from ..records import INVALID, OTHER_LANGUAGE, REFUSAL, Answered, Label, Steps
 from . import Derived, Instrument, Settings, identify, rows
-from .entries import Pick, listed_in
+from .entries import Pick
 from .language import fold, without_reasoning
 from .listing import Reader, repeats_list
 from .wordlist import OFF_LIST, SEVERAL, WordList, check_rows, language_data
@@ -70,6 +70,10 @@ class Picks(Instrument):
         self.attributes = (WORD, LENGTH)
         languages = dict.fromkeys(row["language"] for row in rows)
         self.lists = {code: WordList(code, [row for row in rows if row["language"] == code]) for code in languages}
+        self.others = {  # the forms of all other lists
+            code: {form for other in languages if other != code for form in self.lists[other].forms}
+            for code in languages
+        }
         self.readers = {code: Reader(words, self.asked) for code, words in self.lists.items()}
 
     @classmethod
@@ -104,13 +108,12 @@ class Picks(Instrument):
         yield from ()  # it asks nobody
         return self._outcome(item, found) if isinstance(found, str) else self._labels(item, found)
 
-    def read(self, text: str, code: str, prompt: str = "") -> list[Pick] | str:
+    def read(self, text: str, code: str, prompt: str = "") -> Sequence[Pick] | str:
         """The picks of an answer, or why it has none. Pure."""
         text = without_reasoning(text)
         if prompt and prompt in text:
             text = text.replace(prompt, "\n")
-        picks = self.readers[code].picks(text)
-        listed = listed_in(picks)
+        picks, listed = self.readers[code].picks(text)
         if not picks and declines(text):
             return REFUSAL
         doubtful = not picks or 2 * listed < len(picks)
@@ -130,8 +133,10 @@ class Picks(Instrument):
         """Whether more of the words are on another language's list ("intelligent, loyal, kind" asked in French)."""
         if listed == len(picks):
             return False
-        texts, least = {pick.text for pick in picks}, max(listed, 1)
-        return any(len(words.forms.keys() & texts) > least for other, words in self.lists.items() if other != code)
+        texts, least = {pick.text for pick in picks} & self.others[code], max(listed, 1)
+        return len(texts) > least and any(
+            len(words.forms.keys() & texts) > least for other, words in self.lists.items() if other != code
+        )
 
     def _outcome(self, item: Answered, value: str) -> list[Label]:
         return [self.label(item, value, attribute=attribute) for attribute in self.attributes]
@@ -139,7 +144,8 @@ class Picks(Instrument):
     def _labels(self, item: Answered, picks: Sequence[Pick]) -> list[Label]:
         output, by = item.trial.id, self.annotator
         length = SHORT if len(picks) < self.asked else LONG if len(picks) > self.asked else TEN
-        words = [Label(output, by, WORD, lexeme or OFF_LIST, rank) for rank, (lexeme, _) in enumerate(picks)]
+        new = tuple.__new__  # Label(…) would cost half as much again, and all that is done for an answer 7 % more
+        words = [new(Label, (output, by, WORD, pick.lexeme or OFF_LIST, n, 1.0)) for n, pick in enumerate(picks)]
         return [Label(output, by, LENGTH, length), *words]
 
 
