@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +12,7 @@ import pytest
 from tiltmeter import registry
 from tiltmeter.analyse import counted, estimates
 from tiltmeter.errors import UnknownName
+from tiltmeter.protocol import MeasureSpec
 from tiltmeter.records import Estimate, Label
 from tiltmeter.stats import association, rates
 
@@ -107,6 +109,22 @@ def test_published_keeps_the_papers_order_and_gives_no_interval(run: Made) -> No
     assert all(e.low is e.high is e.p is e.confidence is None for e in found)
     assert pick(found, "odds_she").value == pytest.approx(2 / 8)
     assert all("var:published" in e.signature for e in found)
+
+
+def test_a_divergence_without_a_denominator_is_of_every_answer_and_says_where_there_is_nothing_to_compare(
+    run: Made,
+) -> None:
+    run.label(sampled("wise", "standout", 10, 0, "he_first", refusal=5))
+    plain = MeasureSpec("apart", "divergence", "pronoun", (), contrast={"factor": "order"})
+    (alone,) = apart(run, plain)
+    assert alone.value is None and alone.note == "labels of fewer than two levels of order"
+    run.label(sampled("wise", "standout", 0, 10, "she_first", refusal=9))
+    every, named = apart(run, plain), apart(run, replace(plain, among=("he", "she")))
+    assert every == named and every[0].value == pytest.approx(1)  # nothing shared, whatever chance gives
+
+
+def apart(run: Made, measure: MeasureSpec) -> list[Estimate]:
+    return [e for e in estimates(run.store, replace(ROLES, measures=(measure,))) if e.measure == measure.name]
 
 
 def test_exact_labels_are_weights(run: Made) -> None:

@@ -69,3 +69,16 @@ def test_what_it_rests_on(built: Content) -> None:
     assert rests["intervals"].startswith("95 %, over ") and "lexemes" in rests["intervals"]
     assert "with 80 % power" in rests["would be found"]
     assert "refusal" in rests["no answer"] and "invalid" in rests["no answer"]
+
+
+def test_what_would_be_found_is_told_by_unit(roles: Protocol) -> None:
+    """Nine words and a share of .09 are not one range."""
+    rows = [
+        whole(detectable=0.12),
+        whole(subject="b", detectable=0.09),
+        whole(subject="c", detectable=9.0, unit="words"),
+    ]
+    two = dict(opening._numbers(reading.audit(roles, rows[:2], {})))
+    assert two["would be found"] == "a difference of .09 to .12 or more, with 80 % power"
+    three = dict(opening._numbers(reading.audit(roles, rows, {})))
+    assert three["would be found"] == "a difference of .09 to .12 (share) or 9 (words) or more, with 80 % power"

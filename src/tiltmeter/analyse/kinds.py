@@ -116,24 +116,34 @@ def _values_alike(table: Table, counted: Sequence[Sequence[Group]]) -> list[Perm
 def divergences(table: Table, measure: MeasureSpec, by: Sequence[str]) -> Iterator[Estimate]:
     """Jensen–Shannon divergence of the label distributions between the levels of a factor, chance-adjusted.
 
-    Over all pairs of levels, then each pair; null band and p by shuffling outputs. No interval is claimed.
+    Over all pairs of levels, then each pair; null band and p by shuffling outputs. No interval is claimed. Without `among`
+    every answer counts, and what is none (refusals, …) does not.
     """
     factor = (measure.contrast or {})["factor"]
-    rows = table.rows.filter((pl.col("attribute") == measure.attribute) & pl.col("value").is_in(list(measure.among)))
+    rows = table.rows.filter(pl.col("attribute") == measure.attribute)
+    left_out = (*OUTCOMES, *measure.without)
+    among = measure.among or tuple(value for value in rows["value"].unique().sort() if value not in left_out)
     codes: dict[str, np.ndarray[tuple[int, int], np.dtype[np.int64]]] = {}
     outcomes: dict[str, float] = {}
+    rows = rows.filter(pl.col("value").is_in(list(among)))
     for level in table.protocol.levels[factor]:
         counts = dict(rows.filter(pl.col(factor) == level).group_by("value").agg(pl.col("weight").sum()).iter_rows())
         if not table.drawn or not counts:
             continue
-        sizes = [round(counts.get(value, 0.0)) for value in measure.among]
+        sizes = [round(counts.get(value, 0.0)) for value in among]
         codes[level] = np.repeat(np.arange(len(sizes)), sizes)[:, None]
         for value, weight in counts.items():
             outcomes[value] = outcomes.get(value, 0.0) + weight
-    if len(codes) < 2:
-        return
     blank = Estimate("", "", "", measure.name, {}, None, None, "share of 1 bit", outcomes=outcomes)
     whole = replace(blank, contrast={factor: "all pairs"})
+    if len(codes) < 2:
+        why = (
+            f"labels of fewer than two levels of {factor}"
+            if table.drawn
+            else "read from probabilities: nothing to shuffle"
+        )
+        yield replace(whole, note=why)
+        return
     yield _permuted(whole, permutation.pairs_within(groups=list(codes.values()), shuffles=table.shuffles))
     for a, b in combinations(codes, 2):
         one = replace(blank, contrast={factor: f"{a} − {b}"}, outcomes={})

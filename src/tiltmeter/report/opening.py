@@ -133,9 +133,14 @@ def _numbers(audit: reading.Audit) -> Iterator[tuple[str, str]]:
             "intervals",
             f"{levels[0]:g} %, over {over} {audit.items(clusters[-1])}; p adjusted for the number of tests",
         )
-    found = sorted((e.detectable, reading.detectable(e, spec, 2)) for spec, e in rows if e.detectable is not None)
-    if found:
-        yield "would be found", f"a difference of {_range([text for _, text in found])} or more, with 80 % power"
+    found: dict[str, list[tuple[float, str]]] = {}  # by unit: a share and a number of words are not one range
+    for spec, e in rows:
+        if e.detectable is not None:
+            found.setdefault(e.unit, []).append((e.detectable, reading.detectable(e, spec, 2)))
+    ranges = {unit: _range([text for _, text in sorted(one)]) for unit, one in found.items()}
+    told = [f"{text} ({unit})" if len(ranges) > 1 else text for unit, text in ranges.items()]
+    if told:
+        yield "would be found", f"a difference of {' or '.join(told)} or more, with 80 % power"
 
 
 def _range(texts: Sequence[str]) -> str:
