@@ -99,3 +99,13 @@ def test_the_schema_alone(folder: Path) -> None:
     assert main(["init", "--schema", "editor.json"]) == 0
     assert json.loads((folder / "editor.json").read_text("utf-8")) == registry.schema_for_editors()
     assert [path.name for path in folder.iterdir()] == ["editor.json"]
+
+
+def test_the_run_to_try_has_a_tilt_where_two_levels_are_compared() -> None:
+    runs = {}
+    for name in starting.examples():
+        starting.write(Path(name, "audit.toml"), example=name)
+        runs[name] = starting.next_steps(Path(name, "audit.toml"))[2]
+    assert "toml,agentic.women=0.3,agentic.men=0.7 --out" in runs["letters"]
+    assert "toml,offer/pay.women=0.3,offer/pay.men=0.7 --judge" in runs["adverts"]
+    assert "--model planted:protocol=translation/audit.toml --out" in runs["translation"]  # compares none

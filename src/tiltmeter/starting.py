@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import json
 import tomllib
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
 from . import registry
 from .errors import UnknownName, UsageError
+from .models.planted import planted
+from .protocol import EVERY, Protocol
 
 SCHEMA = "tiltmeter.schema.json"
 FILE = "audit.toml"  # an example's protocol in its folder
@@ -56,12 +59,27 @@ def next_steps(target: Path) -> list[str]:
     """What to type after a protocol was written."""
     protocol = registry.protocol(str(target))
     kinds: list[Any] = [registry.instrument(spec.kind) for spec in protocol.instruments]
-    judged = any(kind.judges for kind in kinds)
     planted = f"planted:protocol={target}"
-    judge = f" --judge {planted}" if judged else ""
+    judge = f" --judge {planted}" if any(kind.judges for kind in kinds) else ""
+    out = target.with_name("tried")
     return [
         f"tiltmeter show {target}",
         f"tiltmeter plan {target} --model {planted}{judge}",
-        f"tiltmeter run {target} --model {planted}{judge} --out {target.with_name('tried')}",
-        f"tiltmeter explore {target.with_name('tried')}",
+        f"tiltmeter run {target} --model {planted}{_tilt(protocol, target)}{judge} --out {out}",
+        f"tiltmeter explore {out}",
     ]
+
+
+def _tilt(protocol: Protocol, target: Path) -> str:
+    """Settings that plant a tilt in the first measure that sets two levels against each other; "" where none can be planted."""
+    for measure in protocol.measures:
+        contrast = measure.contrast or {}
+        values = [value for value in (*measure.values, *measure.among) if value != EVERY]
+        if "baseline" not in contrast or not values:
+            continue
+        for value in (values[0], f"{measure.attribute}/{values[0]}"):
+            found = f",{value}.{contrast['level']}=0.3,{value}.{contrast['baseline']}=0.7"
+            with suppress(UsageError):
+                planted(f"protocol={target}{found}")
+                return found if " " not in found else ""
+    return ""
