@@ -51,7 +51,7 @@ def test_every_protocol_is_planted_fair_tilted_and_refusing() -> None:
 def test_labels_that_were_shuffled_are_noticed(protocol: str, monkeypatch: pytest.MonkeyPatch) -> None:
     honest = Store.label_sets
 
-    def shuffled(self: Store) -> Iterator[tuple[str, str, str, float]]:
+    def shuffled(self: Store) -> Iterator[tuple[str, str, str, str, float]]:
         rows = list(honest(self))
         draws = random.Random(1)
         ids = {
@@ -61,7 +61,7 @@ def test_labels_that_were_shuffled_are_noticed(protocol: str, monkeypatch: pytes
             annotator: dict(zip(found, draws.sample(found, len(found)), strict=True))
             for annotator, found in ids.items()
         }
-        return iter([(others[by][on], by, labels, weight) for on, by, labels, weight in rows])
+        return iter([(others[by][on], by, *labels) for on, by, *labels in rows])
 
     monkeypatch.setattr(Store, "label_sets", shuffled)
     assert wrong(protocol, "tilted")

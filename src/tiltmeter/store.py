@@ -28,7 +28,6 @@ from .records import SUBJECT, Label, Output, Reply, Request, Trial, canonical
 
 SCHEMA = 1
 PICTURE = "picture"  # kind of the artefacts that say what a picture of `blobs/` is
-NAMED = "\x1f"  # behind a label's attribute
 _LABEL = "INSERT INTO labels (output, annotator, attribute, value, position, weight, date) VALUES (?,?,?,?,?,?,?)"
 
 
@@ -307,23 +306,22 @@ class Store:
             " ORDER BY output, annotator, attribute, value, weight"
         )
 
-    def label_sets(self) -> Iterator[tuple[str, str, str, float]]:
-        """Every current label as (output, annotator, labels, the weight that each of them has), by output.
+    def label_sets(self) -> Iterator[tuple[str, str, str, str, float]]:
+        """Every current label as (output, annotator, attributes, values, the weight that each of them has), by output.
 
-        labels: a JSON array of attribute + NAMED + value. SQLite puts those of an output together, since a row costs more in
+        attributes, values: JSON arrays of one length. SQLite puts the labels of an output together, since a row costs more in
         Python than a label does. An annotator with weights of its own has a row a label.
         """
         single = [row[0] for row in self.rows("SELECT DISTINCT annotator FROM labels WHERE current AND weight <> 1")]
         marks = ",".join("?" * len(single))
         yield from self.rows(
-            "SELECT output, annotator, json_group_array(attribute || ? || value), 1.0 FROM labels"
-            f" WHERE current AND annotator NOT IN ({marks}) GROUP BY output, annotator", (NAMED, *single)
+            "SELECT output, annotator, json_group_array(attribute), json_group_array(value), 1.0 FROM labels"
+            f" WHERE current AND annotator NOT IN ({marks}) GROUP BY output, annotator", single
         )  # fmt: skip
         yield from self.rows(
-            "SELECT output, annotator, json_array(attribute || ? || value), weight FROM labels"
-            f" WHERE current AND annotator IN ({marks}) ORDER BY output, annotator, attribute, value, weight",
-            (NAMED, *single),
-        )
+            "SELECT output, annotator, json_array(attribute), json_array(value), weight FROM labels"
+            f" WHERE current AND annotator IN ({marks}) ORDER BY output, annotator, attribute, value, weight", single
+        )  # fmt: skip
 
     def columns(self, query: str) -> list[str]:
         with _said(self.path):

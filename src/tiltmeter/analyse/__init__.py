@@ -17,6 +17,7 @@ import polars as pl
 
 from .. import registry, signature
 from ..errors import UnknownName
+from ..gold import HUMAN
 from ..models import measured
 from ..protocol import EVERY, MeasureSpec, Protocol, Variant
 from ..records import Estimate
@@ -60,8 +61,11 @@ def tables(store: Store, protocol: Protocol, variant: str = "default"
     if variant not in protocol.variants:
         raise UnknownName(f"variant of {protocol.name}", variant, protocol.variants)
     chosen = protocol.variants[variant]
-    frame = kept_rows(counted(store, protocol, _named(protocol, chosen)), chosen.where)
-    frame = corrected.with_gold(pooling.read_as(with_derived(frame, protocol), chosen.reads), store)
+    said, people = counted(store, protocol, _named(protocol, chosen)), pl.col("annotator").str.starts_with(HUMAN)
+    frame = kept_rows(said.filter(~people), chosen.where)
+    frame = pooling.read_as(with_derived(frame, protocol), chosen.reads)
+    if not said.filter(people).is_empty():  # gold is picked: what it does to a number is in corrected.py
+        frame = corrected.with_gold(frame, store)
     gold = corrected.attributes_with_gold(frame)
     frame, apart = pooling.kept_apart(pooling.spread(frame, protocol), protocol)
     whole = cache(lambda: wholes(store, protocol))

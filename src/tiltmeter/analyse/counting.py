@@ -10,14 +10,12 @@ from typing import Any
 import polars as pl
 
 from .. import registry
-from ..gold import HUMAN
 from ..protocol import InstrumentSpec, Protocol
-from ..store import NAMED, Store
+from ..store import Store
 
-_SETS = {"output": pl.String, "annotator": pl.String, "label": pl.String, "weight": pl.Float64}
 PIECE = 10_000  # sets of labels that are read and summed at a time
-_KEY = ("annotator", "place", "label")
-_SUMS = {"annotator": pl.String, "place": pl.Int64, "label": pl.String, "weight": pl.Float64, "outputs": pl.Int64}
+_KEY = ("annotator", "place", "attribute", "value")
+_SETS = {**dict.fromkeys(("output", "annotator", "attribute", "value"), pl.String), "weight": pl.Float64}
 
 
 def counted(store: Store, protocol: Protocol, factors: Sequence[str] = ()) -> pl.DataFrame:
@@ -28,29 +26,29 @@ def counted(store: Store, protocol: Protocol, factors: Sequence[str] = ()) -> pl
     """
     names = tuple(factors or dict.fromkeys((*protocol.factors, protocol.item)))
     cells, places = _cells(store, names)
-    sums = _summed([pl.DataFrame(schema=_SUMS), *_sums(store, places)])
+    sums = _summed(list(_sums(store, places)))
     sums = sums.with_columns(subject=cells["subject"].gather(sums["place"])).sort("subject", *_KEY)
-    said = sums["label"].str.splitn(NAMED, 2).struct.rename_fields(["attribute", "value"]).struct.unnest()
-    found = [sums.select("annotator"), said, cells[sums["place"]], sums.select("weight", "outputs")]
+    found = [sums.drop("subject", "place"), cells[sums["place"]]]
     return pl.concat(found, how="horizontal").select(
         "subject", "annotator", "mode", "attribute", "value", *names, "weight", "outputs"
     )
 
 
 def _sums(store: Store, places: pl.DataFrame) -> Iterator[pl.DataFrame]:
-    """Sums over pieces of the labels, with the columns of `_SUMS`."""
-    rows, last = store.label_sets(), ("", "", "", 0.0)
-    while piece := list(islice(rows, PIECE)):
+    """Sums of weights, and of outputs, for one piece of the labels after another (an empty one where there are none)."""
+    rows, last = store.label_sets(), ("", "")
+    while True:
+        piece = list(islice(rows, PIECE))
         first = [row[:2] != before[:2] for before, row in pairwise(chain([last], piece))]
-        last = piece[-1]
-        sets = _frame(_SETS, piece).with_columns(first=pl.Series(first))
+        sets = _frame(_SETS, piece).with_columns(first=pl.Series(first, dtype=pl.Boolean))
         sets = sets.join(places, on="output", maintain_order="left")
-        # Gold is picked: what it does to a number is in corrected.py.
-        sets = sets.filter(~pl.col("annotator").str.starts_with(HUMAN))
-        sets = sets.with_columns(pl.col("label").str.json_decode(pl.List(pl.String)))
-        each = sets.explode("label").select(*_KEY, "weight", outputs=pl.lit(0, pl.Int64))
-        heads = sets.filter("first").with_columns(pl.col("label").list.first(), weight=0.0, outputs=pl.lit(1, pl.Int64))
-        yield _summed([each, heads.select(*_SUMS)])
+        sets = sets.with_columns(pl.col("attribute", "value").str.json_decode(pl.List(pl.String)))
+        each = sets.explode("attribute", "value").select(*_KEY, "weight", outputs=pl.lit(0, pl.Int64))
+        heads = sets.filter("first").with_columns(pl.col("attribute", "value").list.first())
+        yield _summed([each, heads.select(*_KEY, weight=pl.lit(0.0), outputs=pl.lit(1, pl.Int64))])
+        if len(piece) < PIECE:
+            return
+        last = piece[-1][:2]
 
 
 def _summed(parts: Sequence[pl.DataFrame]) -> pl.DataFrame:
