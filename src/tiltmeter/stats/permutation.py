@@ -22,7 +22,7 @@ from tiltmeter.stats.arguments import Floats
 from tiltmeter.stats.divergence import chance_adjusted
 from tiltmeter.stats.resampling import monte_carlo_p
 from tiltmeter.stats.results import joined
-from tiltmeter.stats.shuffling import Cell, Shuffles, cell_of, coded_groups, plogp, plogp_of_counts, unshuffled
+from tiltmeter.stats.shuffling import Cell, Shuffles, cell_of, coded_groups, looked_up, plogp, plogp_of_both, unshuffled
 
 TIE = 1e-9  # bits: rounding of sums of logarithms; what differs by less is a tie
 ROUNDING = 1e-12  # bits: below it a divergence is a rounding error, whose root would be none
@@ -180,7 +180,7 @@ def _mean_divergence(cell: Cell, counts: list[Floats], root: bool = False) -> Fl
     parts, found = [cell.plogp(c, n, g) for g, (c, n) in enumerate(zip(counts, outcomes, strict=True))], []
     for i, j in combinations(range(len(counts)), 2):
         if cell.complete and cell.sizes[i] == cell.sizes[j]:
-            mixed = plogp_of_counts(counts[i] + counts[j], 2 * cell.sizes[i])
+            mixed = looked_up(plogp, counts[i] + counts[j], 2 * cell.sizes[i])
         else:
             mixed = plogp((cell.shares(counts[i], outcomes[i]) + cell.shares(counts[j], outcomes[j])) / 2)
         bits = _rooted(np.clip(((parts[i] + parts[j]) / 2 - mixed) @ cell.member, 0.0, 1.0), root)
@@ -197,10 +197,11 @@ def _rooted(bits: Floats, root: bool) -> Floats:
 def _value_divergence(cell: Cell, counts: list[Floats]) -> Floats:
     """JS divergence in bits of "this value" and "another", per draw and value, mean over the pairs of groups."""
     shares = [cell.shares(c, cell.outcomes(c, g)) for g, c in enumerate(counts)]
-    parts, bits = [plogp(p) + plogp(1 - p) for p in shares], np.zeros_like(counts[0])
+    parts = [looked_up(plogp_of_both, c, n) if cell.complete else plogp_of_both(p)
+             for c, n, p in zip(counts, cell.sizes, shares, strict=True)]  # fmt: skip
+    bits = np.zeros_like(counts[0])
     for i, j in combinations(range(len(counts)), 2):
-        mixed = (shares[i] + shares[j]) / 2
-        bits += np.clip((parts[i] + parts[j]) / 2 - plogp(mixed) - plogp(1 - mixed), 0.0, 1.0)
+        bits += np.clip((parts[i] + parts[j]) / 2 - plogp_of_both((shares[i] + shares[j]) / 2), 0.0, 1.0)
     return bits / math.comb(len(counts), 2)
 
 

@@ -13,7 +13,7 @@ grow with the rows.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -152,12 +152,12 @@ class Cell:
 
     def plogp(self, counts: Floats, outcomes: Floats, group: int) -> Floats:
         """p·log2 p of these shares."""
-        return plogp_of_counts(counts, self.sizes[group]) if self.complete else plogp(self.shares(counts, outcomes))
+        return looked_up(plogp, counts, self.sizes[group]) if self.complete else plogp(self.shares(counts, outcomes))
 
 
-def plogp_of_counts(counts: Floats, n: int) -> Floats:
-    """p·log2 p of counts out of n, looked up: there are n + 1 of them, and logarithms are what a shuffle costs."""
-    found: Floats = plogp(np.arange(n + 1) / max(n, 1)).take(counts.astype(np.intp))
+def looked_up(function: Callable[[Floats], Floats], counts: Floats, n: int) -> Floats:
+    """A function of counts out of n as shares: there are n + 1 of them, and logarithms are what a shuffle costs."""
+    found: Floats = function(np.arange(n + 1) / max(n, 1)).take(counts.astype(np.intp))
     return found
 
 
@@ -166,6 +166,11 @@ def plogp(p: Floats) -> Floats:
     product: Floats = np.log2(np.maximum(p, TINY))
     product *= p
     return product
+
+
+def plogp_of_both(p: Floats) -> Floats:
+    """p·log2 p of "this value" and of "another"."""
+    return plogp(p) + plogp(1 - p)
 
 
 def coded_groups(groups: list[ArrayLike]) -> list[Codes]:
