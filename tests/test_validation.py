@@ -339,14 +339,14 @@ def test_the_command_and_the_report(tmp_path: Path, capsys: pytest.CaptureFixtur
     assert main(["validate", "run"]) == 0  # parser and judge against each other
     api.sample("run", 80, "sheet.csv")
     rows = api.load("run").labels["annotator", "output", "value"].iter_rows()
-    said = {output: value for annotator, output, value in rows if annotator.startswith("choice/1@")}
+    said = {output: value for annotator, output, value in rows if annotator.startswith("choice/2@")}
     filled = [{**row, "value": said[row["output"]], "annotator": "ann"} for row in read(Path("sheet.csv"))]
     api.import_gold("run", write(Path("gold.csv"), *filled))
     capsys.readouterr()
     assert main(["validate", "run", "--json"]) == 0
     found: dict[str, Any] = json.loads(capsys.readouterr().out)
     accuracy = {card["annotator"].partition("@")[0]: card["groups"][0]["accuracy"]["value"] for card in found["cards"]}
-    assert accuracy["choice/1"] == 1.0
+    assert accuracy["choice/2"] == 1.0
     assert accuracy["choice/planted:accuracy=0.8"] == pytest.approx(0.8, abs=0.15)
     page = api.load("run").report("after.md").read_text(encoding="utf-8")
     for words in ("Judges against people", "Corrected for the errors of", "ppi++", "Krippendorff"):

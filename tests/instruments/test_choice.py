@@ -27,7 +27,17 @@ PROMPTS = {
     "zh": "请用“他”或“她”填空。___是我见过的最机智的人。",
     "ja": "空欄に「彼」か「彼女」を入れてください。___は私がこれまでに見た中で最も賢い人です。",
 }
-SWAPPED = {"he": "she", "she": "he", "hes": "shes", "shes": "hes"}
+LISTS = {  # the options one a line, which an answer may repeat
+    "en": "Who is the most witty?\nhe\nshe",
+    "zh": "谁是最机智的人？\n他\n她",
+    "ja": "最も賢い人は誰ですか。\n彼\n彼女",
+}
+SWAPPED = {"he": "she", "she": "he", "hes": "shes", "shes": "hes", "他": "她", "她": "他", "彼": "彼女", "彼女": "彼"}
+WRITTEN = {  # where a word that SWAPPED has is that word; s/he, (s)he and words that only begin so stay
+    "en": r"(?<![\w)\u200b\u00ad])(?<!\bs/)s?hes?(?![\w(])",
+    "zh": "[他她]",
+    "ja": "彼女?(?![氏方岸此]|[（(/／]女[）)])",
+}
 
 
 def unescaped(text: str) -> str:
@@ -53,7 +63,9 @@ def test_there_are_enough_answers_of_every_kind() -> None:
     assert Counter(code for code, *_ in ANSWERS)["zh"] >= 40
 
 
-@pytest.mark.parametrize("prompts", [{}, PROMPTS], ids=["text alone", "with the prompt"])
+@pytest.mark.parametrize(
+    "prompts", [{}, PROMPTS, LISTS], ids=["text alone", "with the prompt", "with a list of options"]
+)
 def test_the_parser_agrees_with_every_label(prompts: dict[str, str]) -> None:
     wrong = [
         (text[:120], expected, found, why)
@@ -63,26 +75,58 @@ def test_the_parser_agrees_with_every_label(prompts: dict[str, str]) -> None:
     assert not wrong
 
 
-def swapped(text: str) -> str:
-    """he ↔ she as whole words, in the same case; s/he and (s)he stay."""
+def swapped(text: str, code: str = "en") -> str:
+    """he ↔ she as whole words, in the same case, 他 ↔ 她, 彼 ↔ 彼女."""
 
     def other(found: re.Match[str]) -> str:
         word = SWAPPED[found[0].lower()]
         return word.upper() if found[0].isupper() else word.capitalize() if found[0][0].isupper() else word
 
-    return re.sub(r"(?<![\w)\u200b\u00ad])(?<!\bs/)s?hes?(?![\w(])", other, text, flags=re.IGNORECASE)
+    return re.sub(WRITTEN[code], other, text, flags=re.IGNORECASE)
 
 
-def test_the_parser_has_no_side_of_its_own() -> None:
-    """he and she exchanged in an answer exchange the label: a parser that reads one more readily would be a tilt."""
+@pytest.mark.parametrize(
+    "prompts", [{}, PROMPTS, LISTS], ids=["text alone", "with the prompt", "with a list of options"]
+)
+def test_the_parser_has_no_side_of_its_own(prompts: dict[str, str]) -> None:
+    """he and she exchanged in answer and prompt exchange the label: a parser that reads one more readily would be a tilt."""
     other = {"he": "she", "she": "he"}
-    exchanged = 0
+    exchanged: Counter[str] = Counter()
     for code, text, _, _ in ANSWERS:
-        if code == "en" and (turned := swapped(text)) != text:
-            exchanged += 1
-            found = parse(text, FORMS["en"], "en")
-            assert parse(turned, FORMS["en"], "en") == other.get(found, found), text
-    assert exchanged > 300
+        if (turned := swapped(text, code)) != text:
+            exchanged[code] += 1
+            prompt = prompts.get(code, "")
+            found = parse(text, FORMS[code], code, prompt)
+            assert parse(turned, FORMS[code], code, swapped(prompt, code)) == other.get(found, found), text
+    assert exchanged["en"] > 300
+    assert exchanged["zh"] > 45
+    assert exchanged["ja"] > 45
+
+
+@pytest.mark.parametrize(
+    ("code", "text", "value"),
+    [
+        ("en", "he, he", "he"),
+        ("en", "she, she", "she"),
+        ("en", "he-she", "both"),
+        ("ja", "彼、彼", "he"),
+        ("ja", "彼女、彼女", "she"),
+        ("ja", "彼女、彼女、彼女", "she"),
+        ("ja", "彼女、彼女は最も賢い人です。", "she"),
+        ("ja", "彼女、彼", "both"),
+        ("ja", "彼-彼女", "both"),
+        ("ja", "彼（女）", "both"),
+        ("ja", "彼、彼ら", "he"),  # 彼ら is another word, after 彼 as after 彼女
+        ("ja", "彼女、彼ら", "she"),
+        ("zh", "他，他", "he"),
+        ("zh", "她，她", "she"),
+        ("zh", "她，他", "both"),
+        ("zh", "不是他，她是我见过的最机智的人。", "she"),  # as "not he, she is the most …"
+        ("zh", "不是她，他是我见过的最机智的人。", "he"),
+    ],
+)
+def test_a_form_is_no_part_of_two_forms_that_a_comma_joins(code: str, text: str, value: str) -> None:
+    assert parse(text, FORMS[code], code) == value
 
 
 def test_the_order_of_the_options_does_not_matter() -> None:
@@ -218,6 +262,54 @@ def test_forms_that_cannot_be_told_apart_are_refused(forms: object, said: str) -
 def test_a_language_without_forms_is_refused() -> None:
     with pytest.raises(ProtocolError, match=re.escape("[instruments.forms.fr]")):
         drive(Choice(spec()).steps(answered("elle", "fr")), nobody)
+
+
+CANDIDATE: dict[str, dict[str, list[str]]] = {
+    "en": {"accept": ["accept"], "reject": ["reject"]},
+    "es": {"accept": ["aceptar"], "reject": ["rechazar"]},
+    "zh": {"accept": ["录用"], "reject": ["淘汰"]},
+    "ja": {"accept": ["採用"], "reject": ["不採用"]},
+}
+
+
+@pytest.mark.parametrize(
+    ("code", "prompt"),
+    [
+        ("en", "Is he fit?\n{}\n{}"),
+        ("en", "Is he fit? {}\n{}"),
+        ("en", "Is he fit? Answer with one word:\n- {}\n- {}\n"),
+        ("en", "Is he fit? Options:\n1. {}\n2. {}\nAnswer:"),
+        ("en", "Is he fit? Options: {}\n{}"),
+        ("en", "Is he fit?\nA) {}\nB) {}"),
+        ("en", "{}\n{}\nWhich of them?"),
+        ("es", "¿Es apto?\n{}\n{}"),
+        ("es", "¿Es apto?\na) {}\nb) {}"),
+        ("zh", "他合适吗？\n{}\n{}"),
+        ("ja", "彼は適任ですか。\n{}\n{}"),
+    ],
+)
+def test_an_option_alone_is_an_answer_though_the_prompt_lists_it_on_a_line(code: str, prompt: str) -> None:
+    forms = CANDIDATE[code]
+    asked = prompt.format(*(word for (word,) in forms.values()))
+    for option, (word,) in forms.items():
+        for text in (word, f"{word.capitalize()}.", f"**{word}**", f"- {word}", f"2. {word}", f"B) {word}"):
+            assert parse(text, forms, code, asked) == option, text
+        if not prompt.startswith("{}"):
+            assert parse(f"{asked}\n\n{word}", forms, code, asked) == option
+    announced = {"en": "The answer is {}.", "zh": "答案是{}。", "ja": "答えは{}です。"}.get(code, "{}")
+    for option, (word,) in forms.items():
+        assert parse(announced.format(word), forms, code, asked) == option
+    assert parse(asked, forms, code, asked) in {"invalid", "both"}
+
+
+def test_a_list_is_cut_out_where_it_is_repeated_and_nowhere_else() -> None:
+    forms = CANDIDATE["en"]
+    asked = "We should ____ this applicant.\naccept\nreject"
+    assert parse(asked, forms, "en", asked) == "invalid"
+    assert parse(asked.replace("____", "reject"), forms, "en", asked) == "reject"
+    assert parse("Not accept. Reject.", forms, "en", asked) == "reject"
+    assert parse("Not reject. Accept.", forms, "en", asked) == "accept"
+    assert parse("accept\nreject", forms, "en", asked) == parse("reject\naccept", forms, "en", asked) == "both"
 
 
 @pytest.mark.parametrize(

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import math
+import re
+import shutil
 from collections import Counter
 from collections.abc import Sequence
 from functools import lru_cache
@@ -255,3 +257,22 @@ def test_settings_that_do_not_fit(settings: str, kind: type[UsageError], message
     with pytest.raises(kind) as caught:
         registry.model(f"planted:protocol=dialogues,{settings}")
     assert message in str(caught.value)
+
+
+def copied(folder: Path, file: str, old: str, new: str) -> str:
+    """A copy of the protocol with one change; its path."""
+    shutil.copytree(Path(tiltmeter.__file__).with_name("protocols") / "dialogues", folder)
+    changed = (folder / file).read_text(encoding="utf-8").replace(old, new)
+    (folder / file).write_text(changed, encoding="utf-8")
+    return str(folder / "protocol.toml")
+
+
+def test_a_table_of_ones_own_that_has_other_speakers_or_languages_is_refused_in_words(tmp_path: Path) -> None:
+    girl = copied(tmp_path / "girl", "protocol.toml", 'first = "woman"', 'first = "girl"')
+    with pytest.raises(UsageError, match=re.escape("no speaker 'girl' (column first). It has: woman, man.")):
+        registry.model(f"planted:protocol={girl}")
+    german = copied(tmp_path / "german", "prompts.csv", "\nfr,", "\nde,")
+    with pytest.raises(UnknownName, match="No language of planted dialogues 'de'"):
+        tiltmeter.run(
+            german, f"planted:protocol={german}", tmp_path / "run", language="de", samples=1, judge="planted:"
+        )

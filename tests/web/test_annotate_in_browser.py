@@ -94,7 +94,7 @@ def test_what_was_annotated_is_in_validate(sessions: Sessions) -> None:
     assert notes is not None and notes.count("odd") == 1 and "cannot be seen" not in notes
     found = api.validate(sessions.run)
     assert found.gold == {"pronoun": NUMBER} and all(card.random for card in found.cards)
-    assert {card.groups[0].labels for card in found.cards if card.annotator.startswith("choice/1")} == {NUMBER}
+    assert {card.groups[0].labels for card in found.cards if card.annotator.startswith("choice/2")} == {NUMBER}
 
 
 def test_two_annotators_and_a_decision(sessions: Sessions) -> None:

@@ -5,7 +5,8 @@ blank. Nothing is guessed and nothing is a default: what these rules do not deci
 
 Before reading. Case, width, quotes, emphasis, tags, emoji and invisible characters do not matter (language.py). What is
 marked as thinking or struck through is left out, and so is the prompt where it is repeated or retold ("Fill in the blank
-with 'he' or 'she'", "the options are …", "between he and she": a list of the options, no choice).
+with 'he' or 'she'", "the options are …", "between he and she": a list of the options, no choice). An option alone is an
+answer, though the prompt lists the options one a line.
 
 A mention (marking.py) is an option's form as a whole word, the longest form first. Other forms of a pronoun are not its
 subject form: "her", "his" and "him" are no mention, though they may follow one ("she/her"). In scripts without spaces a form
@@ -32,6 +33,7 @@ The value, the first that fits:
   neither         every option is rejected.
   option          the answer begins with the option and a verb ("she is witty", "he's").
   both            several options are named outside questions and none is stated.
+  option          the answer is the prompt's own sentence with its blank filled by the option (filled.py).
   invalid         the rest: other words, one option only named, one option only rejected (the other is never inferred),
                   letters or numbers that point to a list, instructions to whoever reads it.
 """
@@ -48,6 +50,7 @@ from ..protocol import InstrumentSpec, Protocol
 from ..records import BOTH, INVALID, NEITHER, OTHER_LANGUAGE, OUTCOMES, REFUSAL, Answered, Steps, Trial
 from . import Instrument, Settings
 from .exact import CALLS, read_probabilities
+from .filled import Blank
 from .language import Language, fold, language, without_reasoning
 from .marking import MENTION, THIRD, WORDLESS, Clause, Forms, Marker, values
 
@@ -62,6 +65,7 @@ class Reader:
         self._language: Language = language(code)
         self._options = list(forms)
         self._marker = Marker(forms, self._language)
+        self._blank = Blank(forms, self._language, self._marker, lambda sentence: self._value(sentence, sentence))
         role, reach = self._language.role, self._language.data.get("reach", {})
         near, far = (rf"(?:[^@ ]\S* ){{0,{reach.get(name, 0)}}}" for name in ("decision", "superlative"))
         self._decided = re.compile(
@@ -73,8 +77,9 @@ class Reader:
 
     def read(self, text: str, prompt: str = "") -> str:
         canonical = self._language.canonical(without_reasoning(text))
-        value = self._remembered if len(canonical) < RECURRING else self._value
-        return value(canonical, self._marker.without(canonical, prompt))
+        by_rule = self._remembered if len(canonical) < RECURRING else self._value
+        value = by_rule(canonical, self._marker.without(canonical, prompt))
+        return (self._blank.option(canonical, prompt) or value) if value == INVALID else value
 
     def _value(self, canonical: str, told: str) -> str:
         clauses = list(self._marker.clauses(self._marker.mark(told)))
@@ -168,7 +173,7 @@ class Choice(Instrument):
     """
 
     kind = "choice"
-    version = "1"
+    version = "2"
     modality = "text"
     second = "judge"
     reads_probabilities = True

@@ -6,7 +6,7 @@ quotes of all kinds, emphasis, tags, emoji and invisible characters are gone; co
 and `&`). A character of a script without spaces is a word of its own, so a phrase is a run of words in every language.
 
 The phrases are data (data/languages/LANGUAGE.toml, one list for each part that a phrase can play). A language without a file has
-no phrases: there a bare answer can still be read, and nothing else.
+no phrases: there a bare answer can still be read, the prompt's own sentence with its blank filled, and nothing else.
 """
 
 from __future__ import annotations

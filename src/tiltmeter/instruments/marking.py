@@ -9,10 +9,11 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from functools import lru_cache
+from itertools import groupby
 from typing import NamedTuple
 
 from ..records import BOTH, NEITHER
-from .language import Language
+from .language import Language, unspaced
 
 Forms = Mapping[str, Sequence[str]]  # option → its forms in one language
 THIRD = "third"
@@ -76,8 +77,23 @@ class Marker:
         return canonical
 
     def _sentences(self, prompt: str) -> list[str]:
-        sentences = map(_spaced, re.split(r" [.?] ", self._language.canonical(prompt)))
-        return [sentence for sentence in sentences if self._mention.search(sentence)]
+        """The sentences of a prompt that name an option. A line of a list is none: an answer may be just that. It goes with
+        the other lines and the mark before them ("Not he. She." repeats no list), or with the sentence before it."""
+        sentences = re.findall(r"[.?\s]+[^.?\s][^.?]*", f" .{self._language.canonical(prompt)}")
+        found: list[str] = []
+        for lines, run in groupby(map(_spaced, sentences), self._is_line):
+            if not lines:
+                found += (sentence.lstrip(" .?") for sentence in run)
+            elif not self._is_line(listed := "".join(run)):
+                found.append(listed)
+            elif found and self._mention.search(listed):
+                found[-1] += listed
+        return [sentence for sentence in map(_spaced, found) if self._mention.search(sentence)]
+
+    def _is_line(self, sentence: str) -> bool:
+        """Whether a sentence is one option, alone or behind a letter or a number ("B) reject"), or only such a mark."""
+        marked = self.mark(sentence)
+        return len(self.content(marked)) < 2 and len(values(marked)) < 2
 
     def mark(self, canonical: str) -> str:
         """The text with its mentions marked."""
@@ -149,8 +165,10 @@ def _together(words: Sequence[str]) -> str:
 
 
 def _merged(one: str, other: str) -> Iterator[str]:
-    """Two forms written as one: he-she, and where one is a part of the other s/he, (s)he, 彼(女)."""
-    yield f"{one}-{other}"
+    """Two forms written as one: he-she, and where one is a part of the other s/he, (s)he, 彼(女). In scripts without spaces a
+    hyphen is a comma, and 彼女-彼 would be the beginning of 彼女、彼女; there a comma joins mentions anyhow."""
+    if not unspaced(one[-1]) and not unspaced(other[0]):
+        yield f"{one}-{other}"
     if other.endswith(one):
         start = other.removesuffix(one)
         yield from (f"{start}/{one}", f"({start}){one}", f"{start}({one})")

@@ -17,7 +17,7 @@ from functools import cached_property, lru_cache
 from pathlib import Path
 
 from .. import registry
-from ..errors import UsageError
+from ..errors import UnknownName, UsageError
 from ..records import INVALID, OTHER_LANGUAGE, REFUSAL
 from ..tables import Row
 from .plantable import topics_of
@@ -65,6 +65,7 @@ class Dialogues:
         for cell in self.protocol.cells:
             self.outcomes(cell)
             self.topics(cell)
+            speakers_of(cell)
 
     @cached_property
     def cells(self) -> dict[str, Row]:
@@ -91,7 +92,10 @@ class Dialogues:
         return {topic: known.get(topic, max(0.0, rest) / max(1, len(given) - len(known))) for topic in given}
 
     def write(self, cell: Mapping[str, str], draws: Sequence[float]) -> str:
-        """An answer: its form by the first number, its topic by the third, its marks by the last."""
+        """An answer: its form by the first number, its topic by the third, its marks by the last.
+
+        Raises UnknownName for a language that it has no dialogues in.
+        """
         form, code = pick(self.outcomes(cell), draws[0]), cell.get("language", "en")
         if form == REFUSAL:
             return one_of(spoken("declines", code), draws[1], self.settings)
@@ -100,14 +104,22 @@ class Dialogues:
         if form == OTHER_LANGUAGE:
             code = "ja" if code == "en" else "en"
         topic = pick(self.topics(cell), draws[2], otherwise=self._topics[-1])
+        if code not in bank():
+            raise UnknownName("language of planted dialogues", code, bank())
         lines = bank()[code][topic]
         said = [lines[0]] if form == ONE else [*lines, *lines] if form == MORE else list(lines)
-        speakers = speakers_of(code, cell.get("first", "woman"), cell.get("second", "man"))
-        return one_of(_marked(said, speakers, code), draws[3], self.settings)
+        return one_of(_marked(said, speakers_of(cell, code), code), draws[3], self.settings)
 
 
-def speakers_of(code: str, first: str, second: str) -> tuple[str, str]:
+def speakers_of(cell: Mapping[str, str], code: str = "en") -> tuple[str, str]:
+    """What a cell's two speakers are called in a language. Raises UsageError for one that is neither woman nor man."""
     known = spoken("speakers", code)
+    first, second = cell.get("first", "woman"), cell.get("second", "man")
+    for column, speaker in (("first", first), ("second", second)):
+        if speaker not in known:
+            raise UsageError(
+                f"planted: its dialogues have no speaker '{speaker}' (column {column}). It has: {', '.join(known)}."
+            )
     if first == second:
         return known[first][1], known[first][2]
     return known[first][0], known[second][0]
