@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import sys
 from collections.abc import Iterable
 from pathlib import Path
 
@@ -11,6 +13,25 @@ from tiltmeter.planning import Choices
 from tiltmeter.protocol import Protocol
 from tiltmeter.records import Label, Output, Sampling, Trial
 from tiltmeter.store import Store
+
+# With it each process, a worker or one that a test starts, would compile the whole package again: a quarter of its start.
+os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
+sys.dont_write_bytecode = False
+
+# A file stays on one process, so those that take longest begin first (20 s and more in November 2026).
+LONGEST = (
+    "test_docs", "test_resume", "test_accessible", "test_annotate_in_browser", "test_selfcheck", "test_local",
+    "test_planted_dialogues", "test_planted_words", "test_every_protocol", "test_in_browser", "test_large", "test_soda_run",
+    "test_gramvis", "test_calibration", "test_nameable", "test_soda_null",
+)  # fmt: skip
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    config.option.loadscopereorder = False  # xdist would begin with the files that have the most tests
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    items.sort(key=lambda item: LONGEST.index(item.path.stem) if item.path.stem in LONGEST else len(LONGEST))
 
 
 class Made:

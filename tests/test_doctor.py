@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 
+from tests.serving import planted_server
 from tiltmeter import checkup
 from tiltmeter.cli import main
 from tiltmeter.models.table import VARIABLE
@@ -29,31 +30,9 @@ def _bare(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
 
 @pytest.fixture
 def server() -> Iterator[str]:
-    """A planted model over loopback, in a thread of its own; yields its base URL."""
-    import asyncio
-    import threading
-
-    from tiltmeter.models.serve import start
-
-    ready, loop = threading.Event(), asyncio.new_event_loop()
-    found: dict[str, Any] = {}
-
-    async def begin() -> None:
-        found["server"] = await start("she=0.7,refuses=seed")
-        ready.set()
-
-    def work() -> None:
-        loop.run_until_complete(begin())
-        loop.run_forever()
-
-    thread = threading.Thread(target=work)
-    thread.start()
-    assert ready.wait(10)
-    yield found["server"].url
-    asyncio.run_coroutine_threadsafe(found["server"].close(), loop).result(10)
-    loop.call_soon_threadsafe(loop.stop)
-    thread.join(10)
-    loop.close()
+    """The base URL of a planted model over loopback."""
+    with planted_server("she=0.7,refuses=seed") as url:
+        yield url
 
 
 def by_name(arguments: list[str], capsys: pytest.CaptureFixture[str]) -> tuple[int, dict[str, dict[str, Any]]]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -35,6 +36,7 @@ def rooms(path: Path) -> set[str]:
     return found
 
 
+@cache
 def graph() -> dict[str, set[str]]:
     edges: dict[str, set[str]] = {}
     for path in SOURCE.rglob("*.py"):

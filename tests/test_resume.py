@@ -9,28 +9,15 @@ import subprocess
 import sys
 import time
 import urllib.request
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
 
+from tests.serving import planted_server
 from tiltmeter.errors import StoreError
 from tiltmeter.store import Store
 
 CONCURRENCY, KILLS = 8, 20
-
-
-@contextmanager
-def planted(settings: str) -> Iterator[str]:
-    """A planted model served by the tool's own verb; yields its base URL."""
-    command = [sys.executable, "-m", "tiltmeter", "serve", f"planted:{settings}", "--port", "0"]
-    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
-        assert process.stdout is not None
-        try:
-            yield process.stdout.readline().strip()
-        finally:
-            process.terminate()
 
 
 def command(url: str, out: Path, *more: str) -> list[str]:
@@ -52,7 +39,7 @@ def test_killed_twenty_times_nothing_is_lost_and_nothing_paid_twice(tmp_path: Pa
     out, moments = tmp_path / "run", random.Random(7)
     options = ("--samples", "2", "--limit", "30")
     stages = []
-    with planted("latency=0.03") as url:
+    with planted_server("latency=0.03") as url:
         for _ in range(KILLS):
             with subprocess.Popen(
                 command(url, out, *options), stderr=subprocess.DEVNULL, stdout=subprocess.DEVNULL
@@ -83,7 +70,7 @@ def wait_for_requests(url: str, number: int) -> None:
     """Until the server was asked so many times more: a moment that does not depend on how busy the machine is."""
     begun, until = asked(url)["total"], time.monotonic() + 20
     while asked(url)["total"] < begun + number and time.monotonic() < until:
-        time.sleep(0.005)
+        time.sleep(0.02)
 
 
 def stage(out: Path) -> str:
@@ -103,9 +90,9 @@ def lexemes_with_two_words(store: Store) -> int:
 
 def test_ctrl_c_stores_what_is_in_flight_and_says_how_to_go_on(tmp_path: Path) -> None:
     out = tmp_path / "run"
-    with planted("latency=0.3") as url:
+    with planted_server("latency=0.3") as url:
         process = subprocess.Popen(command(url, out), stderr=subprocess.PIPE, stdout=subprocess.DEVNULL, text=True)
-        time.sleep(2.5)
+        wait_for_requests(url, CONCURRENCY + 1)  # some were answered, some are in flight
         process.send_signal(signal.SIGINT)
         _, said = process.communicate(timeout=30)
         count = asked(url)["total"]
@@ -119,7 +106,7 @@ def test_ctrl_c_stores_what_is_in_flight_and_says_how_to_go_on(tmp_path: Path) -
 def test_a_cost_cap_holds_with_200_in_flight_judges_included(tmp_path: Path, cap: float) -> None:
     out = tmp_path / "run"
     prices = [f"--price=openai:{name}=1/2" for name in ("planted", "judge")]
-    with planted("latency=0.002") as url:
+    with planted_server("latency=0.002") as url:
         done = subprocess.run(
             [*command(url, out, "--max-cost", str(cap), "--samples", "1", "--limit", "60", *prices), "--concurrency", "200"],
             capture_output=True, text=True, check=False,
@@ -133,7 +120,7 @@ def test_a_cost_cap_holds_with_200_in_flight_judges_included(tmp_path: Path, cap
 
 def test_a_finished_run_asks_nothing_and_is_one_file(tmp_path: Path) -> None:
     out = tmp_path / "run"
-    with planted("she=0.6") as url:
+    with planted_server("she=0.6") as url:
         for _ in range(2):
             done = subprocess.run(
                 command(url, out, "--samples", "1", "--limit", "5", "--json"),

@@ -1,39 +1,14 @@
 """A run by the command line whose subject and judge are behind the two native dialects, on local servers that check them."""
 
-import asyncio
 import json
-import threading
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
-from wire import KEY, AnthropicWire, GeminiWire, Wire
+from tests.serving import serving
+from wire import KEY, AnthropicWire, GeminiWire
 
 from tiltmeter.cli import main
 from tiltmeter.store import Store
-
-
-@contextmanager
-def serving(wire: Wire) -> Iterator[str]:
-    """The server in a thread of its own; yields its base URL."""
-    ready, loop = threading.Event(), asyncio.new_event_loop()
-
-    def work() -> None:
-        loop.run_until_complete(wire.__aenter__())
-        ready.set()
-        loop.run_forever()
-
-    thread = threading.Thread(target=work)
-    thread.start()
-    assert ready.wait(10)
-    try:
-        yield wire.url
-    finally:
-        asyncio.run_coroutine_threadsafe(wire.__aexit__(), loop).result(10)
-        loop.call_soon_threadsafe(loop.stop)
-        thread.join(10)
-        loop.close()
 
 
 class SaysHe(AnthropicWire):
@@ -64,7 +39,7 @@ def test_a_run_with_both(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys
     found = json.loads(captured.out)
     assert code == 0 and f"{judge} was asked and gemini-2.5-flash answered" in captured.err
     shares = [row for row in found["estimates"] if row["measure"] == "share_she" and "class" not in row["condition"]]
-    assert {row["instrument"].partition("@")[0] for row in shares} >= {"choice/1", f"choice/{judge}"}
+    assert {row["instrument"].partition("@")[0] for row in shares} >= {"choice/2", f"choice/{judge}"}
     assert all(row["value"] == 0 for row in shares if row["value"] is not None)
     with Store(tmp_path / "run") as store:
         rows = list(

@@ -13,8 +13,8 @@ from typing import Any
 
 import pytest
 from studios import KEY, PNG, BflStudio, OpenAIStudio, ReplicateStudio, Studio
-from test_dialects_end_to_end import serving
 from test_folder import GUARDS
+from tests.serving import serving
 
 from tiltmeter.cli import main
 from tiltmeter.models import queue
@@ -50,7 +50,7 @@ def wait_until(true: Callable[[], bool]) -> None:
 )
 def test_killed_while_it_waits_nothing_is_paid_twice(kind: str, name: str, made: type[Studio]) -> None:
     studio = made(polls=4)
-    with serving(studio) as url:  # type: ignore[arg-type]
+    with serving(studio) as url:
         command = [sys.executable, "-m", "tiltmeter", *audit(kind, name, url, "--samples", "4", "--concurrency", "4")]
         for number in range(3):
             before = dict(studio.looks)
@@ -74,7 +74,7 @@ def test_killed_while_it_waits_nothing_is_paid_twice(kind: str, name: str, made:
 def test_no_more_work_at_once_than_the_provider_takes(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(queue, "FIRST_PAUSE", 0.05)
     studio = BflStudio(polls=3)
-    with serving(studio) as url:  # type: ignore[arg-type]
+    with serving(studio) as url:
         assert main(audit("bfl", "flux-2-pro", url, "--samples", "40", "--concurrency", "60")) == 0
     assert len(studio.submitted) == studio.ended == 80 and studio.most == 24
 
@@ -83,7 +83,7 @@ def test_stopped_while_it_waits(monkeypatch: pytest.MonkeyPatch, capsys: pytest.
     """Work that does not end leaves its trials open; the same command waits for it again and hands nothing in."""
     monkeypatch.setattr(queue, "FIRST_PAUSE", 0.01)
     studio = BflStudio("never")
-    with serving(studio) as url:  # type: ignore[arg-type]
+    with serving(studio) as url:
         for _ in range(2):
             assert main(audit("bfl", "flux-2-pro", url, "--timeout", "0.1")) == 1
             assert "goes on waiting" in capsys.readouterr().err
@@ -103,7 +103,7 @@ def test_stopped_while_it_waits(monkeypatch: pytest.MonkeyPatch, capsys: pytest.
     ],
 )
 def test_outcomes_as_they_are_stored(does: str, outcome: str, said: str, suffix: str, content: bytes) -> None:
-    with serving(OpenAIStudio(does)) as url:  # type: ignore[arg-type]
+    with serving(OpenAIStudio(does)) as url:
         assert main(audit("openai", "gpt-image-2", url, "--samples", "1")) == 0
     for found, text, blob in rows("SELECT outcome, text, blob FROM outputs"):
         assert found == outcome and said in text and Path(blob).suffix == suffix

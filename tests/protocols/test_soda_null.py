@@ -9,7 +9,7 @@ from types import ModuleType
 
 import pytest
 
-ANALYSES = 500
+ANALYSES = {"held out": 500, "the same": 500, "all the same": 100}
 
 
 @pytest.fixture(scope="module")
@@ -24,8 +24,9 @@ def discovery() -> ModuleType:
 
 
 def test_held_out_discovery_keeps_the_error_and_the_same_pictures_do_not(discovery: ModuleType) -> None:
-    found = {way: discovery.rates(way, ANALYSES) for way in discovery.WAYS}
-    allowed = discovery.allowed(ANALYSES)
+    """The bound is .05 and two standard errors: .07 of 500. Of `all the same` .28 are asked for and half are found: 100 will do."""
+    found = {way: discovery.rates(way, ANALYSES[way]) for way in discovery.WAYS}
+    allowed = discovery.allowed(ANALYSES["held out"])
     assert max(found["held out"].values()) <= allowed
     assert found["the same"]["bds"] > found["held out"]["bds"]
     assert min(found["all the same"].values()) > 4 * allowed

@@ -5,8 +5,8 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-import statsmodels.api as sm
 from sklearn import metrics
+from statsmodels.regression.linear_model import WLS
 
 from tiltmeter.stats import agreement, confusion, rates
 
@@ -69,7 +69,7 @@ def test_se_of_sensitivity_equals_clustered_regression(weighted: bool) -> None:
     weights = data["weights"] if weighted else np.ones(150)
     one = confusion.class_quality(gold=confusion.confusion(**(data | {"weights": weights}), classes=2), positive=1)
     mine = data["truth"] == 1
-    model = sm.WLS((data["said"] == 1)[mine].astype(float), np.ones(mine.sum()), weights=weights[mine])
+    model = WLS((data["said"] == 1)[mine].astype(float), np.ones(mine.sum()), weights=weights[mine])
     theirs = model.fit(cov_type="cluster", cov_kwds={"groups": data["clusters"][mine]})
     assert (one.sensitivity.value, one.sensitivity.se) == pytest.approx((theirs.params[0], theirs.bse[0]))
 
