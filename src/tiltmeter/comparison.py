@@ -12,6 +12,7 @@ import json
 import zlib
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -174,7 +175,7 @@ def _left_out(protocol: Protocol) -> Iterator[str]:
             yield f"{measure.name}: a {what} has no paired comparison here; read the reports side by side"
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class _Pair:
     """One measure and grouping in one stratum of two parts."""
 
@@ -254,7 +255,8 @@ class _Pair:
         if not all(
             enough_gold(side, sense, random) for side in parts
         ):  # the errors of each run, of all its conditions together
-            parts = [self._whole(table, side) for table, side in ((self.after, after[0]), (self.before, before[0]))]
+            parts = [Side(side.said, whole.weighted, whole.labels)
+                     for side, whole in zip(parts, self._wholes, strict=True)]  # fmt: skip
             random, alike = False, ALIKE
         if not all(enough_gold(side, sense, random) for side in parts):
             why = "too little gold of a class in one of the runs"
@@ -270,10 +272,13 @@ class _Pair:
         second, first = (correct((side,), Side({}), sense, random).found.value for side in parts)
         yield self._with(row, made.found, (first, second))
 
-    def _whole(self, table: Table, side: Side) -> Side:
-        """What the annotator says of a group, with the gold of all conditions of the run."""
-        found = corrected.sides(table, replace(self.measure, kind="share"), ()).get((), {}).get(TESTED, Side({}))
-        return Side(side.said, found.weighted, found.labels)
+    @cached_property
+    def _wholes(self) -> list[Side]:
+        """What the annotator says of all conditions of the second run and of the first, with their gold."""
+        share = replace(self.measure, kind="share")
+        return [
+            corrected.sides(table, share, ()).get((), {}).get(TESTED, Side({})) for table in (self.after, self.before)
+        ]
 
     def _with(self, row: Estimate, found: Interval, values: tuple[float | None, float | None]) -> Compared:
         """With the verdict against the margin."""

@@ -1,5 +1,7 @@
 """A judge with a question of one's own: one word of the list or nothing, whatever the text says to it."""
 
+from dataclasses import replace
+
 import pytest
 
 from tests.instruments.making import answered, drive
@@ -55,8 +57,7 @@ def test_the_text_is_data_and_the_prompt_is_not_shown_unless_said_so() -> None:
 def test_each_judge_is_an_annotator_of_its_own() -> None:
     from tiltmeter.labelling import annotators, unjudged
 
-    protocol = registry.protocol("roles")
-    object.__setattr__(protocol, "instruments", (SPEC,))
+    protocol = replace(registry.protocol("roles"), instruments=(SPEC,))
     assert [one.judge for one in annotators(protocol, ("openai:a", "openai:b"))] == ["openai:a", "openai:b"]
     assert "--judge MODEL (label); any number of them" in unjudged(protocol)[0]
 
