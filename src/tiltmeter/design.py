@@ -25,6 +25,7 @@ from .tables import SEVERAL, Row
 ICC = 0.2
 READ = 1e9  # outputs an item where its probability is read: no sampling error is left
 MOST_SAMPLES = 100_000
+FEW_OUTPUTS = 10  # of a group whose divergence is asked for: of fewer little can be said
 SUPPOSED = 6  # values of an attribute whose list is not known yet
 
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterable
+from functools import lru_cache
 from importlib import import_module
 from pathlib import Path
 from typing import Any
@@ -103,7 +104,7 @@ def protocol(name: str | Protocol) -> Protocol:
     if name.endswith(".toml"):
         return load(Path(name), instrument)
     if name in PROTOCOLS:
-        return load(_HOME / name / "protocol.toml", instrument)
+        return _built_in(name)
     if name in _DECLARED:
         return _DECLARED[name]
     extra = _entry_points("protocols")
@@ -111,6 +112,11 @@ def protocol(name: str | Protocol) -> Protocol:
         found = extra[name].load()
         return load(Path(getattr(found, "__file__", found)).parent / "protocol.toml", instrument, PROTOCOLS)
     raise UnknownName("protocol", name, [*protocol_names(), *_DECLARED], "Type: tiltmeter ls")
+
+
+@lru_cache
+def _built_in(name: str) -> Protocol:
+    return load(_HOME / name / "protocol.toml", instrument)
 
 
 def declare(**keys: Any) -> Protocol:

@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 
+from ..design import FEW_OUTPUTS
 from ..gold import HUMAN
 from ..instruments.taxonomy import NOT_APPLICABLE
 from ..protocol import EVERY, Protocol
 from ..store import Store
-from .wholes import FEW, Whole, valued, wholes
+from .wholes import Whole, valued, wholes
 
 SHOWN = 5  # places that a warning names
 
@@ -40,9 +41,9 @@ def _texts(outputs: Sequence[Whole], asked: Sequence[Mapping[str, str]], item: s
             f"{name} of {thing} ({number} of {labelled[thing, name]})" for (thing, name), number in none.most_common()
         ]
         yield f"attributes that do not apply are counted and left out of the divergences: {_some(told)}"
-    small = [f"{thing}, {group} ({number})" for (thing, group), number in groups.items() if number < FEW]
+    small = [f"{thing}, {group} ({number})" for (thing, group), number in groups.items() if number < FEW_OUTPUTS]
     if small:
-        yield f"of groups with fewer than {FEW} labelled pictures little can be said: {_some(small)}"
+        yield f"of groups with fewer than {FEW_OUTPUTS} labelled pictures little can be said: {_some(small)}"
 
 
 def _some(told: Sequence[str]) -> str:

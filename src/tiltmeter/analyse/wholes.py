@@ -15,6 +15,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from ..design import FEW_OUTPUTS
 from ..instruments import taxonomy
 from ..protocol import MeasureSpec, Protocol
 from ..stats.permutation import Permuted
@@ -27,7 +28,6 @@ Place = tuple[str, str]  # dimension, group
 Values = Mapping[str, str]  # attribute → value of one output
 Codes = NDArray[np.int64]
 MISSING = frozenset(taxonomy.RESERVED)
-FEW = 10  # outputs; a smaller group is marked
 DRAWS, PUBLISHED_DRAWS = 9_999, 1_000  # shuffles; the paper's permutation tests have 1,000
 
 
@@ -196,7 +196,7 @@ def number(sides: Sequence[Sequence[Values]], name: str) -> float:
 def notes(found: Permuted, sides: Sequence[Sequence[Values]], names: Sequence[str], attribute: str = "") -> str:
     """Why something is missing or not to be leaned on: empty and small groups, outputs without a value."""
     empty = [name for name, side in zip(names, sides, strict=True) if not side]
-    small = [f"{name} ({len(side)})" for name, side in zip(names, sides, strict=True) if 0 < len(side) < FEW]
+    small = [f"{name} ({len(side)})" for name, side in zip(names, sides, strict=True) if 0 < len(side) < FEW_OUTPUTS]
     total = sum(map(len, sides))
     lost = total - int(number(sides, attribute)) if attribute else 0
     return joined(

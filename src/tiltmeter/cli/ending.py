@@ -8,7 +8,7 @@ from pathlib import Path
 import click
 from rich.console import Console
 
-from .. import bounds, injection, served, thresholds
+from .. import bounds, injection, served
 from ..api import Run
 from ..bounds import Threshold
 from ..limits import Tally
@@ -27,6 +27,8 @@ def wanted(texts: Sequence[str], protocol: Protocol) -> list[Threshold]:
 
 def held(named: Sequence[Threshold], protocol: Protocol, estimates: Sequence[Estimate]) -> int:
     """Says of each threshold, the protocol's own and those named, what the estimates show; the exit code of all together."""
+    from .. import thresholds  # here, since it needs what analyses, and a first request need not wait for that
+
     found = (*wanted(protocol.thresholds, protocol), *named)
     outcomes = [(threshold, thresholds.judge(threshold, estimates)) for threshold in found]
     for threshold, rows in outcomes:

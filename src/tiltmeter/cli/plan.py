@@ -94,7 +94,7 @@ def _models(models: Iterable[dict[str, Any]]) -> None:
 
 
 def _design(found: dict[str, Any]) -> None:
-    from ..analyse.wholes import FEW
+    from ..design import FEW_OUTPUTS
 
     wanted = found["wanted"]
     if not found["design"]:
@@ -114,10 +114,11 @@ def _design(found: dict[str, Any]) -> None:
     _table(rows, left=2)
     if any(row["clusters"] is None for row in found["design"]):
         click.echo("  items –: outputs are what is sampled there, each by itself, of a group or of a side")
-    few = [row["per_cluster"] for row in found["design"] if row["unit"] == "bits" and row["per_cluster"] < FEW]
+    few = [row["per_cluster"] for row in found["design"] if row["unit"] == "bits" and row["per_cluster"] < FEW_OUTPUTS]
     if few:
         click.echo(
-            f"warning: groups of {min(few):g} outputs: of fewer than {FEW} little can be said. Type: --samples {FEW}"
+            f"warning: groups of {min(few):g} outputs: of fewer than {FEW_OUTPUTS} little can be said."
+            f" Type: --samples {FEW_OUTPUTS}"
         )
     if wanted and any(row["samples_needed"] is None for row in found["design"]):
         click.echo(

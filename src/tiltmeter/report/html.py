@@ -11,17 +11,22 @@ import os
 import re
 from contextlib import suppress
 from dataclasses import replace
+from functools import lru_cache
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from .. import __version__
 from ..errors import StoreError
 from .figures import draw, forest
 from .parts import Content, Figure, Report, Section, Table
 
+if TYPE_CHECKING:
+    from jinja2 import Template
 
-def page(report: Report) -> str:
-    """The whole page as text."""
+
+@lru_cache
+def _template() -> Template:
+    """The page's template, compiled once: it takes as long as to write a small report."""
     from jinja2 import Environment, PackageLoader, StrictUndefined
     from markupsafe import Markup, escape
 
@@ -35,10 +40,17 @@ def page(report: Report) -> str:
     environment.filters["gauge"] = lambda figure, decoration=False: Markup(forest.draw_gauge(figure, decoration))
     environment.filters["prose"] = lambda text: Markup(re.sub("`([^`]+)`", r"<code>\1</code>", str(escape(text))))
     environment.filters["number"] = lambda value: f"{value:,}"
+    return environment.get_template("report.html.j2")
+
+
+def page(report: Report) -> str:
+    """The whole page as text."""
+    from markupsafe import Markup
+
     style = (Path(__file__).parent / "templates" / "style.css").read_text(encoding="utf-8").strip()
     digest = base64.b64encode(hashlib.sha256(style.encode()).digest()).decode()
     runs = tuple(replace(run, content=_apart(run.content, run.prefix)) for run in report.runs)
-    return environment.get_template("report.html.j2").render(
+    return _template().render(
         report=replace(report, runs=runs), alone=runs[0].content if len(runs) == 1 else None, p="", n=2,
         version=__version__, pictured=any(run.content.pictures for run in runs), style=Markup(style), style_hash=digest,
     )  # fmt: skip
