@@ -12,8 +12,8 @@ agree on the planted topic, nine in ten at once, and are in `analyse` with their
 
 What the benchmark holds in memory (the answers) is kept from the garbage collector; a run reads them piece by piece.
 Exits 1 where load, parse and analyse of a protocol together take over 3 CPU s. A second is not everywhere as long: `loop` says
-how many a loop of 10,000,000 additions takes: .46 on the machine that this was written on when it is quiet, .6 to 1.0 beside
-busy neighbours, where the same run takes 3.5 to 6 s.
+how many a loop of 10,000,000 additions takes: .42 to .46 on the machine that this was written on when it is quiet, where words
+and dialogues take 2.4 to 2.8; beside busy neighbours, where the loop takes .5 to 1.0, the same run takes up to twice as long.
 """
 
 from __future__ import annotations

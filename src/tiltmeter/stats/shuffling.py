@@ -20,7 +20,7 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from tiltmeter.stats import arguments
+from tiltmeter.stats import arguments, hypergeometric
 from tiltmeter.stats.arguments import Codes, Floats
 
 BLOCK = 400_000  # mask entries, or counts, in flight at a time: small enough to stay in cache
@@ -74,10 +74,9 @@ class Shuffles:
 
     def _tables(self, alike: Counts, sizes: tuple[int, ...]) -> Iterator[list[Counts]]:
         generator = np.random.default_rng([self._seed, *sizes, *alike.tolist()])
-        block = max(1, TABLES // alike.size)
+        first, block = hypergeometric.drawn(alike, sizes[0], self.draws, generator), max(1, TABLES // alike.size)
         for start in range(0, self.draws, block):
-            draws, rows = min(block, self.draws - start), sum(sizes) - sizes[0]
-            found = [generator.multivariate_hypergeometric(alike, sizes[0], draws, method="marginals")]
+            found, rows = [first[start : start + block]], sum(sizes) - sizes[0]
             left = alike - found[0]  # rows of each kind that have no group yet
             for size in sizes[1:-1]:
                 found.append(_taken(left, rows, size, generator))
