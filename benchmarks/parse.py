@@ -12,8 +12,9 @@ agree on the planted topic, nine in ten at once, and are in `analyse` with their
 
 What the benchmark holds in memory (the answers) is kept from the garbage collector; a run reads them piece by piece.
 Exits 1 where load, parse and analyse of a protocol together take over 3 CPU s. A second is not everywhere as long: `loop` says
-how many a loop of 10,000,000 additions takes: .42 to .46 on the machine that this was written on when it is quiet, where words
-and dialogues take 2.4 to 2.8; beside busy neighbours, where the loop takes .5 to 1.0, the same run takes up to twice as long.
+how many a loop of 10,000,000 additions takes, .42 to .46 on the machine that this was written on when it is quiet. There words
+takes 2.4 at best and dialogues 2.5; neighbours that keep its memory busy, which the loop does not see, make that 3.0 to 3.4, and
+those that keep its processors busy twice as much.
 """
 
 from __future__ import annotations

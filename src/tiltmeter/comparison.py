@@ -8,26 +8,22 @@ have gold for an annotator, the difference is corrected by the errors in each.
 
 from __future__ import annotations
 
-import json
-import zlib
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
 from . import analyse, served
 from .analyse import corrected
 from .analyse.groups import Floats, Table
 from .analyse.judged import ALIKE, Sense, Side, correct, enough_gold, summed
-from .analyse.kinds import DRAWS
+from .analyse.kinds import sign_flip_of
 from .analyse.paired import TESTED, shared_items
 from .errors import RunMismatch, UsageError
 from .protocol import MeasureSpec, Protocol
 from .records import Estimate
-from .stats import equivalence, multiplicity, rates, resampling
+from .stats import equivalence, multiplicity, rates
 from .stats.results import Interval, joined
 from .store import Store
 
@@ -231,7 +227,7 @@ class _Pair:
                         f"{self.second.name} | {_shown(self.stratum)}", note=joined(found.note, note) or "")  # fmt: skip
         if len(items) < 2:
             return  # one item is no population
-        test = resampling.sign_flip(differences=gaps, draws=DRAWS, generator=_generator(base))
+        test = sign_flip_of(base, gaps)
         base = replace(base, test=test.method, p=test.p, note=joined(base.note or None, test.note) or "")
         yield self._with(base, found, values)
         yield from self._corrected(base, before, after, sense)
@@ -323,11 +319,6 @@ def _gap(arrays: Sequence[Sequence[tuple[Floats, Floats]]]) -> Found:
 
 def _ratio(x: Floats, n: Floats) -> float | None:
     return float(x.sum() / n.sum()) if n.sum() > 0 else None
-
-
-def _generator(row: Estimate) -> np.random.Generator:
-    where = [row.measure, sorted(row.condition.items()), sorted((row.contrast or {}).items())]
-    return np.random.default_rng(zlib.crc32(json.dumps(where).encode()))
 
 
 def _adjusted(rows: Sequence[Compared]) -> Iterator[Compared]:

@@ -101,9 +101,12 @@ class Table:
         """What is counted, with what that adds to the condition: the declared values, or each value by itself."""
         if measure.values != (EVERY,):
             return [({}, measure.values)]
-        seen = sorted(set(self.rows.filter(pl.col("attribute") == measure.attribute)["value"].to_list()))
-        each = measure.among or tuple(value for value in seen if value not in (*OUTCOMES, *measure.without))
-        return [({measure.attribute: value}, (value,)) for value in each]
+        return [({measure.attribute: value}, (value,)) for value in self.answers(measure)]
+
+    def answers(self, measure: MeasureSpec) -> tuple[str, ...]:
+        """The values of the denominator; where none are declared, all that occur and are an answer."""
+        seen = self.rows.filter(pl.col("attribute") == measure.attribute)["value"].unique().sort()
+        return measure.among or tuple(value for value in seen if value not in (*OUTCOMES, *measure.without))
 
     def cuts(self, measure: MeasureSpec, by: Sequence[str]) -> Iterator[Cut]:
         """The groups of one grouping in the order of the design."""

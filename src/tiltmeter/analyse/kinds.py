@@ -120,12 +120,10 @@ def divergences(table: Table, measure: MeasureSpec, by: Sequence[str]) -> Iterat
     every answer counts, and what is none (refusals, …) does not.
     """
     factor = (measure.contrast or {})["factor"]
-    rows = table.rows.filter(pl.col("attribute") == measure.attribute)
-    left_out = (*OUTCOMES, *measure.without)
-    among = measure.among or tuple(value for value in rows["value"].unique().sort() if value not in left_out)
+    among = table.answers(measure)
     codes: dict[str, np.ndarray[tuple[int, int], np.dtype[np.int64]]] = {}
     outcomes: dict[str, float] = {}
-    rows = rows.filter(pl.col("value").is_in(list(among)))
+    rows = table.rows.filter((pl.col("attribute") == measure.attribute) & pl.col("value").is_in(list(among)))
     for level in table.protocol.levels[factor]:
         counts = dict(rows.filter(pl.col(factor) == level).group_by("value").agg(pl.col("weight").sum()).iter_rows())
         if not table.drawn or not counts:
@@ -215,13 +213,14 @@ def _tested_apart(estimate: Estimate, sides: tuple[Floats, Floats], found: Inter
 
 
 def _tested(estimate: Estimate, differences: Floats, found: Interval, table: Table) -> Estimate:
-    """Sign flip over items; its seed comes from the condition, so that a row does not depend on the table's others."""
+    """Sign flip over items, where the variant has intervals."""
     if not table.variant.intervals or not differences.size:
         return estimate
-    return _with(estimate, _sign_flip(estimate, differences), found)
+    return _with(estimate, sign_flip_of(estimate, differences), found)
 
 
-def _sign_flip(estimate: Estimate, differences: Floats) -> Test:
+def sign_flip_of(estimate: Estimate, differences: Floats) -> Test:
+    """Sign flip of a row's differences; its seed comes from what the row is about, and from no other row."""
     sampled = np.count_nonzero(differences) > resampling.ENUMERATED
     generator = _generator(estimate) if sampled else None
     return resampling.sign_flip(differences=differences, draws=DRAWS, generator=generator)

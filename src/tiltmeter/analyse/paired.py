@@ -22,7 +22,7 @@ from ..stats import association, power, rates
 from ..stats.results import Interval, Test, joined
 from ..tables import SEVERAL
 from .groups import Cut, Floats, Group, Key, Table, together
-from .kinds import Kind, _number, _row, _sign_flip
+from .kinds import Kind, _number, _row, sign_flip_of
 from .pooling import SHARED
 
 TESTED = "tested"  # the side that is no control
@@ -212,7 +212,7 @@ def _effect(sides: Sides, control: str, measure: MeasureSpec, table: Table) -> E
 
 def _test(differences: Floats, measure: MeasureSpec, estimate: Estimate) -> Test:
     if measure.per == "items":
-        return _sign_flip(estimate, differences)
+        return sign_flip_of(estimate, differences)
     return association.paired_t(differences=differences)
 
 

@@ -40,6 +40,17 @@ def drawn(alike: Counts, size: int, draws: int, generator: np.random.Generator) 
     return taken
 
 
+def taken(left: Counts, rows: int, size: int, generator: np.random.Generator) -> Counts:
+    """How many of each kind are among ``size`` drawn from the ``rows`` that are ``left``, shape (draws, kinds)."""
+    taken, others, wanted = np.empty_like(left), np.full(len(left), rows), np.full(len(left), size)
+    for kind in range(left.shape[1] - 1):
+        others -= left[:, kind]
+        taken[:, kind] = generator.hypergeometric(left[:, kind], others, wanted)
+        wanted -= taken[:, kind]
+    taken[:, -1] = wanted
+    return taken
+
+
 def _counts(good: int, rest: int, wanted: Counts, logs: Floats, generator: np.random.Generator) -> Counts:
     """How many of ``good`` are among ``wanted`` (one number a draw) of ``good + rest``. logs: those of factorials."""
     low, high, share = int(wanted.min()), int(wanted.max()), good / (good + rest)

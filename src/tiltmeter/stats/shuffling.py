@@ -22,6 +22,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from tiltmeter.stats import arguments, hypergeometric
 from tiltmeter.stats.arguments import Codes, Floats
+from tiltmeter.stats.hypergeometric import Counts
 
 BLOCK = 400_000  # mask entries, or counts, in flight at a time: small enough to stay in cache
 TABLES = 16_000  # drawn counts of a group in flight at a time: as ``BLOCK``
@@ -30,7 +31,6 @@ ALIKE = 20  # rows for each kind of row and group but the last: from here on a d
 TINY = np.finfo(np.float64).tiny
 
 Labels = NDArray[np.uint8]
-Counts = NDArray[np.int64]
 
 
 class Shuffles:
@@ -79,7 +79,7 @@ class Shuffles:
             found, rows = [first[start : start + block]], sum(sizes) - sizes[0]
             left = alike - found[0]  # rows of each kind that have no group yet
             for size in sizes[1:-1]:
-                found.append(_taken(left, rows, size, generator))
+                found.append(hypergeometric.taken(left, rows, size, generator))
                 left, rows = left - found[-1], rows - size
             yield [*found, left]
 
@@ -213,17 +213,6 @@ def _kinds(onehot: NDArray[np.float32], attributes: int, groups: int) -> tuple[F
     alike = onehot.sum(axis=0, dtype=np.int64)
     alike = np.append(alike, rows - alike.sum())
     return np.eye(values + 1, values)[alike > 0], alike[alike > 0]
-
-
-def _taken(left: Counts, rows: int, size: int, generator: np.random.Generator) -> Counts:
-    """How many of each kind are among ``size`` drawn from the ``rows`` that are ``left``, shape (draws, kinds)."""
-    taken, others, wanted = np.empty_like(left), np.full(len(left), rows), np.full(len(left), size)
-    for kind in range(left.shape[1] - 1):
-        others -= left[:, kind]
-        taken[:, kind] = generator.hypergeometric(left[:, kind], others, wanted)
-        wanted -= taken[:, kind]
-    taken[:, -1] = wanted
-    return taken
 
 
 def unshuffled(sizes: tuple[int, ...]) -> Labels:
