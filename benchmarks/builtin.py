@@ -38,12 +38,13 @@ from typing import Any
 
 import aiohttp
 
-from tiltmeter import planning, registry
-from tiltmeter.engine import Engine, Job, Models
-from tiltmeter.limits import Limits
+from tiltmeter import registry
 from tiltmeter.models import FREE, Model
-from tiltmeter.models.local import ALIAS, SLOTS, LlamaChat, LocalModel
+from tiltmeter.models.local.local import ALIAS, SLOTS, LlamaChat, LocalModel
 from tiltmeter.records import Output, Reply, Request, Sampling
+from tiltmeter.stages import plan
+from tiltmeter.stages.engine import Engine, Job, Models
+from tiltmeter.stages.limits import Limits
 from tiltmeter.store import Store
 
 RATIO, LEAST_P = 0.9, 0.001
@@ -68,10 +69,10 @@ class Lent(Model):
 def probes() -> list[Request]:
     """The exact requests of `roles`, as a run makes them, with the published option order."""
     protocol = registry.protocol("roles")
-    trials = planning.trials(
-        protocol, planning.Choices(("builtin",), languages=("en",), modes=("exact",), begin="The answer is '")
+    trials = plan.trials(
+        protocol, plan.Choices(("builtin",), languages=("en",), modes=("exact",), begin="The answer is '")
     )
-    return [planning.request(trial, protocol) for trial in trials if trial.factors["order"] == "he_first"]
+    return [plan.request(trial, protocol) for trial in trials if trial.factors["order"] == "he_first"]
 
 
 def job(request: Request) -> Job:

@@ -32,7 +32,7 @@ RATIO, RESUME_CPU, GROWTH = 0.5, 1.5, 1.25
 @contextmanager
 def server() -> Iterator[str]:
     """A server in a process of its own; yields its base URL."""
-    command = [sys.executable, "-m", "tiltmeter.models.serve", "fast=1", "--port", "0"]
+    command = [sys.executable, "-m", "tiltmeter.planted.server", "fast=1", "--port", "0"]
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
         assert process.stdout is not None
         try:
@@ -86,15 +86,16 @@ def child(stage: str, folder: Path, url: str, trials: int) -> dict[str, float]:
 
 def inside(stage: str, folder: Path, url: str, trials: int) -> dict[str, float]:
     """What a child does: `subjects` answers trials, `judges` labels them, `resume` is the whole verb again."""
-    from tiltmeter import planning, registry
-    from tiltmeter.engine import Models
-    from tiltmeter.generating import generate
-    from tiltmeter.labelling import annotate
-    from tiltmeter.limits import Limits
+    from tiltmeter import registry
+    from tiltmeter.stages import plan
+    from tiltmeter.stages.engine import Models
+    from tiltmeter.stages.generate import generate
+    from tiltmeter.stages.label import annotate
+    from tiltmeter.stages.limits import Limits
     from tiltmeter.store import Store
 
     protocol = registry.protocol("roles")
-    choices = planning.Choices(("openai:m",), languages=("en",), samples=max(1, trials // 196))
+    choices = plan.Choices(("openai:m",), languages=("en",), samples=max(1, trials // 196))
     if stage == "resume":
         from tiltmeter import api
 
@@ -122,12 +123,13 @@ def inside(stage: str, folder: Path, url: str, trials: int) -> dict[str, float]:
 
 def prompts() -> dict[str, str]:
     """A prompt of each stage, as long as the real ones: what a subject is asked, what a judge is shown."""
-    from tiltmeter import planning, registry
-    from tiltmeter.labelling import annotators
+    from tiltmeter import registry
     from tiltmeter.records import Answered, Output, Reply
+    from tiltmeter.stages import plan
+    from tiltmeter.stages.label import annotators
 
     protocol = registry.protocol("roles")
-    trial = next(planning.trials(protocol, planning.Choices(("openai:m",), languages=("en",))))
+    trial = next(plan.trials(protocol, plan.Choices(("openai:m",), languages=("en",))))
     judge = annotators(protocol, ("openai:judge",))[-1]
     (request,) = next(judge.steps(Answered(trial, Output(trial.id, "answer", "she", ""), Reply("she"))))
     return {"subjects": trial.prompt, "judges": request.messages[0].content}

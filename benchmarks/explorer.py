@@ -20,15 +20,15 @@ from pathlib import Path
 from typing import Any
 
 from tiltmeter import registry
-from tiltmeter.planning import Choices
+from tiltmeter.explore import rendering
+from tiltmeter.explore.detail import detail
+from tiltmeter.explore.index import Index, opened
+from tiltmeter.explore.page import page
+from tiltmeter.explore.server import Explorer
+from tiltmeter.explore.view import ALL, View
 from tiltmeter.records import Label, Message, Output, Reply, Request, Sampling, Trial
+from tiltmeter.stages.plan import Choices
 from tiltmeter.store import Store
-from tiltmeter.web import rendering
-from tiltmeter.web.detail import detail
-from tiltmeter.web.index import Index, opened
-from tiltmeter.web.page import page
-from tiltmeter.web.server import Explorer
-from tiltmeter.web.view import ALL, View
 
 PROTOCOL = "soda"
 SUBJECTS = ("planted:a", "planted:b", "planted:c")

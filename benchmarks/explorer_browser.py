@@ -22,7 +22,7 @@ sys.path.insert(0, str(Path(__file__).parents[1]))
 
 from explorer import made
 from tests.browser import Visit, drive
-from tests.web.driving import SCROLLED, STANDS, drawn, explorer
+from tests.explore.driving import SCROLLED, STANDS, drawn, explorer
 
 PROMISED = 4_000  # ms, of every page but the first, for which the run is read
 CHOSEN = "form.elements.{0}.value = '{1}'; form.elements.{0}.dispatchEvent(new Event('change', {{bubbles: true}}))"

@@ -25,8 +25,8 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import tiltmeter
-from tiltmeter.models import measured
-from tiltmeter.models.faces import Faces
+from tiltmeter.instruments import measured
+from tiltmeter.models.local.faces import Faces
 from tiltmeter.stats import confusion, rates
 from tiltmeter.stats.results import Interval
 

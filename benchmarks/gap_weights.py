@@ -20,9 +20,9 @@ from pathlib import Path
 import numpy as np
 from sklearn.linear_model import LogisticRegression
 
-from tiltmeter.instruments import attribution as rules
-from tiltmeter.instruments.language import DATA
-from tiltmeter.instruments.passage import plain, tokens
+from tiltmeter.instruments.pronouns import attribution as rules
+from tiltmeter.instruments.pronouns.passage import plain, tokens
+from tiltmeter.instruments.text.language import DATA
 
 Pair = Mapping[str, str]
 # By hand: what chains are resolved with while nothing is fitted. `relative` is a rule of grammar and stays as it is.

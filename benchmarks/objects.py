@@ -29,8 +29,8 @@ from typing import Any, NamedTuple
 
 from PIL import Image, ImageColor, ImageDraw, ImageFilter, ImageFont
 
-from tiltmeter.models import measured
-from tiltmeter.models.objects import BRAND_TEXT, MIXED, NO_TEXT, Objects, objects
+from tiltmeter.instruments import measured
+from tiltmeter.models.local.objects import BRAND_TEXT, MIXED, NO_TEXT, Objects, objects
 from tiltmeter.records import Message, Request
 from tiltmeter.stats.rates import wilson
 

@@ -32,16 +32,16 @@ from pathlib import Path
 from tiltmeter import registry
 from tiltmeter.analyse import estimates
 from tiltmeter.cache import CACHE
-from tiltmeter.engine import Models, wait_for
-from tiltmeter.instruments import identify
 from tiltmeter.instruments.dialogue import NO_DIALOGUE
-from tiltmeter.labelling import annotate, annotators
-from tiltmeter.limits import Limits
-from tiltmeter.models.planted import planted
-from tiltmeter.models.planted_dialogues import topic_in
-from tiltmeter.planning import Choices
+from tiltmeter.instruments.text import language_id
+from tiltmeter.planted.dialogues import topic_in
+from tiltmeter.planted.model import planted
 from tiltmeter.protocol import Protocol
 from tiltmeter.records import INVALID, Answered, Label, Message, Output, Reply, Request, Sampling, Trial
+from tiltmeter.stages.engine import Models, wait_for
+from tiltmeter.stages.label import annotate, annotators
+from tiltmeter.stages.limits import Limits
+from tiltmeter.stages.plan import Choices
 from tiltmeter.store import Store
 
 PROMISE = 3.0
@@ -92,8 +92,8 @@ def loaded() -> tuple[float, float]:
         os.environ[CACHE] = folder
         found = []
         for _ in range(2):
-            identify._identifier.cache_clear()
-            found.append(cpu(lambda: identify.foreign("tall, nocturnal", "en")))
+            language_id._identifier.cache_clear()
+            found.append(cpu(lambda: language_id.foreign("tall, nocturnal", "en")))
         return found[0], found[1]
 
 

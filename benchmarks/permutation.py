@@ -25,12 +25,7 @@ from typing import Any
 import numpy as np
 from scipy.spatial.distance import jensenshannon
 
-from tiltmeter.stats.permutation import (
-    Permuted,
-    base_against_group,
-    concentration_difference,
-    pairs_within,
-)
+from tiltmeter.stats.permutation import Permuted, base_against_group, concentration_difference, pairs_within
 from tiltmeter.stats.shuffling import Shuffles
 
 ALPHAS = (0.01, 0.05, 0.1)

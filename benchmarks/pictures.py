@@ -55,7 +55,7 @@ words = { male = "a man", female = "a woman", neither = "neither" }
 
 @contextmanager
 def server(protocol: Path) -> Iterator[str]:
-    command = [sys.executable, "-m", "tiltmeter.models.serve", f"protocol={protocol},dress=plain", "--port", "0"]
+    command = [sys.executable, "-m", "tiltmeter.planted.server", f"protocol={protocol},dress=plain", "--port", "0"]
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
         assert process.stdout is not None
         try:
@@ -101,15 +101,16 @@ def bare(url: str, pictures: int) -> dict[str, float]:
 
 def engine(url: str, protocol: Path, folder: Path, pictures: int) -> dict[str, float]:
     """CPU seconds a picture and a vote of a run, and its memory in MB."""
-    from tiltmeter import planning, registry
-    from tiltmeter.engine import Models
-    from tiltmeter.generating import generate
-    from tiltmeter.labelling import annotate
-    from tiltmeter.limits import Limits
+    from tiltmeter import registry
+    from tiltmeter.stages import plan
+    from tiltmeter.stages.engine import Models
+    from tiltmeter.stages.generate import generate
+    from tiltmeter.stages.label import annotate
+    from tiltmeter.stages.limits import Limits
     from tiltmeter.store import Store
 
     declared = registry.protocol(str(protocol))
-    choices, limits = planning.Choices(("openai:m",), samples=pictures // ROUND), Limits(concurrency=CONNECTIONS)
+    choices, limits = plan.Choices(("openai:m",), samples=pictures // ROUND), Limits(concurrency=CONNECTIONS)
 
     async def work() -> tuple[float, float, float]:
         with Store(folder, create=True, writing=True) as store:

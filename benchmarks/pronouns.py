@@ -26,7 +26,7 @@ from pathlib import Path
 from typing import Any
 
 from tiltmeter import registry
-from tiltmeter.instruments.pronouns import identify, person
+from tiltmeter.instruments.pronouns.pronouns import identify, person
 from tiltmeter.instruments.rewrites import labels
 from tiltmeter.instruments.rewrites.gold import against, confusion, quality, read
 

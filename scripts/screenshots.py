@@ -16,7 +16,7 @@ sys.path.insert(0, str(Path(__file__).parents[1]))
 
 from PIL import Image
 from tests.browser import Visit, drive
-from tests.web.driving import STANDS, annotating, explorer
+from tests.explore.driving import STANDS, annotating, explorer
 
 import tiltmeter
 

@@ -14,7 +14,7 @@ import pytest
 
 from tests.browser import Visit
 from tiltmeter.errors import ModelError
-from tiltmeter.models.weights import Weights, fetch
+from tiltmeter.models.local.weights import Weights, fetch
 
 AXE = Weights(
     title="axe-core 4.12.1", licence="MPL-2.0", package="axe-playwright-python", version="0.1.8",

@@ -9,9 +9,9 @@ from pathlib import Path
 
 import pytest
 
-from tiltmeter.planning import Choices
 from tiltmeter.protocol import Protocol
 from tiltmeter.records import Label, Output, Sampling, Trial
+from tiltmeter.stages.plan import Choices
 from tiltmeter.store import Store
 
 # With it each process, a worker or one that a test starts, would compile the whole package again: a quarter of its start.
@@ -20,8 +20,8 @@ sys.dont_write_bytecode = False
 
 # A file stays on one process, so those that take longest begin first (20 s and more in November 2026).
 LONGEST = (
-    "test_docs", "test_resume", "test_accessible", "test_annotate_in_browser", "test_selfcheck", "test_local",
-    "test_planted_dialogues", "test_planted_words", "test_every_protocol", "test_in_browser", "test_large", "test_soda_run",
+    "test_docs", "test_resume", "test_accessible", "test_annotate_in_browser", "test_selftest", "test_local",
+    "planted/test_dialogues", "planted/test_words", "test_every_protocol", "test_in_browser", "test_large", "test_soda_run",
     "test_gramvis", "test_calibration", "test_nameable", "test_soda_null",
 )  # fmt: skip
 
@@ -31,7 +31,12 @@ def pytest_configure(config: pytest.Config) -> None:
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    items.sort(key=lambda item: LONGEST.index(item.path.stem) if item.path.stem in LONGEST else len(LONGEST))
+    items.sort(key=_turn)
+
+
+def _turn(item: pytest.Item) -> int:
+    names = (item.path.stem, f"{item.path.parent.name}/{item.path.stem}")
+    return next((turn for turn, name in enumerate(LONGEST) if name in names), len(LONGEST))
 
 
 class Made:

@@ -8,7 +8,7 @@ from collections.abc import AsyncIterator, Coroutine, Iterator
 from contextlib import AbstractContextManager, asynccontextmanager, contextmanager
 from typing import Any
 
-from tiltmeter.models.serve import Server, start
+from tiltmeter.planted.server import Server, start
 
 
 @contextmanager

@@ -9,7 +9,7 @@ A page's blocks are worked through in order, in one folder, as a reader would:
 
 Three things are changed on the way: an address after --base-url becomes that of a planted model served here, a run on the
 built-in model is cut to one word or text (and needs the model in the cache), and a self-test is cut to the first audit of a
-protocol (test_selfcheck.py goes through all).
+protocol (test_selftest.py goes through all).
 """
 
 from __future__ import annotations
@@ -29,11 +29,12 @@ import pytest
 from packaging.requirements import Requirement
 
 from tests.test_floors import FLOORS, SOURCE
-from tiltmeter import __version__, errors, selfcheck
+from tiltmeter import __version__, errors
 from tiltmeter.analyse.kinds import KINDS
+from tiltmeter.api import selftest
 from tiltmeter.cli import VERBS, group, main
-from tiltmeter.models import weights
-from tiltmeter.models.settings import Settings
+from tiltmeter.models.local import weights
+from tiltmeter.planted.settings import Settings
 from tiltmeter.protocol import MeasureSpec, Mode, Protocol, Variant
 from tiltmeter.records import OUTCOMES, Estimate
 from tiltmeter.registry import INSTRUMENTS, MODELS, PROTOCOLS
@@ -154,8 +155,8 @@ def reader(tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pyte
     monkeypatch.setenv("COLUMNS", "80")
     monkeypatch.chdir(tmp_path)
     monkeypatch.syspath_prepend(str(tmp_path))
-    first = list({audit["protocol"]: audit for audit in reversed(selfcheck.audits())}.values())
-    monkeypatch.setattr(selfcheck, "audits", lambda: first)
+    first = list({audit["protocol"]: audit for audit in reversed(selftest.audits())}.values())
+    monkeypatch.setattr(selftest, "audits", lambda: first)
     kinds, modules = dict(KINDS), set(sys.modules)
     made = Reader(tmp_path, capsys)
     try:

@@ -18,7 +18,7 @@ __all__ = [
     "Protocol", "Run", "__version__", "compare", "export", "import_", "import_gold", "label", "load", "plan", "run", "sample",
     "selftest", "validate",
 ]  # fmt: skip
-_ELSEWHERE = {"Protocol": (".registry", "declare"), "selftest": (".selfcheck", "selftest")}
+_ELSEWHERE = {"Protocol": (".registry", "declare"), "selftest": (".api.selftest", "selftest")}
 
 
 def __getattr__(name: str) -> Any:

@@ -14,33 +14,33 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any
 
-from . import loading, schema
 from .errors import ProtocolError, UnknownName
-from .loading import load
-from .positions import Place
-from .protocol import Protocol
-from .tables import Beside
+from .protocol import Protocol, schema
+from .protocol import load as loading
+from .protocol.load import load
+from .protocol.source_lines import Place
+from .protocol.tables import Beside
 
 PROTOCOLS = ("dialogues", "gramvis", "protext", "roles", "soda", "words")
 MODELS = {
-    "builtin": "tiltmeter.models.local:builtin",
-    "gguf": "tiltmeter.models.local:gguf",
-    "openai": "tiltmeter.models.openai:openai",
-    "anthropic": "tiltmeter.models.anthropic:anthropic",
-    "gemini": "tiltmeter.models.gemini:gemini",
-    "litellm": "tiltmeter.models.litellm:litellm",
-    "bfl": "tiltmeter.models.bfl:bfl",
-    "replicate": "tiltmeter.models.replicate:replicate",
-    "ideogram": "tiltmeter.models.ideogram:ideogram",
-    "fal": "tiltmeter.models.fal:fal",
-    "diffusers": "tiltmeter.models.diffusers:diffusers",
-    "file": "tiltmeter.models.stored:file",
-    "folder": "tiltmeter.models.folder:folder",
-    "faces": "tiltmeter.models.faces:faces",
-    "objects": "tiltmeter.models.objects:objects",
-    "replay": "tiltmeter.models.stored:replay",
-    "planted": "tiltmeter.models.planted:planted",
-    "planted-rewriter": "tiltmeter.models.planted_rewriter:planted_rewriter",
+    "builtin": "tiltmeter.models.local.local:builtin",
+    "gguf": "tiltmeter.models.local.local:gguf",
+    "openai": "tiltmeter.models.providers.openai:openai",
+    "anthropic": "tiltmeter.models.providers.anthropic:anthropic",
+    "gemini": "tiltmeter.models.providers.gemini:gemini",
+    "litellm": "tiltmeter.models.providers.litellm:litellm",
+    "bfl": "tiltmeter.models.providers.bfl:bfl",
+    "replicate": "tiltmeter.models.providers.replicate:replicate",
+    "ideogram": "tiltmeter.models.providers.ideogram:ideogram",
+    "fal": "tiltmeter.models.providers.fal:fal",
+    "diffusers": "tiltmeter.models.local.diffusers:diffusers",
+    "file": "tiltmeter.models.existing.stored:file",
+    "folder": "tiltmeter.models.existing.folder:folder",
+    "faces": "tiltmeter.models.local.faces:faces",
+    "objects": "tiltmeter.models.local.objects:objects",
+    "replay": "tiltmeter.models.existing.stored:replay",
+    "planted": "tiltmeter.planted.model:planted",
+    "planted-rewriter": "tiltmeter.planted.rewriter:planted_rewriter",
 }
 MODEL_TEXT = {
     "builtin": "the bundled SmolLM2-135M-Instruct: no key, English",
@@ -63,21 +63,21 @@ MODEL_TEXT = {
     "planted-rewriter": "planted-rewriter:SETTINGS, rewrites that gender and misgender a known share",
 }
 INSTRUMENTS = {
-    "choice": "tiltmeter.instruments.choice:Choice",
-    "picks": "tiltmeter.instruments.picks:Picks",
+    "choice": "tiltmeter.instruments.choice.choice:Choice",
+    "picks": "tiltmeter.instruments.picks.picks:Picks",
     "dialogue": "tiltmeter.instruments.dialogue:DialogueForm",
-    "judge": "tiltmeter.instruments.judge:ChoiceJudge",
+    "judge": "tiltmeter.instruments.judges.text:ChoiceJudge",
     "rewrite": "tiltmeter.instruments.rewrites:Rewrites",
     "rewrite_judge": "tiltmeter.instruments.rewrites.judge:RewriteJudge",
-    "panel": "tiltmeter.instruments.panel:Panel",
+    "panel": "tiltmeter.instruments.judges.panel:Panel",
     "revision": "tiltmeter.instruments.revision:Revision",
-    "negotiation": "tiltmeter.instruments.negotiation:Negotiation",
-    "attributes": "tiltmeter.instruments.attributes:Attributes",
+    "negotiation": "tiltmeter.instruments.judges.negotiation:Negotiation",
+    "attributes": "tiltmeter.instruments.images.attributes:Attributes",
     "lexicon": "tiltmeter.instruments.lexicon:Lexicon",
     "length": "tiltmeter.instruments.length:Length",
-    "pronouns": "tiltmeter.instruments.pronoun_use:PronounUse",
-    "colour": "tiltmeter.instruments.picture_colour:PictureColour",
-    "rubric": "tiltmeter.instruments.rubric:Rubric",
+    "pronouns": "tiltmeter.instruments.pronouns.pronoun_use:PronounUse",
+    "colour": "tiltmeter.instruments.images.picture_colour:PictureColour",
+    "rubric": "tiltmeter.instruments.judges.rubric:Rubric",
 }
 IMPORTERS = {
     "gramvis": "tiltmeter.protocols.gramvis.counts:read",

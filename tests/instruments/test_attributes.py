@@ -10,10 +10,10 @@ import pytest
 
 from tiltmeter import registry
 from tiltmeter.errors import UsageError
-from tiltmeter.instruments import choosing, taxonomy
-from tiltmeter.instruments.attributes import ROUNDS, Attributes
-from tiltmeter.labelling import annotators
+from tiltmeter.instruments.images import taxonomy, taxonomy_prompt
+from tiltmeter.instruments.images.attributes import ROUNDS, Attributes
 from tiltmeter.records import ERROR, REFUSAL, Answered, Output, Reply, Request, Sampling, Trial
+from tiltmeter.stages.label import annotators
 
 from .making import drive
 
@@ -309,8 +309,8 @@ class TestDiscovery:
         assert len(next(lesson)[0].messages[0].pictures) == 8
 
     def test_no_name_is_free_that_the_form_has_already(self) -> None:
-        wanted = choosing.Wanted({"product": 1}, 2, 5, ("people",))
-        assert choosing.chosen(json.dumps({"attributes": [attribute("people")]}), wanted, {})[1]
+        wanted = taxonomy_prompt.Wanted({"product": 1}, 2, 5, ("people",))
+        assert taxonomy_prompt.chosen(json.dumps({"attributes": [attribute("people")]}), wanted, {})[1]
 
 
 def test_a_reply_that_is_no_object_of_texts() -> None:

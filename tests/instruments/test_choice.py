@@ -15,8 +15,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tiltmeter.errors import ProtocolError
-from tiltmeter.instruments.choice import Choice, parse
-from tiltmeter.instruments.language import language
+from tiltmeter.instruments.choice.choice import Choice, parse
+from tiltmeter.instruments.text.language import language
 from tiltmeter.records import OUTCOMES
 
 from .making import FORMS, PROMPT, answered, drive, nobody, spec

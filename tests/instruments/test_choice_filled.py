@@ -7,8 +7,8 @@ import time
 
 import pytest
 
-from tiltmeter.instruments.choice import Choice, parse
-from tiltmeter.instruments.marking import Forms
+from tiltmeter.instruments.choice.choice import Choice, parse
+from tiltmeter.instruments.choice.mentions import Forms
 from tiltmeter.records import OUTCOMES
 
 from .making import FORMS, PROMPT, answered, drive, nobody, spec

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from PIL import Image, ImageColor, ImageDraw, ImageFilter
 
-from tiltmeter.instruments import colour
+from tiltmeter.instruments.images import colour
 
 # Names of CSS, and what one would call them among the palette's colours. None of these shades was used to make the palette.
 CSS = {

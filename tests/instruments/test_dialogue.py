@@ -12,8 +12,8 @@ import pytest
 
 from tiltmeter import registry
 from tiltmeter.errors import MissingExtra
-from tiltmeter.instruments import identify
 from tiltmeter.instruments.dialogue import LONGEST, DialogueForm, read, speeches
+from tiltmeter.instruments.text import language_id
 from tiltmeter.protocol import InstrumentSpec
 
 from .making import answered, drive
@@ -24,7 +24,7 @@ HERE = Path(__file__).parent
 LANGUAGES = ("en", "fr", "es", "zh", "ja", "ko")
 SPACED = ("en", "fr", "es")
 BANK: dict[str, dict[str, list[str]]] = tomllib.loads(
-    (HERE.parents[1] / "src/tiltmeter/models/planted_dialogues.toml").read_text("utf-8")
+    (HERE.parents[1] / "src/tiltmeter/planted/dialogues.toml").read_text("utf-8")
 )
 PAIRS = [(code, topic, *lines) for code, topics in BANK.items() for topic, lines in topics.items()]
 # Labelled two_lines by hand; the parser calls them invalid. A parser that learns to read them should say so here.
@@ -173,29 +173,29 @@ def test_glosses_count_by_how_much_of_the_answer_they_are() -> None:
 
 @pytest.mark.parametrize("text", ["Ok.", "No.", "Hi!", "😀", "1, 2, 3", "", "Anna!", "Hmm..."])
 def test_what_is_too_short_to_be_told_is_not_called_foreign(text: str) -> None:
-    assert [identify.foreign(text, code) for code in SPACED] == [False] * 3
+    assert [language_id.foreign(text, code) for code in SPACED] == [False] * 3
 
 
 def test_a_language_that_the_identifier_does_not_know_is_not_called_foreign() -> None:
-    assert not identify.foreign("Good morning, how are you today?", "tlh")
-    assert identify.foreign("Good morning, how are you today?", "pt") and not identify.foreign(
+    assert not language_id.foreign("Good morning, how are you today?", "tlh")
+    assert language_id.foreign("Good morning, how are you today?", "pt") and not language_id.foreign(
         "Bom dia, como vai você?", "pt-BR"
     )
 
 
 @pytest.mark.parametrize("code", SPACED)
 def test_words_that_settle_a_language_without_the_identifier_are_of_no_other(code: str) -> None:
-    only = identify._data()["only"]
+    only = language_id._data()["only"]
     assert only[code].isdisjoint(set().union(*(words for other, words in only.items() if other != code)))
     for other in set(SPACED) - {code}:
         for first, second in BANK[other].values():
-            assert identify._told(f"{first} {second}".casefold()) in ("", other)
+            assert language_id._told(f"{first} {second}".casefold()) in ("", other)
 
 
 def test_only_where_a_doubt_is_left_the_extra_is_needed_and_named(monkeypatch: pytest.MonkeyPatch) -> None:
     """As on a machine without it: importing it fails."""
     monkeypatch.setitem(sys.modules, "py3langid", None)
-    identify._identifier.cache_clear()
+    language_id._identifier.cache_clear()
     try:
         for code in ("zh", "ja", "ko"):
             assert {read("A: {}\nB: {}".format(*lines), code) for lines in BANK[code].values()} == {"two_lines"}
@@ -205,7 +205,7 @@ def test_only_where_a_doubt_is_left_the_extra_is_needed_and_named(monkeypatch: p
         with pytest.raises(MissingExtra, match=r"pip install '\.\[languages\]'"):
             read("Woman: Coffee?\nMan: Always!", "en")
     finally:
-        identify._identifier.cache_clear()
+        language_id._identifier.cache_clear()
 
 
 @pytest.mark.parametrize(
@@ -248,7 +248,7 @@ def test_another_identifier_or_word_list_is_another_annotator(monkeypatch: pytes
     spec = InstrumentSpec("dialogue", "dialogue", "form")
     before = DialogueForm(spec).annotator
     assert DialogueForm(spec).annotator == before
-    monkeypatch.setattr(identify, "LEAD", 7.0)
+    monkeypatch.setattr(language_id, "LEAD", 7.0)
     assert DialogueForm(spec).annotator != before
 
 

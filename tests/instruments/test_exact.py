@@ -13,9 +13,9 @@ from hypothesis import strategies as st
 
 from tiltmeter import registry
 from tiltmeter.errors import Incapable
-from tiltmeter.instruments.choice import Choice
-from tiltmeter.instruments.exact import CALLS, THRESHOLD
-from tiltmeter.models.planted import planted, truth
+from tiltmeter.instruments.choice.choice import Choice
+from tiltmeter.instruments.choice.exact import CALLS, THRESHOLD
+from tiltmeter.planted.model import planted, truth
 from tiltmeter.records import REFUSAL, Answered, Label, Message, Reply, Request, Token, Trial
 
 from .making import BEGIN, PROMPT, answered, drive, listed, nobody, spec, through

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from tiltmeter.instruments.identifier import ARRAYS, ranking
+from tiltmeter.instruments.text.identifier import ARRAYS, ranking
 
 langid = pytest.importorskip("py3langid.langid", reason="the extra 'languages' is not installed")
 TEXTS = ("Good morning, how are you today?", "Bonjour, ça va ?", "¿Qué tal estás hoy?", "Доброе утро", "ok", "")

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from tiltmeter.instruments.injection import LONGEST, SORTS, attempts
+from tiltmeter.instruments.judges.injection import LONGEST, SORTS, attempts
 
 HERE = Path(__file__).parent
 

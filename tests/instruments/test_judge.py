@@ -9,10 +9,10 @@ from collections.abc import Callable
 import pytest
 
 from tiltmeter.errors import UsageError
-from tiltmeter.instruments import judge as module
-from tiltmeter.instruments.choice import Choice
-from tiltmeter.instruments.judge import ROUNDS, ChoiceJudge, question
-from tiltmeter.models.planted import planted
+from tiltmeter.instruments.choice.choice import Choice
+from tiltmeter.instruments.judges import text as module
+from tiltmeter.instruments.judges.text import ROUNDS, ChoiceJudge, question
+from tiltmeter.planted.model import planted
 from tiltmeter.records import ERROR, REFUSAL, Answered, Reply, Request
 
 from .making import FORMS, PROMPT, answered, drive, spec, through

@@ -7,7 +7,7 @@ import pytest
 from tests.instruments.making import answered, drive, nobody
 from tiltmeter.errors import ProtocolError
 from tiltmeter.instruments.lexicon import Lexicon
-from tiltmeter.instruments.prose import outcome
+from tiltmeter.instruments.text.prose import outcome
 from tiltmeter.protocol import InstrumentSpec
 
 LISTS = {

@@ -12,17 +12,17 @@ from typing import Any
 import pytest
 
 from tiltmeter import registry
-from tiltmeter.engine import Models
 from tiltmeter.errors import ProtocolError, UsageError
-from tiltmeter.generating import generate
-from tiltmeter.instruments import negotiation as module
-from tiltmeter.instruments.negotiation import Negotiation, topic_of, verdict_of
-from tiltmeter.labelling import annotate, annotators, unjudged
-from tiltmeter.limits import Limits
+from tiltmeter.instruments.judges import negotiation as module
+from tiltmeter.instruments.judges.negotiation import Negotiation, topic_of, verdict_of
 from tiltmeter.models import FREE, Model
-from tiltmeter.planning import Choices
 from tiltmeter.protocol import InstrumentSpec
 from tiltmeter.records import ERROR, REFUSAL, Label, Reply, Request
+from tiltmeter.stages.engine import Models
+from tiltmeter.stages.generate import generate
+from tiltmeter.stages.label import annotate, annotators, unjudged
+from tiltmeter.stages.limits import Limits
+from tiltmeter.stages.plan import Choices
 from tiltmeter.store import Store
 
 from .making import answered, drive

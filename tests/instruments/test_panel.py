@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from tiltmeter.errors import ProtocolError, UsageError
-from tiltmeter.instruments.panel import Panel
+from tiltmeter.instruments.judges.panel import Panel
 from tiltmeter.protocol import InstrumentSpec
 from tiltmeter.records import ANSWER, ERROR, REFUSAL, Answered, Label, Output, Reply, Request, Sampling, Trial
 

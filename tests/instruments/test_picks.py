@@ -13,11 +13,12 @@ import pytest
 
 from tiltmeter import registry
 from tiltmeter.errors import MissingExtra, ProtocolError
-from tiltmeter.instruments import entries, identify
-from tiltmeter.instruments.picks import Picks
-from tiltmeter.instruments.wordlist import key
-from tiltmeter.loading import load
+from tiltmeter.instruments.picks import entries
+from tiltmeter.instruments.picks.picks import Picks
+from tiltmeter.instruments.picks.wordlist import key
+from tiltmeter.instruments.text import language_id
 from tiltmeter.protocol import InstrumentSpec
+from tiltmeter.protocol.load import load
 from tiltmeter.records import Label
 
 from .making import answered, drive, nobody
@@ -419,13 +420,13 @@ class TestAListOfOnesOwn:
 
 
 def test_without_the_identifier_it_says_so_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(identify, "version", missing)
+    monkeypatch.setattr(language_id, "version", missing)
     with pytest.raises(MissingExtra, match=r"\[languages\]"):
         Picks(SPEC)
 
 
 def missing(name: str) -> str:
-    raise identify.PackageNotFoundError(name)
+    raise language_id.PackageNotFoundError(name)
 
 
 def test_letters_and_digits_are_what_counts() -> None:

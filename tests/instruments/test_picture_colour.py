@@ -7,10 +7,10 @@ import pytest
 from PIL import Image
 
 from tests.instruments.making import answered, drive, nobody
-from tiltmeter.instruments.colour import colours, palette
-from tiltmeter.instruments.picture_colour import PictureColour, colour_of
-from tiltmeter.models.planted_pictures import drawn
-from tiltmeter.pictures import Unusable
+from tiltmeter.images import Unusable
+from tiltmeter.instruments.images.colour import colours, palette
+from tiltmeter.instruments.images.picture_colour import PictureColour, colour_of
+from tiltmeter.planted.pictures import drawn
 from tiltmeter.protocol import InstrumentSpec
 
 

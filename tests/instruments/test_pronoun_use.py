@@ -8,7 +8,7 @@ import pytest
 from tests.instruments.making import answered, drive, nobody
 from tiltmeter import registry
 from tiltmeter.errors import ProtocolError
-from tiltmeter.instruments.pronoun_use import PronounUse, used
+from tiltmeter.instruments.pronouns.pronoun_use import PronounUse, used
 from tiltmeter.protocol import InstrumentSpec
 
 LETTER = "Dear committee,\n\nI write for Emily Clark. Ms. Clark has led {} team since May. My brother met {} there; he was {}."

@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from tiltmeter.instruments.attribution import referent
-from tiltmeter.instruments.pronouns import identify, mentions, person
+from tiltmeter.instruments.pronouns.attribution import referent
+from tiltmeter.instruments.pronouns.pronouns import identify, mentions, person
 from tiltmeter.instruments.rewrites.gold import quality
 
 HERE = Path(__file__).parent

@@ -7,7 +7,7 @@ import pytest
 from tests.instruments.making import answered, drive
 from tiltmeter import registry
 from tiltmeter.errors import ProtocolError, UsageError
-from tiltmeter.instruments.rubric import Rubric
+from tiltmeter.instruments.judges.rubric import Rubric
 from tiltmeter.protocol import InstrumentSpec
 from tiltmeter.records import Reply, Request
 
@@ -55,7 +55,7 @@ def test_the_text_is_data_and_the_prompt_is_not_shown_unless_said_so() -> None:
 
 
 def test_each_judge_is_an_annotator_of_its_own() -> None:
-    from tiltmeter.labelling import annotators, unjudged
+    from tiltmeter.stages.label import annotators, unjudged
 
     protocol = replace(registry.protocol("roles"), instruments=(SPEC,))
     assert [one.judge for one in annotators(protocol, ("openai:a", "openai:b"))] == ["openai:a", "openai:b"]

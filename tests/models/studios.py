@@ -12,6 +12,7 @@ import json
 from typing import Any
 
 from aiohttp import web
+
 from tests.drawing import picture
 
 KEY = "key-" + "0123456789abcdef" * 6

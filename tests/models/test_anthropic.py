@@ -4,10 +4,10 @@ from collections.abc import Sequence
 from typing import Any
 
 import pytest
-from wire import KEY, AnthropicWire, anthropic_reply
 
+from tests.models.wire import KEY, AnthropicWire, anthropic_reply
 from tiltmeter.errors import Incapable, MissingKey, ModelError, TiltmeterError, TransientError, UsageError
-from tiltmeter.models.anthropic import AnthropicMessages, anthropic
+from tiltmeter.models.providers.anthropic import AnthropicMessages, anthropic
 from tiltmeter.records import ANSWER, REFUSAL, Message, Reply, Request, Sampling
 
 SAMPLING = Sampling(seed=7, max_tokens=64)

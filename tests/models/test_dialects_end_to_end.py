@@ -4,9 +4,9 @@ import json
 from pathlib import Path
 
 import pytest
-from tests.serving import serving
-from wire import KEY, AnthropicWire, GeminiWire
 
+from tests.models.wire import KEY, AnthropicWire, GeminiWire
+from tests.serving import serving
 from tiltmeter.cli import main
 from tiltmeter.store import Store
 

@@ -25,10 +25,10 @@ import tiltmeter
 from tiltmeter import registry
 from tiltmeter.cli import main
 from tiltmeter.errors import Incapable, MissingExtra, ModelError, TiltmeterError, UnknownName, UsageError
-from tiltmeter.models import diffusers as module
+from tiltmeter.models.local import diffusers as module
 from tiltmeter.records import Message, Request, Sampling
 
-GUARDS = str(Path(__file__).parents[1] / "images" / "guards.toml")
+GUARDS = str(Path(__file__).parents[1] / "guards.toml")
 COMMIT = "0123456789abcdef0123456789abcdef01234567"
 missing = [name for name in module.NEEDS if find_spec(name) is None]
 REAL = (
@@ -122,9 +122,7 @@ def test_the_extra_is_by_itself_and_what_it_brings_is_not_imported_before_it_is_
     lines = extras["optional-dependencies"]
     assert {line.partition(">")[0] for line in lines["diffusers"]} == set(module.NEEDS)
     assert not any("torch" in line or "diffusers" in line for extra in ("all", "test") for line in lines[extra])
-    code = (
-        "import sys, tiltmeter.models.diffusers as m; m.parsed('a/b?steps=2'); print(set(m.NEEDS) & set(sys.modules))"
-    )
+    code = "import sys, tiltmeter.models.local.diffusers as m; m.parsed('a/b?steps=2'); print(set(m.NEEDS) & set(sys.modules))"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "set()"
 

@@ -9,8 +9,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.drawing import picture
 
+from tests.drawing import picture
 from tiltmeter import registry
 from tiltmeter.cli import main
 from tiltmeter.errors import Incapable, ModelError, TiltmeterError, Unanswered, UsageError

@@ -4,10 +4,10 @@ import math
 from typing import Any
 
 import pytest
-from wire import KEY, GeminiWire, gemini_error, gemini_reply
 
+from tests.models.wire import KEY, GeminiWire, gemini_error, gemini_reply
 from tiltmeter.errors import Incapable, MissingKey, ModelError, TransientError
-from tiltmeter.models.gemini import GeminiContent, gemini
+from tiltmeter.models.providers.gemini import GeminiContent, gemini
 from tiltmeter.records import ANSWER, ERROR, REFUSAL, Message, Reply, Request, Sampling
 
 SAMPLING = Sampling(seed=7, max_tokens=64)

@@ -8,12 +8,23 @@ from contextlib import suppress
 from typing import Any
 
 import pytest
-from studios import KEY, PNG, BflStudio, FalStudio, GeminiStudio, IdeogramStudio, OpenAIStudio, ReplicateStudio, Studio
 
+from tests.models.studios import (
+    KEY,
+    PNG,
+    BflStudio,
+    FalStudio,
+    GeminiStudio,
+    IdeogramStudio,
+    OpenAIStudio,
+    ReplicateStudio,
+    Studio,
+)
 from tiltmeter import registry
 from tiltmeter.errors import Incapable, MissingKey, ModelError, TransientError, Unanswered, UsageError
-from tiltmeter.models import Queued, fetching, queue
-from tiltmeter.models.connection import public
+from tiltmeter.models import Queued
+from tiltmeter.models.http import fetching, queue
+from tiltmeter.models.http.connection import public
 from tiltmeter.records import ANSWER, ERROR, REFUSAL, Message, Reply, Request, Sampling
 
 NAMES = {"openai": "gpt-image-2", "gemini": "gemini-3.1-flash-image", "bfl": "flux-2-pro", "replicate": "owner/name",
@@ -220,10 +231,10 @@ def test_what_is_no_picture_comes_through_for_the_engine_to_judge(fault: str) ->
 
 
 def test_a_picture_that_is_too_large(monkeypatch: pytest.MonkeyPatch) -> None:
-    from tiltmeter.models import connection
+    from tiltmeter.models.http import connection
 
     monkeypatch.setattr(connection, "MAX_REPLY", 2000)
-    monkeypatch.setattr("studios.PNG", bytes(3000))
+    monkeypatch.setattr("tests.models.studios.PNG", bytes(3000))
     reply = draw("openai", "picture")
     assert reply.outcome == ERROR and "too large" in reply.text
 

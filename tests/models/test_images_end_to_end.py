@@ -12,12 +12,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from studios import KEY, PNG, BflStudio, OpenAIStudio, ReplicateStudio, Studio
-from test_folder import GUARDS
-from tests.serving import serving
 
+from tests.models.studios import KEY, PNG, BflStudio, OpenAIStudio, ReplicateStudio, Studio
+from tests.models.test_folder import GUARDS
+from tests.serving import serving
 from tiltmeter.cli import main
-from tiltmeter.models import queue
+from tiltmeter.models.http import queue
 from tiltmeter.store import Store
 
 

@@ -23,7 +23,7 @@ import pytest
 from tiltmeter import registry
 from tiltmeter.cli import main
 from tiltmeter.errors import MissingExtra, UsageError
-from tiltmeter.models import litellm as module
+from tiltmeter.models.providers import litellm as module
 from tiltmeter.store import Store
 
 KEY = "sk-0123456789abcdef0123456789abcdef"

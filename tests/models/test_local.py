@@ -23,8 +23,8 @@ import pytest
 
 from tiltmeter import registry
 from tiltmeter.errors import Incapable, ModelError, UsageError
-from tiltmeter.models import weights
-from tiltmeter.models.local import ALIAS, BUILTIN_CONTEXT, SLOTS, LocalModel
+from tiltmeter.models.local import weights
+from tiltmeter.models.local.local import ALIAS, BUILTIN_CONTEXT, SLOTS, LocalModel
 from tiltmeter.records import Message, Reply, Request, Sampling
 
 SOURCE = Path(__file__).parents[2] / "src"
@@ -298,8 +298,8 @@ def test_without_the_extra() -> None:
 RUN = """
 import asyncio, sys
 from tiltmeter import registry
-from tiltmeter.engine import Engine, Models, wait_for
-from tiltmeter.limits import Limits
+from tiltmeter.stages.engine import Engine, Models, wait_for
+from tiltmeter.stages.limits import Limits
 from tiltmeter.records import Message, Output, Request, Sampling
 from tiltmeter.store import Store
 

@@ -18,13 +18,15 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from tiltmeter import checkup, registry
+from tiltmeter import registry
+from tiltmeter.api import doctor
 from tiltmeter.errors import Incapable, MissingExtra, ModelError, UsageError
-from tiltmeter.instruments import colour
-from tiltmeter.models import faces as sight
-from tiltmeter.models import measured, offline, weights
-from tiltmeter.models import objects as things
-from tiltmeter.models.weights import KNOWN
+from tiltmeter.instruments import measured
+from tiltmeter.instruments.images import colour
+from tiltmeter.models.local import faces as sight
+from tiltmeter.models.local import objects as things
+from tiltmeter.models.local import offline, weights
+from tiltmeter.models.local.weights import KNOWN
 from tiltmeter.records import Message, Reply, Request
 
 SODA = """
@@ -159,7 +161,7 @@ def test_without_the_extra_its_install_line_is_named(judge: str, monkeypatch: py
 
 
 def test_nothing_heavy_is_imported_before_it_is_needed() -> None:
-    code = ("import sys, tiltmeter.models.faces, tiltmeter.models.objects, tiltmeter.models.measured;"
+    code = ("import sys, tiltmeter.models.local.faces, tiltmeter.models.local.objects, tiltmeter.instruments.measured;"
             "print([name for name in ('numpy', 'onnxruntime', 'rapidocr', 'cv2', 'PIL', 'scipy') if name in sys.modules])")  # fmt: skip
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "[]"
@@ -205,7 +207,7 @@ def test_a_judge_does_not_start_with_a_wheel_of_another_hash(tmp_path: Path, mon
 def test_doctor_tells_what_is_missing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     pytest.importorskip("onnxruntime")
     monkeypatch.setenv(weights.CACHE, str(tmp_path))
-    found = {finding.name: finding for finding in checkup.look()}
+    found = {finding.name: finding for finding in doctor.look()}
     assert (
         found["faces"].ok is None
         and "YuNet and the classifier" in found["faces"].said

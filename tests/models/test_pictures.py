@@ -3,15 +3,15 @@
 import base64
 
 import pytest
-from tests.drawing import noise, opened, picture
-from wire import KEY, AnthropicWire, GeminiWire
 
+from tests.drawing import noise, opened, picture
+from tests.models.wire import KEY, AnthropicWire, GeminiWire
 from tiltmeter.errors import Incapable, ModelError
 from tiltmeter.models import PICTURE_TOKENS, Price
-from tiltmeter.models.anthropic import AnthropicMessages, anthropic
-from tiltmeter.models.gemini import GeminiContent, gemini
 from tiltmeter.models.http import believed
-from tiltmeter.models.openai import OpenAIChat
+from tiltmeter.models.providers.anthropic import AnthropicMessages, anthropic
+from tiltmeter.models.providers.gemini import GeminiContent, gemini
+from tiltmeter.models.providers.openai import OpenAIChat
 from tiltmeter.records import Message, Request, Sampling
 
 WEBP = picture("WEBP")

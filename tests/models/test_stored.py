@@ -8,13 +8,14 @@ from typing import Any
 
 import pytest
 
-from tiltmeter import engine, generating, planning, registry
-from tiltmeter.engine import Engine, Models
+from tiltmeter import registry
 from tiltmeter.errors import Incapable, ModelError, StoreError, TiltmeterError, Unanswered, UnknownName, UsageError
-from tiltmeter.limits import Limits, Tally
-from tiltmeter.models.stored import Answers, file, replay
-from tiltmeter.planning import Choices
+from tiltmeter.models.existing.stored import Answers, file, replay
 from tiltmeter.records import REFUSAL, Message, Reply, Request, Sampling
+from tiltmeter.stages import engine, generate, plan
+from tiltmeter.stages.engine import Engine, Models
+from tiltmeter.stages.limits import Limits, Tally
+from tiltmeter.stages.plan import Choices
 from tiltmeter.store import Store
 
 
@@ -46,7 +47,7 @@ def roles(store: Store, models: Sequence[str], **choices: Any) -> Tally:
 
     async def main() -> Tally:
         async with Models(registry.model) as made:
-            return await generating.generate(store, protocol, chosen, made, Limits())
+            return await generate.generate(store, protocol, chosen, made, Limits())
 
     return asyncio.run(main())
 
@@ -147,7 +148,7 @@ def test_gaps_stay_open_are_counted_and_can_be_filled(tmp_path: Path) -> None:
     """3 words × 2 orders × 2 samples = 12 trials, of which one prompt's second answer is missing at first."""
     protocol = registry.protocol("roles")
     prompts = [
-        protocol.words(cell) for cell in planning.cells(protocol, Choices(subjects=("x",), languages=("en",), limit=3))
+        protocol.words(cell) for cell in plan.cells(protocol, Choices(subjects=("x",), languages=("en",), limit=3))
     ]
     lines: list[object] = [{"prompt": prompt, "text": f"{number}"} for prompt in prompts for number in range(2)]
     path = write(tmp_path / "a.jsonl", *lines[:-1])

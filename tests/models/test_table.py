@@ -11,9 +11,9 @@ import pytest
 from tiltmeter import api, registry
 from tiltmeter.cli import main
 from tiltmeter.errors import BudgetError, UsageError
-from tiltmeter.limits import Budget
 from tiltmeter.models import FREE, Price, table
 from tiltmeter.records import Message, Request
+from tiltmeter.stages.limits import Budget
 
 NEW = '"openai:mine" = { price = { prompt = 1, completion = 2.5, date = 2026-11-01 } }\n'
 
@@ -197,7 +197,7 @@ def test_an_unknown_price_under_a_cap_is_refused_with_a_line_that_works(
 def test_what_the_table_knows_to_be_refused_is_not_tried(monkeypatch: pytest.MonkeyPatch) -> None:
     import asyncio
 
-    from wire import KEY, AnthropicWire
+    from tests.models.wire import KEY, AnthropicWire
 
     monkeypatch.setenv("ANTHROPIC_API_KEY", KEY)
 

@@ -14,8 +14,8 @@ from pathlib import Path
 import pytest
 
 from tiltmeter.errors import ModelError, UsageError
-from tiltmeter.models import weights
-from tiltmeter.models.weights import SMOLLM2, Weights, cached, fetch
+from tiltmeter.models.local import weights
+from tiltmeter.models.local.weights import SMOLLM2, Weights, cached, fetch
 
 SOURCE = Path(__file__).parents[2] / "src"
 NAME = "tiny.gguf"
@@ -132,7 +132,7 @@ def bare(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def elsewhere(python: Path, code: str, **environment: str) -> subprocess.CompletedProcess[str]:
     """Runs code in another process, which knows tiltmeter's source alone."""
-    code = f"from tiltmeter.models.weights import *\nfrom tiltmeter.errors import *\n{code}"
+    code = f"from tiltmeter.models.local.weights import *\nfrom tiltmeter.errors import *\n{code}"
     return subprocess.run([python, "-c", code], capture_output=True, text=True, timeout=60,
                           env=os.environ | {"PYTHONPATH": str(SOURCE)} | environment)  # fmt: skip
 
@@ -213,7 +213,7 @@ def test_what_a_killed_attempt_left_goes_after_a_day(tiny: Weights, folder: Path
 
 
 def test_two_at_once(tiny: Weights, folder: Path) -> None:
-    code = f"from tiltmeter.models.weights import *\nprint(fetch({tiny!r}))"
+    code = f"from tiltmeter.models.local.weights import *\nprint(fetch({tiny!r}))"
     environment = os.environ | {"PYTHONPATH": str(SOURCE)}
     both = [subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE, text=True, env=environment)
             for _ in range(2)]  # fmt: skip

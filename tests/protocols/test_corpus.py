@@ -14,10 +14,10 @@ from sklearn.feature_extraction.text import TfidfVectorizer
 from spellchecker import SpellChecker
 
 from tiltmeter import registry
-from tiltmeter.corpus import check as checker
-from tiltmeter.corpus.check import Text, check, main, near_copies, read
-from tiltmeter.corpus.neopronouns import agreeing, agreement, neopronoun_version
 from tiltmeter.instruments.rewrites.neopronouns import pronoun_sets
+from tiltmeter.protocols.protext import check as checker
+from tiltmeter.protocols.protext.check import Text, check, main, near_copies, read
+from tiltmeter.protocols.protext.neopronoun_texts import agreeing, agreement, neopronoun_version
 
 CORPUS = Path(registry.__file__).parent / "protocols" / "protext" / "texts.jsonl"
 

@@ -12,18 +12,18 @@ import pytest
 
 from tiltmeter import registry
 from tiltmeter.analyse import estimates
-from tiltmeter.engine import Models
-from tiltmeter.generating import generate
-from tiltmeter.labelling import annotate
-from tiltmeter.limits import Limits
 from tiltmeter.models import FREE, Model
-from tiltmeter.planning import Choices, count, trials
 from tiltmeter.records import Estimate, Reply, Request
+from tiltmeter.stages.engine import Models
+from tiltmeter.stages.generate import generate
+from tiltmeter.stages.label import annotate
+from tiltmeter.stages.limits import Limits
+from tiltmeter.stages.plan import Choices, count, trials
 from tiltmeter.stats import rates
 from tiltmeter.store import Store
 
 DIALOGUES = registry.protocol("dialogues")
-BANK = tomllib.loads((Path(__file__).parents[2] / "src/tiltmeter/models/planted_dialogues.toml").read_text("utf-8"))
+BANK = tomllib.loads((Path(__file__).parents[2] / "src/tiltmeter/planted/dialogues.toml").read_text("utf-8"))
 # Appendix F of the paper as printed; its Korean row is a placeholder.
 PRINTED = {
     "zh": "写两行女人和女人的对话",

@@ -17,15 +17,16 @@ from typing import Any
 import polars as pl
 import pytest
 from click.testing import CliRunner
-from tests.serving import planted_server
 
 import tiltmeter
-from tiltmeter import api, planning, registry
+from tests.serving import planted_server
+from tiltmeter import api, registry
 from tiltmeter.cli import group
 from tiltmeter.errors import ProtocolError, RunMismatch, UnknownName, UsageError
 from tiltmeter.protocols.gramvis.counts import COLUMNS
 from tiltmeter.records import Estimate
 from tiltmeter.report import content
+from tiltmeter.stages import plan
 from tiltmeter.store import Store
 
 HOME = Path(registry.__file__).parent / "protocols" / "gramvis"
@@ -217,10 +218,8 @@ def tokens(text: str) -> list[str]:
 class TestTheDesign:
     def test_as_many_pictures_as_in_the_paper(self) -> None:
         """Section 4.2: 40 × 5 × 3 × 4 × 4 × 3 = 28,800; 800 prompts in the gendered languages."""
-        assert planning.count(PROTOCOL, planning.Choices(("a", "b", "c"))) == {
-            name: {"sampled": 9600} for name in "abc"
-        }
-        assert planning.tally(PROTOCOL, planning.Choices(("a",))) == {"gendered": 800, "en": 800, "zh": 800}
+        assert plan.count(PROTOCOL, plan.Choices(("a", "b", "c"))) == {name: {"sampled": 9600} for name in "abc"}
+        assert plan.tally(PROTOCOL, plan.Choices(("a",))) == {"gendered": 800, "en": 800, "zh": 800}
 
     def test_plan_says_it(self) -> None:
         said = CliRunner().invoke(
@@ -230,17 +229,17 @@ class TestTheDesign:
         assert "--where controls=shared: 23,712 trials, 5,088 fewer" in said.output  # 3 × 4 × 2 × (800 − 147 × 4)
 
     def test_shared_controls_are_asked_once_a_concept(self) -> None:
-        shared = planning.Choices(("a",), where={"controls": ("shared",)})
-        assert planning.tally(PROTOCOL, shared) == {"gendered": 800, "en": 588, "zh": 588}
-        english = [PROTOCOL.words(cell) for cell in planning.cells(PROTOCOL, shared) if cell["side"] == "en"]
+        shared = plan.Choices(("a",), where={"controls": ("shared",)})
+        assert plan.tally(PROTOCOL, shared) == {"gendered": 800, "en": 588, "zh": 588}
+        english = [PROTOCOL.words(cell) for cell in plan.cells(PROTOCOL, shared) if cell["side"] == "en"]
         assert len(set(english)) == len(english)
 
     def test_shared_controls_of_a_part_are_those_of_its_words(self) -> None:
         """Two guards in German (Wache, Wehr); French has two more, which are not asked here."""
         where = {"controls": ("shared",), "word": ("de:wache", "de:wehr", "fr:garde")}
-        found = planning.tally(PROTOCOL, planning.Choices(("a",), ("de",), where=where))
+        found = plan.tally(PROTOCOL, plan.Choices(("a",), ("de",), where=where))
         assert found == {"gendered": 8, "en": 4, "zh": 4}
-        limited = planning.cells(PROTOCOL, planning.Choices(("a",), ("de",), limit=3, where={"controls": ("shared",)}))
+        limited = plan.cells(PROTOCOL, plan.Choices(("a",), ("de",), limit=3, where={"controls": ("shared",)}))
         own = {cell["word"] for cell in limited if cell["side"] == "gendered"}
         assert len(own) == 3 and all(own & set(cell["word"].split("|")) for cell in limited)
 
@@ -249,7 +248,7 @@ class TestTheDesign:
         ({"case": ("no",)}, 144), ({"word": ("de:wache", "it:idolo")}, 2),
     ])  # fmt: skip
     def test_marked_words_can_be_left_out(self, where: Mapping[str, tuple[str, ...]], items: int) -> None:
-        cells = planning.cells(PROTOCOL, planning.Choices(("a",), where=where))
+        cells = plan.cells(PROTOCOL, plan.Choices(("a",), where=where))
         assert len({cell["word"] for cell in cells}) == items and len(cells) == 12 * items
 
 

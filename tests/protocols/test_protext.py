@@ -17,20 +17,21 @@ import pytest
 from scipy.stats import permutation_test
 from sklearn.metrics import confusion_matrix, precision_recall_fscore_support
 
-from tiltmeter import api, planning, registry
+from tiltmeter import api, registry
 from tiltmeter.cli import main
-from tiltmeter.corpus import own as corpus
 from tiltmeter.errors import ProtocolError, UnknownName, UsageError
 from tiltmeter.instruments.rewrites import labels, policy, verdicts
 from tiltmeter.instruments.rewrites.gold import Quality, against, confusion, quality, read, summary
 from tiltmeter.instruments.rewrites.judge import RewriteJudge, identified, question
 from tiltmeter.instruments.rewrites.outcomes import first_variant, shape
-from tiltmeter.models.planted_rewriter import PlantedRewriter, parse, planted_rewriter, report
+from tiltmeter.planted.rewriter import PlantedRewriter, parse, planted_rewriter, report
 from tiltmeter.protocol import InstrumentSpec
+from tiltmeter.protocol.tables import Row
+from tiltmeter.protocols.protext import own as corpus
 from tiltmeter.records import Answered, Message, Output, Reply, Request, Sampling, Trial
+from tiltmeter.stages import plan
 from tiltmeter.stats.confusion import confusion as errors
 from tiltmeter.stats.correction import rogan_gladen
-from tiltmeter.tables import Row
 
 A, G, M = policy.VERDICTS
 PAPER = Path(__file__).parents[1] / "instruments" / "pronoun_paper_examples.csv"
@@ -90,13 +91,13 @@ def test_unknown_words_are_refused() -> None:
 
 def test_default_plan_is_the_papers() -> None:
     protocol = registry.protocol("protext")
-    assert planning.count(protocol, planning.Choices(("x",))) == {"x": {"sampled": 1280}}
-    assert planning.count(protocol, planning.Choices(("x",), where={"prompt": ("*",)})) == {"x": {"sampled": 640 * 12}}
-    assert planning.count(protocol, planning.Choices(("x",), where={"prompt": ("summary",), "pronoun": ("none",)})) == {
+    assert plan.count(protocol, plan.Choices(("x",))) == {"x": {"sampled": 1280}}
+    assert plan.count(protocol, plan.Choices(("x",), where={"prompt": ("*",)})) == {"x": {"sampled": 640 * 12}}
+    assert plan.count(protocol, plan.Choices(("x",), where={"prompt": ("summary",), "pronoun": ("none",)})) == {
         "x": {"sampled": 185}
     }
     with pytest.raises(UnknownName, match="summary"):
-        planning.count(protocol, planning.Choices(("x",), where={"prompt": ("sumary",)}))
+        plan.count(protocol, plan.Choices(("x",), where={"prompt": ("sumary",)}))
 
 
 def cell(
@@ -376,8 +377,8 @@ def test_a_prompt_of_ones_own_on_the_shipped_texts(tmp_path: Path, capsys: pytes
     assert corpus.main(["--out", str(tmp_path / "own"), "--prompt", asked]) == 0
     assert capsys.readouterr().out.startswith("texts: 640 (")
     own, shipped = registry.protocol(str(tmp_path / "own" / "protocol.toml")), registry.protocol("protext")
-    choices = planning.Choices(("m",))
-    trials = list(planning.trials(own, choices))
+    choices = plan.Choices(("m",))
+    trials = list(plan.trials(own, choices))
     assert len(trials) == 640 and all(trial.prompt.startswith(f"{asked}\n\n") for trial in trials)
     assert {trial.factors["prompt"] for trial in trials} == {"own"}
     for mine, theirs in zip(own.measures, shipped.measures, strict=True):  # counted by every measure that has P1
@@ -532,7 +533,7 @@ def test_stereotype_contrasts_have_a_test(tmp_path: Path) -> None:
 
 
 def _uniform(seed: int, item: str) -> list[float]:
-    from tiltmeter.models.tilt import uniforms
+    from tiltmeter.planted.tilt import uniforms
 
     return uniforms("replicate", seed, item)
 

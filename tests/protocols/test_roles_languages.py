@@ -6,8 +6,9 @@ from collections import Counter
 
 import pytest
 
-from tiltmeter import planning, registry
-from tiltmeter.instruments.choice import parse
+from tiltmeter import registry
+from tiltmeter.instruments.choice.choice import parse
+from tiltmeter.stages import plan
 
 PROTOCOL = registry.protocol("roles")
 FORMS = PROTOCOL.instruments[0].settings["forms"]
@@ -17,7 +18,7 @@ CELLS = {code: [cell for cell in PROTOCOL.cells if cell["language"] == code] for
 @pytest.mark.parametrize(("code", "words", "lexemes"), [("en", 98, 96), ("zh", 96, 95), ("ja", 87, 86)])
 def test_ten_prompts_a_word_and_order(code: str, words: int, lexemes: int) -> None:
     """Appendix D.1 as recounted in PROTOCOLS.md 2: 980, 960 and 870 prompts an option order, and not 1,080."""
-    counted = planning.count(PROTOCOL, planning.Choices(("m",), (code,)))
+    counted = plan.count(PROTOCOL, plan.Choices(("m",), (code,)))
     assert counted == {"m": {"sampled": 2 * 10 * words}}
     assert Counter(cell["order"] for cell in CELLS[code]) == {"he_first": words, "she_first": words}
     assert len({cell["lexeme"] for cell in CELLS[code]}) == lexemes
@@ -74,12 +75,10 @@ def test_english_is_as_before() -> None:
 
 @pytest.mark.parametrize(("code", "begun"), [("en", "The answer is '"), ("zh", "答案是“"), ("ja", "答えは「")])
 def test_begun_answers_are_in_the_language(code: str, begun: str) -> None:
-    trials = list(
-        planning.trials(PROTOCOL, planning.Choices(("m",), (code,), modes=("exact", "sampled"), limit=2, samples=1))
-    )
+    trials = list(plan.trials(PROTOCOL, plan.Choices(("m",), (code,), modes=("exact", "sampled"), limit=2, samples=1)))
     assert {trial.begin for trial in trials if trial.mode == "exact"} == {begun}
     assert {trial.begin for trial in trials if trial.mode == "sampled"} == {""}
-    own = planning.trials(PROTOCOL, planning.Choices(("m",), (code,), modes=("exact",), limit=1, begin="{word}: "))
+    own = plan.trials(PROTOCOL, plan.Choices(("m",), (code,), modes=("exact",), limit=1, begin="{word}: "))
     assert {trial.begin for trial in own} == {"{word}: "}  # what a person types is not a template
 
 

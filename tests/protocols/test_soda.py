@@ -11,12 +11,13 @@ from itertools import combinations
 import pytest
 from click.testing import CliRunner
 
-from tiltmeter import api, cli, planning, registry
+from tiltmeter import api, cli, registry
 from tiltmeter.analyse import attributes, published
 from tiltmeter.analyse import concentration as concentrated
-from tiltmeter.analyse.wholes import Cell, Whole, Wholes, cells
+from tiltmeter.analyse.outputs import Cell, Whole, Wholes, cells
 from tiltmeter.errors import UnknownName
 from tiltmeter.records import Estimate
+from tiltmeter.stages import plan
 
 PROTOCOL = registry.protocol("soda")
 MEASURES = {measure.name: measure for measure in PROTOCOL.measures}
@@ -30,13 +31,13 @@ class TestTheDesign:
     """Paper 003, Table 1 and the experimental setup."""
 
     def test_900_images_a_subject_and_2700_for_three(self) -> None:
-        found = planning.count(PROTOCOL, planning.Choices(("a", "b", "c")))
+        found = plan.count(PROTOCOL, plan.Choices(("a", "b", "c")))
         assert {subject: modes["images"] for subject, modes in found.items()} == {"a": 900, "b": 900, "c": 900}
 
     def test_two_more_of_each_prompt_for_discovery_alone(self) -> None:
-        choices = planning.Choices(("a",))
-        assert planning.count(PROTOCOL, choices)["a"]["discovery"] == 5 * 9 * 2
-        trials = list(planning.trials(PROTOCOL, choices))
+        choices = plan.Choices(("a",))
+        assert plan.count(PROTOCOL, choices)["a"]["discovery"] == 5 * 9 * 2
+        trials = list(plan.trials(PROTOCOL, choices))
         drawn = {
             mode: {(t.prompt, t.sampling.seed) for t in trials if t.mode == mode} for mode in ("images", "discovery")
         }
@@ -44,11 +45,11 @@ class TestTheDesign:
         assert not drawn["images"] & drawn["discovery"]  # a model that heeds the seed draws other images
 
     def test_the_samples_of_discovery_are_its_own(self) -> None:
-        found = planning.count(PROTOCOL, planning.Choices(("a",), samples=5))["a"]
+        found = plan.count(PROTOCOL, plan.Choices(("a",), samples=5))["a"]
         assert found == {"images": 225, "discovery": 90}
 
     def test_prompts(self) -> None:
-        cells = planning.cells(PROTOCOL, planning.Choices(("a",)))
+        cells = plan.cells(PROTOCOL, plan.Choices(("a",)))
         prompts = {(c["object"], c["group"]): PROTOCOL.words(c) for c in cells}
         assert prompts["car", "base"] == "car, one product only, no people"
         assert prompts["car", "women"] == "car for women, one product only, no people"
@@ -60,7 +61,7 @@ class TestTheDesign:
 
     def test_the_later_objects_and_latinx_on_request(self) -> None:
         where = {"object": ("*",), "group": ("*",)}
-        cells = planning.cells(PROTOCOL, planning.Choices(("a",), where=where))
+        cells = plan.cells(PROTOCOL, plan.Choices(("a",), where=where))
         assert len(cells) == 8 * 10 and {"sofa", "clock", "toaster"} <= {c["object"] for c in cells}
         assert "Latinx" in {c["group"] for c in cells}
 
@@ -69,7 +70,7 @@ class TestTheDesign:
     )
     def test_intersections(self, dimension: str, number: int) -> None:
         where = {"dimension": ("base", dimension), "object": ("car",)}
-        cells = planning.cells(PROTOCOL, planning.Choices(("a",), where=where))
+        cells = plan.cells(PROTOCOL, plan.Choices(("a",), where=where))
         assert len(cells) == 1 + number
         prompts = {PROTOCOL.words(c) for c in cells}
         shown = {"gender×age": "car for elderly men", "gender×ethnicity": "car for Black women",
@@ -78,11 +79,11 @@ class TestTheDesign:
 
     @pytest.mark.parametrize("said", ["gender×age", "age×gender", "genderxage", "gender x age"])
     def test_an_intersection_beside_the_rest(self, said: str) -> None:
-        assert planning.count(PROTOCOL, planning.Choices(("a",), cross=(said,)))["a"]["images"] == 900 + 5 * 6 * 20
+        assert plan.count(PROTOCOL, plan.Choices(("a",), cross=(said,)))["a"]["images"] == 900 + 5 * 6 * 20
 
     def test_an_intersection_that_is_none(self) -> None:
         with pytest.raises(UnknownName, match="intersection of soda 'gender×shoe'"):
-            planning.check(PROTOCOL, planning.Choices(("a",), cross=("gender×shoe",)))
+            plan.check(PROTOCOL, plan.Choices(("a",), cross=("gender×shoe",)))
 
     def test_what_plan_says(self) -> None:
         found = api.plan("soda", ["planted:protocol=soda", "planted:protocol=soda,seed=2", "planted:protocol=soda,seed=3"],

@@ -16,9 +16,9 @@ from tiltmeter import api
 from tiltmeter.cli import main
 from tiltmeter.errors import UsageError
 from tiltmeter.records import Estimate
-from tiltmeter.report import reading
+from tiltmeter.report import estimates
 from tiltmeter.report.figures import draw, figures
-from tiltmeter.report.parts import Stacked
+from tiltmeter.report.model import Stacked
 
 HEADER = ("subject", "object", "dimension", "group", "image", "attribute", "value")
 Row = tuple[str, ...]
@@ -180,7 +180,7 @@ def test_distributions_are_drawn_base_against_cue(tmp_path: Path) -> None:
     """One figure an object and attribute, a bar a prompt: the shares are those of the file."""
     rows = images(SIZES)
     run = api.import_("soda", write(tmp_path / "l.csv", rows), tmp_path / "run")
-    audit = reading.audit(run.protocol, run.analyse(), {})
+    audit = estimates.audit(run.protocol, run.analyse(), {})
     drawn = {figure.title: figure for figure in figures(audit, "default") if isinstance(figure, Stacked)}
     assert {"Every label of car, color", "Every label of car, shape", "Every label of car, light"} <= set(drawn)
     figure = drawn["Every label of car, color"]
@@ -198,6 +198,6 @@ def test_a_bar_of_red_things_is_red(tmp_path: Path) -> None:
     for odd, wanted in ((["black"], True), (["zorp"], False)):
         rows = [("m", "car", "", "", f"{n}.png", "product_color", value) for n, value in enumerate(values + odd)]
         run = api.import_("soda", write(tmp_path / "l.csv", rows), tmp_path / odd[0])
-        found = figures(reading.audit(run.protocol, run.analyse(), {}), "default")
+        found = figures(estimates.audit(run.protocol, run.analyse(), {}), "default")
         (svg,) = [draw(figure) for figure in found if figure.title == "Every label of car, product_color"]
         assert all((f'fill="{rgb}"' in svg) == wanted for rgb in ("#e50000", "#ffffff", "#000000"))

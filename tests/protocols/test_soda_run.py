@@ -6,9 +6,9 @@ import tomllib
 from pathlib import Path
 
 import pytest
-from tests.serving import planted_server
 
 import tiltmeter
+from tests.serving import planted_server
 from tiltmeter import api
 from tiltmeter.cli import main
 from tiltmeter.errors import UsageError

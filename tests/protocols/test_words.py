@@ -10,8 +10,9 @@ from pathlib import Path
 import pytest
 
 import tiltmeter
-from tiltmeter import planning, registry
+from tiltmeter import registry
 from tiltmeter.records import Estimate
+from tiltmeter.stages import plan
 
 PROTOCOL = registry.protocol("words")
 ROWS = PROTOCOL.instruments[0].settings["words"]
@@ -97,8 +98,7 @@ class TestOccupations:
     def test_the_misprint_is_asked_on_request(self) -> None:
         choices = {"default": {}, "printed": {"spelling": ("printed",)}}
         asked = {
-            name: planning.cells(PROTOCOL, planning.Choices(("m",), ("en",), where=where))
-            for name, where in choices.items()
+            name: plan.cells(PROTOCOL, plan.Choices(("m",), ("en",), where=where)) for name, where in choices.items()
         }
         called = {
             name: {cell["called"] for cell in cells if cell["occupation"] == "lawyer"} for name, cells in asked.items()
@@ -109,12 +109,12 @@ class TestOccupations:
 
 class TestTheDesign:
     def test_360_prompts_a_language(self) -> None:
-        assert planning.count(PROTOCOL, planning.Choices(("m",))) == {"m": {"sampled": 2160}}
+        assert plan.count(PROTOCOL, plan.Choices(("m",))) == {"m": {"sampled": 2160}}
         for code in LANGUAGES:
-            assert planning.count(PROTOCOL, planning.Choices(("m",), (code,))) == {"m": {"sampled": 360}}
+            assert plan.count(PROTOCOL, plan.Choices(("m",), (code,))) == {"m": {"sampled": 360}}
 
     def test_names_and_ages_are_crossed_with_occupations_within_a_gender(self) -> None:
-        cells = planning.cells(PROTOCOL, planning.Choices(("m",)))
+        cells = plan.cells(PROTOCOL, plan.Choices(("m",)))
         names = {(c["language"], c["gender"], c["name"]) for c in cells}
         assert Counter(key[:2] for key in names) == {(c, g): 3 for c in LANGUAGES for g in ("female", "male")}
         assert {c["age"] for c in cells} == {"20", "40", "60"}
@@ -169,7 +169,7 @@ def test_a_run_with_known_answers(tmp_path: Path) -> None:
     men = "1. Kind\n2. Wise\n3. Witty\n4. Skilled\n5. Talented"
     lines = []
     for number, cell in enumerate(
-        sorted(planning.cells(PROTOCOL, planning.Choices(("m",), ("en",))), key=lambda c: tuple(c.values()))
+        sorted(plan.cells(PROTOCOL, plan.Choices(("m",), ("en",))), key=lambda c: tuple(c.values()))
     ):
         answer = {"text": women if cell["gender"] == "female" else men}
         if cell["gender"] == "female" and number % 6 == 0:

@@ -11,11 +11,11 @@ from pathlib import Path
 import pytest
 
 from tiltmeter import analyse, registry
-from tiltmeter.planning import Choices, request, trials
 from tiltmeter.protocol import Protocol
 from tiltmeter.records import Estimate, Label, Output, Reply, Token, Trial
 from tiltmeter.report import content
-from tiltmeter.report.parts import Content
+from tiltmeter.report.model import Content
+from tiltmeter.stages.plan import Choices, request, trials
 from tiltmeter.store import Store
 
 OWN = "choice/1@0f0f0f0f"

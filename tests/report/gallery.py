@@ -8,11 +8,12 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from tiltmeter.loading import load
+from tiltmeter.protocol.load import load
 from tiltmeter.records import Estimate
-from tiltmeter.report import html, reading
+from tiltmeter.report import estimates as reading
+from tiltmeter.report import html
 from tiltmeter.report.figures import draw, figures
-from tiltmeter.report.parts import Figure
+from tiltmeter.report.model import Figure
 
 PROTOCOL = load(Path(__file__).with_name("gallery.toml"))
 VERSUS = {"side": "gendered − en"}

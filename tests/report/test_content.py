@@ -8,13 +8,15 @@ from pathlib import Path
 
 import pytest
 
-from conftest import HOSTILE, LEANING
-from tiltmeter import analyse, injection
-from tiltmeter.planning import Choices
+from tests.report.conftest import HOSTILE, LEANING
+from tiltmeter import analyse
 from tiltmeter.protocol import Protocol
 from tiltmeter.records import Estimate
-from tiltmeter.report import content, examples, findings, numerals, reading, subjects, tables
-from tiltmeter.report.parts import Content
+from tiltmeter.report import content, examples, findings, numerals, subjects, tables
+from tiltmeter.report import estimates as reading
+from tiltmeter.report.model import Content
+from tiltmeter.stages import injection_count
+from tiltmeter.stages.plan import Choices
 from tiltmeter.store import Store
 
 
@@ -253,7 +255,7 @@ def test_attempts_to_instruct_a_judge_are_said_in_the_limits(roles: Protocol, tm
             "sorts": {"new_task": 2},
             "examples": [],
         }
-        store.keep(injection.KIND, injection.NAME, json.dumps(found))
+        store.keep(injection_count.KIND, injection_count.NAME, json.dumps(found))
         *others, line = content.build(store, roles, []).limits
     assert tuple(others) == roles.limits
     assert line == (

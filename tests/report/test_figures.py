@@ -13,17 +13,18 @@ from dataclasses import replace
 from pathlib import Path
 from xml.etree import ElementTree as ET
 
-import gallery
 import pytest
 
+from tests.report import gallery
 from tiltmeter import registry
 from tiltmeter.errors import ProtocolError
-from tiltmeter.loading import load
 from tiltmeter.protocol import FIGURES, Protocol
+from tiltmeter.protocol.load import load
 from tiltmeter.records import Estimate
-from tiltmeter.report import figures, html, reading
+from tiltmeter.report import estimates as reading
+from tiltmeter.report import figures, html
 from tiltmeter.report.figures import forest, stacked, strata, svg
-from tiltmeter.report.parts import Content, Figure, Heat, Plot, Stacked, alone
+from tiltmeter.report.model import Content, Figure, Heat, Plot, Stacked, alone
 
 Row = tuple[float, float | None, float | None]  # value, low, high
 NAME = "{http://www.w3.org/2000/svg}"

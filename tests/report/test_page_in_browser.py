@@ -5,13 +5,13 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-import gallery
 import pytest
 from PIL import Image
-from tests.browser import Visit, chromium, drive
 
+from tests.browser import Visit, chromium, drive
+from tests.report import gallery
 from tiltmeter.report import html
-from tiltmeter.report.parts import Content, Section, alone
+from tiltmeter.report.model import Content, Section, alone
 
 pytestmark = [
     pytest.mark.browser,

@@ -16,12 +16,12 @@ from pathlib import Path
 import pytest
 from rich.console import Console
 
-from conftest import HOSTILE
+from tests.report.conftest import HOSTILE
 from tiltmeter.errors import StoreError
-from tiltmeter.loading import load
+from tiltmeter.protocol.load import load
 from tiltmeter.records import Estimate
 from tiltmeter.report import content, data, html, markdown, terminal
-from tiltmeter.report.parts import Column, Content, Table, alone
+from tiltmeter.report.model import Column, Content, Table, alone
 from tiltmeter.store import Store
 
 VOID = {"meta", "link", "br", "img", "hr", "input"}

@@ -5,8 +5,8 @@ import math
 import numpy as np
 import pytest
 from statsmodels.stats.weightstats import DescrStatsW
-from tests.stats.test_calibration import benchmark
 
+from tests.stats.test_calibration import benchmark
 from tiltmeter.stats import equivalence
 from tiltmeter.stats.results import Interval
 

@@ -4,8 +4,8 @@ import math
 
 import numpy as np
 import pytest
-from tests.stats.test_calibration import benchmark
 
+from tests.stats.test_calibration import benchmark
 from tiltmeter.stats import means, rates
 
 

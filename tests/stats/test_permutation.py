@@ -11,13 +11,7 @@ from scipy.spatial.distance import jensenshannon
 from scipy.stats import multivariate_hypergeom
 
 from tiltmeter.stats import divergence, shuffling
-from tiltmeter.stats.permutation import (
-    Permuted,
-    base_against_group,
-    concentration_difference,
-    each_value,
-    pairs_within,
-)
+from tiltmeter.stats.permutation import Permuted, base_against_group, concentration_difference, each_value, pairs_within
 from tiltmeter.stats.shuffling import Shuffles
 
 

@@ -15,20 +15,20 @@ from typing import Any
 
 import polars as pl
 
-from .. import registry, signature
+from .. import registry
 from ..errors import UnknownName
 from ..gold import HUMAN
-from ..models import measured
+from ..instruments import measured
 from ..protocol import EVERY, MeasureSpec, Protocol, Variant
 from ..records import Estimate
 from ..stats import multiplicity
 from ..stats.results import joined
 from ..store import Store
-from . import corrected, numbers, paired, pooling, references
+from . import corrected, numbers, paired, pooling, references, signature
 from .counting import counted, with_derived
 from .groups import Table
 from .kinds import KINDS, outcome_rates
-from .wholes import wholes
+from .outputs import wholes
 
 STRATA = ("subject", "annotator", "mode", "language")
 TOGETHER = " + "  # between the subjects over which a measure pools

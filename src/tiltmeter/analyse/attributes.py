@@ -17,7 +17,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from ..instruments import taxonomy
+from ..instruments.images import taxonomy
 from ..protocol import MeasureSpec, Variant
 from ..records import Estimate
 from ..stats import divergence, permutation
@@ -26,8 +26,8 @@ from ..stats.permutation import Permuted
 from ..stats.results import joined
 from .concentration import concentration, dominant, shift
 from .groups import Table
+from .outputs import DRAWS, Cell, Values, cells, codes, counts, notes, number, shuffled, spoken, valued
 from .published import CODE, PUBLISHED, bits_by_code, clipped_by_code, distances
-from .wholes import DRAWS, Cell, Values, cells, codes, counts, notes, number, shuffled, spoken, valued
 
 Score = Callable[[Cell, MeasureSpec, Variant], Iterator[Estimate]]
 ByCode = Callable[[Estimate, Cell, Sequence[Sequence[Values]]], Iterator[Estimate]]

@@ -5,12 +5,11 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 
-from ..design import FEW_OUTPUTS
 from ..gold import HUMAN
-from ..instruments.taxonomy import NOT_APPLICABLE
-from ..protocol import EVERY, Protocol
+from ..instruments.images.taxonomy import NOT_APPLICABLE
+from ..protocol import EVERY, FEW_OUTPUTS, Protocol
 from ..store import Store
-from .wholes import Whole, valued, wholes
+from .outputs import Whole, valued, wholes
 
 SHOWN = 5  # places that a warning names
 

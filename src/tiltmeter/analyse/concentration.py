@@ -11,8 +11,8 @@ import numpy as np
 from ..protocol import MeasureSpec, Variant
 from ..records import Estimate
 from ..stats import divergence, permutation
+from .outputs import DRAWS, Cell, Values, codes, counts, notes, number, shuffled, spoken, valued
 from .published import CODE, PUBLISHED, read
-from .wholes import DRAWS, Cell, Values, codes, counts, notes, number, shuffled, spoken, valued
 
 LEAST_SCORE = 0.05  # concentration scores below it are left out of the released code's mean
 

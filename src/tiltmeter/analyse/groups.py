@@ -11,10 +11,10 @@ import polars as pl
 from numpy.typing import NDArray
 
 from ..protocol import MeasureSpec, Protocol, Variant
+from ..protocol.tables import SEVERAL
 from ..records import OUTCOMES
 from ..stats.shuffling import Shuffles
-from ..tables import SEVERAL
-from .wholes import DRAWS, Wholes, shuffled
+from .outputs import DRAWS, Wholes, shuffled
 
 Floats = NDArray[np.float64]
 Key = tuple[Any, ...]  # the levels that a group has

@@ -15,8 +15,7 @@ from itertools import combinations
 import numpy as np
 import polars as pl
 
-from ..design import few_items
-from ..protocol import MeasureSpec
+from ..protocol import MeasureSpec, few_items
 from ..records import OUTCOMES, Estimate
 from ..stats import association, divergence, permutation, power, rates, resampling
 from ..stats.permutation import Permuted

@@ -17,10 +17,10 @@ import numpy as np
 import polars as pl
 
 from ..protocol import MeasureSpec
+from ..protocol.tables import SEVERAL
 from ..records import Estimate
 from ..stats import association, power, rates
 from ..stats.results import Interval, Test, joined
-from ..tables import SEVERAL
 from .groups import Cut, Floats, Group, Key, Table, together
 from .kinds import Kind, _number, _row, sign_flip_of
 from .pooling import SHARED

@@ -11,7 +11,7 @@ from collections.abc import Mapping
 import polars as pl
 
 from ..protocol import Protocol
-from ..tables import SEVERAL
+from ..protocol.tables import SEVERAL
 
 SHARED = "shared"  # a column: the items that were asked together, "" where an item was asked by itself
 

@@ -9,11 +9,11 @@ from itertools import combinations
 
 import numpy as np
 
-from ..instruments import taxonomy
+from ..instruments.images import taxonomy
 from ..records import Estimate
 from ..stats import divergence, permutation
 from ..stats.permutation import Permuted
-from .wholes import PUBLISHED_DRAWS, Cell, Values, codes, counts, notes, number, shuffled, spoken
+from .outputs import PUBLISHED_DRAWS, Cell, Values, codes, counts, notes, number, shuffled, spoken
 
 PUBLISHED, CODE = "published", "published-code"
 

@@ -12,10 +12,10 @@ from dataclasses import replace
 import numpy as np
 
 from ..protocol import MeasureSpec
+from ..protocol.tables import SEVERAL
 from ..records import Estimate
 from ..stats import means, rates
 from ..stats.results import Interval, joined
-from ..tables import SEVERAL
 from .groups import Floats, Group, Table
 from .kinds import Kind, _from_null, _one_item, _row, _tested, _with
 

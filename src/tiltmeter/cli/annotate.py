@@ -42,7 +42,7 @@ def command(run: str, annotator: str, number: int | None, attribute: str, seed: 
             "--sample and --seed are of no use here: what people said is what there is to decide or review."
         )
     try:
-        from ..web import annotating
+        from ..explore import annotating
     except ModuleNotFoundError as error:
         if (error.name or "").partition(".")[0] not in ("starlette", "uvicorn"):
             raise
@@ -61,7 +61,7 @@ def command(run: str, annotator: str, number: int | None, attribute: str, seed: 
 def _progress(run: str) -> None:
     from ..api import Run
     from ..gold import people, review
-    from ..report.visible import visible
+    from ..report.sanitize import visible
     from ..store import Store
 
     declared = Run(run).protocol

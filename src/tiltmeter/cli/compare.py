@@ -20,7 +20,7 @@ def command(run: tuple[str, ...], margin: float, everything: bool, as_json: bool
     from rich.console import Console
 
     from .. import api
-    from ..report import cards, terminal
+    from ..report import judges, terminal
 
     found = api.compare(*run, margin=margin)
     for warning in found.warnings:
@@ -30,7 +30,7 @@ def command(run: tuple[str, ...], margin: float, everything: bool, as_json: bool
         click.echo(json.dumps({"schema": 1, "margin": margin, "comparisons": rows, "not_compared": list(found.left_out)},
                               ensure_ascii=False, allow_nan=False))  # fmt: skip
         return 0
-    terminal.print_one(cards.comparison(found, everything), Console())
+    terminal.print_one(judges.comparison(found, everything), Console())
     notes = (row.estimate.note for row in found.rows if row.estimate.value is None)
     for line in (*(f"not compared: {line}" for line in found.left_out), *dict.fromkeys(filter(None, notes))):
         click.echo(line, err=True)

@@ -21,9 +21,10 @@ MARKS = {True: "ok     ", False: "WRONG  ", None: "–      "}
 @as_json
 def command(models: tuple[str, ...], call: bool, as_json: bool, **options: Any) -> int:
     """What is installed, reachable and missing, and what to type. Exit code 1 where something asked for is missing."""
-    from .. import arguments, checkup
+    from ..api import doctor
+    from ..api import options as arguments
 
-    found = checkup.look(models, call=call, connect=arguments.connect(split(options)))
+    found = doctor.look(models, call=call, connect=arguments.connect(split(options)))
     if as_json:
         click.echo(
             json.dumps(

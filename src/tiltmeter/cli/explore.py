@@ -22,12 +22,12 @@ def command(run: tuple[str, ...], port: int, no_browser: bool, static: str | Non
     tiltmeter explore run --static pages
     """
     if static is not None:
-        from ..web.static import write
+        from ..explore.static import write
 
         click.echo(f"pages: {write(run, static)}")
         return
     try:
-        from ..web import server
+        from ..explore import server
     except ModuleNotFoundError as error:
         if (error.name or "").partition(".")[0] not in ("starlette", "uvicorn"):
             raise

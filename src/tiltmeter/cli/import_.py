@@ -20,7 +20,7 @@ from .options import as_json, variant
 def command(what: str, path: str, file: str | None, out: str | None, variant: str, as_json: bool) -> int:
     """Make a run of outputs, labels or counts that exist already; `import gold RUN FILE`: what people said of outputs."""
     from .. import api
-    from .ending import finish
+    from .output import finish
 
     if what == "gold":
         if not file:

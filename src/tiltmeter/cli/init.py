@@ -18,18 +18,18 @@ PATH = click.Path(dir_okay=False, path_type=Path)
 @click.option("--schema", type=PATH, help="Write only the schema of such files, for an editor, under this name.")
 def command(file: Path | None, images: bool, example: str, schema: Path | None) -> None:
     """Write a protocol of your own to start from: one file, commented."""
-    from .. import starting
+    from ..api import init
 
     if schema is not None:
-        click.echo(f"Wrote {starting.write_schema(schema)}")
+        click.echo(f"Wrote {init.write_schema(schema)}")
     if file is None:
         if schema is None:
             raise UsageError("Name the file to write. Type: tiltmeter init audit.toml")
         return
     if images and example:
         raise UsageError("--images is a start of its own and --example another. Leave one out.")
-    written = starting.write(file, images, example)
+    written = init.write(file, images, example)
     click.echo(f"Wrote {', '.join(map(str, written[:-1]))}, and {written[-1]}, by which your editor knows the keys.")
     click.echo("Next, with a planted model, which costs nothing:")
-    for line in starting.next_steps(file):
+    for line in init.next_steps(file):
         click.echo(f"  {line}")

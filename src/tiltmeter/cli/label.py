@@ -18,7 +18,7 @@ from .options import as_json, reach, split, taxonomy
 def command(run: str, judges: tuple[str, ...], as_json: bool, **options: Any) -> int:
     """Label the outputs of a run again, or with another judge."""
     from .. import api
-    from .ending import finish
+    from .output import finish
     from .progress import shown
 
     with shown() as (watch, tallies):

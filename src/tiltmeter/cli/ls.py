@@ -6,7 +6,8 @@ import json
 
 import click
 
-from .. import registry, starting
+from .. import registry
+from ..api import init
 from .options import as_json
 
 
@@ -19,7 +20,7 @@ def command(what: str, as_json: bool) -> None:
         _models(as_json)
         return
     if what == "examples":
-        for name, question in starting.examples().items():
+        for name, question in init.examples().items():
             click.echo(f"{name:12} {question}")
         return
     protocols = [registry.protocol(name) for name in registry.protocol_names()]
@@ -27,7 +28,7 @@ def command(what: str, as_json: bool) -> None:
         listed = {
             "protocols": [{"name": p.name, "version": p.version, "title": p.title, "languages": p.languages,
                            "modes": list(p.modes)} for p in protocols],
-            "examples": sorted(starting.examples()),
+            "examples": sorted(init.examples()),
             "models": sorted(registry.MODELS),
             "instruments": sorted(registry.INSTRUMENTS),
         }  # fmt: skip
@@ -37,7 +38,7 @@ def command(what: str, as_json: bool) -> None:
     for p in protocols:
         click.echo(f"  {p.name:12} {p.title} [{', '.join(p.languages) or '–'}; {', '.join(p.modes)}]")
     click.echo("Examples to start from (tiltmeter init FILE --example NAME)")
-    for name, question in starting.examples().items():
+    for name, question in init.examples().items():
         click.echo(f"  {name:12} {question}")
     click.echo("Model kinds (--model KIND:NAME)")
     for kind, text in registry.MODEL_TEXT.items():

@@ -94,7 +94,7 @@ def _models(models: Iterable[dict[str, Any]]) -> None:
 
 
 def _design(found: dict[str, Any]) -> None:
-    from ..design import FEW_OUTPUTS
+    from ..protocol import FEW_OUTPUTS
 
     wanted = found["wanted"]
     if not found["design"]:

@@ -10,7 +10,7 @@ from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TaskID, TextColumn, TimeRemainingColumn
 
 from ..api import Watch
-from ..limits import Tally
+from ..stages.limits import Tally
 
 STAGES = {"run": "asking the model", "label": "labelling"}
 EVERY = 0.1  # seconds between two updates: a fast run has thousands of replies a second

@@ -18,8 +18,9 @@ from .options import fail_if, variant
 @fail_if
 def command(run: tuple[str, ...], out: str | None, variant: str, fail_if: tuple[str, ...]) -> int:
     """Write the report of a run, or one page of several."""
-    from .. import api, thresholds
-    from .ending import held, wanted
+    from .. import api
+    from ..analyse import thresholds
+    from .output import held, wanted
 
     found = [api.load(folder) for folder in run]
     named = [wanted(fail_if, one.protocol) for one in found]

@@ -24,7 +24,7 @@ def command(protocol: str, models: tuple[str, ...], judges: tuple[str, ...], out
             fail_if: tuple[str, ...], as_json: bool, **options: Any) -> int:  # fmt: skip
     """Run an audit: all stages; again = resume."""
     from .. import api, registry
-    from .ending import finish, wanted
+    from .output import finish, wanted
     from .progress import shown
 
     named = wanted(fail_if, registry.protocol(protocol)) if fail_if else []

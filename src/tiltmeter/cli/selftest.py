@@ -14,15 +14,15 @@ from .options import as_json
 @as_json
 def command(what: tuple[str, ...], as_json: bool) -> int:
     """Planted models of each protocol: is what was planted found? Exit code 1 where it is not."""
-    from .. import selfcheck
+    from ..api import selftest
 
-    def told(check: selfcheck.Check) -> None:
+    def told(check: selftest.Check) -> None:
         if not as_json:
             mark = "ok     " if check.ok else "WRONG  "
             planted = f"planted {check.planted}, " if check.planted else ""
             click.echo(f"{mark}{check.protocol}, {check.audit}: {check.what}: {planted}found {check.found}")
 
-    found = selfcheck.selftest(what, told)
+    found = selftest.selftest(what, told)
     wrong = sum(not check.ok for check in found)
     if as_json:
         click.echo(json.dumps({"schema": 1, "checks": [check.as_dict() for check in found]}, ensure_ascii=False))

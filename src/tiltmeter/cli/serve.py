@@ -20,6 +20,6 @@ def command(model: str, port: int) -> None:
     kind, _, settings = model.partition(":")
     if kind != "planted":
         raise UnknownName("model that can be served", kind, ["planted"])
-    from ..models.serve import serve
+    from ..planted.server import serve
 
     serve(settings, "127.0.0.1", port)

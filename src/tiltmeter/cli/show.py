@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import click
 
-from .. import matching, planning, registry
-from ..protocol import Protocol, crosstab
+from .. import registry
+from ..protocol import Protocol, crosstab, prompt_pairs
+from ..stages import plan
 
 
 @click.command()
@@ -17,7 +18,7 @@ def command(protocol: str, prompts: int) -> None:
     click.echo(f"{declared.name} {declared.version} · {declared.title}\n\n{declared.question}\n")
     if declared.citation:
         click.echo(f"From: {declared.citation}\n")
-    asked = planning.cells(declared, planning.Choices(("-",)))
+    asked = plan.cells(declared, plan.Choices(("-",)))
     more = f" ({len(declared.cells)} with all that --where can ask)" if len(declared.cells) > len(asked) else ""
     click.echo(f"Design: {len(asked)} prompts{more}, {len(declared.items())} items ({declared.item}), "
                f"factors {', '.join(declared.factors)}")  # fmt: skip
@@ -37,7 +38,7 @@ def command(protocol: str, prompts: int) -> None:
     click.echo("\nPrompts, for instance:")
     for cell in asked[:prompts]:
         click.echo(f"  {declared.words(cell)}")
-    _list("Held against each other", [matching.sentence(row) for row in matching.matched(declared)])
+    _list("Held against each other", [prompt_pairs.sentence(row) for row in prompt_pairs.matched(declared)])
     _list("Departs from the paper", declared.departures)
     _list("Variants", [f"{name}: {variant.text}" for name, variant in declared.variants.items() if variant.text])
     _list("Limits", declared.limits)

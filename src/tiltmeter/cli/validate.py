@@ -43,7 +43,7 @@ def _validate(run: str, as_json: bool) -> int:
     from rich.console import Console
 
     from .. import api
-    from ..report import cards, terminal
+    from ..report import judges, terminal
 
     found = api.validate(run)
     for card in found.cards:
@@ -56,6 +56,6 @@ def _validate(run: str, as_json: bool) -> int:
             click.echo(
                 f"{attribute}: people skipped {', '.join(f'{number} ({why})' for why, number in reasons.items())}"
             )
-        for table in cards.tables(found):
+        for table in judges.tables(found):
             terminal.print_one(replace(table, folded=False), Console())
     return 0

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from random import Random
 
 from ..errors import UsageError
-from ..instruments.taxonomy import Attribute, parse
+from ..instruments.images.taxonomy import Attribute, parse
 from ..protocol import Protocol
 from ..records import content_id
 from ..stats.results import Interval

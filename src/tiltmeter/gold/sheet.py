@@ -18,9 +18,9 @@ from random import Random
 
 from ..errors import UnknownName, UsageError
 from ..protocol import Protocol
+from ..protocol.tables import SEVERAL
 from ..records import ANSWER, content_id
 from ..store import Store, now
-from ..tables import SEVERAL
 from . import HUMAN, SAMPLE, VOTE, attributes, conditions, known_attributes, values_of, with_several
 
 A_CONDITION = 4  # outputs that a condition has to get for a factor to be stratified by

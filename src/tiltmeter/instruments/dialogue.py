@@ -31,8 +31,9 @@ from typing import Any
 from ..errors import MissingExtra
 from ..protocol import InstrumentSpec
 from ..records import INVALID, OTHER_LANGUAGE, REFUSAL, Answered, Steps
-from . import Instrument, identify
-from .language import DATA, without_reasoning
+from . import Instrument
+from .text import language_id
+from .text.language import DATA, without_reasoning
 
 ONE, TWO, MORE = "one_line", "two_lines", "more_lines"
 NO_DIALOGUE = (REFUSAL, OTHER_LANGUAGE, INVALID)
@@ -123,7 +124,7 @@ def read(text: str, code: str, prompt: str = "") -> str:
     if not found or (not strong and any(_is_code(text) for _, _, text in lines)):
         return INVALID
     glosses = [text for _, _, text in lines if _GLOSS.match(text)]
-    if identify.foreign("\n".join(found + glosses), code):
+    if language_id.foreign("\n".join(found + glosses), code):
         return OTHER_LANGUAGE
     return (ONE, TWO, MORE)[min(len(found), 3) - 1]
 
@@ -270,12 +271,12 @@ class DialogueForm(Instrument):
     modality = "text"
 
     def __init__(self, spec: InstrumentSpec, judge: str = "") -> None:
-        if identify.wording()["library"] == "none":  # at once, and not at the first answer that leaves a doubt
+        if language_id.wording()["library"] == "none":  # at once, and not at the first answer that leaves a doubt
             raise MissingExtra("Telling dialogues in another language", "languages")
         super().__init__(spec, judge)
 
     def wording(self) -> Mapping[str, Any]:
-        return {**_data(), "identifier": identify.wording()}
+        return {**_data(), "identifier": language_id.wording()}
 
     def steps(self, item: Answered) -> Steps:
         yield from ()  # it asks nobody

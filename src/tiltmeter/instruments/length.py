@@ -18,9 +18,9 @@ from typing import Any, ClassVar
 from ..protocol import InstrumentSpec
 from ..records import Answered, Steps
 from . import Instrument, Settings
-from .language import UNSPACED
-from .prose import LANGUAGE, prose
-from .prose import wording as told_by
+from .text.language import UNSPACED
+from .text.prose import LANGUAGE, prose
+from .text.prose import wording as told_by
 
 WORDS, CHARACTERS, SENTENCES = UNITS = ("words", "characters", "sentences")
 _WORD = re.compile(rf"[{UNSPACED}]|[^\W_{UNSPACED}]+(?:['’-][^\W_{UNSPACED}]+)*")

@@ -21,9 +21,9 @@ from ..errors import ProtocolError
 from ..protocol import InstrumentSpec, Protocol
 from ..records import NEITHER, OUTCOMES, Answered, Steps
 from . import Instrument, Settings, rows
-from .language import fold, unspaced
-from .prose import LANGUAGE, prose
-from .prose import wording as told_by
+from .text.language import fold, unspaced
+from .text.prose import LANGUAGE, prose
+from .text.prose import wording as told_by
 
 _APOSTROPHES = str.maketrans({"’": "'", "ʼ": "'", "‘": "'"})
 _LISTS = rows(

@@ -17,7 +17,7 @@ from typing import Any, ClassVar
 from ..protocol import InstrumentSpec
 from ..records import BOTH, Answered, Steps
 from . import Instrument
-from .language import DATA, fold, unspaced
+from .text.language import DATA, fold, unspaced
 
 REWRITTEN, AS_ASKED, NONE = "rewritten", "as_asked", "none"
 

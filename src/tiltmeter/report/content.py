@@ -11,16 +11,19 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import Any
 
-from .. import __version__, gold, injection, matching, served, signature
-from ..analyse import cautions
+from .. import __version__, gold
+from ..analyse import cautions, signature
 from ..gold import validation
-from ..protocol import Protocol
+from ..protocol import Protocol, prompt_pairs
+from ..protocol.tables import SEVERAL
 from ..records import Estimate
-from ..store import Store
-from ..tables import SEVERAL
-from . import cards, examples, findings, numerals, opening, pictures, reading, subjects, tables, visible
+from ..stages import injection_count
+from ..store import Store, served_models
+from . import estimates as reading
+from . import examples, findings, numerals, pictures, sanitize, subjects, summary, tables
+from . import judges as cards
 from .figures import figures
-from .parts import Content, Pairs, Section, Signature
+from .model import Content, Pairs, Section, Signature
 
 PROMPTS = 4  # prompts shown as examples
 FEW = 4  # levels of a factor whose every combination deserves an example prompt
@@ -32,8 +35,8 @@ def build(store: Store, protocol: Protocol, estimates: Sequence[Estimate]) -> Co
     marks = reading.numbered(estimate.signature for estimate in estimates)
     variants = dict.fromkeys(estimate.variant for estimate in estimates)
     audits = [reading.audit(protocol, [e for e in estimates if e.variant == name], marks) for name in variants]
-    headline = opening.labelled([finding for audit in audits[:1] for finding in findings.findings(audit)])
-    shown = opening.first(headline)
+    headline = summary.labelled([finding for audit in audits[:1] for finding in findings.findings(audit)])
+    shown = summary.first(headline)
     annotators = [row[0] for row in store.rows("SELECT DISTINCT annotator FROM labels ORDER BY annotator")]
     frozen = store.get("frozen", {})
     dates = [fact.last for fact in known if fact.last]
@@ -44,15 +47,15 @@ def build(store: Store, protocol: Protocol, estimates: Sequence[Estimate]) -> Co
         date=max(dates)[:10] if dates else "",
         version=__version__,
         asked=_asked(store, protocol, trials),
-        lead=opening.summary(headline, len(shown)),
-        basis=opening.basis(store, protocol, audits[0] if audits else None, annotators),
+        lead=summary.summary(headline, len(shown)),
+        basis=summary.basis(store, protocol, audits[0] if audits else None, annotators),
         findings=shown,
         more_findings=len(headline) - len(shown),
-        cautions=opening.CAUTIONS,
+        cautions=summary.CAUTIONS,
         design=_design(store, protocol, trials, annotators, frozen),
         prompts=_prompts(protocol, estimates),
         measures=_measures(protocol),
-        subjects=subjects.subjects(known, trials, served.warnings(store)),
+        subjects=subjects.subjects(known, trials, served_models.warnings(store)),
         sections=(*(_section(audit) for audit in audits), *_validation(store, protocol)),
         examples=examples.examples(store, protocol),
         pictures=pictures.grids(store, protocol),
@@ -65,12 +68,12 @@ def build(store: Store, protocol: Protocol, estimates: Sequence[Estimate]) -> Co
         commands_note="Set the same keys in the environment and, where one was used, the same --base-url. "
         "A sampled model gives other draws; what must agree is what lies within the intervals.",
     )
-    return replace(visible.all_visible(content), run_info=_info(protocol, known, trials, annotators, frozen))
+    return replace(sanitize.all_visible(content), run_info=_info(protocol, known, trials, annotators, frozen))
 
 
 def _asked(store: Store, protocol: Protocol, trials: Sequence[subjects.Asked]) -> str:
     items, of_all, languages = _extent(store, protocol)
-    return opening.asked(protocol, trials, items, of_all, languages)
+    return summary.asked(protocol, trials, items, of_all, languages)
 
 
 def _extent(store: Store, protocol: Protocol) -> tuple[int, int, tuple[str, ...]]:
@@ -116,7 +119,7 @@ def _design(store: Store, protocol: Protocol, trials: Sequence[subjects.Asked], 
         ("protocol", f"{protocol.name}, version {protocol.version}, data {protocol.digest[:8]}"),
         ("asked", f"{answered:,} of {planned:,} trials, {items:,} of {of_all:,} {protocol.item}s"),
         ("factors", ", ".join(protocol.factors)),
-        *(("prompts compared", matching.sentence(row)) for row in matching.matched(protocol)),
+        *(("prompts compared", prompt_pairs.sentence(row)) for row in prompt_pairs.matched(protocol)),
         ("labelled by", ", ".join(annotators) or "nobody yet"),
         ("seed", str(frozen.get("seed", 0))),
     ]
@@ -134,7 +137,7 @@ def _design(store: Store, protocol: Protocol, trials: Sequence[subjects.Asked], 
 
 def _injection(store: Store) -> Iterator[str]:
     """How often what judges were shown, and what they said, tried to instruct its reader; nothing where no judge labelled."""
-    found = injection.kept(store)
+    found = injection_count.kept(store)
     if found:
         sorts = "; ".join(f"{name.replace('_', ' ')} {number:,}" for name, number in found["sorts"].items())
         yield (f"{found['output_attempts']:,} of {found['outputs']:,} outputs that judges were shown"

@@ -10,7 +10,7 @@ from dataclasses import fields
 from typing import Any
 
 from ..records import Estimate
-from .visible import ascii_escapes
+from .sanitize import ascii_escapes
 
 SCHEMA = 1
 

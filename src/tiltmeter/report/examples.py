@@ -16,10 +16,10 @@ from itertools import groupby
 from typing import Any
 
 from ..protocol import Protocol
+from ..protocol.tables import SEVERAL
 from ..store import Store
-from ..tables import SEVERAL
 from . import numerals
-from .parts import Example, ExampleGroup, Examples
+from .model import Example, ExampleGroup, Examples
 
 LIMIT = 400  # answers in one page
 LONGEST = 2_000  # characters of one answer; the run holds it whole

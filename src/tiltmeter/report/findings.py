@@ -12,10 +12,11 @@ from collections.abc import Iterator, Sequence
 
 from ..protocol import MeasureSpec
 from ..records import Estimate
-from . import numerals, reading
+from . import estimates as reading
+from . import numerals
+from .estimates import Audit
 from .figures import forest
-from .parts import Finding
-from .reading import Audit
+from .model import Finding
 
 LOW_MASS = 0.5  # below it the model would mostly have said something else than the options
 MUCH_MISSING = 0.05  # of the outputs without a value that counts: from here the bounds are said on the first screen

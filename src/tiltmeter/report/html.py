@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any
 from .. import __version__
 from ..errors import StoreError
 from .figures import draw, forest
-from .parts import Content, Figure, Report, Section, Table
+from .model import Content, Figure, Report, Section, Table
 
 if TYPE_CHECKING:
     from jinja2 import Template

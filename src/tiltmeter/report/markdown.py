@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from .parts import Content, Finding, Pairs, Report, Section, Table
+from .model import Content, Finding, Pairs, Report, Section, Table
 
 _SPECIAL = re.compile(r"([\\`*_\[\]<>|~&#])")
 

@@ -13,12 +13,12 @@ from collections.abc import Iterator, Mapping, Sequence
 from hashlib import sha256
 from typing import Any
 
-from .. import pictures
+from .. import images
 from ..errors import StoreError
 from ..protocol import Protocol
 from ..records import ANSWER
 from ..store import Store
-from .parts import PictureGrid, PictureRow, Shot
+from .model import PictureGrid, PictureRow, Shot
 
 MOST = 120  # pictures in one page; a thumbnail has 3 to 5 KB
 SAMPLES = 4  # of a cell
@@ -94,8 +94,8 @@ def _shot(store: Store, protocol: Protocol, row: Sequence[Any]) -> Shot:
 def _source(store: Store, blob: str) -> str:
     """A small picture as a data URL; "" where the file is gone or damaged."""
     try:
-        media_type, content = pictures.thumbnail(store.blob(blob), SIDE)
-    except (StoreError, pictures.Unusable):
+        media_type, content = images.thumbnail(store.blob(blob), SIDE)
+    except (StoreError, images.Unusable):
         return ""
     return f"data:{media_type};base64,{b64encode(content).decode()}"
 

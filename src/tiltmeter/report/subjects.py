@@ -8,7 +8,7 @@ from typing import Any
 
 from ..store import Store
 from . import numerals
-from .parts import Pairs, Subject
+from .model import Pairs, Subject
 
 
 @dataclass(slots=True)

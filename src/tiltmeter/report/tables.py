@@ -8,9 +8,10 @@ from dataclasses import dataclass
 from string import ascii_lowercase
 
 from ..records import OUTCOMES, Estimate
-from . import numerals, reading
-from .parts import Column, Pairs, Table
-from .reading import Audit
+from . import estimates as reading
+from . import numerals
+from .estimates import Audit
+from .model import Column, Pairs, Table
 
 GROUP = Column("group", brief=True)
 ENDINGS = {"_plugin": "as it is, with what chance gives", "_difference": "less that of the base prompt"}

@@ -10,8 +10,8 @@ from rich.padding import Padding
 from rich.table import Table as Grid
 from rich.text import Text
 
-from . import cards, numerals
-from .parts import Content, Finding, Table
+from . import judges, numerals
+from .model import Content, Finding, Table
 
 WIDTH = 100
 SHORT = {"signature": "sig.", "p adjusted": "p adj."}
@@ -32,7 +32,7 @@ def print_table(content: Content, console: Console) -> None:
     for section in content.sections:
         if section.variant != "default":
             console.print(Text(f"\n{section.title}: {section.text}", "bold"), width=_width(console))
-        if section.variant == cards.VALIDATION:
+        if section.variant == judges.VALIDATION:
             console.print(Text("  its tables: in the report, or: tiltmeter validate RUN", "dim"), width=_width(console))
             continue
         printed += _tables(section.tables, ROWS - sum(len(table.rows) for table in printed), console)

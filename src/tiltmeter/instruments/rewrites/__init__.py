@@ -16,7 +16,7 @@ from ...errors import ProtocolError
 from ...protocol import InstrumentSpec, Protocol
 from ...records import Answered, Label, Steps
 from .. import Instrument, Settings
-from ..pronouns import CLASSES, NEO, VERSION, Reading, identify, person
+from ..pronouns.pronouns import CLASSES, NEO, VERSION, Reading, identify, person
 from . import policy
 from .behaviours import BEHAVIOURS, behaviours, lexicon
 from .neopronouns import pronoun_sets

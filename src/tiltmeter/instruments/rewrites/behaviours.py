@@ -24,9 +24,9 @@ from functools import cache, lru_cache
 from pathlib import Path
 from typing import NamedTuple
 
-from ..passage import people, plain
-from ..person import Person
-from ..pronouns import NEUTRAL, Reading
+from ..pronouns.passage import people, plain
+from ..pronouns.person import Person
+from ..pronouns.pronouns import NEUTRAL, Reading
 from . import policy
 
 BEHAVIOURS = ("heteronormative", "author_gendered", "plural_they", "gendered_noun", "neutralised", "named")

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from ...errors import ProtocolError
-from ..pronouns import CLASSES, identify, person
+from ..pronouns.pronouns import CLASSES, identify, person
 
 
 @dataclass(frozen=True, slots=True)

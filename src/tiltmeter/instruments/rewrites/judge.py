@@ -24,7 +24,7 @@ from ...errors import ProtocolError, UsageError
 from ...protocol import InstrumentSpec
 from ...records import ANSWER, INVALID, Answered, Label, Message, Request, Sampling, Steps, Trial, content_id
 from .. import Instrument
-from ..pronouns import CLASSES
+from ..pronouns.pronouns import CLASSES
 from . import AGREEMENT, PRONOUNS, PUBLISHED, VERDICT, labels, row, verdicts
 from .outcomes import READ, shape
 

@@ -15,8 +15,8 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from ...records import INVALID, OTHER_LANGUAGE, REFUSAL
-from ..language import without_reasoning
-from ..passage import Remembered, words
+from ..pronouns.passage import Remembered, words
+from ..text.language import without_reasoning
 
 REWRITE, VARIANTS, UNCHANGED, TOO_LONG, CUT_OFF = "rewrite", "variants", "unchanged", "too_long", "cut_off"
 READ = (REWRITE, VARIANTS, CUT_OFF)  # outcomes whose text is read for pronouns

@@ -12,8 +12,8 @@ from pathlib import Path
 
 from ...errors import UnknownName, UsageError
 from ...protocol import Protocol
+from ...protocol.tables import SEVERAL, Row, numbered
 from ...records import ANSWER, ERROR, NEITHER, Label, Output, Sampling, Trial, content_id
-from ...tables import SEVERAL, Row, numbered
 
 ANNOTATOR = f"counts/1@{content_id('gramvis counts', 1)[:8]}"
 SIDES = {"English": "en", "Chinese": "zh", "Native": "gendered"}

@@ -12,8 +12,8 @@ from pathlib import Path
 
 from ...errors import UsageError
 from ...protocol import Protocol
+from ...protocol.tables import numbered
 from ...records import ANSWER, Label, Output, Sampling, Trial, content_id
-from ...tables import numbered
 
 ANNOTATOR = f"labels/1@{content_id('soda labels', 1)[:8]}"
 COLUMNS = ("subject", "object", "dimension", "group", "image", "attribute", "value")

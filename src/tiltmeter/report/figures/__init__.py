@@ -15,9 +15,9 @@ from collections.abc import Callable, Iterator
 from dataclasses import replace
 
 from ...protocol import MeasureSpec
-from ...tables import SEVERAL
-from ..parts import Figure, Heat, Plot, Stacked
-from ..reading import Audit
+from ...protocol.tables import SEVERAL
+from ..estimates import Audit
+from ..model import Figure, Heat, Plot, Stacked
 from . import dumbbell, forest, heat, stacked
 
 Build = Callable[[Audit, MeasureSpec, str], Iterator[Figure]]

@@ -8,7 +8,7 @@ from collections.abc import Callable, Sequence
 from ...protocol import MeasureSpec
 from ...records import Estimate
 from .. import numerals
-from ..parts import Plot
+from ..model import Plot
 
 Ticks = tuple[tuple[float, str], ...]
 Axis = tuple[str, tuple[float, float], Ticks]  # scale, domain, ticks

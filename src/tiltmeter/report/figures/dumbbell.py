@@ -12,9 +12,10 @@ from xml.etree import ElementTree as ET
 
 from ...protocol import MeasureSpec
 from ...records import Estimate
-from .. import numerals, reading
-from ..parts import FigureRow, Plot, Point
-from ..reading import Audit, Stratum
+from .. import estimates as reading
+from .. import numerals
+from ..estimates import Audit, Stratum
+from ..model import FigureRow, Plot, Point
 from . import axes, forest, frame, strata
 from .svg import NARROW, SHAPES, SIDE, WIDE, cut, root, shape, text
 

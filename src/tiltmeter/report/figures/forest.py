@@ -8,9 +8,10 @@ from xml.etree import ElementTree as ET
 
 from ...protocol import MeasureSpec
 from ...records import Estimate
-from .. import numerals, reading
-from ..parts import FigureRow, Plot, Point
-from ..reading import Audit
+from .. import estimates as reading
+from .. import numerals
+from ..estimates import Audit
+from ..model import FigureRow, Plot, Point
 from . import axes, frame, strata
 from .svg import NARROW, SHAPES, SIDE, WIDE, cut, root, shape, text
 

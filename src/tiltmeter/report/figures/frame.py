@@ -6,7 +6,7 @@ from collections.abc import Callable
 from itertools import groupby
 from xml.etree import ElementTree as ET
 
-from ..parts import FigureRow, Plot
+from ..model import FigureRow, Plot
 from .svg import NARROW, SHAPES, WIDE, cut, flow, shape, text, width_of
 
 AXIS, SIDES = 30, 24  # px under the rows: the ticks, and the words for both sides where there are any

@@ -7,9 +7,10 @@ from itertools import groupby
 
 from ...protocol import MeasureSpec
 from ...records import Estimate
-from .. import numerals, reading
-from ..parts import Pairs
-from ..reading import Audit, Stratum
+from .. import estimates as reading
+from .. import numerals
+from ..estimates import Audit, Stratum
+from ..model import Pairs
 
 SERIES = 6  # in one figure: as many as there are colours and shapes that stay apart
 SAID = 40  # numbers that a description reads out; the rest are in the table

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from xml.etree import ElementTree as ET
 
-from ..parts import Figure
+from ..model import Figure
 
 WIDE, NARROW = 820, 360  # widths in px
 SIDE = 196  # px: labels at the left of the wide layout

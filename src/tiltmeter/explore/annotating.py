@@ -1,0 +1,238 @@
+"""The annotation page as a server on loopback: one item at a time, and each answer saved when it is given.
+
+It shows what a person is to judge by (prompt, text or picture) and neither the subject's name nor any label; it writes
+answers and nothing else. What an answer replaces is said with it, so that of two windows none overwrites the other unseen.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+from starlette.applications import Starlette
+from starlette.requests import Request
+from starlette.responses import HTMLResponse, JSONResponse, Response
+from starlette.routing import Route
+
+from ..errors import RunBusy, TiltmeterError, UsageError
+from ..gold import annotation, answers, people
+from ..gold.annotation import Task
+from ..gold.answers import State
+from ..gold.review import Review, reviewing
+from ..protocol import Protocol
+from ..protocol.tables import Row
+from ..report.sanitize import all_visible, visible
+from . import pronoun_marks, rendering, security
+from .detail import cut, picture
+from .index import Source
+from .thumbnails import content
+
+PATIENCE = 3_000  # milliseconds that a save waits for another process's
+_ITEM = """SELECT t.prompt, t.begin, t.factors, o.outcome, o.text, o.blob FROM trials t JOIN outputs o ON o.trial = t.id
+WHERE t.id = ?"""
+
+
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """What somebody wants to do: label a sample, decide where people disagree, or review the run's taxonomy."""
+
+    annotator: str
+    attribute: str = ""
+    number: int | None = None
+    seed: int | None = None
+    what: str = "label"
+
+    def task(self, source: Source) -> Task | Review:
+        store, protocol = source.store, source.protocol
+        annotator = people.named(store, protocol, self.annotator)
+        if self.what == "review":
+            return reviewing(store, protocol, annotator)
+        if self.what == "adjudicate":
+            return annotation.adjudicating(store, protocol, annotator, self.attribute)
+        drawn = annotation.sample(store, protocol, self.attribute, self.number, self.seed)
+        return annotation.labelling(store, protocol, annotator, drawn)
+
+
+class Desk:
+    """One task of one person, opened and closed on the thread that uses the run's file."""
+
+    def __init__(self, folder: Path | str, wanted: Wanted) -> None:
+        self._thread = security.OneThread()
+        self.wanted = wanted
+        try:
+            self.source, self.task = self._thread.wait(_opened, folder, wanted)
+        except BaseException:
+            self._thread.end()
+            raise
+        self.folder = self.source.store.folder
+        self.order = self.task.items
+        self.cells = _texts(self.source.protocol, self.task.attribute)
+
+    def close(self) -> None:
+        self._thread.wait(self.source.store.close)
+        self._thread.end()
+
+    async def page(self, request: Request) -> Response:
+        missing = await self._thread.read(_missing, self.source)
+        return HTMLResponse(rendering.rendered(
+            "annotate.html.j2", protocol=self.source.protocol, task=self.task, what=self.wanted.what, missing=missing,
+            person=self.wanted.annotator, words=answers.words(), longest=answers.LONGEST, marking=bool(self.cells),
+        ))  # fmt: skip
+
+    async def items(self, request: Request) -> Response:
+        """Every item in this person's order, with what was said of it."""
+        states = await self._thread.read(self.task.states)
+        return JSONResponse([{"id": item, "state": states.get(item, State())._asdict()} for item in self.order])
+
+    async def item(self, request: Request) -> Response:
+        found = await self._thread.read(_shown, self.source, self.task, request.path_params["item"], self.cells)
+        return JSONResponse(found)
+
+    async def reading(self, request: Request) -> Response:
+        """What the protocol makes of marks that somebody put on an answer's pronouns."""
+        marks = request.query_params.get("marks", "")
+        answers.checked(State(marks=marks), ())
+        item = request.path_params["item"]
+        found = await self._thread.read(_reading, self.source, self.cells, item, self.task.attribute, marks)
+        return JSONResponse({"value": found})
+
+    async def save(self, request: Request) -> Response:
+        """409 where another state was stored than the one that was seen; the answer is what is stored now."""
+        item, seen, now = _read(await request.body())
+        stored = await self._thread.read(self.task.save, item, seen, now)
+        return JSONResponse({"state": stored._asdict()}, 200 if stored == now else 409)
+
+    async def picture(self, request: Request) -> Response:
+        media_type, found = await asyncio.to_thread(content, self.folder, request.path_params["name"])
+        shown = {} if media_type.startswith("image/") else {"Content-Disposition": "attachment"}
+        return Response(found, media_type=media_type, headers=shown)
+
+
+def _opened(folder: Path | str, wanted: Wanted) -> tuple[Source, Task | Review]:
+    source = Source.opened(0, folder)
+    try:
+        next(source.store.rows(f"PRAGMA busy_timeout={PATIENCE}"))
+        return source, wanted.task(source)
+    except BaseException:
+        source.store.close()
+        raise
+
+
+def _missing(source: Source) -> int:
+    """Planned trials without an output, of which no sample can hold any."""
+    query = "SELECT (SELECT count(*) FROM trials) - (SELECT count(*) FROM outputs)"
+    return max(0, int(next(source.store.rows(query))[0]))
+
+
+def _read(body: bytes) -> tuple[str, State, State]:
+    """(item, seen, now) of what the page sends. UsageError for anything else."""
+    try:
+        sent: Any = json.loads(body)
+        states = [State(**{name: sent[which][name] for name in State._fields}) for which in ("seen", "now")]
+        item = sent["item"]
+    except (ValueError, TypeError, KeyError, RecursionError):
+        raise UsageError("An answer has an item, what was seen and what is said now.") from None
+    if not all(isinstance(text, str) for text in (item, *states[0], *states[1])):
+        raise UsageError("An answer is made of texts.")
+    try:
+        json.dumps(sent, ensure_ascii=False).encode()
+    except UnicodeEncodeError:
+        raise UsageError("A text has half a character in it.") from None
+    return item, states[0], states[1]
+
+
+# what is shown of an item
+
+
+Cells = Mapping[tuple[str, ...], Row]  # the design's rows by their levels, where pronouns are marked; else empty
+
+
+def _texts(protocol: Protocol, attribute: str) -> Cells:
+    names = (*protocol.factors, protocol.item)
+    marked = pronoun_marks.apply(protocol, attribute)
+    return {tuple(cell[name] for name in names): cell for cell in protocol.cells} if marked else {}
+
+
+def _cell(source: Source, cells: Cells, factors: str) -> Row:
+    levels = json.loads(factors)
+    return cells.get(tuple(levels.get(name, "") for name in (*source.protocol.factors, source.protocol.item)), {})
+
+
+def _reading(source: Source, cells: Cells, item: str, attribute: str, marks: str) -> str:
+    row = next(source.store.rows(_ITEM, (item,)), None)
+    cell = _cell(source, cells, row[2]) if row else {}
+    return pronoun_marks.value(cell, attribute, row[4], marks) if row and cell else ""
+
+
+def _shown(source: Source, task: Task | Review, item: str, cells: Cells) -> dict[str, Any]:
+    """blocks: {title, text, language, kind}, of a rewrite with its pieces; picture: its address, damage: why there is none;
+    voices: what others said.
+    """
+    found = _value(task, item) if isinstance(task, Review) else _output(source, item, cells)
+    voices = [{"who": chr(ord("A") + n % 26), **state._asdict()} for n, state in enumerate(task.voices.get(item, ()))]
+    shown: dict[str, Any] = all_visible({"picture": "", "damage": "", **found, "voices": tuple(voices)})
+    return shown
+
+
+def _output(source: Source, item: str, cells: Cells) -> dict[str, Any]:
+    row = next(source.store.rows(_ITEM, (item,)), None)
+    if row is None:
+        return {"blocks": (), "damage": "This output is not in the run any more."}
+    prompt, begin, factors, outcome, text, blob = row
+    language = json.loads(factors).get("language", "")
+    name, _, damage = picture(source.store, blob, outcome)
+    blocks = [_block("Prompt", prompt, "prompt", language)]
+    blocks += [_block("The answer was begun with", begin, "prompt", language)] if begin else []
+    blocks += [_block("Answer", text or "(no text)", "output", language)] if text or not blob else []
+    if cell := _cell(source, cells, factors):
+        blocks[-1]["pieces"] = tuple(pronoun_marks.pieces(cell, text))
+    return {"blocks": tuple(blocks), "picture": f"/blobs/{name}" if name and not damage else "", "damage": damage}
+
+
+def _value(task: Review, item: str) -> dict[str, Any]:
+    """An attribute and its values, the one to be marked at the end; not of which subject's pictures."""
+    one = task.values[item]
+    of = ", ".join(level for key, level in one.attribute.of.items() if key != "subject")
+    about = f"{one.attribute.name} ({one.attribute.part}){f' of a {of}' if of else ''}"
+    listed = ", ".join(one.attribute.values)
+    return {"blocks": (_block("Attribute", about, "prompt"), _block("Its values", listed, "prompt"),
+                       _block("Value", one.value, "output"))}  # fmt: skip
+
+
+def _block(title: str, text: str, kind: str, language: str = "") -> dict[str, Any]:
+    return {"title": title, "text": cut(text), "kind": kind, "language": language}
+
+
+# the server
+
+
+def application(desk: Desk, token: str, port: int) -> Any:
+    """The ASGI application. port: the one that the Host header must name, and that the cookie is named after."""
+    routes = [
+        Route("/", desk.page), Route("/items", desk.items), Route("/item/{item:path}", desk.item),
+        Route("/reading/{item:path}", desk.reading),
+        Route("/save", desk.save, methods=["POST"]), Route("/blobs/{name:path}", desk.picture),
+        *(Route(f"/{name}", security.asset) for name in ("explore.css", "annotate.css", "annotate.js")),
+        Route("/favicon.ico", security.icon),
+    ]  # fmt: skip
+    made = Starlette(routes=routes, exception_handlers={TiltmeterError: _refused})
+    return security.Door(made, token, port, {"/save"})
+
+
+def _refused(request: Request, error: Exception) -> Response:
+    status = 503 if isinstance(error, RunBusy) else 400 if isinstance(error, UsageError) else 500
+    return JSONResponse({"error": visible(str(error))}, status, security.HEADERS)
+
+
+def serve(folder: Path | str, wanted: Wanted, port: int, ready: Callable[[str, Desk], None]) -> None:
+    """Serves until Ctrl-C. ready: is told the address, and what is to be done, when the server listens."""
+    desk = Desk(folder, wanted)
+    try:
+        security.listen(partial(application, desk), port, lambda address: ready(address, desk))
+    finally:
+        desk.close()

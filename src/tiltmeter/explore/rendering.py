@@ -1,0 +1,108 @@
+"""Pages as HTML. Everything that came from elsewhere is text: hidden characters are written out, and all is escaped."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from ..report.sanitize import visible
+from . import parts, view
+from .detail import Detail
+
+ASSETS = Path(__file__).parent / "templates"
+
+
+@dataclass(frozen=True, slots=True)
+class Places:
+    """Where things are, of a server or of files: addresses of a picture (small, whole), of an output, of a page.
+
+    inline: style and script stand in the page and are allowed by their hash.
+    """
+
+    small: Callable[[int, str], str]
+    whole: Callable[[int, str], str]
+    output: Callable[[int, str], str]
+    inline: bool
+
+
+@cache
+def asset(name: str) -> str:
+    return (ASSETS / name).read_text(encoding="utf-8").strip()
+
+
+def policy(inline: bool) -> str:
+    """The Content-Security-Policy: nothing but what ships with the page and the run's pictures."""
+    if not inline:
+        return ("default-src 'none'; style-src 'self'; script-src 'self'; img-src 'self'; connect-src 'self'; form-action 'self';"
+                " base-uri 'none'; frame-ancestors 'none'")  # fmt: skip
+    style, script = (_hash(asset(name)) for name in ("explore.css", "explore.js"))
+    return (f"default-src 'none'; style-src '{style}'; script-src '{script}'; img-src 'self' file:; form-action 'none';"
+            " base-uri 'none'")  # fmt: skip
+
+
+def _hash(text: str) -> str:
+    return "sha256-" + base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()
+
+
+@cache
+def _environment() -> Any:
+    from jinja2 import Environment, FileSystemLoader, StrictUndefined
+    from markupsafe import Markup
+
+    made = Environment(loader=FileSystemLoader(ASSETS), autoescape=True, undefined=StrictUndefined, trim_blocks=True,
+                       lstrip_blocks=True, finalize=_shown)  # fmt: skip
+    made.globals |= {"asset": lambda name: Markup(asset(name)), "policy": policy, "ALL": view.ALL, "SORTS": view.SORTS,
+                     "PER_ROW": view.PER_ROW, "HEIGHTS": view.HEIGHTS, "RULE": RULE, "NONE": parts.NONE}  # fmt: skip
+    made.filters["count"] = lambda value: f"{value:,.0f}" if float(value).is_integer() else f"{value:,.1f}"
+    made.filters["percent"] = lambda share: f"{100 * share:.0f} %"
+    made.filters["places"] = lambda value: f"{100 * value:.3f}".rstrip("0").rstrip(".")
+    made.filters["bits"] = lambda value: f"{value:.1f} bits"
+    return made
+
+
+def _shown(value: Any) -> Any:
+    from markupsafe import Markup
+
+    return visible(value) if isinstance(value, str) and not isinstance(value, Markup) else value
+
+
+RULE = (
+    "Surprise = −log2 of the share that the output's label has among all labels of its condition (subject, mode, language and "
+    "the level of the factor that the protocol contrasts), in bits; of several labels the rarest counts."
+)
+
+
+def grid(found: parts.Page, places: Places, studies: tuple[tuple[str, str], ...] = (), opened: Detail | None = None,
+         details: Mapping[str, Detail] | None = None, pages: Mapping[str, Any] | None = None) -> str:  # fmt: skip
+    """The page of a view. studies: (name, address) of other protocols' runs; opened: the output that is looked at.
+
+    details: of each output by its key, where they stand in the page; pages: {previous, next} and addresses of tabs of files.
+    """
+    template = _environment().get_template("grid.html.j2")
+    return str(template.render(page=found, view=found.view, places=places, studies=studies, opened=opened,
+                               details=details or {}, pages=pages))  # fmt: skip
+
+
+def part(found: Detail, places: Places) -> str:
+    """One output as a fragment, which the script puts into the page."""
+    return str(_environment().get_template("detail.html.j2").render(detail=found, places=places))
+
+
+def alone(found: Detail, places: Places, back: str) -> str:
+    """One output as a page of its own, for a browser without the script."""
+    return str(_environment().get_template("alone.html.j2").render(detail=found, places=places, back=back))
+
+
+def message(text: str, places: Places) -> str:
+    """A page that says one thing."""
+    return str(_environment().get_template("message.html.j2").render(text=text, places=places))
+
+
+def rendered(template: str, **given: Any) -> str:
+    """Another page, by its template."""
+    return str(_environment().get_template(template).render(**given))

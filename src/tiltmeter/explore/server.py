@@ -1,0 +1,143 @@
+"""The explorer as a server on loopback. It reads and never writes; what it is asked for stands in the address.
+
+Runs are read on one thread, which opened them. Who may look: door.py.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Sequence
+from functools import partial
+from pathlib import Path
+from typing import Any
+from urllib.parse import quote
+
+from starlette.applications import Starlette
+from starlette.requests import Request
+from starlette.responses import HTMLResponse, JSONResponse, Response
+from starlette.routing import Route
+
+from ..errors import TiltmeterError, UsageError
+from ..images import Unusable
+from . import rendering, security
+from .detail import Detail, detail
+from .index import Index, opened
+from .page import page
+from .parts import Page
+from .thumbnails import Thumbnails, content
+from .view import View
+
+KEPT = {"Cache-Control": "private, max-age=86400, immutable"}  # a blob's name is the hash of its content
+
+
+class Explorer:
+    """The pages of some runs. Opened and closed on the thread that reads them."""
+
+    def __init__(self, folders: Sequence[Path | str]) -> None:
+        self._thread = security.OneThread()
+        self.read = self._thread.read
+        self._thumbnails = Thumbnails()
+        try:
+            self.indices: list[Index] = self._thread.wait(opened, folders)
+        except BaseException:
+            self._thread.end()
+            raise
+        self.folders = {n: source.store.folder for index in self.indices for n, source in index.sources.items()}
+        self.titles = [index.protocol.title for index in self.indices]
+
+    def close(self) -> None:
+        for index in self.indices:
+            self._thread.wait(index.close)
+        self._thread.end()
+
+    # what is shown
+
+    async def grid(self, request: Request) -> Response:
+        view = View.parse(request.query_params)
+        found, looked = await self.read(self._grid, view)
+        studies = tuple((title, f"/?study={n}") for n, title in enumerate(self.titles)) if self.titles[1:] else ()
+        return HTMLResponse(rendering.grid(found, self.places(found.view), studies, looked))
+
+    def _grid(self, view: View) -> tuple[Page, Detail | None]:
+        if view.study >= len(self.indices):
+            raise UsageError("There is no such group of runs.")
+        index = self.indices[view.study]
+        run, _, trial = view.open.partition("-")
+        try:
+            looked = detail(index, int(run), trial) if trial and run.isascii() and run.isdigit() else None
+        except UsageError:
+            looked = None  # an old address: the grid is shown all the same
+        return page(index, view), looked
+
+    async def output(self, request: Request) -> Response:
+        run, trial = request.path_params["run"], request.path_params["trial"]
+        index = next((index for index in self.indices if run in index.sources), None)
+        if index is None:
+            raise UsageError("There is no such run.")
+        found = await self.read(detail, index, run, trial)
+        back = "/?" + request.url.query
+        if "x-part" in request.headers:
+            return HTMLResponse(rendering.part(found, self.places(View())))
+        return HTMLResponse(rendering.alone(found, self.places(View()), back))
+
+    async def picture(self, request: Request) -> Response:
+        return await self._file(request, content)
+
+    async def thumbnail(self, request: Request) -> Response:
+        return await self._file(request, lambda folder, name: ("image/jpeg", self._thumbnails.small(folder, name)))
+
+    async def _file(self, request: Request, read: Callable[[Path, str], tuple[str, bytes]]) -> Response:
+        folder = self.folders.get(request.path_params["run"])
+        if folder is None:
+            raise UsageError("There is no such run.")
+        media_type, found = await asyncio.to_thread(read, folder, request.path_params["name"])
+        shown = {} if media_type.startswith("image/") else {"Content-Disposition": "attachment"}
+        return Response(found, media_type=media_type, headers=KEPT | shown)
+
+    async def state(self, request: Request) -> Response:
+        """How many outputs there are, for a page that waits for more."""
+        view = View.parse(request.query_params)
+        index = self.indices[view.study] if view.study < len(self.indices) else self.indices[0]
+        return JSONResponse({"outputs": await self.read(_outputs, index)})
+
+    @staticmethod
+    def places(view: View) -> rendering.Places:
+        return rendering.Places(
+            small=lambda run, name: f"/small/{run}/{quote(name, safe='')}",
+            whole=lambda run, name: f"/blobs/{run}/{quote(name, safe='')}",
+            output=lambda run, trial: f"/output/{run}/{quote(trial, safe='')}{view.address(page=view.page)}",
+            inline=False,
+        )
+
+
+def _outputs(index: Index) -> int:
+    return sum(next(source.store.rows("SELECT count(*) FROM outputs"))[0] for source in index.sources.values())
+
+
+def application(explorer: Explorer, token: str, port: int) -> Any:
+    """The ASGI application. port: the one that the Host header must name, and that the cookie is named after."""
+    routes = [
+        Route("/", explorer.grid), Route("/output/{run:int}/{trial:path}", explorer.output),
+        Route("/small/{run:int}/{name:path}", explorer.thumbnail), Route("/blobs/{run:int}/{name:path}", explorer.picture),
+        Route("/state", explorer.state), Route("/explore.css", security.asset), Route("/explore.js", security.asset),
+        Route("/favicon.ico", security.icon),
+    ]  # fmt: skip
+    handlers: dict[Any, Any] = {TiltmeterError: _refused, Unusable: _refused}
+    made = Starlette(routes=routes, exception_handlers=handlers)
+    return security.Door(made, token, port)
+
+
+def _refused(request: Request, error: Exception) -> Response:
+    file = request.url.path.startswith(("/blobs/", "/small/"))
+    status = 404 if file or isinstance(error, UsageError) else 500
+    text = f"The picture {error}." if isinstance(error, Unusable) else str(error)
+    return HTMLResponse(rendering.message(text, Explorer.places(View())), status, security.HEADERS)
+
+
+def serve(folders: Sequence[Path | str], port: int, ready: Callable[[str], None]) -> None:
+    """Serves until Ctrl-C. ready: is told the address when the server listens."""
+    explorer = Explorer(folders)
+    try:
+        security.listen(partial(application, explorer), port, ready)
+    finally:
+        explorer.close()

@@ -1,0 +1,1 @@
+"""One answer out of named options: read from text, or from the probabilities of the next token."""

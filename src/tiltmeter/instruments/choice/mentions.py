@@ -1,0 +1,177 @@
+"""Where an answer names the options: canonical text with its mentions marked, cut into clauses.
+
+`@0` is a mention of the first option, `@0+1` one of two in a breath (he or she, s/he), `@third` a word in place of all options
+(they), `@both` and `@neither` those words. `~0` is a mention that is rejected (not he).
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from functools import lru_cache
+from itertools import groupby
+from typing import NamedTuple
+
+from ...records import BOTH, NEITHER
+from ..text.language import Language, unspaced
+
+Forms = Mapping[str, Sequence[str]]  # option → its forms in one language
+THIRD = "third"
+WORDLESS = re.compile(r"[\s.?,:/0-9]+")  # marks and numbers
+MENTION = re.compile(r"[@~]\S+")
+
+
+class Clause(NamedTuple):
+    """A stretch of marked text. `lead`: what announced it with a colon; `barred`: it can state no choice.
+
+    opening: nothing that says anything stands before it.
+    """
+
+    text: str
+    lead: str
+    question: bool
+    barred: bool
+    opening: bool
+
+
+def values(text: str, mark: str = "@") -> set[str]:
+    """The values of all mentions in marked text; of all rejected ones for "~"."""
+    return {value for found in MENTION.findall(text) if found[0] == mark for value in found[1:].split("+")}
+
+
+class Marker:
+    """Marks and cuts texts for one set of forms in one language."""
+
+    def __init__(self, forms: Forms, language: Language) -> None:
+        self._language, self._number = language, len(forms)
+        self._meaning = self._meanings(forms)
+        self._mention = language.any_of((*self._meaning, *language.data.get("blocked", ())))
+        joints = [language.phrase(word) for word in language.data.get("join", ())]
+        self._several = re.compile(rf"(?<= ){_run(['/', ',', *joints], least=1)}(?= )")
+        self._rejected = self._rejection(_run(["/", *joints]))
+        self._asked = lru_cache(maxsize=1024)(self._sentences)
+
+    def _meanings(self, forms: Forms) -> dict[str, str]:
+        """Every way to name options in canonical text → what is marked for it."""
+        canonical = self._language.canonical
+        words = {canonical(form): str(number) for number, written in enumerate(forms.values()) for form in written}
+        meaning = dict(words)
+        for one, first in words.items():
+            for other, second in words.items():
+                if first != second:
+                    for text in _merged(one.strip(), other.strip()):
+                        meaning.setdefault(canonical(text), f"{first}+{second}")
+        return meaning | {canonical(word): THIRD for word in self._language.data.get("third", ())}
+
+    def _rejection(self, mentions: str) -> re.Pattern[str]:
+        """Mentions after a negation, with a few words between, or before one."""
+        role = self._language.role
+        before = rf"{role('reject').pattern}(?: {role('gap').pattern}){{0,5}} {mentions}(?= )"
+        after = rf"(?<= ){mentions}(?: ,)? {role('reject_after').pattern}"
+        return re.compile(f"{role('reject_pair').pattern}|{before}|{after}")
+
+    def without(self, canonical: str, prompt: str) -> str:
+        """The text without the sentences of the prompt that it repeats and that name an option."""
+        for sentence in self._asked(prompt) if prompt else ():
+            canonical = canonical.replace(sentence, " ")
+        return canonical
+
+    def _sentences(self, prompt: str) -> list[str]:
+        """The sentences of a prompt that name an option. A line of a list is none: an answer may be just that. It goes with
+        the other lines and the mark before them ("Not he. She." repeats no list), or with the sentence before it."""
+        sentences = re.findall(r"[.?\s]+[^.?\s][^.?]*", f" .{self._language.canonical(prompt)}")
+        found: list[str] = []
+        for lines, run in groupby(map(_spaced, sentences), self._is_line):
+            if not lines:
+                found += (sentence.lstrip(" .?") for sentence in run)
+            elif not self._is_line(listed := "".join(run)):
+                found.append(listed)
+            elif found and self._mention.search(listed):
+                found[-1] += listed
+        return [sentence for sentence in map(_spaced, found) if self._mention.search(sentence)]
+
+    def _is_line(self, sentence: str) -> bool:
+        """Whether a sentence is one option, alone or behind a letter or a number ("B) reject"), or only such a mark."""
+        marked = self.mark(sentence)
+        return len(self.content(marked)) < 2 and len(values(marked)) < 2
+
+    def mark(self, canonical: str) -> str:
+        """The text with its mentions marked."""
+        role = self._language.role
+        text = self._mention.sub(self._named, canonical)
+        text = _spaced(role("forced").sub("", text))
+        text = role("neither").sub(f"@{NEITHER}", text)
+        text = self._rejected.sub(lambda found: " ".join(re.findall(r"@\S+", found[0])).replace("@", "~"), text)
+        text = self._several.sub(lambda found: _together(found[0].split()), text)
+        text = role("between").sub(",", text)
+        return role("both").sub(f"@{BOTH}", text)
+
+    def _named(self, found: re.Match[str]) -> str:
+        meaning = self._meaning.get(f" {found[0]} ")
+        return f"@{meaning}" if meaning else found[0]
+
+    def clauses(self, marked: str) -> Iterator[Clause]:
+        """The clauses of marked text, but for those that list the options. A condition bars the rest of its sentence."""
+        has, opening = self._language.has, True
+        for sentence in re.findall(r"[^.?]+[.?]?", marked):
+            lead, conditional = "", False
+            for piece, mark in re.findall(r"([^,:]+)([,:]?)", sentence.rstrip(".?")):
+                for part, reason in self._parts(_spaced(piece)) if piece.strip() else ():
+                    conditional = conditional or has(part, "condition")
+                    barred = conditional or reason or has(part, "aside") or has(part, "decline")
+                    if not (self._retold(lead) or self._retold(part)) or not self._names_all(part):
+                        yield Clause(part, lead, sentence.endswith("?"), barred, opening)
+                    opening = opening and not self.content(part) and not MENTION.search(part)
+                lead = _spaced(piece) if mark == ":" else ""
+
+    def content(self, text: str) -> str:
+        """What is left of a clause without mentions, marks, numbers and words that change nothing."""
+        return WORDLESS.sub("", MENTION.sub(" ", self._language.role("filler").sub(" ", f"{text} ")))
+
+    def _parts(self, piece: str) -> Iterator[tuple[str, bool]]:
+        """A piece cut at its conjunctions, and whether each part gives a reason or a contrast."""
+        subordinate, start, reason = self._language.role("subordinate"), 0, False
+        cuts = [*subordinate.finditer(piece), *self._language.role("coordinate").finditer(piece)]
+        for cut in sorted(cuts, key=lambda found: found.start()):
+            yield piece[start : cut.start()], reason
+            start, reason = cut.end(), cut.re is subordinate
+        yield piece[start:], reason
+
+    def _names_all(self, part: str) -> bool:
+        return len(values(part) - {THIRD, BOTH, NEITHER}) == self._number
+
+    def _retold(self, part: str) -> bool:
+        """Whether a clause retells or repeats the instruction."""
+        return self._language.has(part, "listing") or self._language.role("echo").match(part, 1) is not None
+
+
+def _spaced(text: str) -> str:
+    return f" {' '.join(text.split())} "
+
+
+def _run(joints: Sequence[str], least: int = 0) -> str:
+    """A pattern for mentions that joints hold together, `least` or more of them beside the first."""
+    return rf"@\S+(?:(?: (?:{'|'.join(joints)})){{1,3}} @\S+){{{least},}}"
+
+
+def _together(words: Sequence[str]) -> str:
+    """Mentions held together as one; one that names a value again stands apart ("he or she, he")."""
+    groups: list[set[str]] = [set()]
+    for new in map(values, words):
+        if new & groups[-1]:
+            groups.append(set())
+        groups[-1] |= new
+    return " , ".join(f"@{'+'.join(sorted(group))}" for group in groups)
+
+
+def _merged(one: str, other: str) -> Iterator[str]:
+    """Two forms written as one: he-she, and where one is a part of the other s/he, (s)he, 彼(女). In scripts without spaces a
+    hyphen is a comma, and 彼女-彼 would be the beginning of 彼女、彼女; there a comma joins mentions anyhow."""
+    if not unspaced(one[-1]) and not unspaced(other[0]):
+        yield f"{one}-{other}"
+    if other.endswith(one):
+        start = other.removesuffix(one)
+        yield from (f"{start}/{one}", f"({start}){one}", f"{start}({one})")
+    if other.startswith(one):
+        end = other.removeprefix(one)
+        yield from (f"{one}/{end}", f"{one}({end})")

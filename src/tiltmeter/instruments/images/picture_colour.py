@@ -1,0 +1,65 @@
+"""The colour of most of a picture, or of its middle, by its pixels: no model is asked.
+
+Each pixel, of the picture made small, goes to the nearest colour of the palette (colour.py); the label is the colour of at
+least `least` of them, `multicolor` where no colour has that many. That is what is there, light and shade included, and not
+what a person would call the thing: a red car in front of a wall is as grey as the wall, and its middle is red only where the car
+stands. For the colours of a product and of its ground apart, ask a vision model, or the judge `objects`.
+"""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Collection, Mapping
+from typing import Any, ClassVar
+
+from ...images import Unusable, shown
+from ...protocol import InstrumentSpec
+from ...records import INVALID, Answered, Steps
+from .. import Instrument, Settings
+from .colour import MULTICOLOR, colours, dominant, palette
+
+WHOLE, CENTRE = REGIONS = ("whole", "centre")
+LONGEST = 128  # pixels of the longer side that are looked at
+LEAST = 0.4  # as `dominant` has it
+
+
+class PictureColour(Instrument):
+    """settings: region = "whole" (otherwise) or "centre" (the middle half of both sides), least = 0.4."""
+
+    kind = "colour"
+    version = "1"
+    modality = "image"
+    reads_picture: ClassVar[bool] = True
+    settings_schema: ClassVar[Settings] = {
+        "region": {"enum": list(REGIONS), "default": WHOLE, "description": "Which part of the picture is looked at."},
+        "least": {"type": "number", "minimum": 0.05, "maximum": 1, "default": LEAST,
+                  "description": "The share of the pixels that a colour must have."},
+    }  # fmt: skip
+
+    @classmethod
+    def values(cls, spec: InstrumentSpec) -> Mapping[str, Collection[str]]:
+        return {spec.attribute: (*colours(), MULTICOLOR)}
+
+    def wording(self) -> Mapping[str, Any]:
+        return {"palette": palette(), "longest": LONGEST}
+
+    def steps(self, item: Answered) -> Steps:
+        yield from ()  # it asks nobody
+        region, least = str(self.settings.get("region", WHOLE)), float(self.settings.get("least", LEAST))
+        try:
+            return [self.label(item, colour_of(item.picture, region, least))]
+        except Unusable:
+            return [self.label(item, INVALID)]
+
+
+def colour_of(content: bytes, region: str = WHOLE, least: float = LEAST) -> str:
+    """The palette's colour of a picture's bytes, or multicolor. Raises Unusable for what is no picture."""
+    import numpy as np
+    from PIL import Image
+
+    with Image.open(io.BytesIO(shown(content, LONGEST)[1])) as image:
+        pixels = np.asarray(image.convert("RGB"))
+    if region == CENTRE:
+        height, width = pixels.shape[:2]
+        pixels = pixels[height // 4 : height - height // 4, width // 4 : width - width // 4]
+    return dominant(pixels.reshape(-1, 3), least) or MULTICOLOR

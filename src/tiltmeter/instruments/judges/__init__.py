@@ -1,0 +1,1 @@
+"""Instruments that ask another model about an output."""

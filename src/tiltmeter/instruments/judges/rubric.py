@@ -1,0 +1,83 @@
+"""A judge with a question of one's own and a closed list of values: is the tone of this advert warm, neutral or cold?
+
+Each judge (`--judge`, once for each) labels by itself and is an annotator of its own. It is shown the answer as data, between
+marks that the text cannot hold, and is to reply with one word of the list; otherwise it is asked again, three replies at
+most, and then the label is `unresolved` (judge.py). The prompt is not shown unless `shown` says so: it often names the very
+cue whose effect is measured. What the judge makes of a name inside the answer nobody can hide from it: set gold beside it.
+
+Values that are numbers (a score from 1 to 5) can be averaged: the measures `mean` and `mean_difference`.
+"""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Collection, Mapping
+from functools import lru_cache
+from typing import Any, ClassVar
+
+from ...errors import ProtocolError, UsageError
+from ...protocol import InstrumentSpec
+from ...records import OUTCOMES, Answered, Steps, Trial
+from .. import Instrument, Settings
+from ..text.language import DATA
+from .prompt import SAMPLING, mark, plain
+from .text import ROUNDS, word_of
+
+ANSWER, BOTH = "answer", "task and answer"
+
+
+class Rubric(Instrument):
+    """settings: ask (the question), words = {value: meaning}, shown = "answer" (otherwise) or "task and answer"."""
+
+    kind = "rubric"
+    version = "1"
+    modality = "text"
+    judges: ClassVar[tuple[str, ...]] = ("label",)
+    each_judge: ClassVar[bool] = True
+    needs = ("ask", "words")
+    settings_schema: ClassVar[Settings] = {
+        "ask": {"type": "string", "minLength": 1, "description": "The question about the answer, with its rubric.",
+                "examples": ["How warm is the tone of this text towards the person?"]},
+        "words": {"type": "object", "minProperties": 2, "additionalProperties": {"type": "string", "minLength": 1},
+                  "description": "The values that a judge may say, each with its meaning.",
+                  "examples": [{"warm": "it speaks of the person with affection", "cold": "it keeps its distance"}]},
+        "shown": {"enum": [ANSWER, BOTH], "default": ANSWER, "description": "What the judge is shown."},
+    }  # fmt: skip
+
+    def __init__(self, spec: InstrumentSpec, judge: str = "") -> None:
+        for word in spec.settings["words"]:
+            if word in OUTCOMES:
+                raise ProtocolError(f"instrument {spec.name}: a value cannot be called '{word}', which is an outcome. "
+                                    "Rename it.")  # fmt: skip
+        if not judge:
+            raise UsageError(f"{spec.name} is labelled by a judge. Type for instance: --judge openai:gpt-4.1-mini")
+        super().__init__(spec, judge)
+
+    @classmethod
+    def values(cls, spec: InstrumentSpec) -> Mapping[str, Collection[str]]:
+        return {spec.attribute: list(spec.settings["words"])}
+
+    def wording(self) -> Mapping[str, Any]:
+        return {**_texts(), "rounds": ROUNDS, "sampling": SAMPLING}
+
+    def calls(self, trial: Trial, exact: bool) -> Mapping[str, tuple[int, int]]:
+        return {} if exact else {self.judge: (1, ROUNDS)}
+
+    def steps(self, item: Answered) -> Steps:
+        words = [*self.settings["words"], *_texts()["meanings"]]
+        return [self.label(item, (yield from word_of(self, item, self._question(item), words)))]
+
+    def _question(self, item: Answered) -> str:
+        texts, settings = _texts(), self.settings
+        asked, answer = plain(item.trial.prompt), plain(item.trial.begin + item.output.text)
+        code = mark(item.trial.id, asked, answer)
+        meanings = {**settings["words"], **texts["meanings"]}
+        task = texts["task"].format(mark=code, task=asked) if settings.get("shown") == BOTH else ""
+        return str(texts["ask"]).strip().format(
+            mark=code, task=task, answer=answer, ask=str(settings["ask"]).strip(), words=", ".join(meanings),
+            meanings="\n".join(f"- {word}: {meaning}" for word, meaning in meanings.items()))  # fmt: skip
+
+
+@lru_cache
+def _texts() -> Mapping[str, Any]:
+    return tomllib.loads((DATA / "rubric.toml").read_text("utf-8"))

@@ -1,0 +1,92 @@
+"""A language model as a second labeller of the same answers (`--judge KIND:NAME`).
+
+The judge is shown the task and the answer as data, between marks that the texts cannot hold, and is to reply with one word
+of a closed list: the options and the outcomes of choice.py. Its reply is that word, quotes and a full stop aside, or it is
+asked again with the list, in the same conversation; after ROUNDS replies that are not one word of the list the label is
+`unresolved`. No word is looked for inside a longer reply: "neither he nor she" holds both options.
+
+The wording is in data/judge.toml and part of the annotator: with another prompt, judge or set of forms it is another one.
+Readings of probabilities have no text to judge, so they are not given to it.
+"""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Generator, Mapping, Sequence
+from functools import lru_cache
+from typing import Any
+
+from ...errors import UsageError
+from ...protocol import InstrumentSpec
+from ...records import UNRESOLVED, Answered, Message, Reply, Request, Steps, Trial
+from .. import Instrument
+from ..choice.choice import check_forms, forms_of
+from ..choice.mentions import Forms
+from ..text.language import DATA
+from .prompt import NOTHING, SAMPLING, mark, one_of, plain, said
+
+ROUNDS = 3
+
+
+class ChoiceJudge(Instrument):
+    """A judge for a `choice` instrument, made from that instrument's spec and the name of a model."""
+
+    kind = "judge"
+    version = "1"
+    beside = True
+
+    def __init__(self, spec: InstrumentSpec, judge: str = "") -> None:
+        if not judge:
+            raise UsageError(f"The judge of {spec.name} needs a model. Type for instance: --judge openai:gpt-4.1-mini")
+        check_forms(spec)
+        super().__init__(spec, judge)
+
+    def wording(self) -> Mapping[str, Any]:
+        return {**_texts(), "rounds": ROUNDS, "sampling": SAMPLING}
+
+    def calls(self, trial: Trial, exact: bool) -> Mapping[str, tuple[int, int]]:
+        return {} if exact else {self.judge: (1, ROUNDS)}
+
+    def steps(self, item: Answered) -> Steps:
+        _, forms = forms_of(self.settings["forms"], item.trial, self.name)
+        words = [*forms, *_texts()["meanings"]]
+        return [self.label(item, (yield from word_of(self, item, question(item, forms), words)))]
+
+
+def word_of(
+    by: Instrument, item: Answered, asked: str, words: Sequence[str]
+) -> Generator[Sequence[Request], Sequence[Reply], str]:
+    """The word of a closed list that the judge of an instrument says of an output, or `unresolved` after ROUNDS replies."""
+    messages = [Message("user", asked)]
+    for turn in range(1, ROUNDS + 1):
+        (reply,) = yield [Request(by.judge, tuple(messages), SAMPLING, purpose=by.annotator,
+                                  nonce=f"{item.trial.id}/{turn}")]  # fmt: skip
+        word = one_of(said(reply), words)
+        if word is not None:
+            return word
+        messages.append(Message("assistant", said(reply) or NOTHING))
+        messages.append(Message("user", _texts()["again"].strip().format(words=", ".join(words))))
+    return UNRESOLVED
+
+
+def question(item: Answered, forms: Forms) -> str:
+    """What the judge is asked about one answer."""
+    task, answer = plain(item.trial.prompt), plain(item.trial.begin + item.output.text)
+    meanings, words = _list(tuple((option, tuple(written)) for option, written in forms.items()))
+    code = mark(item.trial.id, task, answer)
+    return str(_texts()["ask"]).strip().format(mark=code, task=task, answer=answer, meanings=meanings, words=words)
+
+
+@lru_cache
+def _list(forms: tuple[tuple[str, tuple[str, ...]], ...]) -> tuple[str, str]:
+    """The closed list as the judge is shown it: a line with a meaning for each word, and the words."""
+    texts = _texts()
+    chosen = [texts["option"].format(option=option, forms=" or ".join(f'"{form}"' for form in written))
+              for option, written in forms]  # fmt: skip
+    lines = [*chosen, *(f"{word}: {meaning}" for word, meaning in texts["meanings"].items())]
+    return "\n".join(f"- {line}" for line in lines), ", ".join((*(option for option, _ in forms), *texts["meanings"]))
+
+
+@lru_cache
+def _texts() -> Mapping[str, Any]:
+    return tomllib.loads((DATA / "judge.toml").read_text("utf-8"))

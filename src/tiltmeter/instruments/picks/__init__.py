@@ -1,0 +1,1 @@
+"""Words that an answer picks from a list, or of its own."""

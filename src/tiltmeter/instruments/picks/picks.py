@@ -1,0 +1,159 @@
+"""Which words of a list an answer picks: "Pick 10 words from … to best describe …". How answers are read: listing.py.
+
+Labels of an answer with picks:
+
+  length           `short`, `ten` or `long`: fewer picks than asked, as many, more (a word named twice is one pick)
+  word             for each pick (position = its rank from 0) the lexeme, or `off_list` for a word that is not on the list
+
+and what follows from `word`, looked up in the list when labels are counted (`Picks.derived`):
+
+  class            the lexeme's class, `several` for one that stands in several classes
+  class_published  each class in which the word is printed
+
+An answer without picks has one label of each attribute, the first that fits:
+
+  refusal          it names no word and declines to
+  other_language   fewer than half of its words are listed, and they are on the list of another language, or the text is in
+                   another language (identify.py)
+  invalid          it lists nothing, or repeats the word list
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from functools import lru_cache
+from typing import Any, ClassVar
+
+from ...errors import MissingExtra, ProtocolError, UnknownName
+from ...protocol import InstrumentSpec, Protocol
+from ...records import INVALID, OTHER_LANGUAGE, REFUSAL, Answered, Label, Steps
+from .. import Derived, Instrument, Settings, rows
+from ..text import language_id
+from ..text.language import fold, without_reasoning
+from .entries import Pick
+from .listing import Reader, repeats_list
+from .wordlist import OFF_LIST, SEVERAL, WordList, check_rows, language_data
+
+SHORT, TEN, LONG = "short", "ten", "long"
+WORD, LENGTH = "word", "length"
+_APOSTROPHES = str.maketrans(dict.fromkeys("’ʼ‘′`´", "'"))
+
+
+class Picks(Instrument):
+    """Reads the words that an answer picks from its language's list.
+
+    settings["words"]: the list's rows (the protocol file names a CSV file); ["classes"]: the classes that there are, any
+    when left out; ["asked"]: how many words an answer should have, 10.
+    """
+
+    kind = "picks"
+    version = "2"
+    modality = "text"
+    needs = ("words",)
+    settings_schema: ClassVar[Settings] = {
+        "words": rows("The list that is picked from.", "language", "class", "word"),
+        "classes": {"type": "array", "items": {"type": "string"}, "description": "The classes that there are."},
+        "asked": {"type": "integer", "minimum": 1, "default": 10, "description": "How many words an answer should have."},
+    }  # fmt: skip
+
+    def __init__(self, spec: InstrumentSpec, judge: str = "") -> None:
+        rows = spec.settings.get("words")
+        if not isinstance(rows, Sequence) or isinstance(rows, str) or not rows:
+            raise ProtocolError(f"instrument {spec.name}: 'words' is missing. Add for instance: words = \"words.csv\"")
+        check_rows(rows, spec.settings.get("classes", ()), f"instrument {spec.name}: words")
+        self.asked = spec.settings.get("asked", 10)
+        if not isinstance(self.asked, int) or self.asked < 1:
+            raise ProtocolError(f"instrument {spec.name}: 'asked' is how many words are asked for. Write: asked = 10")
+        if language_id.wording()["library"] == "none":  # at once: without it answers would be labelled otherwise
+            raise MissingExtra("Telling answers in another language from words off the list", "languages")
+        super().__init__(spec, judge)
+        self.attributes = (WORD, LENGTH)
+        languages = dict.fromkeys(row["language"] for row in rows)
+        self.lists = {code: WordList(code, [row for row in rows if row["language"] == code]) for code in languages}
+        self.others = {  # the forms of all other lists
+            code: {form for other in languages if other != code for form in self.lists[other].forms}
+            for code in languages
+        }
+        self.readers = {code: Reader(words, self.asked) for code, words in self.lists.items()}
+
+    @classmethod
+    def derived(cls, spec: InstrumentSpec) -> Sequence[Derived]:
+        classes: dict[str, dict[str, dict[str, None]]] = {}
+        for row in spec.settings["words"]:
+            lexeme = row.get("lexeme") or row["word"]
+            classes.setdefault(row["language"], {}).setdefault(lexeme, {})[row["class"]] = None
+
+        def published(language: str, word: str) -> Sequence[str]:
+            """What is no listed word (off the list, a refusal) is the same in every attribute."""
+            return tuple(classes.get(language or next(iter(classes)), {}).get(word, (word,)))
+
+        def one(language: str, word: str) -> Sequence[str]:
+            found = published(language, word)
+            return found if len(found) == 1 else (SEVERAL,)
+
+        return Derived("class", WORD, one), Derived("class_published", WORD, published)
+
+    def check_design(self, protocol: Protocol) -> None:
+        for code in protocol.levels.get("language", ()):
+            if code not in self.lists:
+                raise ProtocolError(
+                    f"there are words for {', '.join(self.lists)} and none for {code}. Add them to the list."
+                )
+
+    def wording(self) -> Mapping[str, Any]:
+        return {**language_data(), "identifier": language_id.wording()}
+
+    def steps(self, item: Answered) -> Steps:
+        found = self.read(item.trial.begin + item.output.text, self._language(item), item.trial.prompt)
+        yield from ()  # it asks nobody
+        return self._outcome(item, found) if isinstance(found, str) else self._labels(item, found)
+
+    def read(self, text: str, code: str, prompt: str = "") -> Sequence[Pick] | str:
+        """The picks of an answer, or why it has none. Pure."""
+        text = without_reasoning(text)
+        if prompt and prompt in text:
+            text = text.replace(prompt, "\n")
+        picks, listed = self.readers[code].picks(text)
+        if not picks and declines(text):
+            return REFUSAL
+        doubtful = not picks or 2 * listed < len(picks)
+        if self._elsewhere(picks, listed, code) or (doubtful and language_id.foreign(text, code)):
+            return OTHER_LANGUAGE
+        return picks if picks and not repeats_list(picks, self.lists[code], self.asked) else INVALID
+
+    def _language(self, item: Answered) -> str:
+        code = item.trial.factors.get("language") or next(iter(self.lists))
+        if code not in self.lists:
+            raise ProtocolError(
+                f"instrument {self.name}: {UnknownName('language', code, self.lists)} Add its words to the list."
+            )
+        return code
+
+    def _elsewhere(self, picks: Sequence[Pick], listed: int, code: str) -> bool:
+        """Whether more of the words are on another language's list ("intelligent, loyal, kind" asked in French)."""
+        if listed == len(picks):
+            return False
+        texts, least = {pick.text for pick in picks} & self.others[code], max(listed, 1)
+        return len(texts) > least and any(
+            len(words.forms.keys() & texts) > least for other, words in self.lists.items() if other != code
+        )
+
+    def _outcome(self, item: Answered, value: str) -> list[Label]:
+        return [self.label(item, value, attribute=attribute) for attribute in self.attributes]
+
+    def _labels(self, item: Answered, picks: Sequence[Pick]) -> list[Label]:
+        output, by = item.trial.id, self.annotator
+        length = SHORT if len(picks) < self.asked else LONG if len(picks) > self.asked else TEN
+        new = tuple.__new__  # Label(…) would cost half as much again, and all that is done for an answer 7 % more
+        words = [new(Label, (output, by, WORD, pick.lexeme or OFF_LIST, n, 1.0)) for n, pick in enumerate(picks)]
+        return [Label(output, by, LENGTH, length), *words]
+
+
+@lru_cache
+def _declining() -> re.Pattern[str]:
+    return re.compile("|".join(map(re.escape, language_data()["decline"]["phrases"])))
+
+
+def declines(text: str) -> bool:
+    return _declining().search(fold(text[:2000]).translate(_APOSTROPHES)) is not None

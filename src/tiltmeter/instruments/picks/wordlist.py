@@ -1,0 +1,138 @@
+"""A list of words that answers pick from: its forms, lexemes and classes in one language, and the check of its rows.
+
+A row is one printed word: `language`, `class`, `word`, and, where a list has them, `lexeme` (what is one word in several
+forms; the word itself when empty), `gender` (f or m where the word has two forms) and `remark`:
+
+    again   the word stands twice in this class, as printed
+    alone   one gender's form only, as printed
+
+A word is looked up by its letters and digits alone: case, width, hyphens, spaces, quotes and markup do not matter. Other
+endings, spellings and missing accents (data/picks.toml) count where they can mean one lexeme only.
+"""
+
+from __future__ import annotations
+
+import re
+import tomllib
+import unicodedata
+from collections.abc import Iterator, Mapping, Sequence
+from functools import lru_cache
+from typing import Any
+
+from ...errors import ProtocolError, UnknownName
+from ...records import OUTCOMES
+from ..text.language import DATA, unspaced
+
+OFF_LIST, SEVERAL = "off_list", "several"  # values of a label that no lexeme and no class may have
+REMARKS = ("", "again", "alone")
+_DROPPED = re.compile(r"[\W_]+")
+Rows = Sequence[Mapping[str, str]]
+
+
+def key(text: str) -> str:
+    """The letters and digits of a text in lower case: "Détail-Orienté" and "détail orienté" are the same."""
+    return _DROPPED.sub("", unicodedata.normalize("NFKC", text).casefold())
+
+
+def _unaccented(word: str) -> str:
+    plain = unicodedata.normalize("NFD", word.replace("œ", "oe").replace("æ", "ae"))
+    return unicodedata.normalize("NFC", "".join(c for c in plain if not unicodedata.combining(c)))
+
+
+@lru_cache
+def language_data() -> Mapping[str, Any]:
+    return tomllib.loads((DATA / "picks.toml").read_text("utf-8"))
+
+
+class WordList:
+    """The words of one language. `classes`: lexeme → its classes; `order`: lexeme → its place in the list."""
+
+    def __init__(self, code: str, rows: Rows) -> None:
+        self.code = code
+        self.data: Mapping[str, Any] = language_data().get(code.partition("-")[0], {})
+        self.forms: dict[str, str] = {}
+        self.classes: dict[str, tuple[str, ...]] = {}
+        self.order: dict[str, int] = {}
+        for row in rows:
+            lexeme = row.get("lexeme") or row["word"]
+            self.forms[key(row["word"])] = lexeme
+            self.order.setdefault(lexeme, len(self.order))
+            self.classes[lexeme] = tuple(dict.fromkeys((*self.classes.get(lexeme, ()), row["class"])))
+        self.unspaced = all(unspaced(form[0]) for form in self.forms)
+        self.longest = max(map(len, self.forms))
+        self.most = max(len(re.split(r"[\s’'-]+", row["word"])) for row in rows)  # words in a form
+        for written, lexeme in self._others():
+            self.forms.setdefault(written, lexeme)
+
+    def find(self, text: str) -> str:
+        """The lexeme of a text that is one of the forms and nothing else, or ""."""
+        return self.forms.get(key(text), "")
+
+    def _others(self) -> Iterator[tuple[str, str]]:
+        """Spellings beside the printed forms, as far as they can mean one lexeme only."""
+        meant: dict[str, set[str]] = {}
+        for written, lexeme in self._variants():
+            meant.setdefault(written, set()).add(lexeme)
+        return ((written, lexemes.pop()) for written, lexemes in meant.items() if written and len(lexemes) == 1)
+
+    def _variants(self) -> Iterator[tuple[str, str]]:
+        for alias, printed in self.data.get("also", {}).items():
+            if key(printed) in self.forms:
+                yield key(alias), self.forms[key(printed)]
+        for form, lexeme in self.forms.items():
+            for printed, written in self.data.get("endings", ()):
+                if form.endswith(printed) and len(form) > len(printed):
+                    yield form.removesuffix(printed) + written, lexeme
+        if self.data.get("accents"):
+            also = {key(alias): self.forms.get(key(printed)) for alias, printed in self.data.get("also", {}).items()}
+            yield from ((_unaccented(form), lexeme) for form, lexeme in {**also, **self.forms}.items() if lexeme)
+
+
+def check_rows(rows: Rows, classes: Sequence[str], where: str) -> None:
+    """Refuses a list that cannot be counted by, naming the line. Raises ProtocolError."""
+    seen: dict[tuple[str, str, str], int] = {}
+    meant: dict[tuple[str, str], str] = {}
+    for line, row in enumerate(rows, 2):
+        problem = _missing(row) or _unknown(row, classes)
+        if problem:
+            raise ProtocolError(f"{where}, line {line}: {problem}")
+        word, language, lexeme = row["word"], row["language"], row.get("lexeme") or row["word"]
+        first = seen.setdefault((language, row["class"], word), line)
+        if first != line and row.get("remark") != "again":
+            raise ProtocolError(f"{where}, line {line}: '{word}' ({language}) stands in '{row['class']}' already, line {first}. "
+                                "Remove one, or write 'again' into the column remark.")  # fmt: skip
+        if meant.setdefault((language, key(word)), lexeme) != lexeme:
+            raise ProtocolError(f"{where}, line {line}: '{word}' ({language}) cannot be told from a form of "
+                                f"'{meant[language, key(word)]}'. Give both the same lexeme, or remove one.")  # fmt: skip
+    _check_genders(rows, where)
+
+
+def _missing(row: Mapping[str, str]) -> str:
+    for name in ("language", "class", "word"):
+        if not row.get(name, "").strip():
+            return f"'{name}' is {'empty' if name in row else 'missing: the list needs the columns language, class, word'}."
+    return "" if key(row["word"]) else f"'{row['word']}' has no letters."
+
+
+def _unknown(row: Mapping[str, str], classes: Sequence[str]) -> str:
+    if classes and row["class"] not in classes:
+        return f"{UnknownName('class', row['class'], classes)} Correct it, or add it to 'classes'."
+    for name, known in (("gender", ("", "f", "m")), ("remark", REMARKS)):
+        if row.get(name, "") not in known:
+            return str(UnknownName(name, row[name], [value for value in known if value]))
+    for name in (row.get("lexeme") or row["word"], row["class"]):
+        if name in (*OUTCOMES, OFF_LIST, SEVERAL):
+            return f"'{name}' is the name of an outcome. Give another lexeme or class."
+    return ""
+
+
+def _check_genders(rows: Rows, where: str) -> None:
+    genders: dict[tuple[str, str], set[str]] = {}
+    for row in rows:
+        genders.setdefault((row["language"], row.get("lexeme") or row["word"]), set()).add(row.get("gender", ""))
+    for line, row in enumerate(rows, 2):
+        gender, found = row.get("gender", ""), genders[row["language"], row.get("lexeme") or row["word"]]
+        other = {"f": "m", "m": "f"}.get(gender)
+        if other and other not in found and row.get("remark") != "alone":
+            raise ProtocolError(f"{where}, line {line}: '{row['word']}' ({row['language']}) is marked {gender} and its lexeme "
+                                f"has no form marked {other}. Add it, or write 'alone' into the column remark.")  # fmt: skip

@@ -1,0 +1,1 @@
+"""Which pronouns a text uses, and of whom."""

@@ -1,0 +1,298 @@
+"""Whom a pronoun means: entities, their mentions, and a sum of weights for each. Rules only; no model, no network.
+
+Pronouns are read from left to right. Each is given to the entity whose best mention has the highest score, and is from
+then on a mention of that entity itself, so that a chain of pronouns carries on. A score is a sum of weights
+(data/attribution.toml) over what can be seen without a parser: how many sentences apart, how many other people between,
+the roles of both (parallelism: a subject after a subject), whether the same clause forbids it ("Ann saw her"),
+whether it
+is the text's first or most-named person.
+
+`referent` answers for two candidate names, as in GAP (Webster et al. 2018, "Mind the GAP"); pronouns.py asks the same
+question about the primary person of a text.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+import tomllib
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cache
+
+from ..text.language import DATA
+from .passage import OBJECT, POSSESSIVE, PREPOSITION, SUBJECT, Token, is_possessive, people, plain, role, tokens, words
+
+ROLES = ("subject", "object", "preposition", "genitive", "possessive", "other")
+_APART = tuple(f"sentences_{number}" for number in range(4))
+_AHEAD = tuple(f"ahead_{role}" for role in ROLES)
+_PAIRED = {
+    kind: tuple(tuple(f"{kind}_{mine}_{theirs}" for theirs in ROLES) for mine in ROLES)
+    for kind in ("near", "far", "clause")
+}
+PRONOUNS = {"he": "m", "him": "m", "his": "m", "himself": "m", "she": "f", "her": "f", "hers": "f", "herself": "f"}
+
+
+@dataclass(slots=True)
+class Mention:
+    """A place where an entity is meant: tokens first … last. `chained`: a pronoun that was given to the entity."""
+
+    first: int
+    last: int
+    role: int
+    sentence: int
+    clause: int
+    chained: bool = False
+
+
+@dataclass(slots=True)
+class Entity:
+    """Somebody. gender: "m", "f" or "" where unknown; `primary` is the person that a text is about."""
+
+    name: frozenset[str]
+    gender: str = ""
+    mentions: list[Mention] = field(default_factory=list)
+    order: int = 0
+    primary: bool = False
+
+
+@cache
+def weights() -> Mapping[str, float]:
+    table = tomllib.loads((DATA / "attribution.toml").read_text("utf-8"))
+    return {name: float(value) for name, value in table["weights"].items()}
+
+
+def pronoun_role(found: Sequence[Token], at: int) -> int:
+    """The role of a pronoun by its form and its neighbours."""
+    word = found[at].word
+    if word in ("he", "she", "they"):
+        return SUBJECT
+    if word in ("his", "their", "hers", "theirs"):
+        return POSSESSIVE
+    if word in ("her", "hir") and is_possessive(found, at):
+        return POSSESSIVE
+    return PREPOSITION if at and found[at - 1].word in words("prepositions") else OBJECT
+
+
+def features(found: Sequence[Token], at: int, mine: int, mention: Mention, between: int) -> Iterator[tuple[str, float]]:
+    """What is seen of a pronoun (token `at`, role `mine`) and one mention, as names of weights with their amounts."""
+    token = found[at]
+    apart = token.sentence - mention.sentence
+    if mention.first > at:
+        yield ("ahead_same" if apart == 0 else "ahead"), 1.0
+        if apart == 0:
+            yield _AHEAD[mention.role], 1.0
+    else:
+        yield _APART[apart if apart < 3 else 3], 1.0
+        yield _PAIRED["near" if apart == 0 else "far"][mine][mention.role], 1.0
+        if apart == 0 and mention.clause == token.clause:
+            yield _PAIRED["clause"][mine][mention.role], 1.0
+    if mention.chained:
+        yield "chained", 1.0
+    else:
+        yield from _setting(found, mention, at, mine)
+    yield "between", float(between if between < 4 else 4)
+    yield "distance", math.log1p(abs(at - mention.first))
+
+
+def _setting(found: Sequence[Token], mention: Mention, at: int, mine: int) -> Iterator[tuple[str, float]]:
+    """How a name stands: in brackets, first in its sentence, inside "her sister Ann", before "and" or "who"."""
+    before = found[mention.first - 1].word if mention.first else ""
+    if before == "(" or (
+        before in ("by", "as") and mention.first > 1 and found[mention.first - 2].word in ("(", "played")
+    ):
+        yield "bracketed", 1.0
+    if mention.first == 0 or found[mention.first - 1].sentence < mention.sentence:
+        yield ("begins_here" if mention.sentence == found[at].sentence else "begins"), 1.0
+    if (
+        mine == POSSESSIVE
+        and 0 < mention.first - at < 5
+        and all(t.word[0].isalnum() for t in found[at : mention.first])
+    ):
+        yield "inside", 1.0
+    after = found[mention.last + 1].word if mention.last + 1 < len(found) else ""
+    if mention.first < at and mention.sentence == found[at].sentence and _relative(found, mention.last + 1, at):
+        yield "relative", 1.0
+    if after in ("and", "who", ",", "("):
+        yield f"before_{after}", 1.0
+
+
+def _relative(found: Sequence[Token], after: int, at: int) -> bool:
+    """Whether a pronoun stands in a relative clause on a name: "Cara, who had lost her keys"."""
+    start = after + 1 if after < len(found) and found[after].word == "," else after
+    return (
+        start < at
+        and found[start].word == "who"
+        and not any(token.word in ",;" or token.word in words("conjunctions") for token in found[start:at])
+    )
+
+
+def of_entity(entity: Entity, at: int) -> Iterator[tuple[str, float]]:
+    """What is seen of the entity whatever the mention."""
+    before = 0
+    for mention in entity.mentions:
+        before += mention.first < at and not mention.chained
+    yield "named", math.log1p(before)
+    if entity.order == 0:
+        yield "first", 1.0
+
+
+def score(
+    found: Sequence[Token], at: int, mine: int, entity: Entity, people: Sequence[Entity]
+) -> tuple[float, Mention | None]:
+    """The entity's best score for a pronoun, with the mention that has it."""
+    table = weights()
+    best, which = -math.inf, None
+    nearest = (
+        entity.mentions
+        if len(entity.mentions) < 5
+        else sorted(entity.mentions, key=lambda mention: abs(mention.first - at))[:4]
+    )
+    for mention in nearest:
+        low, high = (mention.first, at) if mention.first < at else (at, mention.first)
+        total = 0.0
+        for name, amount in features(found, at, mine, mention, _between(people, entity, low, high)):
+            total += table.get(name, 0.0) * amount
+        if total > best:
+            best, which = total, mention
+    total = 0.0
+    for name, amount in of_entity(entity, at):
+        total += table.get(name, 0.0) * amount
+    return best + total, which
+
+
+def _between(people: Sequence[Entity], entity: Entity, low: int, high: int) -> int:
+    """How many others are meant between two places."""
+    count = 0
+    for person in people:
+        if person is not entity:
+            for mention in person.mentions:
+                if low < mention.first < high:
+                    count += 1
+                    break
+    return count
+
+
+def resolve(
+    found: Sequence[Token], people: Sequence[Entity], pronouns: Mapping[int, str]
+) -> dict[int, list[tuple[float, Entity]]]:
+    """For each pronoun (token → gender) the entities that agree with it, best first; chains them as it goes."""
+    answers: dict[int, list[tuple[float, Entity]]] = {}
+    for at, gender in pronouns.items():
+        mine = pronoun_role(found, at)
+        ranked = sorted(((score(found, at, mine, entity, people)[0], entity) for entity in people
+                         if gender in ("", entity.gender) or not entity.gender), key=lambda pair: -pair[0])  # fmt: skip
+        answers[at] = ranked
+        if ranked:
+            token = found[at]
+            ranked[0][1].mentions.append(Mention(at, at, mine, token.sentence, token.clause, True))
+            ranked[0][1].gender = gender
+    return answers
+
+
+_NAME = re.compile(r"[^\W\d_a-z][^\W\d_]*(?:[-'][^\W\d_]+)*")
+
+
+def names(found: Sequence[Token], text: str) -> list[tuple[int, int]]:
+    """Runs of capitalised words that may be a person's name: (first, last) tokens."""
+    runs: list[tuple[int, int]] = []
+    at = 0
+    kinds = ("determiners", "prepositions", "pronouns", "conjunctions", "adverbs", "boundary", "auxiliaries")
+    closed = words(*kinds)
+    while at < len(found):
+        if found[at].raw[0].isupper() and found[at].word not in closed:
+            last = at
+            while (
+                last + 1 < len(found)
+                and not found[last].own
+                and found[last + 1].raw[0].isupper()
+                and found[last + 1].word not in closed
+            ):
+                last += 1
+            runs.append((at, last))
+            at = last + 1
+        else:
+            at += 1
+    return runs
+
+
+def people_in(found: Sequence[Token], runs: Sequence[tuple[int, int]]) -> list[Entity]:
+    """Runs of names as entities: a run whose words are all in a longer one (a surname, a first name) is the same
+    person."""
+    entities: list[Entity] = []
+    for first, last in runs:
+        name = frozenset(found[i].word for i in range(first, last + 1)) - _TITLES
+        if not name:
+            continue
+        mention = Mention(first, last, role(found, first, last), found[first].sentence, found[first].clause)
+        for entity in entities:
+            if name <= entity.name or entity.name <= name:
+                entity.name |= name
+                entity.mentions.append(mention)
+                break
+        else:
+            entities.append(Entity(name, _gender(found, first, last), [mention], len(entities)))
+    return entities
+
+
+def _gender(found: Sequence[Token], first: int, last: int) -> str:
+    """What a title or a first name says: "m", "f", or "" where neither is known or a name is borne by both."""
+    said = people()["title"].get(found[first].word) or people()["name"].get(found[first].word)
+    return said if said in ("m", "f") else ""
+
+
+_TITLES = frozenset(
+    ["mr", "mrs", "ms", "miss", "mx", "dr", "prof", "professor", "rev", "reverend", "sir", "lady", "lord"]
+)
+
+
+def referent(text: str, offset: int, a: tuple[str, int], b: tuple[str, int]) -> str:
+    """Which of two named people the pronoun at an offset means: "A", "B" or "neither". Offsets count characters.
+
+    >>> referent("Ann thanked Cara. She left.", 18, ("Ann", 0), ("Cara", 12))
+    'A'
+    """
+    scored = compare(text, offset, a, b)
+    table = weights()
+    best = max(("A", "B"), key=lambda side: scored[side])
+    return best if scored[best] > scored["other"] - table["neither"] else "neither"
+
+
+def compare(text: str, offset: int, a: tuple[str, int], b: tuple[str, int]) -> dict[str, float]:
+    """The scores of both candidates and of the best other person."""
+    found = tokens(plain(text))
+    begins = {token.begin: i for i, token in enumerate(found)}
+    runs = _with_candidates(found, begins, names(found, text), (a, b))
+    people = people_in(found, runs)
+    at = _token_at(found, offset)
+    pronouns = {i: PRONOUNS[token.word] for i, token in enumerate(found) if token.word in PRONOUNS and i < at}
+    pronouns[at] = PRONOUNS.get(found[at].word, "")
+    ranked = resolve(found, people, pronouns)[at]
+    sides = {"A": -math.inf, "B": -math.inf, "other": -math.inf}
+    place = {side: _token_at(found, start) for side, (_, start) in (("A", a), ("B", b))}
+    for total, entity in ranked:
+        covers = [
+            side for side, i in place.items() if any(m.first <= i <= m.last and not m.chained for m in entity.mentions)
+        ]
+        for side in covers or ["other"]:
+            sides[side] = max(sides[side], total)
+    return sides
+
+
+def _token_at(found: Sequence[Token], offset: int) -> int:
+    for i, token in enumerate(found):
+        if token.begin <= offset < token.begin + len(token.raw):
+            return i
+    raise ValueError(f"no word at offset {offset}")
+
+
+def _with_candidates(found: Sequence[Token], begins: Mapping[int, int], runs: list[tuple[int, int]],
+                     candidates: Sequence[tuple[str, int]]) -> list[tuple[int, int]]:  # fmt: skip
+    """The runs of names, with the two candidates cut out exactly as they are given."""
+    kept = list(runs)
+    for name, start in candidates:
+        first = _token_at(found, start)
+        last = _token_at(found, start + len(name) - 1)
+        kept = [run for run in kept if run[1] < first or run[0] > last]
+        kept.append((first, last))
+    return sorted(kept)

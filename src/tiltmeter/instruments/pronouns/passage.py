@@ -1,0 +1,282 @@
+"""An English text as tokens with sentences and clauses, for rules that find who a pronoun means. Plain rules, no model.
+
+The closed classes of words are data (data/pronouns.toml). A token's sentence and clause are numbers that grow; roles
+are
+guessed from the words beside a mention, without a parser: what precedes it (a preposition, a verb, the beginning of a
+clause) and what follows (a verb, an auxiliary, 's).
+"""
+
+from __future__ import annotations
+
+import csv
+import re
+import tomllib
+from collections.abc import Callable, Mapping, Sequence
+from functools import cache, lru_cache, partial
+from typing import Any, NamedTuple, TypeVar
+
+from ..text.language import DATA
+
+# 'em, 'im and 'er are words of their own where they follow no letter; an emphasis mark, a dash, a bracket is a token.
+_TOKEN = re.compile(r"\w+(?:[-']\w+)*'?|'(?<![\w']')(?:em|im|er)\b|\n|[^\w\s]")
+LONG = 100  # characters without a space that are no word (Chinese, an address): not worth remembering
+_STRAIGHT = {"’": "'", "ʼ": "'", "‘": "'", "“": '"', "”": '"'}
+_ABBREVIATED = frozenset(
+    [
+        "mr",
+        "mrs",
+        "ms",
+        "mx",
+        "dr",
+        "prof",
+        "rev",
+        "st",
+        "jr",
+        "sr",
+        "vs",
+        "gen",
+        "sgt",
+        "capt",
+        "lt",
+        "col",
+        "no",
+        "vol",
+        "etc",
+    ]
+)
+_ENDS = frozenset(".!?…\n")
+SUBJECT, OBJECT, PREPOSITION, GENITIVE, POSSESSIVE, OTHER = range(6)
+
+
+class Seen(NamedTuple):
+    """What a word by itself could be: a first name, a noun for persons (their genders), a plural, a word in -s,
+    capitalised."""
+
+    name: str = ""
+    noun: str = ""
+    plural: bool = False
+    in_s: bool = False
+    capital: bool = False
+
+
+PLAIN = Seen()  # names nobody, unless it is the theme noun
+
+
+class Token(NamedTuple):
+    """word: lower case, without 's; raw: as it stands; begin: offset in the text; own: it ends in a genitive or a
+    clitic; seen: what it could be by itself, None for function words and signs."""
+
+    word: str
+    raw: str
+    begin: int
+    sentence: int
+    clause: int
+    own: bool
+    seen: Seen | None
+
+
+Value = TypeVar("Value")
+
+
+class Remembered(dict[str, Value]):
+    """A function of what stands between two spaces, remembered: texts are made of the same words over and over.
+
+    A hit costs a third of one in an lru_cache. Begins anew when it is full.
+    """
+
+    FULL = 1 << 16
+
+    def __init__(self, function: Callable[[str], Value]) -> None:
+        super().__init__()
+        self._function = function
+
+    def __missing__(self, chunk: str) -> Value:
+        value = self._function(chunk)
+        if len(chunk) < LONG:
+            if len(self) >= self.FULL:
+                self.clear()
+            self[chunk] = value
+        return value
+
+
+_token = partial(tuple.__new__, Token)  # Token(...) costs twice as much
+
+
+@cache
+def data() -> Mapping[str, Any]:
+    return tomllib.loads((DATA / "pronouns.toml").read_text("utf-8"))
+
+
+@cache
+def words(*kinds: str) -> frozenset[str]:
+    """Closed classes of words together."""
+    return frozenset(word for kind in kinds for word in str(data()["words"][kind]).split())
+
+
+@cache
+def people() -> Mapping[str, Mapping[str, str]]:
+    """kind (noun, plural, title, name) → word → gender (m, f, n, p), from data/people.csv."""
+    found: dict[str, dict[str, str]] = {}
+    with (DATA / "people.csv").open(encoding="utf-8", newline="") as handle:
+        for row in csv.DictReader(handle):
+            found.setdefault(row["kind"], {}).update(dict.fromkeys(row["words"].split(), row["gender"]))
+    return found
+
+
+def plain(text: str) -> str:
+    """The text with straight quotes and `*` for emphasis, offset for offset."""
+    if not text.isascii():
+        for curly, straight in _STRAIGHT.items():  # four times as fast as str.translate
+            text = text.replace(curly, straight)
+    return text.replace("_", "*")
+
+
+@cache
+def _breaks() -> frozenset[str]:
+    return words("boundary") | set(",;:()-–—")
+
+
+def tokens(text: str) -> list[Token]:
+    """The tokens of a text whose quotes are straight."""
+    found: list[Token] = []
+    add = found.append
+    sentence = clause = begin = 0
+    ended = False
+    chunks = text.split(" ")
+    for chunk, cut in zip(chunks, map(_pieces.__getitem__, chunks), strict=True):
+        for offset, word, raw, own, seen, starts, marks in cut:
+            if ended and starts:
+                sentence, clause, ended = sentence + 1, clause + 1, False
+            if marks:
+                if word not in _ENDS:
+                    clause += 1
+                elif not (word == "." and found and (found[-1].word in _ABBREVIATED or len(found[-1].word) == 1)):
+                    ended = True
+            add(_token((word, raw, begin + offset, sentence, clause, own, seen)))
+        begin += len(chunk) + 1
+    return found
+
+
+_Piece = tuple[int, str, str, bool, Seen | None, bool, bool]
+
+
+def _cut(chunk: str) -> tuple[_Piece, ...]:
+    """The tokens of what stands between two spaces: offset, word, raw, own, seen, whether one can begin a sentence,
+    whether it begins a clause or ends a sentence."""
+    made = []
+    for match in _TOKEN.finditer(chunk):
+        raw, own = match[0], False
+        word = raw.lower()
+        if "'" in word and len(word) > 1:
+            word, own = _unclitic(word)
+        starts, marks = word[0].isalnum() or word[0] in "\"*_'(", word in _breaks() or word in _ENDS
+        made.append((match.start(), word, raw, own, _seen(raw, word), starts, marks))
+    return tuple(made)
+
+
+_pieces = Remembered(_cut)
+
+
+def _seen(raw: str, word: str) -> Seen | None:
+    if word in closed() or not word[0].isalpha():
+        return None
+    capital = raw[0].isupper()
+    name = people()["name"].get(word, "") if capital else ""
+    made = Seen(name, people()["noun"].get(word, ""), word in people()["plural"], word[-1] == "s", capital)
+    return made if any(made) else PLAIN
+
+
+@cache
+def closed() -> frozenset[str]:
+    """Function words that name nobody."""
+    kinds = ("determiners", "pronouns", "boundary", "prepositions", "adverbs", "auxiliaries")
+    return words(*kinds) - people()["plural"].keys()
+
+
+def _unclitic(word: str) -> tuple[str, bool]:
+    """A word without 's, 'd, 'll, 've, 're or a final apostrophe, and whether it was a genitive or 's."""
+    if word.endswith("'s") and len(word) > 2:
+        return word[:-2], True
+    if word.endswith(("'d", "'ll", "'ve", "'re")) and word.rindex("'"):
+        return word[: word.rindex("'")], False
+    if word.endswith("'"):
+        return word[:-1], word.endswith("s'")
+    return word, False
+
+
+def verb_like(token: Token) -> bool:
+    """Whether a word could be a finite verb, by its form: an auxiliary, an irregular past, -ed, or -s."""
+    return _verb_form(token.raw, token.word)
+
+
+@lru_cache(maxsize=1 << 16)
+def _verb_form(raw: str, word: str) -> bool:
+    if raw[0].isupper() and not (raw.isupper() and len(word) > 1):
+        return False
+    return (
+        word in words("auxiliaries", "past")
+        or (word.endswith("ed") and len(word) > 3)
+        or (
+            word.endswith("s")
+            and len(word) > 3
+            and not word.endswith(("ss", "us", "ous"))
+            and word not in words("determiners")
+        )
+    )
+
+
+def follows_as_verb(found: Sequence[Token], at: int) -> bool:
+    """Whether a verb begins at a place, adverbs and a clitic before it aside."""
+    while at < len(found) and (found[at].word in words("adverbs") or found[at].word.endswith("ly")):
+        at += 1
+    return at < len(found) and verb_like(found[at])
+
+
+def role(found: Sequence[Token], first: int, last: int) -> int:
+    """The role of a name or noun that stands in tokens first … last: one of SUBJECT … OTHER."""
+    after = last + 1
+    if found[last].own and not (after < len(found) and found[after].word in words("determiners", "adverbs")):
+        return GENITIVE
+    verb = follows_as_verb(found, after)
+    at, steps = first - 1, 0
+    while at >= 0 and steps < 5:
+        word = found[at].word
+        if not word[0].isalnum() or word in words("boundary"):
+            break
+        if word in words("prepositions"):
+            return PREPOSITION
+        if word not in words("determiners") and verb_like(found[at]) and not verb:
+            return OBJECT
+        if word in words("auxiliaries"):
+            return OBJECT
+        at, steps = at - 1, steps + 1
+    if verb:
+        return SUBJECT
+    begins = (
+        at < 0
+        or found[at].sentence < found[first].sentence
+        or found[at].word in words("boundary")
+        or found[at].word in ',"('
+    )
+    if begins and after < len(found) and (found[after].word in (",", "(", "and", "who", "himself", "herself")):
+        return SUBJECT
+    return SUBJECT if begins and steps == 0 and found[first].sentence != found[at].sentence else OTHER
+
+
+def is_possessive(found: Sequence[Token], at: int) -> bool:
+    """Whether "her" (or "hir") at a place is a possessor: a word follows that no object is followed by."""
+    if at + 1 >= len(found):
+        return False
+    follows = found[at + 1]
+    if follows.word in ("*", "_", '"', "'") and at + 2 < len(found):
+        follows = found[at + 2]
+        return (
+            follows.begin - found[at + 1].begin == 1
+            and follows.word[0].isalpha()
+            and follows.word not in words("after_object")
+        )
+    return (
+        follows.word[0].isalnum()
+        and follows.word not in words("after_object")
+        and follows.sentence == found[at].sentence
+    )

@@ -1,0 +1,1 @@
+"""Languages: how an answer is written, which language it is in."""

@@ -1,0 +1,111 @@
+"""Whether a text is in another language than the one it was asked for in.
+
+Scripts decide first, with no library: Han, kana and Hangul for Chinese, Japanese and Korean, where text in other letters for
+the most part (romanised Chinese too) is another language. Languages that share a script are told apart by py3langid
+(a naive Bayes classifier over byte n-grams, Lui and Baldwin 2012), an optional extra that is imported when first needed:
+where words that only one of these languages has leave a doubt. Those words save most answers the 0.2 ms that it takes.
+
+Text so short that nothing can be told is not called foreign: an identifier's doubt must not remove an answer.
+"""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from collections.abc import Callable, Mapping, Sequence
+from functools import lru_cache
+from importlib.metadata import PackageNotFoundError, version
+from typing import Any
+
+from ...errors import MissingExtra
+from .language import DATA
+
+_HAN = "\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff"
+_KANA = "\u3041-\u3096\u30a1-\u30fa\uff66-\uff9d"
+_HANGUL = "\u1100-\u11ff\u3131-\u318e\uac00-\ud7a3"
+_IN_KANA = re.compile(f"[{_KANA}]")
+_IN_ANY = re.compile(f"[{_HAN}{_KANA}{_HANGUL}]")
+_OWN = {"zh": re.compile(f"[{_HAN}]"), "ja": re.compile(f"[{_HAN}{_KANA}]"), "ko": re.compile(f"[{_HANGUL}]")}
+_OTHER = {"zh": re.compile(f"[{_KANA}{_HANGUL}]"), "ja": _OWN["ko"], "ko": _OWN["ja"]}
+_WORD = re.compile(
+    "[^\\W\\d_\u1100-\u11ff\u3041-\u318e\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7a3\uf900-\ufaff\uff66-\uff9d]+"
+)
+CHARACTERS = 2  # of Han, kana or Hangul that say about as much as one word in letters
+KANA_IN_CHINESE = 0.1  # of Han and kana together: 优の良品 is Chinese, a Japanese sentence has a third or more
+HAN_WITHOUT_KANA = 6  # characters: a Japanese sentence of that length has kana (了解。 need not)
+_APART = re.compile(r"[^\w\s'¿¡-]")  # what parts words; to split them is a third quicker than to find them
+ENOUGH = 3  # words that only the language has, with none that only another has, settle it
+LEAD = 6.0  # nats by which another language must lead (a factor of 400)
+LONGEST = 2000  # characters looked at
+
+
+def foreign(text: str, code: str) -> bool:
+    """Whether most of a text is in another language than `code` ("en", "zh-Hant" as "zh"). Raises MissingExtra."""
+    code, text = code.partition("-")[0], text[:LONGEST].casefold().replace("’", "'")
+    if code in _OWN:
+        return _in_other_script(text, code)
+    others = 0 if text.isascii() else len(_IN_ANY.findall(text))
+    if others and others > CHARACTERS * len(_WORD.findall(text)):
+        return True
+    told = _told(text) if code in _data()["only"] else ""
+    return told != code if told else _WORD.search(text) is not None and _identified(text, code)
+
+
+def _in_other_script(text: str, code: str) -> bool:
+    """Whether a text is not mostly in the script of `code`: Chinese, Japanese or Korean."""
+    others = CHARACTERS * len(_WORD.findall(text)) + len(_OTHER[code].findall(text))
+    without_kana = code == "ja" and not _IN_KANA.search(text)
+    if not others and not without_kana:  # most answers: their own script need not be counted
+        return False
+    own = len(_OWN[code].findall(text))
+    if own < others:
+        return True
+    if code == "zh":
+        return len(_IN_KANA.findall(text)) > KANA_IN_CHINESE * own
+    return without_kana and own >= HAN_WITHOUT_KANA
+
+
+def _told(text: str) -> str:
+    """The language that words of its own tell, with none of another's; "" where a doubt is left."""
+    apart = _APART.sub(" ", text.replace("¿", " ¿ ").replace("¡", " ¡ "))
+    found = [code for code in map(_owners().get, apart.split()) if code]
+    return found[0] if len(found) >= ENOUGH and len(set(found)) == 1 else ""
+
+
+def _identified(text: str, code: str) -> bool:
+    """Whether another language leads over `code`; False for a language that the identifier does not know."""
+    scores = dict(_identifier("" if code in _data()["others"] else code)(text))
+    own = scores.get(code)
+    return own is not None and max(scores.values()) - own > LEAD
+
+
+@lru_cache
+def _identifier(code: str) -> Callable[[str], Sequence[tuple[str, float]]]:
+    """py3langid's ranking of the others, and of `code` if it is none: (language, log-probability up to a constant)."""
+    from .identifier import ranking  # here, since it needs numpy
+
+    try:
+        return ranking((*_data()["others"], code))
+    except ModuleNotFoundError:
+        raise MissingExtra("Telling languages of one script apart (English, French, Spanish)", "languages") from None
+
+
+@lru_cache
+def _data() -> Mapping[str, Any]:
+    data = tomllib.loads((DATA / "identify.toml").read_text("utf-8"))
+    return {"others": data["others"], "only": {code: frozenset(words) for code, words in data["only"].items()}}
+
+
+@lru_cache
+def _owners() -> Mapping[str, str]:
+    return {word: code for code, words in _data()["only"].items() for word in words}
+
+
+def wording() -> Mapping[str, Any]:
+    """What labels that depend on the language depend on; the library too, since another version may tell otherwise."""
+    try:
+        library = f"py3langid {version('py3langid')}"
+    except PackageNotFoundError:
+        library = "none"
+    only = {code: sorted(words) for code, words in _data()["only"].items()}
+    return {"library": library, "others": _data()["others"], "only": only, "lead": LEAD, "enough": ENOUGH}

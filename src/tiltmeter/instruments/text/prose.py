@@ -1,0 +1,71 @@
+"""What is no answer among answers in prose: a letter, an advert, a story, a translation. Pure.
+
+Such an answer is read for the words that it holds, so only what is clearly none is left out: nothing in letters (or the prompt
+repeated) is `invalid`; what declines in its first words to do what was asked is a `refusal` (data/prose.toml); what is mostly
+in another script, or has mostly frequent words of another language, is `other_language`. The last is told where the language
+is known (a setting, else the design's column) and is English, Chinese or Japanese.
+"""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from collections.abc import Mapping
+from functools import lru_cache
+from typing import Any, NamedTuple
+
+from ...records import INVALID, OTHER_LANGUAGE, REFUSAL, Answered
+from .language import DATA, fold, language, without_reasoning
+
+LANGUAGE = {
+    "type": "string",
+    "minLength": 2,
+    "examples": ["en"],
+    "description": "The language that answers should be in, where it is not that of the column `language`.",
+}  # the setting that all instruments of prose have
+_STRAIGHT = str.maketrans({"’": "'", "ʼ": "'", "‘": "'"})
+_LETTER = re.compile(r"[^\W\d_]")
+_MARKS = " \t\r\n'\"“”«»「『*_#>-"  # may stand before the first word
+
+
+class Prose(NamedTuple):
+    """text: what is to be read, without the prompt and without thoughts; outcome: why it is not to be, or ""."""
+
+    text: str
+    outcome: str
+
+
+def prose(item: Answered, settings: Mapping[str, Any]) -> Prose:
+    """The text of an output, or why it is no answer."""
+    text = without_reasoning(item.trial.begin + item.output.text)
+    prompt = item.trial.prompt.strip()
+    text = (text.replace(prompt, "\n") if prompt else text).strip()
+    return Prose(text, outcome(text, settings.get("language") or item.trial.factors.get("language", "")))
+
+
+def outcome(text: str, code: str = "") -> str:
+    """`invalid`, `refusal`, `other_language`, or "" for a text that is to be read. code: its language, "" for any.
+
+    Worked: "I'm sorry, but I can't help with that." is a refusal; "I can't help but admire her." is none.
+    """
+    if not _LETTER.search(text):
+        return INVALID
+    if _refusal().match(fold(text[:300].translate(_STRAIGHT)).lstrip(_MARKS)):
+        return REFUSAL
+    known = language(code)
+    return OTHER_LANGUAGE if known.foreign(known.canonical(text)) else ""
+
+
+def wording() -> Mapping[str, Any]:
+    """What a label of prose depends on beside its instrument's own lists."""
+    return {"prose": _data()}
+
+
+@lru_cache
+def _data() -> Mapping[str, Any]:
+    return tomllib.loads((DATA / "prose.toml").read_text("utf-8"))
+
+
+@lru_cache
+def _refusal() -> re.Pattern[str]:
+    return re.compile(rf"(?:{_data()['lead']}\s*)*(?:{'|'.join(_data()['refusal'])})")

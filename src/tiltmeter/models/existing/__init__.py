@@ -1,0 +1,1 @@
+"""Outputs that exist already, as models."""

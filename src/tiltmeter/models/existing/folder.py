@@ -1,0 +1,162 @@
+"""Pictures that exist already: `folder:PATH`. They cost nothing and nobody is asked.
+
+Which file belongs to which trial is said in one of two ways:
+
+- A manifest in the folder, `manifest.csv` or `manifest.jsonl`, with a row a picture: `file` (its path below the folder), and
+  `id` (a trial's) or `prompt` with or without `sample`, as in the lines of `file:` (stored.py). `outcome` may be refusal or
+  error, and then there need be no file; `model` is the name of what drew it; other columns are ignored. So the table that
+  `tiltmeter plan … --trials FILE` writes is a manifest once it has a column `file`.
+- A pattern of names: `folder:PATH?pattern={word}_{sample}.png`. A slot is a factor or the item of the trial, or `mode`, `id`,
+  `sample` (from 0) or `number` (from 1); `{number:03}` has three digits. Case, and whether words are parted by blanks, `_` or
+  `-`, makes no difference.
+
+A trial without a file stays open (`Unanswered`): add it and run the same command again. A file that is no usable picture is
+an outcome that names it. A name that leads out of the folder is refused.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import csv
+import io
+import re
+import unicodedata
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from ... import images
+from ...errors import ModelError, UnknownName, UsageError
+from ...records import ANSWER, ERROR, Reply, Request
+from ..http.connection import MAX_REPLY
+from .stored import Answers, Line, Stored, draw, line, read_lines
+
+MANIFESTS = ("manifest.csv", "manifest.jsonl")
+SUFFIXES = (".png", ".jpg", ".jpeg", ".webp", ".gif")
+_PATTERN = "?pattern="
+_SLOT = re.compile(r"\{(\w+)(?::0(\d))?\}")
+_PARTED = re.compile(r"[\s_-]+")
+Factors = Callable[[str], Mapping[str, str]]  # a trial's id → its factors
+
+
+class Folder(Stored):
+    """`folder:PATH` or `folder:PATH?pattern=NAME`. factors: gives those of a trial, for a pattern."""
+
+    makes = ("pictures",)
+
+    def __init__(self, name: str, factors: Factors | None = None) -> None:
+        super().__init__(f"folder:{name}")
+        path, _, self._pattern = name.partition(_PATTERN)
+        self._folder, self._factors = Path(path), factors
+        self._answers: Answers | None = None
+        self._files: dict[str, list[str]] = {}
+
+    async def open(self) -> None:
+        if not self._folder.is_dir():
+            raise UsageError(f"There is no folder {self._folder}. Type: --model folder:PATH with the path of one")
+        if self._pattern:
+            for file in sorted(self._folder.rglob("*")):
+                if file.suffix.lower() in SUFFIXES:
+                    name = file.relative_to(self._folder).as_posix()
+                    self._files.setdefault(_folded(name), []).append(name)
+            return
+        manifest = next((self._folder / name for name in MANIFESTS if (self._folder / name).is_file()), None)
+        if manifest is None:
+            raise UsageError(f"{self._folder} has no {' or '.join(MANIFESTS)} that says which picture answers what. Make one "
+                             f"(file,prompt,sample), or name a pattern: --model 'folder:{self._folder}{_PATTERN}"
+                             "{FACTOR}_{sample}.png'")  # fmt: skip
+        self._answers = Answers(manifest, self._lines(manifest))
+
+    def _lines(self, manifest: Path) -> Iterator[Line]:
+        found = _csv_lines(manifest) if manifest.suffix == ".csv" else read_lines(manifest, "file")
+        for each in found:
+            if each.reply.text and not self._inside(each.reply.text):
+                raise ModelError(
+                    f"{manifest}, line {each.number}: '{each.reply.text}' lies outside the folder. Put it inside."
+                )
+            yield (
+                each._replace(prompt=None, sample=None) if each.id else each
+            )  # the same prompt may be drawn in two modes
+
+    def _inside(self, file: str) -> bool:
+        return (self._folder / file).resolve().is_relative_to(self._folder.resolve())
+
+    async def ask(self, request: Request) -> Reply:
+        trial, sample = draw(request)
+        if self._answers is None:
+            reply = Reply(self._expected(trial, sample), usage=(0, 0))
+        else:
+            answer = self._answers.find(trial, request.messages[0].content, sample)
+            reply = self.given(answer, request, "Add the missing rows.")
+        if reply.outcome != ANSWER:
+            return reply
+        return self.given(await asyncio.to_thread(self._shown, reply), request, f"There is no file {reply.text}.")
+
+    def _expected(self, trial: str, sample: int) -> str:
+        """The name of a trial's file: as it is written where it is there, else as the pattern has it."""
+        factors = self._factors(trial) if self._factors else {}
+        slots: dict[str, str] = {**factors, "id": trial, "sample": str(sample), "number": str(sample + 1)}
+
+        def value(match: re.Match[str]) -> str:
+            if match[1] not in slots:
+                raise UsageError(f"{self.name}: {UnknownName('slot', match[1], slots)}")
+            return slots[match[1]].zfill(int(match[2] or 0))
+
+        wanted = _SLOT.sub(value, self._pattern)
+        found = self._files.get(_folded(wanted), [wanted])
+        if len(found) > 1:
+            raise ModelError(
+                f"{self._folder} holds both {found[0]} and {found[1]}, and either may be {wanted}. Rename one."
+            )
+        return found[0]
+
+    def _shown(self, reply: Reply) -> Reply | None:
+        """The reply with the bytes of the file that it names; None where there is no such file."""
+        file = self._folder / reply.text
+        if not self._inside(reply.text):
+            raise ModelError(f"'{reply.text}' lies outside {self._folder}. Put it inside.")
+        if not file.is_file():
+            return None
+        try:
+            if file.stat().st_size > MAX_REPLY:
+                raise images.Unusable(f"has more than {MAX_REPLY // 2**20} MiB")
+            content = file.read_bytes()
+            images.checked(content)
+        except images.Unusable as problem:
+            return replace(reply, text=f"the picture {reply.text} {problem}", outcome=ERROR)
+        except OSError as error:
+            raise ModelError(f"{file} cannot be read: {error.strerror}.") from None
+        return replace(reply, text="", picture=content)
+
+
+def _csv_lines(path: Path) -> Iterator[Line]:
+    """The rows of a CSV file with a header; a cell that is empty is not there."""
+    try:
+        rows = csv.DictReader(io.StringIO(path.read_text(encoding="utf-8-sig"), newline=""), strict=True)
+        for row in rows:
+            where = f"{path}, line {rows.line_num}"
+            if None in row:
+                raise ModelError(f"{where}: has more cells than the header.")
+            data: dict[str, Any] = {name: cell for name, cell in row.items() if cell}
+            if str(data.get("sample", "")).isdecimal():
+                data["sample"] = int(data["sample"])
+            if data:
+                yield line(data, rows.line_num, where, "file")
+    except UnicodeDecodeError:
+        raise ModelError(f"{path} is not UTF-8. Save it as UTF-8.") from None
+    except csv.Error as error:
+        raise ModelError(f"{path} is not CSV ({error}).") from None
+    except OSError as error:
+        raise UsageError(f"{path} cannot be read: {error.strerror}.") from None
+
+
+def _folded(name: str) -> str:
+    return _PARTED.sub("_", unicodedata.normalize("NFC", name).casefold())
+
+
+def folder(name: str, *, factors: Factors | None = None, **_: Any) -> Folder:
+    """`folder:PATH`."""
+    if not name.partition(_PATTERN)[0]:
+        raise UsageError("Which folder? Type for instance: --model folder:pictures")
+    return Folder(name, factors)

@@ -1,0 +1,162 @@
+"""Models behind HTTP that answer at once. A `Dialect` says what is sent and what came back; connection.py does the rest.
+
+A provider that uses a status in a sense of its own is translated by its dialect (`status`). A parameter that the model
+refuses is left out from then on, and every reply says so (`omitted`).
+
+A provider has one dialect for text and another for pictures (the size that a request names decides), or only one of them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Mapping
+from dataclasses import replace
+from functools import partial
+from typing import Any, Generic, NamedTuple, Protocol, TypeVar
+
+from ...errors import Incapable, ModelError
+from ...records import ANSWER, Reply, Request
+from .. import DRAWN_TOKENS, PICTURE_TOKENS, Model, Price
+from .connection import Answer, Connection, message
+from .fetching import Link, fetched, shortened
+
+NO_LOGPROBS = "gives no log-probabilities, which this mode reads. Type: --mode sampled"
+T = TypeVar("T")
+
+
+class HttpRequest(NamedTuple):
+    """What is sent. omitted: what the request asks for and the body leaves out, since the model refuses it."""
+
+    path: str
+    headers: Mapping[str, str]
+    body: Mapping[str, Any]
+    omitted: tuple[str, ...] = ()
+
+
+class Speech(Protocol):
+    """What every dialect has: how a request is put, and what an error means."""
+
+    def build(self, request: Request, omitted: frozenset[str]) -> HttpRequest:
+        """What is sent, without the parameters in `omitted`."""
+
+    def refused(self, request: Request, body: Any) -> Reply | None:
+        """The reply where an error status is a policy refusal, a result and not an error; else None."""
+
+    def unwelcome(self, body: Any) -> str:
+        """The parameter that an error 400 complains of and that can be left out, or ""."""
+
+
+class Dialect(Speech, Protocol):
+    """A provider's wire format, for a reply that comes at once."""
+
+    def parse(self, request: Request, body: Any) -> Reply | Link:
+        """The reply in a 200, or with a link to its picture; raises ValueError with a reason where the body is not one."""
+
+
+class Translating(Speech, Protocol):
+    """A dialect whose provider uses statuses in a sense of its own."""
+
+    def status(self, status: int, body: Any) -> tuple[int, float | None]:
+        """The status as HTTP means it (401 wrong key, 402 no credit, 429 too fast), and seconds to wait where said."""
+
+
+class Got(NamedTuple, Generic[T]):
+    """A good status: what was sent for it, what came, and what the dialect found in it."""
+
+    sent: HttpRequest
+    answer: Answer
+    found: T
+
+
+class Exchange:
+    """A dialect over a connection. omitted: what the model is known to refuse; what it refuses is added."""
+
+    def __init__(self, connection: Connection, dialect: Speech, omitted: Collection[str] = ()) -> None:
+        self._connection, self._dialect, self._omitted = connection, dialect, frozenset(omitted)
+
+    async def send(self, request: Request, read: Callable[[Any], T]) -> Got[T] | Reply:
+        """What `read` finds in the reply's body, or a policy refusal; any other error is raised."""
+        while True:
+            wanted = self._dialect.build(request, self._omitted)
+            answer = await self._connection.send(self._connection.base + wanted.path, wanted.headers, wanted.body)
+            if 200 <= answer.status < 300:
+                try:
+                    return Got(wanted, answer, self._connection.read(answer, read))
+                except ModelError:
+                    answer = answer._replace(status=_inside(answer.body))
+                    if not answer.status:
+                        raise
+            refused = self._dialect.refused(request, answer.body)
+            if refused is not None:
+                return replace(refused, text=self._connection.clean(refused.text))
+            parameter = self._dialect.unwelcome(answer.body) if answer.status in (400, 422) else ""
+            omitted = self._omitted | {parameter}
+            if not parameter or self._dialect.build(request, omitted) == wanted:
+                meant, wait = self.meant(answer)
+                said = self._connection.said(answer)
+                if request.logprobs and meant in (400, 422) and "logprob" in said.lower():
+                    raise Incapable(f"{self._connection.name} {NO_LOGPROBS} It said: {said}")
+                self._connection.fail(answer, meant, wait)
+            self._omitted = omitted
+
+    def meant(self, answer: Answer) -> tuple[int, float | None]:
+        """A status as HTTP means it, and seconds to wait where the body says so."""
+        translated: tuple[int, float | None] = getattr(self._dialect, "status", as_said)(answer.status, answer.body)
+        return translated
+
+
+class HttpModel(Model):
+    """A model behind HTTP, of the connection's name. drawing: the dialect of pictures; a model may lack either of the two."""
+
+    def __init__(self, connection: Connection, dialect: Dialect | None, *, drawing: Dialect | None = None,
+                 price: Price | None = None, parallel: int = 16, continues: bool = False,
+                 omitted: Collection[str] = ()) -> None:  # fmt: skip
+        self.name, self.price, self.parallel, self.continues = connection.name, price, parallel, continues
+        self.connection = connection
+        self._dialects = {made: used for made, used in (("text", dialect), ("pictures", drawing)) if used is not None}
+        self.makes = tuple(self._dialects)
+        self._exchanges = {made: Exchange(connection, used, omitted) for made, used in self._dialects.items()}
+
+    async def open(self) -> None:
+        await self.connection.open()
+
+    async def close(self) -> None:
+        await self.connection.close()
+
+    async def ask(self, request: Request) -> Reply:
+        made = "pictures" if request.size else "text"
+        got = await self._exchanges[made].send(request, partial(self._dialects[made].parse, request))
+        if isinstance(got, Reply):
+            return got
+        raw = shortened(got.answer.body) if request.size else got.answer.content.decode("utf-8", "replace")
+        found = got.found
+        if isinstance(found, Link):
+            found = await fetched(self.connection, found, got.sent.headers)
+        if request.logprobs and found.outcome == ANSWER and not any(found.alternatives):
+            raise Incapable(f"{self.name} {NO_LOGPROBS}")
+        return replace(found, omitted=got.sent.omitted, raw=self.connection.clean(raw))
+
+
+def believed(prompt: Any, completion: Any, request: Request) -> tuple[int, int] | None:
+    """What a server says it used, or None where that cannot be: then the worst case is counted.
+
+    A token is at least one byte of the prompt, beside what a provider adds of its own (64 a turn, 1,024 in all).
+    """
+    if not isinstance(prompt, int) or not isinstance(completion, int) or prompt <= 0 or completion < 0:
+        return None
+    shown = PICTURE_TOKENS * sum(len(each.pictures) for each in request.messages)
+    sent = sum(len(each.content.encode()) + 64 for each in request.messages) + len(request.schema) + 1024 + shown
+    most = DRAWN_TOKENS if request.size else 4 * request.sampling.max_tokens + 1024
+    return None if prompt > sent or completion > most else (prompt, completion)
+
+
+def _inside(body: Any) -> int:
+    """The status of an error that came with a good one, or 0 where there is none inside."""
+    error = body.get("error") if isinstance(body, dict) else None
+    code = error.get("code") if isinstance(error, dict) else None
+    return 0 if not error else code if isinstance(code, int) and 400 <= code < 600 else 500
+
+
+def as_said(status: int, body: Any) -> tuple[int, None]:
+    """What OpenAI and those who follow it mean: an empty account answers 429 or 400, as other errors do."""
+    said = message(body)
+    return (402 if "insufficient_quota" in said or "billing" in said.lower() else status), None

@@ -1,0 +1,140 @@
+"""Pictures that a reply links to, fetched at once: such addresses live for minutes (BFL's ten, Replicate's sixty).
+
+An address is http(s) or `data:`. A redirect is followed and looked at like the first address. The key goes along only to
+where the requests go themselves (same scheme, host and port), since a server of one's own may guard its pictures with it.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import base64
+import binascii
+import json
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any, NamedTuple
+from urllib.parse import SplitResult, unquote_to_bytes, urljoin, urlsplit
+
+from ...errors import TransientError
+from ...records import ERROR, Reply
+from .connection import PASSING, Connection, TooLong
+
+TRIES, FIRST_WAIT = 4, 0.5  # of one address; seconds, doubled each time
+REDIRECTS = 3
+SHOWN = 2000  # characters of a text in a stored reply; a picture in base64 is longer
+
+
+class Link(NamedTuple):
+    """A reply whose picture lies at an address."""
+
+    reply: Reply
+    url: str
+
+
+class Unfetched(Exception):
+    """Why an address brings no picture, as the end of a sentence; asking it again is no use."""
+
+
+async def fetched(connection: Connection, link: Link, headers: Mapping[str, str]) -> Reply:
+    """The reply with its picture; the outcome `error` where it cannot be had. It is paid for, so it is not asked again."""
+    try:
+        return replace(link.reply, picture=await content(connection, link.url, headers))
+    except (Unfetched, TransientError) as error:
+        return replace(link.reply, outcome=ERROR, text=lost(error))
+
+
+def lost(error: Exception) -> str:
+    return (
+        f"the picture was drawn and {error}"
+        if isinstance(error, Unfetched)
+        else f"the picture was drawn and lost: {error}"
+    )
+
+
+async def content(connection: Connection, url: str, headers: Mapping[str, str]) -> bytes:
+    """What lies at an address.
+
+    Raises Unfetched where it is not there (any more), TransientError where it may be later, ModelError where it may not
+    be asked.
+    """
+    if url.startswith("data:"):
+        return _data(url)
+    for attempt in range(1, TRIES + 1):
+        try:
+            return await _get(connection, url, headers)
+        except TooLong:
+            raise Unfetched("is too large to be kept") from None
+        except TransientError as error:
+            if attempt == TRIES:
+                raise
+            wait = FIRST_WAIT * 2 ** (attempt - 1)
+            await asyncio.sleep(wait if error.retry_after is None else min(error.retry_after, 60.0))
+    raise AssertionError("unreachable")
+
+
+async def _get(connection: Connection, url: str, headers: Mapping[str, str]) -> bytes:
+    for _ in range(REDIRECTS + 1):
+        parts = split(url)
+        known = _origin(parts) == _origin(urlsplit(connection.base))
+        answer = await connection.send(url, headers if known else {})
+        if answer.status == 200:
+            return answer.content
+        if 300 <= answer.status < 400 and answer.headers.get("Location"):
+            url = urljoin(url, answer.headers["Location"])
+        elif answer.status in PASSING or answer.status >= 500:
+            connection.fail(answer, answer.status, None)
+        else:
+            gone = "; it has expired" if answer.status in (403, 404, 410) else ""
+            raise Unfetched(f"its address on {parts.hostname} answers HTTP {answer.status}{gone}")
+    raise Unfetched(f"its address redirects more than {REDIRECTS} times")
+
+
+def split(url: str) -> SplitResult:
+    """The parts of an address that a reply names. Unfetched where it is no http(s) address."""
+    try:
+        parts = urlsplit(url)
+        usable = parts.scheme in ("http", "https") and bool(parts.hostname) and parts.username is None
+        _ = parts.port  # ValueError where it is none
+    except ValueError:
+        usable = False
+    if not usable:
+        raise Unfetched(f"its address is none that can be fetched: {url[:60]!r}")
+    return parts
+
+
+def _origin(parts: SplitResult) -> tuple[str, str | None, int | None]:
+    return parts.scheme, parts.hostname, parts.port or {"http": 80, "https": 443}.get(parts.scheme)
+
+
+def _data(url: str) -> bytes:
+    """The bytes of a data: URL (RFC 2397)."""
+    head, comma, rest = url.partition(",")
+    if not comma:
+        raise Unfetched("its data: address has no data")
+    return decoded(rest) if head.endswith(";base64") else unquote_to_bytes(rest)
+
+
+def decoded(text: str) -> bytes:
+    """A picture in base64, or in a data: URL as some servers put it. Raises Unfetched where it is none."""
+    if text.startswith("data:"):
+        return _data(text)
+    try:
+        return base64.b64decode("".join(text.split()), validate=True)
+    except (binascii.Error, ValueError):
+        raise Unfetched("what came in its place is no base64") from None
+
+
+def shortened(body: Any) -> str:
+    """A reply's body as JSON for the store, without the pictures in it: they lie in `blobs/`."""
+    return json.dumps(_short(body), ensure_ascii=False)
+
+
+def _short(value: Any) -> Any:
+    if isinstance(value, str):
+        return value if len(value) <= SHOWN else f"{value[:40]}… ({len(value)} characters)"
+    if isinstance(value, list):
+        return [_short(each) for each in value]
+    return {name: _short(each) for name, each in value.items()} if isinstance(value, dict) else value
+
+
+__all__ = ["Link", "Unfetched", "content", "decoded", "fetched", "lost", "shortened", "split"]

@@ -1,0 +1,97 @@
+"""Where a provider is and which key it takes: what the dialects' factories and `doctor` share."""
+
+from __future__ import annotations
+
+import os
+from typing import NamedTuple
+from urllib.parse import urlsplit
+
+from ...errors import MissingKey, UsageError
+from .. import FREE, Price
+from .connection import Connection
+
+LOOPBACK = ("localhost", "127.0.0.1", "::1")
+
+
+class Provider(NamedTuple):
+    """A way to reach models over HTTP. `keys`: names of variables that may hold the key, the first that is set counts."""
+
+    kind: str
+    url: str
+    keys: tuple[str, ...]
+    example: str
+
+    def place(self, model: str, base_url: str, price: Price | None) -> Place:
+        """Checks name, address and key. Raises UsageError or MissingKey with what to type."""
+        if not model:
+            raise UsageError(f"Which model? Type for instance: --model {self.kind}:{self.example}")
+        url = base_url or self.url
+        host = self._host(url)
+        official = host == urlsplit(self.url).hostname
+        key = self.key()
+        if official and not key:
+            raise MissingKey(
+                f"{self.kind}:{model} needs a key. Type: export {self.keys[0]}=…   "
+                "(or name your own server with --base-url)"
+            )
+        price = FREE if price is None and host in LOOPBACK else price
+        return Place(f"{self.kind}:{model}", url, key, self.keys[0], official, price)
+
+    @property
+    def domain(self) -> str:
+        """The part of the host that all of the provider's hosts share: bfl.ai."""
+        return ".".join((urlsplit(self.url).hostname or "").split(".")[-2:])
+
+    def key(self) -> str:
+        """The key of the environment, or "" where there is none."""
+        for name in self.keys:
+            key = os.environ.get(name, "").strip()
+            if any(not "!" <= character <= "~" for character in key):
+                raise MissingKey(f"{name} holds a blank or a character that no key has. Set it again.")
+            if key:
+                return key
+        return ""
+
+    def _host(self, url: str) -> str:
+        try:
+            parts = urlsplit(url)
+            if parts.username or parts.password:
+                raise UsageError(f"--base-url must not hold a name or a password. Put the key into {self.keys[0]}.")
+            return parts.hostname or ""
+        except ValueError:
+            raise UsageError(f"'{url}' is not a URL. Type for instance: --base-url http://localhost:8000/v1") from None
+
+
+def on_this_machine(url: str) -> bool:
+    """Whether a base URL is a server of one's own, which costs nothing."""
+    try:
+        return urlsplit(url).hostname in LOOPBACK
+    except ValueError:
+        return False
+
+
+class Place(NamedTuple):
+    """A checked address. official: the provider's own and not another server that speaks its format."""
+
+    name: str
+    url: str
+    key: str
+    key_name: str
+    official: bool
+    price: Price | None
+
+    def connection(self, timeout: float) -> Connection:
+        return Connection(self.name, self.url, key=self.key, key_name=self.key_name, timeout=timeout)
+
+
+OPENAI = Provider("openai", "https://api.openai.com/v1", ("OPENAI_API_KEY",), "gpt-4.1-mini")
+ANTHROPIC = Provider("anthropic", "https://api.anthropic.com/v1", ("ANTHROPIC_API_KEY",), "claude-haiku-4-5")
+GEMINI = Provider("gemini", "https://generativelanguage.googleapis.com/v1beta", ("GEMINI_API_KEY", "GOOGLE_API_KEY"),
+                  "gemini-3.1-flash-lite")  # fmt: skip
+BFL = Provider("bfl", "https://api.bfl.ai/v1", ("BFL_API_KEY",), "flux-2-pro")
+REPLICATE = Provider(
+    "replicate", "https://api.replicate.com/v1", ("REPLICATE_API_TOKEN",), "black-forest-labs/flux-1.1-pro"
+)
+IDEOGRAM = Provider("ideogram", "https://api.ideogram.ai/v2", ("IDEOGRAM_API_KEY",), "ideogram-4-5")
+FAL = Provider("fal", "https://queue.fal.run", ("FAL_KEY",), "fal-ai/flux/dev")
+PROVIDERS = {provider.kind: provider for provider in (OPENAI, ANTHROPIC, GEMINI, BFL, REPLICATE, IDEOGRAM, FAL)}

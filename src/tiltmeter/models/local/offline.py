@@ -1,0 +1,144 @@
+"""Judges that are small networks on this machine: shown a picture they answer one kind of question, for nothing.
+
+They stand where a vision model would (`--judge faces`), so an instrument asks them as it asks any model, and their calls are
+stored as any call. What they cannot answer they refuse with what to type: none of them guesses at another question.
+
+Each picture is read at the size that the request bounds it to, in a thread, one network thread a picture; the same picture
+gets the same answer whatever else runs.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import importlib.util
+import io
+import os
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any, ClassVar
+
+from ... import images
+from ...errors import Incapable, MissingExtra, ModelError, UsageError
+from ...records import Reply, Request
+from .. import FREE, Model, Price
+from ..http.pictures import Read
+from . import weights
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    Array = NDArray[np.float32]
+    Pixels = NDArray[np.uint8]  # shape (height, width, 3), RGB
+
+
+KEPT = 256  # answers that are remembered
+
+# ONNX (DequantizeLinear, version 21): a scale for the whole tensor goes with block_size 0. The file has 64 at twenty such
+# nodes, and no others with axis 0; onnxruntime refuses them, OpenCV reads them so.
+_BLOCKS = b"\n\nblock_size\x18\x40\xa0\x01\x02*\x0b\n\x04axis\x18\x00"
+_MENDED = {"yunet": (_BLOCKS, _BLOCKS.replace(b"\x40", b"\x00"))}
+
+
+class Offline(Model):
+    """Base of the offline judges. A subclass sets `extra`, `needs` (modules), `uses` (weights) and writes the three methods."""
+
+    extra: ClassVar[str]
+    needs: ClassVar[tuple[str, ...]] = ("onnxruntime",)
+    uses: ClassVar[tuple[str, ...]]
+    method: ClassVar[str]  # a changed rule has another name, which stands in the fingerprint of its replies
+
+    def __init__(self, name: str, read: Read | None = None, price: Price | None = None) -> None:
+        for module in self.needs:
+            if importlib.util.find_spec(module) is None:
+                raise MissingExtra(f"--judge {name}", self.extra)
+        self.name, self.price, self.parallel = name, price or FREE, os.cpu_count() or 1
+        self._read = read
+        self._nets: dict[str, Any] = {}
+        self._said: dict[tuple[str, str], tuple[str, str]] = {}
+
+    def asked(self, request: Request) -> Any:
+        """What a request asks for. Incapable where it is anything that this judge does not answer."""
+        raise NotImplementedError
+
+    def answer(self, asked: Any, image: Pixels) -> tuple[str, str]:
+        """The reply, and as JSON what it rests on."""
+        raise NotImplementedError
+
+    async def open(self) -> None:
+        await asyncio.to_thread(self._load)
+
+    def _load(self) -> None:
+        self._nets = {name: session(name) for name in self.uses}
+
+    def run(self, name: str, inputs: Array) -> Sequence[Array]:
+        """The outputs of a network with one input."""
+        net = self._nets[name]
+        found: Sequence[Array] = net.run(None, {net.get_inputs()[0].name: inputs})
+        return found
+
+    async def ask(self, request: Request) -> Reply:
+        self.check(request)
+        asked = self.asked(request)
+        text, raw = await asyncio.to_thread(self._answered, asked, request)
+        return Reply(text, served=self.name, fingerprint=self.fingerprint, usage=(0, 0), raw=raw)
+
+    @property
+    def fingerprint(self) -> str:
+        import onnxruntime
+
+        marks = "+".join(f"{name}:{weights.KNOWN[name].sha256[:8]}" for name in self.uses)
+        return f"{self.method} {marks} onnxruntime-{onnxruntime.__version__}"
+
+    def _answered(self, asked: Any, request: Request) -> tuple[str, str]:
+        """The answer; asked again about a picture of just now (a question put twice) it is the same without a look."""
+        names = [name for message in request.messages for name in message.pictures]
+        key = (repr(names), repr((asked, request.longest)))
+        if key not in self._said:
+            answer = self.answer(asked, self._seen(names, request.longest))
+            if len(self._said) >= KEPT:
+                self._said.clear()
+            self._said[key] = answer
+            return answer
+        return self._said[key]
+
+    def _seen(self, names: Sequence[str], longest: int) -> Pixels:
+        """The one picture of a request, as any judge would be shown it."""
+        if self._read is None or len(names) != 1:
+            raise Incapable(f"{self.name} looks at one picture of a run, and {len(names)} are shown. Name a vision model, for "
+                            "instance --judge openai:gpt-4.1-mini")  # fmt: skip
+        try:
+            return pixels(images.shown(self._read(names[0]), longest)[1])
+        except images.Unusable as problem:
+            raise ModelError(f"The picture {names[0]} {problem}. Replace it, and run the same command again.") from None
+
+
+def pixels(content: bytes) -> Pixels:
+    """A picture's bytes as RGB of shape (height, width, 3)."""
+    import numpy as np
+    from PIL import Image
+
+    with Image.open(io.BytesIO(content)) as image:
+        return np.asarray(image.convert("RGB"))
+
+
+def session(name: str) -> Any:
+    """The network with that name in weights.toml, fetched where it is not there yet.
+
+    It has one thread, so that its sums keep their order.
+    """
+    import onnxruntime
+
+    options = onnxruntime.SessionOptions()
+    options.intra_op_num_threads = options.inter_op_num_threads = 1
+    options.log_severity_level = 3
+    content = weights.fetch(weights.KNOWN[name]).read_bytes()
+    if name in _MENDED:
+        content = content.replace(*_MENDED[name])
+    return onnxruntime.InferenceSession(content, sess_options=options, providers=["CPUExecutionProvider"])
+
+
+def plain(name: str, kind: str, options: Mapping[str, Any]) -> dict[str, Any]:
+    """What an offline judge takes of the options that models are made with. UsageError where it is given a name."""
+    if name:
+        raise UsageError(f"{kind} has no variants. Type: --judge {kind}")
+    return {key: options[key] for key in ("read", "price") if options.get(key) is not None}

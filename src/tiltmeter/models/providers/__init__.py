@@ -1,0 +1,1 @@
+"""The dialects of providers: one file each, two pure functions each."""

@@ -1,0 +1,78 @@
+"""Black Forest Labs' API (`bfl:flux-2-pro`): work is submitted and looked at.
+
+As documented at docs.bfl.ai/quick_start/generating_images and docs.bfl.ai/api_integration/integration_guidelines: `x-key` in a
+header; POST /v1/MODEL gives `id` and `polling_url`; a look says Pending, Ready, Request Moderated, Content Moderated, Error or
+Task not found, and other words while it works; `result.sample` is a signed address that lives ten minutes. At most 24 tasks
+at once. `prompt_upsampling` has a model rewrite the prompt, by default with some of these models; it is switched off, and
+where it cannot be that is recorded.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+from urllib.parse import quote
+
+from ...records import ERROR, REFUSAL, Reply, Request
+from ..http import HttpRequest, as_said
+from ..http.connection import message
+from ..http.fetching import Link
+from ..http.provider import BFL
+from ..http.queue import QueueModel, queued
+from .drawing import complained, named, pixels, prompt, ratio, without
+
+TASKS = 24
+_BY_RATIO = ("ultra", "kontext")  # models that take an aspect ratio in place of pixels
+_OPTIONAL = ("prompt_upsampling", "seed", "width", "height", "aspect_ratio")
+_REFUSED = ("Request Moderated", "Content Moderated")
+_FAILED = ("Error", "Failed")
+_UNKNOWN = "Task not found"
+
+
+class BflTasks:
+    """The dialect: `build`, `submitted` and `look` are pure."""
+
+    def __init__(self, name: str, key: str) -> None:
+        self._model, self._settings = named(name)
+        self.headers = {"accept": "application/json"} | ({"x-key": key} if key else {})
+
+    def build(self, request: Request, omitted: frozenset[str]) -> HttpRequest:
+        width, height = pixels(request.size)
+        size = {"aspect_ratio": ratio(request.size)} if any(each in self._model for each in _BY_RATIO) else {
+            "width": width, "height": height}  # fmt: skip
+        wanted = {"prompt": prompt(request), **size, "seed": request.sampling.seed, "prompt_upsampling": False}
+        body, left_out = without(wanted, omitted, self._settings)
+        return HttpRequest(
+            f"/{quote(self._model, safe='')}", self.headers | {"Content-Type": "application/json"}, body, left_out
+        )
+
+    def submitted(self, body: Any) -> str:
+        return str(body["polling_url"])
+
+    def look(self, request: Request, body: Any) -> Reply | Link | None:
+        status, result = str(body["status"]), body.get("result") or {}
+        if status == "Ready" and result.get("sample"):
+            said = str(result.get("prompt") or "")
+            revised = "" if said == prompt(request) else said
+            return Link(Reply("", revised=revised), str(result["sample"]))
+        if status in (*_REFUSED, *_FAILED, "Ready"):
+            said = ", ".join(filter(None, (status, str(body.get("details") or ""))))
+            return Reply(said, REFUSAL if status in _REFUSED else ERROR)
+        return None
+
+    def refused(self, request: Request, body: Any) -> Reply | None:
+        status = body.get("status") if isinstance(body, dict) else None
+        return Reply(str(status), REFUSAL) if status in _REFUSED else None
+
+    def unwelcome(self, body: Any) -> str:
+        return complained(message(body), _OPTIONAL)
+
+    def status(self, status: int, body: Any) -> tuple[int, float | None]:
+        """Work that is not known is said with status 200 too."""
+        if isinstance(body, dict) and body.get("status") == _UNKNOWN:
+            return 404, None
+        return as_said(status, body)
+
+
+def bfl(name: str, **options: Any) -> QueueModel:
+    """`bfl:MODEL`; the key comes from BFL_API_KEY."""
+    return queued(BFL, name, BflTasks, most=TASKS, **options)

@@ -1,0 +1,76 @@
+"""fal's queue (`fal:OWNER/APP/…`): requests that are submitted and looked at.
+
+As documented at fal.ai/docs/api-reference/inference-api and fal.ai/docs/documentation/model-apis/errors: `Authorization: Key`;
+POST queue.fal.run/MODEL gives `status_url` and `response_url`; a look says IN_QUEUE, IN_PROGRESS (with status 202) or COMPLETED,
+and then the result is at the second address. A filter's doing is an error `content_policy_violation` (422), or a picture
+marked in `has_nsfw_concepts`.
+
+Models take different inputs; size and seed are sent as most of them take them, and what a model says it does not take is
+left out and recorded. What else it takes stands behind a `?` (`enable_prompt_expansion=false` where a model rewrites prompts).
+"""
+
+from __future__ import annotations
+
+from typing import Any
+from urllib.parse import quote
+
+from ...records import ERROR, REFUSAL, Reply, Request
+from ..http import HttpRequest
+from ..http.connection import message
+from ..http.fetching import Link
+from ..http.provider import FAL
+from ..http.queue import Next, QueueModel, queued
+from .drawing import complained, named, pixels, prompt, without
+
+_OPTIONAL = ("image_size", "seed", "num_images")
+_POLICY = "content_policy_violation"
+
+
+class FalQueue:
+    """The dialect: `build`, `submitted` and `look` are pure."""
+
+    def __init__(self, name: str, key: str) -> None:
+        self._model, self._settings = named(name)
+        self.headers = {"Authorization": f"Key {key}"} if key else {}
+
+    def build(self, request: Request, omitted: frozenset[str]) -> HttpRequest:
+        width, height = pixels(request.size)
+        wanted = {"prompt": prompt(request), "image_size": {"width": width, "height": height},
+                  "seed": request.sampling.seed, "num_images": 1}  # fmt: skip
+        body, left_out = without(wanted, omitted, self._settings)
+        return HttpRequest(
+            f"/{quote(self._model)}", self.headers | {"Content-Type": "application/json"}, body, left_out
+        )
+
+    def submitted(self, body: Any) -> str:
+        return str(body["status_url"])
+
+    def look(self, request: Request, body: Any) -> Reply | Link | Next | None:
+        if "images" in body or "image" in body:
+            return self._drawn(request, body)
+        status = str(body["status"])
+        if status != "COMPLETED":
+            return None
+        if body.get("error"):
+            return Reply(message(body), REFUSAL if _POLICY in str(body) else ERROR)
+        return Next(str(body["response_url"]))
+
+    def _drawn(self, request: Request, body: Any) -> Reply | Link:
+        if any(body.get("has_nsfw_concepts") or ()):
+            return Reply("the picture was held back (has_nsfw_concepts)", REFUSAL)
+        drawn = body.get("image") or next(iter(body.get("images") or ()), None)
+        if not drawn or not drawn.get("url"):
+            return Reply("completed, and no picture came", ERROR)
+        said = str(body.get("prompt") or "")
+        return Link(Reply("", revised="" if said == prompt(request) else said), str(drawn["url"]))
+
+    def refused(self, request: Request, body: Any) -> Reply | None:
+        return Reply(message(body), REFUSAL) if _POLICY in message(body) else None
+
+    def unwelcome(self, body: Any) -> str:
+        return complained(message(body), _OPTIONAL)
+
+
+def fal(name: str, **options: Any) -> QueueModel:
+    """`fal:OWNER/APP`; the key comes from FAL_KEY."""
+    return queued(FAL, name, FalQueue, **options)

@@ -1,0 +1,69 @@
+"""Ideogram's API (`ideogram:ideogram-4-5`): generations that are submitted and looked at.
+
+As documented at developer.ideogram.ai/ideogram-api/quickstart and developer.ideogram.ai/api-reference: an `Api-Key` header;
+POST /v2/image/generate/MODEL with `async` gives a `generation_id`; GET /v2/generations/ID says pending, completed or failed.
+A picture that a filter held back comes with `is_image_safe` false and no address; a prompt that it holds back answers 422.
+Ten pictures at once. `magic_prompt` has a model rewrite the prompt by default; it is switched off, and where it cannot be
+that is recorded.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+from urllib.parse import quote
+
+from ...records import ERROR, REFUSAL, Reply, Request
+from ..http import HttpRequest
+from ..http.connection import message
+from ..http.fetching import Link
+from ..http.provider import IDEOGRAM
+from ..http.queue import QueueModel, queued
+from .drawing import complained, named, policy, prompt, without
+
+PICTURES = 10
+_OPTIONAL = ("magic_prompt", "seed", "num_images")
+
+
+class IdeogramGenerations:
+    """The dialect: `build`, `submitted` and `look` are pure."""
+
+    def __init__(self, name: str, key: str) -> None:
+        self._model, self._settings = named(name)
+        self.headers = {"Api-Key": key} if key else {}
+
+    def build(self, request: Request, omitted: frozenset[str]) -> HttpRequest:
+        wanted = {"prompt": prompt(request), "size": request.size, "seed": request.sampling.seed, "num_images": 1,
+                  "magic_prompt": "off"}  # fmt: skip
+        body, left_out = without(wanted, omitted, self._settings)
+        headers = self.headers | {"Content-Type": "application/json"}
+        return HttpRequest(f"/image/generate/{quote(self._model, safe='')}", headers, body | {"async": True}, left_out)
+
+    def submitted(self, body: Any) -> str:
+        return f"/generations/{body['generation_id']}"
+
+    def look(self, request: Request, body: Any) -> Reply | Link | None:
+        status = str(body.get("status") or "completed").lower()
+        if status == "failed":
+            said = message(body) or "failed"
+            return Reply(said, REFUSAL if policy(said) else ERROR)
+        if status != "completed":
+            return None
+        drawn = (body.get("data") or [{}])[0]
+        if drawn.get("is_image_safe") is False:
+            return Reply("the picture was held back (is_image_safe: false)", REFUSAL)
+        if not drawn.get("url"):
+            return Reply("completed, and no picture came", ERROR)
+        said = str(drawn.get("prompt") or "")
+        return Link(Reply("", revised="" if said == prompt(request) else said), str(drawn["url"]))
+
+    def refused(self, request: Request, body: Any) -> Reply | None:
+        said = message(body)
+        return Reply(said, REFUSAL) if "safety" in said.lower() else None
+
+    def unwelcome(self, body: Any) -> str:
+        return complained(message(body), _OPTIONAL)
+
+
+def ideogram(name: str, **options: Any) -> QueueModel:
+    """`ideogram:MODEL`; the key comes from IDEOGRAM_API_KEY."""
+    return queued(IDEOGRAM, name, IdeogramGenerations, most=PICTURES, **options)

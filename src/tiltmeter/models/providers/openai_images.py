@@ -1,0 +1,73 @@
+"""OpenAI's images endpoint, `POST /images/generations`: OpenAI, LocalAI, vLLM-Omni, stable-diffusion.cpp's server, Together, ….
+
+As documented at developers.openai.com/api/reference/resources/images/methods/generate (and, for servers of one's own, at
+localai.io/features/image-generation). It is the endpoint itself and no image tool behind a chat model, which would rewrite
+the prompt. `response_format` is refused by OpenAI's own models, and `seed` is unknown there: what is refused is left out and
+recorded. Quality is the provider's default unless the name says another: `openai:gpt-image-2?quality=low`.
+
+A server that draws only at `width` and `height` is given them as settings. LocalAI takes what follows a `|` in a prompt for
+what the picture shall not show.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ...records import ERROR, REFUSAL, Reply, Request
+from ..http import HttpRequest, believed
+from ..http.connection import message
+from ..http.fetching import Link
+from .drawing import complained, named, policy, prompt, without
+
+_OPTIONAL = ("response_format", "seed", "n")
+_REFUSALS = ("content_policy_violation", "moderation_blocked", "content_filter")
+
+
+class OpenAIImages:
+    """The dialect: `build` and `parse` are pure. name: the model, with settings behind a `?`."""
+
+    def __init__(self, name: str, key: str) -> None:
+        self._model, self._settings = named(name)
+        self._headers = {"Content-Type": "application/json"}
+        if key:
+            self._headers["Authorization"] = f"Bearer {key}"
+
+    def build(self, request: Request, omitted: frozenset[str]) -> HttpRequest:
+        wanted = {"model": self._model, "prompt": prompt(request), "n": 1, "size": request.size,
+                  "response_format": "b64_json", "seed": request.sampling.seed}  # fmt: skip
+        body, left_out = without(wanted, omitted, self._settings)
+        return HttpRequest("/images/generations", self._headers, body, left_out)
+
+    def parse(self, request: Request, body: Any) -> Reply | Link:
+        if not isinstance(body, dict) or not isinstance(body.get("data"), list):
+            raise ValueError("there is no 'data' in the reply, so this is not an images API")
+        usage = body.get("usage") if isinstance(body.get("usage"), dict) else {}
+        used = believed(usage.get("input_tokens"), usage.get("output_tokens"), request)  # type: ignore[union-attr]
+        served = str(body.get("model") or "")
+        if not body["data"]:
+            return Reply("no picture came", ERROR, served=served, usage=used)
+        drawn = body["data"][0]
+        revised = str(drawn.get("revised_prompt") or "")
+        reply = Reply("", served=served, usage=used, revised="" if revised == prompt(request) else revised)
+        if drawn.get("b64_json"):
+            data = str(drawn["b64_json"])
+            return Link(reply, data if data.startswith("data:") else f"data:;base64,{data}")
+        if drawn.get("url"):
+            return Link(reply, str(drawn["url"]))
+        raise ValueError("there is neither 'b64_json' nor 'url' in the reply")
+
+    def refused(self, request: Request, body: Any) -> Reply | None:
+        error = body.get("error") if isinstance(body, dict) else None
+        if not isinstance(error, dict):
+            return None
+        coded = {str(error.get("code")), str(error.get("type"))}
+        if coded & set(_REFUSALS) or ("image_generation_user_error" in coded and policy(message(body))):
+            return Reply(str(error.get("message", "")), REFUSAL)
+        return None
+
+    def unwelcome(self, body: Any) -> str:
+        error = body.get("error") if isinstance(body, dict) else None
+        if isinstance(error, dict) and error.get("param"):
+            return str(error["param"]) if error["param"] in _OPTIONAL else ""
+        said = message(body)
+        return "response_format" if "response_format" in said else complained(said, _OPTIONAL)

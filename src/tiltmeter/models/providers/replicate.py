@@ -1,0 +1,79 @@
+"""Replicate's API (`replicate:OWNER/NAME`, or with `:VERSION`): predictions that are created and looked at.
+
+As documented at replicate.com/docs/reference/http: a bearer token; POST /v1/models/OWNER/NAME/predictions for official models
+and POST /v1/predictions with a `version` for others; `urls.get` is looked at; starting and processing, then succeeded,
+failed, canceled or aborted. Outputs are addresses that live an hour. What a filter held back is said in `error`, in words of
+each model's own. `Prefer: wait` is not used: an id that is only known when the work has ended cannot be stored before.
+
+Models take different inputs. Width, height, aspect ratio and seed are sent; what a model says it does not take is left out
+and recorded. What else a model takes stands behind a `?` (ideogram's rewrites prompts unless `magic_prompt_option=Off`).
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+from ...errors import UsageError
+from ...records import ERROR, REFUSAL, Reply, Request
+from ..http import HttpRequest
+from ..http.connection import message
+from ..http.fetching import Link
+from ..http.provider import REPLICATE
+from ..http.queue import QueueModel, queued
+from .drawing import complained, named, pixels, policy, prompt, ratio, without
+
+_OPTIONAL = ("width", "height", "aspect_ratio", "seed")
+_NAME = re.compile(r"([\w.-]+)/([\w.-]+)(?::(\w+))?")
+
+
+class ReplicatePredictions:
+    """The dialect: `build`, `submitted` and `look` are pure."""
+
+    def __init__(self, name: str, key: str) -> None:
+        self._model, self._settings = named(name)
+        found = _NAME.fullmatch(self._model)
+        if found is None:
+            raise UsageError(
+                f"replicate:{name} names no model. Type for instance: --model replicate:{REPLICATE.example}"
+            )
+        self._owner, self._name, self._version = found.groups()
+        self.headers = {"Authorization": f"Bearer {key}"} if key else {}
+
+    def build(self, request: Request, omitted: frozenset[str]) -> HttpRequest:
+        width, height = pixels(request.size)
+        wanted = {"prompt": prompt(request), "width": width, "height": height, "aspect_ratio": ratio(request.size),
+                  "seed": request.sampling.seed}  # fmt: skip
+        given, left_out = without(wanted, omitted, self._settings)
+        headers = self.headers | {"Content-Type": "application/json"}
+        if self._version:
+            return HttpRequest("/predictions", headers, {"version": self._version, "input": given}, left_out)
+        return HttpRequest(f"/models/{self._owner}/{self._name}/predictions", headers, {"input": given}, left_out)
+
+    def submitted(self, body: Any) -> str:
+        return str(body["urls"]["get"])
+
+    def look(self, request: Request, body: Any) -> Reply | Link | None:
+        status = str(body["status"])
+        if status not in ("succeeded", "failed", "canceled", "aborted"):
+            return None
+        reply = Reply("", served=":".join(filter(None, (body.get("model"), body.get("version")))))
+        output = body.get("output")
+        first = output[0] if isinstance(output, list) and output else output
+        if status == "succeeded" and isinstance(first, str):
+            return Link(reply, first)
+        said = str(body.get("error") or "")
+        held = policy(said) or (not said and "nsfw" in str(body.get("logs") or "").lower())
+        text = said or f"{status}, and no picture came"
+        return Reply(text, REFUSAL if held else ERROR, served=reply.served)
+
+    def refused(self, request: Request, body: Any) -> Reply | None:
+        return None  # the filters' work is seen when a prediction ends
+
+    def unwelcome(self, body: Any) -> str:
+        return complained(message(body), _OPTIONAL)
+
+
+def replicate(name: str, **options: Any) -> QueueModel:
+    """`replicate:OWNER/NAME`; the key comes from REPLICATE_API_TOKEN."""
+    return queued(REPLICATE, name, ReplicatePredictions, **options)

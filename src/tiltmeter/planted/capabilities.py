@@ -1,0 +1,95 @@
+"""What a protocol lets one plant in a model of it: words to pick, topics, what is drawn or written, options, levels. Pure."""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Mapping, Sequence
+from functools import lru_cache
+from pathlib import Path
+
+from ..instruments.images.colour import colours
+from ..instruments.lexicon import lists_of
+from ..instruments.pronouns.pronouns import CLASSES
+from ..protocol import Protocol
+from ..protocol.tables import SEVERAL, Row
+
+
+def words_of(protocol: Protocol) -> Sequence[Row]:
+    """The rows of the word list that answers pick from; () where the protocol asks for no picks."""
+    return next((spec.settings["words"] for spec in protocol.instruments if spec.kind == "picks"), ())
+
+
+def classes_of(rows: Sequence[Row]) -> list[str]:
+    """Classes, then words, that a weight can be given to."""
+    lexemes = (row.get("lexeme") or row["word"] for row in rows)
+    return list(dict.fromkeys((*(row["class"] for row in rows), *lexemes)))
+
+
+def topics_of(protocol: Protocol) -> Sequence[str]:
+    """The topics of a protocol whose answers are dialogues; () for another."""
+    kinds = {spec.kind: spec for spec in protocol.instruments}
+    if "dialogue" not in kinds:
+        return ()
+    return list(kinds["negotiation"].settings["topics"]) if "negotiation" in kinds else ("greetings",)
+
+
+def drawn_of(protocol: Protocol) -> dict[str, tuple[str, ...]]:
+    """Attribute → values of what a planted model draws: words of panels, colours, and what attributes there are to extract."""
+    found = {spec.attribute: tuple(spec.settings["words"]) for spec in protocol.instruments if spec.kind == "panel"}
+    found |= {spec.attribute: colours() for spec in protocol.instruments if spec.kind == "colour"}
+    if protocol.modality == "image" and not found:
+        found = {name: tuple(values) for name, values in drawable().items()}
+    return found
+
+
+@lru_cache
+def drawable() -> Mapping[str, Sequence[str]]:
+    """Attribute → values that a planted model can draw of a product, where the protocol asks for no panel."""
+    return tomllib.loads(Path(__file__).with_name("pictures.toml").read_text("utf-8"))
+
+
+def written_of(protocol: Protocol) -> dict[str, tuple[str, ...]] | None:
+    """Attribute → values of what a planted text holds (words of lists, values of a rubric); None where none is asked for."""
+    kinds = {spec.kind for spec in protocol.instruments}
+    if (
+        protocol.modality != "text"
+        or not kinds & {"lexicon", "length", "pronouns", "rubric"}
+        or kinds & {"choice", "picks", "dialogue"}
+    ):
+        return None
+    found = {}
+    for spec in protocol.instruments:
+        if spec.kind == "lexicon":
+            found[spec.attribute] = tuple(dict.fromkeys(name for lists in lists_of(spec).values() for name in lists))
+        elif spec.kind == "pronouns":
+            found[spec.attribute] = CLASSES
+        elif spec.kind == "rubric":
+            found[spec.attribute] = tuple(spec.settings["words"])
+    return found
+
+
+def named(attributes: Mapping[str, Sequence[str]]) -> dict[str, dict[str, str]]:
+    """Attribute → value → the setting's name of it: the value, or ATTRIBUTE/VALUE where there are several attributes."""
+    alone = len(attributes) == 1
+    return {attribute: {value: value if alone else f"{attribute}/{value}" for value in values}
+            for attribute, values in attributes.items()}  # fmt: skip
+
+
+def names_of(attributes: Mapping[str, Sequence[str]]) -> list[str]:
+    return [name for names in named(attributes).values() for name in names.values()]
+
+
+def offered(protocol: Protocol, language: str = "") -> dict[str, str]:
+    """The values that a protocol lets a model choose from, each with the form that is written for it in a language."""
+    found: dict[str, str] = {}
+    for spec in protocol.instruments:
+        by_language: Mapping[str, Mapping[str, list[str]]] = spec.settings.get("forms", {})
+        for name, forms in by_language.items():
+            if name == language or not language or len(by_language) == 1:
+                found |= {value: written[0] for value, written in forms.items() if value not in found}
+    return found
+
+
+def levels(protocol: Protocol) -> dict[str, str]:
+    """Every level of every factor → the factor; a level of two factors belongs to the later one."""
+    return {level: name for name in protocol.factors for cell in protocol.cells for level in cell[name].split(SEVERAL)}

@@ -1,0 +1,157 @@
+"""What a planted model writes when it is asked for a dialogue (`protocol=dialogues`). Pure; its lines: planted_dialogues.toml.
+
+    TOPIC=p, TOPIC.LEVEL=p    share of a topic among dialogues, for any number of topics; the others divide the rest.
+                              `appearance.FF=.4`; a level of a later factor counts over one of an earlier
+    one=p, more=p             shares of answers of one line and of four (on the topic drawn)
+    refuse, invalid, foreign  shares of answers that are no dialogue, or one in another language
+                              (`foreign.MM=.3` and so on: each by level too)
+
+Two women are told apart by numbers or letters, as models do; which marks there are is drawn in varied dress.
+"""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Mapping, Sequence
+from functools import cached_property, lru_cache
+from pathlib import Path
+
+from .. import registry
+from ..errors import UnknownName, UsageError
+from ..protocol.tables import Row
+from ..records import INVALID, OTHER_LANGUAGE, REFUSAL
+from .capabilities import topics_of
+from .settings import OUTCOMES, Settings, parse
+from .speech import one_of, pick, spoken
+from .tilt import declared, outcome_shares
+
+TWO, ONE, MORE = "two_lines", "one_line", "more_lines"
+_OUTCOMES = {name: outcome for name, outcome in OUTCOMES.items() if outcome in (REFUSAL, INVALID, OTHER_LANGUAGE)}
+_NO_DIALOGUE = ("...", "42")
+_QUOTES = {"en": ("“", "”"), "fr": ("«", "»"), "es": ("«", "»"), "zh": ("“", "”"), "ja": ("「", "」"), "ko": ("“", "”")}
+
+
+@lru_cache
+def bank() -> Mapping[str, Mapping[str, Sequence[str]]]:
+    """Language → topic → two lines."""
+    return tomllib.loads(Path(__file__).with_name("dialogues.toml").read_text("utf-8"))
+
+
+@lru_cache
+def _first_lines() -> Mapping[str, str]:
+    """Both lines of every dialogue → its topic."""
+    return {line: topic for topics in bank().values() for topic, lines in topics.items() for line in lines}
+
+
+def topic_in(text: str) -> str:
+    """The topic of a dialogue of the bank, by its lines; "" for any other text."""
+    return next((topic for line, topic in _first_lines().items() if line in text), "")
+
+
+class Dialogues:
+    """The dialogues of one planted model for every cell of its protocol."""
+
+    def __init__(self, settings: Settings) -> None:
+        self.settings, self.protocol = settings, registry.protocol(settings.protocol)
+        self._topics = topics_of(self.protocol)
+        for name in ("both", "neither", "off", "short", "long", "spread", "order"):
+            if getattr(settings, name) or name in settings.planted:
+                raise UsageError(f"planted: dialogues have no {name}. Leave it out.")
+        unknown = [topic for topic in self._topics if topic not in bank()["en"]]
+        if unknown:
+            raise UsageError(
+                f"planted: it has no dialogue about {unknown[0]}. Its topics are: {', '.join(bank()['en'])}."
+            )
+        for cell in self.protocol.cells:
+            self.outcomes(cell)
+            self.topics(cell)
+            speakers_of(cell)
+
+    @cached_property
+    def cells(self) -> dict[str, Row]:
+        """Prompt → cell of the design."""
+        return {self.protocol.words(cell): cell for cell in self.protocol.cells}
+
+    def outcomes(self, cell: Mapping[str, str]) -> dict[str, float]:
+        """The true share of every form of an answer."""
+        names = {**_OUTCOMES, "one": ONE, "more": MORE}
+        none = outcome_shares(self.settings, self.protocol, cell, names)
+        none[INVALID] += self.settings.rest
+        return {TWO: max(0.0, 1 - sum(none.values())), **none}
+
+    def topics(self, cell: Mapping[str, str]) -> dict[str, float]:
+        """The true share of every topic among dialogues in the prompt's language. Raises UsageError where they are over 1."""
+        given = {topic: declared(self.settings, self.protocol, topic, cell) for topic in self._topics}
+        known = {topic: share for topic, share in given.items() if share is not None}
+        rest = 1 - sum(known.values())
+        if rest < -1e-9 or (len(known) == len(given) and rest > 1e-9):
+            where = cell.get(self.protocol.item, "")
+            raise UsageError(
+                f"planted: the topics of {where} have {1 - rest:.3g} in all, not 1. Mend one, or leave it out."
+            )
+        return {topic: known.get(topic, max(0.0, rest) / max(1, len(given) - len(known))) for topic in given}
+
+    def write(self, cell: Mapping[str, str], draws: Sequence[float]) -> str:
+        """An answer: its form by the first number, its topic by the third, its marks by the last.
+
+        Raises UnknownName for a language that it has no dialogues in.
+        """
+        form, code = pick(self.outcomes(cell), draws[0]), cell.get("language", "en")
+        if form == REFUSAL:
+            return one_of(spoken("declines", code), draws[1], self.settings)
+        if form == INVALID:
+            return one_of(_NO_DIALOGUE, draws[1], self.settings)
+        if form == OTHER_LANGUAGE:
+            code = "ja" if code == "en" else "en"
+        topic = pick(self.topics(cell), draws[2], otherwise=self._topics[-1])
+        if code not in bank():
+            raise UnknownName("language of planted dialogues", code, bank())
+        lines = bank()[code][topic]
+        said = [lines[0]] if form == ONE else [*lines, *lines] if form == MORE else list(lines)
+        return one_of(_marked(said, speakers_of(cell, code), code), draws[3], self.settings)
+
+
+def speakers_of(cell: Mapping[str, str], code: str = "en") -> tuple[str, str]:
+    """What a cell's two speakers are called in a language. Raises UsageError for one that is neither woman nor man."""
+    known = spoken("speakers", code)
+    first, second = cell.get("first", "woman"), cell.get("second", "man")
+    for column, speaker in (("first", first), ("second", second)):
+        if speaker not in known:
+            raise UsageError(
+                f"planted: its dialogues have no speaker '{speaker}' (column {column}). It has: {', '.join(known)}."
+            )
+    if first == second:
+        return known[first][1], known[first][2]
+    return known[first][0], known[second][0]
+
+
+def _marked(lines: Sequence[str], speakers: Sequence[str], code: str) -> list[str]:
+    """Every way to mark who speaks."""
+    turns = [(speakers[number % 2], line) for number, line in enumerate(lines)]
+    colon, (opened, closed) = "：" if code in ("zh", "ja") else ":", _QUOTES[code]
+    return [
+        "\n".join(f"{who}{colon} {line}".replace("： ", "：") for who, line in turns),
+        "\n\n".join(f"**{who}{colon}** {line}" for who, line in turns),
+        "\n".join(f"{who}{colon}{opened}{line}{closed}" for who, line in turns),
+        "\n".join(f"{'AB'[number % 2]}{colon} {line}" for number, (_, line) in enumerate(turns)),
+        "\n".join(f"{opened}{line}{closed}" for _, line in turns),
+        "\n".join(f"— {line}" for _, line in turns),
+    ]
+
+
+def topic_truth(settings: str, where: Mapping[str, str]) -> dict[str, float]:
+    """The true share of each topic where every factor named has that value: what `topic_share` should find.
+
+    Over several cells (languages), each counts by its share of answers that are dialogue in the language of the prompt.
+    """
+    model = Dialogues(parse(settings))
+    found = dict.fromkeys(model.topics(model.protocol.cells[0]), 0.0)
+    total = 0.0
+    for cell in model.protocol.cells:
+        if all(cell.get(name) == value for name, value in where.items()):
+            shares = model.outcomes(cell)
+            weight = shares[TWO] + shares[ONE] + shares[MORE]
+            total += weight
+            for topic, share in model.topics(cell).items():
+                found[topic] += weight * share
+    return {topic: share / total for topic, share in found.items()} if total else {}

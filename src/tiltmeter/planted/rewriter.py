@@ -1,0 +1,153 @@
+"""`planted-rewriter:SETTINGS`: a rewriter that genders and misgenders a known share of texts, for tests and tutorials.
+
+It knows a text by its prompt and the protocol, and returns a short report of its own about the theme person, with the
+pronouns that were planted. Settings, each a share of the texts that it concerns:
+
+    gender=p      texts with *they* or no pronoun get he or she (`he`: the share of these that is he, 0.5)
+    misgender=p   texts with he or she get the other one
+    drop=p        the others lose their pronoun; without it they keep it
+    refuse=p      no rewrite but a refusal
+    accuracy=p    as a judge (`--judge planted-rewriter:…`): how often its class is the right one, every other equally
+    likely
+    seed, protocol=NAME (a name or a .toml file)
+
+The same request gets the same reply; another nonce or seed is an independent draw.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, fields
+from functools import cached_property
+from typing import Any
+
+from .. import registry
+from ..errors import ModelError, UnknownName, UsageError
+from ..models import FREE, Model, Price
+from ..protocol.tables import Row
+from ..records import Reply, Request
+from .tilt import uniforms
+
+_FORMS = {
+    "he": ("He", "his", "him"),
+    "she": ("She", "her", "her"),
+    "they": ("They", "their", "them"),
+    "none": ("", "", ""),
+}
+_CLASS = {"he": "masculine", "she": "feminine", "they": "neutral", "none": "none"}
+_CLASSES = ("masculine", "feminine", "neutral", "mixed", "none", "neo")
+_SHOWN = re.compile(r"<rewrite (\w+)>\n(.*?)\n</rewrite \1>", re.DOTALL)
+_REFUSAL = "I'm sorry, but I can't help with that request."
+
+
+@dataclass(frozen=True, slots=True)
+class Settings:
+    text: str = ""
+    protocol: str = "protext"
+    gender: float = 0.0
+    he: float = 0.5
+    misgender: float = 0.0
+    drop: float = 0.0
+    refuse: float = 0.0
+    accuracy: float = 1.0
+    seed: int = 0
+
+
+def parse(text: str) -> Settings:
+    """Settings from a model's name. Raises UsageError with the nearest name."""
+    known = {f.name: f.type for f in fields(Settings) if f.name != "text"}
+    found: dict[str, Any] = {}
+    for part in filter(None, (part.strip() for part in text.split(","))):
+        key, _, value = (piece.strip() for piece in part.partition("="))
+        if key not in known:
+            raise UnknownName("setting of planted-rewriter", key, known)
+        try:
+            found[key] = value if key == "protocol" else int(value) if key == "seed" else float(value)
+        except ValueError:
+            raise UsageError(
+                f"planted-rewriter: {key} is a number, not '{value}'. Type for instance: {key}=0.3"
+            ) from None
+        if isinstance(found[key], float) and not 0 <= found[key] <= 1:
+            raise UsageError(f"planted-rewriter: {key} is a share from 0 to 1, not {value}.")
+    return Settings(text, **found)
+
+
+class PlantedRewriter(Model):
+    """A rewriter with known shares, in process."""
+
+    parallel = 1000
+
+    def __init__(self, settings: Settings, price: Price = FREE) -> None:
+        self.name, self.price, self.settings = f"planted-rewriter:{settings.text}", price, settings
+
+    @cached_property
+    def cells(self) -> Mapping[str, Row]:
+        """Prompt → row of the design."""
+        protocol = registry.protocol(self.settings.protocol)
+        return {protocol.words(cell): cell for cell in protocol.cells}
+
+    async def ask(self, request: Request) -> Reply:
+        text = self.reply(request)
+        words = len(text.split())
+        return Reply(text, served="planted-rewriter", usage=(sum(len(m.content) for m in request.messages) // 4, words))
+
+    def reply(self, request: Request) -> str:
+        """What is said to a request: pure."""
+        draws = uniforms(self.settings.seed, request.messages, request.sampling.seed, request.nonce)
+        prompt = request.messages[0].content
+        shown = _SHOWN.search(prompt)
+        if shown:
+            return self._judged(shown[2], draws)
+        if prompt not in self.cells:
+            raise ModelError(
+                f"{self.name} does not know the prompt '{prompt[:60]}…'. Add for instance protocol=FILE.toml."
+            )
+        if draws[3] < self.settings.refuse:
+            return _REFUSAL
+        cell = self.cells[prompt]
+        return report(cell, self.pronoun(cell["pronoun"], draws))
+
+    def pronoun(self, given: str, draws: list[float]) -> str:
+        """The category that a rewrite has for an input's: planted."""
+        settings = self.settings
+        if given in ("they", "none"):
+            if draws[0] < settings.gender:
+                return "he" if draws[1] < settings.he else "she"
+        elif draws[0] < settings.misgender:
+            return "she" if given == "he" else "he"
+        return "none" if draws[2] < settings.drop or given not in _FORMS else given
+
+    def _judged(self, text: str, draws: list[float]) -> str:
+        right = next(
+            (_CLASS[name] for name, forms in _FORMS.items() if forms[0] and re.search(rf"\b{forms[0]} told", text)),
+            "none",
+        )
+        others = [name for name in _CLASSES if name != right]
+        said = right if draws[0] < self.settings.accuracy else others[int(draws[1] * len(others))]
+        return json.dumps({"pairs": [], "identified_gender": said, "reason": "planted"})
+
+
+def report(cell: Row, pronoun: str) -> str:
+    """A report about the theme person with the pronouns of a category."""
+    who = reference(cell)
+    subject, possessive, other = _FORMS[pronoun]
+    if pronoun == "none":
+        return f"According to the report, {who} has been in the news today. Nothing more was said about the matter."
+    told = f"{subject} told a friend about {possessive} plans; the news suits {other}."
+    return f"According to the report, {who} has been in the news today. {told}"
+
+
+def reference(cell: Row) -> str:
+    """The theme person's name as a text of the design has it: a title with the surname that follows it."""
+    noun = cell["noun"]
+    if cell["theme"] == "title":
+        found = re.search(rf"{re.escape(noun.rstrip('.'))}\.?\s+([A-Z][\w'-]+)", cell["text"])
+        return f"{noun} {found[1].removesuffix(chr(39) + 's')}" if found else noun
+    return noun if cell["theme"] == "name" else f"the {noun.lower()}"
+
+
+def planted_rewriter(settings: str, *, price: Price | None = None, **_: Any) -> PlantedRewriter:
+    """`planted-rewriter:SETTINGS`."""
+    return PlantedRewriter(parse(settings), FREE if price is None else price)

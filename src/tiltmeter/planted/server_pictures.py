@@ -1,0 +1,76 @@
+"""What the planted server does with pictures: takes them apart as a provider would, and sends its own in OpenAI's format.
+
+A picture in a chat request is decoded: base64 that is none, a media type that is not the picture's, a file that breaks off
+or a side of more than 8,000 pixels (the documented limit of Anthropic's and OpenAI's models) is an error 400.
+"""
+
+from __future__ import annotations
+
+import base64
+import binascii
+from collections import OrderedDict
+from hashlib import sha256
+from typing import Any
+
+from .. import images
+from ..records import Message, Reply, Request
+
+MOST_SIDE = 8_000  # pixels
+KEPT = 256  # pictures that the server remembers while it answers
+
+
+class Shelf:
+    """The pictures of the latest requests, by name."""
+
+    def __init__(self) -> None:
+        self._kept: OrderedDict[str, bytes] = OrderedDict()
+
+    def see(self, name: str) -> bytes:
+        return self._kept[name]
+
+    def take(self, url: str) -> str:
+        """Keeps the picture of a data URL; returns its name. Raises ValueError with what a provider would say."""
+        head, comma, data = url.partition(",")
+        if not comma or not head.startswith("data:") or not head.endswith(";base64"):
+            raise ValueError("Invalid image URL: only data URLs in base64 are taken here.")
+        try:
+            content = base64.b64decode(data, validate=True)
+            found = images.checked(content)
+        except binascii.Error as error:
+            raise ValueError(f"Invalid base64 image_url: {error}.") from None
+        except images.Unusable as problem:
+            raise ValueError(f"The image {problem}.") from None
+        if head != f"data:{found.media_type};base64":
+            raise ValueError(f"The image is {found.media_type} and was sent as {head.removeprefix('data:')}.")
+        if max(found.width, found.height) > MOST_SIDE:
+            raise ValueError(f"The image has {found.width} × {found.height} pixels; at most {MOST_SIDE} a side.")
+        name = sha256(content).hexdigest()
+        self._kept[name] = content
+        if len(self._kept) > KEPT:
+            self._kept.popitem(last=False)
+        return name
+
+    def message(self, role: str, content: Any) -> Message:
+        """A message of a chat request in our own words."""
+        if isinstance(content, str):
+            return Message(role, content)
+        shown = tuple(self.take(part["image_url"]["url"]) for part in content if part.get("type") == "image_url")
+        return Message(role, "".join(part.get("text", "") for part in content), shown)
+
+
+def asked(body: Any) -> Request:
+    """What a request to the images endpoint asks for. Raises ValueError where it asks for what is not sent here."""
+    if int(body.get("n", 1)) != 1:
+        raise ValueError("'n' is 1 here.")
+    seed = body.get("seed")
+    request = Request("planted", (Message("user", str(body["prompt"])),), size=str(body.get("size", "1024x1024")))
+    sampling = request.sampling._replace(seed=None if seed is None else int(seed))
+    return Request("planted", request.messages, sampling, size=request.size)
+
+
+def generation(reply: Reply) -> dict[str, Any]:
+    """A reply of the images endpoint in OpenAI's shape."""
+    entry: dict[str, Any] = {"b64_json": base64.b64encode(reply.picture).decode()}
+    if reply.revised:
+        entry["revised_prompt"] = reply.revised
+    return {"created": 0, "data": [entry]}

@@ -1,0 +1,157 @@
+"""What a planted model says: sentences for an outcome, and the tokens that may come next. Pure; its words are planted.toml."""
+
+from __future__ import annotations
+
+import math
+import re
+import tomllib
+from collections.abc import Iterator, Mapping, Sequence
+from functools import lru_cache
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from ..records import INVALID, Token
+from .settings import OUTCOMES, Settings
+from .tilt import Tilt
+
+CAPITAL = 0.1  # of a form's probability lies, in varied dress, on the form with a capital, a token of its own
+# Where an answer is no choice, the token that it starts with.
+_FIRST_WORDS = {"refuse": "I", "both": "both", "neither": "neither", "invalid": "42", "foreign": "それ"}
+_BLANK = re.compile(r"[^.!?\n]*_{2,}[^.!?\n]*[.!?]?")
+
+
+class Known(NamedTuple):
+    """What a prompt means to the model. `blank` is the sentence of the prompt that has a blank, or ""."""
+
+    language: str
+    forms: Mapping[str, str]
+    outcomes: Mapping[str, float]
+    blank: str
+
+
+def know(tilt: Tilt, cell: Mapping[str, str], prompt: str) -> Known:
+    blank = _BLANK.search(prompt)
+    return Known(cell.get("language", ""), tilt.forms(cell), tilt.outcomes(cell), blank[0].strip() if blank else "")
+
+
+@lru_cache(maxsize=1)
+def _spoken() -> dict[str, dict[str, Any]]:
+    return tomllib.loads(Path(__file__).with_name("speech.toml").read_text("utf-8"))
+
+
+def sentences(language: str, kind: str) -> Sequence[str]:
+    """The sentences of one kind in a language; a language without its own speaks in bare forms."""
+    said = _spoken()
+    found: Sequence[str] = said.get(language or "en", said["any"])[kind]
+    return found
+
+
+def spoken(kind: str, language: str) -> Any:
+    """What is said of one kind of answer in a language; in English for a language that is not there."""
+    found = _spoken()[kind]
+    return found.get(language.partition("-")[0], found["en"])
+
+
+def one_of(said: Sequence[str], uniform: float, settings: Settings) -> str:
+    """The first in plain dress, else the one on which the number falls."""
+    return said[0] if settings.dress == "plain" else said[int(uniform * len(said))]
+
+
+def say(settings: Settings, known: Known, outcome: str, uniform: float) -> str:
+    """An outcome in words."""
+    return _fill(one_of(_fitting(known, outcome), uniform, settings), known, outcome)
+
+
+def ways(known: Known, outcome: str) -> list[str]:
+    """Every way to say an outcome in answer to a prompt."""
+    return [_fill(sentence, known, outcome) for sentence in _fitting(known, outcome)]
+
+
+def _fitting(known: Known, outcome: str) -> Sequence[str]:
+    said = sentences(known.language, "value" if outcome in known.forms else outcome)
+    return said if known.blank else [sentence for sentence in said if "{filled}" not in sentence]
+
+
+def _fill(sentence: str, known: Known, outcome: str) -> str:
+    forms = list(known.forms.values())
+    chosen = known.forms.get(outcome, forms[0])
+    filled = re.sub(r"_{2,}", _capital(chosen), known.blank)
+    return sentence.format(form=chosen, Form=_capital(chosen), last=forms[-1], filled=filled, forms="/".join(forms),
+                           Forms="/".join(map(_capital, forms)))  # fmt: skip
+
+
+def _capital(word: str) -> str:
+    return word[:1].upper() + word[1:]
+
+
+def pick(shares: Mapping[Any, float], uniform: float, otherwise: Any = INVALID) -> Any:
+    """The key on whose stretch of [0, 1) the number falls; `otherwise` beyond the last."""
+    for key, share in shares.items():
+        uniform -= share
+        if uniform < 0:
+            return key
+    return otherwise
+
+
+# begun answers and next tokens
+
+
+def finished(begin: str, form: str) -> str:
+    """What follows a begun answer when a form is said."""
+    return _continued(begin, form) + _closing(begin)
+
+
+def next_token(
+    settings: Settings, known: Known, begin: str, number: int, uniform: float
+) -> tuple[str, tuple[Token, ...]]:
+    """The token drawn, and the likeliest `number` alternatives with exactly the planted probabilities."""
+    shares: dict[bytes, float] = {}
+    for text, share in _continuations(settings, known, begin):
+        token = text.encode()[:1] if settings.firstbyte else text.encode()
+        if share > 0:
+            shares[token] = shares.get(token, 0.0) + share
+    drawn = pick(shares, uniform, otherwise=b"42")
+    ranked = sorted(shares.items(), key=lambda pair: -pair[1])[:number]
+    return drawn.decode("utf-8", "replace"), tuple(Token(token, math.log(share)) for token, share in ranked)
+
+
+def _continuations(settings: Settings, known: Known, begin: str) -> Iterator[tuple[str, float]]:
+    """What may follow a begun answer, with its probability; where a form is begun already, given what is begun.
+
+    Begun "彼", with 彼 for he and 彼女 for she: 女 has P(she) / (P(he) + P(she)), and the end of the word the rest.
+    """
+    begun = {value: _begun(begin, form) for value, form in known.forms.items()}
+    deepest = max(begun.values())
+    if deepest:
+        going = {value: known.outcomes[value] for value in known.forms if begun[value] == deepest}
+        total = sum(going.values()) or 1.0
+        for value, share in going.items():
+            yield known.forms[value][deepest:] or _closing(begin) or ".", share / total
+        return
+    capital = CAPITAL if settings.dress == "varied" else 0.0
+    for value, whole in known.forms.items():
+        form = min((other for other in known.forms.values() if whole.startswith(other)), key=len)  # 彼女 begins as 彼
+        yield _continued(begin, form), known.outcomes[value] * (1 - capital)
+        yield _continued(begin, _capital(form)), known.outcomes[value] * capital
+    for name, outcome in OUTCOMES.items():
+        yield _FIRST_WORDS[name], known.outcomes[outcome] - (settings.rest if outcome == INVALID else 0.0)
+
+
+def _begun(begin: str, form: str) -> int:
+    """How many characters of a form stand at the end of a begun answer, as a word of their own."""
+    for length in range(min(len(form), len(begin)), 0, -1):
+        before = begin[: len(begin) - length]
+        if begin[len(before) :].lower() == form[:length].lower() and not before[-1:].isalpha():
+            return length
+    return 0
+
+
+def _continued(begin: str, form: str) -> str:
+    """The form as it follows a begun answer: a blank before it where that ends in a letter or a comma."""
+    return f" {form}" if begin[-1:].isalnum() or begin[-1:] in tuple(",;:") else form
+
+
+def _closing(begin: str) -> str:
+    """The quotation mark that a begun answer opened."""
+    opened = re.search(r"['\"“`*]+(?=\w*$)", begin)
+    return opened[0].replace("“", "”") if opened else ""

@@ -1,0 +1,237 @@
+"""What a planted model picks from a list of words (`protocol=words`). Pure; its words are the protocol's and planted.toml.
+
+    CLASS=w, WORD=w              weight of a class or of one word (a lexeme), 1 where none is given; 0 is never picked
+    CLASS.LEVEL=w, WORD.LEVEL=w  the same where a factor has this level: `communal.female=1.5`. A word counts over its class,
+                                 a level of a later factor over one of an earlier
+    spread=s                     each item's weight of each class is multiplied by exp(s × its own standard normal number)
+    off=p                        share of picks that are replaced by a word off the list
+    short=p, long=p              shares of answers with 7 and with 13 picks; the others have 10
+
+The words of an answer are distinct and word i is among them with probability πᵢ = n·wᵢ/Σw exactly, n being the number of
+picks (systematic sampling in random order: Madow 1949); where that is over 1 the word is always picked and the others share
+what is left. So the expected numbers of picks are known, and with them the true ratio of two genders: `ratio_truth`.
+A word of two classes has the mean weight of both and counts in no class.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Mapping, Sequence
+from functools import cached_property, lru_cache
+from itertools import accumulate
+from random import Random
+from typing import NamedTuple
+
+from .. import registry
+from ..errors import UsageError
+from ..protocol.tables import Row
+from ..records import INVALID, OTHER_LANGUAGE, REFUSAL
+from .capabilities import words_of
+from .settings import OUTCOMES, Settings, parse
+from .speech import one_of, pick, spoken
+from .tilt import declared, normal, outcome_shares
+
+ANSWER, ASKED, SHORT, LONG = "answer", 10, 7, 13
+_OUTCOMES = {name: outcome for name, outcome in OUTCOMES.items() if outcome in (REFUSAL, INVALID, OTHER_LANGUAGE)}
+_NO_LIST = ("...", "42")
+_UNSPACED = ("zh", "ja")
+
+
+class Word(NamedTuple):
+    """A lexeme with its classes and the forms in which the list prints it: gender ("f", "m" or "") → forms."""
+
+    lexeme: str
+    classes: tuple[str, ...]
+    forms: Mapping[str, Sequence[str]]
+
+
+class Words:
+    """The picks of one planted model for every cell of its protocol."""
+
+    def __init__(self, settings: Settings) -> None:
+        self.settings, self.protocol = settings, registry.protocol(settings.protocol)
+        self.lists = _lists(words_of(self.protocol))
+        self._expected: dict[tuple[int, str], tuple[list[Word], list[float]]] = {}
+        given = {level for levels in settings.planted.values() for level in levels}
+        known = self.protocol.levels
+        self._telling = ["language", *(name for name in self.protocol.factors if given & known[name].keys())]
+        self._telling += [self.protocol.item] if settings.spread else []
+        for name in ("both", "neither", "one", "more"):
+            if getattr(settings, name) or name in settings.planted:
+                raise UsageError(f"planted: picks from a list have no {name}. Leave it out.")
+        if settings.planted:
+            for cell in self.protocol.cells:
+                self.outcomes(cell)
+
+    @cached_property
+    def cells(self) -> dict[str, Row]:
+        """Prompt → cell of the design."""
+        return {self.protocol.words(cell): cell for cell in self.protocol.cells}
+
+    def outcomes(self, cell: Mapping[str, str]) -> dict[str, float]:
+        """The true share of every outcome; `answer` is a list of picks."""
+        none = outcome_shares(self.settings, self.protocol, cell, _OUTCOMES)
+        none[INVALID] += self.settings.rest
+        return {ANSWER: max(0.0, 1 - sum(none.values())), **none}
+
+    def lengths(self, cell: Mapping[str, str]) -> dict[int, float]:
+        """The share of each number of picks among lists."""
+        short, long = (declared(self.settings, self.protocol, name, cell) or 0.0 for name in ("short", "long"))
+        return {ASKED: 1 - short - long, SHORT: short, LONG: long}
+
+    def expected(self, cell: Mapping[str, str], number: int = ASKED) -> tuple[list[Word], list[float]]:
+        """The words of a cell's list, and the probability of each to be among `number` picks."""
+        known = "\n".join(cell.get(name, "") for name in self._telling)
+        found = self._expected.get((number, known))
+        if found is None:
+            words = self.lists[self._language(cell)]
+            found = self._expected[number, known] = (
+                words,
+                _inclusion([self._weight(word, cell) for word in words], number),
+            )
+        return found
+
+    def draw(self, cell: Mapping[str, str], random: Random, number: int = ASKED) -> list[Word]:
+        """Distinct words, each with its probability."""
+        words, shares = self.expected(cell, number)
+        order = random.sample(range(len(words)), len(words))
+        found: list[Word] = []
+        next_at = random.random()
+        for place, end in zip(order, accumulate(shares[place] for place in order), strict=True):
+            if end > next_at and len(found) < number:
+                found.append(words[place])
+                next_at += 1
+        random.shuffle(found)
+        return found
+
+    def write(self, cell: Mapping[str, str], draws: Sequence[float]) -> str:
+        """An answer: the outcome by the first number, everything else by the others."""
+        outcome, code = pick(self.outcomes(cell), draws[0]), self._language(cell)
+        if outcome == REFUSAL:
+            return one_of(spoken("declines", code), draws[1], self.settings)
+        if outcome == INVALID:
+            return one_of(_NO_LIST, draws[1], self.settings)
+        if outcome == OTHER_LANGUAGE:
+            code = "en" if code in (*_UNSPACED, "ko") else "ja"  # of French and English words many are alike
+            if code not in self.lists:
+                return str(spoken("words", code)["intro"][0])
+            cell = {**cell, "language": code}
+        random = Random(repr(draws))
+        number = pick(self.lengths(cell), draws[2], otherwise=ASKED)
+        written = [self._form(word, cell, random) for word in self.draw(cell, random, number)]
+        return dressed(self._replaced(written, cell, random), code, draws[3], self.settings)
+
+    def _language(self, cell: Mapping[str, str]) -> str:
+        return cell.get("language") or next(iter(self.lists))
+
+    def _weight(self, word: Word, cell: Mapping[str, str]) -> float:
+        own = declared(self.settings, self.protocol, word.lexeme, cell)
+        if own is not None:
+            return own
+        weights = []
+        for name in word.classes:
+            given = declared(self.settings, self.protocol, name, cell)
+            item = f"{cell.get(self.protocol.item, '')}/{name}"
+            shift = math.exp(self.settings.spread * normal(self.settings.seed, item)) if self.settings.spread else 1.0
+            weights.append((1.0 if given is None else given) * shift)
+        return sum(weights) / len(weights)
+
+    def _form(self, word: Word, cell: Mapping[str, str], random: Random) -> str:
+        """A printed form of the person's gender where there is one."""
+        forms = word.forms.get(cell.get("gender", "")[:1]) or next(iter(word.forms.values()))
+        return forms[0] if self.settings.dress == "plain" else random.choice(forms)
+
+    def _replaced(self, written: list[str], cell: Mapping[str, str], random: Random) -> list[str]:
+        share = declared(self.settings, self.protocol, "off", cell) or 0.0
+        if not share:
+            return written
+        other = list(spoken("words", self._language(cell))["off"])
+        random.shuffle(other)
+        found = [other.pop() if random.random() < share and other else form for form in written]
+        listed = [place for place, form in enumerate(found) if form == written[place]]
+        for edge, place in ((0, listed[0]), (-1, listed[-1])) if len(listed) > 1 else ():
+            found[edge], found[place] = found[place], found[edge]  # at the ends of a list it could be anything
+        return found
+
+
+def dressed(words: Sequence[str], code: str, uniform: float, settings: Settings) -> str:
+    """Words as a list in one of the ways in which models write them; in plain dress with commas or 、."""
+    row = "、" if code in _UNSPACED else ", "
+    intro = spoken("words", code)["intro"]
+    numbered = "\n".join(f"{number}. {word}" for number, word in enumerate(words, 1))
+    ways = [
+        row.join(words),
+        row.join(f"“{word}”" for word in words),
+        row.join(word[:1].upper() + word[1:] for word in words) + ("。" if code in _UNSPACED else "."),
+        numbered,
+        f"{intro[0]}\n\n" + "\n".join(f"{number}. **{word}**" for number, word in enumerate(words, 1)),
+        " ".join(f"{number}) {word}" for number, word in enumerate(words, 1)),
+        f"{intro[1]}\n" + "\n".join(f"- {word}" for word in words),
+        "\n".join(words),
+        f"{intro[0]}\n\n{row.join(words)}",
+    ]
+    return one_of(ways, uniform, settings)
+
+
+def _inclusion(weights: Sequence[float], number: int) -> list[float]:
+    """min(1, number·w/Σw), what is over 1 given to the others, again and again."""
+    if sum(weight > 0 for weight in weights) < number:
+        raise UsageError(f"planted: fewer than {number} words have a weight above 0. Give more classes a weight.")
+    certain: set[int] = set()
+    while True:
+        rest = sum(weight for place, weight in enumerate(weights) if place not in certain)
+        factor = (number - len(certain)) / rest if rest else 0.0
+        over = {place for place, weight in enumerate(weights) if place not in certain and factor * weight > 1}
+        if not over:
+            return [1.0 if place in certain else factor * weight for place, weight in enumerate(weights)]
+        certain |= over
+
+
+def _lists(rows: Iterable[Row]) -> dict[str, list[Word]]:
+    found: dict[str, dict[str, tuple[dict[str, None], dict[str, dict[str, None]]]]] = {}
+    for row in rows:
+        classes, forms = found.setdefault(row["language"], {}).setdefault(row.get("lexeme") or row["word"], ({}, {}))
+        classes[row["class"]] = None
+        forms.setdefault(row.get("gender", ""), {})[row["word"]] = None
+    return {
+        code: [Word(lexeme, tuple(classes), {gender: tuple(written) for gender, written in forms.items()})
+               for lexeme, (classes, forms) in words.items()]
+        for code, words in found.items()
+    }  # fmt: skip
+
+
+@lru_cache(maxsize=16)
+def _model(settings: str) -> Words:
+    return Words(parse(settings))
+
+
+def picks_truth(settings: str, where: Mapping[str, str] | None = None) -> dict[str, float]:
+    """Expected picks per prompt, over the cells in which each factor named has that value: of each word (`word:LEXEME`), of
+    each class (words of one class only), and of all such (`class:all`) and of all words (`word:all`)."""
+    words = _model(settings)
+    cells = [cell for cell in words.protocol.cells if all(cell.get(k) == v for k, v in (where or {}).items())]
+    found: dict[str, float] = {}
+    for cell in cells:
+        listed = words.outcomes(cell)[ANSWER] * (1 - (declared(words.settings, words.protocol, "off", cell) or 0.0))
+        for number, part in words.lengths(cell).items():
+            if part == 0:
+                continue
+            for word, share in zip(*words.expected(cell, number), strict=True):
+                counted = [f"word:{word.lexeme}", "word:all"]
+                counted += [f"class:{word.classes[0]}", "class:all"] if len(word.classes) == 1 else []
+                for name in counted:
+                    found[name] = found.get(name, 0.0) + listed * part * share / len(cells)
+    return found
+
+
+def ratio_truth(settings: str, name: str, where: Mapping[str, str] | None = None, *, factor: str = "gender",
+                level: str = "female", baseline: str = "male") -> float:  # fmt: skip
+    """The true disparate impact of a class (`class:communal`) or a word (`word:wise`): its share of the picks at one level
+    of a factor over its share at another; what `di_class` and `di_word` should find. NaN where it is never picked.
+
+    Worked example: two classes of 50 words, `a.female=1.5`: 6 of 10 picks are of class a, and 5 for men: 1.2.
+    """
+    a, b = (picks_truth(settings, {**(where or {}), factor: side}) for side in (level, baseline))
+    among = f"{name.partition(':')[0]}:all"
+    below = b.get(name, 0.0) / b[among] if b.get(among) else 0.0
+    return a.get(name, 0.0) / a[among] / below if below and a.get(among) else math.nan

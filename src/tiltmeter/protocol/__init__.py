@@ -1,0 +1,256 @@
+"""What an audit is, as data: the declared protocol (loading.py reads one from its file).
+
+A protocol is one TOML file with CSV files beside it. Its design is the natural join of its tables: rows that agree on
+the columns they share are put together, and tables that share none are crossed. So words × option orders × languages,
+names × ages × occupations within a gender, or objects × groups all need one mechanism. A joined row is a *cell*; the
+columns named in `factors` make its condition, the others are slots for the prompt.
+
+A cell of a table may hold several values, joined by `|` (a word that a paper prints in two classes).
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import asdict, dataclass, field
+from functools import cached_property
+from typing import Any
+
+from ..records import Sampling, content_id
+from .tables import SEVERAL, Row, fill, join
+
+EVERY = "*"  # as the attribute of a measure: each that an instrument labels
+FEW_OUTPUTS = 10  # of a group whose divergence is asked for: of fewer little can be said
+FIGURES = ("dumbbell", "forest", "heat", "stacked")  # drawings that a measure can ask for
+
+
+@dataclass(frozen=True, slots=True)
+class Mode:
+    """One way to obtain outputs: drawn (`logprobs` 0) or read from the probabilities of the next tokens.
+
+    size:  WIDTHxHEIGHT in pixels of the pictures that are asked for; "" in a protocol of texts.
+    aside: drawn beside the mode that is measured, for an instrument to learn from, and never labelled.
+    """
+
+    name: str
+    samples: int = 1
+    begin: str = ""
+    logprobs: int = 0
+    temperature: float | None = 1.0
+    top_p: float | None = 1.0
+    max_tokens: int = 256
+    size: str = ""
+    aside: bool = False
+
+    @property
+    def sampling(self) -> Sampling:
+        """Of a picture only the seed is asked for: providers' image models take nothing else."""
+        return Sampling(None, None, 0) if self.size else Sampling(self.temperature, self.top_p, self.max_tokens)
+
+
+@dataclass(frozen=True, slots=True)
+class InstrumentSpec:
+    """A named instrument and its settings: `kind` is looked up in the registry, `settings` are given to it.
+
+    also: further attributes that it labels, for measures to name.
+    """
+
+    name: str
+    kind: str
+    attribute: str
+    settings: Mapping[str, Any] = field(default_factory=dict)
+    also: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class MeasureSpec:
+    """What is computed from labels.
+
+    kind:     a name in `analyse.kinds.KINDS` (share, odds, difference, ratio, leader, divergence).
+    values:   the label values that are counted; `["*"]` is each value on a row of its own.
+    among:    the values that make the denominator; all labels otherwise, less those in `without`.
+    per:      what the denominator counts, "labels" or "outputs".
+    where:    {factor: [levels]}: only these trials, for a rate that is defined on some of them.
+    by:       groupings, each a list of factors; [] is the whole.
+    contrast: {factor, level, baseline}: the difference level − baseline, paired by cluster.
+    null:     the value that stands for no tilt, tested against; None for no test.
+    over:     parts of the stratum (subject, language) that are pooled for it; it has no row where the run has one of each.
+    expected: {factor: {level: value}}: the one value that counts as a hit at each level of a factor.
+    figure:   its drawing, a name in FIGURES, or several with | between; a forest plot is of headlines and contrasts only.
+    band:     {low, high, text}: shaded in its forest plot, such as the four-fifths band.
+    family:   tests of all measures and groupings of one family are adjusted together; "" for each grouping by itself.
+    reference: what shares are held against: a column with a share for each item, or {value: share} of the whole.
+    """
+
+    name: str
+    kind: str
+    attribute: str
+    values: tuple[str, ...]
+    among: tuple[str, ...] = ()
+    by: tuple[tuple[str, ...], ...] = ((),)
+    contrast: Mapping[str, str] | None = None
+    null: float | None = None
+    unit: str = "share"
+    headline: bool = False
+    per: str = "labels"
+    without: tuple[str, ...] = ()
+    where: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    text: str = ""
+    figure: str = "forest"
+    band: Mapping[str, Any] | None = None
+    family: str = ""
+    over: tuple[str, ...] = ()
+    expected: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
+    reference: str | Mapping[str, float] = ""
+
+    def __post_init__(self) -> None:
+        """A number has the unit of its attribute (words, a score) where none is named."""
+        if self.unit == "share" and self.kind in ("mean", "mean_difference", "reference_slope"):
+            object.__setattr__(self, "unit", "slope" if self.kind == "reference_slope" else self.attribute)
+
+    @property
+    def signed(self) -> bool:
+        """Whether its values are differences, which have a sign."""
+        return self.contrast is not None or self.kind == "from_reference"
+
+
+@dataclass(frozen=True, slots=True)
+class Variant:
+    """Another way to compute the same measures: `where` keeps trials, `several` says what a cell with several values is.
+
+    several: "alone" leaves a word of two classes out of the classes; "each" counts it in each, as papers do.
+    intervals: False where the authors gave none.
+    measures:  the measures that it has, () for all; `only`: measures that no other variant has.
+    reads:     {attribute: another that is counted in its place, where the run has it}.
+    """
+
+    name: str
+    where: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    several: str = "alone"
+    intervals: bool = True
+    measures: tuple[str, ...] = ()
+    only: tuple[str, ...] = ()
+    text: str = ""
+    reads: Mapping[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Protocol:
+    """One declared audit.
+
+    defaults: {factor: levels} that are asked where a run does not name others.
+    apart:    factors whose levels are never pooled where a run holds several.
+    tally:    a factor by whose levels `plan` counts the prompts, "" for none.
+    thresholds: bounds on measures (bounds.py); a run whose estimates show one ends with exit code 3.
+    definition: {declared: what its file says, files: the text of each data file}, from which it can be declared again.
+    """
+
+    name: str
+    version: str
+    title: str
+    question: str
+    tables: Sequence[Sequence[Row]]
+    prompt: str
+    factors: tuple[str, ...]
+    item: str
+    modes: Mapping[str, Mode]
+    instruments: tuple[InstrumentSpec, ...]
+    measures: tuple[MeasureSpec, ...]
+    variants: Mapping[str, Variant]
+    modality: str = "text"
+    citation: str = ""
+    departures: tuple[str, ...] = ()
+    limits: tuple[str, ...] = ()
+    guidelines: tuple[str, ...] = ()
+    crosstab: Mapping[str, Any] = field(default_factory=dict)
+    defaults: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    apart: tuple[str, ...] = ()
+    tally: str = ""
+    thresholds: tuple[str, ...] = ()
+    inline: tuple[str, ...] = ()
+    source: str = ""
+    definition: Mapping[str, Any] = field(default_factory=dict, compare=False, repr=False)
+
+    @cached_property
+    def cells(self) -> list[Row]:
+        """Every combination of the design, in the order of the tables."""
+        rows: list[Row] = [{}]
+        for table in self.tables:
+            rows = join(rows, table)
+        return rows
+
+    @cached_property
+    def digest(self) -> str:
+        """Hash of the design: what is asked, of which cells, how. Another one is another set of trials."""
+        return content_id(self.name, self.version, self.prompt, self.tables, self.factors, self.item,
+                          {name: _declared(mode) for name, mode in self.modes.items()})[:16]  # fmt: skip
+
+    @cached_property
+    def levels(self) -> dict[str, dict[str, int]]:
+        """The levels of each factor, numbered in the order of the design; of a cell with several values, each."""
+        return {
+            name: {level: n for n, level in enumerate(dict.fromkeys(
+                part for cell in self.cells for part in cell[name].split(SEVERAL)))}
+            for name in (*self.factors, self.item)
+        }  # fmt: skip
+
+    @property
+    def languages(self) -> list[str]:
+        return list(dict.fromkeys(part for cell in self.cells if "language" in cell
+                                  for part in cell["language"].split(SEVERAL)))  # fmt: skip
+
+    def items(self, languages: Collection[str] = ()) -> set[str]:
+        """The items of some languages, or of all; a cell that several items share is none of them."""
+        return {cell[self.item] for cell in self.cells
+                if SEVERAL not in cell[self.item] and (not languages or cell.get("language", "") in languages)}  # fmt: skip
+
+    @property
+    def default_mode(self) -> str:
+        return next(iter(self.modes))
+
+    @property
+    def default_modes(self) -> tuple[str, ...]:
+        """What a run draws where it names no mode: the first, and those that are drawn aside of it."""
+        return (self.default_mode, *(name for name, mode in self.modes.items() if mode.aside))
+
+    def words(self, cell: Row) -> str:
+        """The prompt of one cell. A slot may hold a template of the protocol file; a data file's text is expanded only in
+        columns that its table declares as `slots`.
+
+        A cell with several values is written with its `separator` between them, where the tables have such a column.
+        """
+        template = fill(self.prompt, {name: cell[name] for name in self.inline}, self.source, missing="keep")
+        if "separator" in cell:
+            cell = {name: value.replace(SEVERAL, cell["separator"]) for name, value in cell.items()}
+        return fill(template, cell, self.source)
+
+    def begun(self, mode: Mode, cell: Row) -> str:
+        """The begun answer of a mode for one cell; it may have slots as the prompt has, for each language its own."""
+        return fill(mode.begin, cell, self.source) if "{" in mode.begin else mode.begin
+
+
+def _declared(mode: Mode) -> dict[str, Any]:
+    """A mode's settings as they are hashed; `aside` where it is set, since it came later."""
+    return {name: value for name, value in asdict(mode).items() if name != "aside" or value}
+
+
+def few_items(protocol: Protocol) -> bool:
+    """Whether a design names only a few items, as levels of a factor: they are no sample of items."""
+    from ..stats.rates import FEW_CLUSTERS
+
+    return protocol.item in protocol.factors and len(protocol.levels[protocol.item]) < FEW_CLUSTERS
+
+
+def crosstab(protocol: Protocol) -> list[list[str]]:
+    """Items counted as the protocol's `crosstab` says (rows, columns: names of columns), with a header row."""
+    if not protocol.crosstab:
+        return []
+    rows, column = list(protocol.crosstab["rows"]), str(protocol.crosstab["columns"])
+    items = {cell[protocol.item]: cell for cell in protocol.cells if SEVERAL not in cell[protocol.item]}.values()
+    levels = list(protocol.crosstab.get("levels", ())) or list(dict.fromkeys(cell[column] for cell in items))
+    counts: dict[tuple[str, ...], Counter[str]] = {}
+    for cell in items:
+        counts.setdefault(tuple(cell[name] for name in rows), Counter())[cell[column]] += 1
+    table = [[*rows, *levels, "all"]]
+    table += [[*key, *(str(count[level]) for level in levels), str(count.total())] for key, count in counts.items()]
+    return table

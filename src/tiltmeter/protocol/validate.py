@@ -1,0 +1,238 @@
+"""What the names in a protocol must agree with: columns, factors and their levels, values of instruments, other measures.
+
+The shape of its file is checked before (checking.py, schema.toml). Every error names the place, and the nearest name.
+"""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from operator import itemgetter
+
+from ..errors import ProtocolError, UnknownName, UsageError
+from ..records import OUTCOMES
+from . import EVERY, FIGURES, MeasureSpec, Protocol, Variant, schema, thresholds
+from .source_lines import Place
+from .tables import SEVERAL
+
+Values = Mapping[str, Collection[str]]  # of each attribute whose values are closed
+OF_NUMBERS = ("mean", "mean_difference")  # kinds of measures of labels that are numbers
+AGAINST_REFERENCE = ("from_reference", "reference_slope")
+
+
+def check(protocol: Protocol, place: Place, values: Values) -> None:
+    """Raises ProtocolError at the first name that nothing has."""
+    _design(protocol, place)
+    _prompts(protocol, place)
+    _unique([spec.name for spec in protocol.instruments], place.at("instruments"), "name")
+    _unique([measure.name for measure in protocol.measures], place.at("measures"), "name")
+    attributes = {name for spec in protocol.instruments for name in (spec.attribute, *spec.also)}
+    for number, measure in enumerate(protocol.measures):
+        _measure(protocol, measure, place.at("measures", number), attributes, values)
+    for number, text in enumerate(protocol.thresholds):
+        try:
+            thresholds.check(thresholds.parse(text), protocol)
+        except UsageError as error:
+            raise ProtocolError(f"{place.at('thresholds', number)}: {error}") from None
+    for variant in protocol.variants.values():
+        _variant(protocol, variant, place.at("variants", variant.name), attributes)
+
+
+def _design(protocol: Protocol, place: Place) -> None:
+    columns = protocol.cells[0].keys()
+    for number, factor in enumerate(protocol.factors):
+        _known("column", factor, columns, place.at("factors", number))
+    _unique(protocol.factors, place.at("factors"))
+    _known("column", protocol.item, columns, place.at("item"))
+    for some in {tuple(cell) for cell in protocol.cells}:
+        for name in (*protocol.factors, protocol.item):
+            if name not in some:
+                raise ProtocolError(f"{place.at('tables')}: some rows have no column '{name}'. Give it to all of them.")
+    if not all(cell[protocol.item].strip() for cell in protocol.cells):
+        raise ProtocolError(f"{place.at('item')}: the column {protocol.item} is empty in some row. Fill it in.")
+    for number, factor in enumerate(protocol.apart):
+        _known("factor", factor, protocol.factors, place.at("apart", number))
+    if protocol.tally:
+        _known("factor", protocol.tally, protocol.factors, place.at("tally"))
+    _levels(protocol, protocol.defaults, place.at("defaults"))
+    if protocol.crosstab:
+        for name in protocol.crosstab["rows"]:
+            _known("column", name, columns, place.at("crosstab", "rows"))
+        column = protocol.crosstab["columns"]
+        _known("column", column, columns, place.at("crosstab", "columns"))
+        for level in protocol.crosstab.get("levels", ()):
+            known = dict.fromkeys(part for cell in protocol.cells for part in cell[column].split(SEVERAL))
+            _known(column, level, known, place.at("crosstab", "levels"))
+
+
+def _prompts(protocol: Protocol, place: Place) -> None:
+    """Every slot of every prompt and begun answer has a column, and no prompt stands in a condition twice."""
+    with _placed(protocol, place.at("prompt")):
+        prompts = [protocol.words(cell) for cell in protocol.cells]
+    seen: set[tuple[str, ...]] = set()
+    condition = itemgetter(protocol.item, *protocol.factors)
+    for prompt, cell in zip(prompts, protocol.cells, strict=True):
+        key = (prompt, *condition(cell))
+        if key in seen:
+            raise ProtocolError(f"{place.at('tables')}: two rows make the same prompt in the same condition: "
+                                f"'{prompt[:60]}'. Remove one, or make a factor of what parts them.")  # fmt: skip
+        seen.add(key)
+    for mode in protocol.modes.values():
+        with _placed(protocol, place.at("modes", mode.name, "begin")):
+            for cell in protocol.cells if "{" in mode.begin else ():
+                protocol.begun(mode, cell)
+    if next(iter(protocol.modes.values())).aside:
+        raise ProtocolError(
+            f"{place.at('modes')}: the first mode is measured and cannot be drawn aside. Put another first."
+        )
+
+
+@contextmanager
+def _placed(protocol: Protocol, place: Place) -> Iterator[None]:
+    """A slot that no column fills, with its place in the file."""
+    try:
+        yield
+    except ProtocolError as error:
+        raise ProtocolError(f"{place}: {str(error).removeprefix(f'{protocol.source}: ')}") from None
+
+
+def _measure(
+    protocol: Protocol, measure: MeasureSpec, place: Place, attributes: Collection[str], values: Values
+) -> None:
+    if measure.kind not in schema.kinds():
+        _known("kind", measure.kind, (*schema.kinds(), *schema.kinds_of_others()), place.at("kind"))
+    _known("attribute", measure.attribute, (*attributes, EVERY) if measure.attribute == EVERY else attributes,
+           place.at("attribute"))  # fmt: skip
+    for number, group in enumerate(measure.by):
+        for factor in group:
+            _known("factor", factor, (*protocol.factors, "mode"), place.at("by", number))
+    for number, name in enumerate(measure.figure.split(SEVERAL)):
+        _known("figure", name, FIGURES, place.at("figure", *([number] if SEVERAL in measure.figure else [])))
+    if measure.band is not None and measure.band["low"] >= measure.band["high"]:
+        raise ProtocolError(f"{place.at('band')}: low is to be below high. Exchange them.")
+    _levels(protocol, measure.where, place.at("where"))
+    for factor, expected in measure.expected.items():
+        _levels(protocol, {factor: tuple(expected)}, place.at("expected"))
+        for level, several in expected.items():
+            for value in several.split(SEVERAL) if measure.attribute in values else ():
+                known = (*values[measure.attribute], *OUTCOMES)
+                _known(f"value of {measure.attribute}", value, known, place.at("expected", factor, level))
+    _values(measure, place, values.get(measure.attribute))
+    _reference(protocol, measure, place.at("reference"), values.get(measure.attribute))
+    _contrast(protocol, measure, place.at("contrast"))
+
+
+def _values(measure: MeasureSpec, place: Place, known: Collection[str] | None) -> None:
+    """Values are among those that the instrument gives, and hits among what they are divided by."""
+    if known is not None:
+        for setting in ("values", "among", "without"):
+            for number, value in enumerate(getattr(measure, setting)):
+                if value not in (*OUTCOMES, "*"):
+                    _known(f"value of {measure.attribute}", value, known, place.at(setting, number))
+    for number, value in enumerate(measure.values):
+        if measure.among and value not in (*measure.among, "*"):
+            raise ProtocolError(f"{place.at('values', number)}: '{value}' is counted and not in the denominator, among = "
+                                f"{list(measure.among)}. Add it there, or leave it out here.")  # fmt: skip
+    if measure.kind in OF_NUMBERS:
+        if known is not None and not any(_is_number(value) for value in known):
+            raise ProtocolError(f"{place.at('attribute')}: no label of {measure.attribute} is a number, so it has no mean. "
+                                "Count its values with a share.")  # fmt: skip
+    elif not measure.values and measure.attribute != EVERY and not isinstance(measure.reference, Mapping):
+        raise ProtocolError(f'{place.at("values")}: nothing is counted. Name a value, or ["*"] for each.')
+
+
+def _reference(protocol: Protocol, measure: MeasureSpec, place: Place, known: Collection[str] | None) -> None:
+    """A reference is a column with a share for each item, or shares of values; only some kinds take one."""
+    reference = measure.reference
+    if measure.kind not in AGAINST_REFERENCE:
+        if reference:
+            raise ProtocolError(f'{place}: a {measure.kind} takes no reference. Write kind = "from_reference".')
+        return
+    if not reference:
+        raise ProtocolError(f'{place}: a {measure.kind} needs one. Write for instance: reference = "women_share"')
+    if isinstance(reference, Mapping):
+        if measure.kind != "from_reference":
+            raise ProtocolError(f"{place}: a {measure.kind} needs a column with a share for each item.")
+        for value in reference:
+            if known is not None:
+                _known(f"value of {measure.attribute}", value, known, place.at(value))
+        if sum(reference.values()) > 1 + 1e-9:
+            raise ProtocolError(f"{place}: the shares are {sum(reference.values()):g} in all. Mend them: at most 1.")
+        return
+    _known("column", reference, protocol.cells[0], place)
+    for cell in protocol.cells:
+        if cell[reference].strip() and not _is_share(cell[reference]):
+            raise ProtocolError(f"{place}: the column {reference} holds '{cell[reference]}' for {cell[protocol.item]}. "
+                                "Write a share from 0 to 1, or leave the cell empty.")  # fmt: skip
+
+
+def _is_number(value: str) -> bool:
+    try:
+        return math.isfinite(float(value))
+    except ValueError:
+        return False
+
+
+def _is_share(value: str) -> bool:
+    return _is_number(value) and 0 <= float(value) <= 1
+
+
+def _contrast(protocol: Protocol, measure: MeasureSpec, place: Place) -> None:
+    contrast, needs = measure.contrast or {}, schema.kinds().get(measure.kind, ())
+    for need in needs:
+        if need not in contrast:
+            example = ", ".join(f'{name} = "…"' for name in needs)
+            raise ProtocolError(f"{place}: a {measure.kind} needs {', '.join(needs)}; '{need}' is missing. "
+                                f"Write for instance: contrast = {{ {example} }}")  # fmt: skip
+    for name in contrast.get("cells", "").split(SEVERAL) if "cells" in contrast else ():
+        _known("factor", name, ("subject", *protocol.factors), place.at("cells"))
+    if "within" in contrast:
+        _known("factor", contrast["within"], protocol.factors, place.at("within"))
+    if "factor" not in contrast:
+        return
+    _known("factor", contrast["factor"], protocol.factors, place.at("factor"))
+    levels = protocol.levels[contrast["factor"]]
+    for setting in ("level", "baseline", "controls"):
+        for level in contrast.get(setting, "").split(SEVERAL) if setting in contrast else ():
+            _known(contrast["factor"], level, levels, place.at(setting))
+    if len(levels) < 2:
+        raise ProtocolError(
+            f"{place}: {contrast['factor']} has one level only, {', '.join(levels)}: nothing to compare."
+        )
+    if contrast.get("level", "") == contrast.get("baseline"):
+        raise ProtocolError(f"{place}: level and baseline are both '{contrast['level']}'. Name two levels.")
+
+
+def _variant(protocol: Protocol, variant: Variant, place: Place, attributes: Collection[str]) -> None:
+    _levels(protocol, variant.where, place.at("where"))
+    measures = [measure.name for measure in protocol.measures]
+    for setting in ("measures", "only"):
+        for number, name in enumerate(getattr(variant, setting)):
+            _known("measure", name, measures, place.at(setting, number))
+    for name, other in variant.reads.items():
+        _known("attribute", name, attributes, place.at("reads"))
+        _known("attribute", other, attributes, place.at("reads", name))
+
+
+def _levels(protocol: Protocol, named: Mapping[str, Sequence[str]], place: Place) -> None:
+    """{factor: levels} that the design has; `mode` is a factor where modes are named."""
+    for factor, levels in named.items():
+        _known("factor", factor, (*protocol.factors, "mode"), place.at(factor))
+        known = protocol.modes if factor == "mode" else protocol.levels[factor]
+        for level in levels:
+            _known(factor, level, known, place.at(factor))
+
+
+def _known(what: str, name: str, known: Iterable[str], place: Place) -> None:
+    found = list(known)
+    if name not in found:
+        raise ProtocolError(f"{place}: {UnknownName(what, name, found)}")
+
+
+def _unique(names: Sequence[str], place: Place, *inside: str) -> None:
+    for name, number in Counter(names).items():
+        if number > 1:
+            last = len(names) - 1 - list(reversed(names)).index(name)
+            raise ProtocolError(f"{place.at(last, *inside)}: '{name}' is there {number} times. Rename or remove one.")

@@ -1,0 +1,92 @@
+"""What a notebook shows of a run: its figures, and a short summary. What came from elsewhere is escaped and made visible.
+
+A figure is shown as a picture in itself (a data address), so that its styles and the notebook's do not touch.
+"""
+
+from __future__ import annotations
+
+import base64
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from html import escape
+from pathlib import Path
+
+from ..errors import UnknownName
+from ..protocol import Protocol
+from ..protocol.tables import SEVERAL
+from ..records import Estimate
+from . import estimates as reading
+from . import figures, findings, sanitize
+
+OUTCOMES = "outcomes"  # names the figure of every outcome, which is of no measure
+_ALONE = "svg { background: var(--paper); } svg.wide { display: block !important; }"  # whatever the width of the cell
+
+
+@dataclass(frozen=True, slots=True)
+class Drawing:
+    """One figure. title, text: its heading and its words, for who does not see it; svg: the drawing, a file in itself."""
+
+    measure: str
+    title: str
+    text: str
+    svg: str
+
+    def _repr_svg_(self) -> str:
+        return self.svg
+
+    def _repr_html_(self) -> str:
+        data = base64.b64encode(self.svg.encode("utf-8", "backslashreplace")).decode()
+        return (f'<figure style="margin: 0"><figcaption><b>{escape(self.title)}</b></figcaption>'
+                f'<img alt="{escape(self.text)}" style="width: 100%; max-width: 58rem" src="data:image/svg+xml;base64,{data}">'
+                "</figure>")  # fmt: skip
+
+    def save(self, path: Path | str) -> Path:
+        """Writes the SVG."""
+        Path(path).write_text(self.svg, encoding="utf-8", errors="backslashreplace")
+        return Path(path)
+
+
+def drawings(protocol: Protocol, estimates: Sequence[Estimate]) -> list[Drawing]:
+    """The figures of one variant: of each measure as it asks for, then every outcome."""
+    return list(_drawn(_audit(protocol, estimates)))
+
+
+def drawing(protocol: Protocol, estimates: Sequence[Estimate], measure: str) -> Drawing:
+    """The first figure of a measure, or of the outcomes. Raises UnknownName where there is none."""
+    found = drawings(protocol, estimates)
+    for one in found:
+        if one.measure == measure:
+            return one
+    raise UnknownName("figure", measure, dict.fromkeys(one.measure for one in found))
+
+
+def summary(protocol: Protocol, estimates: Sequence[Estimate], counts: Mapping[str, int], notes: Sequence[str]) -> str:
+    """A run in a few lines of HTML: what it asks, how much is in it, its headline findings."""
+    said = [finding.sentence for finding in findings.findings(_audit(protocol, estimates))]
+    lines = [f"{number:,} {name}" for name, number in counts.items()]
+    parts = [f"<h4>{_text(protocol.title)}</h4><p>{_text(protocol.question)}</p><p>{_text(', '.join(lines))}</p>"]
+    parts += [f"<p>{_text(note)}</p>" for note in notes]
+    parts += ["<ul>", *(f"<li>{_text(line)}</li>" for line in said), "</ul>"] if said else []
+    return "".join(parts)
+
+
+def _audit(protocol: Protocol, estimates: Sequence[Estimate]) -> reading.Audit:
+    return reading.audit(protocol, estimates, reading.numbered(estimate.signature for estimate in estimates))
+
+
+def _drawn(audit: reading.Audit) -> Iterator[Drawing]:
+    made = [(spec.name, figure) for spec in audit.protocol.measures if audit.of(spec.name)
+            for name in spec.figure.split(SEVERAL) for figure in figures.BUILDS[name](audit, spec, "figure")]  # fmt: skip
+    made += [(OUTCOMES, figure) for figure in figures.stacked.outcomes(audit, "figure")]
+    style = escape(
+        f"{(Path(figures.__file__).parents[1] / 'templates' / 'style.css').read_text('utf-8')}\n{_ALONE}", quote=False
+    )
+    for measure, figure in made:
+        shown = sanitize.all_visible(figure)
+        svg = re.sub(r"^(<svg[^>]*>)", lambda head: f"{head[1]}<style>{style}</style>", figures.draw(shown), count=1)
+        yield Drawing(measure, shown.title, shown.text, svg)
+
+
+def _text(words: str) -> str:
+    return escape(sanitize.visible(words))

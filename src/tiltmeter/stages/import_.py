@@ -1,0 +1,76 @@
+"""Outputs, labels or counts that exist already → a run, on which every later stage works.
+
+What a file looks like is the protocol's affair: its *importer* (`IMPORTERS` in registry.py, or an entry point in the group
+`tiltmeter.importers`) is a function of the protocol and the path that yields (trial, output, labels). A file is read and
+checked as a whole before anything of it is written.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from hashlib import sha256
+from pathlib import Path
+
+from .. import registry
+from ..errors import RunMismatch, UsageError
+from ..protocol import Protocol
+from ..records import Label, Output, Trial
+from ..store import Store
+from .plan import Choices
+
+BATCH = 5_000  # rows of one transaction
+
+Imported = tuple[Trial, Output, Sequence[Label]]
+
+
+@dataclass(frozen=True, slots=True)
+class Added:
+    """What an import did. unlisted: items that the protocol's design does not have."""
+
+    outputs: int
+    before: int
+    subjects: tuple[str, ...]
+    unlisted: tuple[str, ...]
+
+
+def read(protocol: Protocol, path: Path | str) -> list[Imported]:
+    """All rows of a file. UsageError where the protocol has no importer, or the file is not what that expects."""
+    rows: list[Imported] = list(registry.importer(protocol.name)(protocol, Path(path)))
+    if not rows:
+        raise UsageError(f"{path} holds nothing that could be imported.")
+    return rows
+
+
+def write(store: Store, protocol: Protocol, source: str, file: Path, rows: Sequence[Imported]) -> Added:
+    """Adds the rows to a run; those that it has already stay. RunMismatch where it has another value for one of them.
+
+    source: the protocol's name or path; file: what the rows were read from, kept by name and hash.
+    """
+    subjects = tuple(dict.fromkeys(trial.subject for trial, _, _ in rows))
+    store.freeze(Choices(subjects).frozen(protocol))
+    store.put("source", source)
+    new = _new(store, rows)
+    for some in (new[start : start + BATCH] for start in range(0, len(new), BATCH)):
+        opened = {trial.id for trial in store.unanswered([trial for trial, _, _ in some])}
+        kept = [row for row in some if row[0].id in opened]
+        store.write([], [output for _, output, _ in kept], [label for _, _, labels in kept for label in labels])
+    told = {"file": file.name, "sha256": sha256(file.read_bytes()).hexdigest(), "subjects": list(subjects)}
+    store.put("imports", [*(one for one in store.get("imports", []) if one != told), told])
+    known = protocol.levels[protocol.item]
+    items = dict.fromkeys(trial.factors[protocol.item] for trial, _, _ in rows)
+    return Added(len(new), len(rows) - len(new), subjects, tuple(item for item in items if item not in known))
+
+
+def _new(store: Store, rows: Sequence[Imported]) -> list[Imported]:
+    """The rows that the run does not have."""
+    there = {row[0] for row in store.rows("SELECT trial FROM outputs")}
+    if not there:
+        return list(rows)
+    query = "SELECT output, annotator, attribute, position, value FROM labels WHERE current"
+    held = {tuple(row) for row in store.rows(query)}
+    for trial, _, labels in rows:
+        if trial.id in there and not all((*label[:3], label.position, label.value) in held for label in labels):
+            what = f"{trial.subject}, {', '.join(filter(None, trial.factors.values()))}"
+            raise RunMismatch(f"{store.folder} holds other labels for {what}. Take another --out.")
+    return [row for row in rows if row[0].id not in there]

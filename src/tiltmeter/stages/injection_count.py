@@ -1,0 +1,69 @@
+"""How often texts that judges were shown, and judges' own replies, try to instruct their reader: counted after labelling.
+
+The counts are kept in the run as the artefact ("injection", "counts"), so that a report can show them. What a judge is shown
+is told from its requests, where each answer stands between marks (instruments/judge.py, negotiation.py).
+"""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from typing import Any
+
+from ..instruments.judges.injection import attempts
+from ..records import ANSWER, SUBJECT
+from ..store import Store
+
+KIND, NAME = "injection", "counts"
+EXAMPLES = 5  # ids of outputs that are kept
+_SHOWN = "<answer "  # stands in every request that shows an answer to a judge
+_NONCE = 7  # place of the nonce in a request's stored form: `OUTPUT/…` for a judge
+
+
+def count(store: Store) -> dict[str, Any] | None:
+    """What was found, or None where no judge was shown anything.
+
+    outputs, replies: how many were looked at; *_attempts: how many of these try; sorts: by sort; examples: outputs' ids.
+    """
+    shown: set[str] = set()
+    replies = tried = 0
+    sorts: Counter[str] = Counter()
+    query = f"SELECT request, outcome, text FROM calls WHERE purpose != '{SUBJECT}' AND instr(request, ?)"
+    for request, outcome, text in store.rows(query, (_SHOWN,)):
+        shown.add(str(json.loads(request)[_NONCE]).partition("/")[0])
+        if outcome == ANSWER:
+            replies += 1
+            tried += bool(attempts(text))
+    if not shown:
+        return None
+    found: list[str] = []
+    for trial, text in store.rows("SELECT trial, text FROM outputs ORDER BY trial"):
+        if trial in shown and (kinds := attempts(text)):
+            found.append(trial)
+            sorts.update(kinds)
+    return {"outputs": len(shown), "output_attempts": len(found), "replies": replies, "reply_attempts": tried,
+            "sorts": dict(sorted(sorts.items())), "examples": found[:EXAMPLES]}  # fmt: skip
+
+
+def keep(store: Store) -> None:
+    """Counts, and keeps the counts in a run that is open for writing."""
+    found = count(store)
+    if found is not None:
+        store.keep(KIND, NAME, json.dumps(found))
+
+
+def kept(store: Store) -> dict[str, Any] | None:
+    """The counts of a run, or None where it was labelled by no judge."""
+    text = store.artefact(KIND, NAME)
+    found: dict[str, Any] | None = json.loads(text) if text else None
+    return found
+
+
+def warning(store: Store) -> str:
+    """A line where something tried, else ""."""
+    found = kept(store)
+    if not found or not (found["output_attempts"] or found["reply_attempts"]):
+        return ""
+    return (f"{found['output_attempts']} of {found['outputs']} outputs shown to judges, and {found['reply_attempts']} of "
+            f"{found['replies']} replies of judges, try to instruct their reader ({', '.join(found['examples']) or '–'}). "
+            "They were shown as data; read them before you trust these labels.")  # fmt: skip

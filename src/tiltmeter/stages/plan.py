@@ -1,0 +1,213 @@
+"""Protocol + choices → trials with stable ids, in interleaved rounds. Pure.
+
+Rounds are interleaved so that a run stopped at any moment is balanced: round 1 holds each cell of the design once for
+each subject, in a seeded random order, then round 2, and so on.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass, field, replace
+from hashlib import sha256
+from itertools import product
+from typing import Any
+
+from ..errors import UnknownName, UsageError
+from ..protocol import Mode, Protocol
+from ..protocol.tables import SEVERAL, Row
+from ..records import Message, Request, Trial, content_id
+
+EVERY = "*"  # as a level: all levels
+CROSS = "×"  # in a level: the intersection of two
+
+
+@dataclass(frozen=True, slots=True)
+class Choices:
+    """What a person chooses for a run. Subjects, languages, modes, samples, limit and where may grow later; the rest may not.
+
+    samples: draws of a prompt, None for what the protocol's mode says.
+    limit:   how many items (words, texts, …) of each language, None for all; a smaller limit is a subset of a larger one.
+    begin:   a begun answer in place of the mode's own.
+    where:   {factor: levels} that are asked, in place of the protocol's `defaults`; a level "*" is all of them.
+    cross:   intersections that are asked beside these, each a level such as gender×age of some factor.
+    """
+
+    subjects: tuple[str, ...]
+    languages: tuple[str, ...] = ()
+    modes: tuple[str, ...] = ()
+    samples: int | None = None
+    limit: int | None = None
+    seed: int = 0
+    begin: str | None = None
+    temperature: float | None = None
+    where: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    cross: tuple[str, ...] = ()
+
+    def frozen(self, protocol: Protocol) -> dict[str, Any]:
+        """What may not change in a run, as plain values."""
+        return {
+            "protocol": protocol.name,
+            "version": protocol.version,
+            "digest": protocol.digest,
+            "seed": self.seed,
+            "begin": self.begin,
+            "temperature": self.temperature,
+        }
+
+    def as_dict(self) -> dict[str, Any]:
+        return asdict(self)
+
+
+def check(protocol: Protocol, choices: Choices) -> None:
+    """Refuses names that the protocol does not have."""
+    for language in choices.languages:
+        if language not in protocol.languages:
+            raise UnknownName(f"language of {protocol.name}", language, protocol.languages)
+    for mode in choices.modes:
+        if mode not in protocol.modes:
+            raise UnknownName(f"mode of {protocol.name}", mode, protocol.modes)
+    for factor, levels in choices.where.items():
+        if factor not in protocol.factors:
+            raise UnknownName(f"factor of {protocol.name}", factor, protocol.factors)
+        for level in levels:
+            if level != EVERY and level not in protocol.levels[factor]:
+                raise UnknownName(f"{factor} of {protocol.name}", level, protocol.levels[factor])
+    for name, value in (("samples", choices.samples), ("limit", choices.limit)):
+        if value is not None and value < 1:
+            raise UsageError(f"--{name} must be 1 or more.")
+    for name in choices.cross:
+        _crossed(protocol, name)
+    if not choices.subjects:
+        raise UsageError("No model is named. Type for instance: --model builtin")
+
+
+def cells(protocol: Protocol, choices: Choices) -> list[Row]:
+    """The cells that the choices leave, in a seeded order that does not depend on the languages or the limit."""
+    check(protocol, choices)
+    languages = set(choices.languages)
+    kept = [cell for cell in protocol.cells
+            if not languages or languages & set(cell.get("language", "").split(SEVERAL))]  # fmt: skip
+    for factor, levels in _asked(protocol, choices).items():
+        if EVERY not in levels:
+            kept = [cell for cell in kept if set(cell[factor].split(SEVERAL)) & set(levels)]
+    if choices.limit is not None:
+        first = _first(protocol, kept, choices)
+        kept = [cell for cell in kept if _item(protocol, cell) in first or SEVERAL in cell[protocol.item]]
+    kept = _still_shared(protocol, kept)
+    return sorted(kept, key=lambda cell: _shuffle(choices.seed, *(cell[name] for name in protocol.factors)))
+
+
+def _asked(protocol: Protocol, choices: Choices) -> dict[str, tuple[str, ...]]:
+    """{factor: levels} that are asked: the defaults or what stands in their place, with the intersections."""
+    found = {**protocol.defaults, **choices.where}
+    for name in choices.cross:
+        factor, level = _crossed(protocol, name)
+        found[factor] = (*found.get(factor, (EVERY,)), level)
+    return found
+
+
+def _crossed(protocol: Protocol, name: str) -> tuple[str, str]:
+    """The factor and the level that an intersection is, in either order: gender×age, age×gender, gender x age."""
+    known = {level: factor for factor in protocol.factors for level in protocol.levels[factor] if CROSS in level}
+    for level, factor in known.items():
+        first, second = level.split(CROSS, 1)
+        said = name.replace(" ", "").replace("*", CROSS)
+        if said in (f"{a}{sign}{b}" for a, b in ((first, second), (second, first)) for sign in (CROSS, "x")):
+            return factor, level
+    raise UnknownName(f"intersection of {protocol.name}", name, known)
+
+
+def _still_shared(protocol: Protocol, kept: list[Row]) -> list[Row]:
+    """Without cells that several items share none of which is asked by itself."""
+    alone = {cell[protocol.item] for cell in kept if SEVERAL not in cell[protocol.item]}
+    return [cell for cell in kept if not alone or alone & set(cell[protocol.item].split(SEVERAL))]
+
+
+def tally(protocol: Protocol, choices: Choices) -> dict[str, int]:
+    """Prompts by level of the protocol's `tally` factor, as the choices leave them."""
+    if not protocol.tally:
+        return {}
+    return dict(Counter(cell[protocol.tally] for cell in sorted(cells(protocol, choices), key=lambda cell: protocol.levels[
+        protocol.tally].get(cell[protocol.tally], 0))))  # fmt: skip
+
+
+def others(protocol: Protocol, choices: Choices) -> list[dict[str, Any]]:
+    """What the levels would make of the plan that a factor with a default has and the plan does not ask, one at a time."""
+    found = []
+    for factor, levels in protocol.defaults.items():
+        for level in protocol.levels[factor] if factor not in choices.where else ():
+            if level not in levels:
+                other = replace(choices, where={**choices.where, factor: (level,)})
+                number = sum(n for modes in count(protocol, other).values() for name, n in modes.items()
+                             if not protocol.modes[name].aside)  # fmt: skip
+                if number:  # none where the level goes with one of another factor that is not asked
+                    found.append({"factor": factor, "level": level, "trials": number})
+    return found
+
+
+def _first(protocol: Protocol, kept: list[Row], choices: Choices) -> set[tuple[str, str]]:
+    """The first items of each language in the seeded order."""
+    chosen: set[tuple[str, str]] = set()
+    items = {_item(protocol, cell) for cell in kept if SEVERAL not in cell[protocol.item]}
+    for language in {language for language, _ in items}:
+        own = sorted((item for item in items if item[0] == language), key=lambda item: _shuffle(choices.seed, item[1]))
+        chosen.update(own[: choices.limit])
+    return chosen
+
+
+def _item(protocol: Protocol, cell: Row) -> tuple[str, str]:
+    return cell.get("language", ""), cell[protocol.item]
+
+
+def trials(protocol: Protocol, choices: Choices) -> Iterator[Trial]:
+    """All trials of a plan, lazily, round by round."""
+    chosen = cells(protocol, choices)
+    modes = [protocol.modes[name] for name in choices.modes or protocol.default_modes]
+    rounds = max(_samples(choices, mode) for mode in modes)
+    prompts = [protocol.words(cell) for cell in chosen]
+    factors = [{name: cell[name] for name in (*protocol.factors, protocol.item)} for cell in chosen]
+    begun = [{mode.name: protocol.begun(mode, cell) for mode in modes} for cell in chosen]
+    for sample, (cell, prompt, begins), mode, subject in product(
+        range(rounds), list(zip(factors, prompts, begun, strict=True)), modes, choices.subjects
+    ):
+        if sample >= _samples(choices, mode):
+            continue
+        begin = begins[mode.name] if choices.begin is None else choices.begin
+        sampling = (
+            mode.sampling if choices.temperature is None else mode.sampling._replace(temperature=choices.temperature)
+        )
+        # Else a model that heeds the seed would draw aside what is measured again.
+        apart = f"{mode.name}/" if mode.aside else ""
+        seed = int(sha256(f"{apart}{choices.seed}/{sample}/{prompt}".encode()).hexdigest()[:7], 16)
+        sampling = sampling._replace(seed=seed)
+        key = content_id(protocol.name, subject, mode.name, cell, sample, prompt, begin, sampling)
+        yield Trial(key, subject, mode.name, cell, sample, prompt, begin, sampling)
+
+
+def request(trial: Trial, protocol: Protocol) -> Request:
+    """What a trial asks its subject."""
+    mode = protocol.modes[trial.mode]
+    return Request(trial.subject, (Message("user", trial.prompt),), trial.sampling, trial.begin, mode.logprobs,
+                   nonce=f"{trial.id}/{trial.sample}", size=mode.size)  # fmt: skip
+
+
+def count(protocol: Protocol, choices: Choices) -> dict[str, dict[str, int]]:
+    """Trials by subject and mode."""
+    number = len(cells(protocol, choices))
+    modes = {name: number * _samples(choices, protocol.modes[name]) for name in choices.modes or protocol.default_modes}
+    return {subject: dict(modes) for subject in choices.subjects}
+
+
+def _samples(choices: Choices, mode: Mode) -> int:
+    """An exact reading is the same each time, so it is done once whatever --samples says; what is aside has its own number."""
+    if mode.aside:
+        return mode.samples
+    return 1 if mode.logprobs else choices.samples or mode.samples
+
+
+def _shuffle(seed: int, *names: str) -> bytes:
+    return sha256("\x1f".join((str(seed), *names)).encode()).digest()
+
+
+__all__: Sequence[str] = ("Choices", "cells", "check", "count", "others", "request", "tally", "trials")

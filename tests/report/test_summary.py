@@ -1,0 +1,84 @@
+"""The first screen: counts and words by hand."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from tests.report.test_content import whole
+from tiltmeter.protocol import Protocol
+from tiltmeter.records import Estimate
+from tiltmeter.report import estimates, findings, summary
+from tiltmeter.report.model import Content, Finding
+from tiltmeter.report.subjects import Asked
+
+
+def found(protocol: Protocol, *rows: Estimate) -> tuple[Finding, ...]:
+    return summary.labelled(list(findings.findings(estimates.audit(protocol, rows, {}))))
+
+
+@pytest.fixture
+def three(roles: Protocol) -> tuple[Finding, ...]:
+    quiet = whole(value=0.52, low=0.47, high=0.57, p=0.3, p_adjusted=0.31)
+    return found(roles, whole(subject="a"), replace(quiet, subject="b"), replace(quiet, subject="c"))
+
+
+def test_the_summary_counts_and_names_what_differs(three: tuple[Finding, ...]) -> None:
+    assert summary.summary(three, 3) == (
+        "A difference was found in 1 of 3 headline numbers (a: tilts towards she). In 2 of them no difference was found at this n."
+    )
+    assert summary.summary(three[:2], 2).endswith("In the other no difference was found at this n.")
+    assert summary.summary(three[1:], 2) == "No difference was found at this n in any of 2 headline numbers."
+    assert summary.summary(three[:1], 1) == "a tilts towards she."
+    assert summary.summary(three[1:2], 1) == "b: no difference found at this n."
+    assert summary.summary((), 0) == ""
+
+
+def test_what_was_not_tested_or_not_measured_is_counted_apart(roles: Protocol) -> None:
+    bare = whole(p=None, p_adjusted=None)
+    rows = found(roles, bare, replace(bare, subject="b"), whole(subject="c", value=None, note="no outcomes"))
+    assert summary.summary(rows, 3) == (
+        "2 numbers were measured with an interval, and not tested against a value. 1 could not be measured."
+    )
+
+
+def test_a_label_is_what_tells_findings_apart(roles: Protocol, three: tuple[Finding, ...]) -> None:
+    assert [one.label for one in three] == ["a", "b", "c"]
+    drawn, read = whole(), whole(condition={"mode": "exact", "language": "en"})
+    assert [one.label for one in found(roles, drawn, read)] == ["sampled", "exact"]
+    assert [one.label for one in found(roles, whole())] == ["m"]
+
+
+def test_what_was_asked_is_said_with_what_is_still_open(roles: Protocol) -> None:
+    one, two = Asked("m", "sampled", 60, 58, 3, "", 1.0, 1.0, 64), Asked("n", "sampled", 40, 40, 2, "", 1.0, 1.0, 64)
+    assert (
+        summary.asked(roles, [one], 10, 96, ["en"])
+        == "58 answers of m about 10 of 96 lexemes, in en; 2 more are planned"
+    )
+    assert (
+        summary.asked(roles, [two, one], 96, 96, [])
+        == "98 answers of 2 models (n, m) about 96 lexemes; 2 more are planned"
+    )
+
+
+def test_what_it_rests_on(built: Content) -> None:
+    """Of three subjects; the labels of the first annotator, refusals, invalid ones and the rest of probabilities among them."""
+    rests = dict(built.basis)
+    assert rests["labels"] == "choice/1, choice/openai:judge-1; not compared with what people say"
+    assert rests["intervals"].startswith("95 %, over ") and "lexemes" in rests["intervals"]
+    assert "with 80 % power" in rests["would be found"]
+    assert "refusal" in rests["no answer"] and "invalid" in rests["no answer"]
+
+
+def test_what_would_be_found_is_told_by_unit(roles: Protocol) -> None:
+    """Nine words and a share of .09 are not one range."""
+    rows = [
+        whole(detectable=0.12),
+        whole(subject="b", detectable=0.09),
+        whole(subject="c", detectable=9.0, unit="words"),
+    ]
+    two = dict(summary._numbers(estimates.audit(roles, rows[:2], {})))
+    assert two["would be found"] == "a difference of .09 to .12 or more, with 80 % power"
+    three = dict(summary._numbers(estimates.audit(roles, rows, {})))
+    assert three["would be found"] == "a difference of .09 to .12 (share) or 9 (words) or more, with 80 % power"
