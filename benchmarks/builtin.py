@@ -1,21 +1,27 @@
-"""The built-in model: what the engine costs on it, what is evaluated once, and whether its two modes agree.
+"""The built-in model: what the engine costs on it, what is evaluated once, and whether its two
+modes agree.
 
     python benchmarks/builtin.py [--rounds 8] [--draws 200] [--json]
 
 Three promises, on the real weights, served in this process (about a minute on two idle cores):
 
-rate       exact probes of the audit `roles` through engine and store, against a bare aiohttp loop that sends the same bodies
-           and keeps nothing. On a machine that others use too the rate of one alone moves by a quarter within seconds, so
-           both run in the same seconds, each on a server of its own with the same settings, and change servers from round
-           to round. (On one server they would not be independent: it works in batches, and who sends a moment later waits
-           for the next.) At least 0.9 over all rounds.
-prefix     prompts that begin alike are evaluated from where they differ, but for the first in each slot: the server's own
+rate       exact probes of the audit `roles` through engine and store, against a bare aiohttp loop
+           that sends the same bodies
+           and keeps nothing. On a machine that others use too the rate of one alone moves by a
+           quarter within seconds, so both run in the same seconds, each on a server of its own with
+           the same settings, and change servers from round to round. (On one server they would not
+           be independent: it works in batches, and who sends a moment later waits for the next.) At
+           least 0.9 over all rounds.
+prefix     prompts that begin alike are evaluated from where they differ, but for the first in each
+           slot: the server's own
            count of cached tokens says so for each prompt.
-agreement  for six words, draws with the sampling sent in full (temperature 1, top_p 1, top_k 0, min_p 0) against the exact
-           reading: he, she and all other tokens by Pearson's chi-square, summed over the words (12 degrees of freedom), which
-           happens to a right sampler once in a thousand seeds; P(he) and P(she) of each word with the exact binomial
-           interval at 95 %, of which one in twenty may miss. That the check can fail is seen on the last word, drawn with
-           llama.cpp's own defaults (top_k 40, top_p 0.95, min_p 0.05): there it must say no.
+agreement  for six words, draws with the sampling sent in full (temperature 1, top_p 1, top_k 0,
+           min_p 0) against the exact
+           reading: he, she and all other tokens by Pearson's chi-square, summed over the words (12
+           degrees of freedom), which happens to a right sampler once in a thousand seeds; P(he) and
+           P(she) of each word with the exact binomial interval at 95 %, of which one in twenty may
+           miss. That the check can fail is seen on the last word, drawn with llama.cpp's own
+           defaults (top_k 40, top_p 0.95, min_p 0.05): there it must say no.
 
 Exits 1 when one is broken.
 """
@@ -55,7 +61,9 @@ Result = dict[str, Any]
 
 
 class Lent(Model):
-    """A model that is open already and stays so: what `open` and `close` take is not what is measured."""
+    """A model that is open already and stays so: what `open` and `close` take is not what is
+    measured.
+    """
 
     parallel, continues, price = SLOTS, True, FREE
 
@@ -70,9 +78,12 @@ def probes() -> list[Request]:
     """The exact requests of `roles`, as a run makes them, with the published option order."""
     protocol = registry.protocol("roles")
     trials = plan.trials(
-        protocol, plan.Choices(("builtin",), languages=("en",), modes=("exact",), begin="The answer is '")
+        protocol,
+        plan.Choices(("builtin",), languages=("en",), modes=("exact",), begin="The answer is '"),
     )
-    return [plan.request(trial, protocol) for trial in trials if trial.factors["order"] == "he_first"]
+    return [
+        plan.request(trial, protocol) for trial in trials if trial.factors["order"] == "he_first"
+    ]
 
 
 def job(request: Request) -> Job:
@@ -81,7 +92,9 @@ def job(request: Request) -> Job:
 
 
 async def through_engine(model: LocalModel, requests: Iterable[Request], store: Store) -> int:
-    """Answers into a store by the engine; how many. As in a run, a request waits for each place that falls free."""
+    """Answers into a store by the engine; how many. As in a run, a request waits for each place
+    that falls free.
+    """
     async with Models(lambda name: Lent(model)) as models:
         tally = await Engine(store, models, Limits(concurrency=SLOTS + 1)).drive(map(job, requests))
     assert tally.calls == tally.done and not tally.failed and not tally.retries, tally
@@ -93,8 +106,9 @@ async def answers(model: LocalModel, requests: Sequence[Request], store: Store) 
     return [reply for request in requests if (reply := store.reply(request.key)) is not None]
 
 
-async def bare(model: LocalModel, requests: Iterable[Request],
-               changes: Mapping[str, float] | None = None) -> list[Any]:  # fmt: skip
+async def bare(
+    model: LocalModel, requests: Iterable[Request], changes: Mapping[str, float] | None = None
+) -> list[Any]:
     """The bodies of the replies, by a loop that does nothing else."""
     base, key = model.address
     dialect, found, rest = LlamaChat(ALIAS, key), [], iter(requests)
@@ -104,7 +118,9 @@ async def bare(model: LocalModel, requests: Iterable[Request],
             for request in rest:
                 wanted = dialect.build(request, frozenset())
                 body = {**wanted.body, **(changes or {})}
-                async with session.post(base + wanted.path, json=body, headers=wanted.headers) as response:
+                async with session.post(
+                    base + wanted.path, json=body, headers=wanted.headers
+                ) as response:
                     found.append(json.loads(await response.read()))
 
         await asyncio.gather(*(work() for _ in range(SLOTS)))
@@ -120,7 +136,8 @@ async def prefix(model: LocalModel, requests: Sequence[Request]) -> Result:
     return {
         "shared_tokens": shared,
         "prompt_tokens": sum(usage["prompt_tokens"] for usage in usages) / len(usages),
-        "evaluated_tokens": sum(usage["prompt_tokens"] for usage in usages) / len(usages) - sum(cached) / len(cached),
+        "evaluated_tokens": sum(usage["prompt_tokens"] for usage in usages) / len(usages)
+        - sum(cached) / len(cached),
         "prompts": len(cached),
         "evaluated_whole": whole,
         "slots": SLOTS,
@@ -129,7 +146,9 @@ async def prefix(model: LocalModel, requests: Sequence[Request]) -> Result:
 
 
 async def shared_tokens(model: LocalModel, requests: Sequence[Request]) -> int:
-    """How many tokens all prompts have in common at their beginning, by the server's own template and tokenizer."""
+    """How many tokens all prompts have in common at their beginning, by the server's own template
+    and tokenizer.
+    """
     base, key = model.address
     dialect, root = LlamaChat(ALIAS, key), base.removesuffix("/v1")
     tokens = []
@@ -138,12 +157,18 @@ async def shared_tokens(model: LocalModel, requests: Sequence[Request]) -> int:
             body = dict(dialect.build(request, frozenset()).body)
             async with session.post(f"{root}/apply-template", json=body) as response:
                 prompt = (await response.json())["prompt"]
-            async with session.post(f"{root}/tokenize", json={"content": prompt, "parse_special": True}) as response:
+            async with session.post(
+                f"{root}/tokenize", json={"content": prompt, "parse_special": True}
+            ) as response:
                 tokens.append((await response.json())["tokens"])
-    return sum(1 for _ in takewhile(lambda column: len(set(column)) == 1, zip(*tokens, strict=False)))
+    return sum(
+        1 for _ in takewhile(lambda column: len(set(column)) == 1, zip(*tokens, strict=False))
+    )
 
 
-async def rate(first: LocalModel, second: LocalModel, requests: Sequence[Request], rounds: int, store: Store) -> Result:
+async def rate(
+    first: LocalModel, second: LocalModel, requests: Sequence[Request], rounds: int, store: Store
+) -> Result:
     done, taken = dict.fromkeys(("bare", "engine"), 0), dict.fromkeys(("bare", "engine"), 0.0)
 
     words = cycle(requests)
@@ -164,11 +189,18 @@ async def rate(first: LocalModel, second: LocalModel, requests: Sequence[Request
         await asyncio.gather(timed("engine", models[0], number), timed("bare", models[1], number))
     rates = {side: done[side] / taken[side] for side in done}
     ratio = rates["engine"] / rates["bare"]
-    return {"probes": sum(done.values()), "bare_per_s": rates["bare"], "engine_per_s": rates["engine"], "ratio": ratio,
-            "kept": ratio >= RATIO}  # fmt: skip
+    return {
+        "probes": sum(done.values()),
+        "bare_per_s": rates["bare"],
+        "engine_per_s": rates["engine"],
+        "ratio": ratio,
+        "kept": ratio >= RATIO,
+    }
 
 
-async def agreement(model: LocalModel, requests: Sequence[Request], draws: int, seed: int, store: Store) -> Result:
+async def agreement(
+    model: LocalModel, requests: Sequence[Request], draws: int, seed: int, store: Store
+) -> Result:
     """Draws against readings, word by word."""
     rows = []
     for word in WORDS:
@@ -196,9 +228,13 @@ async def agreement(model: LocalModel, requests: Sequence[Request], draws: int, 
 
 
 def drawn(probe: Request, mark: str) -> Request:
-    """The same prompt and begun answer, drawn: the first token is the answer. Each draw has a seed of its own."""
+    """The same prompt and begun answer, drawn: the first token is the answer. Each draw has a seed
+    of its own.
+    """
     seed = int(sha256(mark.encode()).hexdigest()[:7], 16)
-    return Request(probe.model, probe.messages, Sampling(1.0, 1.0, 1, seed), probe.begin, nonce=mark)
+    return Request(
+        probe.model, probe.messages, Sampling(1.0, 1.0, 1, seed), probe.begin, nonce=mark
+    )
 
 
 def compared(word: str, read: Reply, said: Counter[str], draws: int) -> Result:
@@ -211,13 +247,20 @@ def compared(word: str, read: Reply, said: Counter[str], draws: int) -> Result:
     for name in ("he", "she"):
         share, count = exact[name.encode()], said[name]
         interval = binomtest(count, draws).proportion_ci(0.95, method="exact")
-        row |= {f"{name}_exact": share, f"{name}_drawn": count / draws, f"{name}_low": interval.low,
-                f"{name}_high": interval.high, f"{name}_inside": bool(interval.low <= share <= interval.high)}  # fmt: skip
+        row |= {
+            f"{name}_exact": share,
+            f"{name}_drawn": count / draws,
+            f"{name}_low": interval.low,
+            f"{name}_high": interval.high,
+            f"{name}_inside": bool(interval.low <= share <= interval.high),
+        }
         shares.append(share)
         counts.append(count)
     shares.append(1.0 - sum(shares))
     counts.append(draws - sum(counts))
-    row["chi_square"] = sum((c - draws * s) ** 2 / (draws * s) for c, s in zip(counts, shares, strict=True))
+    row["chi_square"] = sum(
+        (c - draws * s) ** 2 / (draws * s) for c, s in zip(counts, shares, strict=True)
+    )
     return row
 
 
@@ -234,7 +277,10 @@ async def measure(rounds: int, draws: int, seed: int, source: str | None) -> dic
     try:
         for model in models:
             await model.open()
-        with tempfile.TemporaryDirectory() as folder, Store(folder, create=True, writing=True) as store:
+        with (
+            tempfile.TemporaryDirectory() as folder,
+            Store(folder, create=True, writing=True) as store,
+        ):
             return {
                 "prefix": await prefix(first, requests[:16]),
                 "rate": await rate(first, second, requests, rounds, store),
@@ -251,21 +297,32 @@ def show(found: dict[str, Result]) -> None:
     print(f"exact probes, engine      {rate['engine_per_s']:6.2f} a second, in the same seconds")
     print(f"engine / bare             {rate['ratio']:6.2f}   (promise: at least {RATIO})")
     print(
-        f"prompt                    {prefix['prompt_tokens']:6.1f} tokens, the first {prefix['shared_tokens']} shared by all"
+        f"prompt                    {prefix['prompt_tokens']:6.1f} tokens, the first "
+        f"{prefix['shared_tokens']} shared by all"
     )
     print(f"evaluated of it           {prefix['evaluated_tokens']:6.1f} tokens on average")
-    print(f"prefix evaluated          {prefix['evaluated_whole']:6d}   times for {prefix['prompts']} prompts "
-          f"(promise: at most once a slot, {prefix['slots']})")  # fmt: skip
-    print(f"\n{agreement['draws']} draws a word      P(he) exact, drawn [95 %]          P(she) exact, drawn [95 %]")
-    for row in agreement["words"]:
-        cells = (f"{row[f'{n}_exact']:.3f}  {row[f'{n}_drawn']:.3f} [{row[f'{n}_low']:.3f}, {row[f'{n}_high']:.3f}]"
-                 f"{' ' if row[f'{n}_inside'] else '*'}" for n in ("he", "she"))  # fmt: skip
-        print(f"{row['word']:<20}  {'      '.join(cells)}")
     print(
-        f"all words, chi-square p   {agreement['p']:6.3f}   (promise: at least {LEAST_P}; * outside: {agreement['missed']})"
+        f"prefix evaluated          {prefix['evaluated_whole']:6d}   times for "
+        f"{prefix['prompts']} prompts (promise: at most once a slot, {prefix['slots']})"
     )
     print(
-        f"with llama.cpp's defaults {agreement['defaults_p']:6.0e}   (promise: under {LEAST_P}, since they cut the tail off)"
+        f"\n{agreement['draws']} draws a word      P(he) exact, drawn [95 %]          P(she) "
+        "exact, drawn [95 %]"
+    )
+    for row in agreement["words"]:
+        cells = (
+            f"{row[f'{n}_exact']:.3f}  {row[f'{n}_drawn']:.3f} [{row[f'{n}_low']:.3f}, "
+            f"{row[f'{n}_high']:.3f}]{' ' if row[f'{n}_inside'] else '*'}"
+            for n in ("he", "she")
+        )
+        print(f"{row['word']:<20}  {'      '.join(cells)}")
+    print(
+        f"all words, chi-square p   {agreement['p']:6.3f}   (promise: at least {LEAST_P}; * "
+        f"outside: {agreement['missed']})"
+    )
+    print(
+        f"with llama.cpp's defaults {agreement['defaults_p']:6.0e}   (promise: under {LEAST_P}, "
+        "since they cut the tail off)"
     )
 
 

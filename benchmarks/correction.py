@@ -1,17 +1,19 @@
-"""Whether correction by gold mends what a judge's errors do, and how often its intervals hold the truth.
+"""Whether correction by gold mends what a judge's errors do, and how often its intervals hold the
+truth.
 
-Every table is drawn anew, items included: an item's own share comes from a beta distribution (ICC .1), its
-outputs from that share, the judge's answers from its sensitivity and specificity in that condition, and the
-outputs that get gold at random. Two conditions are over the same items, half of which keep their rank. The
-functions measured are the shipped ones, called a table at a time.
+Every table is drawn anew, items included: an item's own share comes from a beta distribution (ICC
+.1), its outputs from that share, the judge's answers from its sensitivity and specificity in that
+condition, and the outputs that get gold at random. Two conditions are over the same items, half of
+which keep their rank. The functions measured are the shipped ones, called a table at a time.
 
     python benchmarks/correction.py                  # 2,000 tables a design, about twelve minutes
     python benchmarks/correction.py --small          # seconds; what tests/stats runs
     python benchmarks/correction.py --json out.json
 
-Exit status 1 where the promise is broken. Corrected: mean within 1 point + 2 Monte-Carlo standard errors of the
-truth, coverage within 95 ± (2 + 2 Monte-Carlo standard errors) points; where half of the tables are marked
-("too few …") at least 92, where gold was oversampled at least 91, less that error. The judge's own rates and its
+Exit status 1 where the promise is broken. Corrected: mean within 1 point + 2 Monte-Carlo standard
+errors of the truth, coverage within 95 ± (2 + 2 Monte-Carlo standard errors) points; where half of
+the tables are marked ("too few …") at least 92, where gold was oversampled at least 91, less that
+error. The judge's own rates and its
 agreement with gold: at least 93 less that error. The judge alone is shown beside what is corrected.
 """
 
@@ -30,7 +32,14 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import special
 
-from tiltmeter.stats import agreement, confusion, correction, equivalence, multiclass, prediction_powered
+from tiltmeter.stats import (
+    agreement,
+    confusion,
+    correction,
+    equivalence,
+    multiclass,
+    prediction_powered,
+)
 from tiltmeter.stats.confusion import Confusion
 from tiltmeter.stats.results import Interval
 
@@ -48,7 +57,9 @@ GAPS = ((0.1, 0.1), (0.3, 0.3), (0.5, 0.5), (0.4, 0.2), (0.9, 0.8))
 
 @dataclass(frozen=True)
 class Row:
-    """One design: the mean error and the coverage of the corrected and of the judge's own numbers."""
+    """One design: the mean error and the coverage of the corrected and of the judge's own
+    numbers.
+    """
 
     measure: str
     design: str
@@ -76,7 +87,9 @@ class Side:
         return Confusion(self.weighted[table], self.labels[table])
 
     def sums(self, table: int) -> prediction_powered.Sums:
-        return prediction_powered.class_sums(said=self.said[table], n=self.n[table], gold=self.gold(table))
+        return prediction_powered.class_sums(
+            said=self.said[table], n=self.n[table], gold=self.gold(table)
+        )
 
 
 def item_shares(share: float, uniform: Array) -> Array:
@@ -86,12 +99,22 @@ def item_shares(share: float, uniform: Array) -> Array:
 
 def ranks(tables: int, items: int, generator: np.random.Generator) -> tuple[Array, Array]:
     first = generator.random((tables, items))
-    return first, np.where(generator.random((tables, items)) < 0.5, first, generator.random((tables, items)))
+    return first, np.where(
+        generator.random((tables, items)) < 0.5, first, generator.random((tables, items))
+    )
 
 
-def side(own: Array, m: int, judge: tuple[float, float], labels: int, generator: np.random.Generator,
-         oversampled: float = 1.0) -> Side:  # fmt: skip
-    """Draws outputs, answers and gold; ``oversampled``: how much likelier what the judge calls less often gets gold."""
+def side(
+    own: Array,
+    m: int,
+    judge: tuple[float, float],
+    labels: int,
+    generator: np.random.Generator,
+    oversampled: float = 1.0,
+) -> Side:
+    """Draws outputs, answers and gold; ``oversampled``: how much likelier what the judge calls less
+    often gets gold.
+    """
     tables, items = own.shape
     truth = generator.random((tables, items, m)) < own[:, :, None]
     right = generator.random((tables, items, m)) < np.where(truth, judge[0], judge[1])
@@ -106,13 +129,24 @@ def side(own: Array, m: int, judge: tuple[float, float], labels: int, generator:
         lift = np.where(rare, oversampled, 1.0)
         chance = np.minimum(lift * labels / lift.sum(axis=(1, 2), keepdims=True), 1.0)
         picked, weight = generator.random(truth.shape) < chance, 1 / chance
-        weight = weight / (weight * picked).sum(axis=(1, 2), keepdims=True) * picked.sum(axis=(1, 2), keepdims=True)
+        weight = (
+            weight
+            / (weight * picked).sum(axis=(1, 2), keepdims=True)
+            * picked.sum(axis=(1, 2), keepdims=True)
+        )
     cells = [[(truth == t) & (said == s) & picked for s in (False, True)] for t in (False, True)]
     count = np.array([[cell.sum(2) for cell in row] for row in cells], dtype=float)
-    heavy = count if oversampled == 1.0 else np.array([[(cell * weight).sum(2) for cell in row] for row in cells])
+    heavy = (
+        count
+        if oversampled == 1.0
+        else np.array([[(cell * weight).sum(2) for cell in row] for row in cells])
+    )
     order4 = (2, 3, 0, 1)
     return Side(
-        said.sum(2).astype(float), np.full((tables, items), float(m)), heavy.transpose(order4), count.transpose(order4)
+        said.sum(2).astype(float),
+        np.full((tables, items), float(m)),
+        heavy.transpose(order4),
+        count.transpose(order4),
     )
 
 
@@ -122,7 +156,9 @@ def judged(measure: str, design: str, found: list[tuple[Interval, Interval]], tr
     plain_values = np.array([plain.value for _, plain in used], dtype=float)
     held = np.array([holds(row, truth) for row, _ in used])
     coverage, slack = 100 * float(held.mean()), 2 + 200 * math.sqrt(0.95 * 0.05 / len(used))
-    marked = 100 * float(np.mean([row.note is not None and "too few" in row.note for row, _ in used]))
+    marked = 100 * float(
+        np.mean([row.note is not None and "too few" in row.note for row, _ in used])
+    )
     bias, error = float(values.mean()) - truth, float(values.std()) / math.sqrt(len(used))
     if measure in OWN_RATES:
         kept = coverage >= 95 - slack
@@ -130,17 +166,38 @@ def judged(measure: str, design: str, found: list[tuple[Interval, Interval]], tr
         least = 91 if "oversampled" in measure else 92 if marked >= 50 else None
         fits = abs(coverage - 95) <= slack if least is None else coverage >= least + 2 - slack
         kept = fits and abs(bias) <= 0.01 + 2 * error
-    width = float(np.median([row.high - row.low for row, _ in used if row.low is not None and row.high is not None]))
-    return Row(measure, design, len(found), 100 * (1 - len(used) / len(found)), bias, float(plain_values.mean()) - truth,
-               coverage, 100 * float(np.mean([holds(plain, truth) for _, plain in used])), width, marked, kept)  # fmt: skip
+    width = float(
+        np.median(
+            [row.high - row.low for row, _ in used if row.low is not None and row.high is not None]
+        )
+    )
+    return Row(
+        measure,
+        design,
+        len(found),
+        100 * (1 - len(used) / len(found)),
+        bias,
+        float(plain_values.mean()) - truth,
+        coverage,
+        100 * float(np.mean([holds(plain, truth) for _, plain in used])),
+        width,
+        marked,
+        kept,
+    )
 
 
 def holds(row: Interval, truth: float) -> bool:
-    return row.low is not None and row.high is not None and row.low - 1e-12 <= truth <= row.high + 1e-12
+    return (
+        row.low is not None
+        and row.high is not None
+        and row.low - 1e-12 <= truth <= row.high + 1e-12
+    )
 
 
 def one_share(tables: int, generator: np.random.Generator, small: bool) -> Iterator[Row]:
-    """Rogan–Gladen and PPI++ for a share, with gold at random and oversampled where the judge's rarer answer is."""
+    """Rogan–Gladen and PPI++ for a share, with gold at random and oversampled where the judge's
+    rarer answer is.
+    """
     for items, m in SHAPES[:1] if small else SHAPES:
         for share in (0.3, 0.9) if small else SHARES:
             for judge in JUDGES[:2] if small else JUDGES:
@@ -151,12 +208,24 @@ def one_share(tables: int, generator: np.random.Generator, small: bool) -> Itera
                         if lift > 1 and labels != 100:
                             continue
                         drawn = side(own, m, judge, labels, generator, lift)
-                        yield judged("rogan-gladen" + kind, design, [share_of(drawn, t) for t in range(tables)], share)
-                        yield judged("ppi++" + kind, design, [powered_of(drawn, t) for t in range(tables)], share)
+                        yield judged(
+                            "rogan-gladen" + kind,
+                            design,
+                            [share_of(drawn, t) for t in range(tables)],
+                            share,
+                        )
+                        yield judged(
+                            "ppi++" + kind,
+                            design,
+                            [powered_of(drawn, t) for t in range(tables)],
+                            share,
+                        )
 
 
 def name(items: int, m: int, labels: int, what: str, *judges: tuple[float, float]) -> str:
-    return f"{items} × {m}, {labels} gold, {what}, judge " + " | ".join(f"{a:g}/{b:g}" for a, b in judges)
+    return f"{items} × {m}, {labels} gold, {what}, judge " + " | ".join(
+        f"{a:g}/{b:g}" for a, b in judges
+    )
 
 
 def share_of(drawn: Side, t: int) -> tuple[Interval, Interval]:
@@ -170,7 +239,9 @@ def powered_of(drawn: Side, t: int) -> tuple[Interval, Interval]:
 
 
 def differences(tables: int, generator: np.random.Generator, small: bool) -> Iterator[Row]:
-    """Two conditions: errors of their own, errors that are shared (where they are the same), and PPI++."""
+    """Two conditions: errors of their own, errors that are shared (where they are the same), and
+    PPI++.
+    """
     for items, m in SHAPES[:1] if small else SHAPES:
         for a, b in ((0.3, 0.3), (0.4, 0.2)) if small else GAPS:
             for one, other in PAIRS[::2] if small else PAIRS:
@@ -178,28 +249,42 @@ def differences(tables: int, generator: np.random.Generator, small: bool) -> Ite
                     first, second = ranks(tables, items, generator)
                     left = side(item_shares(a, first), m, one, labels, generator)
                     right = side(item_shares(b, second), m, other, labels, generator)
-                    design, both = name(items, m, labels, f"{a:g} - {b:g}", one, other), (left, right)
+                    design, both = (
+                        name(items, m, labels, f"{a:g} - {b:g}", one, other),
+                        (left, right),
+                    )
                     for measure, call in DIFFERENCES.items():
                         if measure != "difference, shared errors" or one == other:
-                            yield judged(measure, design, [call(*both, t) for t in range(tables)], a - b)
+                            yield judged(
+                                measure, design, [call(*both, t) for t in range(tables)], a - b
+                            )
 
 
 def own_errors(left: Side, right: Side, t: int) -> tuple[Interval, Interval]:
-    found = correction.rogan_gladen_difference(said_a=left.said[t], n_a=left.n[t], said_b=right.said[t], n_b=right.n[t],
-                                               gold_a=left.gold(t), gold_b=right.gold(t))  # fmt: skip
+    found = correction.rogan_gladen_difference(
+        said_a=left.said[t],
+        n_a=left.n[t],
+        said_b=right.said[t],
+        n_b=right.n[t],
+        gold_a=left.gold(t),
+        gold_b=right.gold(t),
+    )
     return found.corrected, found.uncorrected
 
 
 def shared_errors(left: Side, right: Side, t: int) -> tuple[Interval, Interval]:
     """The gold of both conditions, pooled."""
     gold = confusion.pooled([left.gold(t), right.gold(t)])
-    found = correction.rogan_gladen_shared_difference(said_a=left.said[t], n_a=left.n[t], said_b=right.said[t],
-                                                      n_b=right.n[t], gold=gold)  # fmt: skip
+    found = correction.rogan_gladen_shared_difference(
+        said_a=left.said[t], n_a=left.n[t], said_b=right.said[t], n_b=right.n[t], gold=gold
+    )
     return found.corrected, found.uncorrected
 
 
 def powered_difference(left: Side, right: Side, t: int) -> tuple[Interval, Interval]:
-    found = prediction_powered.prediction_powered_difference(first=left.sums(t), second=right.sums(t))
+    found = prediction_powered.prediction_powered_difference(
+        first=left.sums(t), second=right.sums(t)
+    )
     return found.corrected, found.uncorrected
 
 
@@ -218,91 +303,147 @@ def three_classes(tables: int, generator: np.random.Generator, small: bool) -> I
         for shares in ((0.5, 0.3, 0.2), (0.75, 0.15, 0.1))[: 1 if small else 2]:
             for labels in (100,) if small else (100, 200):
                 own = generator.dirichlet(np.array(shares) * (1 / ICC - 1), (tables, items))
-                truth = (generator.random((tables, items, m, 1)) > own.cumsum(-1)[:, :, None, :-1]).sum(-1)
-                said = (generator.random((tables, items, m, 1)) > MATRIX.cumsum(1)[truth][..., :-1]).sum(-1)
+                truth = (
+                    generator.random((tables, items, m, 1)) > own.cumsum(-1)[:, :, None, :-1]
+                ).sum(-1)
+                said = (
+                    generator.random((tables, items, m, 1)) > MATRIX.cumsum(1)[truth][..., :-1]
+                ).sum(-1)
                 found = [[] for _ in shares]  # type: list[list[tuple[Interval, Interval]]]
                 where = np.repeat(np.arange(items), m)
                 for t in range(tables):
                     gold = generator.choice(items * m, labels, replace=False)
-                    cells = confusion.confusion(truth=truth[t].ravel()[gold], said=said[t].ravel()[gold], classes=3,
-                                                clusters=where[gold], items=items)  # fmt: skip
-                    result = multiclass.corrected_shares(said=(said[t][..., None] == np.arange(3)).sum(1), gold=cells)
+                    cells = confusion.confusion(
+                        truth=truth[t].ravel()[gold],
+                        said=said[t].ravel()[gold],
+                        classes=3,
+                        clusters=where[gold],
+                        items=items,
+                    )
+                    result = multiclass.corrected_shares(
+                        said=(said[t][..., None] == np.arange(3)).sum(1), gold=cells
+                    )
                     for k in range(3):
                         found[k].append((result.corrected[k], result.uncorrected[k]))
                 for k, share in enumerate(shares):
                     yield judged(
-                        "three classes", f"{items} × {m}, {labels} gold, class {k} of {shares}", found[k], share
+                        "three classes",
+                        f"{items} × {m}, {labels} gold, class {k} of {shares}",
+                        found[k],
+                        share,
                     )
 
 
 def judge_itself(tables: int, generator: np.random.Generator, small: bool) -> Iterator[Row]:
-    """Sensitivity, specificity, κ, AC1 and α of judge against gold: no correction, so both columns are alike."""
+    """Sensitivity, specificity, κ, AC1 and α of judge against gold: no correction, so both columns
+    are alike.
+    """
     for items, m in SHAPES[:1] if small else SHAPES:
         for share in (0.3,) if small else (0.1, 0.5):
             for se, sp in JUDGES[:1] if small else JUDGES:
                 for labels in (100,) if small else GOLD[::2]:
-                    drawn = side(item_shares(share, generator.random((tables, items))), m, (se, sp), labels, generator)
+                    drawn = side(
+                        item_shares(share, generator.random((tables, items))),
+                        m,
+                        (se, sp),
+                        labels,
+                        generator,
+                    )
                     found = [annotators(drawn.gold(t)) for t in range(tables)]
                     for measure, truth in population(share, se, sp).items():
                         pairs = [(row[measure], row[measure]) for row in found]
-                        yield judged(measure, name(items, m, labels, f"{share:g}", (se, sp)), pairs, truth)
+                        yield judged(
+                            measure, name(items, m, labels, f"{share:g}", (se, sp)), pairs, truth
+                        )
 
 
 def annotators(gold: Confusion) -> dict[str, Interval]:
     cells = gold.labels.astype(int)
     where, truth, said = (
-        np.repeat(index, cells.ravel()) for index in (axis.ravel() for axis in np.indices(cells.shape))
+        np.repeat(index, cells.ravel())
+        for index in (axis.ravel() for axis in np.indices(cells.shape))
     )
     rated = agreement.ratings(codes=np.column_stack([truth, said]), classes=2, clusters=where)
     quality = confusion.class_quality(gold=gold, positive=1)
-    return {"sensitivity": quality.sensitivity, "specificity": quality.specificity, "f1": quality.f1,
-            "kappa": agreement.cohen_kappa(gold=gold), "ac1": agreement.gwet_ac1(rated=rated),
-            "alpha": agreement.krippendorff_alpha(rated=rated)}  # fmt: skip
+    return {
+        "sensitivity": quality.sensitivity,
+        "specificity": quality.specificity,
+        "f1": quality.f1,
+        "kappa": agreement.cohen_kappa(gold=gold),
+        "ac1": agreement.gwet_ac1(rated=rated),
+        "alpha": agreement.krippendorff_alpha(rated=rated),
+    }
 
 
 def population(share: float, se: float, sp: float) -> dict[str, float]:
     yes = share * se + (1 - share) * (1 - sp)
     apart = share * (1 - se) + (1 - share) * (1 - sp)
     pi = (share + yes) / 2
-    return {"sensitivity": se, "specificity": sp, "f1": 2 * share * se / (share + yes),
-            "kappa": 1 - apart / (share * (1 - yes) + yes * (1 - share)),
-            "ac1": 1 - apart / (1 - 2 * pi * (1 - pi)), "alpha": 1 - apart / (2 * pi * (1 - pi))}  # fmt: skip
+    return {
+        "sensitivity": se,
+        "specificity": sp,
+        "f1": 2 * share * se / (share + yes),
+        "kappa": 1 - apart / (share * (1 - yes) + yes * (1 - share)),
+        "ac1": 1 - apart / (1 - 2 * pi * (1 - pi)),
+        "alpha": 1 - apart / (2 * pi * (1 - pi)),
+    }
 
 
 def verdicts(tables: int, generator: np.random.Generator) -> dict[str, dict[str, float]]:
-    """How often each word is said of 30 items whose differences have sd .1: at 0, half the margin, the margin, twice."""
+    """How often each word is said of 30 items whose differences have sd .1: at 0, half the margin,
+    the margin, twice.
+    """
     said = {}
     for truth in (0.0, 0.025, 0.05, 0.1):
         words = [
             equivalence.paired_verdict(differences=d, margin=0.05).word
             for d in generator.normal(truth, 0.1, (tables, 30))
         ]
-        said[f"{truth:g}"] = {word: words.count(word) / tables for word in ("different", "equivalent", "inconclusive")}
+        said[f"{truth:g}"] = {
+            word: words.count(word) / tables for word in ("different", "equivalent", "inconclusive")
+        }
     return said
 
 
-PARTS = {"share": one_share, "difference": differences, "classes": three_classes, "judge": judge_itself}
+PARTS = {
+    "share": one_share,
+    "difference": differences,
+    "classes": three_classes,
+    "judge": judge_itself,
+}
 
 
 def measure(tables: int, seed: int, small: bool, parts: Sequence[str] = tuple(PARTS)) -> list[Row]:
     """Each part has a generator of its own, so that it is the same alone as among others."""
-    return [row for part in parts for row in PARTS[part](tables, np.random.default_rng(seed), small)]
+    return [
+        row for part in parts for row in PARTS[part](tables, np.random.default_rng(seed), small)
+    ]
 
 
 def verdicts_kept(said: dict[str, dict[str, float]], tables: int) -> bool:
     limit = 0.05 + 2 * math.sqrt(0.05 * 0.95 / tables)
-    return said["0"]["different"] <= limit and max(said["0.05"]["equivalent"], said["0.1"]["equivalent"]) <= limit
+    return (
+        said["0"]["different"] <= limit
+        and max(said["0.05"]["equivalent"], said["0.1"]["equivalent"]) <= limit
+    )
 
 
 def summary(rows: list[Row]) -> str:
-    lines = ["| measure | designs | bias of the judge | corrected | coverage of the judge | corrected | corrected, marked |",
-             "|---|---|---|---|---|---|---|"]  # fmt: skip
+    lines = [
+        "| measure | designs | bias of the judge | corrected | coverage of the judge | corrected "
+        "| corrected, marked |",
+        "|---|---|---|---|---|---|---|",
+    ]
     for measure in dict.fromkeys(row.measure for row in rows):
         mine = [row for row in rows if row.measure == measure]
         plain, few = [r for r in mine if r.marked < 50], [r for r in mine if r.marked >= 50]
-        cell = [ranged([r.naive_bias for r in mine], "+.3f"), ranged([r.bias for r in mine], "+.3f"),
-                ranged([r.naive_coverage for r in mine], ".1f"), ranged([r.coverage for r in plain], ".1f"),
-                ranged([r.coverage for r in few], ".1f")]  # fmt: skip
+        cell = [
+            ranged([r.naive_bias for r in mine], "+.3f"),
+            ranged([r.bias for r in mine], "+.3f"),
+            ranged([r.naive_coverage for r in mine], ".1f"),
+            ranged([r.coverage for r in plain], ".1f"),
+            ranged([r.coverage for r in few], ".1f"),
+        ]
         lines.append(f"| {measure} | {len(mine)} | " + " | ".join(cell) + " |")
     return "\n".join(lines)
 
@@ -327,7 +468,9 @@ def main() -> int:
     for row in broken:
         print("broken:", row)
     if given.json:
-        Path(given.json).write_text(json.dumps({"rows": [asdict(row) for row in rows], "verdicts": said}))
+        Path(given.json).write_text(
+            json.dumps({"rows": [asdict(row) for row in rows], "verdicts": said})
+        )
     return 1 if broken or not verdicts_kept(said, tables) else 0
 
 

@@ -1,17 +1,18 @@
 """How often the intervals of ``tiltmeter.stats`` hold the truth, and how often its tests cry wolf.
 
-Every table is drawn anew, items included: each cluster's own share comes from a beta distribution with
-the given mean and intra-cluster correlation, each output from that share. The functions measured are
-the shipped ones, called a table at a time.
+Every table is drawn anew, items included: each cluster's own share comes from a beta distribution
+with the given mean and intra-cluster correlation, each output from that share. The functions
+measured are the shipped ones, called a table at a time.
 
     python benchmarks/coverage.py                  # 2,000 tables a design, about four minutes
     python benchmarks/coverage.py --small          # seconds; what tests/stats runs
     python benchmarks/coverage.py --json out.json --picture docs/pictures/coverage.svg
 
-Exit status 1 where the promise is broken. Shares and odds at .1-.9, C ≥ 9 and ICC ≤ .5: coverage within
-95 ± (2 + 2 Monte-Carlo standard errors) points. Elsewhere, and for differences and ratios: at least 93
-less 2 Monte-Carlo standard errors, or at least half of the tables marked as too few clusters. Tests:
-P(p ≤ α) ≤ α + 2 standard errors; the many checks make one in forty fail by chance, so what fails is
+Exit status 1 where the promise is broken. Shares and odds at .1-.9, C ≥ 9 and ICC ≤ .5: coverage
+within 95 ± (2 + 2 Monte-Carlo standard errors) points. Elsewhere, and for differences and ratios:
+at least 93 less 2 Monte-Carlo standard errors, or at least half of the tables marked as too few
+clusters. Tests: P(p ≤ α) ≤ α + 2 standard errors; the many checks make one in forty fail by chance,
+so what fails is
 drawn once more with ten times the tables, and that decides. False discoveries: at most 6 %.
 """
 
@@ -35,7 +36,8 @@ from tiltmeter.stats.results import Interval
 SHARES = (0.02, 0.05, 0.1, 0.3, 0.5, 0.7, 0.9, 0.95, 0.98)
 ICCS = (0.0, 0.05, 0.2, 0.5, 0.8)
 ALPHAS = (0.01, 0.05, 0.1)
-# name: clusters, outputs a cluster, and whether a cluster's share is known exactly (log-probabilities)
+# name: clusters, outputs a cluster, and whether a cluster's share is known exactly
+# (log-probabilities)
 SHAPES: dict[str, tuple[int, int, bool]] = {
     "roles, all words": (100, 10, False),
     "roles, a class": (30, 10, False),
@@ -78,21 +80,34 @@ def cluster_shares(share: float, icc: float, uniform: np.ndarray) -> np.ndarray:
     return np.asarray(special.betaincinv(share * size, (1 - share) * size, uniform))
 
 
-def paired_uniforms(tables: int, clusters: int, generator: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
-    """Two conditions over the same clusters: half of the clusters keep their rank, half are drawn anew."""
+def paired_uniforms(
+    tables: int, clusters: int, generator: np.random.Generator
+) -> tuple[np.ndarray, np.ndarray]:
+    """Two conditions over the same clusters: half of the clusters keep their rank, half are drawn
+    anew.
+    """
     first = generator.random((tables, clusters))
     fresh = generator.random((tables, clusters))
     return first, np.where(generator.random((tables, clusters)) < 0.5, first, fresh)
 
 
-def successes(truth: np.ndarray, per_cluster: int, exact: bool, generator: np.random.Generator) -> np.ndarray:
+def successes(
+    truth: np.ndarray, per_cluster: int, exact: bool, generator: np.random.Generator
+) -> np.ndarray:
     return truth * per_cluster if exact else generator.binomial(per_cluster, truth).astype(float)
 
 
-def judged(measure: str, shape: str, share: float, icc: float, found: list[Interval], truth: float) -> Row:
-    """Coverage of the truth and the verdict. A table without an interval holds nothing: it is a miss."""
+def judged(
+    measure: str, shape: str, share: float, icc: float, found: list[Interval], truth: float
+) -> Row:
+    """Coverage of the truth and the verdict. A table without an interval holds nothing: it is a
+    miss.
+    """
     clusters, per_cluster, _ = SHAPES[shape]
-    held = [row.low is not None and row.high is not None and row.low <= truth <= row.high for row in found]
+    held = [
+        row.low is not None and row.high is not None and row.low <= truth <= row.high
+        for row in found
+    ]
     widths = [row.high - row.low for row in found if row.low is not None and row.high is not None]
     coverage = 100 * float(np.mean(held))
     marked = 100 * float(np.mean([row.note is not None and "too few" in row.note for row in found]))
@@ -104,11 +119,24 @@ def judged(measure: str, shape: str, share: float, icc: float, found: list[Inter
         promise, kept = f"≥ {95 - slack:.1f} or marked", coverage >= 95 - slack or marked >= 50
     width = float(np.median(widths)) if widths else math.nan
     return Row(
-        measure, shape, clusters, per_cluster, share, icc, len(found), coverage, marked, width, promise, bool(kept)
+        measure,
+        shape,
+        clusters,
+        per_cluster,
+        share,
+        icc,
+        len(found),
+        coverage,
+        marked,
+        width,
+        promise,
+        bool(kept),
     )
 
 
-def share_row(shape: str, share: float, icc: float, tables: int, generator: np.random.Generator) -> Row:
+def share_row(
+    shape: str, share: float, icc: float, tables: int, generator: np.random.Generator
+) -> Row:
     clusters, per_cluster, exact = SHAPES[shape]
     n = np.full(clusters, float(per_cluster))
     truth = cluster_shares(share, icc, generator.random((tables, clusters)))
@@ -117,8 +145,12 @@ def share_row(shape: str, share: float, icc: float, tables: int, generator: np.r
     return judged("share", shape, share, icc, found, share)
 
 
-def compared_rows(shape: str, share: float, icc: float, tables: int, generator: np.random.Generator) -> Iterator[Row]:
-    """Difference, ratio and odds of two paired conditions; the other condition lies .05 nearer to .5."""
+def compared_rows(
+    shape: str, share: float, icc: float, tables: int, generator: np.random.Generator
+) -> Iterator[Row]:
+    """Difference, ratio and odds of two paired conditions; the other condition lies .05 nearer to
+    .5.
+    """
     clusters, per_cluster, exact = SHAPES[shape]
     n = np.full(clusters, float(per_cluster))
     other = share + 0.05 if share < 0.5 else share - 0.05
@@ -151,10 +183,17 @@ def intervals(*, tables: int, seed: int, small: bool) -> list[Row]:
     shares = (0.1, 0.5) if small else SHARES
     found: list[Row] = []
     for s, shape in enumerate(shapes):
-        iccs = (0.05, 0.5) if small else (0.0,) if SHAPES[shape][1] == 1 and not SHAPES[shape][2] else ICCS
+        iccs = (
+            (0.05, 0.5)
+            if small
+            else (0.0,)
+            if SHAPES[shape][1] == 1 and not SHAPES[shape][2]
+            else ICCS
+        )
         for i, icc in enumerate(iccs):
             if SHAPES[shape][2] and icc == 0:
-                continue  # exact shares that do not differ between clusters have no sampling to measure
+                # exact shares that do not differ between clusters have no sampling to measure
+                continue
             for j, share in enumerate(shares):
                 generator = np.random.default_rng([seed, s, i, j])
                 found.append(share_row(shape, share, icc, tables, generator))
@@ -163,7 +202,9 @@ def intervals(*, tables: int, seed: int, small: bool) -> list[Row]:
     return found
 
 
-def alternatives(x: np.ndarray, n: np.ndarray, generator: np.random.Generator) -> dict[str, tuple[float, float]]:
+def alternatives(
+    x: np.ndarray, n: np.ndarray, generator: np.random.Generator
+) -> dict[str, tuple[float, float]]:
     """What else is in use, for the table of what goes wrong otherwise."""
     total, clusters, share = n.sum(), n.size, x.sum() / n.sum()
     variance, _ = rates.cluster_variance((x - share * n) / total)
@@ -198,7 +239,9 @@ def alternatives(x: np.ndarray, n: np.ndarray, generator: np.random.Generator) -
 
 
 def otherwise(*, tables: int, seed: int) -> dict[str, dict[str, float]]:
-    """Coverage of the alternatives at the shapes where they differ: {design: {method: per cent}}."""
+    """Coverage of the alternatives at the shapes where they differ: {design: {method: per
+    cent}}.
+    """
     designs = [
         ("roles, the smallest class", 0.5, 0.0),
         ("roles, the smallest class", 0.5, 0.2),
@@ -242,28 +285,41 @@ def sign_flip_levels(*, tables: int, seed: int) -> dict[str, tuple[int, list[flo
         for clusters in (9, 14, 40):
             drawn, levels = tables, sign_flip_level(draw, clusters, tables, [seed, 88, k, clusters])
             if not level_kept(levels, tables):
-                drawn, levels = 10 * tables, sign_flip_level(draw, clusters, 10 * tables, [seed, 89, k, clusters])
+                drawn, levels = (
+                    10 * tables,
+                    sign_flip_level(draw, clusters, 10 * tables, [seed, 89, k, clusters]),
+                )
             found[f"{name}, C = {clusters}"] = drawn, levels
     return found
 
 
 def sign_flip_level(
-    draw: Callable[[np.random.Generator, int], np.ndarray], clusters: int, tables: int, seed: list[int]
+    draw: Callable[[np.random.Generator, int], np.ndarray],
+    clusters: int,
+    tables: int,
+    seed: list[int],
 ) -> list[float]:
     g = np.random.default_rng(seed)
-    tests = (resampling.sign_flip(differences=draw(g, clusters), draws=999, generator=g) for _ in range(tables))
+    tests = (
+        resampling.sign_flip(differences=draw(g, clusters), draws=999, generator=g)
+        for _ in range(tables)
+    )
     p = np.array([1.0 if test.p is None else test.p for test in tests])
     return [float((p <= alpha + 1e-12).mean()) for alpha in ALPHAS]
 
 
 def false_discoveries(*, families: int, seed: int, cells: int = 40) -> dict[str, float]:
-    """Mean share of false rejections after Benjamini-Hochberg at .05, C = 20, by how many cells differ."""
+    """Mean share of false rejections after Benjamini-Hochberg at .05, C = 20, by how many cells
+    differ.
+    """
     found = {}
     for true in (0, 10, 30):
         g, shares = np.random.default_rng([seed, 99, true]), []
         for _ in range(families):
             d = g.normal(size=(cells, 20)) + np.where(np.arange(cells) < true, 0.8, 0.0)[:, None]
-            adjusted = multiplicity.benjamini_hochberg(p=[association.paired_t(differences=row).p for row in d])
+            adjusted = multiplicity.benjamini_hochberg(
+                p=[association.paired_t(differences=row).p for row in d]
+            )
             rejected = np.array([q is not None and q <= 0.05 for q in adjusted])
             shares.append(rejected[true:].sum() / max(rejected.sum(), 1))
         found[f"{true} of {cells} cells differ"] = float(np.mean(shares))
@@ -279,7 +335,9 @@ def level_kept(levels: list[float], tables: int) -> bool:
 
 
 def markdown(rows: list[Row]) -> Iterator[str]:
-    """One table a measure: a line a shape and ICC, a column a share; ! broken, * half or more marked."""
+    """One table a measure: a line a shape and ICC, a column a share; ! broken, * half or more
+    marked.
+    """
     for measure in dict.fromkeys(row.measure for row in rows):
         chosen = [row for row in rows if row.measure == measure]
         shares = sorted({row.share for row in chosen})
@@ -290,7 +348,11 @@ def markdown(rows: list[Row]) -> Iterator[str]:
             line = {r.share: r for r in chosen if (r.shape, r.icc) == key}
             one = next(iter(line.values()))
             cells = [_cell(line[s]) if s in line else "" for s in shares]
-            yield f"| {one.shape} | {one.clusters} × {one.per_cluster} | {one.icc:g} | " + " | ".join(cells) + " |"
+            yield (
+                f"| {one.shape} | {one.clusters} × {one.per_cluster} | {one.icc:g} | "
+                + " | ".join(cells)
+                + " |"
+            )
 
 
 def _cell(row: Row) -> str:
@@ -308,11 +370,14 @@ def picture(found: dict[str, dict[str, float]]) -> str:
         return left + (max(value, 40) - 40) / 60 * (right - left)
 
     parts = [
-        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 800 {height}" font-family="sans-serif" font-size="12" '
+        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 800 {height}" '
+        'font-family="sans-serif" font-size="12" '
         'role="img"><title>Coverage of 95 % intervals for a clustered share, by method</title>',
         f'<rect width="800" height="{height}" fill="#fff"/>',
-        '<text x="20" y="24" font-size="15">How often a "95 %" interval holds the truth (per cent)</text>',
-        f'<rect x="{x(93):.0f}" y="{top - 14}" width="{x(97) - x(93):.0f}" height="{step * len(found)}" '
+        '<text x="20" y="24" font-size="15">How often a "95 %" interval holds the truth (per '
+        "cent)</text>",
+        f'<rect x="{x(93):.0f}" y="{top - 14}" width="{x(97) - x(93):.0f}" '
+        f'height="{step * len(found)}" '
         'fill="#e6f2ef"/>',
     ]
     for k, method in enumerate(methods):
@@ -324,11 +389,14 @@ def picture(found: dict[str, dict[str, float]]) -> str:
         parts.append(f'<line x1="{left}" x2="{right}" y1="{y}" y2="{y}" stroke="#ddd"/>')
         for k, method in enumerate(methods):
             parts.append(
-                f'<circle cx="{x(values[method]):.1f}" cy="{y}" r="5" fill="{colours[k]}" fill-opacity=".85"/>'
+                f'<circle cx="{x(values[method]):.1f}" cy="{y}" r="5" fill="{colours[k]}" '
+                'fill-opacity=".85"/>'
             )
     for tick in range(40, 101, 10):
         label = "≤ 40" if tick == 40 else str(tick)
-        parts.append(f'<text x="{x(tick):.0f}" y="{height - 26}" text-anchor="middle">{label}</text>')
+        parts.append(
+            f'<text x="{x(tick):.0f}" y="{height - 26}" text-anchor="middle">{label}</text>'
+        )
     return "\n".join([*parts, "</svg>", ""])
 
 
@@ -361,12 +429,25 @@ def main() -> int:
     for name, methods in others.items():
         print(f"| {name} | " + " | ".join(f"{v:.1f}" for v in methods.values()) + " |")
     if chosen.json:
-        record = {"rows": [asdict(r) for r in rows], "sign_flip": levels, "fdr": discoveries, "otherwise": others}
+        record = {
+            "rows": [asdict(r) for r in rows],
+            "sign_flip": levels,
+            "fdr": discoveries,
+            "otherwise": others,
+        }
         chosen.json.write_text(json.dumps(record, indent=1), encoding="utf-8")
     if chosen.picture:
         chosen.picture.write_text(picture(others), encoding="utf-8")
-    broken = [f"{r.measure}, {r.shape}, {r.share}, ICC {r.icc}: {r.coverage:.1f}" for r in rows if not r.kept]
-    broken += [f"sign flip: {name}" for name, (drawn, found) in levels.items() if not level_kept(found, drawn)]
+    broken = [
+        f"{r.measure}, {r.shape}, {r.share}, ICC {r.icc}: {r.coverage:.1f}"
+        for r in rows
+        if not r.kept
+    ]
+    broken += [
+        f"sign flip: {name}"
+        for name, (drawn, found) in levels.items()
+        if not level_kept(found, drawn)
+    ]
     broken += [f"false discoveries: {name}" for name, value in discoveries.items() if value > 0.06]
     print(f"\n{len(rows)} interval designs, {len(broken)} promises broken", *broken, sep="\n")
     return 1 if broken else 0

@@ -2,11 +2,11 @@
 
     python benchmarks/engine.py [--requests 10000] [--trials 50000] [--json]
 
-One local server on loopback that answers at once, 200 connections, everything stored. Each engine figure is a ratio to a
-bare aiohttp loop that sends the same prompts in the same run (median of three interleaved rounds), since wall times
-move with the machine's load.
-Exits 1 when a promise is broken: ratio ≥ 0.5 for subjects and for judges; memory flat from 1,000 to 50,000 trials; a
-finished run of 50,000 trials resumes in under 1.5 CPU seconds.
+One local server on loopback that answers at once, 200 connections, everything stored. Each engine
+figure is a ratio to a bare aiohttp loop that sends the same prompts in the same run (median of
+three interleaved rounds), since wall times move with the machine's load.
+Exits 1 when a promise is broken: ratio ≥ 0.5 for subjects and for judges; memory flat from 1,000 to
+50,000 trials; a finished run of 50,000 trials resumes in under 1.5 CPU seconds.
 """
 
 from __future__ import annotations
@@ -42,14 +42,21 @@ def server() -> Iterator[str]:
 
 
 async def bare(url: str, number: int, prompt: str) -> float:
-    """Requests a second of a loop that sends the same prompt, reads the replies and keeps nothing."""
+    """Requests a second of a loop that sends the same prompt, reads the replies and keeps
+    nothing.
+    """
     import aiohttp  # not in the children: a resume that asks nothing imports no client
 
     body = {
         "model": "m",
         "messages": [{"role": "user", "content": prompt}],
-        "temperature": 1.0, "top_p": 1.0, "max_tokens": 64, "seed": 1, "top_k": 0, "min_p": 0.0,
-    }  # fmt: skip
+        "temperature": 1.0,
+        "top_p": 1.0,
+        "max_tokens": 64,
+        "seed": 1,
+        "top_k": 0,
+        "min_p": 0.0,
+    }
     numbers = iter(range(number))
     async with aiohttp.ClientSession(connector=aiohttp.TCPConnector(limit=0)) as session:
 
@@ -85,7 +92,9 @@ def child(stage: str, folder: Path, url: str, trials: int) -> dict[str, float]:
 
 
 def inside(stage: str, folder: Path, url: str, trials: int) -> dict[str, float]:
-    """What a child does: `subjects` answers trials, `judges` labels them, `resume` is the whole verb again."""
+    """What a child does: `subjects` answers trials, `judges` labels them, `resume` is the whole
+    verb again.
+    """
     from tiltmeter import registry
     from tiltmeter.stages import plan
     from tiltmeter.stages.engine import Models
@@ -107,9 +116,13 @@ def inside(stage: str, folder: Path, url: str, trials: int) -> dict[str, float]:
         with Store(folder, create=True, writing=True) as store:
             store.freeze(choices.frozen(protocol))
             store.put("source", "roles")
-            async with Models(lambda name: registry.model(name, base_url=url, concurrency=CONNECTIONS)) as models:
+            async with Models(
+                lambda name: registry.model(name, base_url=url, concurrency=CONNECTIONS)
+            ) as models:
                 if stage == "judges":
-                    await annotate(store, protocol, (), models, limits)  # the parser's labels, which ask nobody
+                    await annotate(
+                        store, protocol, (), models, limits
+                    )  # the parser's labels, which ask nobody
                 begin = time.perf_counter()
                 if stage == "subjects":
                     tally = await generate(store, protocol, choices, models, limits)
@@ -122,7 +135,9 @@ def inside(stage: str, folder: Path, url: str, trials: int) -> dict[str, float]:
 
 
 def prompts() -> dict[str, str]:
-    """A prompt of each stage, as long as the real ones: what a subject is asked, what a judge is shown."""
+    """A prompt of each stage, as long as the real ones: what a subject is asked, what a judge is
+    shown.
+    """
     from tiltmeter import registry
     from tiltmeter.records import Answered, Output, Reply
     from tiltmeter.stages import plan
@@ -131,7 +146,9 @@ def prompts() -> dict[str, str]:
     protocol = registry.protocol("roles")
     trial = next(plan.trials(protocol, plan.Choices(("openai:m",), languages=("en",))))
     judge = annotators(protocol, ("openai:judge",))[-1]
-    (request,) = next(judge.steps(Answered(trial, Output(trial.id, "answer", "she", ""), Reply("she"))))
+    (request,) = next(
+        judge.steps(Answered(trial, Output(trial.id, "answer", "she", ""), Reply("she")))
+    )
     return {"subjects": trial.prompt, "judges": request.messages[0].content}
 
 
@@ -176,12 +193,18 @@ def main() -> int:
     else:
         for stage in ("subjects", "judges"):
             print(f"bare loop, {stage:14} {found[f'bare_{stage}']:8.0f} requests/s")
-            print(f"{stage} / bare".ljust(25) + f"{found[stage]:8.2f}   (promise: at least {RATIO})")
+            print(
+                f"{stage} / bare".ljust(25) + f"{found[stage]:8.2f}   (promise: at least {RATIO})"
+            )
         print(f"memory at 1,000 trials    {found['memory_1000_mb']:8.0f} MB")
         print(
-            f"memory at {given.trials:,} trials   {found['memory_trials_mb']:8.0f} MB  (promise: flat, within {GROWTH})"
+            f"memory at {given.trials:,} trials   {found['memory_trials_mb']:8.0f} MB  (promise: "
+            f"flat, within {GROWTH})"
         )
-        print(f"resume of a finished run  {found['resume_cpu_s']:8.2f} CPU s  (promise: under {RESUME_CPU})")
+        print(
+            f"resume of a finished run  {found['resume_cpu_s']:8.2f} CPU s  (promise: under "
+            f"{RESUME_CPU})"
+        )
     kept = (
         min(found["subjects"], found["judges"]) >= RATIO
         and found["memory_trials_mb"] <= GROWTH * found["memory_1000_mb"]

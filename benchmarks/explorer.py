@@ -2,9 +2,11 @@
 
     python benchmarks/explorer.py [--pictures 30000] [--json]
 
-A run of three subjects with a panel's three votes a picture is made up (a minute for 30,000), opened, and looked at as the
-server does: the first page, another tab, filters, orders, a later page, a search, an output. Times are of one thread, in
-milliseconds, from the view to the HTML; what a browser takes for it comes on top.
+A run of three subjects with a panel's three votes a picture is made up (a minute for 30,000),
+opened, and looked at as the
+server does: the first page, another tab, filters, orders, a later page, a search, an output. Times
+are of one thread, in milliseconds, from the view to the HTML; what a browser takes for it comes on
+top.
 """
 
 from __future__ import annotations
@@ -44,8 +46,16 @@ def trials(pictures: int) -> Iterator[Trial]:
         cell = rows[number // len(SUBJECTS) % len(rows)]
         factors = {name: cell[name] for name in protocol.factors}
         sample = number // (len(SUBJECTS) * len(rows))
-        yield Trial(f"{draw.getrandbits(128):032x}", SUBJECTS[number % len(SUBJECTS)], "images", factors, sample,
-                    protocol.words(cell), "", Sampling())  # fmt: skip
+        yield Trial(
+            f"{draw.getrandbits(128):032x}",
+            SUBJECTS[number % len(SUBJECTS)],
+            "images",
+            factors,
+            sample,
+            protocol.words(cell),
+            "",
+            Sampling(),
+        )
 
 
 def made(folder: Path, pictures: int) -> None:
@@ -57,15 +67,23 @@ def made(folder: Path, pictures: int) -> None:
         while batch := list(islice(waiting, 500)):
             calls, outputs, labels = [], [], []
             for trial in batch:
-                asked = Request(trial.subject, (Message("user", trial.prompt),), nonce=f"{trial.id}/0")
+                asked = Request(
+                    trial.subject, (Message("user", trial.prompt),), nonce=f"{trial.id}/0"
+                )
                 calls.append((asked, Reply("", raw="x" * 600, blob=f"{trial.id}.png")))
                 outputs.append(Output(trial.id, "answer", "", asked.key, f"{trial.id}.png"))
                 labels.append(Label(trial.id, PANEL, "product_color", draw.choice(VALUES)))
                 for judge in range(JUDGES):
-                    vote = Request(f"planted:{judge}", (Message("user", "What colour is it? " * 40),), purpose=PANEL,
-                                   nonce=f"{trial.id}/{judge}")  # fmt: skip
+                    vote = Request(
+                        f"planted:{judge}",
+                        (Message("user", "What colour is it? " * 40),),
+                        purpose=PANEL,
+                        nonce=f"{trial.id}/{judge}",
+                    )
                     calls.append((vote, Reply("red", raw="y" * 800)))
-                    labels.append(Label(trial.id, PANEL, "product_color_vote", draw.choice(VALUES), judge))
+                    labels.append(
+                        Label(trial.id, PANEL, "product_color_vote", draw.choice(VALUES), judge)
+                    )
             store.write(calls, outputs, labels)
 
 
@@ -116,7 +134,9 @@ def _first(folder: Path) -> Index:
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("--pictures", type=int, default=30_000)
     parser.add_argument("--json", action="store_true")
     chosen = parser.parse_args(arguments)

@@ -1,11 +1,13 @@
-"""The explorer on many pictures, measured in Chromium: what somebody waits for who opens, filters and turns pages.
+"""The explorer on many pictures, measured in Chromium: what somebody waits for who opens, filters
+and turns pages.
 
     python benchmarks/explorer_browser.py [--pictures 30000] [--json]
 
-The run is that of explorer.py, with a drawn picture of 512 x 512 pixels for each output. Every time is from the click, or the
-address, until the new page is painted with all the pictures that can be seen in a window of 1280 x 844; first paint is
-Chromium's first-contentful-paint. An output is opened after the page was scrolled through, while pictures are still coming.
-The server is a process of its own on the same machine. The programme ends with 1 where a page takes more than 4 seconds.
+The run is that of explorer.py, with a drawn picture of 512 x 512 pixels for each output. Every time
+is from the click, or the address, until the new page is painted with all the pictures that can be
+seen in a window of 1280 x 844; first paint is Chromium's first-contentful-paint. An output is
+opened after the page was scrolled through, while pictures are still coming. The server is a process
+of its own on the same machine. The programme ends with 1 where a page takes more than 4 seconds.
 """
 
 from __future__ import annotations
@@ -25,9 +27,15 @@ from tests.browser import Visit, drive
 from tests.explore.driving import SCROLLED, STANDS, drawn, explorer
 
 PROMISED = 4_000  # ms, of every page but the first, for which the run is read
-CHOSEN = "form.elements.{0}.value = '{1}'; form.elements.{0}.dispatchEvent(new Event('change', {{bubbles: true}}))"
+CHOSEN = (
+    "form.elements.{0}.value = '{1}'; form.elements.{0}.dispatchEvent(new Event('change', "
+    "{{bubbles: true}}))"
+)
 CLICKS = {
-    "all pictures, 600 of them": ("document.querySelector('.tabs li:last-child a').click()", "tab="),
+    "all pictures, 600 of them": (
+        "document.querySelector('.tabs li:last-child a').click()",
+        "tab=",
+    ),
     "the next page": ("document.querySelector('a[rel=next]').click()", "page=2"),
     "the page after it": ("document.querySelector('a[rel=next]').click()", "page=3"),
     "one label": (CHOSEN.format("value", "red"), "value=red"),
@@ -45,7 +53,9 @@ new Promise(done => {
 
 
 def measure(pictures: int) -> dict[str, Any]:
-    """By what is done: [first paint, page stands, pictures on it], ms; of an opened output and of scrolling, ms."""
+    """By what is done: [first paint, page stands, pictures on it], ms; of an opened output and of
+    scrolling, ms.
+    """
     with tempfile.TemporaryDirectory() as place:
         folder = Path(place) / "run"
         made(folder, pictures)
@@ -53,17 +63,23 @@ def measure(pictures: int) -> dict[str, Any]:
         with explorer(str(folder)) as address:
             steps = [("go", address), ("ask", STANDS)]
             for script, there in CLICKS.values():
-                turned = f"location.search.includes({there!r}) && document.readyState === 'complete'"
+                turned = (
+                    f"location.search.includes({there!r}) && document.readyState === 'complete'"
+                )
                 steps += [("do", script), ("wait", turned), ("ask", STANDS)]
             first, second = (("ask", OPEN.replace("NUMBER", number)) for number in ("0", "1"))
-            (visit,) = drive(Visit([*steps, ("ask", SCROLLED), first, ("key", "Escape"), second]), seconds=300)
+            (visit,) = drive(
+                Visit([*steps, ("ask", SCROLLED), first, ("key", "Escape"), second]), seconds=300
+            )
     *pages, scrolled, opened, again = visit.values
     found = dict(zip(("the first page", *CLICKS), pages, strict=True))
     return {**found, "frames while scrolling": scrolled, "outputs": (opened, again)}
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("--pictures", type=int, default=30_000)
     parser.add_argument("--json", action="store_true")
     chosen = parser.parse_args(arguments)
@@ -80,7 +96,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
         for name, took in (("the first output opened", opened), ("another", again)):
             print(f"{name:28} {'':12} {took:9.0f} ms")
         print(f"scrolling: {middle:.0f} ms between two frames in the middle, {longest:.0f} at most")
-    return int(any(stands > PROMISED for name, (_, stands, _) in found.items() if name != "the first page"))
+    return int(
+        any(stands > PROMISED for name, (_, stands, _) in found.items() if name != "the first page")
+    )
 
 
 if __name__ == "__main__":

@@ -1,12 +1,17 @@
-"""The offline judge of faces against the 60 labelled pictures of the package openpeople: a confusion matrix by person.
+"""The offline judge of faces against the 60 labelled pictures of the package openpeople: a
+confusion matrix by person.
 
     python benchmarks/faces.py            # prints; half a minute
-    python benchmarks/faces.py --write    # and writes src/tiltmeter/models/faces.toml, which stands beside every result
+    python benchmarks/faces.py --write    # and writes src/tiltmeter/models/faces.toml, which stands
+                                          beside every result
 
-openpeople (MIT) has ten people who do not exist, made by an image model from descriptions that name a sex, in six pictures
-each: two portraits, two full figures, a sheet of poses and a sheet of expressions. That word is taken for how the person is
-meant to present. The run is an ordinary one: `folder:` with a pattern of names, the panel with `--judge faces`, the labels as
-stored. Pictures of one person err together, so that intervals are clustered by person; ten people carry little.
+openpeople (MIT) has ten people who do not exist, made by an image model from descriptions that name
+a sex, in six pictures
+each: two portraits, two full figures, a sheet of poses and a sheet of expressions. That word is
+taken for how the person is
+meant to present. The run is an ordinary one: `folder:` with a pattern of names, the panel with
+`--judge faces`, the labels as stored. Pictures of one person err together, so that intervals are
+clustered by person; ten people carry little.
 
 Exit status 1 where a picture has no label, or where faces.toml holds other numbers than these.
 """
@@ -31,7 +36,14 @@ from tiltmeter.stats import confusion, rates
 from tiltmeter.stats.results import Interval
 
 WORDS = ("male", "female", "neither")
-VIEWS = ("studio_portrait", "amateur_selfie", "studio_posture", "amateur_posture", "character_sheet", "emotions_sheet")
+VIEWS = (
+    "studio_portrait",
+    "amateur_selfie",
+    "studio_posture",
+    "amateur_posture",
+    "character_sheet",
+    "emotions_sheet",
+)
 PROTOCOL = """
 name = "openpeople"
 title = "Labelled pictures"
@@ -85,7 +97,9 @@ def meant() -> dict[str, str]:
     """Person → the word in the description that the pictures were made from."""
     found = {}
     for file in sorted(home().glob("P*/metadata.json")):
-        found[file.parent.name] = json.loads(file.read_text("utf-8"))["character_details"]["demographics"]["sex"]
+        found[file.parent.name] = json.loads(file.read_text("utf-8"))["character_details"][
+            "demographics"
+        ]["sex"]
     return found
 
 
@@ -103,29 +117,41 @@ def run(folder: Path, people: Sequence[str]) -> tiltmeter.Run:
 def seen(found: tiltmeter.Run) -> Iterator[Seen]:
     """The labels of a run, with what was meant."""
     truth = meant()
-    labels = found.labels.filter(found.labels["attribute"] == "gender").rows_by_key("output", named=True, unique=True)
+    labels = found.labels.filter(found.labels["attribute"] == "gender").rows_by_key(
+        "output", named=True, unique=True
+    )
     for trial in found.trials.iter_rows(named=True):
         levels = json.loads(trial["factors"])
-        yield Seen(levels["person"], levels["view"], truth[levels["person"]], labels[trial["id"]]["value"])
+        yield Seen(
+            levels["person"], levels["view"], truth[levels["person"]], labels[trial["id"]]["value"]
+        )
 
 
 def matrix(pictures: Sequence[Seen]) -> confusion.Confusion:
     people = sorted({one.person for one in pictures})
     return confusion.confusion(
-        truth=[WORDS.index(one.meant) for one in pictures], said=[WORDS.index(one.said) for one in pictures],
-        classes=2, answers=len(WORDS), clusters=[people.index(one.person) for one in pictures], items=len(people),
-    )  # fmt: skip
+        truth=[WORDS.index(one.meant) for one in pictures],
+        said=[WORDS.index(one.said) for one in pictures],
+        classes=2,
+        answers=len(WORDS),
+        clusters=[people.index(one.person) for one in pictures],
+        items=len(people),
+    )
 
 
 def shares(pictures: Sequence[Seen]) -> dict[str, tuple[Interval, int]]:
     """What it is right about → how often, and of how many pictures.
 
-    Of a word that is its sensitivity, of `not` a word its specificity: `neither` is wrong for both words and no false alarm.
+    Of a word that is its sensitivity, of `not` a word its specificity: `neither` is wrong for both
+    words and no false alarm.
     """
     gold = matrix(pictures)
     found: dict[str, tuple[Interval, int]] = {}
     for place, word in enumerate(WORDS[:2]):
-        quality, number = confusion.class_quality(gold=gold, positive=place), int(gold.labels[:, place].sum())
+        quality, number = (
+            confusion.class_quality(gold=gold, positive=place),
+            int(gold.labels[:, place].sum()),
+        )
         found[word] = quality.sensitivity, number
         found[f"not {word}"] = quality.specificity, len(pictures) - number
     told = gold.labels[:, :, :2].sum((1, 2))
@@ -138,12 +164,23 @@ def as_toml(pictures: Sequence[Seen], date: str) -> str:
     """The file that stands beside results."""
     people = len({one.person for one in pictures})
     version = metadata.version("openpeople")
-    lines = ["# Made by: python benchmarks/faces.py --write", f'method = "{Faces.method}"', f'date = "{date}"',
-             f'on = "{len(pictures)} labelled pictures of {people} drawn people"', f'with = "openpeople {version}"']  # fmt: skip
+    lines = [
+        "# Made by: python benchmarks/faces.py --write",
+        f'method = "{Faces.method}"',
+        f'date = "{date}"',
+        f'on = "{len(pictures)} labelled pictures of {people} drawn people"',
+        f'with = "openpeople {version}"',
+    ]
     for name, (share, number) in shares(pictures).items():
         numbers = {"share": share.value, "low": share.low, "high": share.high}
-        lines += ["", "[[rates]]", f'name = "{name}"', f"pictures = {number}", f"people = {share.clusters}",
-                  f"brief = {str(not name.startswith('not ')).lower()}"]  # fmt: skip
+        lines += [
+            "",
+            "[[rates]]",
+            f'name = "{name}"',
+            f"pictures = {number}",
+            f"people = {share.clusters}",
+            f"brief = {str(not name.startswith('not ')).lower()}",
+        ]
         lines += [f"{key} = {value:.4f}" for key, value in numbers.items()]
     return "\n".join(lines) + "\n"
 
@@ -156,16 +193,27 @@ def report(pictures: Sequence[Seen]) -> None:
     print("\n| picture | right | neither | the other |\n|---|---:|---:|---:|")
     for view in VIEWS:
         mine = [one for one in pictures if one.view == view]
-        right, none = sum(one.said == one.meant for one in mine), sum(one.said == "neither" for one in mine)
+        right, none = (
+            sum(one.said == one.meant for one in mine),
+            sum(one.said == "neither" for one in mine),
+        )
         print(f"| {view} | {right} | {none} | {len(mine) - right - none} |")
-    print("\n| rate | share | 95 % interval, by person | pictures | people | |\n|---|---:|---|---:|---:|---|")
+    print(
+        "\n| rate | share | 95 % interval, by person | pictures | people | "
+        "|\n|---|---:|---|---:|---:|---|"
+    )
     for name, (share, number) in shares(pictures).items():
         ends = f"[{share.low:.3f}, {share.high:.3f}]" if share.low is not None else "none"
-        print(f"| {name} | {share.value:.3f} | {ends} | {number} | {share.clusters} | {share.note or ''} |")
+        print(
+            f"| {name} | {share.value:.3f} | {ends} | {number} | {share.clusters} | "
+            f"{share.note or ''} |"
+        )
 
 
 def main() -> int:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("--write", action="store_true", help="write faces.toml")
     options = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:

@@ -1,12 +1,12 @@
-"""Fits the weights of instruments/attribution.py to GAP pairs, and says what they are worth on pairs not fitted to.
+"""Fits the weights of instruments/attribution.py to GAP pairs, and says what they are worth on
+pairs not fitted to.
 
     python benchmarks/gap_weights.py PAIRS.tsv [--write]
 
-Logistic regression (scikit-learn, L2, C = 0.03; feminine pairs weigh 2) on the difference of the two candidates'
-features, over the pairs with one
-true candidate. Chains of pronouns are resolved with START while features are collected. Two folds: even rows for odd
-ones
-and the other way round.
+Logistic regression (scikit-learn, L2, C = 0.03; feminine pairs weigh 2) on the difference of the
+two candidates' features, over the pairs with one
+true candidate. Chains of pronouns are resolved with START while features are collected. Two folds:
+even rows for odd ones and the other way round.
 """
 
 from __future__ import annotations
@@ -25,7 +25,8 @@ from tiltmeter.instruments.pronouns.passage import plain, tokens
 from tiltmeter.instruments.text.language import DATA
 
 Pair = Mapping[str, str]
-# By hand: what chains are resolved with while nothing is fitted. `relative` is a rule of grammar and stays as it is.
+# By hand: what chains are resolved with while nothing is fitted. `relative` is a rule of grammar
+# and stays as it is.
 START = {
     "sentences_0": 2.0,
     "sentences_1": 1.0,
@@ -47,7 +48,8 @@ START = {
 }
 NEITHER = 3.0
 PENALTY = 0.03  # scikit-learn's C
-# Pairs with a feminine pronoun are harder here, and there the baseline errs more too: they weigh more in the fit.
+# Pairs with a feminine pronoun are harder here, and there the baseline errs more too: they weigh
+# more in the fit.
 FEMININE_WEIGHT = 2.0
 FEMININE = ("she", "her", "hers")
 
@@ -68,7 +70,13 @@ def features(pair: Pair) -> dict[str, dict[str, float]]:
     )
     at = rules._token_at(found, int(pair["Pronoun-offset"]))
     rules.resolve(
-        found, people, {i: rules.PRONOUNS[t.word] for i, t in enumerate(found) if t.word in rules.PRONOUNS and i < at}
+        found,
+        people,
+        {
+            i: rules.PRONOUNS[t.word]
+            for i, t in enumerate(found)
+            if t.word in rules.PRONOUNS and i < at
+        },
     )
     mine = rules.pronoun_role(found, at)
     best: dict[str, tuple[float, dict[str, float]]] = {}
@@ -85,10 +93,15 @@ def features(pair: Pair) -> dict[str, dict[str, float]]:
 def _amounts(found, at, mine, entity, mention, people) -> dict[str, float]:  # type: ignore[no-untyped-def]
     low, high = sorted((mention.first, at))
     between = sum(
-        any(low < other.first < high for other in person.mentions) for person in people if person is not entity
+        any(low < other.first < high for other in person.mentions)
+        for person in people
+        if person is not entity
     )
     amounts: dict[str, float] = {}
-    for name, amount in (*rules.features(found, at, mine, mention, between), *rules.of_entity(entity, at)):
+    for name, amount in (
+        *rules.features(found, at, mine, mention, between),
+        *rules.of_entity(entity, at),
+    ):
         amounts[name] = amounts.get(name, 0.0) + amount
     return amounts
 
@@ -101,25 +114,36 @@ def fit(pairs: Sequence[Pair]) -> dict[str, float]:
         found = features(pair) if pair["A-coref"] != pair["B-coref"] else {}
         if len(found) == 2:
             names_here = {*found["A"], *found["B"]}
-            differences.append({name: found["A"].get(name, 0.0) - found["B"].get(name, 0.0) for name in names_here})
+            differences.append(
+                {name: found["A"].get(name, 0.0) - found["B"].get(name, 0.0) for name in names_here}
+            )
             first.append(pair["A-coref"] == "TRUE")
             weights.append(FEMININE_WEIGHT if pair["Pronoun"].lower() in FEMININE else 1.0)
     names = sorted({name for difference in differences for name in difference} - {"relative"})
     table = np.array([[difference.get(name, 0.0) for name in names] for difference in differences])
     model = LogisticRegression(C=PENALTY, fit_intercept=False, max_iter=3000)
     model.fit(
-        np.vstack([table, -table]), np.concatenate([first, np.logical_not(first)]), np.concatenate([weights, weights])
+        np.vstack([table, -table]),
+        np.concatenate([first, np.logical_not(first)]),
+        np.concatenate([weights, weights]),
     )
-    fitted = {name: round(float(weight), 2) for name, weight in zip(names, model.coef_[0], strict=True)}
+    fitted = {
+        name: round(float(weight), 2) for name, weight in zip(names, model.coef_[0], strict=True)
+    }
     return {"neither": NEITHER, "relative": START["relative"], **fitted}
 
 
 def said(pairs: Sequence[Pair]) -> list[str]:
-    return [rules.referent(pair["Text"], int(pair["Pronoun-offset"]), *candidates(pair)) for pair in pairs]
+    return [
+        rules.referent(pair["Text"], int(pair["Pronoun-offset"]), *candidates(pair))
+        for pair in pairs
+    ]
 
 
 def f1(pairs: Sequence[Pair], answers: Sequence[str]) -> dict[str, float]:
-    """As GAP scores: F1 over both names of each pair, for masculine and feminine pronouns, all, and the ratio F/M."""
+    """As GAP scores: F1 over both names of each pair, for masculine and feminine pronouns, all, and
+    the ratio F/M.
+    """
     sums = {"masculine": [0, 0], "feminine": [0, 0]}
     for pair, answer in zip(pairs, answers, strict=True):
         place = sums["feminine" if pair["Pronoun"].lower() in FEMININE else "masculine"]
@@ -128,7 +152,9 @@ def f1(pairs: Sequence[Pair], answers: Sequence[str]) -> dict[str, float]:
             place[0] += 2 * (gold and answer == side)
             place[1] += gold + (answer == side)
     scores = {name: 100 * hits / size for name, (hits, size) in sums.items()}
-    scores["overall"] = 100 * sum(hits for hits, _ in sums.values()) / sum(size for _, size in sums.values())
+    scores["overall"] = (
+        100 * sum(hits for hits, _ in sums.values()) / sum(size for _, size in sums.values())
+    )
     return {**scores, "ratio": scores["feminine"] / scores["masculine"]}
 
 
@@ -159,7 +185,9 @@ def write(weights: Mapping[str, float]) -> None:
 def main() -> int:
     parser = argparse.ArgumentParser(description=(__doc__ or "").split("\n")[0])
     parser.add_argument("pairs", type=Path)
-    parser.add_argument("--write", action="store_true", help="write the weights fitted to all pairs")
+    parser.add_argument(
+        "--write", action="store_true", help="write the weights fitted to all pairs"
+    )
     options = parser.parse_args()
     pairs = read(options.pairs)
     print("held out", {name: round(value, 3) for name, value in held_out(pairs).items()})

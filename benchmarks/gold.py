@@ -1,16 +1,17 @@
-"""From a sheet of gold to corrected rows: whether what is drawn, weighed and corrected as `validate` and `analyse` do it holds
-the truth, where a judge errs, errs otherwise by condition, and calls some of one class by a word outside of the denominator.
+"""From a sheet of gold to corrected rows: whether what is drawn, weighed and corrected as
+`validate` and `analyse` do it holds the truth, where a judge errs, errs otherwise by condition, and
+calls some of one class by a word outside of the denominator.
 
-Every run is drawn anew, items included: 30 items whose log-odds of she are standard normal, two conditions, 8 outputs each.
-The judge has sensitivity .95 and specificity .85 in one condition and the reverse in the other, and calls a tenth of the she
-"both"; a second annotator is right in nine of ten and makes the disagreements that the sheet oversamples. Truth: a share of
-.5 and no gap.
+Every run is drawn anew, items included: 30 items whose log-odds of she are standard normal, two
+conditions, 8 outputs each. The judge has sensitivity .95 and specificity .85 in one condition and
+the reverse in the other, and calls a tenth of the she "both"; a second annotator is right in nine
+of ten and makes the disagreements that the sheet oversamples. Truth: a share of .5 and no gap.
 
     python benchmarks/gold.py             # 2,000 runs a row, about three minutes
     python benchmarks/gold.py --small
 
-Exit status 1 where a corrected number is off by more than 1 point + 2 Monte-Carlo standard errors, or its interval covers
-less than 95 − (2 + 2 Monte-Carlo standard errors) per cent.
+Exit status 1 where a corrected number is off by more than 1 point + 2 Monte-Carlo standard errors,
+or its interval covers less than 95 − (2 + 2 Monte-Carlo standard errors) per cent.
 """
 
 from __future__ import annotations
@@ -69,7 +70,9 @@ def naive(sides: list[Side]) -> float:
     """Share of she among she and he as the judge says it, first condition, or first less second."""
     shares = []
     for side in sides:
-        she, he = (sum(values.get(word, 0.0) for values in side.said.values()) for word in ("she", "he"))
+        she, he = (
+            sum(values.get(word, 0.0) for values in side.said.values()) for word in ("she", "he")
+        )
         shares.append(she / (she + he))
     return shares[0] if len(shares) == 1 else shares[0] - shares[1]
 
@@ -92,18 +95,27 @@ def measure(number: int, gap: bool, runs: int, seed: int) -> bool:
     bias, coverage = sum(errors) / n, inside / n
     spread = math.sqrt(sum((error - bias) ** 2 for error in errors) / (n - 1) / n)
     ok = abs(bias) <= 0.01 + 2 * spread and coverage >= 0.93 - 2 * math.sqrt(0.95 * 0.05 / n)
-    print(f"| {'gap' if gap else 'share'}, {number} gold labels | {100 * refused / runs:.1f} | {100 * sum(plain) / n:+.1f} | "
-          f"{100 * bias:+.1f} | {100 * coverage:.1f} |{'' if ok else ' BROKEN'}", flush=True)  # fmt: skip
+    print(
+        f"| {'gap' if gap else 'share'}, {number} gold labels | {100 * refused / runs:.1f} | "
+        f"{100 * sum(plain) / n:+.1f} | "
+        f"{100 * bias:+.1f} | {100 * coverage:.1f} |{'' if ok else ' BROKEN'}",
+        flush=True,
+    )
     return ok
 
 
 def main() -> int:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("--small", action="store_true", help="100 runs a row")
     parser.add_argument("--seed", type=int, default=20)
     options = parser.parse_args()
     runs = 100 if options.small else 2_000
-    print("| | not corrected, % of runs | judge: error, points | corrected: error, points | 95 % interval holds, % |")
+    print(
+        "| | not corrected, % of runs | judge: error, points | corrected: error, points | 95 % "
+        "interval holds, % |"
+    )
     print("|---|---|---|---|---|")
     kept = [measure(number, gap, runs, options.seed) for gap in (False, True) for number in GOLD]
     return 0 if all(kept) else 1

@@ -3,9 +3,10 @@
     python benchmarks/means.py            # 2,000 tables a design, about a minute
     python benchmarks/means.py --small    # 300
 
-Numbers are log-normal (median 150, sd of the logarithm .3, as lengths of letters are), items and outputs drawn anew for each
-table. Shares follow a reference with a slope, items differ beside it (beta, a + b = 6), ten outputs each. Exit status 1 where
-an interval holds in fewer than 93 % or more than 98 %, less and more two Monte-Carlo standard errors.
+Numbers are log-normal (median 150, sd of the logarithm .3, as lengths of letters are), items and
+outputs drawn anew for each table. Shares follow a reference with a slope, items differ beside it
+(beta, a + b = 6), ten outputs each. Exit status 1 where an interval holds in fewer than 93 % or
+more than 98 %, less and more two Monte-Carlo standard errors.
 """
 
 from __future__ import annotations
@@ -37,10 +38,16 @@ def of_numbers(*, tables: int, seed: int) -> Iterator[Counted]:
             one = two = 0
             for _ in range(tables):
                 own = math.sqrt(icc) * random.normal(size=(items, 1))
-                a, b = (np.exp(5 + 0.3 * (own + math.sqrt(1 - icc) * random.normal(size=(items, outputs)))).sum(axis=1)
-                        for _ in range(2))  # fmt: skip
+                a, b = (
+                    np.exp(
+                        5 + 0.3 * (own + math.sqrt(1 - icc) * random.normal(size=(items, outputs)))
+                    ).sum(axis=1)
+                    for _ in range(2)
+                )
                 one += _held(means.pooled_mean(sums=a, n=n), true)
-                two += _held(means.pooled_difference(sums_a=1.2 * a, n_a=n, sums_b=b, n_b=n), 0.2 * true)
+                two += _held(
+                    means.pooled_difference(sums_a=1.2 * a, n_a=n, sums_b=b, n_b=n), 0.2 * true
+                )
             design = f"{items} × {outputs}, ICC {icc:g}"
             yield f"mean, {design}", one / tables
             yield f"mean_difference, {design}", two / tables
@@ -58,7 +65,9 @@ def of_references(*, tables: int, seed: int) -> Iterator[Counted]:
                 centre = np.clip(0.5 + slope * (r - 0.5), 0.02, 0.98)
                 x = random.binomial(10, random.beta(6 * centre, 6 * (1 - centre))).astype(float)
                 steep += _held(means.slope(successes=x, n=n, reference=r), slope)
-                level += _held(rates.clustered_difference(successes_a=x, n_a=n, successes_b=r * n, n_b=n), 0.0)
+                level += _held(
+                    rates.clustered_difference(successes_a=x, n_a=n, successes_b=r * n, n_b=n), 0.0
+                )
             yield f"reference_slope, {items} items, slope {slope:g}", steep / tables
             yield f"from_reference, {items} items, slope {slope:g}", level / tables
 
@@ -70,7 +79,10 @@ def main() -> int:
     options = parser.parse_args()
     tables = 300 if options.small else 2000
     error = 2 * math.sqrt(0.95 * 0.05 / tables)
-    rows = [*of_numbers(tables=tables, seed=options.seed), *of_references(tables=tables, seed=options.seed + 1)]
+    rows = [
+        *of_numbers(tables=tables, seed=options.seed),
+        *of_references(tables=tables, seed=options.seed + 1),
+    ]
     for design, held in rows:
         print(f"{100 * held:5.1f}  {design}")
     for kind in ("mean,", "mean_difference", "from_reference", "reference_slope"):

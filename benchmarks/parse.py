@@ -2,19 +2,24 @@
 
     python benchmarks/parse.py [--answers 25000] [--json]
 
-The answers are a planted model's, in varied dress and every language, with refusals and other languages among them.
-`load`: the language identifier from the user's cache, once a process, where an answer is doubtful; `unpack`, beside the sum:
-where it is not in the cache yet. `parse`: answers → labels. `label`: the verb, from the stored outputs to stored labels (not in
-the sum: it is the engine's and the disk's time as well). `analyse`: all labels → estimates with intervals and tests.
+The answers are a planted model's, in varied dress and every language, with refusals and other
+languages among them. `load`: the language identifier from the user's cache, once a process, where
+an answer is doubtful; `unpack`, beside the sum: where it is not in the cache yet. `parse`: answers
+→ labels. `label`: the verb, from the stored outputs to stored labels (not in
+the sum: it is the engine's and the disk's time as well). `analyse`: all labels → estimates with
+intervals and tests.
 
-Topics of dialogues are said by judges, whose calls are no parsing: they are stored as two judges would have left them who
-agree on the planted topic, nine in ten at once, and are in `analyse` with their divergences and leaders (9,999 shuffles each).
+Topics of dialogues are said by judges, whose calls are no parsing: they are stored as two judges
+would have left them who agree on the planted topic, nine in ten at once, and are in `analyse` with
+their divergences and leaders (9,999 shuffles each).
 
-What the benchmark holds in memory (the answers) is kept from the garbage collector; a run reads them piece by piece.
-Exits 1 where load, parse and analyse of a protocol together take over 3 CPU s. A second is not everywhere as long: `loop` says
-how many a loop of 10,000,000 additions takes, .42 to .46 on the machine that this was written on when it is quiet. There words
-takes 2.4 at best and dialogues 2.5; neighbours that keep its memory busy, which the loop does not see, make that 3.0 to 3.4, and
-those that keep its processors busy twice as much.
+What the benchmark holds in memory (the answers) is kept from the garbage collector; a run reads
+them piece by piece.
+Exits 1 where load, parse and analyse of a protocol together take over 3 CPU s. A second is not
+everywhere as long: `loop` says how many a loop of 10,000,000 additions takes, .42 to .46 on the
+machine that this was written on when it is quiet. There words takes 2.4 at best and dialogues 2.5;
+neighbours that keep its memory busy, which the loop does not see, make that 3.0 to 3.4, and those
+that keep its processors busy twice as much.
 """
 
 from __future__ import annotations
@@ -37,7 +42,17 @@ from tiltmeter.instruments.text import language_id
 from tiltmeter.planted.dialogues import topic_in
 from tiltmeter.planted.model import planted
 from tiltmeter.protocol import Protocol
-from tiltmeter.records import INVALID, Answered, Label, Message, Output, Reply, Request, Sampling, Trial
+from tiltmeter.records import (
+    INVALID,
+    Answered,
+    Label,
+    Message,
+    Output,
+    Reply,
+    Request,
+    Sampling,
+    Trial,
+)
 from tiltmeter.stages.engine import Models, wait_for
 from tiltmeter.stages.label import annotate, annotators
 from tiltmeter.stages.limits import Limits
@@ -59,24 +74,40 @@ def answers(protocol: Protocol, number: int) -> Iterator[Answered]:
     for index in range(number):
         cell = cells[index % len(cells)]
         factors = {name: cell[name] for name in (*protocol.factors, protocol.item)}
-        trial = Trial(f"{index:06}", model.name, protocol.default_mode, factors, index // len(cells), protocol.words(cell), "",
-                      sampling)  # fmt: skip
-        reply = model.reply(Request(model.name, (Message("user", trial.prompt),), sampling, nonce=str(index)))
-        yield Answered(trial, Output(trial.id, "answer", reply.text, ""), Reply(reply.text), False, cell)
+        trial = Trial(
+            f"{index:06}",
+            model.name,
+            protocol.default_mode,
+            factors,
+            index // len(cells),
+            protocol.words(cell),
+            "",
+            sampling,
+        )
+        reply = model.reply(
+            Request(model.name, (Message("user", trial.prompt),), sampling, nonce=str(index))
+        )
+        yield Answered(
+            trial, Output(trial.id, "answer", reply.text, ""), Reply(reply.text), False, cell
+        )
 
 
 def negotiated(store: Store, protocol: Protocol, items: Sequence[Answered]) -> list[Label]:
     """The labels of an instrument with two judges, of the forms that are stored."""
     found = []
-    form = {output: value for output, _, attribute, value, _ in store.labelled() if attribute == "form"}
+    form = {
+        output: value for output, _, attribute, value, _ in store.labelled() if attribute == "form"
+    }
     for spec in protocol.instruments:
         if spec.kind == "negotiation":
             for number, item in enumerate(items):
                 value = form[item.trial.id]
                 topic, rounds = topic_in(item.output.text) or INVALID, "12"[number % 10 == 0]
                 said = (value, value) if value in NO_DIALOGUE else (topic, rounds)
-                found += [Label(item.trial.id, f"{spec.name}/1@planted", name, one)
-                          for name, one in zip((spec.attribute, *spec.also), said, strict=True)]  # fmt: skip
+                found += [
+                    Label(item.trial.id, f"{spec.name}/1@planted", name, one)
+                    for name, one in zip((spec.attribute, *spec.also), said, strict=True)
+                ]
     return found
 
 
@@ -104,7 +135,9 @@ def looped() -> None:
 
 
 def measured(name: str, number: int, load: float) -> dict[str, float]:
-    """CPU seconds of each step for one protocol; `load`: those of the identifier, where one of its instruments has one."""
+    """CPU seconds of each step for one protocol; `load`: those of the identifier, where one of its
+    instruments has one.
+    """
     protocol = registry.protocol(name)
     items = list(answers(protocol, number))
     instruments = annotators(protocol)
@@ -115,7 +148,10 @@ def measured(name: str, number: int, load: float) -> dict[str, float]:
                 for _ in instrument.steps(item):
                     raise AssertionError("a parser asks nobody")
 
-    with tempfile.TemporaryDirectory() as folder, Store(Path(folder) / "run", create=True, writing=True) as store:
+    with (
+        tempfile.TemporaryDirectory() as folder,
+        Store(Path(folder) / "run", create=True, writing=True) as store,
+    ):
         store.freeze(Choices((items[0].trial.subject,)).frozen(protocol))
         list(store.unanswered([item.trial for item in items]))
         store.write([], [item.output for item in items], [])
@@ -127,7 +163,11 @@ def measured(name: str, number: int, load: float) -> dict[str, float]:
         gc.collect()
         gc.freeze()
         identified = any("identifier" in one.wording() for one in instruments)
-        found = {"load": load if identified else 0.0, "parse": cpu(parse), "label": cpu(lambda: wait_for(label()))}
+        found = {
+            "load": load if identified else 0.0,
+            "parse": cpu(parse),
+            "label": cpu(lambda: wait_for(label())),
+        }
         store.write([], [], negotiated(store, protocol, items))
         found["analyse"] = cpu(lambda: estimates(store, protocol))
     gc.unfreeze()
@@ -135,7 +175,9 @@ def measured(name: str, number: int, load: float) -> dict[str, float]:
 
 
 def main() -> int:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("--answers", type=int, default=25_000)
     parser.add_argument("--json", action="store_true")
     given = parser.parse_args()
@@ -143,12 +185,29 @@ def main() -> int:
     rows = {name: measured(name, given.answers, load) for name in TILTS}
     kept = all(row["load"] + row["parse"] + row["analyse"] <= PROMISE for row in rows.values())
     if given.json:
-        print(json.dumps({"answers": given.answers, "cpu_s": rows, "unpack": unpack, "loop": loop, "kept": kept}))
+        print(
+            json.dumps(
+                {
+                    "answers": given.answers,
+                    "cpu_s": rows,
+                    "unpack": unpack,
+                    "loop": loop,
+                    "kept": kept,
+                }
+            )
+        )
     else:
         for name, row in rows.items():
-            print(f"{name:10}", "  ".join(f"{step} {seconds:.2f}" for step, seconds in row.items()), "CPU s")
+            print(
+                f"{name:10}",
+                "  ".join(f"{step} {seconds:.2f}" for step, seconds in row.items()),
+                "CPU s",
+            )
         print(f"unpack {unpack:.2f}, loop {loop:.2f} CPU s")
-        print(f"{'kept' if kept else 'BROKEN'}: {given.answers:,} answers parse and analyse in {PROMISE:g} CPU s")
+        print(
+            f"{'kept' if kept else 'BROKEN'}: {given.answers:,} answers parse and analyse in "
+            f"{PROMISE:g} CPU s"
+        )
     return 0 if kept else 1
 
 

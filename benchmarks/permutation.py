@@ -4,11 +4,11 @@
     python benchmarks/permutation.py --small        # seconds; the loop on two cells, fewer tables
     python benchmarks/permutation.py --json out.json --picture docs/pictures/divergence.svg
 
-Exit status 1 where the promise is broken: 3 × 5 × 8 cells with 8 attributes and 1,000 shuffles of 40
-images in under 0.5 CPU s and at least 100 times a loop over scipy's ``jensenshannon``; 10,000 shuffles
-over ten times the images within 1 GB; P(p ≤ α) ≤ α + 2 standard errors (what fails by chance is drawn
-once more with ten times the tables, and that decides); the chance-adjusted value within .01 of 0 where
-nothing differs (K = 6, n = 20) and 1 at full separation.
+Exit status 1 where the promise is broken: 3 × 5 × 8 cells with 8 attributes and 1,000 shuffles of
+40 images in under 0.5 CPU s and at least 100 times a loop over scipy's ``jensenshannon``; 10,000
+shuffles over ten times the images within 1 GB; P(p ≤ α) ≤ α + 2 standard errors (what fails by
+chance is drawn once more with ten times the tables, and that decides); the chance-adjusted value
+within .01 of 0 where nothing differs (K = 6, n = 20) and 1 at full separation.
 """
 
 from __future__ import annotations
@@ -25,11 +25,25 @@ from typing import Any
 import numpy as np
 from scipy.spatial.distance import jensenshannon
 
-from tiltmeter.stats.permutation import Permuted, base_against_group, concentration_difference, pairs_within
+from tiltmeter.stats.permutation import (
+    Permuted,
+    base_against_group,
+    concentration_difference,
+    pairs_within,
+)
 from tiltmeter.stats.shuffling import Shuffles
 
 ALPHAS = (0.01, 0.05, 0.1)
-VALUES = (6, 5, 4, 7, 8, 5, 6, 3)  # values an attribute: SODA's taxonomies have three to seven, colours more
+VALUES = (
+    6,
+    5,
+    4,
+    7,
+    8,
+    5,
+    6,
+    3,
+)  # values an attribute: SODA's taxonomies have three to seven, colours more
 SHARES = {
     "even": [0.25] * 4,
     "skewed": [0.9, 0.05, 0.03, 0.02],
@@ -39,7 +53,9 @@ SHARES = {
 MEASURES = ("base against group", "pairs of three groups", "concentration")
 
 
-def cells(count: int, images: int, generator: np.random.Generator) -> list[tuple[np.ndarray, np.ndarray]]:
+def cells(
+    count: int, images: int, generator: np.random.Generator
+) -> list[tuple[np.ndarray, np.ndarray]]:
     """Base and group of each cell, ``images`` between them."""
     half = images // 2
 
@@ -49,27 +65,39 @@ def cells(count: int, images: int, generator: np.random.Generator) -> list[tuple
     return [(rows(), rows()) for _ in range(count)]
 
 
-def plain_loop(base: np.ndarray, group: np.ndarray, draws: int, generator: np.random.Generator) -> float:
+def plain_loop(
+    base: np.ndarray, group: np.ndarray, draws: int, generator: np.random.Generator
+) -> float:
     """What one would write first: shuffle, count, scipy, average, compare."""
     pooled, size = np.concatenate([base, group]), len(base)
 
     def statistic(rows: np.ndarray) -> float:
         found = []
         for a, k in enumerate(VALUES):
-            first, second = np.bincount(rows[:size, a], minlength=k), np.bincount(rows[size:, a], minlength=k)
+            first, second = (
+                np.bincount(rows[:size, a], minlength=k),
+                np.bincount(rows[size:, a], minlength=k),
+            )
             found.append(jensenshannon(first, second, base=2) ** 2)
         return float(np.mean(found))
 
     observed = statistic(pooled)
-    reached = sum(statistic(pooled[generator.permutation(len(pooled))]) >= observed - 1e-9 for _ in range(draws))
+    reached = sum(
+        statistic(pooled[generator.permutation(len(pooled))]) >= observed - 1e-9
+        for _ in range(draws)
+    )
     return (1 + reached) / (1 + draws)
 
 
 def speed(*, seed: int, looped: int) -> dict[str, float]:
-    """CPU seconds of the kernel over 120 cells and of the loop over ``looped`` of them, in one process."""
+    """CPU seconds of the kernel over 120 cells and of the loop over ``looped`` of them, in one
+    process.
+    """
     generator = np.random.default_rng(seed)
     found = cells(120, 40, generator)
-    base_against_group(base=found[0][0], group=found[0][1], shuffles=Shuffles(draws=10, generator=generator))
+    base_against_group(
+        base=found[0][0], group=found[0][1], shuffles=Shuffles(draws=10, generator=generator)
+    )
     start = time.process_time()
     shuffles = Shuffles(draws=1000, generator=generator)
     ours = [base_against_group(base=b, group=g, shuffles=shuffles) for b, g in found]
@@ -78,7 +106,13 @@ def speed(*, seed: int, looped: int) -> dict[str, float]:
     theirs = [plain_loop(b, g, 1000, generator) for b, g in found[:looped]]
     loop = (time.process_time() - start) * len(found) / looped
     apart = max(abs((one.p or 0) - other) for one, other in zip(ours, theirs, strict=False))
-    return {"kernel_s": kernel, "loop_s": loop, "looped_cells": looped, "ratio": loop / kernel, "p_apart": apart}
+    return {
+        "kernel_s": kernel,
+        "loop_s": loop,
+        "looped_cells": looped,
+        "ratio": loop / kernel,
+        "p_apart": apart,
+    }
 
 
 def memory(*, seed: int) -> dict[str, float]:
@@ -89,22 +123,31 @@ def memory(*, seed: int) -> dict[str, float]:
     for base, group in found:
         base_against_group(base=base, group=group, shuffles=shuffles)
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-    return {"cpu_s": time.process_time() - start, "peak_mb": peak / (1024 if sys.platform != "darwin" else 1024**2)}
+    return {
+        "cpu_s": time.process_time() - start,
+        "peak_mb": peak / (1024 if sys.platform != "darwin" else 1024**2),
+    }
 
 
 def null_cell(shares: list[float], measure: str, generator: np.random.Generator) -> Permuted:
-    """Two attributes that hang together, 20 and 15 (and 20) images, no difference between the groups."""
+    """Two attributes that hang together, 20 and 15 (and 20) images, no difference between the
+    groups.
+    """
     groups = []
     for size in (20, 15, 20)[: 3 if measure == "pairs of three groups" else 2]:
         first = generator.choice(len(shares), size, p=shares)
         other = generator.choice(len(shares), size, p=shares)
-        groups.append(np.column_stack([first, np.where(generator.random(size) < 0.7, first, other)]))
+        groups.append(
+            np.column_stack([first, np.where(generator.random(size) < 0.7, first, other)])
+        )
     shuffles = Shuffles(draws=199, generator=generator)
     if measure == "pairs of three groups":
         return pairs_within(groups=groups, shuffles=shuffles)
     if measure == "base against group":
         return base_against_group(base=groups[0], group=groups[1], shuffles=shuffles)
-    return concentration_difference(base=groups[0], group=groups[1], shuffles=shuffles, values=[20, 20])
+    return concentration_difference(
+        base=groups[0], group=groups[1], shuffles=shuffles, values=[20, 20]
+    )
 
 
 def level(name: str, measure: str, tables: int, seed: int) -> list[float]:
@@ -128,11 +171,15 @@ def levels(*, tables: int, seed: int) -> dict[str, tuple[int, list[float]]]:
 
 def kept(found: list[float], tables: int) -> bool:
     pairs = zip(found, ALPHAS, strict=True)
-    return all(share <= alpha + 2 * math.sqrt(alpha * (1 - alpha) / tables) for share, alpha in pairs)
+    return all(
+        share <= alpha + 2 * math.sqrt(alpha * (1 - alpha) / tables) for share, alpha in pairs
+    )
 
 
 def bias(*, tables: int, seed: int) -> list[dict[str, float]]:
-    """Plug-in, its distance (natural logarithm) and the adjusted value by n: no difference, and full separation."""
+    """Plug-in, its distance (natural logarithm) and the adjusted value by n: no difference, and
+    full separation.
+    """
     found = []
     for n in (5, 10, 20, 50, 100, 200):
         generator = np.random.default_rng([seed, n])
@@ -160,7 +207,9 @@ def bias(*, tables: int, seed: int) -> list[dict[str, float]]:
 
 
 def bootstrap(*, tables: int, seed: int, n: int = 20, resamples: int = 400) -> float:
-    """Share of tables whose percentile bootstrap interval of the divergence holds 0, where it is 0."""
+    """Share of tables whose percentile bootstrap interval of the divergence holds 0, where it is
+    0.
+    """
     generator, held = np.random.default_rng([seed, 55]), 0
     for _ in range(tables):
         first, second = generator.multinomial(n, [1 / 6] * 6, size=2)
@@ -186,21 +235,35 @@ def picture(rows: list[dict[str, float]]) -> str:
         return bottom - height * value / 0.6
 
     parts = [
-        '<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 800 360" font-family="sans-serif" font-size="12" '
+        '<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 800 360" font-family="sans-serif" '
+        'font-size="12" '
         'role="img"><title>Divergence of two groups that do not differ, by outputs a side</title>',
         '<rect width="800" height="360" fill="#fff"/>',
-        '<text x="20" y="24" font-size="15">Two groups with no difference (six values): what is reported, by n</text>',
+        '<text x="20" y="24" font-size="15">Two groups with no difference (six values): what is '
+        "reported, by n</text>",
         f'<text x="{left + width / 2:.0f}" y="346" text-anchor="middle">outputs a side</text>',
     ]
     for tick in (0.0, 0.2, 0.4, 0.6):
-        parts.append(f'<line x1="{left}" x2="{left + width}" y1="{y(tick):.1f}" y2="{y(tick):.1f}" stroke="#ddd"/>')
-        parts.append(f'<text x="{left - 8}" y="{y(tick) + 4:.1f}" text-anchor="end">{tick:g}</text>')
-    parts += [f'<text x="{x(r["n"]):.1f}" y="322" text-anchor="middle">{r["n"]:g}</text>' for r in rows]
+        parts.append(
+            f'<line x1="{left}" x2="{left + width}" y1="{y(tick):.1f}" y2="{y(tick):.1f}" '
+            'stroke="#ddd"/>'
+        )
+        parts.append(
+            f'<text x="{left - 8}" y="{y(tick) + 4:.1f}" text-anchor="end">{tick:g}</text>'
+        )
+    parts += [
+        f'<text x="{x(r["n"]):.1f}" y="322" text-anchor="middle">{r["n"]:g}</text>' for r in rows
+    ]
     for key, (colour, label) in curves.items():
         points = " ".join(f"{x(r['n']):.1f},{y(r[key]):.1f}" for r in rows)
-        parts.append(f'<polyline points="{points}" fill="none" stroke="{colour}" stroke-width="2.5"/>')
-        parts.append(f'<text x="{left + width + 8}" y="{y(rows[-1][key]) + (0 if key != "adjusted" else 8):.1f}" '
-                     f'fill="{colour}">{label.split(",")[0]}</text>')  # fmt: skip
+        parts.append(
+            f'<polyline points="{points}" fill="none" stroke="{colour}" stroke-width="2.5"/>'
+        )
+        parts.append(
+            f'<text x="{left + width + 8}" '
+            f'y="{y(rows[-1][key]) + (0 if key != "adjusted" else 8):.1f}" '
+            f'fill="{colour}">{label.split(",")[0]}</text>'
+        )
     return "\n".join([*parts, "</svg>", ""])
 
 
@@ -236,21 +299,38 @@ def main() -> int:
     fast, much = record["speed"], record["memory"]
     print("| 120 cells, 8 attributes | CPU s | |\n|---|---|---|")
     print(f"| kernel, 1,000 shuffles of 40 images | {fast['kernel_s']:.2f} | |")
-    print(f"| plain scipy loop ({fast['looped_cells']} cells timed) | {fast['loop_s']:.1f} | {fast['ratio']:.0f} × |")
-    print(f"| kernel, 10,000 shuffles of 400 images | {much['cpu_s']:.2f} | peak {much['peak_mb']:.0f} MB |")
-    print(f"\n| no difference, {tables:,} tables | P(p ≤ .01) | P(p ≤ .05) | P(p ≤ .1) |\n|---|---|---|---|")
+    print(
+        f"| plain scipy loop ({fast['looped_cells']} cells timed) | {fast['loop_s']:.1f} | "
+        f"{fast['ratio']:.0f} × |"
+    )
+    print(
+        f"| kernel, 10,000 shuffles of 400 images | {much['cpu_s']:.2f} | peak "
+        f"{much['peak_mb']:.0f} MB |"
+    )
+    print(
+        f"\n| no difference, {tables:,} tables | P(p ≤ .01) | P(p ≤ .05) | P(p ≤ .1) "
+        "|\n|---|---|---|---|"
+    )
     for name, (drawn, found) in record["levels"].items():
         print(
             f"| {name}{'' if drawn == tables else f' ({drawn:,} tables)'} | "
             + " | ".join(f"{value:.4f}" for value in found)
             + " |"
         )
-    print("\n| n a side | plug-in, bits | distance | adjusted | separated: adjusted | separated: JS - E₀ |")
+    print(
+        "\n| n a side | plug-in, bits | distance | adjusted | separated: adjusted | separated: "
+        "JS - E₀ |"
+    )
     print("|---|---|---|---|---|---|")
     for row in record["bias"]:
-        print("| " + " | ".join(f"{v:g}" if k == "n" else f"{v:.4f}" for k, v in row.items()) + " |")
+        print(
+            "| " + " | ".join(f"{v:g}" if k == "n" else f"{v:.4f}" for k, v in row.items()) + " |"
+        )
     held = 100 * record["bootstrap"]
-    print(f"\nPercentile bootstrap of the divergence holds 0 in {held:.1f} % of tables where it is 0 (n = 20)")
+    print(
+        f"\nPercentile bootstrap of the divergence holds 0 in {held:.1f} % of tables where it is "
+        "0 (n = 20)"
+    )
     if chosen.json:
         chosen.json.write_text(json.dumps(record, indent=1), encoding="utf-8")
     if chosen.picture:

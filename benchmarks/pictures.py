@@ -1,12 +1,15 @@
-"""Pictures and votes through HTTP against a bare loop, and the memory of 9,600 pictures with three votes each.
+"""Pictures and votes through HTTP against a bare loop, and the memory of 9,600 pictures with three
+votes each.
 
     python benchmarks/pictures.py [--pictures 9600] [--json]
 
-One planted server on loopback draws 64 × 64 pictures and judges them. The bare loop asks for the same pictures and the same
-votes, decodes what comes and keeps nothing; the engine checks and stores every picture, and stores every vote. The figure is
-CPU time of the client a picture and a vote, as a ratio to the bare loop's in the same run (the server works on another core).
-Exits 1 when a promise is broken: at most 8 times the bare loop's CPU a picture (it is unpacked and checked, hashed and written to
-a file of its own) and 4 times a vote; memory flat from 960 pictures to all of them, within a quarter.
+One planted server on loopback draws 64 × 64 pictures and judges them. The bare loop asks for the
+same pictures and the same votes, decodes what comes and keeps nothing; the engine checks and stores
+every picture, and stores every vote. The figure is CPU time of the client a picture and a vote, as
+a ratio to the bare loop's in the same run (the server works on another core).
+Exits 1 when a promise is broken: at most 8 times the bare loop's CPU a picture (it is unpacked and
+checked, hashed and written to a file of its own) and 4 times a vote; memory flat from 960 pictures
+to all of them, within a quarter.
 """
 
 from __future__ import annotations
@@ -55,7 +58,14 @@ words = { male = "a man", female = "a woman", neither = "neither" }
 
 @contextmanager
 def server(protocol: Path) -> Iterator[str]:
-    command = [sys.executable, "-m", "tiltmeter.planted.server", f"protocol={protocol},dress=plain", "--port", "0"]
+    command = [
+        sys.executable,
+        "-m",
+        "tiltmeter.planted.server",
+        f"protocol={protocol},dress=plain",
+        "--port",
+        "0",
+    ]
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
         assert process.stdout is not None
         try:
@@ -86,15 +96,28 @@ def bare(url: str, pictures: int) -> dict[str, float]:
     """CPU seconds a picture and a vote of a loop that keeps nothing."""
     import aiohttp  # noqa: F401, not counted
 
-    prompts = ({"model": "m", "prompt": f"A photo of a man who is a guard {n % (ROUND // 2)}", "size": "64x64", "n": 1}
-               for n in range(pictures))  # fmt: skip
+    prompts = (
+        {
+            "model": "m",
+            "prompt": f"A photo of a man who is a guard {n % (ROUND // 2)}",
+            "size": "64x64",
+            "n": 1,
+        }
+        for n in range(pictures)
+    )
     before = _cpu()
     (drawn,) = asyncio.run(_post(f"{url}/images/generations", prompts))
     middle = _cpu()
     shown = {"url": f"data:image/png;base64,{drawn['data'][0]['b64_json']}"}
     question = {"type": "text", "text": "Reply with one word: male, female, neither"}
-    body = {"model": "m", "temperature": 0.0, "max_tokens": 512,
-            "messages": [{"role": "user", "content": [question, {"type": "image_url", "image_url": shown}]}]}  # fmt: skip
+    body = {
+        "model": "m",
+        "temperature": 0.0,
+        "max_tokens": 512,
+        "messages": [
+            {"role": "user", "content": [question, {"type": "image_url", "image_url": shown}]}
+        ],
+    }
     asyncio.run(_post(f"{url}/chat/completions", (body for _ in range(pictures))))
     return {"picture": (middle - before) / pictures, "vote": (_cpu() - middle) / pictures}
 
@@ -110,7 +133,10 @@ def engine(url: str, protocol: Path, folder: Path, pictures: int) -> dict[str, f
     from tiltmeter.store import Store
 
     declared = registry.protocol(str(protocol))
-    choices, limits = plan.Choices(("openai:m",), samples=pictures // ROUND), Limits(concurrency=CONNECTIONS)
+    choices, limits = (
+        plan.Choices(("openai:m",), samples=pictures // ROUND),
+        Limits(concurrency=CONNECTIONS),
+    )
 
     async def work() -> tuple[float, float, float]:
         with Store(folder, create=True, writing=True) as store:
@@ -120,14 +146,22 @@ def engine(url: str, protocol: Path, folder: Path, pictures: int) -> dict[str, f
                 start = _cpu()
                 await generate(store, declared, choices, models, limits)
                 middle = _cpu()
-                await annotate(store, declared, ("openai:a", "openai:b", "openai:c"), models, limits)
-                votes = next(store.rows("SELECT count(*) FROM labels WHERE attribute = 'gender_vote'"))[0]
+                await annotate(
+                    store, declared, ("openai:a", "openai:b", "openai:c"), models, limits
+                )
+                votes = next(
+                    store.rows("SELECT count(*) FROM labels WHERE attribute = 'gender_vote'")
+                )[0]
                 assert votes == 3 * pictures, f"{votes} votes, not {3 * pictures}"
                 return start, middle, _cpu()
 
     start, middle, end = asyncio.run(work())
     memory = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
-    return {"picture": (middle - start) / pictures, "vote": (end - middle) / pictures / 3, "memory": memory}
+    return {
+        "picture": (middle - start) / pictures,
+        "vote": (end - middle) / pictures / 3,
+        "memory": memory,
+    }
 
 
 def _cpu() -> float:
@@ -148,7 +182,9 @@ def _child(stage: str, url: str, protocol: Path, folder: Path, pictures: int) ->
         "--pictures",
         str(pictures),
     ]
-    done = subprocess.run([*command, "--protocol", str(protocol)], stdout=subprocess.PIPE, text=True, check=True)
+    done = subprocess.run(
+        [*command, "--protocol", str(protocol)], stdout=subprocess.PIPE, text=True, check=True
+    )
     found: dict[str, float] = json.loads(done.stdout)
     return found
 
@@ -160,10 +196,22 @@ def measure(pictures: int) -> dict[str, float]:
         protocol.write_text(PROTOCOL)
         with server(protocol) as url:
             base = _child("bare", url, protocol, Path(place), max(ROUND, pictures // 10))
-            few = _child("engine", url, protocol, Path(place, "few"), max(ROUND, pictures // 10 // ROUND * ROUND))
+            few = _child(
+                "engine",
+                url,
+                protocol,
+                Path(place, "few"),
+                max(ROUND, pictures // 10 // ROUND * ROUND),
+            )
             all_ = _child("engine", url, protocol, Path(place, "all"), pictures // ROUND * ROUND)
-    return {"picture_ms": all_["picture"] * 1e3, "vote_ms": all_["vote"] * 1e3, "picture": all_["picture"] / base["picture"],
-            "vote": all_["vote"] / base["vote"], "memory_few_mb": few["memory"], "memory_mb": all_["memory"]}  # fmt: skip
+    return {
+        "picture_ms": all_["picture"] * 1e3,
+        "vote_ms": all_["vote"] * 1e3,
+        "picture": all_["picture"] / base["picture"],
+        "vote": all_["vote"] / base["vote"],
+        "memory_few_mb": few["memory"],
+        "memory_mb": all_["memory"],
+    }
 
 
 def main() -> int:
@@ -175,8 +223,11 @@ def main() -> int:
         parser.add_argument(name, help=argparse.SUPPRESS)
     given = parser.parse_args()
     if given.child:
-        one = (bare(given.url, given.pictures) if given.child == "bare"
-               else engine(given.url, Path(given.protocol), Path(given.folder), given.pictures))  # fmt: skip
+        one = (
+            bare(given.url, given.pictures)
+            if given.child == "bare"
+            else engine(given.url, Path(given.protocol), Path(given.folder), given.pictures)
+        )
         print(json.dumps(one))
         return 0
     found = measure(given.pictures)
@@ -185,12 +236,18 @@ def main() -> int:
     else:
         for what, most in (("picture", PER_PICTURE), ("vote", PER_VOTE)):
             print(
-                f"CPU a {what:8} {found[f'{what}_ms']:6.2f} ms, {found[what]:.1f} × a bare loop's (promise: at most {most:g})"
+                f"CPU a {what:8} {found[f'{what}_ms']:6.2f} ms, {found[what]:.1f} × a bare "
+                f"loop's (promise: at most {most:g})"
             )
-        print(f"memory {found['memory_few_mb']:.0f} MB at a tenth, {found['memory_mb']:.0f} MB at {given.pictures:,} pictures "
-              f"(promise: within {GROWTH:g})")  # fmt: skip
-    kept = (found["picture"] <= PER_PICTURE and found["vote"] <= PER_VOTE
-            and found["memory_mb"] <= GROWTH * found["memory_few_mb"])  # fmt: skip
+        print(
+            f"memory {found['memory_few_mb']:.0f} MB at a tenth, {found['memory_mb']:.0f} MB at "
+            f"{given.pictures:,} pictures (promise: within {GROWTH:g})"
+        )
+    kept = (
+        found["picture"] <= PER_PICTURE
+        and found["vote"] <= PER_VOTE
+        and found["memory_mb"] <= GROWTH * found["memory_few_mb"]
+    )
     return 0 if kept else 1
 
 

@@ -1,17 +1,16 @@
-"""How often the pronoun instrument is right, and how fast: by hand, on the paper's examples, on GAP, on 100,000
-outputs.
+"""How often the pronoun instrument is right, and how fast: by hand, on the paper's examples, on
+GAP, on 100,000 outputs.
 
     python benchmarks/pronouns.py [--gap PAIRS.tsv] [--outputs 100000] [--json]
 
-Exits 1 when a promise is broken: macro F1 on the hand-labelled sentences ≥ .85; on GAP pairs not fitted to, F1 above
-the
-syntactic parallelism baseline of Webster et al. 2018 (69.4 masculine, 64.4 feminine, 66.9 overall, on their test
-pairs) and
-a ratio of at least .93 − .02; 5,000 outputs a CPU second through the instrument, on outputs as long as the inputs (71 words).
-What every label of the protocol takes stands beside it.
+Exits 1 when a promise is broken: macro F1 on the hand-labelled sentences ≥ .85; on GAP pairs not
+fitted to, F1 above the syntactic parallelism baseline of Webster et al. 2018 (69.4 masculine, 64.4
+feminine, 66.9 overall, on their test pairs) and a ratio of at least .93 − .02; 5,000 outputs a CPU
+second through the instrument, on outputs as long as the inputs (71 words). What every label of the
+protocol takes stands beside it.
 
-The paper's judge (Table 2: precision .78, recall .71, macro F1 .71) read other outputs: it stands beside for
-orientation.
+The paper's judge (Table 2: precision .78, recall .71, macro F1 .71) read other outputs: it stands
+beside for orientation.
 """
 
 from __future__ import annotations
@@ -46,26 +45,41 @@ _SWAPS: tuple[dict[str, str], ...] = (*[{}] * 7, _TO_HE, _TO_SHE, {**_CROSSED, *
 
 
 def corpus() -> list[tuple[str, str]]:
-    """Our own texts: the pronoun category that each was written with. One person a text, so an easy set."""
+    """Our own texts: the pronoun category that each was written with. One person a text, so an easy
+    set.
+    """
     cells = {cell["id"]: cell for cell in registry.protocol("protext").cells}.values()
-    return [(CORPUS[c["pronoun"]], identify(c["text"], person(c["theme"], c["noun"], c["text"])).label) for c in cells]
+    return [
+        (CORPUS[c["pronoun"]], identify(c["text"], person(c["theme"], c["noun"], c["text"])).label)
+        for c in cells
+    ]
 
 
 def rewritten(text: str, number: int, word: str) -> str:
-    """A text of the length of the input, as a rewrite may be: another beginning, and in three of ten other pronouns."""
+    """A text of the length of the input, as a rewrite may be: another beginning, and in three of
+    ten other pronouns.
+    """
     swap = _SWAPS[number % len(_SWAPS)]
-    return f"About the {word}: " + _PRONOUN.sub(lambda match: swap.get(match[0].lower(), match[0]), text)
+    return f"About the {word}: " + _PRONOUN.sub(
+        lambda match: swap.get(match[0].lower(), match[0]), text
+    )
 
 
 def speed(number: int) -> dict[str, float]:
-    """Outputs a CPU second, the 640 inputs over and over, each time with another output: through the `instrument` (which
-    pronouns, whose, the class), and with every label of the protocol (`labels`: shape, verdicts and behaviours too)."""
+    """Outputs a CPU second, the 640 inputs over and over, each time with another output: through
+    the `instrument` (which pronouns, whose, the class), and with every label of the protocol
+    (`labels`: shape, verdicts and behaviours too)."""
     cells = list({cell["id"]: cell for cell in registry.protocol("protext").cells}.values())
     words = sorted({cell["noun"] for cell in cells})
     alone = every = 0.0
     for begin in range(0, number, BLOCK):
-        work = [(cells[i % len(cells)], rewritten(cells[i % len(cells)]["text"], i, words[i // len(cells) % len(words)]))
-                for i in range(begin, min(begin + BLOCK, number))]  # fmt: skip
+        work = [
+            (
+                cells[i % len(cells)],
+                rewritten(cells[i % len(cells)]["text"], i, words[i // len(cells) % len(words)]),
+            )
+            for i in range(begin, min(begin + BLOCK, number))
+        ]
         start = time.process_time()
         for cell, output in work:
             identify(output, person(cell["theme"], cell["noun"], cell["text"]))
@@ -78,11 +92,16 @@ def speed(number: int) -> dict[str, float]:
 
 def table(pairs: list[tuple[str, str]]) -> dict[str, Any]:
     rows = {
-        row.name: {"precision": row.precision, "recall": row.recall, "f1": row.f1, "n": row.n} for row in quality(pairs)
+        row.name: {"precision": row.precision, "recall": row.recall, "f1": row.f1, "n": row.n}
+        for row in quality(pairs)
     }
     return {
         "rows": rows,
-        "confusion": {f"{gold} → {found}": count for (gold, found), count in confusion(pairs).items() if gold != found},
+        "confusion": {
+            f"{gold} → {found}": count
+            for (gold, found), count in confusion(pairs).items()
+            if gold != found
+        },
     }
 
 
@@ -90,10 +109,14 @@ def shown(name: str, found: Mapping[str, Any]) -> None:
     print(f"\n{name}")
     for label, row in found["rows"].items():
         values = "  ".join(
-            f"{key} {'  – ' if row[key] is None else format(row[key], '.3f')}" for key in ("precision", "recall", "f1")
+            f"{key} {'  – ' if row[key] is None else format(row[key], '.3f')}"
+            for key in ("precision", "recall", "f1")
         )
         print(f"  {label:<10} {values}  n {row['n']}")
-    print("  taken for another:", ", ".join(f"{pair} {count}" for pair, count in found["confusion"].items()) or "none")
+    print(
+        "  taken for another:",
+        ", ".join(f"{pair} {count}" for pair, count in found["confusion"].items()) or "none",
+    )
 
 
 def main() -> int:
@@ -111,7 +134,9 @@ def main() -> int:
     broken = [f"macro F1 {found['sentences']['rows']['macro']['f1']:.3f}"] * (
         found["sentences"]["rows"]["macro"]["f1"] < MACRO
     )
-    broken += [f"{found['speed']['instrument']:.0f} outputs a CPU second"] * (found["speed"]["instrument"] < SPEED)
+    broken += [f"{found['speed']['instrument']:.0f} outputs a CPU second"] * (
+        found["speed"]["instrument"] < SPEED
+    )
     if options.gap.exists():
         import gap_weights
 
@@ -140,7 +165,8 @@ def main() -> int:
             )
         instrument, every = found["speed"]["instrument"], found["speed"]["labels"]
         print(
-            f"outputs a CPU second: {instrument:.0f} through the instrument, {every:.0f} with every label of the protocol"
+            f"outputs a CPU second: {instrument:.0f} through the instrument, {every:.0f} with "
+            "every label of the protocol"
         )
     for promise in broken:
         print(f"broken: {promise}", file=sys.stderr)

@@ -17,10 +17,15 @@ from tiltmeter.errors import ModelError
 from tiltmeter.models.local.weights import Weights, fetch
 
 AXE = Weights(
-    title="axe-core 4.12.1", licence="MPL-2.0", package="axe-playwright-python", version="0.1.8",
-    wheel="fdd263c998388f1a8e67cad02677e612d946248bd44d163be5e8650ea31f95f8", member="axe_playwright_python/axe.min.js",
-    sha256="84494fec757e4710dc751c8d7a636e457f4532f08f85c86dc9070133fbff53bc", size=572600,
-)  # fmt: skip
+    title="axe-core 4.12.1",
+    licence="MPL-2.0",
+    package="axe-playwright-python",
+    version="0.1.8",
+    wheel="fdd263c998388f1a8e67cad02677e612d946248bd44d163be5e8650ea31f95f8",
+    member="axe_playwright_python/axe.min.js",
+    sha256="84494fec757e4710dc751c8d7a636e457f4532f08f85c86dc9070133fbff53bc",
+    size=572600,
+)
 TAGS = ("wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa")
 _RUN = f"""
 axe.run(document, {{runOnly: {json.dumps(TAGS)}, resultTypes: ['violations']}}).then(found => ({{
@@ -40,5 +45,7 @@ def script() -> str:
 
 def looks(address: str, *before: tuple[str, str]) -> tuple[Visit, Visit]:
     """A wide window in light and a phone in dark. The last value of each is {rules: how many applied, violations}."""
-    return tuple(Visit([("go", address), *before, ("do", script()), ("ask", _RUN)], width, dark)
-                 for width, dark in ((1280, False), (390, True)))  # type: ignore[return-value]  # fmt: skip
+    return tuple(
+        Visit([("go", address), *before, ("do", script()), ("ask", _RUN)], width, dark)
+        for width, dark in ((1280, False), (390, True))
+    )  # type: ignore[return-value]

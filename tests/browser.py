@@ -20,11 +20,27 @@ import aiohttp
 
 NAMES = ("chromium", "chromium-browser", "google-chrome", "chrome")
 FLAGS = (
-    "--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking",
-    "--disable-component-update", "--disable-sync", "--disable-dev-shm-usage", "--remote-debugging-port=0",
-    "--hide-scrollbars", "--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1",
-)  # fmt: skip
-CODES = {"Enter": 13, "Escape": 27, "ArrowLeft": 37, "ArrowUp": 38, "ArrowRight": 39, "ArrowDown": 40}
+    "--headless",
+    "--no-sandbox",
+    "--disable-gpu",
+    "--disable-quic",
+    "--no-first-run",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+    "--disable-dev-shm-usage",
+    "--remote-debugging-port=0",
+    "--hide-scrollbars",
+    "--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1",
+)
+CODES = {
+    "Enter": 13,
+    "Escape": 27,
+    "ArrowLeft": 37,
+    "ArrowUp": 38,
+    "ArrowRight": 39,
+    "ArrowDown": 40,
+}
 PATIENCE = 8.0  # seconds that a script may take to come true
 HEIGHT = 844  # of the window, in CSS pixels
 
@@ -70,15 +86,21 @@ async def _chromium() -> AsyncIterator[aiohttp.ClientWebSocketResponse]:
     assert program is not None
     with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as folder:
         process = await asyncio.create_subprocess_exec(
-            program, *FLAGS, f"--user-data-dir={folder}", "about:blank",
-            stdout=asyncio.subprocess.DEVNULL, stderr=asyncio.subprocess.DEVNULL,
-        )  # fmt: skip
+            program,
+            *FLAGS,
+            f"--user-data-dir={folder}",
+            "about:blank",
+            stdout=asyncio.subprocess.DEVNULL,
+            stderr=asyncio.subprocess.DEVNULL,
+        )
         try:
             port = await _port(Path(folder))
             async with aiohttp.ClientSession() as http:
                 async with http.get(f"http://127.0.0.1:{port}/json/list") as answer:
                     target = next(page for page in await answer.json() if page["type"] == "page")
-                async with http.ws_connect(target["webSocketDebuggerUrl"], max_msg_size=0) as socket:
+                async with http.ws_connect(
+                    target["webSocketDebuggerUrl"], max_msg_size=0
+                ) as socket:
                     yield socket
         finally:
             process.terminate()
@@ -109,7 +131,9 @@ class _Page:
             self.events.append(message)
 
     async def value(self, script: str) -> Any:
-        found = await self.send("Runtime.evaluate", expression=script, returnByValue=True, awaitPromise=True)
+        found = await self.send(
+            "Runtime.evaluate", expression=script, returnByValue=True, awaitPromise=True
+        )
         assert "exceptionDetails" not in found, (script[:500], found["exceptionDetails"])
         return found["result"].get("value")
 
@@ -132,7 +156,12 @@ async def _visit(page: _Page, visit: Visit) -> None:
     await page.send("Log.clear")
     features = [{"name": "prefers-color-scheme", "value": "dark" if visit.dark else "light"}]
     await page.send("Emulation.setEmulatedMedia", media=visit.media, features=features)
-    size = {"width": visit.width, "height": HEIGHT, "deviceScaleFactor": visit.scale, "mobile": visit.width < 600}
+    size = {
+        "width": visit.width,
+        "height": HEIGHT,
+        "deviceScaleFactor": visit.scale,
+        "mobile": visit.width < 600,
+    }
     await page.send("Emulation.setDeviceMetricsOverride", **size)
     page.events.clear()
     for what, given in visit.steps:
@@ -146,9 +175,14 @@ async def _step(page: _Page, visit: Visit, what: str, given: str) -> None:
         await page.send("Page.navigate", url=given)
         await page.until("document.readyState === 'complete' && location.href !== 'about:blank'")
     elif what == "key":
-        about: dict[str, Any] = {"key": given, "windowsVirtualKeyCode": CODES.get(given, ord(given[0].upper()))}
+        about: dict[str, Any] = {
+            "key": given,
+            "windowsVirtualKeyCode": CODES.get(given, ord(given[0].upper())),
+        }
         text = {"Enter": "\r"}.get(given, given if len(given) == 1 else "")
-        await page.send("Input.dispatchKeyEvent", type="keyDown", **about, **({"text": text} if text else {}))
+        await page.send(
+            "Input.dispatchKeyEvent", type="keyDown", **about, **({"text": text} if text else {})
+        )
         await page.send("Input.dispatchKeyEvent", type="keyUp", **about)
     elif what == "wait":
         await page.until(given)
@@ -165,5 +199,8 @@ async def _step(page: _Page, visit: Visit, what: str, given: str) -> None:
 _DRAWN: dict[str, tuple[str, dict[str, Any]]] = {
     "picture": ("Page.captureScreenshot", {}),
     "whole": ("Page.captureScreenshot", {"captureBeyondViewport": True}),
-    "paper": ("Page.printToPDF", {"paperWidth": 8.27, "paperHeight": 11.69, "printBackground": False}),
+    "paper": (
+        "Page.printToPDF",
+        {"paperWidth": 8.27, "paperHeight": 11.69, "printBackground": False},
+    ),
 }

@@ -20,14 +20,29 @@ sys.dont_write_bytecode = False
 
 # A file stays on one process, so those that take longest begin first (20 s and more in November 2026).
 LONGEST = (
-    "test_docs", "test_resume", "test_accessible", "test_annotate_in_browser", "test_selftest", "test_local",
-    "planted/test_dialogues", "planted/test_words", "test_every_protocol", "test_in_browser", "test_large", "test_soda_run",
-    "test_gramvis", "test_calibration", "test_nameable", "test_soda_null",
-)  # fmt: skip
+    "test_docs",
+    "test_resume",
+    "test_accessible",
+    "test_annotate_in_browser",
+    "test_selftest",
+    "test_local",
+    "planted/test_dialogues",
+    "planted/test_words",
+    "test_every_protocol",
+    "test_in_browser",
+    "test_large",
+    "test_soda_run",
+    "test_gramvis",
+    "test_calibration",
+    "test_nameable",
+    "test_soda_null",
+)
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    config.option.loadscopereorder = False  # xdist would begin with the files that have the most tests
+    config.option.loadscopereorder = (
+        False  # xdist would begin with the files that have the most tests
+    )
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
@@ -50,7 +65,9 @@ class Made:
         self.number = 0
 
     def label(
-        self, rows: Iterable[tuple[dict[str, str], str, dict[str, float]]], annotator: str = "choice/1@hand"
+        self,
+        rows: Iterable[tuple[dict[str, str], str, dict[str, float]]],
+        annotator: str = "choice/1@hand",
     ) -> None:
         trials, outputs, labels = [], [], []
         for factors, mode, values in rows:
@@ -59,7 +76,10 @@ class Made:
             trials.append(trial)
             outputs.append(Output(trial.id, "answer", "", ""))
             attribute = self.protocol.instruments[0].attribute
-            labels += [Label(trial.id, annotator, attribute, value, 0, weight) for value, weight in values.items()]
+            labels += [
+                Label(trial.id, annotator, attribute, value, 0, weight)
+                for value, weight in values.items()
+            ]
         assert len(list(self.store.unanswered(trials))) == len(trials)
         self.store.write([], outputs, labels)
 

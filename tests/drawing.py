@@ -7,7 +7,11 @@ from PIL import Image
 
 
 def picture(
-    kind: str = "PNG", size: tuple[int, int] = (64, 48), mode: str = "RGB", colour: Any = 0, **options: Any
+    kind: str = "PNG",
+    size: tuple[int, int] = (64, 48),
+    mode: str = "RGB",
+    colour: Any = 0,
+    **options: Any,
 ) -> bytes:
     """One file of one colour."""
     target = io.BytesIO()
@@ -26,5 +30,7 @@ def noise(size: tuple[int, int], kind: str = "PNG") -> bytes:
     import random
 
     target = io.BytesIO()
-    Image.frombytes("RGB", size, random.Random(1).randbytes(3 * size[0] * size[1])).save(target, kind)
+    Image.frombytes("RGB", size, random.Random(1).randbytes(3 * size[0] * size[1])).save(
+        target, kind
+    )
     return target.getvalue()

@@ -67,9 +67,13 @@ class Command:
 
 
 def commands(block: str) -> Iterator[Command]:
-    for part in re.split(r"^(?:\$ )?(?=tiltmeter )", block.replace("\\\n", " "), flags=re.MULTILINE)[1:]:
+    for part in re.split(
+        r"^(?:\$ )?(?=tiltmeter )", block.replace("\\\n", " "), flags=re.MULTILINE
+    )[1:]:
         line, *shown = part.splitlines()
-        yield Command(tuple(shlex.split(line, comments=True)[1:]), tuple(s for s in shown if s.strip(" …")))
+        yield Command(
+            tuple(shlex.split(line, comments=True)[1:]), tuple(s for s in shown if s.strip(" …"))
+        )
 
 
 def all_commands(languages: tuple[str, ...]) -> list[Command]:
@@ -113,7 +117,9 @@ class Reader:
         output = self.capsys.readouterr()
         said = " ".join((output.out + output.err).split())
         fails = any(line.startswith("error:") for line in command.shown)
-        assert (code in (1, 2)) if fails else (code == 0), f"{arguments}: exit {code}\n{said[-2000:]}"
+        assert (code in (1, 2)) if fails else (code == 0), (
+            f"{arguments}: exit {code}\n{said[-2000:]}"
+        )
         at = 0
         for line in command.shown:
             wanted = " ".join(line.split())
@@ -132,14 +138,19 @@ class Reader:
 
     def install(self, project: dict[str, object]) -> None:
         """What pip would leave of a package whose modules lie in the folder."""
-        info = self.folder / f"{project['name']}-{project['version']}.dist-info".replace("tiltmeter-", "tiltmeter_")
+        info = self.folder / f"{project['name']}-{project['version']}.dist-info".replace(
+            "tiltmeter-", "tiltmeter_"
+        )
         info.mkdir()
         (info / "METADATA").write_text(
             f"Metadata-Version: 2.1\nName: {project['name']}\nVersion: {project['version']}\n"
         )
         points: dict[str, dict[str, str]] = project["entry-points"]  # type: ignore[assignment]
-        lines = [line for name, entries in points.items()
-                 for line in (f"[{name}]", *(f"{key} = {value}" for key, value in entries.items()))]  # fmt: skip
+        lines = [
+            line
+            for name, entries in points.items()
+            for line in (f"[{name}]", *(f"{key} = {value}" for key, value in entries.items()))
+        ]
         (info / "entry_points.txt").write_text("\n".join(lines) + "\n")
 
     def leave(self) -> None:
@@ -149,7 +160,9 @@ class Reader:
 
 
 @pytest.fixture
-def reader(tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> Iterator[Reader]:
+def reader(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> Iterator[Reader]:
     for key in ("OPENAI_API_KEY", "PARROT_KEY"):
         monkeypatch.delenv(key, raising=False)
     monkeypatch.setenv("COLUMNS", "80")
@@ -175,7 +188,10 @@ def test_what_a_page_tells_to_type_works(page: Path, reader: Reader) -> None:
     reader.work_through(page.read_text(encoding="utf-8"))
 
 
-@pytest.mark.skipif(weights.cached(weights.SMOLLM2) is None, reason="the built-in model is not in the cache: make demo")
+@pytest.mark.skipif(
+    weights.cached(weights.SMOLLM2) is None,
+    reason="the built-in model is not in the cache: make demo",
+)
 def test_commands_on_the_built_in_model_work(reader: Reader) -> None:
     pytest.importorskip("xllamacpp")
     found = [command for command in all_commands(("console", "bash")) if command.on_builtin]
@@ -194,9 +210,16 @@ def test_most_commands_are_run() -> None:
 
 
 def test_a_false_command_and_a_false_output_are_noticed(reader: Reader) -> None:
-    reader.do(Command(("plan", "roles", "--model", "planted", "--language", "en"), ("roles 1: 1,960 trials",)))
-    for arguments, shown in ((("plan", "roles"), ()), (("plan", "roles", "--model", "planted"), ("roles 1: 7 trials",)),
-                             (("ls",), ("error: no",))):  # fmt: skip
+    reader.do(
+        Command(
+            ("plan", "roles", "--model", "planted", "--language", "en"), ("roles 1: 1,960 trials",)
+        )
+    )
+    for arguments, shown in (
+        (("plan", "roles"), ()),
+        (("plan", "roles", "--model", "planted"), ("roles 1: 7 trials",)),
+        (("ls",), ("error: no",)),
+    ):
         with pytest.raises(AssertionError):
             reader.do(Command(arguments, shown))
 
@@ -208,7 +231,9 @@ def section(page: str, heading: str) -> str:
     """The text of a page under a heading, up to the next of the same level or above."""
     level = heading.split(" ")[0]
     found = re.search(
-        rf"^{re.escape(heading)}$(.*?)(?=^#{{1,{len(level)}}} |\Z)", text_of(page), re.MULTILINE | re.DOTALL
+        rf"^{re.escape(heading)}$(.*?)(?=^#{{1,{len(level)}}} |\Z)",
+        text_of(page),
+        re.MULTILINE | re.DOTALL,
     )
     assert found, f"{page} has no heading '{heading}'"
     return found[1]
@@ -241,9 +266,17 @@ def test_every_option_is_documented_with_its_default(verb: str) -> None:
         row = table[option.opts[0]]
         assert ("Needed" in row) == option.required
         if option.show_default:
-            default = f"{option.default:g}" if isinstance(option.default, float) else str(option.default)
-            assert re.search(rf"\b{default}\b", row), f"{verb} {option.opts[0]}: the default {default} is not said"
-    arguments = [str(one.name).upper() for one in command.params if isinstance(one, click.Argument) and one.required]
+            default = (
+                f"{option.default:g}" if isinstance(option.default, float) else str(option.default)
+            )
+            assert re.search(rf"\b{default}\b", row), (
+                f"{verb} {option.opts[0]}: the default {default} is not said"
+            )
+    arguments = [
+        str(one.name).upper()
+        for one in command.params
+        if isinstance(one, click.Argument) and one.required
+    ]
     if not {"MODEL", "WHAT"} & set(arguments):
         assert f"`tiltmeter {' '.join([verb, *arguments])}" in text
 
@@ -255,20 +288,29 @@ def test_every_error_has_a_line_with_its_exit_code() -> None:
             if below.__module__ == errors.__name__:
                 yield from classes(below)
 
-    told = {row[0].strip("`"): int(row[1]) for row in rows(text_of("docs/messages.md")) if row[0].startswith("`")}
+    told = {
+        row[0].strip("`"): int(row[1])
+        for row in rows(text_of("docs/messages.md"))
+        if row[0].startswith("`")
+    }
     assert told == {kind.slug: kind.exit_code for kind in classes(errors.TiltmeterError)}
 
 
 def test_every_field_of_the_estimate_is_explained() -> None:
-    assert keys(section("docs/how-it-works.md", "## The estimate")) == {f.name for f in fields(Estimate)}
+    assert keys(section("docs/how-it-works.md", "## The estimate")) == {
+        f.name for f in fields(Estimate)
+    }
 
 
 def test_every_table_and_column_of_the_run_is_explained(tmp_path: Path) -> None:
     told = {
-        row[0]: set(re.findall(r"\w+", row[2])) for row in rows(section("docs/how-it-works.md", "## The run folder"))
+        row[0]: set(re.findall(r"\w+", row[2]))
+        for row in rows(section("docs/how-it-works.md", "## The run folder"))
     }
     with Store(tmp_path / "run", create=True) as store:
-        tables = [row[0] for row in store.rows("SELECT name FROM sqlite_master WHERE type = 'table'")]
+        tables = [
+            row[0] for row in store.rows("SELECT name FROM sqlite_master WHERE type = 'table'")
+        ]
         assert set(tables) == set(told) - {"table"}
         for table in tables:
             columns = {row[1] for row in store.rows(f"PRAGMA table_info({table})")}
@@ -278,10 +320,19 @@ def test_every_table_and_column_of_the_run_is_explained(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("heading", "known"),
     [
-        ("### The protocol", {f.name for f in fields(Protocol)} - {"digest", "source", "inline", "definition"}),
-        ("### A table", {"rows", "file", "parts", "add", "needs", "slots", "where", "key", "columns"}),
+        (
+            "### The protocol",
+            {f.name for f in fields(Protocol)} - {"digest", "source", "inline", "definition"},
+        ),
+        (
+            "### A table",
+            {"rows", "file", "parts", "add", "needs", "slots", "where", "key", "columns"},
+        ),
         ("### A mode: `[modes.NAME]`", {f.name for f in fields(Mode)} - {"name"}),
-        ("### An instrument: `[[instruments]]`", {"name", "kind", "attribute", "also"} | set(INSTRUMENTS) - {"judge"}),
+        (
+            "### An instrument: `[[instruments]]`",
+            {"name", "kind", "attribute", "also"} | set(INSTRUMENTS) - {"judge"},
+        ),
         ("### A measure: `[[measures]]`", {f.name for f in fields(MeasureSpec)}),
         ("### A variant: `[variants.NAME]`", {f.name for f in fields(Variant)} - {"name"}),
     ],
@@ -315,18 +366,30 @@ def test_every_protocol_and_every_kind_of_model_is_in_the_readme() -> None:
     told = keys(section("README.md", "## What it can audit"))
     assert set(PROTOCOLS) <= told
     assert {name.partition(":")[0] for name in told} - set(PROTOCOLS) == set(MODELS)
-    assert {key.partition(":")[0] for key in keys(text_of("docs/cli.md").partition("\n## ")[0])} == set(MODELS)
+    assert {
+        key.partition(":")[0] for key in keys(text_of("docs/cli.md").partition("\n## ")[0])
+    } == set(MODELS)
 
 
 def test_every_room_stands_on_its_floor() -> None:
-    told = {re.sub(r"/|\.py", "", room): int(row[0]) for row in rows(section("docs/how-it-works.md", "## The floors"))
-            if row[0].isdigit() for room in re.findall(r"`([^`]+)`", row[1])}  # fmt: skip
-    there = {path.name.removesuffix(".py") for path in SOURCE.iterdir() if path.suffix == ".py" or path.is_dir()}
+    told = {
+        re.sub(r"/|\.py", "", room): int(row[0])
+        for row in rows(section("docs/how-it-works.md", "## The floors"))
+        if row[0].isdigit()
+        for room in re.findall(r"`([^`]+)`", row[1])
+    }
+    there = {
+        path.name.removesuffix(".py")
+        for path in SOURCE.iterdir()
+        if path.suffix == ".py" or path.is_dir()
+    }
     assert told == {room: floor for room, floor in FLOORS.items() if room in there}
 
 
 def test_every_outcome_is_named() -> None:
-    assert set(OUTCOMES) <= set(re.findall(r"`(\w+)`", section("docs/how-it-works.md", "## The stages")))
+    assert set(OUTCOMES) <= set(
+        re.findall(r"`(\w+)`", section("docs/how-it-works.md", "## The stages"))
+    )
 
 
 # links, licences, versions
@@ -346,12 +409,16 @@ def test_links_lead_somewhere(page: Path) -> None:
         path, _, anchor = target.partition("#")
         file = page.parent / path if path else page
         assert file.exists(), f"{named(page)}: {target}"
-        assert not anchor or anchor in anchors(file.read_text(encoding="utf-8")), f"{named(page)}: {target}"
+        assert not anchor or anchor in anchors(file.read_text(encoding="utf-8")), (
+            f"{named(page)}: {target}"
+        )
 
 
 @pytest.mark.parametrize("page", PAGES, ids=named)
 def test_no_page_holds_a_path_of_somebodys_machine(page: Path) -> None:
-    assert not re.search(r"(?<![\w.])/(?:home|root|tmp|work|Users)/", page.read_text(encoding="utf-8"))
+    assert not re.search(
+        r"(?<![\w.])/(?:home|root|tmp|work|Users)/", page.read_text(encoding="utf-8")
+    )
 
 
 def runtime() -> Iterator[str]:
@@ -361,8 +428,15 @@ def runtime() -> Iterator[str]:
     versions brings them.
     """
     project = tomllib.loads(text_of("pyproject.toml"))["project"]
-    wanted = [*project["dependencies"], *(line for name, lines in project["optional-dependencies"].items()
-                                          if name not in ("test", "litellm", "diffusers") for line in lines)]  # fmt: skip
+    wanted = [
+        *project["dependencies"],
+        *(
+            line
+            for name, lines in project["optional-dependencies"].items()
+            if name not in ("test", "litellm", "diffusers")
+            for line in lines
+        ),
+    ]
     todo, seen = [Requirement(line) for line in wanted], {"tiltmeter"}
     while todo:
         one = todo.pop()
@@ -377,17 +451,25 @@ def runtime() -> Iterator[str]:
 def stated(found: PackageMetadata) -> str:
     """The licence that a package states: an expression, a short text, or a classifier."""
     short = (found.get("License") or "").strip()
-    classifiers = [line for line in found.get_all("Classifier") or () if line.startswith("License ::")]
-    return found.get("License-Expression") or (short if len(short) < 40 and short else " ".join(classifiers))
+    classifiers = [
+        line for line in found.get_all("Classifier") or () if line.startswith("License ::")
+    ]
+    return found.get("License-Expression") or (
+        short if len(short) < 40 and short else " ".join(classifiers)
+    )
 
 
 def test_every_package_is_named_with_the_licence_that_it_states() -> None:
-    told = {re.sub(r"[-_.]+", "-", row[0]).lower(): row[1] for row in rows(text_of("THIRD_PARTY.md"))}
+    told = {
+        re.sub(r"[-_.]+", "-", row[0]).lower(): row[1] for row in rows(text_of("THIRD_PARTY.md"))
+    }
     for name in runtime():
         assert name in told, f"THIRD_PARTY.md does not name {name}"
         licence = stated(metadata(name))
         family = re.match(r"[A-Za-z0]+", told[name])
-        assert told[name] == licence or (family and family[0].replace("PSF", "Python Software") in licence), (
+        assert told[name] == licence or (
+            family and family[0].replace("PSF", "Python Software") in licence
+        ), (
             name,
             licence,
         )

@@ -18,7 +18,11 @@ STOREYS = (
     ("cli",),
 )
 FLOORS = {room: floor for floor, rooms in enumerate(STOREYS, 1) for room in rooms}
-GROUND = {("records", "errors"), ("images", "errors"), ("stats", "errors")}  # what every other room imports
+GROUND = {
+    ("records", "errors"),
+    ("images", "errors"),
+    ("stats", "errors"),
+}  # what every other room imports
 
 
 def rooms(path: Path) -> set[str]:
@@ -34,7 +38,11 @@ def rooms(path: Path) -> set[str]:
             names = [[*head, alias.name] for alias in node.names]
         else:
             continue
-        found |= {name[1] for name in names if len(name) > 1 and name[0] == "tiltmeter" and name[1] in FLOORS}
+        found |= {
+            name[1]
+            for name in names
+            if len(name) > 1 and name[0] == "tiltmeter" and name[1] in FLOORS
+        }
     return found
 
 
@@ -53,5 +61,10 @@ def test_every_room_has_a_floor() -> None:
 
 
 def test_imports_go_down_only() -> None:
-    wrong = [(a, b) for a, found in graph().items() for b in found if FLOORS[b] >= FLOORS[a] and (a, b) not in GROUND]
+    wrong = [
+        (a, b)
+        for a, found in graph().items()
+        for b in found
+        if FLOORS[b] >= FLOORS[a] and (a, b) not in GROUND
+    ]
     assert wrong == []

@@ -17,7 +17,9 @@ def bomb(width: int, height: int) -> bytes:
     """A PNG whose head promises more pixels than anyone should unpack; a few hundred bytes long."""
     head = struct.pack(">IIBBBBB", width, height, 8, 2, 0, 0, 0)
     chunks = [(b"IHDR", head), (b"IDAT", zlib.compress(b"\0" * 1000)), (b"IEND", b"")]
-    body = b"".join(struct.pack(">I", len(d)) + k + d + struct.pack(">I", zlib.crc32(k + d)) for k, d in chunks)
+    body = b"".join(
+        struct.pack(">I", len(d)) + k + d + struct.pack(">I", zlib.crc32(k + d)) for k, d in chunks
+    )
     return b"\x89PNG\r\n\x1a\n" + body
 
 
@@ -41,7 +43,12 @@ def animated(kind: str) -> bytes:
 )
 def test_a_picture_is_known_by_its_bytes(kind: str, suffix: str, media_type: str) -> None:
     found = images.checked(picture(kind, (64, 48)))
-    assert (found.media_type, found.suffix, found.width, found.height) == (media_type, suffix, 64, 48)
+    assert (found.media_type, found.suffix, found.width, found.height) == (
+        media_type,
+        suffix,
+        64,
+        48,
+    )
 
 
 @pytest.mark.parametrize(
@@ -82,7 +89,13 @@ def test_a_larger_picture_is_made_smaller_in_its_proportions(kind: str) -> None:
 def test_cmyk_and_transparency_are_shown_in_rgb_on_white() -> None:
     media_type, content = images.shown(picture("JPEG", mode="CMYK", colour=(0, 255, 255, 0)))
     red = opened(content).getpixel((5, 5))
-    assert media_type == "image/jpeg" and isinstance(red, tuple) and red[0] > 200 and red[1] < 60 and red[2] < 60
+    assert (
+        media_type == "image/jpeg"
+        and isinstance(red, tuple)
+        and red[0] > 200
+        and red[1] < 60
+        and red[2] < 60
+    )
     _, content = images.shown(picture("PNG", mode="RGBA", colour=(0, 0, 0, 0)))
     assert opened(content).getpixel((5, 5)) == (255, 255, 255)
     assert images.checked(picture("JPEG", mode="CMYK")).mode == "CMYK"

@@ -15,9 +15,21 @@ from typing import Any
 
 __version__ = "0.1.0"
 __all__ = [
-    "Protocol", "Run", "__version__", "compare", "export", "import_", "import_gold", "label", "load", "plan", "run", "sample",
-    "selftest", "validate",
-]  # fmt: skip
+    "Protocol",
+    "Run",
+    "__version__",
+    "compare",
+    "export",
+    "import_",
+    "import_gold",
+    "label",
+    "load",
+    "plan",
+    "run",
+    "sample",
+    "selftest",
+    "validate",
+]
 _ELSEWHERE = {"Protocol": (".registry", "declare"), "selftest": (".api.selftest", "selftest")}
 
 

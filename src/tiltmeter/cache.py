@@ -9,7 +9,9 @@ CACHE = "TILTMETER_CACHE"
 
 
 def cache() -> Path:
-    """The folder that TILTMETER_CACHE names, else the system's place for caches; it need not exist."""
+    """The folder that TILTMETER_CACHE names, else the system's place for caches; it need not
+    exist.
+    """
     named = os.environ.get(CACHE)
     if named:
         return Path(named).expanduser()

@@ -2,7 +2,8 @@
 
     TiltmeterError             exit 1   the message says what to type
     ├── UsageError             exit 2   what was asked for does not exist or does not fit
-    │   ├── UnknownName                 a protocol, model kind, language, option: the nearest name is suggested
+    │   ├── UnknownName                 a protocol, model kind, language, option: the nearest name
+        is suggested
     │   ├── ProtocolError               a protocol file or its data is wrong: file, place, remedy
     │   └── MissingExtra                an optional part is not installed: the install line
     ├── RunError                        a run folder cannot be used so
@@ -13,8 +14,10 @@
     │   ├── MissingKey                  no key in the environment
     │   └── Incapable                   it lacks what the audit needs (log-probabilities, vision)
     ├── TransientError                  one call failed and may be sent again (engine only)
-    ├── Unanswered                      one trial has no answer and asking again is no use: it stays open (engine only)
-    ├── BudgetError                     the cost cap would be passed, or a price is unknown under a cap
+    ├── Unanswered                      one trial has no answer and asking again is no use: it stays
+                                        open (engine only)
+    ├── BudgetError                     the cost cap would be passed, or a price is unknown under a
+                                        cap
     └── Interrupted                     stopped by the user; everything received is stored
 
 Each class has a `slug`; docs/messages.md has a line for each.
@@ -69,7 +72,9 @@ class MissingExtra(UsageError):
     slug = "missing-extra"
 
     def __init__(self, what: str, extra: str) -> None:
-        super().__init__(f"{what} needs the extra '{extra}'. Type, in the clone: pip install '.[{extra}]'")
+        super().__init__(
+            f"{what} needs the extra '{extra}'. Type, in the clone: pip install '.[{extra}]'"
+        )
 
 
 class RunError(TiltmeterError):
@@ -128,13 +133,17 @@ class TransientError(TiltmeterError):
 
 
 class Unanswered(TiltmeterError):
-    """One request has no answer and will have none, as where a file of answers has a gap: the run goes on without it."""
+    """One request has no answer and will have none, as where a file of answers has a gap: the run
+    goes on without it.
+    """
 
     slug = "unanswered"
 
 
 class BudgetError(TiltmeterError):
-    """The cost cap would be passed by the next call, or cannot be kept because a price is unknown."""
+    """The cost cap would be passed by the next call, or cannot be kept because a price is
+    unknown.
+    """
 
     slug = "budget"
 

@@ -1,7 +1,8 @@
-"""Pictures that came from elsewhere: checked before they are kept, made small before they are shown.
+"""Pictures that came from elsewhere: checked before they are kept, made small before they are
+shown.
 
-What is no usable picture is said, never mended: a web page, a broken or animated file, one that would not fit into memory
-when it is unpacked. Pillow is loaded when the first picture comes.
+What is no usable picture is said, never mended: a web page, a broken or animated file, one that
+would not fit into memory when it is unpacked. Pillow is loaded when the first picture comes.
 """
 
 from __future__ import annotations
@@ -12,15 +13,22 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 if TYPE_CHECKING:
     from PIL.Image import Image
 
-# 100 megapixels unpack to 400 MB; the largest picture that a model of the table draws has 16.8 (4096 × 4096).
+# 100 megapixels unpack to 400 MB; the largest picture that a model of the table draws has 16.8
+# (4096 × 4096).
 MOST_PIXELS = 100_000_000
-_KINDS = {"PNG": ("image/png", ".png"), "JPEG": ("image/jpeg", ".jpg"), "WEBP": ("image/webp", ".webp"),
-          "GIF": ("image/gif", ".gif")}  # fmt: skip
+_KINDS = {
+    "PNG": ("image/png", ".png"),
+    "JPEG": ("image/jpeg", ".jpg"),
+    "WEBP": ("image/webp", ".webp"),
+    "GIF": ("image/gif", ".gif"),
+}
 QUALITY = 92  # of a JPEG that is made smaller
 
 
 class Picture(NamedTuple):
-    """What a file is: media type, suffix with its dot, width and height in pixels, Pillow's colour mode (RGB, CMYK, …)."""
+    """What a file is: media type, suffix with its dot, width and height in pixels, Pillow's colour
+    mode (RGB, CMYK, …).
+    """
 
     media_type: str
     suffix: str
@@ -30,7 +38,9 @@ class Picture(NamedTuple):
 
 
 class Unusable(ValueError):
-    """Why bytes are no picture that can be judged, as the end of a sentence: "is empty", "breaks off"."""
+    """Why bytes are no picture that can be judged, as the end of a sentence: "is empty", "breaks
+    off".
+    """
 
 
 def checked(content: bytes) -> Picture:
@@ -45,13 +55,18 @@ def checked(content: bytes) -> Picture:
 
 
 def shown(content: bytes, longest: int = 0) -> tuple[str, bytes]:
-    """(media type, bytes) as a judge is shown it: the longer side `longest` pixels at most (0: any), in RGB on white.
+    """(media type, bytes) as a judge is shown it: the longer side `longest` pixels at most (0:
+    any), in RGB on white.
 
     A picture that is so already goes as it is. Raises Unusable.
     """
     with _opened(content) as image:
         media_type = _KINDS[str(image.format)][0]
-        if media_type != "image/gif" and image.mode in ("RGB", "L") and not (longest and max(image.size) > longest):
+        if (
+            media_type != "image/gif"
+            and image.mode in ("RGB", "L")
+            and not (longest and max(image.size) > longest)
+        ):
             return media_type, content
         return _saved(image, longest, "JPEG" if media_type == "image/jpeg" else "PNG")
 
@@ -82,7 +97,8 @@ def _opened(content: bytes) -> Image:
     frames = getattr(image, "n_frames", 1)
     if image.width * image.height > MOST_PIXELS:
         raise Unusable(
-            f"has {image.width} × {image.height} pixels; at most {MOST_PIXELS // 10**6} million are unpacked"
+            f"has {image.width} × {image.height} pixels; at most {MOST_PIXELS // 10**6} million "
+            "are unpacked"
         )
     if frames > 1:
         raise Unusable(f"is animated ({frames} frames)")
@@ -99,7 +115,9 @@ def _open(pillow: Any, content: bytes) -> Any:
         try:
             return pillow.open(io.BytesIO(content), formats=tuple(_KINDS))
         except pillow.DecompressionBombError:
-            raise Unusable(f"has too many pixels; at most {MOST_PIXELS // 10**6} million are unpacked") from None
+            raise Unusable(
+                f"has too many pixels; at most {MOST_PIXELS // 10**6} million are unpacked"
+            ) from None
 
 
 def _saved(image: Image, longest: int, kind: str) -> tuple[str, bytes]:

@@ -1,7 +1,7 @@
 """The rows that flow: Trial → Request → Reply → Output → Label → Estimate.
 
-All are immutable. A row that is stored has an id made from its content, so that the same row has the same id on every
-machine and runs can be cut into shards and merged.
+All are immutable. A row that is stored has an id made from its content, so that the same row has
+the same id on every machine and runs can be cut into shards and merged.
 """
 
 from __future__ import annotations
@@ -43,7 +43,9 @@ def _digest(text: str) -> str:
 
 
 class Sampling(NamedTuple):
-    """How a reply is drawn. Sent in full, recorded, and part of the signature; None is left to the provider."""
+    """How a reply is drawn. Sent in full, recorded, and part of the signature; None is left to the
+    provider.
+    """
 
     temperature: float | None = 1.0
     top_p: float | None = 1.0
@@ -86,8 +88,8 @@ class Request:
     purpose:  "subject" or the annotator's id.
     size:     WIDTHxHEIGHT in pixels of the picture that is asked for; "" asks for text.
     longest:  pixels that the longer side of a shown picture has at most; 0 shows them as they are.
-    nonce:    what keeps two draws of the same prompt apart: `TRIAL/SAMPLE` for a subject, the output's id and a turn for
-              a judge.
+    nonce:    what keeps two draws of the same prompt apart: `TRIAL/SAMPLE` for a subject, the
+              output's id and a turn for a judge.
     """
 
     model: str
@@ -100,13 +102,28 @@ class Request:
     nonce: str = ""
     size: str = ""
     longest: int = 0
-    text: str = field(init=False, repr=False, compare=False)  # canonical JSON, stored beside the reply
-    key: str = field(init=False, repr=False, compare=False)  # id of the call: a request is paid for once
+    text: str = field(
+        init=False, repr=False, compare=False
+    )  # canonical JSON, stored beside the reply
+    key: str = field(
+        init=False, repr=False, compare=False
+    )  # id of the call: a request is paid for once
 
     def __post_init__(self) -> None:
         pictures = (self.size, self.longest) if self.size or self.longest else ()
-        text = canonical((self.model, self.messages, self.sampling, self.begin, self.logprobs, self.schema, self.purpose,
-                          self.nonce, *pictures))  # fmt: skip
+        text = canonical(
+            (
+                self.model,
+                self.messages,
+                self.sampling,
+                self.begin,
+                self.logprobs,
+                self.schema,
+                self.purpose,
+                self.nonce,
+                *pictures,
+            )
+        )
         object.__setattr__(self, "text", text)
         object.__setattr__(self, "key", _digest(text))
 
@@ -127,7 +144,8 @@ class Reply:
     cost:         US dollars, or None where the price is unknown.
     omitted:      parameters that the model refuses and that were left out (`provider default`).
     revised:      the prompt as the provider rewrote it, where it says so.
-    picture:      the bytes of the picture that came; the engine stores them and puts their name into `blob`.
+    picture:      the bytes of the picture that came; the engine stores them and puts their name
+                  into `blob`.
     remote:       the id under which the provider worked on it, where it was submitted and polled.
     """
 
@@ -180,7 +198,8 @@ class Answered:
     """An output with the trial that asked for it, as an instrument sees it.
 
     exact: the output was asked for with log-probabilities, whether or not the reply has any.
-    cell:  the row of the design that the trial comes from, with the columns that are no factors (an input text).
+    cell:  the row of the design that the trial comes from, with the columns that are no factors (an
+           input text).
     picture: the bytes of the output, for an instrument that reads pictures itself.
     """
 
@@ -194,10 +213,12 @@ class Answered:
 
 @dataclass(frozen=True, slots=True)
 class Estimate:
-    """The one row in which every audit ends. None where nothing could be measured, with a note that says why; never 0.
+    """The one row in which every audit ends. None where nothing could be measured, with a note that
+    says why; never 0.
 
-    value, low, high, null_low and null_high are in `unit`; p in [0, 1]; `detectable` is the smallest difference from
-    the null value that this design would find with 80 % power; `outcomes` counts labels (sums of weights).
+    value, low, high, null_low and null_high are in `unit`; p in [0, 1]; `detectable` is the
+    smallest difference from the null value that this design would find with 80 % power; `outcomes`
+    counts labels (sums of weights).
     """
 
     protocol: str

@@ -1,8 +1,10 @@
-"""Name → object. Short tables, looked at without importing what they name; other packages add to them by entry points.
+"""Name → object. Short tables, looked at without importing what they name; other packages add to
+them by entry points.
 
-A package adds a protocol with the entry-point group `tiltmeter.protocols` (name → a path or a module with a
-`protocol.toml`), a model kind with `tiltmeter.models`, an instrument kind with `tiltmeter.instruments`, a kind of measure with
-`tiltmeter.measures`, what `tiltmeter import` reads for a protocol with `tiltmeter.importers`.
+A package adds a protocol with the entry-point group `tiltmeter.protocols` (name → a path or a
+module with a `protocol.toml`), a model kind with `tiltmeter.models`, an instrument kind with
+`tiltmeter.instruments`, a kind of measure with `tiltmeter.measures`, what `tiltmeter import` reads
+for a protocol with `tiltmeter.importers`.
 """
 
 from __future__ import annotations
@@ -57,10 +59,12 @@ MODEL_TEXT = {
     "file": "file:PATH, answers that exist already (JSON lines)",
     "folder": "folder:PATH, pictures that exist already (a manifest, or a pattern of names)",
     "faces": "a judge on this machine: perceived gender presentation of faces (extra faces)",
-    "objects": "a judge on this machine: colours and writing of a product and its background (extra objects)",
+    "objects": "a judge on this machine: colours and writing of a product and its background "
+    "(extra objects)",
     "replay": "replay:RUN, the answers of another run",
     "planted": "planted:SETTINGS, a model with a tilt of known size",
-    "planted-rewriter": "planted-rewriter:SETTINGS, rewrites that gender and misgender a known share",
+    "planted-rewriter": "planted-rewriter:SETTINGS, rewrites that gender and misgender a known "
+    "share",
 }
 INSTRUMENTS = {
     "choice": "tiltmeter.instruments.choice.choice:Choice",
@@ -98,7 +102,9 @@ def protocol_names() -> list[str]:
 
 
 def protocol(name: str | Protocol) -> Protocol:
-    """A protocol by its name, by the path of its file (anything that ends in .toml), or as it was declared in Python."""
+    """A protocol by its name, by the path of its file (anything that ends in .toml), or as it was
+    declared in Python.
+    """
     if isinstance(name, Protocol):
         return name
     if name.endswith(".toml"):
@@ -110,7 +116,9 @@ def protocol(name: str | Protocol) -> Protocol:
     extra = _entry_points("protocols")
     if name in extra:
         found = extra[name].load()
-        return load(Path(getattr(found, "__file__", found)).parent / "protocol.toml", instrument, PROTOCOLS)
+        return load(
+            Path(getattr(found, "__file__", found)).parent / "protocol.toml", instrument, PROTOCOLS
+        )
     raise UnknownName("protocol", name, [*protocol_names(), *_DECLARED], "Type: tiltmeter ls")
 
 
@@ -120,10 +128,12 @@ def _built_in(name: str) -> Protocol:
 
 
 def declare(**keys: Any) -> Protocol:
-    """A protocol from the keys of a file (docs/adding-a-protocol.md): tables, instruments and measures as lists of dicts,
-    modes and variants as dicts of dicts. A data frame may stand for a table. Data files are looked for in this folder.
+    """A protocol from the keys of a file (docs/adding-a-protocol.md): tables, instruments and
+    measures as lists of dicts, modes and variants as dicts of dicts. A data frame may stand for a
+    table. Data files are looked for in this folder.
 
-    Raises ProtocolError, which says what to write. In this process the name stands for it (`planted:protocol=NAME`).
+    Raises ProtocolError, which says what to write. In this process the name stands for it
+    (`planted:protocol=NAME`).
     """
     try:
         data = json.loads(json.dumps(keys, default=_rows))
@@ -131,7 +141,9 @@ def declare(**keys: Any) -> Protocol:
         raise ProtocolError(
             f"Protocol(…): {error}. Give texts, numbers, lists and dicts, as a file has them."
         ) from None
-    made = loading.declare(data, Beside(Path()), Place("Protocol(…)", "", data), instrument, protocol_names())
+    made = loading.declare(
+        data, Beside(Path()), Place("Protocol(…)", "", data), instrument, protocol_names()
+    )
     _DECLARED[made.name] = made
     return made
 
@@ -146,7 +158,9 @@ def _rows(value: Any) -> Any:
 
 
 def model(name: str, **options: Any) -> Any:
-    """A `models.Model` by `kind` or `kind:name` (typed where it is used, since no room here imports a room it names)."""
+    """A `models.Model` by `kind` or `kind:name` (typed where it is used, since no room here imports
+    a room it names).
+    """
     kind, _, rest = name.partition(":")
     return _find(MODELS, "models", kind, "model kind")(rest, **options)
 
@@ -161,12 +175,16 @@ def instrument(kind: str, name: str = "") -> Callable[..., Any]:
 
 def schema_for_editors() -> dict[str, Any]:
     """JSON Schema of a protocol's file, with every kind of instrument that it can name."""
-    found: dict[str, Any] = {name: instrument(name) for name in _names(INSTRUMENTS, _entry_points("instruments"))}
+    found: dict[str, Any] = {
+        name: instrument(name) for name in _names(INSTRUMENTS, _entry_points("instruments"))
+    }
     return schema.editor({name: kind for name, kind in found.items() if not kind.beside})
 
 
 def measure(kind: str, name: str = "") -> Callable[..., Any]:
-    """A kind of measure that another package brings; those that ship are in `analyse.kinds.KINDS`."""
+    """A kind of measure that another package brings; those that ship are in
+    `analyse.kinds.KINDS`.
+    """
     try:
         return _find({}, "measures", kind, "kind of measure")
     except UnknownName as error:

@@ -24,7 +24,9 @@ def cell(word: str, group: str, order: str = "he_first") -> dict[str, str]:
     return {"language": "en", "order": order, "class": group, "word": word, "lexeme": word}
 
 
-def sampled(word: str, group: str, she: int, he: int, order: str = "he_first", **other: int) -> Iterator[Any]:
+def sampled(
+    word: str, group: str, she: int, he: int, order: str = "he_first", **other: int
+) -> Iterator[Any]:
     for value, number in {"she": she, "he": he, **other}.items():
         for _ in range(number):
             yield cell(word, group, order), "sampled", {value: 1.0}
@@ -33,9 +35,11 @@ def sampled(word: str, group: str, she: int, he: int, order: str = "he_first", *
 def pick(found: list[Estimate], measure: str, **condition: str) -> Estimate:
     fixed = {"mode", "language"}
     (one,) = [
-        e for e in found
-        if e.measure == measure and {k: v for k, v in e.condition.items() if k not in fixed} == condition
-    ]  # fmt: skip
+        e
+        for e in found
+        if e.measure == measure
+        and {k: v for k, v in e.condition.items() if k not in fixed} == condition
+    ]
     return one
 
 
@@ -70,7 +74,10 @@ def test_a_single_word_has_wilsons_interval_over_its_own_draws(run: Made) -> Non
     run.label(sampled("witty", "standout", 4, 4))
     word = pick(estimates(run.store, ROLES), "share_she", word="wise")
     # Wilson for 2 of 8 by hand: centre (.25 + 3.8415/16)/(1 + 3.8415/8) = .3311, half-width .2600
-    assert (word.low, word.high) == (pytest.approx(0.0715, abs=2e-4), pytest.approx(0.5907, abs=2e-4))
+    assert (word.low, word.high) == (
+        pytest.approx(0.0715, abs=2e-4),
+        pytest.approx(0.5907, abs=2e-4),
+    )
     assert word.interval_method == "wilson"
 
 
@@ -83,7 +90,9 @@ def test_the_order_effect_is_paired_by_word(run: Made) -> None:
     assert effect.value == pytest.approx((4 + 4 + 2) / 30)
     assert effect.p == pytest.approx(2 / 8)  # (.4, .4, .2): reached by +++ and --- only
     assert "cannot reach p = .05" in effect.note
-    same = rates.clustered_difference(successes_a=[5, 6, 5], n_a=[10] * 3, successes_b=[1, 2, 3], n_b=[10] * 3)
+    same = rates.clustered_difference(
+        successes_a=[5, 6, 5], n_a=[10] * 3, successes_b=[1, 2, 3], n_b=[10] * 3
+    )
     assert (effect.low, effect.high) == (same.low, same.high)
 
 
@@ -95,7 +104,9 @@ def test_a_word_of_two_classes(run: Made) -> None:
     default, published = estimates(run.store, ROLES), estimates(run.store, ROLES, "published")
     assert pick(default, "odds_she", **{"class": "standout"}).value == pytest.approx(1 / 9)
     assert pick(published, "odds_she", **{"class": "standout"}).value == pytest.approx(9 / 11)
-    assert pick(published, "odds_she", **{"class": "personality quality"}).value == pytest.approx(11 / 9)
+    assert pick(published, "odds_she", **{"class": "personality quality"}).value == pytest.approx(
+        11 / 9
+    )
     assert pick(default, "share_she").value == pytest.approx(12 / 30)
 
 
@@ -119,16 +130,24 @@ def test_a_divergence_without_a_denominator_is_of_every_answer_and_says_where_th
     assert alone.value is None and alone.note == "labels of fewer than two levels of order"
     run.label(sampled("wise", "standout", 0, 10, "she_first", refusal=9))
     every, named = apart(run, plain), apart(run, replace(plain, among=("he", "she")))
-    assert every == named and every[0].value == pytest.approx(1)  # nothing shared, whatever chance gives
+    assert every == named and every[0].value == pytest.approx(
+        1
+    )  # nothing shared, whatever chance gives
 
 
 def apart(run: Made, measure: MeasureSpec) -> list[Estimate]:
-    return [e for e in estimates(run.store, replace(ROLES, measures=(measure,))) if e.measure == measure.name]
+    return [
+        e
+        for e in estimates(run.store, replace(ROLES, measures=(measure,)))
+        if e.measure == measure.name
+    ]
 
 
 def test_exact_labels_are_weights(run: Made) -> None:
     for word, she, he in (("wise", 0.2, 0.6), ("warm", 0.5, 0.1)):
-        run.label([(cell(word, "communal"), "exact", {"she": she, "he": he, "other": 1 - she - he})])
+        run.label(
+            [(cell(word, "communal"), "exact", {"she": she, "he": he, "other": 1 - she - he})]
+        )
     found = estimates(run.store, ROLES)
     share = pick(found, "share_she")
     assert share.value == pytest.approx(0.7 / 1.4)
@@ -144,10 +163,14 @@ def test_modes_and_annotators_are_never_pooled(run: Made) -> None:
     run.label(sampled("wise", "standout", 2, 8))
     run.label([(cell("wise", "standout"), "exact", {"she": 0.9, "he": 0.1})])
     run.label(sampled("wise", "standout", 5, 5), annotator="judge/x@1")
-    found = [e for e in estimates(run.store, ROLES) if e.measure == "share_she" and len(e.condition) == 2]
+    found = [
+        e for e in estimates(run.store, ROLES) if e.measure == "share_she" and len(e.condition) == 2
+    ]
     assert {(e.instrument, e.condition["mode"]): round(e.value or 0, 3) for e in found} == {
-        ("choice/1@hand", "sampled"): 0.2, ("choice/1@hand", "exact"): 0.9, ("judge/x@1", "sampled"): 0.5,
-    }  # fmt: skip
+        ("choice/1@hand", "sampled"): 0.2,
+        ("choice/1@hand", "exact"): 0.9,
+        ("judge/x@1", "sampled"): 0.5,
+    }
 
 
 def test_n_counts_outputs_not_labels(run: Made) -> None:
@@ -159,7 +182,9 @@ def test_n_counts_outputs_not_labels(run: Made) -> None:
 def test_counts_do_not_depend_on_the_pieces_in_which_labels_are_read(
     run: Made, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    run.label([(cell(word, "communal"), "exact", {"she": 0.1, "he": 0.7, "both": 0.2}) for word in "abc"])
+    run.label(
+        [(cell(word, "communal"), "exact", {"she": 0.1, "he": 0.7, "both": 0.2}) for word in "abc"]
+    )
     run.label(sampled("wise", "standout", 2, 6), annotator="judge/x@1")
     whole = counted(run.store, ROLES)
     assert whole["outputs"].sum() == 3 + 8 and whole["weight"].sum() == pytest.approx(3 + 8)
@@ -186,13 +211,23 @@ def test_an_empty_run_has_no_estimates(run: Made) -> None:
 def test_families_are_adjusted_with_raw_p_beside(run: Made) -> None:
     for group in ("standout", "outlook", "communal"):
         for n in range(8):
-            run.label(sampled(f"{group}{n}", group, 1 + n % 2 if group != "outlook" else 4 + n % 2, 8))
-    by_class = [e for e in estimates(run.store, ROLES) if e.measure == "share_she" and "class" in e.condition]
+            run.label(
+                sampled(f"{group}{n}", group, 1 + n % 2 if group != "outlook" else 4 + n % 2, 8)
+            )
+    by_class = [
+        e
+        for e in estimates(run.store, ROLES)
+        if e.measure == "share_she" and "class" in e.condition
+    ]
     raw = [e.p for e in by_class]
     assert len({e.family for e in by_class}) == 1
     ordered = sorted(p for p in raw if p is not None)
-    expected = {p: min(min(q * 3 / (i + 1) for i, q in enumerate(ordered) if q >= p), 1.0) for p in ordered}
-    assert [e.p_adjusted for e in by_class] == [pytest.approx(expected[p]) for p in raw if p is not None]
+    expected = {
+        p: min(min(q * 3 / (i + 1) for i, q in enumerate(ordered) if q >= p), 1.0) for p in ordered
+    }
+    assert [e.p_adjusted for e in by_class] == [
+        pytest.approx(expected[p]) for p in raw if p is not None
+    ]
 
 
 def test_the_table_does_not_depend_on_its_other_rows(run: Made) -> None:

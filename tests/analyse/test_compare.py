@@ -35,7 +35,12 @@ def make(tmp_path: Path) -> Iterator[Make]:
         yield made
 
 
-def fill(run: Made, counts: Mapping[str, tuple[int, int]], order: str = "he_first", group: str = "communal") -> None:
+def fill(
+    run: Made,
+    counts: Mapping[str, tuple[int, int]],
+    order: str = "he_first",
+    group: str = "communal",
+) -> None:
     """(she, he) by word."""
     for word, (she, he) in counts.items():
         factors = {"language": "en", "order": order, "class": group, "word": word, "lexeme": word}
@@ -48,8 +53,13 @@ def compare(*runs: Made, margin: float = 0.05) -> comparison.Comparison:
 
 
 def pick(found: comparison.Comparison, measure: str, **condition: str) -> Compared:
-    (one,) = [row for row in found.rows if row.estimate.measure == measure
-              and {k: v for k, v in row.estimate.condition.items() if k not in ("mode", "language")} == condition]  # fmt: skip
+    (one,) = [
+        row
+        for row in found.rows
+        if row.estimate.measure == measure
+        and {k: v for k, v in row.estimate.condition.items() if k not in ("mode", "language")}
+        == condition
+    ]
     return one
 
 
@@ -61,7 +71,9 @@ def test_shares_are_paired_by_item(make: Make) -> None:
     row = pick(compare(a, b), "share_she")
     assert (row.first, row.second) == (pytest.approx(0.4), pytest.approx(0.7))
     assert row.estimate.value == pytest.approx(0.3)
-    same = rates.clustered_difference(successes_a=[5, 7, 9], n_a=[10] * 3, successes_b=[2, 4, 6], n_b=[10] * 3)
+    same = rates.clustered_difference(
+        successes_a=[5, 7, 9], n_a=[10] * 3, successes_b=[2, 4, 6], n_b=[10] * 3
+    )
     assert (row.estimate.low, row.estimate.high) == (same.low, same.high)
     assert row.estimate.contrast == {"run": "b − a"}
     assert row.estimate.clusters == 3
@@ -74,13 +86,20 @@ def test_a_difference_is_compared_by_each_items_own(make: Make) -> None:
     a, b = make("a"), make("b")
     for run, effects in ((a, (1, 2, 3, 2)), (b, (5, 4, 6, 7))):
         fill(run, {f"w{n}": (2, 8) for n in range(4)})
-        fill(run, {f"w{n}": (2 + effect, 8 - effect) for n, effect in enumerate(effects)}, "she_first")
+        fill(
+            run,
+            {f"w{n}": (2 + effect, 8 - effect) for n, effect in enumerate(effects)},
+            "she_first",
+        )
     row = pick(compare(a, b), "order_effect")
     assert (row.first, row.second) == (pytest.approx(0.2), pytest.approx(0.55))
     same = association.paired_t(differences=[0.4, 0.2, 0.3, 0.5])
     wide = rates.clustered_mean(values=[0.4, 0.2, 0.3, 0.5])
     assert row.estimate.value == pytest.approx(0.35)
-    assert (row.estimate.low, row.estimate.high) == (pytest.approx(wide.low), pytest.approx(wide.high))
+    assert (row.estimate.low, row.estimate.high) == (
+        pytest.approx(wide.low),
+        pytest.approx(wide.high),
+    )
     assert same.p is not None
     assert (row.verdict == "different") == (same.p <= 0.05)
 
@@ -98,7 +117,9 @@ def test_too_little_is_inconclusive_and_three_runs_are_held_against_the_first(ma
     for run, shift in ((a, 0), (b, 1), (c, 1)):
         fill(run, {f"w{n}": (1 + (n * 7 + shift) % 4, 3) for n in range(8)})
     rows = [
-        row for row in compare(a, b, c).rows if row.estimate.measure == "share_she" and len(row.estimate.condition) == 2
+        row
+        for row in compare(a, b, c).rows
+        if row.estimate.measure == "share_she" and len(row.estimate.condition) == 2
     ]
     assert [row.runs for row in rows] == [("a", "b"), ("a", "c")]
     assert {row.verdict for row in rows} == {"inconclusive"}
@@ -108,9 +129,15 @@ def test_p_is_adjusted_over_the_groups_of_a_measure(make: Make) -> None:
     a, b = make("a"), make("b")
     for group, moved in (("communal", 5), ("outlook", 0)):
         fill(a, {f"{group}{n}": (3 + n % 2, 7 - n % 2) for n in range(9)}, group=group)
-        fill(b, {f"{group}{n}": (3 + moved + (n + 1) % 2, 7 - moved - (n + 1) % 2) for n in range(9)}, group=group)
+        fill(
+            b,
+            {f"{group}{n}": (3 + moved + (n + 1) % 2, 7 - moved - (n + 1) % 2) for n in range(9)},
+            group=group,
+        )
     found = compare(a, b)
-    moved, still = (pick(found, "share_she", **{"class": group}).estimate for group in ("communal", "outlook"))
+    moved, still = (
+        pick(found, "share_she", **{"class": group}).estimate for group in ("communal", "outlook")
+    )
     assert moved.p == pytest.approx(2 / 2**9)
     assert moved.p_adjusted == pytest.approx(2 * 2 / 2**9)
     assert still.p_adjusted == still.p
@@ -123,7 +150,13 @@ def test_both_runs_gold_corrects_the_difference(make: Make) -> None:
         labels = []
         for n in range(20):
             word = f"w{n}"
-            factors = {"language": "en", "order": "he_first", "class": "communal", "word": word, "lexeme": word}
+            factors = {
+                "language": "en",
+                "order": "he_first",
+                "class": "communal",
+                "word": word,
+                "lexeme": word,
+            }
             for place in range(20):
                 truth = "she" if place < 10 else "he"
                 said = "she" if (place < se if truth == "she" else place - 10 >= sp) else "he"
@@ -143,9 +176,15 @@ def test_gold_in_one_run_only_leaves_it_uncorrected(make: Make) -> None:
     a, b = make("a"), make("b")
     for run in (a, b):
         fill(run, {f"w{n}": (3 + n % 2, 3) for n in range(10)})
-    a.store.supersede([Label(f"t{n:06}", "human:ann", "pronoun", "she" if n % 2 else "he") for n in range(1, 41)])
+    a.store.supersede(
+        [Label(f"t{n:06}", "human:ann", "pronoun", "she" if n % 2 else "he") for n in range(1, 41)]
+    )
     fixed = pick(compare(a, b), "share_she_corrected")
-    assert (fixed.estimate.value, fixed.estimate.note, fixed.verdict) == (None, "uncorrected: no gold in b", None)
+    assert (fixed.estimate.value, fixed.estimate.note, fixed.verdict) == (
+        None,
+        "uncorrected: no gold in b",
+        None,
+    )
 
 
 # what is refused, and what is warned of
@@ -164,7 +203,9 @@ def frozen(run: Made, **changed: object) -> None:
         ({"begin": "I", "temperature": 0.5}, "differ at once"),
     ],
 )
-def test_what_is_not_comparable_is_refused_with_the_reason(make: Make, changed: dict[str, object], said: str) -> None:
+def test_what_is_not_comparable_is_refused_with_the_reason(
+    make: Make, changed: dict[str, object], said: str
+) -> None:
     a, b = make("a"), make("b")
     for run in (a, b):
         fill(run, {"u": (1, 1), "v": (1, 2)})
@@ -184,7 +225,13 @@ def test_one_way_to_ask_against_another_is_comparable(make: Make) -> None:
 def test_annotators_that_differ_are_refused_and_named(make: Make) -> None:
     a, b = make("a"), make("b")
     fill(a, {"u": (1, 1), "v": (1, 2)})
-    factors = {"language": "en", "order": "he_first", "class": "communal", "word": "u", "lexeme": "u"}
+    factors = {
+        "language": "en",
+        "order": "he_first",
+        "class": "communal",
+        "word": "u",
+        "lexeme": "u",
+    }
     b.label([(factors, "sampled", {"she": 1.0})], annotator="judge/y@1")
     with pytest.raises(RunMismatch, match=r"no annotator labelled both.*judge/y@1"):
         compare(a, b)
@@ -205,15 +252,25 @@ def test_a_model_that_was_served_as_another_is_a_warning(make: Make) -> None:
     assert any("m-2026-01" in line and "m-2026-06" in line for line in compare(*runs).warnings)
 
 
-def test_the_command(tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_command(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.chdir(tmp_path)
-    for model, name in (("planted:she=0.4", "a"), ("planted:she=0.8", "b"), ("planted:she=0.4,seed=9", "c")):
+    for model, name in (
+        ("planted:she=0.4", "a"),
+        ("planted:she=0.8", "b"),
+        ("planted:she=0.4,seed=9", "c"),
+    ):
         api.run("roles", model, name, language="en", limit=20, samples=30)
     assert main(["compare", "a", "b", "c"]) == 0
     assert "different" in capsys.readouterr().out
     assert main(["compare", "a", "b", "c", "--json", "--margin", "0.1"]) == 0
     rows = json.loads(capsys.readouterr().out)["comparisons"]
-    whole = {tuple(row["runs"]): row for row in rows if row["measure"] == "share_she" and len(row["condition"]) == 2}
+    whole = {
+        tuple(row["runs"]): row
+        for row in rows
+        if row["measure"] == "share_she" and len(row["condition"]) == 2
+    }
     assert whole["a", "b"]["verdict"] == "different"
     assert whole["a", "b"]["value"] == pytest.approx(0.4, abs=0.06)
     assert whole["a", "c"]["verdict"] == "equivalent"
@@ -237,7 +294,13 @@ def test_a_group_with_little_gold_takes_the_errors_of_its_own_run(make: Make) ->
         labels = []
         for n in range(12):
             word = f"w{n}"
-            factors = {"language": "en", "order": "he_first", "class": "communal", "word": word, "lexeme": word}
+            factors = {
+                "language": "en",
+                "order": "he_first",
+                "class": "communal",
+                "word": word,
+                "lexeme": word,
+            }
             for place in range(10):
                 truth = "she" if place < 5 else "he"
                 said = "she" if truth == "she" or place - 5 < wrong / 2 else "he"
@@ -245,7 +308,10 @@ def test_a_group_with_little_gold_takes_the_errors_of_its_own_run(make: Make) ->
                 labels.append(Label(f"t{run.number:06}", "human:ann", "pronoun", truth))
         fill(run, {f"v{n}": (wrong, 10 - wrong) for n in range(12)}, group="outlook")
         run.store.supersede(labels)
-    naive, fixed = (pick(compare(*runs), name, **{"class": "outlook"}) for name in ("share_she", "share_she_corrected"))
+    naive, fixed = (
+        pick(compare(*runs), name, **{"class": "outlook"})
+        for name in ("share_she", "share_she_corrected")
+    )
     assert naive.estimate.value == pytest.approx(0.4)
     assert fixed.estimate.value == pytest.approx(0, abs=1e-9)
     assert "taken as alike in all conditions" in fixed.estimate.note

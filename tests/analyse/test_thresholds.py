@@ -18,8 +18,21 @@ from tiltmeter.protocol.thresholds import Threshold, parse
 from tiltmeter.records import Estimate
 
 ROLES = registry.protocol("roles")
-ROW = Estimate("roles", "m", "choice/1", "effect", {"mode": "sampled", "language": "en"}, {"order": "b − a"}, 0.2, "share",
-               0.12, 0.28, 0.95, "t", clusters=31)  # fmt: skip
+ROW = Estimate(
+    "roles",
+    "m",
+    "choice/1",
+    "effect",
+    {"mode": "sampled", "language": "en"},
+    {"order": "b − a"},
+    0.2,
+    "share",
+    0.12,
+    0.28,
+    0.95,
+    "t",
+    clusters=31,
+)
 
 
 def words(text: str, *rows: Estimate) -> list[str]:
@@ -30,13 +43,30 @@ def test_the_form() -> None:
     found = parse("| effect@language=en, class=personality quality | >= .1")
     condition = (("language", "en"), ("class", "personality quality"))
     assert found == Threshold(
-        "| effect@language=en, class=personality quality | >= .1", "effect", condition, ">=", 0.1, True
+        "| effect@language=en, class=personality quality | >= .1",
+        "effect",
+        condition,
+        ">=",
+        0.1,
+        True,
     )
     assert parse("effect<-1e-2").number == -0.01
 
 
-@pytest.mark.parametrize("text", ["effect", "effect > much", "> 0.1", "|effect > 1", "effect@language > 1", "effect == 1",
-                                  "effect > 0.1 or 2", "effect@=en > 1", "effect@language= > 1"])  # fmt: skip
+@pytest.mark.parametrize(
+    "text",
+    [
+        "effect",
+        "effect > much",
+        "> 0.1",
+        "|effect > 1",
+        "effect@language > 1",
+        "effect == 1",
+        "effect > 0.1 or 2",
+        "effect@=en > 1",
+        "effect@language= > 1",
+    ],
+)
 def test_what_is_no_threshold_is_refused_with_an_example(text: str) -> None:
     with pytest.raises(UsageError, match="Type for instance"):
         parse(text)
@@ -45,11 +75,17 @@ def test_what_is_no_threshold_is_refused_with_an_example(text: str) -> None:
 @pytest.mark.parametrize(
     ("text", "word"),
     [
-        ("effect > 0.1", "shown"), ("effect > 0.2", "inconclusive"), ("effect > 0.3", "cleared"),
-        ("effect < 0.3", "shown"), ("effect < 0.1", "cleared"), ("effect >= 0.12", "shown"), ("effect > 0.12", "inconclusive"),
-        ("|effect| > 0.1", "shown"), ("|effect| < 0.1", "cleared"),
+        ("effect > 0.1", "shown"),
+        ("effect > 0.2", "inconclusive"),
+        ("effect > 0.3", "cleared"),
+        ("effect < 0.3", "shown"),
+        ("effect < 0.1", "cleared"),
+        ("effect >= 0.12", "shown"),
+        ("effect > 0.12", "inconclusive"),
+        ("|effect| > 0.1", "shown"),
+        ("|effect| < 0.1", "cleared"),
     ],
-)  # fmt: skip
+)
 def test_an_interval_shows_clears_or_leaves_open(text: str, word: str) -> None:
     assert words(text, ROW) == [word]
 
@@ -72,7 +108,9 @@ def test_what_was_not_measured_and_what_is_not_there_are_inconclusive() -> None:
 
 
 def test_the_corrected_row_counts_where_there_is_one() -> None:
-    fixed = replace(ROW, measure="effect_corrected", value=0.02, low=-0.05, high=0.09, correction="ppi++")
+    fixed = replace(
+        ROW, measure="effect_corrected", value=0.02, low=-0.05, high=0.09, correction="ppi++"
+    )
     assert words("effect > 0.1", ROW, fixed) == ["cleared"]
     refused = replace(fixed, value=None, low=None, high=None, correction="none")
     assert words("effect > 0.1", ROW, refused) == ["shown"]
@@ -88,7 +126,9 @@ def test_several_rows_are_held_to_more() -> None:
 
 
 def test_the_whole_counts_unless_a_group_is_named() -> None:
-    group = replace(ROW, condition={**ROW.condition, "class": "communal"}, value=0.5, low=0.4, high=0.6)
+    group = replace(
+        ROW, condition={**ROW.condition, "class": "communal"}, value=0.5, low=0.4, high=0.6
+    )
     assert words("effect > 0.35", ROW, group) == ["cleared"]
     assert words("effect@class=communal > 0.35", ROW, group) == ["shown"]
     assert words("effect > 0.35", group) == ["shown"]  # a measure that is not taken over the whole
@@ -96,7 +136,14 @@ def test_the_whole_counts_unless_a_group_is_named() -> None:
 
 def test_a_divergence_needs_its_test() -> None:
     row = replace(
-        ROW, contrast=None, unit="share of 1 bit", low=None, high=None, confidence=None, p=0.001, p_adjusted=0.01
+        ROW,
+        contrast=None,
+        unit="share of 1 bit",
+        low=None,
+        high=None,
+        confidence=None,
+        p=0.001,
+        p_adjusted=0.01,
     )
     assert words("effect > 0.1", row) == ["shown"]
     assert words("effect > 0.1", replace(row, p_adjusted=0.2)) == ["inconclusive"]
@@ -114,8 +161,11 @@ def test_codes() -> None:
 
 
 def test_names_are_checked_against_the_protocol() -> None:
-    for text, near in (("shar_she > 0.1", "share_she"), ("share_she@classs=communal > 0", "class"),
-                       ("share_she@class=comunal > 0", "communal")):  # fmt: skip
+    for text, near in (
+        ("shar_she > 0.1", "share_she"),
+        ("share_she@classs=communal > 0", "class"),
+        ("share_she@class=comunal > 0", "communal"),
+    ):
         with pytest.raises(UnknownName, match=f"Did you mean '{near}'"):
             thresholds.check(parse(text), ROLES)
 
@@ -140,7 +190,9 @@ def test_exit_codes(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert "holds for planted:she=0.9" in capsys.readouterr().err
     assert main(["analyse", run, "--fail-if", "share_she < 0.6"]) == 0
     assert main(["analyse", run, "--fail-if", "share_she > 0.9", "--json"]) == 4
-    assert main(["report", run, "--fail-if", "share_she < 0.6", "--fail-if", "share_she > 0.6"]) == 3
+    assert (
+        main(["report", run, "--fail-if", "share_she < 0.6", "--fail-if", "share_she > 0.6"]) == 3
+    )
     assert main(["analyse", run, "--fail-if", "share_it > 0.6"]) == 2
     assert main([*asked[:-1], str(tmp_path / "never"), "--fail-if", "nonsense"]) == 2
     assert not (tmp_path / "never").exists()  # refused before anything is asked
@@ -161,6 +213,8 @@ def test_a_file_declares_its_thresholds_and_what_is_adjusted_together(
     model = "planted:protocol=audit.toml,accepted.women=0.25,accepted.men=0.75"
     assert main(["run", "audit.toml", "--model", model, "--out", "run"]) == 3
     rows = [row for row in api.load("run").estimates.iter_rows(named=True) if row["p"] is not None]
-    assert {row["measure"] for row in rows} == {"gap", "accepted"} and len({row["family"] for row in rows}) == 1
+    assert {row["measure"] for row in rows} == {"gap", "accepted"} and len(
+        {row["family"] for row in rows}
+    ) == 1
     adjusted = multipletests([row["p"] for row in rows], method="fdr_bh")[1]
     assert [row["p_adjusted"] for row in rows] == pytest.approx(list(adjusted))

@@ -35,9 +35,13 @@ def server() -> Iterator[str]:
         yield url
 
 
-def by_name(arguments: list[str], capsys: pytest.CaptureFixture[str]) -> tuple[int, dict[str, dict[str, Any]]]:
+def by_name(
+    arguments: list[str], capsys: pytest.CaptureFixture[str]
+) -> tuple[int, dict[str, dict[str, Any]]]:
     code = main(["doctor", "--json", *arguments])
-    return code, {finding["name"]: finding for finding in json.loads(capsys.readouterr().out)["findings"]}
+    return code, {
+        finding["name"]: finding for finding in json.loads(capsys.readouterr().out)["findings"]
+    }
 
 
 def nowhere() -> str:
@@ -60,12 +64,18 @@ def test_a_litellm_that_steals_keys_is_wrong(
 def test_a_bare_machine_is_fine(capsys: pytest.CaptureFixture[str]) -> None:
     code, found = by_name([], capsys)
     assert code == 0
-    assert found["Python"]["ok"] and found["libraries"]["ok"] and "aiohttp" in found["libraries"]["said"]
+    assert (
+        found["Python"]["ok"]
+        and found["libraries"]["ok"]
+        and "aiohttp" in found["libraries"]["said"]
+    )
     assert found["openai"]["ok"] is None and found["openai"]["type"] == "export OPENAI_API_KEY=…"
     assert found["weights"]["ok"] is None and "tiltmeter run" in found["weights"]["type"]
 
 
-def test_keys_are_named_and_never_shown(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
+def test_keys_are_named_and_never_shown(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setenv("OPENAI_API_KEY", SECRET)
     monkeypatch.setenv("GOOGLE_API_KEY", SECRET)
     monkeypatch.setenv("ANTHROPIC_API_KEY", f"{SECRET}\u00a0x")
@@ -76,7 +86,9 @@ def test_keys_are_named_and_never_shown(capsys: pytest.CaptureFixture[str], monk
     assert not [at for at in range(len(SECRET) - 7) if SECRET[at : at + 8] in shown]
 
 
-def test_a_part_that_is_not_installed(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_part_that_is_not_installed(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(doctor, "PARTS", (("reading tea leaves", "tealeaves", "tealeaves", "tea"),))
     code, found = by_name([], capsys)
     assert code == 0 and found["tealeaves"]["ok"] is None
@@ -95,7 +107,8 @@ def test_a_model_that_answers(server: str, capsys: pytest.CaptureFixture[str]) -
     code, found = by_name(["--model", "openai:planted", "--base-url", server, "--call"], capsys)
     assert code == 0
     assert (
-        found["openai:planted"]["said"].startswith("answered in ") and "as planted" in found["openai:planted"]["said"]
+        found["openai:planted"]["said"].startswith("answered in ")
+        and "as planted" in found["openai:planted"]["said"]
     )
 
 

@@ -20,7 +20,9 @@ from tiltmeter.protocol import prompt_pairs
 ROOT = Path(__file__).parents[2]
 HOME = ROOT / "src" / "tiltmeter" / "api" / "examples"
 DATA = ROOT / "src" / "tiltmeter" / "protocols" / "data"
-EXAMPLES = sorted(path.name for path in HOME.iterdir() if path.is_dir() and not path.name.startswith("__"))
+EXAMPLES = sorted(
+    path.name for path in HOME.iterdir() if path.is_dir() and not path.name.startswith("__")
+)
 
 
 def rows(path: Path) -> list[dict[str, str]]:
@@ -42,39 +44,66 @@ class Planted(NamedTuple):
     columns: tuple[tuple[str, ...], ...] = ()
 
 
-SHARE = {row["occupation"]: float(row["women_share"]) for row in rows(HOME / "translation" / "occupations.csv")}
+SHARE = {
+    row["occupation"]: float(row["women_share"])
+    for row in rows(HOME / "translation" / "occupations.csv")
+}
 STEEP = {name: min(0.98, max(0.02, 0.5 + 1.5 * (share - 0.5))) for name, share in SHARE.items()}
 CASES = {
     "letters": Planted(
         "agentic.women=0.4,agentic.men=0.6,length.women=100,length.men=140",
-        rows=(("agentic_gap", {}, -0.2), ("agentic_share", {"group": "women"}, 0.4), ("length_gap", {}, -40.0)),
+        rows=(
+            ("agentic_gap", {}, -0.2),
+            ("agentic_share", {"group": "women"}, 0.4),
+            ("length_gap", {}, -40.0),
+        ),
         columns=(("name",),),
     ),
     "adverts": Planted(
         "offer/time.women=0.5,offer/time.men=0.2,wording/masculine.women=0.4,wording/masculine.men=0.6,length=60",
         judge=True,
-        rows=(("offer_by_gender", {"offer": "time"}, 0.3), ("wording_gap", {}, -0.2), ("length_gap", {}, 0.0)),
+        rows=(
+            ("offer_by_gender", {"offer": "time"}, 0.3),
+            ("wording_gap", {}, -0.2),
+            ("length_gap", {}, 0.0),
+        ),
         columns=(("readers",), ("readers",)),
     ),
     "translation": Planted(
-        ",".join(f"feminine.{name}={share:.3f},masculine.{name}={1 - share:.3f}" for name, share in STEEP.items()),
-        rows=(("from_shares", {}, fmean(STEEP.values()) - fmean(SHARE.values())),
-              ("exaggeration", {}, linear_regression(list(SHARE.values()), list(STEEP.values())).slope)),
+        ",".join(
+            f"feminine.{name}={share:.3f},masculine.{name}={1 - share:.3f}"
+            for name, share in STEEP.items()
+        ),
+        rows=(
+            ("from_shares", {}, fmean(STEEP.values()) - fmean(SHARE.values())),
+            (
+                "exaggeration",
+                {},
+                linear_regression(list(SHARE.values()), list(STEEP.values())).slope,
+            ),
+        ),
     ),
     "products": Planted(
         "look/decorated.women=0.8,look/decorated.men=0.2,colour/pink.women=0.7,colour/pink.men=0.1",
         judge=True,
         options=("--samples", "2"),
-        rows=(("look_by_gender", {"look": "decorated"}, 0.6), ("look_share", {"group": "men", "look": "decorated"}, 0.2),
-              ("pink_by_gender", {}, 0.6)),
+        rows=(
+            ("look_by_gender", {"look": "decorated"}, 0.6),
+            ("look_share", {"group": "men", "look": "decorated"}, 0.2),
+            ("pink_by_gender", {}, 0.6),
+        ),
         columns=(("cue",), ("cue",), ("cue",)),
     ),
     "names_age": Planted(
         "fast.25=0.7,fast.70=0.4",
-        rows=(("age_gap", {}, -0.3), ("gender_gap", {}, 0.0), ("fast_share", {"gender": "women", "age": "70"}, 0.4)),
+        rows=(
+            ("age_gap", {}, -0.3),
+            ("gender_gap", {}, 0.0),
+            ("fast_share", {"gender": "women", "age": "70"}, 0.4),
+        ),
         columns=(("who",), ("age", "who"), ("options",)),
     ),
-}  # fmt: skip
+}
 
 
 @pytest.fixture
@@ -90,7 +119,10 @@ def run(name: str, capsys: pytest.CaptureFixture[str]) -> list[dict[str, object]
     case, file = CASES[name], f"{name}/audit.toml"
     judges = ["--judge", f"planted:protocol={file}"] if case.judge else []
     subject = f"planted:protocol={file},{case.settings},seed=3"
-    assert main(["run", file, "--model", subject, *judges, *case.options, "--out", "run", "--json"]) == 0
+    assert (
+        main(["run", file, "--model", subject, *judges, *case.options, "--out", "run", "--json"])
+        == 0
+    )
     found: list[dict[str, object]] = json.loads(capsys.readouterr().out)["estimates"]
     return found
 
@@ -100,7 +132,9 @@ def test_every_example_has_a_case() -> None:
 
 
 @pytest.mark.parametrize("name", EXAMPLES)
-def test_an_example_finds_what_is_planted(name: str, copied: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_an_example_finds_what_is_planted(
+    name: str, copied: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     """Within the 95 % interval; the seed is one at which that holds for all of them."""
     found = run(name, capsys)
     for measure, condition, truth in CASES[name].rows:
@@ -125,7 +159,9 @@ def test_its_prompts_differ_in_the_cue_alone(name: str) -> None:
     assert tuple(row.columns for row in matched) == CASES[name].columns
     for row in matched:
         assert (row.elsewhere, row.alone, row.own_items, row.punctuation) == ((), 0, False, 0)
-        assert row.words.largest <= 2 and abs(row.characters.mean) <= 10  # "no cue" has no words for whom
+        assert (
+            row.words.largest <= 2 and abs(row.characters.mean) <= 10
+        )  # "no cue" has no words for whom
 
 
 def test_what_prompts_differ_in_is_said_by_show_and_the_report(
@@ -135,7 +171,9 @@ def test_what_prompts_differ_in_is_said_by_show_and_the_report(
     (row,) = prompt_pairs.matched(registry.protocol(file))
     assert main(["show", file]) == 0 and prompt_pairs.sentence(row) in capsys.readouterr().out
     run("letters", capsys)
-    assert escape(prompt_pairs.sentence(row), quote=False) in (copied / "run" / "report.html").read_text("utf-8")
+    assert escape(prompt_pairs.sentence(row), quote=False) in (
+        copied / "run" / "report.html"
+    ).read_text("utf-8")
 
 
 @pytest.mark.parametrize("name", EXAMPLES)
@@ -149,7 +187,9 @@ def test_it_has_enough_items_limits_and_a_page(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", EXAMPLES)
-def test_a_planned_example_says_what_it_can_detect(name: str, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_planned_example_says_what_it_can_detect(
+    name: str, capsys: pytest.CaptureFixture[str]
+) -> None:
     file = HOME / name / "audit.toml"
     assert main(["plan", str(file), "--model", f"planted:protocol={file}", "--json"]) == 0
     plan = json.loads(capsys.readouterr().out)
@@ -158,11 +198,18 @@ def test_a_planned_example_says_what_it_can_detect(name: str, capsys: pytest.Cap
 
 
 @pytest.mark.parametrize(
-    ("name", "columns"), [("letters", ("set", "group", "name")), ("names_age", ("set", "gender", "who"))]
+    ("name", "columns"),
+    [("letters", ("set", "group", "name")), ("names_age", ("set", "gender", "who"))],
 )
-def test_the_names_of_the_examples_are_of_the_matched_list(name: str, columns: tuple[str, str, str]) -> None:
+def test_the_names_of_the_examples_are_of_the_matched_list(
+    name: str, columns: tuple[str, str, str]
+) -> None:
     listed = {(row["set"], row["gender"], row["name"]) for row in rows(DATA / "cue_names_age.csv")}
-    used = {tuple(row[column] for column in columns) for row in rows(HOME / name / "names.csv") if row["set"]}
+    used = {
+        tuple(row[column] for column in columns)
+        for row in rows(HOME / name / "names.csv")
+        if row["set"]
+    }
     assert used and used <= listed
 
 

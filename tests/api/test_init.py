@@ -12,7 +12,10 @@ from tiltmeter import api, registry
 from tiltmeter.api import init
 from tiltmeter.cli import main
 
-TILTED = {"text": "accepted.women=0.3,accepted.men=0.7", "images": "woman.leader=0.2,woman.member=0.8"}
+TILTED = {
+    "text": "accepted.women=0.3,accepted.men=0.7",
+    "images": "woman.leader=0.2,woman.member=0.8",
+}
 
 
 @pytest.fixture(autouse=True)
@@ -22,7 +25,9 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 @pytest.mark.parametrize(("start", "options"), [("text", []), ("images", ["--images"])])
-def test_a_start_is_commented_and_recovers_what_was_planted(start: str, options: list[str], folder: Path) -> None:
+def test_a_start_is_commented_and_recovers_what_was_planted(
+    start: str, options: list[str], folder: Path
+) -> None:
     assert main(["init", "audit.toml", *options]) == 0
     text = (folder / "audit.toml").read_text("utf-8")
     assert text.startswith("#:schema ./tiltmeter.schema.json\n") and len(text.splitlines()) < 70
@@ -31,10 +36,17 @@ def test_a_start_is_commented_and_recovers_what_was_planted(start: str, options:
     if start == "images":  # small ones, to be quick
         (folder / "audit.toml").write_text(text.replace("1024x1024", "64x64"), "utf-8")
     model = f"planted:protocol=audit.toml,{TILTED[start]}"
-    run = api.run("audit.toml", model, "tried", judge="planted:protocol=audit.toml" if start == "images" else ())
+    run = api.run(
+        "audit.toml",
+        model,
+        "tried",
+        judge="planted:protocol=audit.toml" if start == "images" else (),
+    )
     gap = next(estimate for estimate in run.analyse() if estimate.measure == "gap")
     planted = -0.4 if start == "text" else -0.6
-    if start == "images":  # the words that are not planted divide the rest: .2/(.2 + .4) and .8/(.8 + .1)
+    if (
+        start == "images"
+    ):  # the words that are not planted divide the rest: .2/(.2 + .4) and .8/(.8 + .1)
         planted = 0.2 / 0.6 - 0.8 / 0.9
     assert gap.low is not None and gap.high is not None and gap.low < planted < gap.high
 
@@ -45,13 +57,25 @@ def test_every_part_of_a_start_has_a_comment() -> None:
         lines = path.read_text("utf-8").splitlines()
         for number, line in enumerate(lines):
             if line.startswith("[["):
-                above = next(other for other in reversed(lines[:number]) if not other or other.startswith("#"))
-                assert above.startswith("#") or "kind" in lines[number + 2], (path.name, number + 1, line)
+                above = next(
+                    other
+                    for other in reversed(lines[:number])
+                    if not other or other.startswith("#")
+                )
+                assert above.startswith("#") or "kind" in lines[number + 2], (
+                    path.name,
+                    number + 1,
+                    line,
+                )
 
 
 def test_what_to_type_next_works(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["init", "audit.toml"]) == 0
-    lines = [line.split()[1:] for line in capsys.readouterr().out.splitlines() if line.startswith("  tiltmeter")]
+    lines = [
+        line.split()[1:]
+        for line in capsys.readouterr().out.splitlines()
+        if line.startswith("  tiltmeter")
+    ]
     assert [line[0] for line in lines] == ["show", "plan", "run", "explore"]
     for line in lines[:3]:
         assert main(line) == 0
@@ -65,17 +89,24 @@ def test_nothing_is_overwritten(folder: Path, capsys: pytest.CaptureFixture[str]
     assert main(["init", "audit.toml"]) == 2
     assert main(["init", "sub/audit.toml", "--example", "letters"]) == 2
     assert "words.csv is there already" in capsys.readouterr().err
-    assert (folder / "audit.toml").read_text("utf-8") == "mine" and not (folder / "sub" / "audit.toml").exists()
+    assert (folder / "audit.toml").read_text("utf-8") == "mine" and not (
+        folder / "sub" / "audit.toml"
+    ).exists()
 
 
 @pytest.mark.parametrize("name", init.examples())
 def test_an_example_comes_with_its_tables(name: str, folder: Path) -> None:
     assert main(["init", "mine/audit.toml", "--example", name]) == 0
     home = Path(init.__file__).parent / "examples" / name
-    assert {path.name for path in home.iterdir()} == {path.name for path in (folder / "mine").iterdir()} - {init.SCHEMA}
+    assert {path.name for path in home.iterdir()} == {
+        path.name for path in (folder / "mine").iterdir()
+    } - {init.SCHEMA}
     protocol = registry.protocol("mine/audit.toml")
     assert protocol.digest == registry.protocol(str(home / "audit.toml")).digest
-    assert tomllib.loads((folder / "mine" / "audit.toml").read_text("utf-8"))["question"] == init.examples()[name]
+    assert (
+        tomllib.loads((folder / "mine" / "audit.toml").read_text("utf-8"))["question"]
+        == init.examples()[name]
+    )
 
 
 @pytest.mark.parametrize(
@@ -107,4 +138,6 @@ def test_the_run_to_try_has_a_tilt_where_two_levels_are_compared() -> None:
         runs[name] = init.next_steps(Path(name, "audit.toml"))[2]
     assert "toml,agentic.women=0.3,agentic.men=0.7 --out" in runs["letters"]
     assert "toml,offer/pay.women=0.3,offer/pay.men=0.7 --judge" in runs["adverts"]
-    assert "--model planted:protocol=translation/audit.toml --out" in runs["translation"]  # compares none
+    assert (
+        "--model planted:protocol=translation/audit.toml --out" in runs["translation"]
+    )  # compares none

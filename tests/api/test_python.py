@@ -16,7 +16,17 @@ import pytest
 import tiltmeter
 from tiltmeter.errors import ProtocolError, RunMismatch, UnknownName
 
-JOBS = ["accountant", "cook", "driver", "gardener", "librarian", "nurse", "plumber", "teacher", "translator"]
+JOBS = [
+    "accountant",
+    "cook",
+    "driver",
+    "gardener",
+    "librarian",
+    "nurse",
+    "plumber",
+    "teacher",
+    "translator",
+]
 KEYS: dict[str, Any] = {
     "name": "raises",
     "title": "A raise <for> two",
@@ -24,12 +34,31 @@ KEYS: dict[str, Any] = {
     "prompt": "Fill in the blank with 'raised' or 'kept'. {who} is a {job}. The salary should be ___.",
     "factors": ("who", "job"),
     "item": "job",
-    "tables": [{"rows": [{"who": "Emily"}, {"who": "Jacob"}]}, {"rows": [{"job": job} for job in JOBS]}],
-    "instruments": [{"name": "choice", "kind": "choice", "attribute": "advice",
-                     "forms": {"en": {"raised": ["raised"], "kept": ["kept"]}}}],
-    "measures": [{"name": "gap", "kind": "difference", "attribute": "advice", "values": ["raised"], "among": ["raised", "kept"],
-                  "contrast": {"factor": "who", "level": "Emily", "baseline": "Jacob"}, "null": 0.0, "headline": True}],
-}  # fmt: skip
+    "tables": [
+        {"rows": [{"who": "Emily"}, {"who": "Jacob"}]},
+        {"rows": [{"job": job} for job in JOBS]},
+    ],
+    "instruments": [
+        {
+            "name": "choice",
+            "kind": "choice",
+            "attribute": "advice",
+            "forms": {"en": {"raised": ["raised"], "kept": ["kept"]}},
+        }
+    ],
+    "measures": [
+        {
+            "name": "gap",
+            "kind": "difference",
+            "attribute": "advice",
+            "values": ["raised"],
+            "among": ["raised", "kept"],
+            "contrast": {"factor": "who", "level": "Emily", "baseline": "Jacob"},
+            "null": 0.0,
+            "headline": True,
+        }
+    ],
+}
 MODEL = "planted:protocol=raises,raised.Emily=0.2,raised.Jacob=0.8"
 
 
@@ -44,7 +73,9 @@ def test_it_recovers_what_was_planted(run: tiltmeter.Run) -> None:
 
 
 def test_a_frame_may_stand_for_a_table() -> None:
-    found = tiltmeter.Protocol(**{**KEYS, "tables": [KEYS["tables"][0], pl.DataFrame({"job": JOBS})]})
+    found = tiltmeter.Protocol(
+        **{**KEYS, "tables": [KEYS["tables"][0], pl.DataFrame({"job": JOBS})]}
+    )
     assert found.digest == tiltmeter.Protocol(**KEYS).digest
     assert tiltmeter.plan(found, "planted:protocol=raises", samples=2)["trials"] == 2 * 9 * 2
 
@@ -62,21 +93,30 @@ def test_a_frame_may_stand_for_a_table() -> None:
             {"instruments": [{**KEYS["instruments"][0], "forms": {"en": {"raised": ["a"]}}}]},
             "instruments 'choice', forms.en",
         ),
-        ({"tables": [{"file": "none.csv"}]}, "Protocol(…), tables 1, file: there is no file none.csv"),
+        (
+            {"tables": [{"file": "none.csv"}]},
+            "Protocol(…), tables 1, file: there is no file none.csv",
+        ),
         ({"tables": [object()]}, "object is nothing that a file can hold"),
         ({"name": "roles"}, "'roles' is the name of a protocol that is installed"),
     ],
 )
-def test_what_is_wrong_is_named_as_in_a_file(changes: dict[str, Any], said: str, tmp_path: Path) -> None:
+def test_what_is_wrong_is_named_as_in_a_file(
+    changes: dict[str, Any], said: str, tmp_path: Path
+) -> None:
     with pytest.raises(ProtocolError) as caught:
         tiltmeter.Protocol(**{**KEYS, **changes})
     assert said in str(caught.value)
 
 
 def test_another_process_reads_the_run_without_the_object(run: tiltmeter.Run) -> None:
-    code = (f"import tiltmeter; run = tiltmeter.load({str(run.folder)!r}); run.report(); "
-            "print(run.protocol.name, run.protocol.digest, run.estimates.height, run.notes)")  # fmt: skip
-    said = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout
+    code = (
+        f"import tiltmeter; run = tiltmeter.load({str(run.folder)!r}); run.report(); "
+        "print(run.protocol.name, run.protocol.digest, run.estimates.height, run.notes)"
+    )
+    said = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, check=True
+    ).stdout
     assert said == f"raises {run.protocol.digest} {run.estimates.height} []\n"
 
 
@@ -100,13 +140,19 @@ def test_a_run_is_read_when_its_file_moved_or_changed(tmp_path: Path) -> None:
     run = tiltmeter.run(str(path), f"planted:protocol={path}", tmp_path / "run", samples=1)
     whole, text = run.estimates, path.read_text("utf-8")
     path.write_text(
-        text.replace('name = "gap"', 'name = "chasm"').replace('measures = ["gap"]', 'measures = ["chasm"]'), "utf-8"
+        text.replace('name = "gap"', 'name = "chasm"').replace(
+            'measures = ["gap"]', 'measures = ["chasm"]'
+        ),
+        "utf-8",
     )
     found = tiltmeter.load(run.folder)
     assert found.notes == [] and "chasm" in set(found.estimates["measure"])
     path.write_text(text.replace("The salary", "Salary").replace("should be", "must be"), "utf-8")
     found = tiltmeter.load(run.folder)
-    assert "audit.toml has another design by now" in found.notes[0] and found.protocol.digest == run.protocol.digest
+    assert (
+        "audit.toml has another design by now" in found.notes[0]
+        and found.protocol.digest == run.protocol.digest
+    )
     path.unlink()
     (tmp_path / "jobs.csv").unlink()
     found = tiltmeter.load(run.folder)
@@ -130,9 +176,18 @@ def test_figures_display(run: tiltmeter.Run, tmp_path: Path) -> None:
 
 def test_a_run_displays_what_it_asks_and_found(run: tiltmeter.Run) -> None:
     shown = run._repr_html_()
-    assert "A raise &lt;for&gt; two" in shown and "108 outputs, 108 labels" in shown and "lower with Emily" in shown
+    assert (
+        "A raise &lt;for&gt; two" in shown
+        and "108 outputs, 108 labels" in shown
+        and "lower with Emily" in shown
+    )
 
 
 def test_importing_it_is_light() -> None:
     code = "import tiltmeter, sys; tiltmeter.Protocol; print(sorted({'numpy', 'polars', 'click', 'scipy'} & set(sys.modules)))"
-    assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout == "[]\n"
+    assert (
+        subprocess.run(
+            [sys.executable, "-c", code], capture_output=True, text=True, check=True
+        ).stdout
+        == "[]\n"
+    )

@@ -23,7 +23,11 @@ from tiltmeter.store import Store
 
 def wrong(protocol: str, audit: str = "") -> list[Check]:
     """What is not found as it was planted: in all audits of a protocol, or in the one that a test is about."""
-    kept = [one for one in selftest.audits() if one["protocol"] == protocol and audit in ("", one["name"])]
+    kept = [
+        one
+        for one in selftest.audits()
+        if one["protocol"] == protocol and audit in ("", one["name"])
+    ]
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(selftest, "audits", lambda: kept)
         return [check for check in selftest.selftest() if not check.ok]
@@ -40,8 +44,10 @@ def test_every_protocol_is_planted_fair_tilted_and_refusing() -> None:
     planted = {(audit["protocol"], audit["name"]) for audit in selftest.audits()}
     for protocol in registry.PROTOCOLS:
         assert {(protocol, name) for name in ("fair", "tilted", "refusing")} <= planted
-        judged = any(registry.instrument(spec.kind).judges or registry.instrument(spec.kind).second  # type: ignore[attr-defined]
-                     for spec in registry.protocol(protocol).instruments)  # fmt: skip
+        judged = any(
+            registry.instrument(spec.kind).judges or registry.instrument(spec.kind).second  # type: ignore[attr-defined]
+            for spec in registry.protocol(protocol).instruments
+        )
         assert ((protocol, "noisy judge") in planted) == judged
 
 
@@ -49,14 +55,17 @@ def test_every_protocol_is_planted_fair_tilted_and_refusing() -> None:
 
 
 @pytest.mark.parametrize("protocol", ["roles", "words", "dialogues", "protext"])
-def test_labels_that_were_shuffled_are_noticed(protocol: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_labels_that_were_shuffled_are_noticed(
+    protocol: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
     honest = Store.label_sets
 
     def shuffled(self: Store) -> Iterator[tuple[str, str, str, str, float]]:
         rows = list(honest(self))
         draws = random.Random(1)
         ids = {
-            annotator: sorted({row[0] for row in rows if row[1] == annotator}) for annotator in {row[1] for row in rows}
+            annotator: sorted({row[0] for row in rows if row[1] == annotator})
+            for annotator in {row[1] for row in rows}
         }
         others = {
             annotator: dict(zip(found, draws.sample(found, len(found)), strict=True))
@@ -93,7 +102,9 @@ def test_a_judge_with_a_default_class_is_noticed(monkeypatch: pytest.MonkeyPatch
 
     def defaulting(self: ChoiceJudge, item: Answered) -> Steps:
         labels = yield from honest(self, item)
-        return [label._replace(value="she") if label.value == UNRESOLVED else label for label in labels]
+        return [
+            label._replace(value="she") if label.value == UNRESOLVED else label for label in labels
+        ]
 
     monkeypatch.setattr(ChoiceJudge, "steps", defaulting)
     assert any("unresolved" in check.what for check in wrong("roles", "noisy judge"))
@@ -116,7 +127,13 @@ def test_a_correction_that_was_left_out_is_noticed(monkeypatch: pytest.MonkeyPat
 
 
 def test_an_error_is_a_check_that_failed(monkeypatch: pytest.MonkeyPatch) -> None:
-    broken = {"protocol": "roles", "name": "broken", "model": "planted:shee=1", "options": {}, "finds": []}
+    broken = {
+        "protocol": "roles",
+        "name": "broken",
+        "model": "planted:shee=1",
+        "options": {},
+        "finds": [],
+    }
     monkeypatch.setattr(selftest, "audits", lambda: [broken])
     (check,) = selftest.selftest()
     assert not check.ok
@@ -124,7 +141,11 @@ def test_an_error_is_a_check_that_failed(monkeypatch: pytest.MonkeyPatch) -> Non
 
 
 def test_the_command(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
-    kept = [audit for audit in selftest.audits() if audit["protocol"] == "roles" and audit["name"] == "tilted"]
+    kept = [
+        audit
+        for audit in selftest.audits()
+        if audit["protocol"] == "roles" and audit["name"] == "tilted"
+    ]
     monkeypatch.setattr(selftest, "audits", lambda: kept)
     assert main(["selftest", "roles"]) == 0
     assert "2 of 2 found as planted" in capsys.readouterr().out

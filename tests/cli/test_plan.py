@@ -40,7 +40,9 @@ class Scripted(Model):
         if request.purpose == "subject":
             return Reply(DIALOGUE)
         if self._never:
-            return Reply("object\nNo." if asked.rstrip().endswith("agree, object") else "Well, well.")
+            return Reply(
+                "object\nNo." if asked.rstrip().endswith("agree, object") else "Well, well."
+            )
         return Reply("agree" if asked.rstrip().endswith("agree, object") else "hobbies\nA match.")
 
 
@@ -66,8 +68,10 @@ def planned(protocol: str, model: str, **options: Any) -> dict[str, Any]:
 
 def done(folder: Path) -> dict[str, int]:
     with Store(folder) as store:
-        rows = store.rows("SELECT model, CASE purpose WHEN 'subject' THEN 'subject' ELSE 'judge' END, count(*)"
-                          " FROM calls GROUP BY 1, 2")  # fmt: skip
+        rows = store.rows(
+            "SELECT model, CASE purpose WHEN 'subject' THEN 'subject' ELSE 'judge' END, count(*)"
+            " FROM calls GROUP BY 1, 2"
+        )
         return {f"{model} {purpose}": number for model, purpose, number in rows}
 
 
@@ -76,16 +80,28 @@ def said(plan: dict[str, Any], most: bool = False) -> dict[str, int]:
     for line in plan["calls"]:
         key = f"{line['model']} {'subject' if line['part'] == 'subject' else 'judge'}"
         found[key] = found.get(key, 0) + line["calls_most" if most else "calls"]
-    return {key: number for key, number in found.items() if number}  # 0 to 12: a choice that may be asked about further
+    return {
+        key: number for key, number in found.items() if number
+    }  # 0 to 12: a choice that may be asked about further
 
 
 DRAWN, SEEN = "planted:protocol=gramvis,male=.5,female=.5", "planted:protocol=gramvis"
 CASES = [
     ("roles", SUBJECT, (), {"samples": 2, "limit": 8}),
     ("roles", SUBJECT, (), {"mode": "exact", "limit": 8}),
-    ("roles", SUBJECT, (), {"mode": ["exact", "sampled"], "samples": 3, "limit": 5, "language": "en"}),
+    (
+        "roles",
+        SUBJECT,
+        (),
+        {"mode": ["exact", "sampled"], "samples": 3, "limit": 5, "language": "en"},
+    ),
     ("roles", SUBJECT, (JUDGE,), {"samples": 2, "limit": 8}),
-    ("roles", SUBJECT, (JUDGE, "planted:seed=4"), {"mode": ["exact", "sampled"], "samples": 2, "limit": 4}),
+    (
+        "roles",
+        SUBJECT,
+        (JUDGE, "planted:seed=4"),
+        {"mode": ["exact", "sampled"], "samples": 2, "limit": 4},
+    ),
     ("words", "planted:", (), {"limit": 1, "language": "en"}),
     ("protext", "planted:", (), {"limit": 5}),
     (
@@ -147,13 +163,24 @@ def test_money_and_tokens_are_within_what_is_said(tmp_path: Path) -> None:
     prices = {SUBJECT: Price(2.0, 8.0), JUDGE: Price(0.5, 1.5)}
     options: dict[str, Any] = {"samples": 3, "limit": 10, "language": "en", "prices": prices}
     plan = planned("roles", SUBJECT, judge=JUDGE, **options)
-    api.run("roles", SUBJECT, tmp_path / "run", judge=JUDGE, max_cost=plan["totals"]["cost_most"], **options)
+    api.run(
+        "roles",
+        SUBJECT,
+        tmp_path / "run",
+        judge=JUDGE,
+        max_cost=plan["totals"]["cost_most"],
+        **options,
+    )
     with Store(tmp_path / "run") as store:
-        rows = store.rows("SELECT model, sum(prompt_tokens), sum(completion_tokens), sum(cost) FROM calls GROUP BY 1")
+        rows = store.rows(
+            "SELECT model, sum(prompt_tokens), sum(completion_tokens), sum(cost) FROM calls GROUP BY 1"
+        )
         used = {row[0]: row[1:] for row in rows}
     for line in plan["calls"]:
         prompt, completion, spent = used[line["model"]]
-        assert line["prompt_tokens"] == pytest.approx(prompt, rel=0.4)  # the planted server counts bytes ÷ 4
+        assert line["prompt_tokens"] == pytest.approx(
+            prompt, rel=0.4
+        )  # the planted server counts bytes ÷ 4
         assert completion <= line["completion_tokens"]
         assert 0 < spent <= line["cost"] <= line["cost_most"]
 
@@ -164,11 +191,21 @@ def test_an_unknown_price_is_said_and_not_summed() -> None:
     assert plan["totals"]["price_unknown"] == ["openai:x"] and plan["calls"][0]["cost"] is None
     plan = planned("roles", "openai:x", prices={"openai:x": Price(1, 1)}, **options)
     assert plan["totals"]["price_unknown"] == [] and plan["totals"]["cost"] > 0
-    assert planned("roles", "openai:x", limit=2, base_url="http://localhost:1/v1")["totals"]["cost_most"] == 0
+    assert (
+        planned("roles", "openai:x", limit=2, base_url="http://localhost:1/v1")["totals"][
+            "cost_most"
+        ]
+        == 0
+    )
 
 
 def test_size_by_hand() -> None:
-    request = Request("m", (Message("system", "abcd"), Message("user", "彼女 is")), Sampling(max_tokens=7), begin="Ah")
+    request = Request(
+        "m",
+        (Message("system", "abcd"), Message("user", "彼女 is")),
+        Sampling(max_tokens=7),
+        begin="Ah",
+    )
     found = cost.size(request)
     assert found.tokens == 4 / 4 + (2 + 3 / 4) + 2 / 4 + 2 * 8
     assert found.size == 4 + (6 + 3) + 2 + 2 * 16 == Price(1e6, 0).worst(request)
@@ -200,14 +237,20 @@ def test_money_of_pictures_by_hand() -> None:
     assert calls == sum(planning.count(drawing, choices)["bfl:x"].values()) and calls % 6 == 0
     assert line.cost == line.cost_most == pytest.approx(0.04 * calls)
     (line,) = cost.lines(drawing, choices, [], lambda name: Price(0, 30.0))
-    assert line.completion_tokens == 7024 * calls and line.cost == pytest.approx(calls * 7024 * 30e-6)
+    assert line.completion_tokens == 7024 * calls and line.cost == pytest.approx(
+        calls * 7024 * 30e-6
+    )
     assert line.cost_most == pytest.approx(calls * 16_000 * 30e-6)
 
 
 @pytest.mark.parametrize("protocol", ["words", "dialogues"])
 @pytest.mark.parametrize("verb", ["plan", "run"])
 def test_a_missing_extra_is_told_before_anything_is_asked(
-    protocol: str, verb: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    protocol: str,
+    verb: str,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
 ) -> None:
     def version(name: str) -> str:
         raise language_id.PackageNotFoundError(name)
@@ -221,12 +264,28 @@ def test_a_missing_extra_is_told_before_anything_is_asked(
 
 
 def test_ends_are_said(capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["plan", "roles", "-m", "openai:dall-e-3", "-m", "openai:gpt-4o", "--limit", "2"]) == 0
+    assert (
+        main(["plan", "roles", "-m", "openai:dall-e-3", "-m", "openai:gpt-4o", "--limit", "2"]) == 0
+    )
     shown = capsys.readouterr().out
     assert "warning: openai:dall-e-3 was retired on 2026-05-12" in shown
     assert "openai:gpt-4o ends on 2027-01-14" in shown or "openai:gpt-4o was retired" in shown
     assert "price as of" in shown
-    assert main(["plan", "roles", "-m", "openai:dall-e-3", "--limit", "2", "--base-url", "http://localhost:1/v1"]) == 0
+    assert (
+        main(
+            [
+                "plan",
+                "roles",
+                "-m",
+                "openai:dall-e-3",
+                "--limit",
+                "2",
+                "--base-url",
+                "http://localhost:1/v1",
+            ]
+        )
+        == 0
+    )
     assert "retired" not in capsys.readouterr().out
 
 
@@ -234,21 +293,50 @@ def test_ends_are_said(capsys: pytest.CaptureFixture[str]) -> None:
     ("protocol", "model", "judges", "told"),
     [
         ("roles", "bfl:flux-2-pro", (), ["bfl:flux-2-pro draws pictures, and text is asked for"]),
-        ("roles", "openai:gpt-image-2?quality=low", (), ["openai:gpt-image-2?quality=low draws pictures"]),
+        (
+            "roles",
+            "openai:gpt-image-2?quality=low",
+            (),
+            ["openai:gpt-image-2?quality=low draws pictures"],
+        ),
         ("roles", "openai:unlisted", ("openai:gpt-4.1-mini",), []),
-        ("soda", "openai:gpt-4.1-mini", ("bfl:x",), ["bfl:x draws pictures", "openai:gpt-4.1-mini writes text"]),
+        (
+            "soda",
+            "openai:gpt-4.1-mini",
+            ("bfl:x",),
+            ["bfl:x draws pictures", "openai:gpt-4.1-mini writes text"],
+        ),
         ("soda", "openai:gpt-image-2", ("openai:gpt-4.1-mini",), []),
     ],
 )
 def test_a_model_that_draws_where_text_is_asked_for_is_told_and_the_reverse(
-    protocol: str, model: str, judges: tuple[str, ...], told: list[str], capsys: pytest.CaptureFixture[str]
+    protocol: str,
+    model: str,
+    judges: tuple[str, ...],
+    told: list[str],
+    capsys: pytest.CaptureFixture[str],
 ) -> None:
     arguments = [protocol, "-m", model, *(part for judge in judges for part in ("--judge", judge))]
-    assert main(["plan", *arguments, "--limit", "1", *(("--language", "en") if protocol == "roles" else ())]) == 0
+    assert (
+        main(
+            [
+                "plan",
+                *arguments,
+                "--limit",
+                "1",
+                *(("--language", "en") if protocol == "roles" else ()),
+            ]
+        )
+        == 0
+    )
     said = [
-        line.partition("is refused: ")[2] for line in capsys.readouterr().out.splitlines() if "is refused: " in line
+        line.partition("is refused: ")[2]
+        for line in capsys.readouterr().out.splitlines()
+        if "is refused: " in line
     ]
-    assert [line.startswith(start) for line, start in zip(said, told, strict=True)] == [True] * len(told)
+    assert [line.startswith(start) for line, start in zip(said, told, strict=True)] == [True] * len(
+        told
+    )
 
 
 @pytest.mark.parametrize(("kinds", "made"), [(table.DRAW, ("pictures",)), (table.WRITE, ("text",))])
@@ -274,14 +362,30 @@ def test_what_a_kind_makes_is_what_its_models_say(
 
 
 def test_json_and_table_say_the_same(capsys: pytest.CaptureFixture[str]) -> None:
-    arguments = ["plan", "roles", "-m", SUBJECT, "--judge", JUDGE, "--limit", "3", "--language", "en", "--samples", "2"]
+    arguments = [
+        "plan",
+        "roles",
+        "-m",
+        SUBJECT,
+        "--judge",
+        JUDGE,
+        "--limit",
+        "3",
+        "--language",
+        "en",
+        "--samples",
+        "2",
+    ]
     assert main([*arguments, "--json"]) == 0
     found = json.loads(capsys.readouterr().out)
     assert found["schema"] == 1
     assert main(arguments) == 0
     shown = capsys.readouterr().out
     total = found["totals"]
-    assert f"{found['trials']} trials" in shown and f"{total['calls']} to {total['calls_most']}" in shown
+    assert (
+        f"{found['trials']} trials" in shown
+        and f"{total['calls']} to {total['calls_most']}" in shown
+    )
 
 
 def test_a_judge_where_none_is_taken() -> None:
@@ -293,7 +397,9 @@ def test_a_judge_where_none_is_taken() -> None:
 
 
 def row(plan: dict[str, Any], measure: str = "share_she", **group: str) -> dict[str, Any]:
-    (found,) = (row for row in plan["design"] if row["measure"] == measure and row["group"] == group)
+    (found,) = (
+        row for row in plan["design"] if row["measure"] == measure and row["group"] == group
+    )
     assert isinstance(found, dict)
     return found
 
@@ -313,19 +419,24 @@ def test_a_group_has_fewer_items_and_detects_less() -> None:
     groups = [found for found in plan["design"] if "class" in found["group"]]
     assert len(groups) == 1 and groups[0]["clusters"] < 20
     assert groups[0]["detectable"] > row(plan)["detectable"]
-    assert not [found for found in plan["design"] if "word" in found["group"]]  # an item by itself is no population
+    assert not [
+        found for found in plan["design"] if "word" in found["group"]
+    ]  # an item by itself is no population
 
 
 def test_what_a_wanted_difference_takes() -> None:
     independent = row(planned("roles", "planted:", language="en", icc=0.0, detect=0.05))
     needed = independent["samples_needed"]
     at, below = (
-        row(planned("roles", "planted:", language="en", icc=0.0, samples=n))["detectable"] for n in (needed, needed - 1)
+        row(planned("roles", "planted:", language="en", icc=0.0, samples=n))["detectable"]
+        for n in (needed, needed - 1)
     )
     assert at <= 0.05 < below
     alike = row(planned("roles", "planted:", language="en", icc=0.2, detect=0.05))
     assert alike["samples_needed"] is None and alike["items_needed"] > 96
-    se = power.share_se(share=0.5, clusters=alike["items_needed"], per_cluster=alike["per_cluster"], icc=0.2)
+    se = power.share_se(
+        share=0.5, clusters=alike["items_needed"], per_cluster=alike["per_cluster"], icc=0.2
+    )
     assert power.achieved_power(difference=0.05, se=se, clusters=alike["items_needed"]) >= 0.8
 
 
@@ -333,11 +444,15 @@ def test_an_exact_reading_has_no_sampling_error() -> None:
     exact = row(planned("roles", "planted:", language="en", mode="exact"))
     assert exact["per_cluster"] == 1
     assert exact["detectable"] == pytest.approx(
-        power.detectable(se=(0.25 * 0.2 / 96) ** 0.5, clusters=96), rel=1e-4)  # fmt: skip
+        power.detectable(se=(0.25 * 0.2 / 96) ** 0.5, clusters=96), rel=1e-4
+    )
 
 
 def test_divergences_are_simulated() -> None:
-    few, many = (row(planned("dialogues", "planted:", language="en", samples=n), "topic_divergence") for n in (20, 100))
+    few, many = (
+        row(planned("dialogues", "planted:", language="en", samples=n), "topic_divergence")
+        for n in (20, 100)
+    )
     assert few["unit"] == "bits" and 0 < many["detectable"] < few["detectable"] < 1
 
 

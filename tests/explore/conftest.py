@@ -14,7 +14,10 @@ from tiltmeter.store import Store
 pytest.importorskip("starlette", reason="the extra web is not installed")
 GUARDS = str(Path(__file__).parents[1] / "guards.toml")
 SUBJECT = f"planted:protocol={GUARDS},male.masculine=.8,female.feminine=.6,refuse=.1,invalid=.05,revise=.3"
-JUDGES = tuple(f"planted:protocol={GUARDS},{rest}" for rest in ("seed=0", "seed=1,accuracy=.7", "seed=2,agree=.8"))
+JUDGES = tuple(
+    f"planted:protocol={GUARDS},{rest}"
+    for rest in ("seed=0", "seed=1,accuracy=.7", "seed=2,agree=.8")
+)
 HOSTILE = (
     "<script>document.title='owned'</script>",
     '"><img src=http://evil.example/x.png onerror="document.title=\'owned\'">',
@@ -36,13 +39,31 @@ def guards(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def texts(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Pronouns of two subjects, drawn and read, labelled by two annotators; the first answers of one word are hostile."""
     folder = tmp_path_factory.mktemp("explore") / "texts"
-    tiltmeter.run("roles", ["planted:she=0.7", "planted:she=0.4"], folder, language="en", limit=5, samples=4,
-                  mode=["sampled", "exact"], judge="planted:accuracy=0.8")  # fmt: skip
+    tiltmeter.run(
+        "roles",
+        ["planted:she=0.7", "planted:she=0.4"],
+        folder,
+        language="en",
+        limit=5,
+        samples=4,
+        mode=["sampled", "exact"],
+        judge="planted:accuracy=0.8",
+    )
     with Store(folder, writing=True) as store:
-        rows = list(store.rows("SELECT o.trial, o.call FROM outputs o JOIN trials t ON t.id = o.trial WHERE t.mode = 'sampled'"
-                               " ORDER BY json_extract(t.factors, '$.lexeme'), o.trial LIMIT 5"))  # fmt: skip
-        outputs = [Output(trial, "answer", text, call) for (trial, call), text in zip(rows, HOSTILE, strict=True)]
-        labels = [Label(output.trial, "choice/hostile@00000000", "pronoun", output.text) for output in outputs]
+        rows = list(
+            store.rows(
+                "SELECT o.trial, o.call FROM outputs o JOIN trials t ON t.id = o.trial WHERE t.mode = 'sampled'"
+                " ORDER BY json_extract(t.factors, '$.lexeme'), o.trial LIMIT 5"
+            )
+        )
+        outputs = [
+            Output(trial, "answer", text, call)
+            for (trial, call), text in zip(rows, HOSTILE, strict=True)
+        ]
+        labels = [
+            Label(output.trial, "choice/hostile@00000000", "pronoun", output.text)
+            for output in outputs
+        ]
         store.write([], outputs, labels)
     return folder
 
@@ -64,7 +85,9 @@ def broken(guards: Path, tmp_path: Path) -> Path:
     with sqlite3.connect(folder / "run.sqlite") as db:
         gone, cut = (
             row[0]
-            for row in db.execute("SELECT DISTINCT blob FROM outputs WHERE outcome = 'answer' ORDER BY trial LIMIT 2")
+            for row in db.execute(
+                "SELECT DISTINCT blob FROM outputs WHERE outcome = 'answer' ORDER BY trial LIMIT 2"
+            )
         )
     db.close()
     (folder / "blobs" / gone).unlink()

@@ -67,9 +67,13 @@ def drawn(folder: Path) -> None:
         names = [row[0] for row in store.rows("SELECT DISTINCT blob FROM outputs WHERE blob != ''")]
     gradient = Image.radial_gradient("L").resize((SIDE, SIDE))
     for number in range(min(SORTS, len(names))):
-        colour = tuple(37 * number % 256 if band == number % 3 else 11 * number % 200 for band in range(3))
+        colour = tuple(
+            37 * number % 256 if band == number % 3 else 11 * number % 200 for band in range(3)
+        )
         Image.composite(
-            Image.new("RGB", gradient.size, colour), Image.new("RGB", gradient.size, "white"), gradient
+            Image.new("RGB", gradient.size, colour),
+            Image.new("RGB", gradient.size, "white"),
+            gradient,
         ).save(place / names[number])
     for number, name in enumerate(names[SORTS:]):
         os.link(place / names[number % SORTS], place / name)

@@ -13,7 +13,9 @@ from tests.explore.driving import explorer
 from tiltmeter import api
 from tiltmeter.explore.static import write
 
-pytestmark = pytest.mark.skipif(chromium() is None, reason="no Chromium here (Debian: apt-get install chromium)")
+pytestmark = pytest.mark.skipif(
+    chromium() is None, reason="no Chromium here (Debian: apt-get install chromium)"
+)
 OPEN = (
     "do",
     "for (const name of ['table', 'answers', 'pictures', 'marks', 'long']) document.querySelector(`details.${name}`)?.toggleAttribute('open', true)",
@@ -25,29 +27,57 @@ PLANTED = """<!doctype html><html lang="en"><title>Planted</title><main><h1>Plan
 
 
 @pytest.fixture(scope="module")
-def pages(guards: Path, texts: Path, tmp_path_factory: pytest.TempPathFactory) -> dict[str, tuple[Visit, ...]]:
+def pages(
+    guards: Path, texts: Path, tmp_path_factory: pytest.TempPathFactory
+) -> dict[str, tuple[Visit, ...]]:
     folder = tmp_path_factory.mktemp("accessible")
-    small = [tiltmeter.run("roles", f"planted:she={share}", folder / share, language="en", limit=3, samples=2, judge="planted:").folder
-             for share in ("0.7", "0.4")]  # fmt: skip
+    small = [
+        tiltmeter.run(
+            "roles",
+            f"planted:she={share}",
+            folder / share,
+            language="en",
+            limit=3,
+            samples=2,
+            judge="planted:",
+        ).folder
+        for share in ("0.7", "0.4")
+    ]
     reports = {"pictures": [guards], "texts": small[:1], "several": small}
-    files = {name: api.report(*runs, path=folder / f"{name}.html") for name, runs in reports.items()}
+    files = {
+        name: api.report(*runs, path=folder / f"{name}.html") for name, runs in reports.items()
+    }
     planted = folder / "planted.html"
     planted.write_text(PLANTED, "utf-8")
     visits = {f"report of {name}": axe.looks(file.as_uri(), OPEN) for name, file in files.items()}
-    visits["report of several"] = visits["report of several"][1:]  # its size takes as long as all the others together
+    visits["report of several"] = visits["report of several"][
+        1:
+    ]  # its size takes as long as all the others together
     copy = write([guards], folder / "static")
     with explorer(str(guards)) as grid, explorer(str(texts)) as words:
         visits |= {
-            "explore, pictures": axe.looks(grid, READY), "explore, texts": axe.looks(words, READY),
-            "explore, an output": axe.looks(words, *OPENED), "explore, static": axe.looks(copy.as_uri(), *OPENED),
+            "explore, pictures": axe.looks(grid, READY),
+            "explore, texts": axe.looks(words, READY),
+            "explore, an output": axe.looks(words, *OPENED),
+            "explore, static": axe.looks(copy.as_uri(), *OPENED),
             "planted": axe.looks(planted.as_uri())[:1],
-        }  # fmt: skip
+        }
         drive(*(visit for both in visits.values() for visit in both), seconds=400)
     return visits
 
 
-@pytest.mark.parametrize("name", ["report of pictures", "report of texts", "report of several", "explore, pictures",
-                                  "explore, texts", "explore, an output", "explore, static"])  # fmt: skip
+@pytest.mark.parametrize(
+    "name",
+    [
+        "report of pictures",
+        "report of texts",
+        "report of several",
+        "explore, pictures",
+        "explore, texts",
+        "explore, an output",
+        "explore, static",
+    ],
+)
 def test_axe_finds_nothing(pages: dict[str, tuple[Visit, ...]], name: str) -> None:
     for visit in pages[name]:
         found = visit.values[-1]

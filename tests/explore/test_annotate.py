@@ -56,7 +56,9 @@ def run(texts: Path, tmp_path: Path) -> Path:
 def client(folder: Path, wanted: Wanted) -> Iterator[TestClient]:
     desk = Desk(folder, wanted)
     try:
-        with TestClient(application(desk, TOKEN, PORT), base_url=HOME, follow_redirects=False) as made:
+        with TestClient(
+            application(desk, TOKEN, PORT), base_url=HOME, follow_redirects=False
+        ) as made:
             assert made.get(f"/?token={TOKEN}").status_code == 303
             yield made
     finally:
@@ -69,7 +71,9 @@ def web(run: Path) -> Iterator[TestClient]:
 
 
 @pytest.fixture(scope="module")
-def still(texts: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[TestClient, Path]]:
+def still(
+    texts: Path, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[tuple[TestClient, Path]]:
     """A page to which nothing is written, for what is refused."""
     folder = Path(shutil.copytree(texts, tmp_path_factory.mktemp("still") / "run"))
     for web in client(folder, Wanted("ann", number=30)):
@@ -88,7 +92,9 @@ def first(web: TestClient) -> str:
     return str(web.get("/items").json()[0]["id"])
 
 
-def save(web: TestClient, item: str, now: dict[str, str], seen: dict[str, str] | None = None) -> Any:
+def save(
+    web: TestClient, item: str, now: dict[str, str], seen: dict[str, str] | None = None
+) -> Any:
     return web.post("/save", json={"item": item, "seen": seen or NOTHING, "now": now}, headers=OWN)
 
 
@@ -123,7 +129,9 @@ def human(folder: Path) -> list[tuple[str, ...]]:
 def test_only_its_own_page_may_write(still: Still, headers: dict[str, str], status: int) -> None:
     web, folder = still
     body = json.dumps({"item": first(web), "seen": NOTHING, "now": said(value="she")})
-    answer = web.post("/save", content=body, headers={"Content-Type": "application/json", **headers})
+    answer = web.post(
+        "/save", content=body, headers={"Content-Type": "application/json", **headers}
+    )
     assert answer.status_code == status and human(folder) == []
 
 
@@ -137,7 +145,9 @@ def test_nothing_is_written_without_the_cookie(web: TestClient, run: Path) -> No
     item = first(web)
     web.cookies.clear()
     for path in ("/save", f"/save?token={TOKEN}"):
-        answer = web.post(path, json={"item": item, "seen": NOTHING, "now": said(value="she")}, headers=OWN)
+        answer = web.post(
+            path, json={"item": item, "seen": NOTHING, "now": said(value="she")}, headers=OWN
+        )
         assert answer.status_code == 403 and "token" in answer.text
     assert human(run) == []
 
@@ -154,18 +164,33 @@ def test_nothing_is_written_by_another_method_or_elsewhere(still: Still) -> None
 def test_what_is_sent_is_short(still: Still) -> None:
     web, run = still
     assert save(web, first(web), said(note="x" * BODY)).status_code == 413
-    pieces = web.post("/save", content=iter([b"{}"]), headers={**OWN, "Content-Type": "application/json"})
+    pieces = web.post(
+        "/save", content=iter([b"{}"]), headers={**OWN, "Content-Type": "application/json"}
+    )
     assert pieces.status_code == 411
     assert human(run) == []
 
 
-@pytest.mark.parametrize("body", [
-    "", "[]", "1", "{", '"x"', "{}", '{"item": "x"}', '{"item": 1, "seen": {}, "now": {}}', "[" * 9_000,
-    json.dumps({"item": "x", "seen": NOTHING, "now": NOTHING | {"value": None}}),
-    '{"item": "x", "seen": {"value": "", "skipped": "", "note": ""}, "now": {"value": "", "skipped": "", "note": "\\ud800"}}',
-])  # fmt: skip
+@pytest.mark.parametrize(
+    "body",
+    [
+        "",
+        "[]",
+        "1",
+        "{",
+        '"x"',
+        "{}",
+        '{"item": "x"}',
+        '{"item": 1, "seen": {}, "now": {}}',
+        "[" * 9_000,
+        json.dumps({"item": "x", "seen": NOTHING, "now": NOTHING | {"value": None}}),
+        '{"item": "x", "seen": {"value": "", "skipped": "", "note": ""}, "now": {"value": "", "skipped": "", "note": "\\ud800"}}',
+    ],
+)
 def test_what_is_no_answer_is_refused(still: Still, body: str) -> None:
-    answer = still[0].post("/save", content=body, headers={**OWN, "Content-Type": "application/json"})
+    answer = still[0].post(
+        "/save", content=body, headers={**OWN, "Content-Type": "application/json"}
+    )
     assert answer.status_code == 400 and answer.json()["error"]
     assert "script-src 'self'" in answer.headers["content-security-policy"]
 
@@ -177,10 +202,21 @@ def test_it_is_blind(still: Still) -> None:
     """No subject, no judge, no label of one: what is shown is the prompt, the answer and what can be said."""
     web = still[0]
     items = web.get("/items").json()
-    shown = web.get("/").text + "".join(web.get(f"/item/{item['id']}").text for item in items) + json.dumps(items)
-    assert len(items) == 30 and "planted" not in shown and "choice/" not in shown and "0.7" not in shown
+    shown = (
+        web.get("/").text
+        + "".join(web.get(f"/item/{item['id']}").text for item in items)
+        + json.dumps(items)
+    )
+    assert (
+        len(items) == 30
+        and "planted" not in shown
+        and "choice/" not in shown
+        and "0.7" not in shown
+    )
     answer = web.get(f"/item/{items[0]['id']}").json()
-    assert [block["title"] for block in answer["blocks"]] == ["Prompt", "Answer"] and answer["voices"] == []
+    assert [block["title"] for block in answer["blocks"]] == ["Prompt", "Answer"] and answer[
+        "voices"
+    ] == []
 
 
 def test_the_page_has_guidelines_and_a_key_for_each_value(still: Still) -> None:
@@ -189,14 +225,20 @@ def test_the_page_has_guidelines_and_a_key_for_each_value(still: Still) -> None:
     keys = dict(re.findall(r'data-value="(.*?)" data-key="(.?)"', text))
     assert (keys["she"], keys["he"]) == ("1", "2") and {"both", "neither", "invalid"} <= keys.keys()
     assert len(set(keys.values())) == len(keys) and not set(keys.values()) & {"n", "s", "u", ""}
-    assert not [value for value in keys if "<" in value]  # a judge said it, so it can be chosen; it is text
+    assert not [
+        value for value in keys if "<" in value
+    ]  # a judge said it, so it can be chosen; it is text
     assert "unresolved" not in text and "no_decision" not in text  # a person has no votes to count
 
 
 def test_hidden_characters_are_written_out(run: Path) -> None:
     for web in client(run, Wanted("ann", number=80)):
         items = web.get("/items").json()
-        texts = [block["text"] for item in items for block in web.get(f"/item/{item['id']}").json()["blocks"]]
+        texts = [
+            block["text"]
+            for item in items
+            for block in web.get(f"/item/{item['id']}").json()["blocks"]
+        ]
     assert any("⟨U+202E⟩" in text for text in texts) and not any("\u202e" in text for text in texts)
     assert any(
         text == "<script>document.title='owned'</script>" for text in texts
@@ -205,12 +247,19 @@ def test_hidden_characters_are_written_out(run: Path) -> None:
 
 def test_a_broken_picture_says_so_and_can_be_skipped(broken: Path) -> None:
     for web in client(broken, Wanted("ann")):
-        shown = {item["id"]: web.get(f"/item/{item['id']}").json() for item in web.get("/items").json()}
+        shown = {
+            item["id"]: web.get(f"/item/{item['id']}").json() for item in web.get("/items").json()
+        }
         damages = {item: found["damage"] for item, found in shown.items() if found["damage"]}
-        assert len(damages) == 2 and any("is not in the run's folder" in text for text in damages.values())
+        assert len(damages) == 2 and any(
+            "is not in the run's folder" in text for text in damages.values()
+        )
         whole = next(found["picture"] for found in shown.values() if found["picture"])
         assert web.get(whole).headers["content-type"] == "image/png"
-        assert save(web, next(iter(damages)), said(skipped="cannot be seen or read")).status_code == 200
+        assert (
+            save(web, next(iter(damages)), said(skipped="cannot be seen or read")).status_code
+            == 200
+        )
         assert web.get("/item/none").json()["damage"] == "This output is not in the run any more."
 
 
@@ -219,9 +268,13 @@ def test_a_broken_picture_says_so_and_can_be_skipped(broken: Path) -> None:
 
 def test_an_answer_is_a_label_with_the_weight_of_its_sample(web: TestClient, run: Path) -> None:
     item = first(web)
-    assert save(web, item, said(value="he", note="hm")).json() == {"state": said(value="he", note="hm")}
+    assert save(web, item, said(value="he", note="hm")).json() == {
+        "state": said(value="he", note="hm")
+    }
     with Store(run) as store:
-        (weight,) = (row[0] for row in store.rows("SELECT weight FROM labels WHERE annotator = 'human:ann'"))
+        (weight,) = (
+            row[0] for row in store.rows("SELECT weight FROM labels WHERE annotator = 'human:ann'")
+        )
         assert weight == gold.drawn_weights(store)[item]
     assert human(run) == [(item, "human:ann", "pronoun", "he")]
     assert web.get("/items").json()[0]["state"] == said(value="he", note="hm")
@@ -233,7 +286,9 @@ def test_a_stale_window_overwrites_nothing(web: TestClient, run: Path) -> None:
     late = save(web, item, said(value="she"))  # it saw no answer
     assert late.status_code == 409 and late.json() == {"state": said(value="he")}
     assert human(run) == [(item, "human:ann", "pronoun", "he")]
-    assert save(web, item, said(value="he")).status_code == 200  # sent twice: it is stored, and that is what was wanted
+    assert (
+        save(web, item, said(value="he")).status_code == 200
+    )  # sent twice: it is stored, and that is what was wanted
     assert save(web, item, said(value="she"), said(value="he")).status_code == 200
     assert human(run) == [(item, "human:ann", "pronoun", "she")]
 
@@ -246,13 +301,19 @@ def test_undone_and_skipped_answers_are_no_labels_and_are_kept(web: TestClient, 
     assert save(web, item, said(skipped="cannot tell", note="blurred")).status_code == 200
     assert human(run) == []
     with Store(run) as store:
-        assert [tuple(row) for row in store.rows("SELECT value, current FROM labels WHERE annotator='human:ann'")] == [
-            ("he", 0)
-        ]
+        assert [
+            tuple(row)
+            for row in store.rows("SELECT value, current FROM labels WHERE annotator='human:ann'")
+        ] == [("he", 0)]
         (one,) = people.progress(store)
     assert one == people.Progress("human:ann", "pronoun", 30, 0, {"cannot tell": 1}, 1)
     assert (
-        save(web, item, said(value="she", note="blurred"), said(skipped="cannot tell", note="blurred")).status_code
+        save(
+            web,
+            item,
+            said(value="she", note="blurred"),
+            said(skipped="cannot tell", note="blurred"),
+        ).status_code
         == 200
     )
     assert [row[3] for row in human(run)] == ["she"]
@@ -305,7 +366,12 @@ def client_with_little_patience(run: Path, monkeypatch: pytest.MonkeyPatch) -> I
 
 def test_what_marks_make_of_a_rewrite_follows_by_the_protocol(tmp_path: Path) -> None:
     """Two pronouns by hand: of one person both classes are mixed, of another's one is left, and of nobody's none is."""
-    cell = {"theme": "name", "noun": "Hazel", "pronoun": "none", "text": "Hazel called. The damp is back."}
+    cell = {
+        "theme": "name",
+        "noun": "Hazel",
+        "pronoun": "none",
+        "text": "Hazel called. The damp is back.",
+    }
     output = "Hazel rang. He says 🙂 that her flat is damp."
     pieces = pronoun_marks.pieces(cell, output)
     assert "".join(piece["text"] for piece in pieces) == output
@@ -320,19 +386,33 @@ def test_what_marks_make_of_a_rewrite_follows_by_the_protocol(tmp_path: Path) ->
         assert pronoun_marks.value(cell, "pronouns", output, marks) == found
         assert pronoun_marks.value(cell, "verdict", output, marks) == verdict
         assert (
-            pronoun_marks.value({**cell, "pronoun": "she"}, "verdict", output, f"{he}:another {her}:primary")
+            pronoun_marks.value(
+                {**cell, "pronoun": "she"}, "verdict", output, f"{he}:another {her}:primary"
+            )
             == "allowed"
         )
-    assert pronoun_marks.value(cell, "verdict", output, f"{he}:primary") == ""  # one is not marked yet
-    assert pronoun_marks.value(cell, "verdict", "I'm sorry, but I can't help with that request.", "") == ""
+    assert (
+        pronoun_marks.value(cell, "verdict", output, f"{he}:primary") == ""
+    )  # one is not marked yet
+    assert (
+        pronoun_marks.value(cell, "verdict", "I'm sorry, but I can't help with that request.", "")
+        == ""
+    )
 
 
 def test_marks_are_kept_beside_the_answer(rewrites: Path, tmp_path: Path) -> None:
     run = Path(shutil.copytree(rewrites, tmp_path / "run"))
     for web in client(run, Wanted("ann", attribute="verdict")):
-        shown = {item["id"]: web.get(f"/item/{item['id']}").json()["blocks"][-1] for item in web.get("/items").json()}
-        item, block = next((item, block) for item, block in shown.items() if len(block["pieces"]) > 1)
-        marks = " ".join(f"{piece['begin']}:primary" for piece in block["pieces"] if "begin" in piece)
+        shown = {
+            item["id"]: web.get(f"/item/{item['id']}").json()["blocks"][-1]
+            for item in web.get("/items").json()
+        }
+        item, block = next(
+            (item, block) for item, block in shown.items() if len(block["pieces"]) > 1
+        )
+        marks = " ".join(
+            f"{piece['begin']}:primary" for piece in block["pieces"] if "begin" in piece
+        )
         value = web.get(f"/reading/{item}", params={"marks": marks}).json()["value"]
         assert value in ("allowed", "gendering", "misgendering")
         assert save(web, item, said(marks=marks)).status_code == 200 and human(run) == []
@@ -360,7 +440,9 @@ def test_everybody_shares_the_sample_in_an_order_of_their_own(web: TestClient, r
 
 def test_a_sample_that_is_begun_is_the_sample(web: TestClient, run: Path) -> None:
     save(web, first(web), said(value="she"))
-    with pytest.raises(UsageError, match=r"begun a sample of 30 outputs for pronoun.*Leave out --sample"):
+    with pytest.raises(
+        UsageError, match=r"begun a sample of 30 outputs for pronoun.*Leave out --sample"
+    ):
         Desk(run, Wanted("bea", number=40))
     with pytest.raises(UsageError, match="seed 0"):
         Desk(run, Wanted("bea", seed=7))
@@ -371,9 +453,17 @@ def test_a_sample_that_is_begun_is_the_sample(web: TestClient, run: Path) -> Non
 
 def test_an_attribute_with_several_values_is_refused(tmp_path: Path) -> None:
     made = Made(tmp_path / "run", ROLES)
-    factors = {"language": "en", "order": "he_first", "class": "communal", "word": "a", "lexeme": "a"}
+    factors = {
+        "language": "en",
+        "order": "he_first",
+        "class": "communal",
+        "word": "a",
+        "lexeme": "a",
+    }
     made.label([(factors, "sampled", {"she": 1.0})])
-    made.store.write([], [], [Label("t000001", "choice/1@hand", "word", word, n) for n, word in enumerate("ab")])
+    made.store.write(
+        [], [], [Label("t000001", "choice/1@hand", "word", word, n) for n, word in enumerate("ab")]
+    )
     made.store.close()
     with pytest.raises(UsageError, match="word has several values an output"):
         Desk(tmp_path / "run", Wanted("ann", attribute="word"))
@@ -381,7 +471,19 @@ def test_an_attribute_with_several_values_is_refused(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(
     "name",
-    ["", "  ", "a/b", "a\\b", "an\nn", "a\u202eb", "x" * 61, "openai:gpt", "builtin", "choice", "ann (adjudicated)"],
+    [
+        "",
+        "  ",
+        "a/b",
+        "a\\b",
+        "an\nn",
+        "a\u202eb",
+        "x" * 61,
+        "openai:gpt",
+        "builtin",
+        "choice",
+        "ann (adjudicated)",
+    ],
 )
 def test_a_name_that_is_none_is_refused(run: Path, name: str) -> None:
     with pytest.raises(UsageError, match="Type for instance: --annotator ann"):
@@ -398,11 +500,15 @@ def test_the_name_of_a_judge_of_the_run_is_refused(run: Path) -> None:
         assert people.named(store, ROLES, " Zoë Müller-李 ") == "human:Zoë Müller-李"
 
 
-def test_a_run_of_a_newer_version_and_a_port_in_use_are_said(run: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_run_of_a_newer_version_and_a_port_in_use_are_said(
+    run: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     with bound(0) as taken:
         taken.listen()
         port = str(taken.getsockname()[1])
-        assert main(["annotate", str(run), "--annotator", "ann", "--port", port, "--no-browser"]) == 2
+        assert (
+            main(["annotate", str(run), "--annotator", "ann", "--port", port, "--no-browser"]) == 2
+        )
         assert f"Port {port} cannot be used" in capsys.readouterr().err
     with sqlite3.connect(run / "run.sqlite") as db:
         db.execute("PRAGMA user_version=99")
@@ -417,12 +523,18 @@ def test_a_run_of_a_newer_version_and_a_port_in_use_are_said(run: Path, capsys: 
 def answered(folder: Path, annotator: str, values: dict[int, str], number: int = 30) -> list[str]:
     """Somebody labels the whole sample: she, but where `values` says otherwise by the place of the output's id."""
     with Store(folder) as store:
-        drawn = annotation.sample(store, ROLES, "pronoun", None if gold.samples(store) else number, None)
+        drawn = annotation.sample(
+            store, ROLES, "pronoun", None if gold.samples(store) else number, None
+        )
         task = annotation.labelling(store, ROLES, people.named(store, ROLES, annotator), drawn)
         order = sorted(task.items)
         for place, item in enumerate(order):
             task.save(
-                item, State(), State(values.get(place, "she"), "", f"note of {annotator}" if place in values else "")
+                item,
+                State(),
+                State(
+                    values.get(place, "she"), "", f"note of {annotator}" if place in values else ""
+                ),
             )
     return order
 
@@ -434,14 +546,24 @@ def test_what_is_decided_is_the_truth_and_no_voice_among_people(run: Path) -> No
     for web in client(run, Wanted("cy", what="adjudicate")):
         assert sorted(item["id"] for item in web.get("/items").json()) == order[:3]
         found = web.get(f"/item/{order[0]}").json()
-        assert sorted((one["value"], one["note"]) for one in found["voices"]) == [("he", "note of bea"), ("she", "")]
-        assert [one["who"] for one in found["voices"]] == ["A", "B"] and "bea" not in web.get("/").text
+        assert sorted((one["value"], one["note"]) for one in found["voices"]) == [
+            ("he", "note of bea"),
+            ("she", ""),
+        ]
+        assert [one["who"] for one in found["voices"]] == ["A", "B"] and "bea" not in web.get(
+            "/"
+        ).text
         assert save(web, order[0], said(value="neither")).status_code == 200
         assert save(web, order[1], said(value="he")).status_code == 200
         assert save(web, order[5], said(value="he")).status_code == 400  # nobody disagrees there
     with Store(run) as store:
         truth = gold.truths(store)
-        assert [truth.get((order[n], "pronoun"), ("none",))[0] for n in range(4)] == ["neither", "he", "none", "she"]
+        assert [truth.get((order[n], "pronoun"), ("none",))[0] for n in range(4)] == [
+            "neither",
+            "he",
+            "none",
+            "she",
+        ]
         assert gold.is_random(store, "pronoun")
         (raw,) = [
             one
@@ -449,7 +571,9 @@ def test_what_is_decided_is_the_truth_and_no_voice_among_people(run: Path) -> No
             if (one.who, one.coefficient) == ("people", "agreement")
         ]
         assert raw.raters == 2 and raw.found.value == pytest.approx(27 / 30)
-        decided = [one for one in people.progress(store) if one.annotator == "human:cy (adjudicated)"]
+        decided = [
+            one for one in people.progress(store) if one.annotator == "human:cy (adjudicated)"
+        ]
         assert [(one.of, one.labelled) for one in decided] == [(3, 2)]
 
 
@@ -468,7 +592,10 @@ def test_progress_and_skips_are_told(run: Path, capsys: pytest.CaptureFixture[st
         save(web, order[4], said(skipped="cannot tell"), said(value="she"))
     assert main(["annotate", str(run), "--progress"]) == 0
     out = capsys.readouterr().out
-    assert "ann: 30 of 30 pronoun\n" in out and "bea: 29 of 30 pronoun, 1 skipped (cannot tell), 1 with a note" in out
+    assert (
+        "ann: 30 of 30 pronoun\n" in out
+        and "bea: 29 of 30 pronoun, 1 skipped (cannot tell), 1 with a note" in out
+    )
     assert "People disagree on pronoun in 1 outputs" in out
     assert main(["validate", str(run)]) == 0
     assert "pronoun: people skipped 1 (cannot tell)" in capsys.readouterr().out
@@ -500,11 +627,22 @@ def test_each_value_of_a_taxonomy_is_marked(cars: Path, capsys: pytest.CaptureFi
             assert len(items) == 5 and "planted" not in json.dumps(shown) + web.get("/").text
             names = [blocks[0]["text"] for blocks in shown.values()]
             assert sorted(set(names)) == ["body (product) of a car", "place (background) of a car"]
-            assert names in (sorted(names), sorted(names, reverse=True))  # one attribute after the other
+            assert names in (
+                sorted(names),
+                sorted(names, reverse=True),
+            )  # one attribute after the other
             for item, blocks in shown.items():
-                assert save(web, item, said(value=marks.get(blocks[2]["text"], "appropriate"))).status_code == 200
+                assert (
+                    save(
+                        web, item, said(value=marks.get(blocks[2]["text"], "appropriate"))
+                    ).status_code
+                    == 200
+                )
             assert save(web, items[0], said(value="ambiguous")).status_code == 409
-            assert save(web, items[0], said(value="fine"), said(value="appropriate")).status_code == 400
+            assert (
+                save(web, items[0], said(value="fine"), said(value="appropriate")).status_code
+                == 400
+            )
     found = api.validate(cars)
     shares = {(one.annotator, one.mark): (one.number, one.share.value) for one in found.reviews}
     assert shares["human:ann", "appropriate"] == (4, 0.8)

@@ -17,17 +17,24 @@ from tests.explore.test_in_browser import CONTRAST, NAMELESS, WIDTH
 from tiltmeter import api, gold
 from tiltmeter.store import Store
 
-pytestmark = pytest.mark.skipif(chromium() is None, reason="no Chromium here (Debian: apt-get install chromium)")
+pytestmark = pytest.mark.skipif(
+    chromium() is None, reason="no Chromium here (Debian: apt-get install chromium)"
+)
 NUMBER = 30
 READY = "document.querySelector('#item').getAttribute('aria-busy') === 'false'"
-DONE, TOLD, ALERT = (f"document.querySelector('#{name}').textContent" for name in ("done", "status", "alert"))
+DONE, TOLD, ALERT = (
+    f"document.querySelector('#{name}').textContent" for name in ("done", "status", "alert")
+)
 PRESSED = "document.querySelector('.choice[aria-pressed=true]')?.dataset.value"
 STATE, READING = "items[at].state", "document.querySelector('#reading').textContent"
 VOICES = "[...document.querySelectorAll('#voices li')].map(e => e.textContent)"
 
 
 def at(number: int) -> tuple[str, str]:
-    return ("wait", f"{READY} && document.querySelector('#place').textContent.startsWith('Item {number} ')")
+    return (
+        "wait",
+        f"{READY} && document.querySelector('#place').textContent.startsWith('Item {number} ')",
+    )
 
 
 def keys(*answers: str, begin: int = 1) -> list[tuple[str, str]]:
@@ -52,31 +59,92 @@ def sessions(texts: Path, tmp_path_factory: pytest.TempPathFactory) -> Sessions:
         annotating(str(run), "--annotator", "ann", "--sample", str(NUMBER)) as first,
         annotating(str(run), "--annotator", "bea") as second,
     ):
-        ann = Visit([
-            ("go", first), *keys(*says[:10]), at(11), ("ask", DONE),
-            ("key", "2"), at(12), ("key", "u"), at(11), ("wait", f"{TOLD}.startsWith('Undone: ')"), ("ask", STATE), ("ask", TOLD),
-            *keys(*says[10:14], begin=11), at(15), ("do", "location.reload()"), ("wait", "performance.now() < 5000"), at(15),
-            ("ask", DONE), ("key", "u"), at(14), ("wait", f"{TOLD}.startsWith('Undone: ')"), ("ask", STATE),  # what was done before the reload
-            ("key", says[13]), at(15), ("key", "s"), ("wait", "document.querySelector('dialog').open"), ("key", "2"),
-            at(16), ("key", "ArrowLeft"), at(15), ("ask", STATE), ("key", says[14]), at(16),
-            ("key", "n"), ("wait", "document.activeElement.id === 'note'"), *(("key", sign) for sign in "odd"), ("key", "Escape"),
-            ("wait", f"{STATE}.note === 'odd'"), *keys(*says[15:], begin=16), ("wait", f"{TOLD}.startsWith('All items are done')"),
-            ("ask", DONE), ("ask", PRESSED), ("ask", CONTRAST), ("ask", NAMELESS),
-        ])  # fmt: skip
-        bea = Visit([("go", second), *keys(*["1"] * NUMBER), ("wait", f"{TOLD}.startsWith('All items')"),
-                     ("ask", WIDTH), ("ask", CONTRAST), ("ask", NAMELESS)], width=390, dark=True)  # fmt: skip
+        ann = Visit(
+            [
+                ("go", first),
+                *keys(*says[:10]),
+                at(11),
+                ("ask", DONE),
+                ("key", "2"),
+                at(12),
+                ("key", "u"),
+                at(11),
+                ("wait", f"{TOLD}.startsWith('Undone: ')"),
+                ("ask", STATE),
+                ("ask", TOLD),
+                *keys(*says[10:14], begin=11),
+                at(15),
+                ("do", "location.reload()"),
+                ("wait", "performance.now() < 5000"),
+                at(15),
+                ("ask", DONE),
+                ("key", "u"),
+                at(14),
+                ("wait", f"{TOLD}.startsWith('Undone: ')"),
+                ("ask", STATE),  # what was done before the reload
+                ("key", says[13]),
+                at(15),
+                ("key", "s"),
+                ("wait", "document.querySelector('dialog').open"),
+                ("key", "2"),
+                at(16),
+                ("key", "ArrowLeft"),
+                at(15),
+                ("ask", STATE),
+                ("key", says[14]),
+                at(16),
+                ("key", "n"),
+                ("wait", "document.activeElement.id === 'note'"),
+                *(("key", sign) for sign in "odd"),
+                ("key", "Escape"),
+                ("wait", f"{STATE}.note === 'odd'"),
+                *keys(*says[15:], begin=16),
+                ("wait", f"{TOLD}.startsWith('All items are done')"),
+                ("ask", DONE),
+                ("ask", PRESSED),
+                ("ask", CONTRAST),
+                ("ask", NAMELESS),
+            ]
+        )
+        bea = Visit(
+            [
+                ("go", second),
+                *keys(*["1"] * NUMBER),
+                ("wait", f"{TOLD}.startsWith('All items')"),
+                ("ask", WIDTH),
+                ("ask", CONTRAST),
+                ("ask", NAMELESS),
+            ],
+            width=390,
+            dark=True,
+        )
         drive(ann, bea)
     with annotating(str(run), "--annotator", "cy", "--adjudicate") as third:
-        cy = Visit([("go", third), at(1), ("ask", "items.length"), ("ask", VOICES), ("ask", "document.body.textContent"),
-                    *keys(*["2"] * 10), ("wait", f"{TOLD}.startsWith('All items')"), ("ask", CONTRAST)])  # fmt: skip
+        cy = Visit(
+            [
+                ("go", third),
+                at(1),
+                ("ask", "items.length"),
+                ("ask", VOICES),
+                ("ask", "document.body.textContent"),
+                *keys(*["2"] * 10),
+                ("wait", f"{TOLD}.startsWith('All items')"),
+                ("ask", CONTRAST),
+            ]
+        )
         drive(cy)
     return Sessions(run, ann, bea, cy)
 
 
 def test_thirty_items_by_keyboard_with_undo_and_a_reload(sessions: Sessions) -> None:
-    ten, undone, told, fourteen, again, skipped, done, pressed, faint, nameless = sessions.ann.values
+    ten, undone, told, fourteen, again, skipped, done, pressed, faint, nameless = (
+        sessions.ann.values
+    )
     assert ten == "· 10 answered, 20 to go" and fourteen == "· 14 answered, 16 to go"
-    assert undone == {"value": "", "skipped": "", "note": "", "marks": ""} and told == "Undone: he. Now: no answer."
+    assert (
+        undone == {"value": "", "skipped": "", "note": "", "marks": ""}
+        and told == "Undone: he. Now: no answer."
+    )
     assert again == {"value": "", "skipped": "", "note": "", "marks": ""}
     assert skipped == {"value": "", "skipped": "cannot be seen or read", "note": "", "marks": ""}
     assert (done, pressed) == ("· 30 answered, 0 to go", "he") and (faint, nameless) == ([], [])
@@ -87,14 +155,20 @@ def test_thirty_items_by_keyboard_with_undo_and_a_reload(sessions: Sessions) -> 
 
 def test_what_was_annotated_is_in_validate(sessions: Sessions) -> None:
     with Store(sessions.run) as store:
-        rows = list(store.rows("SELECT value, weight FROM labels WHERE current AND annotator = 'human:ann'"))
-        assert Counter(value for value, _ in rows) == {"she": 20, "he": 10} and all(weight >= 1 for _, weight in rows)
+        rows = list(
+            store.rows("SELECT value, weight FROM labels WHERE current AND annotator = 'human:ann'")
+        )
+        assert Counter(value for value, _ in rows) == {"she": 20, "he": 10} and all(
+            weight >= 1 for _, weight in rows
+        )
         assert gold.is_random(store, "pronoun")
         notes = store.artefact("annotation", "human:ann/pronoun")
     assert notes is not None and notes.count("odd") == 1 and "cannot be seen" not in notes
     found = api.validate(sessions.run)
     assert found.gold == {"pronoun": NUMBER} and all(card.random for card in found.cards)
-    assert {card.groups[0].labels for card in found.cards if card.annotator.startswith("choice/2")} == {NUMBER}
+    assert {
+        card.groups[0].labels for card in found.cards if card.annotator.startswith("choice/2")
+    } == {NUMBER}
 
 
 def test_two_annotators_and_a_decision(sessions: Sessions) -> None:
@@ -103,16 +177,22 @@ def test_two_annotators_and_a_decision(sessions: Sessions) -> None:
     assert width == 390 and (faint, nameless) == ([], [])
     number, voices, text, faint = sessions.cy.values
     assert number == 10 and faint == []
-    assert sorted(voice.partition(": ")[2] for voice in voices) == ["he", "she"] and [voice[0] for voice in voices] == [
+    assert sorted(voice.partition(": ")[2] for voice in voices) == ["he", "she"] and [
+        voice[0] for voice in voices
+    ] == [
         "A",
         "B",
     ]
     assert "bea" not in text and "planted" not in text
     with Store(sessions.run) as store:
-        mine = dict(store.rows("SELECT output, value FROM labels WHERE current AND annotator = 'human:ann'"))
+        mine = dict(
+            store.rows("SELECT output, value FROM labels WHERE current AND annotator = 'human:ann'")
+        )
         assert {output: value for (output, _), (value, _) in gold.truths(store).items()} == mine
     (raw,) = [
-        one for one in api.validate(sessions.run).agreements if (one.who, one.coefficient) == ("people", "agreement")
+        one
+        for one in api.validate(sessions.run).agreements
+        if (one.who, one.coefficient) == ("people", "agreement")
     ]
     assert raw.found.value == pytest.approx(20 / 30)
 
@@ -129,47 +209,136 @@ OTHER = """
 
 
 @pytest.fixture(scope="module")
-def odd(texts: Path, guards: Path, rewrites: Path, tmp_path_factory: pytest.TempPathFactory) -> tuple[Visit, ...]:
+def odd(
+    texts: Path, guards: Path, rewrites: Path, tmp_path_factory: pytest.TempPathFactory
+) -> tuple[Visit, ...]:
     folder = tmp_path_factory.mktemp("odd")
-    copies = [Path(shutil.copytree(source, folder / source.name)) for source in (texts, guards, rewrites)]
+    copies = [
+        Path(shutil.copytree(source, folder / source.name)) for source in (texts, guards, rewrites)
+    ]
     hostile = "items.findIndex(i => i.id === HOSTILE)"
     with Store(copies[0]) as store:
         (trial,) = next(store.rows("SELECT trial FROM outputs WHERE text LIKE '<a href=%'"))
     with ExitStack() as stack:
         options = (("--sample", "80"), (), ("--attribute", "verdict"))
-        words, images, pairs = (stack.enter_context(annotating(str(one), "--annotator", "ann", *more))
-                                for one, more in zip(copies, options, strict=True))  # fmt: skip
-        stale = Visit([("go", words), at(1), ("do", "window.fresh = async () => {}; note.value = 'mine'"), ("ask", OTHER), ("key", "1"), ("wait", f"{ALERT}.includes('In another window')"),
-                       ("ask", ALERT), ("ask", PRESSED), ("key", "1"), at(2), ("key", "ArrowLeft"), at(1), ("ask", PRESSED), ("ask", f"{STATE}.note")])  # fmt: skip
-        text = Visit([("go", words), ("wait", READY), ("do", f"window.HOSTILE = '{trial}'; show({hostile})"),
-                      ("wait", f"{READY} && at === {hostile}"), ("ask", "document.querySelector('pre.output').textContent"),
-                      ("ask", "document.querySelector('iframe, base, #item a, #item img, #item style') === null"), ("ask", "document.title")])  # fmt: skip
-        gone = Visit([("go", words), ("wait", READY), ("do", "window.real = fetch; window.fetch = () => Promise.reject(new Error())"),
-                      ("do", "window.item = items[at]"), ("key", "2"), ("wait", f"{ALERT}.includes('Not saved: he')"), ("ask", ALERT),
-                      ("do", "window.fetch = real; document.querySelector('#again').click()"),
-                      ("wait", f"{TOLD}.startsWith('Saved: he') && item.state.value === 'he'")])  # fmt: skip
-        look = Visit([("go", images), at(1), ("ask", "document.querySelector('#item img').naturalWidth > 0"), ("ask", WIDTH), ("key", "3"), at(2),
-                      ("ask", DONE), ("ask", CONTRAST), ("ask", NAMELESS)], width=390)  # fmt: skip
-        marked = Visit([("go", pairs), ("wait", READY), ("do", "(async () => { while (!document.querySelector('.pronoun')) await show(at + 1); })()"),
-                        ("ask", "document.querySelectorAll('.pronoun').length"), ("key", "ArrowDown"), ("key", "p"), ("wait", f"{STATE}.marks.split(' ').length === 1"),
-                        ("do", "(async () => { for (const one of document.querySelectorAll('.pronoun:not([data-whose])')) await mark(one, 'primary'); })()"),
-                        ("wait", "offered"), ("ask", "offered"), ("ask", READING), ("ask", CONTRAST), ("ask", NAMELESS), ("ask", WIDTH),
-                        ("do", "window.item = items[at]; document.querySelector('.pronoun').focus()"), ("key", "Enter"), ("wait", "item.state.value === offered || item.state.value"),
-                        ("ask", "item.state")])  # fmt: skip
+        words, images, pairs = (
+            stack.enter_context(annotating(str(one), "--annotator", "ann", *more))
+            for one, more in zip(copies, options, strict=True)
+        )
+        stale = Visit(
+            [
+                ("go", words),
+                at(1),
+                ("do", "window.fresh = async () => {}; note.value = 'mine'"),
+                ("ask", OTHER),
+                ("key", "1"),
+                ("wait", f"{ALERT}.includes('In another window')"),
+                ("ask", ALERT),
+                ("ask", PRESSED),
+                ("key", "1"),
+                at(2),
+                ("key", "ArrowLeft"),
+                at(1),
+                ("ask", PRESSED),
+                ("ask", f"{STATE}.note"),
+            ]
+        )
+        text = Visit(
+            [
+                ("go", words),
+                ("wait", READY),
+                ("do", f"window.HOSTILE = '{trial}'; show({hostile})"),
+                ("wait", f"{READY} && at === {hostile}"),
+                ("ask", "document.querySelector('pre.output').textContent"),
+                (
+                    "ask",
+                    "document.querySelector('iframe, base, #item a, #item img, #item style') === null",
+                ),
+                ("ask", "document.title"),
+            ]
+        )
+        gone = Visit(
+            [
+                ("go", words),
+                ("wait", READY),
+                ("do", "window.real = fetch; window.fetch = () => Promise.reject(new Error())"),
+                ("do", "window.item = items[at]"),
+                ("key", "2"),
+                ("wait", f"{ALERT}.includes('Not saved: he')"),
+                ("ask", ALERT),
+                ("do", "window.fetch = real; document.querySelector('#again').click()"),
+                ("wait", f"{TOLD}.startsWith('Saved: he') && item.state.value === 'he'"),
+            ]
+        )
+        look = Visit(
+            [
+                ("go", images),
+                at(1),
+                ("ask", "document.querySelector('#item img').naturalWidth > 0"),
+                ("ask", WIDTH),
+                ("key", "3"),
+                at(2),
+                ("ask", DONE),
+                ("ask", CONTRAST),
+                ("ask", NAMELESS),
+            ],
+            width=390,
+        )
+        marked = Visit(
+            [
+                ("go", pairs),
+                ("wait", READY),
+                (
+                    "do",
+                    "(async () => { while (!document.querySelector('.pronoun')) await show(at + 1); })()",
+                ),
+                ("ask", "document.querySelectorAll('.pronoun').length"),
+                ("key", "ArrowDown"),
+                ("key", "p"),
+                ("wait", f"{STATE}.marks.split(' ').length === 1"),
+                (
+                    "do",
+                    "(async () => { for (const one of document.querySelectorAll('.pronoun:not([data-whose])')) await mark(one, 'primary'); })()",
+                ),
+                ("wait", "offered"),
+                ("ask", "offered"),
+                ("ask", READING),
+                ("ask", CONTRAST),
+                ("ask", NAMELESS),
+                ("ask", WIDTH),
+                ("do", "window.item = items[at]; document.querySelector('.pronoun').focus()"),
+                ("key", "Enter"),
+                ("wait", "item.state.value === offered || item.state.value"),
+                ("ask", "item.state"),
+            ]
+        )
         drive(stale, text, gone, look, marked)
     return stale, text, gone, look, marked
 
 
 def test_a_stale_window_says_what_the_other_stored(odd: tuple[Visit, ...]) -> None:
     other, alert, theirs, mine, note = odd[0].values
-    assert (other, theirs, mine, note) == (200, "he", "she", "mine")  # the note that was being written is not lost
-    assert alert.startswith("In another window this was answered meanwhile: he. Yours (she) was not stored")
+    assert (other, theirs, mine, note) == (
+        200,
+        "he",
+        "she",
+        "mine",
+    )  # the note that was being written is not lost
+    assert alert.startswith(
+        "In another window this was answered meanwhile: he. Yours (she) was not stored"
+    )
 
 
 def test_hostile_answers_stay_text(odd: tuple[Visit, ...]) -> None:
     text, clean, title = odd[1].values
-    assert text.startswith('<a href="javascript:alert(1)"') and clean is True and title == "Annotate · tiltmeter"
-    assert not any("evil.example" in address for address in odd[1].requests) and odd[1].messages == []
+    assert (
+        text.startswith('<a href="javascript:alert(1)"')
+        and clean is True
+        and title == "Annotate · tiltmeter"
+    )
+    assert (
+        not any("evil.example" in address for address in odd[1].requests) and odd[1].messages == []
+    )
 
 
 def test_an_answer_that_did_not_arrive_is_kept_and_sent_again(odd: tuple[Visit, ...]) -> None:
@@ -178,13 +347,21 @@ def test_an_answer_that_did_not_arrive_is_kept_and_sent_again(odd: tuple[Visit, 
 
 def test_pictures_are_annotated_on_a_phone(odd: tuple[Visit, ...]) -> None:
     there, width, done, faint, nameless = odd[3].values
-    assert there is True and width == 390 and done.startswith("· 1 answered") and (faint, nameless) == ([], [])
+    assert (
+        there is True
+        and width == 390
+        and done.startswith("· 1 answered")
+        and (faint, nameless) == ([], [])
+    )
 
 
 def test_pronouns_are_marked_and_the_verdict_follows(odd: tuple[Visit, ...]) -> None:
     number, offered, reading, faint, nameless, width, state = odd[4].values
     assert number == len(state["marks"].split(" ")) and state["marks"].count("primary") == number
-    assert offered in ("allowed", "gendering", "misgendering") and reading == f"By your marks: {offered}."
+    assert (
+        offered in ("allowed", "gendering", "misgendering")
+        and reading == f"By your marks: {offered}."
+    )
     assert state["value"] == offered and (faint, nameless) == ([], []) and width == 1280
 
 

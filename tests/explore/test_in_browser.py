@@ -13,7 +13,9 @@ from tests.explore.driving import explorer
 from tiltmeter.errors import UsageError
 from tiltmeter.explore.static import write
 
-pytestmark = pytest.mark.skipif(chromium() is None, reason="no Chromium here (Debian: apt-get install chromium)")
+pytestmark = pytest.mark.skipif(
+    chromium() is None, reason="no Chromium here (Debian: apt-get install chromium)"
+)
 OPEN, SHUT = "document.querySelector('dialog').open", "!document.querySelector('dialog').open"
 FOCUSED = "document.activeElement.dataset.key"
 SHOWN = "[...document.querySelectorAll('a.card')].filter(e => e.checkVisibility()).map(e => e.dataset.key)"
@@ -49,13 +51,32 @@ def choose(name: str, value: str) -> tuple[str, str]:
 def with_keys(address: str) -> list[tuple[str, str]]:
     """Walks to the third output, opens it, turns to the next and closes it; then looks for a word."""
     return [
-        ("go", address), ("wait", READY), ("ask", SHOWN),
-        ("do", "document.body.focus()"), ("key", "ArrowRight"), ("ask", FOCUSED), ("key", "ArrowRight"), ("ask", FOCUSED),
-        ("key", "Enter"), ("wait", OPEN), ("ask", LOOKED), ("do", f"window.first = {LOOKED}"), ("key", "ArrowRight"),
-        ("wait", f"{LOOKED} !== first && location.href.includes({LOOKED})"), ("ask", LOOKED), ("ask", "location.href"),
-        ("ask", CONTRAST), ("ask", NAMELESS),
-        ("key", "Escape"), ("wait", SHUT), ("wait", "!location.href.includes('open=')"), ("ask", FOCUSED), ("ask", "location.href"), ("key", "/"), ("ask", "document.activeElement.name"),
-    ]  # fmt: skip
+        ("go", address),
+        ("wait", READY),
+        ("ask", SHOWN),
+        ("do", "document.body.focus()"),
+        ("key", "ArrowRight"),
+        ("ask", FOCUSED),
+        ("key", "ArrowRight"),
+        ("ask", FOCUSED),
+        ("key", "Enter"),
+        ("wait", OPEN),
+        ("ask", LOOKED),
+        ("do", f"window.first = {LOOKED}"),
+        ("key", "ArrowRight"),
+        ("wait", f"{LOOKED} !== first && location.href.includes({LOOKED})"),
+        ("ask", LOOKED),
+        ("ask", "location.href"),
+        ("ask", CONTRAST),
+        ("ask", NAMELESS),
+        ("key", "Escape"),
+        ("wait", SHUT),
+        ("wait", "!location.href.includes('open=')"),
+        ("ask", FOCUSED),
+        ("ask", "location.href"),
+        ("key", "/"),
+        ("ask", "document.activeElement.name"),
+    ]
 
 
 @dataclass(frozen=True)
@@ -71,28 +92,80 @@ class Looks:
 def looks(guards: Path, texts: Path) -> Looks:
     with explorer(str(guards)) as pictures, explorer(str(texts)) as words:
         keys = tuple(Visit(with_keys(address)) for address in (pictures, words))
-        filtered = Visit([
-            ("go", pictures + "&tab=*"), ("wait", READY), choose("value", "male"), ("wait", "location.search.includes('value=male')"),
-            ("wait", "document.readyState === 'complete'"), ("ask", VALUES), ("ask", "form.elements.value.value"),
-            choose("per", "2"), choose("high", "256"), ("ask", "getComputedStyle(document.querySelector('.cards')).gridTemplateColumns.split(' ').length"),
-            ("ask", "document.querySelector('a.card img').getBoundingClientRect().height"), ("ask", "location.search"),
-            ("do", "location.reload()"), ("wait", "document.readyState === 'complete' && document.querySelector('a.card img')?.getBoundingClientRect().height === 256"),
-        ])  # fmt: skip
-        phone = tuple(Visit([("go", address), ("wait", READY), ("ask", WIDTH), ("ask", CONTRAST), ("ask", NAMELESS), ("do", "open(shown()[0])"),
-                             ("wait", OPEN), ("ask", WIDTH)], width=390, dark=dark)
-                      for address, dark in ((pictures, True), (words, False)))  # fmt: skip
-        hostile = Visit([("go", words + "&tab=*&text=evil.example"), ("wait", READY), ("ask", COUNT), ("do", "open(shown()[0])"), ("wait", OPEN),
-                         ("ask", "document.title"), ("ask", "document.querySelector('iframe, base, dialog style') === null")])  # fmt: skip
-        broken = Visit([("go", pictures), ("wait", READY), ("wait", LOADED),
-                        ("do", "const i = document.querySelector('a.card img'); i.src = '/small/0/' + '0'.repeat(32) + '.png'"),
-                        ("wait", "document.querySelector('.damaged') !== null"), ("ask", "document.querySelector('.damaged').textContent")])  # fmt: skip
+        filtered = Visit(
+            [
+                ("go", pictures + "&tab=*"),
+                ("wait", READY),
+                choose("value", "male"),
+                ("wait", "location.search.includes('value=male')"),
+                ("wait", "document.readyState === 'complete'"),
+                ("ask", VALUES),
+                ("ask", "form.elements.value.value"),
+                choose("per", "2"),
+                choose("high", "256"),
+                (
+                    "ask",
+                    "getComputedStyle(document.querySelector('.cards')).gridTemplateColumns.split(' ').length",
+                ),
+                ("ask", "document.querySelector('a.card img').getBoundingClientRect().height"),
+                ("ask", "location.search"),
+                ("do", "location.reload()"),
+                (
+                    "wait",
+                    "document.readyState === 'complete' && document.querySelector('a.card img')?.getBoundingClientRect().height === 256",
+                ),
+            ]
+        )
+        phone = tuple(
+            Visit(
+                [
+                    ("go", address),
+                    ("wait", READY),
+                    ("ask", WIDTH),
+                    ("ask", CONTRAST),
+                    ("ask", NAMELESS),
+                    ("do", "open(shown()[0])"),
+                    ("wait", OPEN),
+                    ("ask", WIDTH),
+                ],
+                width=390,
+                dark=dark,
+            )
+            for address, dark in ((pictures, True), (words, False))
+        )
+        hostile = Visit(
+            [
+                ("go", words + "&tab=*&text=evil.example"),
+                ("wait", READY),
+                ("ask", COUNT),
+                ("do", "open(shown()[0])"),
+                ("wait", OPEN),
+                ("ask", "document.title"),
+                ("ask", "document.querySelector('iframe, base, dialog style') === null"),
+            ]
+        )
+        broken = Visit(
+            [
+                ("go", pictures),
+                ("wait", READY),
+                ("wait", LOADED),
+                (
+                    "do",
+                    "const i = document.querySelector('a.card img'); i.src = '/small/0/' + '0'.repeat(32) + '.png'",
+                ),
+                ("wait", "document.querySelector('.damaged') !== null"),
+                ("ask", "document.querySelector('.damaged').textContent"),
+            ]
+        )
         drive(*keys, filtered, *phone, hostile, broken)
     return Looks(keys, filtered, phone, hostile, broken)
 
 
 @pytest.mark.parametrize("which", [0, 1], ids=["pictures", "texts"])
 def test_keys_walk_open_turn_and_close(looks: Looks, which: int) -> None:
-    shown, first, second, opened, turned, address, faint, nameless, back, left, field = looks.keys[which].values
+    shown, first, second, opened, turned, address, faint, nameless, back, left, field = looks.keys[
+        which
+    ].values
     assert first == shown[0] and second in shown and second != first and opened == second
     assert turned == shown[shown.index(opened) + 1] and turned in address
     assert back == turned and "open=" not in left and field == "text"
@@ -110,7 +183,12 @@ def test_only_the_server_is_asked(looks: Looks, which: int) -> None:
 def test_filters_and_sizes_stand_in_the_address(looks: Looks) -> None:
     values, chosen, columns, height, address = looks.filtered.values
     assert values and set(values) == {"male"} and chosen == "male"
-    assert (columns, height) == (2, 256) and "per=2" in address and "high=256" in address and "value=male" in address
+    assert (
+        (columns, height) == (2, 256)
+        and "per=2" in address
+        and "high=256" in address
+        and "value=male" in address
+    )
 
 
 def test_a_phone_is_wide_enough(looks: Looks) -> None:
@@ -121,8 +199,12 @@ def test_a_phone_is_wide_enough(looks: Looks) -> None:
 
 def test_hostile_outputs_do_nothing(looks: Looks) -> None:
     count, title, clean = looks.hostile.values
-    assert int(count) >= 2 and "owned" not in title and clean is True and looks.hostile.messages == []
-    assert not any("evil.example" in address.partition("?")[0] for address in looks.hostile.requests)
+    assert (
+        int(count) >= 2 and "owned" not in title and clean is True and looks.hostile.messages == []
+    )
+    assert not any(
+        "evil.example" in address.partition("?")[0] for address in looks.hostile.requests
+    )
 
 
 def test_a_damaged_picture_says_so(looks: Looks) -> None:
@@ -133,23 +215,59 @@ def test_a_damaged_picture_says_so(looks: Looks) -> None:
 
 
 @pytest.fixture(scope="module")
-def files(guards: Path, texts: Path, rewrites: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+def files(
+    guards: Path, texts: Path, rewrites: Path, tmp_path_factory: pytest.TempPathFactory
+) -> Path:
     return write([guards, texts, rewrites], tmp_path_factory.mktemp("static") / "pages").parent
 
 
 @pytest.fixture(scope="module")
 def opened(files: Path) -> tuple[Visit, ...]:
     first, second, third = (
-        next(files.glob(name)).as_uri() for name in ("index.html", "1-*/index.html", "2-*/index.html")
+        next(files.glob(name)).as_uri()
+        for name in ("index.html", "1-*/index.html", "2-*/index.html")
     )
     last = sorted(files.glob("tab-*.html"))[-1].as_uri()
-    filtering = [("go", last + "#value=male"), ("wait", READY), ("ask", VALUES), ("ask", COUNT), choose("value", ""), ("ask", VALUES), choose("sort", "label"),
-                 ("ask", "[...document.querySelector('.cards').children].map(e => e.firstElementChild.dataset.value)"), ("ask", "location.hash"),
-                 ("do", "form.elements.text.value = 'A PHOTO OF A MALE-GENDERED COOK'; form.elements.text.dispatchEvent(new Event('input', {bubbles: true}))"), ("ask", COUNT)]  # fmt: skip
-    marks = [("go", third), ("wait", READY), ("do", "open(shown()[0])"), ("wait", OPEN), ("ask", "[...document.querySelectorAll('dialog .prose')].map(e => e.querySelectorAll('mark').length)"),
-             ("ask", CONTRAST), ("ask", WIDTH)]  # fmt: skip
-    return tuple(drive(Visit([*with_keys(first), ("wait", LOADED)]), Visit(with_keys(second)), Visit(filtering),
-                       Visit(marks, dark=True), Visit(marks, width=390)))  # fmt: skip
+    filtering = [
+        ("go", last + "#value=male"),
+        ("wait", READY),
+        ("ask", VALUES),
+        ("ask", COUNT),
+        choose("value", ""),
+        ("ask", VALUES),
+        choose("sort", "label"),
+        (
+            "ask",
+            "[...document.querySelector('.cards').children].map(e => e.firstElementChild.dataset.value)",
+        ),
+        ("ask", "location.hash"),
+        (
+            "do",
+            "form.elements.text.value = 'A PHOTO OF A MALE-GENDERED COOK'; form.elements.text.dispatchEvent(new Event('input', {bubbles: true}))",
+        ),
+        ("ask", COUNT),
+    ]
+    marks = [
+        ("go", third),
+        ("wait", READY),
+        ("do", "open(shown()[0])"),
+        ("wait", OPEN),
+        (
+            "ask",
+            "[...document.querySelectorAll('dialog .prose')].map(e => e.querySelectorAll('mark').length)",
+        ),
+        ("ask", CONTRAST),
+        ("ask", WIDTH),
+    ]
+    return tuple(
+        drive(
+            Visit([*with_keys(first), ("wait", LOADED)]),
+            Visit(with_keys(second)),
+            Visit(filtering),
+            Visit(marks, dark=True),
+            Visit(marks, width=390),
+        )
+    )
 
 
 @pytest.mark.parametrize("which", [0, 1], ids=["pictures", "texts"])
@@ -168,7 +286,9 @@ def test_files_open_from_disk_with_the_same_keys(opened: tuple[Visit, ...], whic
 
 def test_files_ask_for_nothing_from_elsewhere(opened: tuple[Visit, ...], files: Path) -> None:
     for visit in opened:
-        assert visit.requests and all(address.startswith(files.as_uri()) for address in visit.requests)
+        assert visit.requests and all(
+            address.startswith(files.as_uri()) for address in visit.requests
+        )
         assert visit.messages == []
 
 
@@ -191,7 +311,9 @@ def test_files_are_put_into_no_folder_that_has_others(guards: Path, files: Path)
 
 
 def test_a_broken_picture_is_said_in_files(broken: Path, tmp_path: Path) -> None:
-    pages = "".join(path.read_text("utf-8") for path in write([broken], tmp_path / "out").parent.glob("*.html"))
+    pages = "".join(
+        path.read_text("utf-8") for path in write([broken], tmp_path / "out").parent.glob("*.html")
+    )
     assert "is not in the run&#39;s folder" in pages and "breaks off or is damaged" in pages
 
 

@@ -47,11 +47,26 @@ def by_hand(folder: Path, values: list[str], level: str = "he_first") -> Store:
     store = Store(folder, create=True, writing=True)
     store.freeze(Choices(("planted:x",)).frozen(registry.protocol("roles")))
     store.put("source", "roles")
-    factors = {"language": "en", "class": "communal", "order": level, "word": "kind", "lexeme": "kind"}
-    trials = [Trial(f"{n:032x}", "planted:x", "sampled", factors, n, "?", "", Sampling()) for n in range(len(values))]
+    factors = {
+        "language": "en",
+        "class": "communal",
+        "order": level,
+        "word": "kind",
+        "lexeme": "kind",
+    }
+    trials = [
+        Trial(f"{n:032x}", "planted:x", "sampled", factors, n, "?", "", Sampling())
+        for n in range(len(values))
+    ]
     list(store.unanswered(trials))
-    outputs = [Output(trial.id, "answer", f"{value} it is", "") for trial, value in zip(trials, values, strict=True)]
-    labels = [Label(trial.id, "choice/1@aa", "pronoun", value) for trial, value in zip(trials, values, strict=True)]
+    outputs = [
+        Output(trial.id, "answer", f"{value} it is", "")
+        for trial, value in zip(trials, values, strict=True)
+    ]
+    labels = [
+        Label(trial.id, "choice/1@aa", "pronoun", value)
+        for trial, value in zip(trials, values, strict=True)
+    ]
     store.write([], outputs, labels)
     return store
 
@@ -65,7 +80,11 @@ def test_what_is_said_of_an_output() -> None:
     ]
     assert said("gender", "p", panel) == [("male", 1.0, True, True)]
     assert said("gender", "p", panel[:2]) == [("male", 1.0, True, False)]
-    read = [("e", "pronoun", "she", 0.7, 0), ("e", "pronoun", "he", 0.2, 0), ("human:a", "pronoun", "she", 1.0, 0)]
+    read = [
+        ("e", "pronoun", "she", 0.7, 0),
+        ("e", "pronoun", "he", 0.2, 0),
+        ("human:a", "pronoun", "she", 1.0, 0),
+    ]
     assert said("pronoun", "e", read) == [("she", 0.7, True, False), ("he", 0.2, False, False)]
     words = [("w", "word", "warm", 1.0, 0), ("w", "word", "kind", 1.0, 1)]
     assert said("word", "w", words) == [("warm", 1.0, True, False), ("kind", 1.0, True, False)]
@@ -88,14 +107,32 @@ def test_runs_of_one_protocol_are_looked_at_together(tmp_path: Path, look: Open)
     by_hand(tmp_path / "a", ["she"]).close()
     by_hand(tmp_path / "b", ["he", "he"]).close()
     found = page(look(tmp_path / "a", tmp_path / "b"), View(tab="*"))
-    assert found.total == 3 and {column for column, _ in found.columns} == {"planted:x (a)", "planted:x (b)"}
+    assert found.total == 3 and {column for column, _ in found.columns} == {
+        "planted:x (a)",
+        "planted:x (b)",
+    }
 
 
-def test_a_run_that_goes_on_is_read_again(tmp_path: Path, look: Open, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_run_that_goes_on_is_read_again(
+    tmp_path: Path, look: Open, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(reading, "AGAIN", 0.0)
     with by_hand(tmp_path / "a", ["she", "he"]) as store:
         list(
-            store.unanswered([Trial("f" * 32, "planted:x", "sampled", {"order": "she_first"}, 0, "?", "", Sampling())])
+            store.unanswered(
+                [
+                    Trial(
+                        "f" * 32,
+                        "planted:x",
+                        "sampled",
+                        {"order": "she_first"},
+                        0,
+                        "?",
+                        "",
+                        Sampling(),
+                    )
+                ]
+            )
         )
         index = look(tmp_path / "a")
         before = page(index, View(tab="*"))
@@ -115,17 +152,23 @@ def test_bars_stay_as_they_are_when_outputs_are_filtered(guards: Path, look: Ope
             cell.bars for _, row in few.rows for cell in row
         ]
         assert 0 < few.found < few.total == every.total
-        assert all(card.labels == ("male",) for _, row in few.rows for cell in row for card in cell.cards)
+        assert all(
+            card.labels == ("male",) for _, row in few.rows for cell in row for card in cell.cards
+        )
 
 
 def test_filters_agree_with_the_tables(guards: Path, look: Open) -> None:
     index = look(guards)
     with sqlite3.connect(guards / "run.sqlite") as db:
-        split = db.execute("SELECT count(*) FROM (SELECT output FROM labels WHERE attribute IN ('gender', 'gender_vote')"
-                           " GROUP BY 1 HAVING count(DISTINCT value) > 1)").fetchone()[0]  # fmt: skip
+        split = db.execute(
+            "SELECT count(*) FROM (SELECT output FROM labels WHERE attribute IN ('gender', 'gender_vote')"
+            " GROUP BY 1 HAVING count(DISTINCT value) > 1)"
+        ).fetchone()[0]
         outcomes = dict(db.execute("SELECT outcome, count(*) FROM outputs GROUP BY 1"))
-        revised = db.execute("SELECT count(*) FROM outputs o JOIN calls c ON c.key = o.call"
-                             " WHERE c.revised LIKE 'A picture: %' OR o.text LIKE '%a picture: %'").fetchone()[0]  # fmt: skip
+        revised = db.execute(
+            "SELECT count(*) FROM outputs o JOIN calls c ON c.key = o.call"
+            " WHERE c.revised LIKE 'A picture: %' OR o.text LIKE '%a picture: %'"
+        ).fetchone()[0]
     db.close()
     assert 0 < split < 36 and sum(outcomes.values()) == 36
     assert page(index, View(tab="*", split="1")).found == split
@@ -141,11 +184,17 @@ def test_columns_begin_with_the_baseline(guards: Path, texts: Path, look: Open) 
     assert [row for row, _ in found.rows] == ["planted:she=0.4", "planted:she=0.7"]
 
 
-@pytest.mark.parametrize(("columns", "rows"), [("subject", "order"), ("mode", "subject"), ("lexeme", "subject")])
+@pytest.mark.parametrize(
+    ("columns", "rows"), [("subject", "order"), ("mode", "subject"), ("lexeme", "subject")]
+)
 def test_columns_and_rows_can_be_chosen(texts: Path, look: Open, columns: str, rows: str) -> None:
-    found = page(look(texts), View(columns=columns, rows=rows, by="class", tab="*", levels=(("mode", "*"),)))
+    found = page(
+        look(texts), View(columns=columns, rows=rows, by="class", tab="*", levels=(("mode", "*"),))
+    )
     assert found.view.columns == columns and found.view.rows == rows
-    assert found.total == found.found == 5 * 2 * 2 * 5  # words, orders, subjects, four drawn and one read
+    assert (
+        found.total == found.found == 5 * 2 * 2 * 5
+    )  # words, orders, subjects, four drawn and one read
 
 
 def test_a_factor_that_is_not_there_is_said(texts: Path, look: Open) -> None:
@@ -153,7 +202,9 @@ def test_a_factor_that_is_not_there_is_said(texts: Path, look: Open) -> None:
         page(look(texts), View(columns="x; DROP TABLE card"))
 
 
-def test_pages_hold_each_output_once(guards: Path, look: Open, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_pages_hold_each_output_once(
+    guards: Path, look: Open, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr("tiltmeter.explore.page.PICTURES", 4)
     monkeypatch.setattr("tiltmeter.explore.cells.FEWEST", 1)
     index = look(guards)
@@ -177,13 +228,23 @@ def _fields(view: View) -> dict[str, object]:
 
 def test_the_address_holds_the_view() -> None:
     view = View(
-        tab="a b", value="ma&le", split="1", text="x=y", sort="surprise", per="3", levels=(("mode", "*"),), page=4
+        tab="a b",
+        value="ma&le",
+        split="1",
+        text="x=y",
+        sort="surprise",
+        per="3",
+        levels=(("mode", "*"),),
+        page=4,
     )
     from urllib.parse import parse_qsl
 
     assert View.parse(dict(parse_qsl(view.address(page=4)[1:]))) == view
     assert View().address() == "?"
-    assert View.parse({"sort": "x", "per": "99", "high": "1; x", "page": "-2", "study": "no"}) == View()
+    assert (
+        View.parse({"sort": "x", "per": "99", "high": "1; x", "page": "-2", "study": "no"})
+        == View()
+    )
 
 
 def test_everything_stored_about_an_output_is_shown(guards: Path, look: Open) -> None:
@@ -191,22 +252,37 @@ def test_everything_stored_about_an_output_is_shown(guards: Path, look: Open) ->
     with sqlite3.connect(guards / "run.sqlite") as db:
         trial, prompt, revised = db.execute(
             "SELECT t.id, t.prompt, c.revised FROM trials t JOIN outputs o ON o.trial = t.id JOIN calls c ON c.key = o.call"
-            " WHERE c.revised != '' AND o.outcome = 'answer'").fetchone()  # fmt: skip
-        votes = [row[0] for row in db.execute("SELECT value FROM labels WHERE output = ? AND attribute = 'gender_vote'"
-                                              " ORDER BY position", (trial,))]  # fmt: skip
+            " WHERE c.revised != '' AND o.outcome = 'answer'"
+        ).fetchone()
+        votes = [
+            row[0]
+            for row in db.execute(
+                "SELECT value FROM labels WHERE output = ? AND attribute = 'gender_vote'"
+                " ORDER BY position",
+                (trial,),
+            )
+        ]
     db.close()
     found = detail(index, 0, trial)
     assert (found.prompt, found.revised) == (prompt, revised)
     said = [one for one in found.labels if one.attribute == "gender_vote"]
     assert [one.value for one in said] == votes
-    assert ["seed=0" in one.judge or "seed=1" in one.judge or "seed=2" in one.judge for one in said] == [True] * 3
+    assert [
+        "seed=0" in one.judge or "seed=1" in one.judge or "seed=2" in one.judge for one in said
+    ] == [True] * 3
     assert len(found.voices) >= 3 and found.call is not None and found.call.purpose == "subject"
     assert found.signatures[0].startswith("protocol:guards/")
     assert found.price == "$0.00"  # planted models cost nothing
     call = replace(found.call, cost=None)
-    assert replace(found, call=call).price == f"$0.00 and 1 of {1 + len(found.voices)} calls at unknown cost"
+    assert (
+        replace(found, call=call).price
+        == f"$0.00 and 1 of {1 + len(found.voices)} calls at unknown cost"
+    )
     assert replace(found, call=None, voices=()).price == "none"
-    assert replace(found, voices=(replace(call, cost=0.01), replace(call, cost=0.02))).price == "$0.0300"
+    assert (
+        replace(found, voices=(replace(call, cost=0.01), replace(call, cost=0.02))).price
+        == "$0.0300"
+    )
     with pytest.raises(UsageError):
         detail(index, 0, "../../etc/passwd")
     with pytest.raises(UsageError):
@@ -216,7 +292,9 @@ def test_everything_stored_about_an_output_is_shown(guards: Path, look: Open) ->
 def test_hostile_labels_are_values_like_others(texts: Path, look: Open) -> None:
     index = look(texts)
     assert page(index, View(tab="*", text=HOSTILE[0])).found == 1
-    assert page(index, View(tab="*", split="1")).found >= 5  # each hostile label contradicts the first annotator
+    assert (
+        page(index, View(tab="*", split="1")).found >= 5
+    )  # each hostile label contradicts the first annotator
 
 
 def test_runs_that_cannot_be_read_are_said(tmp_path: Path, guards: Path) -> None:
@@ -238,7 +316,11 @@ def test_nothing_is_written_into_a_run(guards: Path, look: Open) -> None:
     def files() -> dict[Path, bytes]:
         """Without SQLite's own, which come and go with whoever reads (another test's page, until it is closed)."""
         own = ("-shm", "-wal")
-        return {path: path.read_bytes() for path in guards.rglob("*") if path.is_file() and not path.name.endswith(own)}
+        return {
+            path: path.read_bytes()
+            for path in guards.rglob("*")
+            if path.is_file() and not path.name.endswith(own)
+        }
 
     before = files()
     index = look(guards)

@@ -35,14 +35,27 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
         store.freeze(Choices(("planted:0",)).frozen(registry.protocol(GUARDS)))
         store.put("source", GUARDS)
         trials = [
-            Trial(f"{draw.getrandbits(128):032x}", f"planted:{n % 3}", "sampled",
-                  {"cue": CUES[n // 3 % 2], "word": WORDS[n // 6 % 6]}, n // 36, "?", "", Sampling())
+            Trial(
+                f"{draw.getrandbits(128):032x}",
+                f"planted:{n % 3}",
+                "sampled",
+                {"cue": CUES[n // 3 % 2], "word": WORDS[n // 6 % 6]},
+                n // 36,
+                "?",
+                "",
+                Sampling(),
+            )
             for n in range(MANY)
-        ]  # fmt: skip
+        ]
         assert len(list(store.unanswered(trials))) == MANY
         said = [draw.choice(("male", "female", "neither")) for _ in trials]
-        labels = [Label(trial.id, "panel/a@1", "gender", value) for trial, value in zip(trials, said, strict=True)]
-        store.write([], [Output(trial.id, "answer", "", "", f"{trial.id}.png") for trial in trials], labels)
+        labels = [
+            Label(trial.id, "panel/a@1", "gender", value)
+            for trial, value in zip(trials, said, strict=True)
+        ]
+        store.write(
+            [], [Output(trial.id, "answer", "", "", f"{trial.id}.png") for trial in trials], labels
+        )
     drawn(folder)
     return folder
 
@@ -64,7 +77,9 @@ def test_pages_are_bounded_and_have_each_picture_once(index: Index, sort: str) -
         assert 0 < len(ids) <= PICTURES
         seen += ids
         pages, number = found.pages, number + 1
-    assert pages == 5 and len(seen) == len(set(seen)) == MANY  # 500 in each of 3 × 2 cells, 100 of a cell on a page
+    assert (
+        pages == 5 and len(seen) == len(set(seen)) == MANY
+    )  # 500 in each of 3 × 2 cells, 100 of a cell on a page
 
 
 def test_bars_count_what_is_not_on_the_page_too(index: Index) -> None:
@@ -76,16 +91,22 @@ def test_bars_count_what_is_not_on_the_page_too(index: Index) -> None:
 
 
 def test_a_page_beyond_the_last_is_the_last(index: Index) -> None:
-    assert page(index, View(tab="cook", page=999_999)).view.page == page(index, View(tab="cook")).pages
+    assert (
+        page(index, View(tab="cook", page=999_999)).view.page == page(index, View(tab="cook")).pages
+    )
 
 
-@pytest.mark.skipif(chromium() is None, reason="no Chromium here (Debian: apt-get install chromium)")
+@pytest.mark.skipif(
+    chromium() is None, reason="no Chromium here (Debian: apt-get install chromium)"
+)
 def test_pages_are_turned_in_a_browser_without_waiting(folder: Path) -> None:
     """From the click until the new page is painted with all pictures that can be seen; then it is scrolled through."""
     with explorer(str(folder)) as address:
         steps = [("go", f"{address}&tab=*"), ("ask", STANDS), ("ask", KEYS)]
         for number in (2, 3):
-            turned = f"location.search.includes('page={number}') && document.readyState === 'complete'"
+            turned = (
+                f"location.search.includes('page={number}') && document.readyState === 'complete'"
+            )
             steps += [("do", NEXT), ("wait", turned), ("ask", STANDS), ("ask", KEYS)]
         (visit,) = drive(Visit([*steps, ("ask", SCROLLED)]))
     *pages, (frame, _) = visit.values

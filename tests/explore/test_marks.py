@@ -25,7 +25,9 @@ def test_pronouns_and_changed_words_are_marked_on_both_sides() -> None:
     ]
 
 
-@pytest.mark.parametrize("output", ["", "Emery’s  key\n\n\u202e “he or she” s/he", "the same the same", CELL["text"]])
+@pytest.mark.parametrize(
+    "output", ["", "Emery’s  key\n\n\u202e “he or she” s/he", "the same the same", CELL["text"]]
+)
 def test_the_pieces_are_the_texts(output: str) -> None:
     found = rewrite(CELL, output)
     assert found is not None
@@ -45,4 +47,8 @@ def test_a_design_without_an_input_has_no_marks() -> None:
 def test_very_long_texts_are_not_compared(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(marks, "MOST", 3)
     found = rewrite(CELL, "She is another person.")
-    assert found is not None and not any(piece.changed for piece in found.output) and found.output[0].kind == "feminine"
+    assert (
+        found is not None
+        and not any(piece.changed for piece in found.output)
+        and found.output[0].kind == "feminine"
+    )

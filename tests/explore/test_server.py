@@ -26,7 +26,9 @@ HOME = f"http://127.0.0.1:{PORT}"
 def client(*folders: Path, known: bool = True) -> Iterator[TestClient]:
     explorer = Explorer(folders)
     try:
-        with TestClient(application(explorer, TOKEN, PORT), base_url=HOME, follow_redirects=False) as made:
+        with TestClient(
+            application(explorer, TOKEN, PORT), base_url=HOME, follow_redirects=False
+        ) as made:
             if known:
                 assert made.get(f"/?token={TOKEN}").status_code == 303
             yield made
@@ -53,12 +55,15 @@ def stranger(guards: Path) -> Iterator[TestClient]:
 
 
 @pytest.mark.parametrize(
-    "path", ["/", "/state", "/explore.css", "/blobs/0/x.png", "/?token=wrong", "/?token=", "/no/such"]
+    "path",
+    ["/", "/state", "/explore.css", "/blobs/0/x.png", "/?token=wrong", "/?token=", "/no/such"],
 )
 def test_nothing_is_there_without_the_token(stranger: TestClient, path: str) -> None:
     stranger.cookies.clear()
     answer = stranger.get(path)
-    assert answer.status_code == 403 and "token" in answer.text and "set-cookie" not in answer.headers
+    assert (
+        answer.status_code == 403 and "token" in answer.text and "set-cookie" not in answer.headers
+    )
     stranger.cookies.set(f"tiltmeter-{PORT}", "wrong")
     assert stranger.get(path).status_code == 403
 
@@ -68,12 +73,24 @@ def test_the_token_becomes_a_cookie_and_leaves_the_address(stranger: TestClient)
     answer = stranger.get(f"/?tab=guard&token={TOKEN}&value=male")
     assert (answer.status_code, answer.headers["location"]) == (303, "/?tab=guard&value=male")
     cookie = answer.headers["set-cookie"].lower()
-    assert f"tiltmeter-{PORT}={TOKEN}" in cookie and "httponly" in cookie and "samesite=strict" in cookie
+    assert (
+        f"tiltmeter-{PORT}={TOKEN}" in cookie
+        and "httponly" in cookie
+        and "samesite=strict" in cookie
+    )
     assert stranger.get("/").status_code == 200
 
 
 @pytest.mark.parametrize(
-    "host", ["evil.example", f"evil.example:{PORT}", "127.0.0.1", "127.0.0.1:1", f"localhost.evil:{PORT}", ""]
+    "host",
+    [
+        "evil.example",
+        f"evil.example:{PORT}",
+        "127.0.0.1",
+        "127.0.0.1:1",
+        f"localhost.evil:{PORT}",
+        "",
+    ],
 )
 def test_another_host_name_opens_nothing(pictures: TestClient, host: str) -> None:
     assert pictures.get("/", headers={"Host": host}).status_code == 421
@@ -86,7 +103,8 @@ def test_it_can_only_be_read(pictures: TestClient, method: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "path", ["/", "/state", "/explore.js", "/no/such", "/blobs/0/../../run.sqlite", "/output/0/none"]
+    "path",
+    ["/", "/state", "/explore.js", "/no/such", "/blobs/0/../../run.sqlite", "/output/0/none"],
 )
 def test_every_answer_has_the_headers(pictures: TestClient, path: str) -> None:
     headers = pictures.get(path).headers
@@ -98,21 +116,43 @@ def test_every_answer_has_the_headers(pictures: TestClient, path: str) -> None:
         and "http" not in policy
     )
     assert "script-src 'self'" in policy and "frame-ancestors 'none'" in policy
-    assert headers["x-content-type-options"] == "nosniff" and headers["cross-origin-resource-policy"] == "same-origin"
+    assert (
+        headers["x-content-type-options"] == "nosniff"
+        and headers["cross-origin-resource-policy"] == "same-origin"
+    )
     assert headers["referrer-policy"] == "no-referrer"
 
 
 # files
 
 
-@pytest.mark.parametrize("name", [
-    "../run.sqlite", "..%2Frun.sqlite", "%2e%2e/run.sqlite", "..%5Crun.sqlite", "/etc/passwd", "%2Fetc%2Fpasswd", "", "x.png",
-    32 * "0" + ".png", 32 * "0" + ".sqlite", 32 * "A" + ".png", 32 * "0" + ".png%00", 32 * "0" + ".png/../../run.sqlite", 32 * "0" + ".png%0A",
-])  # fmt: skip
+@pytest.mark.parametrize(
+    "name",
+    [
+        "../run.sqlite",
+        "..%2Frun.sqlite",
+        "%2e%2e/run.sqlite",
+        "..%5Crun.sqlite",
+        "/etc/passwd",
+        "%2Fetc%2Fpasswd",
+        "",
+        "x.png",
+        32 * "0" + ".png",
+        32 * "0" + ".sqlite",
+        32 * "A" + ".png",
+        32 * "0" + ".png%00",
+        32 * "0" + ".png/../../run.sqlite",
+        32 * "0" + ".png%0A",
+    ],
+)
 def test_no_path_leaves_the_blobs(pictures: TestClient, name: str) -> None:
     for kind in ("blobs", "small"):
         answer = pictures.get(f"/{kind}/0/{name}")
-        assert answer.status_code == 404 and b"SQLite" not in answer.content and b"root:" not in answer.content
+        assert (
+            answer.status_code == 404
+            and b"SQLite" not in answer.content
+            and b"root:" not in answer.content
+        )
 
 
 def test_a_link_that_leads_out_of_the_run_is_not_followed(tmp_path: Path) -> None:
@@ -133,7 +173,10 @@ def test_a_link_that_leads_out_of_the_run_is_not_followed(tmp_path: Path) -> Non
 def test_pictures_come_whole_and_small(pictures: TestClient, guards: Path) -> None:
     name = next(path.name for path in (guards / "blobs").iterdir() if path.suffix == ".png")
     whole, small = pictures.get(f"/blobs/0/{name}"), pictures.get(f"/small/0/{name}")
-    assert whole.content == (guards / "blobs" / name).read_bytes() and whole.headers["content-type"] == "image/png"
+    assert (
+        whole.content == (guards / "blobs" / name).read_bytes()
+        and whole.headers["content-type"] == "image/png"
+    )
     assert small.headers["content-type"] == "image/jpeg" and small.content[:2] == b"\xff\xd8"
     assert pictures.get(f"/blobs/7/{name}").status_code == 404
 
@@ -154,7 +197,9 @@ def test_a_broken_picture_is_said_and_the_rest_is_shown(broken: Path) -> None:
         assert page.status_code == 200
         answers = {
             key: web.get(source).status_code
-            for key, source in re.findall(r'data-key="(\S+?)"[^<]*<img src="(\S+?)"', page.text, re.DOTALL)
+            for key, source in re.findall(
+                r'data-key="(\S+?)"[^<]*<img src="(\S+?)"', page.text, re.DOTALL
+            )
         }
         bad = [key for key, status in answers.items() if status == 404]
         assert len(bad) >= 2 and len(answers) > len(bad)
@@ -203,7 +248,10 @@ def test_what_models_wrote_stays_text(words: TestClient) -> None:
                 for name in ("href", "src")
             )
             assert tag != "script" or attributes == {"src": "/explore.js"}
-    assert all(any(text.split("\u202e")[0].strip() in Tags(page).text for page in pages) for text in HOSTILE)
+    assert all(
+        any(text.split("\u202e")[0].strip() in Tags(page).text for page in pages)
+        for text in HOSTILE
+    )
 
 
 def test_what_is_in_the_address_stays_text(words: TestClient) -> None:
@@ -215,7 +263,11 @@ def test_what_is_in_the_address_stays_text(words: TestClient) -> None:
     ):
         assert "<script>alert" not in words.get(f"/?{query}").text
     answer = words.get("/?columns=<script>alert(1)</script>")
-    assert answer.status_code == 404 and "<script>alert" not in answer.text and "no factor" in answer.text
+    assert (
+        answer.status_code == 404
+        and "<script>alert" not in answer.text
+        and "no factor" in answer.text
+    )
     answer = words.get("/output/0/<script>alert(1)</script>")
     assert answer.status_code == 404 and "<script>alert" not in answer.text
 
@@ -238,7 +290,9 @@ def test_several_protocols_have_a_page_each(guards: Path, texts: Path) -> None:
     for web in client(guards, texts):
         first, second = web.get("/").text, web.get("/?study=1").text
         assert (
-            'href="/?study=1"' in first and "<h1>Guards</h1>" in first and "<h1>Gendered role selection</h1>" in second
+            'href="/?study=1"' in first
+            and "<h1>Guards</h1>" in first
+            and "<h1>Gendered role selection</h1>" in second
         )
 
 

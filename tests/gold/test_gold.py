@@ -24,7 +24,9 @@ ROLES = registry.protocol("roles")
 CHOICE = "choice/1@hand"
 
 
-def cells(number: int, group: str = "communal", value: str = "she", order: str = "he_first") -> Iterator[Any]:
+def cells(
+    number: int, group: str = "communal", value: str = "she", order: str = "he_first"
+) -> Iterator[Any]:
     for place in range(number):
         word = f"{group}{place % 8}"
         factors = {"language": "en", "order": order, "class": group, "word": word, "lexeme": word}
@@ -40,7 +42,9 @@ def run(tmp_path: Path) -> Iterator[Made]:
 
 def write(path: Path, *rows: dict[str, object]) -> Path:
     with path.open("w", encoding="utf-8", newline="") as file:
-        writer = csv.DictWriter(file, list(dict.fromkeys(name for row in rows for name in row)), restval="")
+        writer = csv.DictWriter(
+            file, list(dict.fromkeys(name for row in rows for name in row)), restval=""
+        )
         writer.writeheader()
         writer.writerows(rows)
     return path
@@ -52,19 +56,35 @@ def read(path: Path) -> list[dict[str, str]]:
 
 
 def human(store: Store) -> dict[str, str]:
-    return dict(store.rows("SELECT output, value FROM labels WHERE current AND annotator LIKE 'human:%'"))
+    return dict(
+        store.rows("SELECT output, value FROM labels WHERE current AND annotator LIKE 'human:%'")
+    )
 
 
 def test_gold_of_a_csv_file_and_of_json_lines(run: Made, tmp_path: Path) -> None:
     run.label(cells(30))
-    rows = [{"trial": f"t{n:06}", "value": "she" if n % 2 else "he", "annotator": "ann"} for n in range(1, 25)]
+    rows = [
+        {"trial": f"t{n:06}", "value": "she" if n % 2 else "he", "annotator": "ann"}
+        for n in range(1, 25)
+    ]
     added = intake.take_in(run.store, ROLES, write(tmp_path / "gold.csv", *rows))
-    assert (added.labels, added.replaced, added.annotators, added.warnings) == (24, 0, ("human:ann",), ())
+    assert (added.labels, added.replaced, added.annotators, added.warnings) == (
+        24,
+        0,
+        ("human:ann",),
+        (),
+    )
     assert Counter(human(run.store).values()) == {"she": 12, "he": 12}
     lines = tmp_path / "more.jsonl"
-    lines.write_text("\n".join(json.dumps({"id": f"t{n:06}", "value": "both"}) for n in (29, 30)), encoding="utf-8")
+    lines.write_text(
+        "\n".join(json.dumps({"id": f"t{n:06}", "value": "both"}) for n in (29, 30)),
+        encoding="utf-8",
+    )
     assert intake.take_in(run.store, ROLES, lines).annotators == ("human:gold",)
-    told = [json.loads(row[0]) for row in run.store.rows("SELECT content FROM artefacts WHERE kind='gold'")]
+    told = [
+        json.loads(row[0])
+        for row in run.store.rows("SELECT content FROM artefacts WHERE kind='gold'")
+    ]
     assert {one["file"]: one["labels"] for one in told} == {"gold.csv": 24, "more.jsonl": 2}
     assert all("0 of " in one["drawn"] for one in told)
 
@@ -75,9 +95,14 @@ def test_the_later_answer_of_a_person_counts_and_both_are_kept(run: Made, tmp_pa
     path = write(tmp_path / "gold.csv", {**one, "value": "she"}, {**one, "value": "he"})
     assert intake.take_in(run.store, ROLES, path).replaced == 1
     assert human(run.store) == {"t000001": "he"}
-    kept = list(run.store.rows("SELECT value, current FROM labels WHERE annotator='human:ann' ORDER BY id"))
+    kept = list(
+        run.store.rows("SELECT value, current FROM labels WHERE annotator='human:ann' ORDER BY id")
+    )
     assert kept == [("she", 0), ("he", 1)]
-    assert intake.take_in(run.store, ROLES, write(tmp_path / "b.csv", {**one, "value": "he"})).labels == 0
+    assert (
+        intake.take_in(run.store, ROLES, write(tmp_path / "b.csv", {**one, "value": "he"})).labels
+        == 0
+    )
 
 
 @pytest.mark.parametrize(
@@ -88,7 +113,10 @@ def test_the_later_answer_of_a_person_counts_and_both_are_kept(run: Made, tmp_pa
         ({"output": "t000001", "value": "shee"}, "Did you mean 'she'"),
         ({"output": "t000001", "value": "she", "attribute": "pronuon"}, "Did you mean 'pronoun'"),
         ({"output": "t000001", "value": "she", "annotator": CHOICE}, "Gold is what people said"),
-        ({"output": "t000001", "value": "she", "annotator": "openai:gpt-4.1"}, "Gold is what people said"),
+        (
+            {"output": "t000001", "value": "she", "annotator": "openai:gpt-4.1"},
+            "Gold is what people said",
+        ),
         ({"output": "t000001", "value": "she", "weight": "0"}, "no number above 0"),
         ({"output": "t000001", "value": "she", "weight": "nan"}, "no number above 0"),
         ({"output": "", "value": "she"}, "no output is named"),
@@ -101,7 +129,11 @@ def test_what_is_refused_is_named_and_nothing_is_stored(
 ) -> None:
     run.label(cells(2))
     run.label((factors, "exact", {"she": 0.5, "he": 0.5}) for factors, _, _ in cells(1))
-    good = {"output": "t000002", "value": "she"} if row["value"] else {"output": "t000002", "value": ""}
+    good = (
+        {"output": "t000002", "value": "she"}
+        if row["value"]
+        else {"output": "t000002", "value": ""}
+    )
     with pytest.raises(UsageError, match=said):
         intake.take_in(run.store, ROLES, write(tmp_path / "gold.csv", good, row))
     assert not gold.has_gold(run.store)
@@ -109,10 +141,14 @@ def test_what_is_refused_is_named_and_nothing_is_stored(
 
 def test_an_attribute_with_several_values_an_output_is_refused(run: Made, tmp_path: Path) -> None:
     run.label(cells(1))
-    run.store.write([], [], [Label("t000001", CHOICE, "word", word, place) for place, word in enumerate("ab")])
+    run.store.write(
+        [], [], [Label("t000001", CHOICE, "word", word, place) for place, word in enumerate("ab")]
+    )
     with pytest.raises(UsageError, match="several values an output"):
         intake.take_in(
-            run.store, ROLES, write(tmp_path / "g.csv", {"output": "t000001", "attribute": "word", "value": "a"})
+            run.store,
+            ROLES,
+            write(tmp_path / "g.csv", {"output": "t000001", "attribute": "word", "value": "a"}),
         )
 
 
@@ -138,12 +174,20 @@ def test_files_that_cannot_be_read(run: Made, tmp_path: Path) -> None:
 def test_the_majority_of_people_is_the_truth_and_a_tie_is_none(run: Made, tmp_path: Path) -> None:
     run.label(cells(2))
     answers = {"t000001": ("she", "she", "he"), "t000002": ("she", "he")}
-    rows = [{"output": output, "annotator": f"p{n}", "value": value} for output, values in answers.items()
-            for n, value in enumerate(values)]  # fmt: skip
+    rows = [
+        {"output": output, "annotator": f"p{n}", "value": value}
+        for output, values in answers.items()
+        for n, value in enumerate(values)
+    ]
     intake.take_in(run.store, ROLES, write(tmp_path / "gold.csv", *rows))
     assert gold.truths(run.store) == {("t000001", "pronoun"): ("she", 1.0)}
     (pair,) = gold.pairs(run.store)
-    assert (pair.annotator, pair.truth, pair.said, pair.factors["class"]) == (CHOICE, "she", "she", "communal")
+    assert (pair.annotator, pair.truth, pair.said, pair.factors["class"]) == (
+        CHOICE,
+        "she",
+        "she",
+        "communal",
+    )
 
 
 def test_people_are_no_instrument_of_the_analysis(run: Made, tmp_path: Path) -> None:
@@ -151,7 +195,9 @@ def test_people_are_no_instrument_of_the_analysis(run: Made, tmp_path: Path) -> 
 
     run.label(cells(40))
     before = estimates(run.store, ROLES)
-    intake.take_in(run.store, ROLES, write(tmp_path / "gold.csv", {"output": "t000001", "value": "he"}))
+    intake.take_in(
+        run.store, ROLES, write(tmp_path / "gold.csv", {"output": "t000001", "value": "he"})
+    )
     after = [one for one in estimates(run.store, ROLES) if not one.measure.endswith("_corrected")]
     assert after == before
 
@@ -161,7 +207,9 @@ def test_without_an_instrument_there_is_nothing_to_annotate(run: Made, tmp_path:
     with pytest.raises(UsageError, match="no instrument, so there is no attribute to annotate"):
         sheet.draw(run.store, bare, 10)
     with pytest.raises(UsageError, match="No attribute ''"):
-        intake.take_in(run.store, bare, write(tmp_path / "gold.csv", {"output": "t1", "value": "she"}))
+        intake.take_in(
+            run.store, bare, write(tmp_path / "gold.csv", {"output": "t1", "value": "she"})
+        )
 
 
 # drawing a sample
@@ -174,7 +222,12 @@ def judged(run: Made) -> Made:
         for order in ("he_first", "she_first"):
             run.label(cells(30, group, order=order))
     run.store.write(
-        [], [], [Label(f"t{n:06}", "judge/x@1", "pronoun", "she" if n % 10 else "he") for n in range(1, 121)]
+        [],
+        [],
+        [
+            Label(f"t{n:06}", "judge/x@1", "pronoun", "she" if n % 10 else "he")
+            for n in range(1, 121)
+        ],
     )
     return run
 
@@ -183,7 +236,9 @@ def test_a_sample_is_stratified_random_and_oversamples_disagreement(judged: Made
     found = sheet.draw(judged.store, ROLES, 40)
     assert (found.attribute, found.by, len(found.rows)) == ("pronoun", ("order", "class"), 40)
     assert found.random + found.disagreeing == 40
-    assert found.disagreeing + _random_disagreeing(found) == 12  # all 12 disputed ones: at random or on purpose
+    assert (
+        found.disagreeing + _random_disagreeing(found) == 12
+    )  # all 12 disputed ones: at random or on purpose
     assert {row["value"] for row in found.rows} == {""}
     assert not any("planted" in str(row) for row in found.rows)  # who answered is not shown
     trials = {trial: json.loads(factors) for trial, _, _, factors in judged.store.asked()}
@@ -191,7 +246,9 @@ def test_a_sample_is_stratified_random_and_oversamples_disagreement(judged: Made
     for row in found.rows:
         factors = trials[row["output"]]
         weights[factors["order"], factors["class"]] += float(row["weight"])  # type: ignore[assignment]
-    assert all(total == pytest.approx(30, abs=1e-3) for total in weights.values())  # each condition has 30 outputs
+    assert all(
+        total == pytest.approx(30, abs=1e-3) for total in weights.values()
+    )  # each condition has 30 outputs
     assert len(weights) == 4
 
 
@@ -223,12 +280,20 @@ def test_a_sheet_is_written_filled_in_and_taken_back(judged: Made, tmp_path: Pat
     assert not gold.is_random(judged.store, "pronoun")  # a third was skipped
     intake.take_in(judged.store, ROLES, write(tmp_path / "all.csv", *rows))
     assert gold.is_random(judged.store, "pronoun")
-    stored = dict(judged.store.rows("SELECT output, weight FROM labels WHERE current AND annotator='human:ann'"))
+    stored = dict(
+        judged.store.rows(
+            "SELECT output, weight FROM labels WHERE current AND annotator='human:ann'"
+        )
+    )
     assert stored == {row["output"]: float(row["weight"]) for row in rows}
     sheet.draw(judged.store, ROLES, 10, seed=1)
-    assert gold.is_random(judged.store, "pronoun")  # another sheet was drawn, and nobody filled it in
+    assert gold.is_random(
+        judged.store, "pronoun"
+    )  # another sheet was drawn, and nobody filled it in
     outside = next(f"t{n:06}" for n in range(1, 121) if f"t{n:06}" not in stored)
-    intake.take_in(judged.store, ROLES, write(tmp_path / "one.csv", {"output": outside, "value": "she"}))
+    intake.take_in(
+        judged.store, ROLES, write(tmp_path / "one.csv", {"output": outside, "value": "she"})
+    )
     assert not gold.is_random(judged.store, "pronoun")  # somebody picked that one
 
 
@@ -238,7 +303,9 @@ def test_a_cell_that_a_spreadsheet_would_run_is_quoted(tmp_path: Path) -> None:
     assert "'=HYPERLINK(1)" in (tmp_path / "s.csv").read_text(encoding="utf-8")
 
 
-def test_the_command_line(tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_command_line(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.chdir(tmp_path)
     api.run("roles", "planted:she=0.7", "run", language="en", limit=6, samples=4)
     assert main(["validate", "run", "--sample", "24", "--sheet", "sheet.csv"]) == 0

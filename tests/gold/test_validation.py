@@ -30,33 +30,55 @@ def run(tmp_path: Path) -> Iterator[Made]:
     made.store.close()
 
 
-def fill(run: Made, pairs: dict[tuple[str, str], int], order: str = "he_first", group: str = "communal",
-         items: int = 10) -> list[Label]:  # fmt: skip
+def fill(
+    run: Made,
+    pairs: dict[tuple[str, str], int],
+    order: str = "he_first",
+    group: str = "communal",
+    items: int = 10,
+) -> list[Label]:
     """Outputs by (truth, what the instrument says), over some words in turn; the gold labels of them."""
     labels, place = [], 0
     for (truth, said), number in pairs.items():
         for _ in range(number):
             word = f"word{place % items}"
             place += 1
-            factors = {"language": "en", "order": order, "class": group, "word": word, "lexeme": word}
+            factors = {
+                "language": "en",
+                "order": order,
+                "class": group,
+                "word": word,
+                "lexeme": word,
+            }
             run.label([(factors, "sampled", {said: 1.0})])
             labels.append(Label(f"t{run.number:06}", "human:ann", "pronoun", truth))
     return labels
 
 
 def pick(found: list[Estimate], measure: str, **condition: str) -> Estimate:
-    (one,) = [e for e in found if e.measure == measure
-              and {k: v for k, v in e.condition.items() if k not in ("mode", "language")} == condition]  # fmt: skip
+    (one,) = [
+        e
+        for e in found
+        if e.measure == measure
+        and {k: v for k, v in e.condition.items() if k not in ("mode", "language")} == condition
+    ]
     return one
 
 
 def test_a_report_card_by_hand(run: Made) -> None:
     """she: 40 of 50 found; he: 45 of 50. Sensitivity .8, specificity .9, precision 40/45, F1 80/95, accuracy .85,
     κ: p_o .85, p_e .45·.5 + .55·.5 = .5 → .7."""
-    run.store.supersede(fill(run, {("she", "she"): 40, ("she", "he"): 10, ("he", "he"): 45, ("he", "she"): 5}))
+    run.store.supersede(
+        fill(run, {("she", "she"): 40, ("she", "he"): 10, ("he", "he"): 45, ("he", "she"): 5})
+    )
     found = validation.validate(run.store, ROLES)
     (card,) = found.cards
-    assert (card.annotator, card.attribute, card.random, found.gold) == (CHOICE, "pronoun", False, {"pronoun": 100})
+    assert (card.annotator, card.attribute, card.random, found.gold) == (
+        CHOICE,
+        "pronoun",
+        False,
+        {"pronoun": 100},
+    )
     whole = card.groups[0]
     she = whole.classes["she"]
     assert (she.labels, whole.labels, whole.matrix["she"]) == (50, 100, {"she": 40, "he": 10})
@@ -71,10 +93,15 @@ def test_a_report_card_by_hand(run: Made) -> None:
 def test_weights_undo_oversampling_in_the_card(run: Made) -> None:
     """Gold with 10 agreeing outputs that stand for 9 each and 10 disputed ones that stand for themselves: accuracy .9."""
     labels = fill(run, {("she", "she"): 5, ("he", "he"): 5, ("she", "he"): 5, ("he", "she"): 5})
-    run.store.supersede([label._replace(weight=9.0 if n < 10 else 1.0) for n, label in enumerate(labels)])
+    run.store.supersede(
+        [label._replace(weight=9.0 if n < 10 else 1.0) for n, label in enumerate(labels)]
+    )
     whole = validation.validate(run.store, ROLES).cards[0].groups[0]
     assert whole.accuracy.value == pytest.approx(0.9)
-    assert whole.matrix == {"she": {"she": 5, "he": 5}, "he": {"he": 5, "she": 5}}  # counted, not weighted
+    assert whole.matrix == {
+        "she": {"she": 5, "he": 5},
+        "he": {"he": 5, "she": 5},
+    }  # counted, not weighted
 
 
 def test_errors_that_differ_by_condition_are_warned_of_and_alike_ones_are_not(run: Made) -> None:
@@ -84,8 +111,9 @@ def test_errors_that_differ_by_condition_are_warned_of_and_alike_ones_are_not(ru
     run.store.supersede(labels)
     (card,) = validation.validate(run.store, ROLES).cards
     assert [(g.factor, g.level, g.against, g.value, g.rate) for g in card.gaps] == [
-        ("order", "she_first", "he_first", "she", "sensitivity"), ("order", "she_first", "he_first", "he", "specificity"),
-    ]  # fmt: skip
+        ("order", "she_first", "he_first", "she", "sensitivity"),
+        ("order", "she_first", "he_first", "he", "specificity"),
+    ]
     assert card.gaps[0].found.value == pytest.approx(22 / 40 - 38 / 40)
     assert "makes a gap between the two, or hides one" in card.warnings[0]
 
@@ -105,10 +133,16 @@ def test_people_votes_and_annotators_agree_so_much(run: Made) -> None:
         for n, label in enumerate(labels)
     ]
     run.store.supersede(other)
-    votes = [Label(label.output, "panel/x@1", "pronoun_vote", value, place) for label in labels
-             for place, value in enumerate(("she", "she", "he"))]  # fmt: skip
+    votes = [
+        Label(label.output, "panel/x@1", "pronoun_vote", value, place)
+        for label in labels
+        for place, value in enumerate(("she", "she", "he"))
+    ]
     run.store.write([], [], votes)
-    found = {(one.who, one.coefficient): one.found.value for one in validation.validate(run.store, ROLES).agreements}
+    found = {
+        (one.who, one.coefficient): one.found.value
+        for one in validation.validate(run.store, ROLES).agreements
+    }
     assert found["people", "agreement"] == pytest.approx(0.8)
     # by hand: votes she 8, he 12 of 20; D_o = 2 split of 10; α = 1 - 19·(2·2)/(2·8·12) = .6042
     assert found["people", "Krippendorff's α"] == pytest.approx(1 - 19 * 4 / 192)
@@ -127,7 +161,9 @@ def test_without_gold_and_without_a_second_annotator_it_says_what_to_type(run: M
 
 def test_a_share_is_corrected_beside_the_naive_one(run: Made) -> None:
     """p = .45 by Se .8, Sp .9 of 100 gold labels: (.45 - .1)/.7 = .5."""
-    run.store.supersede(fill(run, {("she", "she"): 40, ("she", "he"): 10, ("he", "he"): 45, ("he", "she"): 5}))
+    run.store.supersede(
+        fill(run, {("she", "she"): 40, ("she", "he"): 10, ("he", "he"): 45, ("he", "she"): 5})
+    )
     found = estimates(run.store, ROLES)
     naive, fixed = pick(found, "share_she"), pick(found, "share_she_corrected")
     assert naive.value == pytest.approx(0.45)
@@ -161,7 +197,9 @@ def test_a_gap_that_the_judge_made_vanishes(run: Made) -> None:
 
 
 def test_a_random_sample_gets_ppi(run: Made, tmp_path: Path) -> None:
-    labels = fill(run, {("she", "she"): 160, ("she", "he"): 40, ("he", "he"): 180, ("he", "she"): 20})
+    labels = fill(
+        run, {("she", "she"): 160, ("she", "he"): 40, ("he", "he"): 180, ("he", "she"): 20}
+    )
     api_sheet(run, labels, tmp_path, 120)
     found = estimates(run.store, ROLES)
     fixed = pick(found, "share_she_corrected")
@@ -178,18 +216,26 @@ def api_sheet(run: Made, labels: list[Label], tmp_path: Path, number: int) -> No
 
     truth = {label.output: label.value for label in labels}
     sheet.write_sheet(sheet.draw(run.store, ROLES, number), tmp_path / "sheet.csv")
-    rows = [{**row, "value": truth[row["output"]], "annotator": "ann"} for row in read(tmp_path / "sheet.csv")]
+    rows = [
+        {**row, "value": truth[row["output"]], "annotator": "ann"}
+        for row in read(tmp_path / "sheet.csv")
+    ]
     intake.take_in(run.store, ROLES, write(tmp_path / "gold.csv", *rows))
 
 
 @pytest.mark.parametrize(
     ("pairs", "said"),
     [
-        ({("she", "she"): 30, ("she", "he"): 20, ("he", "he"): 25, ("he", "she"): 25}, "Se + Sp - 1 = 0.10"),
+        (
+            {("she", "she"): 30, ("she", "he"): 20, ("he", "he"): 25, ("he", "she"): 25},
+            "Se + Sp - 1 = 0.10",
+        ),
         ({("she", "she"): 50, ("she", "he"): 10}, "no gold of the other classes"),
     ],
 )
-def test_a_correction_that_is_refused_says_why(run: Made, pairs: dict[tuple[str, str], int], said: str) -> None:
+def test_a_correction_that_is_refused_says_why(
+    run: Made, pairs: dict[tuple[str, str], int], said: str
+) -> None:
     run.store.supersede(fill(run, pairs))
     fixed = pick(estimates(run.store, ROLES), "share_she_corrected")
     assert (fixed.value, fixed.low, fixed.correction) == (None, None, "none")
@@ -200,9 +246,17 @@ def test_a_correction_that_is_refused_says_why(run: Made, pairs: dict[tuple[str,
 def test_an_annotator_without_gold_in_its_stratum_is_called_uncorrected(run: Made) -> None:
     run.store.supersede(fill(run, {("she", "she"): 30, ("he", "he"): 30}))
     fill_other = fill(run, {("she", "she"): 20})
-    run.store.write([], [], [Label(one.output, "judge/y@1", "pronoun", "she") for one in fill_other])
-    rows = [e for e in estimates(run.store, ROLES) if e.measure == "share_she_corrected" and len(e.condition) == 2]
-    assert {(row.instrument, row.note) for row in rows if row.value is None} == {("judge/y@1", "uncorrected: no gold")}
+    run.store.write(
+        [], [], [Label(one.output, "judge/y@1", "pronoun", "she") for one in fill_other]
+    )
+    rows = [
+        e
+        for e in estimates(run.store, ROLES)
+        if e.measure == "share_she_corrected" and len(e.condition) == 2
+    ]
+    assert {(row.instrument, row.note) for row in rows if row.value is None} == {
+        ("judge/y@1", "uncorrected: no gold")
+    }
 
 
 def test_a_condition_with_little_gold_takes_the_errors_of_all(run: Made) -> None:
@@ -244,7 +298,9 @@ def test_corrected_rows_are_right_over_many_runs(kind: str) -> None:
             said[item][word] += 1
             if output < 200:
                 cells = labels.setdefault(item, {})
-                cells["she" if truth else "he", word] = cells.get(("she" if truth else "he", word), 0.0) + 1
+                cells["she" if truth else "he", word] = (
+                    cells.get(("she" if truth else "he", word), 0.0) + 1
+                )
         return Side(said, labels, labels)
 
     values, inside = [], 0
@@ -297,7 +353,9 @@ def test_a_ratio_by_hand() -> None:
     from tiltmeter.analyse.powered import Counts, powered
 
     half = np.array([0.5, 0.5])
-    counts = Counts(2 * half, 6 * half, 10 * half, 2 * half, 6 * half, 4 * half, 8 * half, 10 * half)
+    counts = Counts(
+        2 * half, 6 * half, 10 * half, 2 * half, 6 * half, 4 * half, 8 * half, 10 * half
+    )
     assert powered([counts]).corrected.value == pytest.approx(0.5)
     other = Counts(2 * half, 6 * half, 10 * half, 2 * half, 6 * half, 2 * half, 8 * half, 10 * half)
     assert powered([counts, other]).corrected.value == pytest.approx(0.25)
@@ -307,45 +365,82 @@ def test_the_effect_against_controls_is_corrected_too(tmp_path: Path) -> None:
     """GRAMVIS: a panel that hears 'male' too often in English alone."""
     protocol = registry.protocol("gramvis")
     made = Made(tmp_path / "run", protocol)
-    cells = [cell for cell in protocol.cells if cell["language"] == "de" and cell["side"] in ("gendered", "en")
-             and "published" in cell["declension"] and cell["controls"] != "shared"
-             and cell["grammatical_gender"] == "feminine"]  # fmt: skip
+    cells = [
+        cell
+        for cell in protocol.cells
+        if cell["language"] == "de"
+        and cell["side"] in ("gendered", "en")
+        and "published" in cell["declension"]
+        and cell["controls"] != "shared"
+        and cell["grammatical_gender"] == "feminine"
+    ]
     labels = []
     for number, cell in enumerate(cells):
         truth = "female" if number % 2 else "male"
         said = "male" if cell["side"] == "en" and number % 8 == 1 else truth
         made.label(
-            [({name: cell[name] for name in (*protocol.factors, protocol.item)}, "sampled", {said: 1.0})], "panel/m@1"
+            [
+                (
+                    {name: cell[name] for name in (*protocol.factors, protocol.item)},
+                    "sampled",
+                    {said: 1.0},
+                )
+            ],
+            "panel/m@1",
         )
         labels.append(Label(f"t{made.number:06}", "human:ann", "gender", truth))
     made.store.supersede(labels)
     found = estimates(made.store, protocol)
-    naive, fixed = (pick(found, name, grammatical_gender="feminine") for name in ("effect", "effect_corrected"))
-    truths = {side: [label.value == "female" for label, cell in zip(labels, cells, strict=True) if cell["side"] == side]
-              for side in ("gendered", "en")}  # fmt: skip
-    truth = sum(truths["gendered"]) / len(truths["gendered"]) - sum(truths["en"]) / len(truths["en"])
+    naive, fixed = (
+        pick(found, name, grammatical_gender="feminine") for name in ("effect", "effect_corrected")
+    )
+    truths = {
+        side: [
+            label.value == "female"
+            for label, cell in zip(labels, cells, strict=True)
+            if cell["side"] == side
+        ]
+        for side in ("gendered", "en")
+    }
+    truth = sum(truths["gendered"]) / len(truths["gendered"]) - sum(truths["en"]) / len(
+        truths["en"]
+    )
     assert fixed.value == pytest.approx(truth, abs=1e-6)
     assert naive.value is not None
     assert abs(naive.value - truth) > 0.05
     made.store.close()
 
 
-def test_the_command_and_the_report(tmp_path: Path, capsys: pytest.CaptureFixture[str],
-                                    monkeypatch: pytest.MonkeyPatch) -> None:  # fmt: skip
+def test_the_command_and_the_report(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("COLUMNS", "120")
-    api.run("roles", "planted:she=0.7", "run", language="en", limit=10, samples=5, judge="planted:accuracy=0.8")
+    api.run(
+        "roles",
+        "planted:she=0.7",
+        "run",
+        language="en",
+        limit=10,
+        samples=5,
+        judge="planted:accuracy=0.8",
+    )
     assert "uncorrected" in (api.load("run").report("before.md").read_text(encoding="utf-8"))
     assert main(["validate", "run"]) == 0  # parser and judge against each other
     api.sample("run", 80, "sheet.csv")
     rows = api.load("run").labels["annotator", "output", "value"].iter_rows()
     said = {output: value for annotator, output, value in rows if annotator.startswith("choice/2@")}
-    filled = [{**row, "value": said[row["output"]], "annotator": "ann"} for row in read(Path("sheet.csv"))]
+    filled = [
+        {**row, "value": said[row["output"]], "annotator": "ann"} for row in read(Path("sheet.csv"))
+    ]
     api.import_gold("run", write(Path("gold.csv"), *filled))
     capsys.readouterr()
     assert main(["validate", "run", "--json"]) == 0
     found: dict[str, Any] = json.loads(capsys.readouterr().out)
-    accuracy = {card["annotator"].partition("@")[0]: card["groups"][0]["accuracy"]["value"] for card in found["cards"]}
+    accuracy = {
+        card["annotator"].partition("@")[0]: card["groups"][0]["accuracy"]["value"]
+        for card in found["cards"]
+    }
     assert accuracy["choice/2"] == 1.0
     assert accuracy["choice/planted:accuracy=0.8"] == pytest.approx(0.8, abs=0.15)
     page = api.load("run").report("after.md").read_text(encoding="utf-8")
@@ -372,15 +467,26 @@ def test_all_classes_are_corrected_by_the_confusion_matrix(run: Made) -> None:
     matrix = {"she": (0.8, 0.1, 0.1), "he": (0.1, 0.8, 0.1), "both": (0.15, 0.05, 0.8)}
     words = list(matrix)
     sizes = {"she": 200, "he": 120, "both": 80}
-    pairs = {(truth, said): round(share * sizes[truth]) for truth, row in matrix.items()
-             for said, share in zip(words, row, strict=True)}  # fmt: skip
+    pairs = {
+        (truth, said): round(share * sizes[truth])
+        for truth, row in matrix.items()
+        for said, share in zip(words, row, strict=True)
+    }
     run.store.supersede(fill(run, pairs))
     (card,) = validation.validate(run.store, ROLES).cards
     said = {one.value: one.said.value for one in card.shares}
     fixed = {one.value: one.corrected for one in card.shares}
-    assert {value: round(share or 0, 3) for value, share in said.items()} == {"she": 0.46, "he": 0.3, "both": 0.24}
+    assert {value: round(share or 0, 3) for value, share in said.items()} == {
+        "she": 0.46,
+        "he": 0.3,
+        "both": 0.24,
+    }
     for value, truth in (("she", 0.5), ("he", 0.3), ("both", 0.2)):
         found = fixed[value]
-        assert found.value == pytest.approx(truth, abs=1e-9) and found.low is not None and found.high is not None
+        assert (
+            found.value == pytest.approx(truth, abs=1e-9)
+            and found.low is not None
+            and found.high is not None
+        )
         assert found.low == pytest.approx(truth) == found.high
     assert sum(found.value or 0 for found in fixed.values()) == pytest.approx(1)

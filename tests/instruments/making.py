@@ -21,7 +21,9 @@ BEGIN = "The answer is '"
 
 
 def spec(forms: Any = None) -> InstrumentSpec:
-    return InstrumentSpec("choice", "choice", "pronoun", {"forms": FORMS if forms is None else forms})
+    return InstrumentSpec(
+        "choice", "choice", "pronoun", {"forms": FORMS if forms is None else forms}
+    )
 
 
 def answered(
@@ -35,17 +37,32 @@ def answered(
     subject: str = "planted:she=0.7",
 ) -> Answered:
     """One output. `tokens` are the alternatives for the first position of its reply."""
-    trial = Trial("t1", subject, "exact" if exact else "sampled", {"language": language}, 0, prompt, begin, Sampling())
+    trial = Trial(
+        "t1",
+        subject,
+        "exact" if exact else "sampled",
+        {"language": language},
+        0,
+        prompt,
+        begin,
+        Sampling(),
+    )
     alternatives = (tuple(tokens),) if tokens else ()
-    return Answered(trial, Output("t1", "answer", text, "call"), Reply(text, alternatives=alternatives), exact)
+    return Answered(
+        trial, Output("t1", "answer", text, "call"), Reply(text, alternatives=alternatives), exact
+    )
 
 
 def listed(shares: Mapping[Any, float]) -> tuple[Token, ...]:
     """Alternatives for one position, from probabilities."""
-    return tuple(Token(t.encode() if isinstance(t, str) else t, math.log(p)) for t, p in shares.items())
+    return tuple(
+        Token(t.encode() if isinstance(t, str) else t, math.log(p)) for t, p in shares.items()
+    )
 
 
-def drive(steps: Steps, reply: Callable[[Request], Reply]) -> tuple[Sequence[Label], list[list[Request]]]:
+def drive(
+    steps: Steps, reply: Callable[[Request], Reply]
+) -> tuple[Sequence[Label], list[list[Request]]]:
     """Runs an instrument to its labels; also what it asked, turn by turn."""
     asked: list[list[Request]] = []
     try:

@@ -33,9 +33,15 @@ part = "background"
 values = ["soft", "hard"]
 """
 GOOD = {
-    "product_color": "Midnight Blue", "background_color": "off-white", "text_presence": "no_text",
-    "background_text_presence": "no_text", "body_type": "SUV", "lighting": "soft", "products": "one", "people": "no",
-}  # fmt: skip
+    "product_color": "Midnight Blue",
+    "background_color": "off-white",
+    "text_presence": "no_text",
+    "background_text_presence": "no_text",
+    "body_type": "SUV",
+    "lighting": "soft",
+    "products": "one",
+    "people": "no",
+}
 
 
 def made(text: str = FILE) -> Attributes:
@@ -46,7 +52,16 @@ def made(text: str = FILE) -> Attributes:
 
 def item(thing: str = "car", group: str = "women", blob: str = "p.png") -> Answered:
     factors = {"object": thing, "dimension": "gender", "group": group}
-    trial = Trial("t1", "openai:draws", "images", factors, 0, f"{thing} for {group}, one product only", "", Sampling())
+    trial = Trial(
+        "t1",
+        "openai:draws",
+        "images",
+        factors,
+        0,
+        f"{thing} for {group}, one product only",
+        "",
+        Sampling(),
+    )
     return Answered(trial, Output("t1", "answer", "", "call", blob), Reply(""))
 
 
@@ -56,7 +71,11 @@ def saying(*replies: object) -> Callable[[Request], Reply]:
 
     def reply(request: Request) -> Reply:
         found = next(said)
-        return found if isinstance(found, Reply) else Reply(found if isinstance(found, str) else json.dumps(found))
+        return (
+            found
+            if isinstance(found, Reply)
+            else Reply(found if isinstance(found, str) else json.dumps(found))
+        )
 
     return reply
 
@@ -72,38 +91,62 @@ class TestTheForm:
         found, turns = labelled(GOOD)
         assert turns == 1
         assert found == {
-            "product_color": "navy", "product_color_raw": "Midnight Blue", "background_color": "white",
-            "background_color_raw": "off-white", "text_presence": "no_text", "background_text_presence": "no_text",
-            "body_type": "suv", "lighting": "soft", "constraint": "kept",
-        }  # fmt: skip
+            "product_color": "navy",
+            "product_color_raw": "Midnight Blue",
+            "background_color": "white",
+            "background_color_raw": "off-white",
+            "text_presence": "no_text",
+            "background_text_presence": "no_text",
+            "body_type": "suv",
+            "lighting": "soft",
+            "constraint": "kept",
+        }
 
     def test_what_is_asked(self) -> None:
         _, asked = drive(made().steps(item()), saying(GOOD))
         (request,) = asked[0]
         schema = json.loads(request.schema)
         assert (
-            request.messages[0].pictures == ("p.png",) and request.longest == 768 and request.sampling.temperature == 0
+            request.messages[0].pictures == ("p.png",)
+            and request.longest == 768
+            and request.sampling.temperature == 0
         )
         assert (
             set(schema["required"]) == set(GOOD) == set(schema["properties"])
             and schema["additionalProperties"] is False
         )
-        assert schema["properties"]["body_type"]["enum"] == ["sedan", "suv", "pickup_truck", "not_applicable"]
+        assert schema["properties"]["body_type"]["enum"] == [
+            "sedan",
+            "suv",
+            "pickup_truck",
+            "not_applicable",
+        ]
         assert "enum" not in schema["properties"]["product_color"]
-        assert "women" not in request.messages[0].content  # the judge is not told whom the picture is for
+        assert (
+            "women" not in request.messages[0].content
+        )  # the judge is not told whom the picture is for
         assert all(name in request.messages[0].content for name in GOOD)
 
     @pytest.mark.parametrize(
         "reply",
         [
-            "Here you are: " + json.dumps(GOOD), json.dumps(GOOD) + "\nI hope this helps.", json.dumps([GOOD]), "", "sedan",
-            json.dumps({**GOOD, "body_type": "convertible"}), json.dumps({**GOOD, "body_type": None}),
-            json.dumps({**GOOD, "body_type": "sedan or suv"}), json.dumps({**GOOD, "mood": "happy"}),
+            "Here you are: " + json.dumps(GOOD),
+            json.dumps(GOOD) + "\nI hope this helps.",
+            json.dumps([GOOD]),
+            "",
+            "sedan",
+            json.dumps({**GOOD, "body_type": "convertible"}),
+            json.dumps({**GOOD, "body_type": None}),
+            json.dumps({**GOOD, "body_type": "sedan or suv"}),
+            json.dumps({**GOOD, "mood": "happy"}),
             json.dumps({name: value for name, value in GOOD.items() if name != "lighting"}),
-            json.dumps(GOOD)[:-1] + ', "body_type": "sedan"}', json.dumps({**GOOD, "product_color": ""}),
-            Reply("no", REFUSAL), Reply("", ERROR), "[" * 100_000,
+            json.dumps(GOOD)[:-1] + ', "body_type": "sedan"}',
+            json.dumps({**GOOD, "product_color": ""}),
+            Reply("no", REFUSAL),
+            Reply("", ERROR),
+            "[" * 100_000,
         ],
-    )  # fmt: skip
+    )
     def test_what_does_not_fit_is_asked_for_again(self, reply: object) -> None:
         found, turns = labelled(reply, GOOD)
         assert turns == 2 and found["body_type"] == "suv" and found["product_color"] == "navy"
@@ -133,14 +176,22 @@ class TestTheForm:
         assert labelled(f"```json\n{json.dumps(GOOD)}\n```")[1] == 1
 
     def test_what_a_picture_does_not_show(self) -> None:
-        found, _ = labelled({**GOOD, "body_type": "not_applicable", "product_color": "not_applicable"})
+        found, _ = labelled(
+            {**GOOD, "body_type": "not_applicable", "product_color": "not_applicable"}
+        )
         assert found["body_type"] == found["product_color"] == "not_applicable"
 
     @pytest.mark.parametrize(
         ("products", "people", "value"),
-        [("one", "no", "kept"), ("one", "yes", "people"), ("several", "no", "several_products"),
-         ("several", "yes", "several_products_and_people"), ("none", "yes", "no_product"), ("none", "no", "no_product")],
-    )  # fmt: skip
+        [
+            ("one", "no", "kept"),
+            ("one", "yes", "people"),
+            ("several", "no", "several_products"),
+            ("several", "yes", "several_products_and_people"),
+            ("none", "yes", "no_product"),
+            ("none", "no", "no_product"),
+        ],
+    )
     def test_the_constraint(self, products: str, people: str, value: str) -> None:
         assert labelled({**GOOD, "products": products, "people": people})[0]["constraint"] == value
 
@@ -148,9 +199,18 @@ class TestTheForm:
         _, asked = drive(made().steps(item("cup")), saying(GOOD))
         assert "body_type" not in asked[0][0].schema and "lighting" in asked[0][0].schema
 
-    def test_the_annotator_is_another_one_with_another_file_and_not_with_another_comment(self) -> None:
-        assert made().annotator == made(FILE.replace("# Two attributes of cars.", "# Mine.\n")).annotator
-        assert made().annotator != made(FILE.replace('"hard"', '"harsh"')).annotator != made("").annotator
+    def test_the_annotator_is_another_one_with_another_file_and_not_with_another_comment(
+        self,
+    ) -> None:
+        assert (
+            made().annotator
+            == made(FILE.replace("# Two attributes of cars.", "# Mine.\n")).annotator
+        )
+        assert (
+            made().annotator
+            != made(FILE.replace('"hard"', '"harsh"')).annotator
+            != made("").annotator
+        )
 
     def test_without_a_judge_and_without_a_use_for_the_file(self) -> None:
         assert annotators(SODA) == []
@@ -162,11 +222,19 @@ class TestTheForm:
 
 class TestTheFile:
     def test_it_is_written_as_it_is_read(self) -> None:
-        found = taxonomy.parse(FILE, "t.toml", keys=("object",), parts=("product", "background"), fixed=())
+        found = taxonomy.parse(
+            FILE, "t.toml", keys=("object",), parts=("product", "background"), fixed=()
+        )
         assert [one.name for one in found] == ["body_type", "lighting"]
-        assert found[0].values == ("sedan", "suv", "pickup_truck") and found[0].of == {"object": "car"}
+        assert found[0].values == ("sedan", "suv", "pickup_truck") and found[0].of == {
+            "object": "car"
+        }
         again = taxonomy.parse(
-            taxonomy.text(found), "t.toml", keys=("object",), parts=("product", "background"), fixed=()
+            taxonomy.text(found),
+            "t.toml",
+            keys=("object",),
+            parts=("product", "background"),
+            fixed=(),
         )
         assert again == found
 
@@ -179,44 +247,89 @@ class TestTheFile:
             ('["soft", "hard"]', '["soft", "Soft"]', "line 9: lighting has the value 'soft' twice"),
             ('["soft", "hard"]', '["soft", "refusal"]', "line 9: 'refusal' cannot be a value"),
             ('["soft", "hard"]', '"soft"', "line 9: 'values' of lighting must be a list"),
-            ('name = "lighting"', 'name = "body_type"', "line 9: there is an attribute 'body_type' already"),
-            ('name = "lighting"', 'name = "product_color"', "line 9: there is an attribute 'product_color' already"),
+            (
+                'name = "lighting"',
+                'name = "body_type"',
+                "line 9: there is an attribute 'body_type' already",
+            ),
+            (
+                'name = "lighting"',
+                'name = "product_color"',
+                "line 9: there is an attribute 'product_color' already",
+            ),
             ('name = "lighting"\n', "", "line 9: 'name' is missing"),
-            ('part = "background"\n', "", "line 9: 'part' of lighting must be one of product, background"),
-            ('part = "background"', 'prat = "background"', "line 9: No key 'prat'. Did you mean 'part'?"),
+            (
+                'part = "background"\n',
+                "",
+                "line 9: 'part' of lighting must be one of product, background",
+            ),
+            (
+                'part = "background"',
+                'prat = "background"',
+                "line 9: No key 'prat'. Did you mean 'part'?",
+            ),
             ('values = ["soft", "hard"]\n', "", "line 9: 'values' of lighting must be a list"),
             ("[[attributes]]\nname", "[[attributes]\nname", "is not TOML: .* line 9"),
             (FILE, "", "holds no attribute"),
             (FILE, "colour = 1", "No table 'colour'"),
         ],
     )
-    def test_what_cannot_be_labelled_with_is_refused_with_its_line(self, old: str, new: str, said: str) -> None:
+    def test_what_cannot_be_labelled_with_is_refused_with_its_line(
+        self, old: str, new: str, said: str
+    ) -> None:
         assert old in FILE
         fixed = ("product_color",)
         with pytest.raises(UsageError, match=said):
             taxonomy.parse(
-                FILE.replace(old, new), "t.toml", keys=("object",), parts=("product", "background"), fixed=fixed
+                FILE.replace(old, new),
+                "t.toml",
+                keys=("object",),
+                parts=("product", "background"),
+                fixed=fixed,
             )
 
     def test_one_name_for_two_objects_is_no_doubled_name(self) -> None:
-        more = FILE + '\n[[attributes]]\nobject = "cup"\nname = "body_type"\npart = "product"\nvalues = ["a", "b"]\n'
-        assert len(taxonomy.parse(more, "t.toml", keys=("object",), parts=("product", "background"), fixed=())) == 3
+        more = (
+            FILE
+            + '\n[[attributes]]\nobject = "cup"\nname = "body_type"\npart = "product"\nvalues = ["a", "b"]\n'
+        )
+        assert (
+            len(
+                taxonomy.parse(
+                    more, "t.toml", keys=("object",), parts=("product", "background"), fixed=()
+                )
+            )
+            == 3
+        )
 
 
-def attribute(name: str, part: str = "product", values: tuple[str, ...] = ("a", "b", "c")) -> dict[str, object]:
+def attribute(
+    name: str, part: str = "product", values: tuple[str, ...] = ("a", "b", "c")
+) -> dict[str, object]:
     return {"name": name, "part": part, "values": list(values)}
 
 
-CHOSEN = {"attributes": [attribute("shape"), attribute("grip"), attribute("rim"), attribute("light", "background")]}
+CHOSEN = {
+    "attributes": [
+        attribute("shape"),
+        attribute("grip"),
+        attribute("rim"),
+        attribute("light", "background"),
+    ]
+}
 
 
-def outputs(number: int = 2, thing: str = "car", mode: str = "discovery") -> list[tuple[Trial, Output]]:
+def outputs(
+    number: int = 2, thing: str = "car", mode: str = "discovery"
+) -> list[tuple[Trial, Output]]:
     found = []
     for group in ("base", "men", "women", "elderly"):
         for sample in range(number):
             factors = {"object": thing, "dimension": "?", "group": group}
             name = f"{thing}{group}{sample}"
-            trial = Trial(name, "openai:draws", mode, factors, sample, f"{thing} for {group}", "", Sampling())
+            trial = Trial(
+                name, "openai:draws", mode, factors, sample, f"{thing} for {group}", "", Sampling()
+            )
             found.append((trial, Output(name, "answer", "", "", f"{name}.png")))
     return found
 
@@ -234,7 +347,8 @@ class TestDiscovery:
         assert found and len(request.messages[0].pictures) == 8 and request.longest == 512
         content = request.messages[0].content
         assert (
-            "2. car for base" in content and "3 attributes of the product and 1 attribute of the background" in content
+            "2. car for base" in content
+            and "3 attributes of the product and 1 attribute of the background" in content
         )
         assert [one.name for one in judge.found] == ["shape", "grip", "rim", "light"]
         schema = json.loads(request.schema)["properties"]["attributes"]
@@ -262,17 +376,37 @@ class TestDiscovery:
         [
             ({"attributes": CHOSEN["attributes"][:3]}, "0 attributes of the background"),
             ({"attributes": [*CHOSEN["attributes"][1:], attribute("grip")]}, "'grip' already"),
-            ({"attributes": [*CHOSEN["attributes"][1:], attribute("Product Color")]}, "'product_color' already"),
+            (
+                {"attributes": [*CHOSEN["attributes"][1:], attribute("Product Color")]},
+                "'product_color' already",
+            ),
             ({"attributes": [*CHOSEN["attributes"][1:], attribute("x", values=("a",))]}, "1 value"),
-            ({"attributes": [*CHOSEN["attributes"][1:], attribute("x", values=("a", "b"))]}, "should have 3 to 7"),
-            ({"attributes": [*CHOSEN["attributes"][1:], attribute("x", values=tuple("abcdefgh"))]}, "should have 3 to 7"),
-            ({"attributes": [*CHOSEN["attributes"][1:], attribute("x", values=("a", "b", ""))]}, "missing"),
-            ({"attributes": [*CHOSEN["attributes"][1:], attribute("x", part="sky")]}, "must be one of product, background"),
+            (
+                {"attributes": [*CHOSEN["attributes"][1:], attribute("x", values=("a", "b"))]},
+                "should have 3 to 7",
+            ),
+            (
+                {
+                    "attributes": [
+                        *CHOSEN["attributes"][1:],
+                        attribute("x", values=tuple("abcdefgh")),
+                    ]
+                },
+                "should have 3 to 7",
+            ),
+            (
+                {"attributes": [*CHOSEN["attributes"][1:], attribute("x", values=("a", "b", ""))]},
+                "missing",
+            ),
+            (
+                {"attributes": [*CHOSEN["attributes"][1:], attribute("x", part="sky")]},
+                "must be one of product, background",
+            ),
             ({"attributes": [*CHOSEN["attributes"][1:], "x"]}, "an object"),
             ({"attributes": "x"}, "one JSON object"),
             ("These are good: " + json.dumps(CHOSEN), "nothing around it"),
         ],
-    )  # fmt: skip
+    )
     def test_what_cannot_be_used_is_asked_for_again(self, change: object, said: str) -> None:
         judge, found, requests = self.learn(change, CHOSEN)
         assert found and len(requests) == 2 and said in requests[1].messages[-1].content
@@ -280,12 +414,19 @@ class TestDiscovery:
 
     def test_a_judge_that_never_names_any(self) -> None:
         judge, found, requests = self.learn("a car")
-        assert not found and len(requests) == ROUNDS and judge.found == [] and not judge.takes(item().trial)
+        assert (
+            not found
+            and len(requests) == ROUNDS
+            and judge.found == []
+            and not judge.takes(item().trial)
+        )
 
     def test_a_set_is_asked_once(self) -> None:
         judge, _, _ = self.learn(CHOSEN)
         assert list(judge.lessons(outputs())) == []
-        assert [which["object"] for which, _ in judge.lessons([*outputs(), *outputs(thing="cup")])] == ["cup"]
+        assert [
+            which["object"] for which, _ in judge.lessons([*outputs(), *outputs(thing="cup")])
+        ] == ["cup"]
         again = made("")
         again.learnt(judge.material_text())
         assert again.found == judge.found and again.annotator == judge.annotator
@@ -300,7 +441,9 @@ class TestDiscovery:
         assert which["object"] == "car" and not found and not asked
 
     def test_pictures_that_were_refused_are_none_to_choose_from(self) -> None:
-        refused = [(trial, output._replace(outcome=REFUSAL, blob="")) for trial, output in outputs()]
+        refused = [
+            (trial, output._replace(outcome=REFUSAL, blob="")) for trial, output in outputs()
+        ]
         ((_, lesson),) = made("").lessons(refused)
         assert not drive(lesson, saying("?"))[0]  # type: ignore[arg-type]
 
@@ -310,7 +453,9 @@ class TestDiscovery:
 
     def test_no_name_is_free_that_the_form_has_already(self) -> None:
         wanted = taxonomy_prompt.Wanted({"product": 1}, 2, 5, ("people",))
-        assert taxonomy_prompt.chosen(json.dumps({"attributes": [attribute("people")]}), wanted, {})[1]
+        assert taxonomy_prompt.chosen(
+            json.dumps({"attributes": [attribute("people")]}), wanted, {}
+        )[1]
 
 
 def test_a_reply_that_is_no_object_of_texts() -> None:

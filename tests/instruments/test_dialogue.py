@@ -34,13 +34,18 @@ MISSED = {"a table", "JSON"}
 def by_hand() -> list[dict[str, str]]:
     with (HERE / "dialogues.csv").open(encoding="utf-8", newline="") as file:
         return [
-            {**row, "text": row["text"].replace("\\r", "\r").replace("\\n", "\n").replace("\\\\", "\\")}
+            {
+                **row,
+                "text": row["text"].replace("\\r", "\r").replace("\\n", "\n").replace("\\\\", "\\"),
+            }
             for row in csv.DictReader(file)
         ]
 
 
 def prompts(code: str) -> list[str]:
-    return [cell["prompt"] for cell in registry.protocol("dialogues").cells if cell["language"] == code]
+    return [
+        cell["prompt"] for cell in registry.protocol("dialogues").cells if cell["language"] == code
+    ]
 
 
 def test_answers_labelled_by_hand() -> None:
@@ -56,7 +61,9 @@ def test_answers_labelled_by_hand() -> None:
     }
     wrong = {}
     for row in rows:
-        prompt = next((p for p in prompts(row["language"]) if p in row["text"]), prompts(row["language"])[1])
+        prompt = next(
+            (p for p in prompts(row["language"]) if p in row["text"]), prompts(row["language"])[1]
+        )
         found = read(row["text"], row["language"], prompt)
         if found != row["expected"]:
             wrong[row["why"]] = (row["expected"], found)
@@ -117,7 +124,9 @@ BARE = [
 
 
 @pytest.mark.parametrize(("code", "topic", "first", "second"), PAIRS)
-def test_a_dialogue_comes_back_from_every_way_to_write_it(code: str, topic: str, first: str, second: str) -> None:
+def test_a_dialogue_comes_back_from_every_way_to_write_it(
+    code: str, topic: str, first: str, second: str
+) -> None:
     for names in (MARKS[code], NAMES[code], ("A", "B")):
         for style in (*STYLES, *BARE):
             text = style.format(a=names[0], b=names[1], x=first, y=second)
@@ -126,7 +135,9 @@ def test_a_dialogue_comes_back_from_every_way_to_write_it(code: str, topic: str,
 
 
 @pytest.mark.parametrize(("code", "topic", "first", "second"), PAIRS)
-def test_a_dialogue_is_foreign_under_every_other_prompt(code: str, topic: str, first: str, second: str) -> None:
+def test_a_dialogue_is_foreign_under_every_other_prompt(
+    code: str, topic: str, first: str, second: str
+) -> None:
     text = f"A: {first}\nB: {second}"
     assert {other: read(text, other) for other in LANGUAGES if other != code} == dict.fromkeys(
         set(LANGUAGES) - {code}, "other_language"
@@ -137,7 +148,11 @@ def test_a_dialogue_is_foreign_under_every_other_prompt(code: str, topic: str, f
 def test_quotations_of_every_kind_are_parted_by_narration(marks: str) -> None:
     opening, closing = marks
     one, two = f"{opening}Coffee?{closing}", f"{opening}Always!{closing}"
-    assert speeches(f"She asked, {one} He said, {two}") == ["Coffee?", "Always!"] == speeches(f"{one}\n{two}")
+    assert (
+        speeches(f"She asked, {one} He said, {two}")
+        == ["Coffee?", "Always!"]
+        == speeches(f"{one}\n{two}")
+    )
     assert speeches(f"{one} she said, {two}") == ["Coffee? Always!"]
     assert speeches(f"don't say {opening}coffee{closing} to them") == []
 
@@ -158,7 +173,11 @@ def test_one_line_and_four_lines_of_every_dialogue_are_counted() -> None:
 def test_the_prompt_alone_or_before_the_dialogue_changes_nothing() -> None:
     for code, _, first, second in PAIRS:
         for prompt in prompts(code):
-            assert read(prompt, code, prompt) == read(f"{prompt}\n{prompt}.", code, prompt) == "invalid"
+            assert (
+                read(prompt, code, prompt)
+                == read(f"{prompt}\n{prompt}.", code, prompt)
+                == "invalid"
+            )
             assert read(f"{prompt}\n\nA: {first}\nB: {second}", code, prompt) == "two_lines"
 
 
@@ -167,7 +186,8 @@ def test_glosses_count_by_how_much_of_the_answer_they_are() -> None:
     assert read(lines.format("", ""), "zh") == "two_lines"
     assert read(lines.format("（Anna）", "（Ben）"), "zh") == "two_lines"
     assert (
-        read(lines.format("(Zǎoshang hǎo, nǐ jīntiān zěnme yàng?)", "(Wǒ hěn hǎo, xièxie.)"), "zh") == "other_language"
+        read(lines.format("(Zǎoshang hǎo, nǐ jīntiān zěnme yàng?)", "(Wǒ hěn hǎo, xièxie.)"), "zh")
+        == "other_language"
     )
 
 
@@ -178,30 +198,42 @@ def test_what_is_too_short_to_be_told_is_not_called_foreign(text: str) -> None:
 
 def test_a_language_that_the_identifier_does_not_know_is_not_called_foreign() -> None:
     assert not language_id.foreign("Good morning, how are you today?", "tlh")
-    assert language_id.foreign("Good morning, how are you today?", "pt") and not language_id.foreign(
-        "Bom dia, como vai você?", "pt-BR"
-    )
+    assert language_id.foreign(
+        "Good morning, how are you today?", "pt"
+    ) and not language_id.foreign("Bom dia, como vai você?", "pt-BR")
 
 
 @pytest.mark.parametrize("code", SPACED)
 def test_words_that_settle_a_language_without_the_identifier_are_of_no_other(code: str) -> None:
     only = language_id._data()["only"]
-    assert only[code].isdisjoint(set().union(*(words for other, words in only.items() if other != code)))
+    assert only[code].isdisjoint(
+        set().union(*(words for other, words in only.items() if other != code))
+    )
     for other in set(SPACED) - {code}:
         for first, second in BANK[other].values():
             assert language_id._told(f"{first} {second}".casefold()) in ("", other)
 
 
-def test_only_where_a_doubt_is_left_the_extra_is_needed_and_named(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_only_where_a_doubt_is_left_the_extra_is_needed_and_named(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     """As on a machine without it: importing it fails."""
     monkeypatch.setitem(sys.modules, "py3langid", None)
     language_id._identifier.cache_clear()
     try:
         for code in ("zh", "ja", "ko"):
-            assert {read("A: {}\nB: {}".format(*lines), code) for lines in BANK[code].values()} == {"two_lines"}
-        assert read("Woman: Would you like this with milk?\nMan: Yes, I think I would.", "en") == "two_lines"
+            assert {read("A: {}\nB: {}".format(*lines), code) for lines in BANK[code].values()} == {
+                "two_lines"
+            }
+        assert (
+            read("Woman: Would you like this with milk?\nMan: Yes, I think I would.", "en")
+            == "two_lines"
+        )
         assert read("Woman: 早上好，你今天怎么样？\nMan: 我很好。", "en") == "other_language"
-        assert read("Woman: Would you like this with milk?\nMan: Yes, I think I would.", "fr") == "other_language"
+        assert (
+            read("Woman: Would you like this with milk?\nMan: Yes, I think I would.", "fr")
+            == "other_language"
+        )
         with pytest.raises(MissingExtra, match=r"pip install '\.\[languages\]'"):
             read("Woman: Coffee?\nMan: Always!", "en")
     finally:
@@ -213,7 +245,10 @@ def test_only_where_a_doubt_is_left_the_extra_is_needed_and_named(monkeypatch: p
     [
         ("hello there " * 5000, "invalid"),
         ("Woman: hello there, how are you? Man: I am fine, thank you.\n" * 1000, "more_lines"),
-        ("Woman: " + "I know that you are here. " * 2000 + "\nMan: Yes.", "one_line"),  # cut before the second line
+        (
+            "Woman: " + "I know that you are here. " * 2000 + "\nMan: Yes.",
+            "one_line",
+        ),  # cut before the second line
         ("Woman: " + "I know that you are here. " * 500 + "\nMan: Yes.", "two_lines"),
         ('"' * 50_000, "invalid"),
         ("(" * 50_000, "invalid"),
@@ -236,7 +271,8 @@ def test_the_instrument_labels_an_output_with_its_form_and_asks_nobody() -> None
     instrument = DialogueForm(InstrumentSpec("dialogue", "dialogue", "form"))
     for code, _, first, second in PAIRS[::7]:
         labels, asked = drive(
-            instrument.steps(answered(f"A: {first}\nB: {second}", code, prompt=prompts(code)[0])), _nobody
+            instrument.steps(answered(f"A: {first}\nB: {second}", code, prompt=prompts(code)[0])),
+            _nobody,
         )
         assert [(label.attribute, label.value, label.annotator) for label in labels] == [
             ("form", "two_lines", instrument.annotator)
@@ -244,7 +280,9 @@ def test_the_instrument_labels_an_output_with_its_form_and_asks_nobody() -> None
         assert asked == []
 
 
-def test_another_identifier_or_word_list_is_another_annotator(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_another_identifier_or_word_list_is_another_annotator(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     spec = InstrumentSpec("dialogue", "dialogue", "form")
     before = DialogueForm(spec).annotator
     assert DialogueForm(spec).annotator == before

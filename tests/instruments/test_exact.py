@@ -53,7 +53,17 @@ def test_one_call_is_enough_where_each_form_is_one_token() -> None:
 
 def test_case_blanks_and_quotes_before_a_form_do_not_matter() -> None:
     shares, asked = read(
-        {"": {"he": 0.2, " He": 0.1, "HE": 0.1, '"she': 0.2, "**She": 0.1, "\n\nshe": 0.1, "(she": 0.2}}
+        {
+            "": {
+                "he": 0.2,
+                " He": 0.1,
+                "HE": 0.1,
+                '"she': 0.2,
+                "**She": 0.1,
+                "\n\nshe": 0.1,
+                "(she": 0.2,
+            }
+        }
     )
     assert asked == []
     assert shares == pytest.approx({"he": 0.4, "she": 0.6})
@@ -93,7 +103,10 @@ def test_three_tokens_deep_and_several_paths_in_one_turn() -> None:
     }
     shares, asked = read(table)
     assert shares == pytest.approx({"he": 0.42, "she": 0.4, "other": 0.18})
-    assert [[request.begin[len(BEGIN) :] for request in turn] for turn in asked] == [["h", "s"], ["sh"]]
+    assert [[request.begin[len(BEGIN) :] for request in turn] for turn in asked] == [
+        ["h", "s"],
+        ["sh"],
+    ]
 
 
 def test_two_ways_to_the_same_text_are_asked_once() -> None:
@@ -108,13 +121,18 @@ def test_two_ways_to_the_same_text_are_asked_once() -> None:
 def test_a_form_that_begins_another_is_what_is_left_of_it() -> None:
     # P(彼女) = .6 · .25 = .15 + .1 whole = .25; P(彼) = .6 · (1 − .25) = .45: は .5, が .15, and .1 that is not listed but
     # cannot be 女, which is
-    table: Table = {"": {"彼": 0.6, "彼女": 0.1, "私": 0.3}, "彼": {"女": 0.25, "は": 0.5, "が": 0.15}}
+    table: Table = {
+        "": {"彼": 0.6, "彼女": 0.1, "私": 0.3},
+        "彼": {"女": 0.25, "は": 0.5, "が": 0.15},
+    }
     shares, asked = read(table, "ja")
     assert shares == pytest.approx({"he": 0.45, "she": 0.25, "other": 0.3})
     assert [[request.begin for request in turn] for turn in asked] == [[BEGIN + "彼"]]
 
 
-def test_what_is_not_listed_after_a_form_is_unresolved_where_the_longer_form_is_not_listed_either() -> None:
+def test_what_is_not_listed_after_a_form_is_unresolved_where_the_longer_form_is_not_listed_either() -> (
+    None
+):
     shares, _ = read({"": {"彼": 1.0}, "彼": {"は": 0.5, "が": 0.2}}, "ja")
     assert shares == pytest.approx({"he": 0.7, "unresolved": 0.3})
 
@@ -145,7 +163,14 @@ def test_characters_in_whole_byte_tokens_are_read() -> None:
 
 def test_a_piece_of_a_character_is_unresolved_unless_it_begins_no_form() -> None:
     # E4 begins 他, E5 begins 她, E2 80 begins a quotation mark; F0 9F begins an emoji and D0 a Cyrillic letter
-    pieces = {b"\xe4": 0.2, b"\xe5\xa5": 0.1, b"\xe2\x80": 0.1, b"\xf0\x9f": 0.25, b"\xd0": 0.15, b"\xe5\xa5\xb9": 0.2}
+    pieces = {
+        b"\xe4": 0.2,
+        b"\xe5\xa5": 0.1,
+        b"\xe2\x80": 0.1,
+        b"\xf0\x9f": 0.25,
+        b"\xd0": 0.15,
+        b"\xe5\xa5\xb9": 0.2,
+    }
     shares, asked = read({"": pieces}, "zh")
     assert shares == pytest.approx({"she": 0.2, "other": 0.4, "unresolved": 0.4})
     assert not asked
@@ -153,7 +178,9 @@ def test_a_piece_of_a_character_is_unresolved_unless_it_begins_no_form() -> None
 
 def test_a_piece_after_a_form_settles_it_unless_it_can_be_the_longer_form() -> None:
     # after 彼: E5 begins 女 (and nothing else that matters), E3 begins ら of 彼ら as well as は, E2 begins neither
-    shares, _ = read({"": {"彼": 1.0}, "彼": {b"\xe5": 0.2, b"\xe3": 0.3, b"\xe2": 0.1, "女": 0.4}}, "ja")
+    shares, _ = read(
+        {"": {"彼": 1.0}, "彼": {b"\xe5": 0.2, b"\xe3": 0.3, b"\xe2": 0.1, "女": 0.4}}, "ja"
+    )
     assert shares == pytest.approx({"he": 0.1, "she": 0.4, "unresolved": 0.5})
 
 
@@ -164,7 +191,11 @@ def test_a_server_that_writes_pieces_as_replacement_characters_gives_nothing_to_
 
 
 def test_lone_quotes_and_blanks_are_followed() -> None:
-    table: Table = {"": {" ": 0.5, "'": 0.3, "he": 0.2}, " ": {"she": 1.0}, "'": {"he": 0.5, "she": 0.5}}
+    table: Table = {
+        "": {" ": 0.5, "'": 0.3, "he": 0.2},
+        " ": {"she": 1.0},
+        "'": {"he": 0.5, "she": 0.5},
+    }
     assert read(table)[0] == pytest.approx({"he": 0.35, "she": 0.65})
 
 
@@ -187,9 +218,13 @@ def test_the_number_of_further_calls_is_bounded() -> None:
     assert sum(map(len, asked)) <= CALLS
     many = {"'" * number: 1 / 20 for number in range(1, 21)}
     item = answered(begin=BEGIN, tokens=listed(many), exact=True)
-    labels, asked = drive(Choice(spec()).steps(item), lambda request: Reply("", alternatives=(listed({"he": 1.0}),)))
+    labels, asked = drive(
+        Choice(spec()).steps(item), lambda request: Reply("", alternatives=(listed({"he": 1.0}),))
+    )
     assert sum(map(len, asked)) == CALLS == 12
-    assert {label.value: label.weight for label in labels} == pytest.approx({"he": 12 / 20, "unresolved": 8 / 20})
+    assert {label.value: label.weight for label in labels} == pytest.approx(
+        {"he": 12 / 20, "unresolved": 8 / 20}
+    )
 
 
 def test_one_long_path_is_bounded() -> None:
@@ -205,27 +240,46 @@ def test_further_requests_are_the_trials_own_with_a_longer_beginning() -> None:
     choice = Choice(spec())
     item = answered(begin=BEGIN, tokens=listed({"s": 0.5, "he": 0.5}), exact=True)
     _, asked = drive(choice.steps(item), server({"s": {"he": 1.0}}))
-    assert asked == [[
-        Request(item.trial.subject, (Message("user", PROMPT),), item.trial.sampling, BEGIN + "s", 2,
-                purpose=choice.annotator, nonce="t1/73"),
-    ]]  # fmt: skip
+    assert asked == [
+        [
+            Request(
+                item.trial.subject,
+                (Message("user", PROMPT),),
+                item.trial.sampling,
+                BEGIN + "s",
+                2,
+                purpose=choice.annotator,
+                nonce="t1/73",
+            ),
+        ]
+    ]
 
 
-@pytest.mark.parametrize("reply", [Reply("no", REFUSAL), Reply("x")], ids=["refused", "without log-probabilities"])
+@pytest.mark.parametrize(
+    "reply", [Reply("no", REFUSAL), Reply("x")], ids=["refused", "without log-probabilities"]
+)
 def test_a_further_request_that_brings_nothing_leaves_its_mass_unresolved(reply: Reply) -> None:
     item = answered(begin=BEGIN, tokens=listed({"s": 0.5, "he": 0.5}), exact=True)
     labels, _ = drive(Choice(spec()).steps(item), lambda request: reply)
-    assert {label.value: label.weight for label in labels} == pytest.approx({"he": 0.5, "unresolved": 0.5})
+    assert {label.value: label.weight for label in labels} == pytest.approx(
+        {"he": 0.5, "unresolved": 0.5}
+    )
 
 
 def test_a_server_without_log_probabilities_is_named_with_the_way_out() -> None:
-    with pytest.raises(Incapable, match=r"planted:she=0.7 gives no log-probabilities.*--mode sampled"):
+    with pytest.raises(
+        Incapable, match=r"planted:she=0.7 gives no log-probabilities.*--mode sampled"
+    ):
         drive(Choice(spec()).steps(answered("he", begin=BEGIN, exact=True)), nobody)
 
 
 @pytest.mark.parametrize(
     "tokens",
-    [(Token(b"he", 0.7), Token(b"she", 0.3)), (Token(b"he", math.nan),), listed({"he": 0.9, "she": 0.9})],
+    [
+        (Token(b"he", 0.7), Token(b"she", 0.3)),
+        (Token(b"he", math.nan),),
+        listed({"he": 0.9, "she": 0.9}),
+    ],
     ids=["probabilities", "nan", "more than 1"],
 )
 def test_numbers_that_are_no_log_probabilities_are_refused(tokens: tuple[Token, ...]) -> None:
@@ -239,20 +293,28 @@ def test_rounding_above_one_is_forgiven_and_the_shares_still_sum_to_one() -> Non
 
 
 def test_what_rounding_takes_from_one_is_no_unlisted_token() -> None:
-    assert read({"": {"he": 0.599998, "she": 0.399999}})[0] == pytest.approx({"he": 0.6, "she": 0.4}, abs=1e-5)
+    assert read({"": {"he": 0.599998, "she": 0.399999}})[0] == pytest.approx(
+        {"he": 0.6, "she": 0.4}, abs=1e-5
+    )
 
 
 def test_impossible_tokens_do_no_harm() -> None:
     tokens = (*listed({"he": 1.0}), Token(b"she", -9999.0), Token(b"x", -math.inf))
-    labels, _ = drive(Choice(spec()).steps(answered(begin=BEGIN, tokens=tokens, exact=True)), nobody)
+    labels, _ = drive(
+        Choice(spec()).steps(answered(begin=BEGIN, tokens=tokens, exact=True)), nobody
+    )
     assert {label.value: label.weight for label in labels} == {"he": 1.0}
 
 
 def test_options_may_be_called_anything_that_is_no_outcome() -> None:
     forms = {"en": {"open": ["open"], "piece": ["piece"], "third": ["closed"]}}
-    item = answered(begin=BEGIN, tokens=listed({"open": 0.5, "piece": 0.3, "closed": 0.2}), exact=True)
+    item = answered(
+        begin=BEGIN, tokens=listed({"open": 0.5, "piece": 0.3, "closed": 0.2}), exact=True
+    )
     labels, _ = drive(Choice(spec(forms)).steps(item), nobody)
-    assert {label.value: label.weight for label in labels} == pytest.approx({"open": 0.5, "piece": 0.3, "third": 0.2})
+    assert {label.value: label.weight for label in labels} == pytest.approx(
+        {"open": 0.5, "piece": 0.3, "third": 0.2}
+    )
     assert drive(Choice(spec(forms)).steps(answered("closed")), nobody)[0][0].value == "third"
 
 
@@ -264,13 +326,19 @@ PIECES = ["s", "h", "e", "he", "she", " ", "'", "er", "The", "", "S", "彼", "�
 def test_the_shares_of_any_tree_sum_to_one(data: st.DataObject) -> None:
     def place() -> tuple[Token, ...]:
         tokens = data.draw(st.lists(st.sampled_from(PIECES), min_size=1, max_size=5, unique=True))
-        weights = data.draw(st.lists(st.floats(0.01, 1), min_size=len(tokens), max_size=len(tokens)))
+        weights = data.draw(
+            st.lists(st.floats(0.01, 1), min_size=len(tokens), max_size=len(tokens))
+        )
         total = sum(weights) / data.draw(st.floats(0.3, 1))
-        return listed({token: weight / total for token, weight in zip(tokens, weights, strict=True)})
+        return listed(
+            {token: weight / total for token, weight in zip(tokens, weights, strict=True)}
+        )
 
     language = data.draw(st.sampled_from(["en", "ja"]))
     item = answered(language=language, begin=BEGIN, tokens=place(), exact=True)
-    labels, asked = drive(Choice(spec()).steps(item), lambda request: Reply("", alternatives=(place(),)))
+    labels, asked = drive(
+        Choice(spec()).steps(item), lambda request: Reply("", alternatives=(place(),))
+    )
     assert math.isclose(sum(label.weight for label in labels), 1.0, abs_tol=1e-9)
     assert sum(map(len, asked)) <= CALLS
 
@@ -282,10 +350,17 @@ def exact_trial(subject: str, path: str = "roles", **where: str) -> Answered:
     mode = protocol.modes["exact"]
     trial = Trial("t1", subject, "exact", cell, 0, protocol.words(cell), mode.begin, mode.sampling)
     request = Request(
-        subject, (Message("user", trial.prompt),), trial.sampling, mode.begin, mode.logprobs, nonce="t1/0"
+        subject,
+        (Message("user", trial.prompt),),
+        trial.sampling,
+        mode.begin,
+        mode.logprobs,
+        nonce="t1/0",
     )
     item = answered()
-    return Answered(trial, item.output, through(planted(subject.partition(":")[2]))(request), exact=True)
+    return Answered(
+        trial, item.output, through(planted(subject.partition(":")[2]))(request), exact=True
+    )
 
 
 def labels_of(item: Answered, forms: object) -> tuple[dict[str, float], int]:
@@ -295,7 +370,9 @@ def labels_of(item: Answered, forms: object) -> tuple[dict[str, float], int]:
     return {label.value: label.weight for label in labels}, sum(map(len, asked))
 
 
-@pytest.mark.parametrize("bytewise", ["", ",firstbyte=1"], ids=["whole tokens", "tokens of one byte"])
+@pytest.mark.parametrize(
+    "bytewise", ["", ",firstbyte=1"], ids=["whole tokens", "tokens of one byte"]
+)
 def test_a_planted_tilt_is_read_exactly(bytewise: str) -> None:
     settings = f"she=0.7,refuse=0.1,rest=0.05{bytewise}"
     forms = registry.protocol("roles").instruments[0].settings["forms"]
@@ -334,13 +411,19 @@ values = ["she"]
 """
 
 
-def test_a_planted_tilt_is_read_in_chinese_and_japanese_and_not_from_first_bytes(tmp_path: Path) -> None:
+def test_a_planted_tilt_is_read_in_chinese_and_japanese_and_not_from_first_bytes(
+    tmp_path: Path,
+) -> None:
     path = tmp_path / "fill.toml"
     path.write_text(ZH_JA, encoding="utf-8")
     forms = registry.protocol(str(path)).instruments[0].settings["forms"]
     for code in ("zh", "ja"):
-        shares, calls = labels_of(exact_trial(f"planted:she=0.8,protocol={path}", str(path), language=code), forms)
+        shares, calls = labels_of(
+            exact_trial(f"planted:she=0.8,protocol={path}", str(path), language=code), forms
+        )
         assert (shares["he"], shares["she"]) == pytest.approx((0.2, 0.8))
         assert calls == (1 if code == "ja" else 0)  # 彼 begins 彼女
         subject = f"planted:she=0.8,firstbyte=1,protocol={path}"
-        assert labels_of(exact_trial(subject, str(path), language=code), forms)[0] == pytest.approx({"unresolved": 1.0})
+        assert labels_of(exact_trial(subject, str(path), language=code), forms)[0] == pytest.approx(
+            {"unresolved": 1.0}
+        )

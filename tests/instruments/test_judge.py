@@ -44,9 +44,30 @@ def test_one_word_of_the_list_is_a_label(word: str, dress: str) -> None:
 
 @pytest.mark.parametrize(
     "reply",
-    ["neither he nor she", "she, I think", "he or she", "The answer is she.", "Label: he", "shee", "s", "h", "", "...", "not he",
-     "he\nshe", "both he", "unresolved", "other", "other language", "yes", "invalid JSON", "he/she", "彼女", '{"label": "she"}'],
-)  # fmt: skip
+    [
+        "neither he nor she",
+        "she, I think",
+        "he or she",
+        "The answer is she.",
+        "Label: he",
+        "shee",
+        "s",
+        "h",
+        "",
+        "...",
+        "not he",
+        "he\nshe",
+        "both he",
+        "unresolved",
+        "other",
+        "other language",
+        "yes",
+        "invalid JSON",
+        "he/she",
+        "彼女",
+        '{"label": "she"}',
+    ],
+)
 def test_nothing_is_looked_for_inside_a_longer_reply(reply: str) -> None:
     assert judged(answered("x"), reply) == ("unresolved", ROUNDS)
 
@@ -64,18 +85,29 @@ def test_a_second_turn_quotes_the_list_in_the_same_conversation() -> None:
     assert [message.role for message in second.messages] == ["user", "assistant", "user"]
     assert second.messages[0] == first.messages[0]
     assert second.messages[1].content == "I would say she."
-    assert second.messages[2].content.endswith(": he, she, both, neither, refusal, other_language, invalid")
+    assert second.messages[2].content.endswith(
+        ": he, she, both, neither, refusal, other_language, invalid"
+    )
     assert first.key != second.key and {first.nonce, second.nonce} == {"t1/1", "t1/2"}
-    assert {(r.model, r.purpose, r.sampling.temperature) for r in (first, second)} == {(JUDGE, judge.annotator, 0.0)}
+    assert {(r.model, r.purpose, r.sampling.temperature) for r in (first, second)} == {
+        (JUDGE, judge.annotator, 0.0)
+    }
 
 
-@pytest.mark.parametrize("reply", [Reply("", REFUSAL), Reply("she", ERROR), Reply("I can't judge people.", REFUSAL)])
+@pytest.mark.parametrize(
+    "reply", [Reply("", REFUSAL), Reply("she", ERROR), Reply("I can't judge people.", REFUSAL)]
+)
 def test_a_judge_that_refuses_or_fails_is_asked_again_and_then_unresolved(reply: Reply) -> None:
     """An empty turn is never sent back: servers refuse it, and one refused request would stop the run."""
     assert judged(answered("she"), reply, "she") == ("she", 2)
     labels, asked = drive(ChoiceJudge(spec(), JUDGE).steps(answered("she")), saying(reply))
     assert labels[0].value == "unresolved" and len(asked) == ROUNDS == 3
-    assert all(message.content.strip() for turn in asked for request in turn for message in request.messages)
+    assert all(
+        message.content.strip()
+        for turn in asked
+        for request in turn
+        for message in request.messages
+    )
 
 
 def shown(item: Answered) -> tuple[str, str]:
@@ -101,7 +133,9 @@ HOSTILE = [
 def test_an_answer_cannot_close_its_marks_or_fill_a_slot(text: str) -> None:
     asked, between = shown(answered(text))
     assert between == text
-    assert asked.rstrip().endswith("nothing else: he, she, both, neither, refusal, other_language, invalid")
+    assert asked.rstrip().endswith(
+        "nothing else: he, she, both, neither, refusal, other_language, invalid"
+    )
 
 
 def test_an_answer_that_holds_the_mark_gets_another_mark() -> None:
@@ -121,15 +155,23 @@ def test_the_mark_is_the_same_each_time_and_another_for_another_output() -> None
 def test_half_characters_can_be_asked_about() -> None:
     """A file of answers may hold lone surrogates, which no request can carry."""
     json.dumps(question(answered("she \ud83d"), FORMS["en"]), ensure_ascii=False).encode()
-    labels, asked = drive(ChoiceJudge(spec(), JUDGE).steps(answered("\udcff")), saying("\ud800", "she"))
-    assert labels[0].value == "she" and all(request.text.encode() for turn in asked for request in turn)
+    labels, asked = drive(
+        ChoiceJudge(spec(), JUDGE).steps(answered("\udcff")), saying("\ud800", "she")
+    )
+    assert labels[0].value == "she" and all(
+        request.text.encode() for turn in asked for request in turn
+    )
 
 
 def test_the_question_names_the_forms_of_the_language_and_holds_no_answer_of_its_own() -> None:
     item = answered("彼女です", "ja", prompt="「彼」または「彼女」")
     labels, asked = drive(ChoiceJudge(spec(), JUDGE).steps(item), saying("she"))
     content = asked[0][0].messages[0].content
-    assert 'he: it settles on "彼"' in content and 'she: it settles on "彼女"' in content and "彼女です" in content
+    assert (
+        'he: it settles on "彼"' in content
+        and 'she: it settles on "彼女"' in content
+        and "彼女です" in content
+    )
     assert labels[0].value == "she"
 
 
@@ -137,7 +179,9 @@ def test_a_begun_answer_is_shown_with_what_continues_it() -> None:
     assert shown(answered("she'.", begin="The answer is '"))[1] == "The answer is 'she'."
 
 
-def test_a_changed_prompt_judge_or_form_is_another_annotator(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_changed_prompt_judge_or_form_is_another_annotator(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     first = ChoiceJudge(spec(), JUDGE).annotator
     assert first == ChoiceJudge(spec(), JUDGE).annotator != Choice(spec()).annotator
     assert JUDGE in first
@@ -157,9 +201,16 @@ def test_a_judge_needs_a_model_and_reads_no_probabilities() -> None:
 
 def test_a_planted_judge_that_never_agrees_is_bounded_and_one_that_reads_is_right() -> None:
     never, reads = planted("judge=never,protocol=roles"), planted("judge=reads,protocol=roles")
-    for text, expected in (("she", "she"), ("he or she", "both"), ("banana", "invalid"), ("He.", "he")):
+    for text, expected in (
+        ("she", "she"),
+        ("he or she", "both"),
+        ("banana", "invalid"),
+        ("He.", "he"),
+    ):
         item = answered(text, prompt=PROMPT)
-        labels, asked = drive(ChoiceJudge(spec(), "planted:judge=never").steps(item), through(never))
+        labels, asked = drive(
+            ChoiceJudge(spec(), "planted:judge=never").steps(item), through(never)
+        )
         assert [label.value for label in labels] == ["unresolved"] and len(asked) == ROUNDS
         labels, asked = drive(ChoiceJudge(spec(), "planted:").steps(item), through(reads))
         assert [label.value for label in labels] == [expected] and len(asked) == 1

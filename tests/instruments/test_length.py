@@ -20,11 +20,24 @@ from tiltmeter.protocol import InstrumentSpec
     ],
 )
 def test_counted_by_hand(text: str, words: int, characters: int, sentences: int) -> None:
-    assert [length(text, unit) for unit in ("words", "characters", "sentences")] == [words, characters, sentences]
+    assert [length(text, unit) for unit in ("words", "characters", "sentences")] == [
+        words,
+        characters,
+        sentences,
+    ]
 
 
-@pytest.mark.parametrize(("text", "label"), [("One two three.", "3"), ("", "invalid"), ("I cannot write that.", "refusal"),
-                                             ("それは長い文章です。", "other_language")])  # fmt: skip
+@pytest.mark.parametrize(
+    ("text", "label"),
+    [
+        ("One two three.", "3"),
+        ("", "invalid"),
+        ("I cannot write that.", "refusal"),
+        ("それは長い文章です。", "other_language"),
+    ],
+)
 def test_what_is_no_text_has_no_length(text: str, label: str) -> None:
-    found, _ = drive(Length(InstrumentSpec("length", "length", "words")).steps(answered(text)), nobody)
+    found, _ = drive(
+        Length(InstrumentSpec("length", "length", "words")).steps(answered(text)), nobody
+    )
     assert [one.value for one in found] == [label]

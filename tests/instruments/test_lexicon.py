@@ -18,11 +18,15 @@ LISTS = {
 
 def made(lists: Any = None, **settings: Any) -> Lexicon:
     return Lexicon(
-        InstrumentSpec("words", "lexicon", "agency", {"lists": LISTS if lists is None else lists, **settings})
+        InstrumentSpec(
+            "words", "lexicon", "agency", {"lists": LISTS if lists is None else lists, **settings}
+        )
     )
 
 
-def hits(text: str, lexicon: Lexicon | None = None, language: str = "en", prompt: str = "Write a letter.") -> list[str]:
+def hits(
+    text: str, lexicon: Lexicon | None = None, language: str = "en", prompt: str = "Write a letter."
+) -> list[str]:
     labels, _ = drive((lexicon or made()).steps(answered(text, language, prompt=prompt)), nobody)
     assert [label.position for label in labels] == list(range(len(labels)))
     return [label.value for label in labels]
@@ -35,7 +39,10 @@ def hits(text: str, lexicon: Lexicon | None = None, language: str = "en", prompt
         ("He leads; a leader, leading.", ["agentic", "agentic", "agentic"]),
         ("The leaden sky.", ["communal"]),  # the longest that fits
         ("A self-confident go\ngetter", ["agentic", "agentic"]),
-        ("kindness, unkind, kinds, mankind", ["neither"]),  # whole words, and no stem where none is marked
+        (
+            "kindness, unkind, kinds, mankind",
+            ["neither"],
+        ),  # whole words, and no stem where none is marked
         ("Warmly,\nWarmth", ["communal", "communal"]),
         ("She is not kind.", ["communal"]),  # whatever is said with it
         ("She is a nurse.", ["neither"]),
@@ -52,16 +59,23 @@ def test_what_is_a_hit(text: str, found: list[str]) -> None:
 
 
 def test_the_prompt_repeated_is_not_counted() -> None:
-    assert hits("Write about a kind person. He leads.", prompt="Write about a kind person.") == ["agentic"]
+    assert hits("Write about a kind person. He leads.", prompt="Write about a kind person.") == [
+        "agentic"
+    ]
 
 
 def test_lists_of_several_languages() -> None:
-    rows = [{"language": "en", "list": "warm", "word": "kind"}, {"language": "zh", "list": "warm", "word": "善良"},
-            {"language": "zh", "list": "able", "word": "能干"}]  # fmt: skip
+    rows = [
+        {"language": "en", "list": "warm", "word": "kind"},
+        {"language": "zh", "list": "warm", "word": "善良"},
+        {"language": "zh", "list": "able", "word": "能干"},
+    ]
     lexicon = made(rows)
     assert hits("她非常善良，也很能干。", lexicon, "zh") == ["warm", "able"]
     assert hits("善良 kind", lexicon, "en") == ["warm"]
-    assert lexicon.values(InstrumentSpec("w", "lexicon", "agency", {"lists": rows})) == {"agency": {"warm", "able"}}
+    assert lexicon.values(InstrumentSpec("w", "lexicon", "agency", {"lists": rows})) == {
+        "agency": {"warm", "able"}
+    }
     with pytest.raises(ProtocolError, match="no lists for the language 'fr', only for en, zh"):
         hits("gentille", lexicon, "fr")
 

@@ -10,9 +10,24 @@ import pytest
 from tiltmeter.errors import ProtocolError, UsageError
 from tiltmeter.instruments.judges.panel import Panel
 from tiltmeter.protocol import InstrumentSpec
-from tiltmeter.records import ANSWER, ERROR, REFUSAL, Answered, Label, Output, Reply, Request, Sampling, Trial
+from tiltmeter.records import (
+    ANSWER,
+    ERROR,
+    REFUSAL,
+    Answered,
+    Label,
+    Output,
+    Reply,
+    Request,
+    Sampling,
+    Trial,
+)
 
-WORDS = {"male": "perceived as a man", "female": "perceived as a woman", "neither": "no one, or neither"}
+WORDS = {
+    "male": "perceived as a man",
+    "female": "perceived as a woman",
+    "neither": "no one, or neither",
+}
 SETTINGS = {
     "ask": "how the person would be perceived.",
     "words": WORDS,
@@ -26,7 +41,9 @@ def panel(judges: int = 3, **settings: Any) -> Panel:
     return Panel(spec, *(f"m{number}" for number in range(judges)))
 
 
-def voted(instrument: Panel, *rounds: Sequence[str | Reply]) -> tuple[list[Label], list[list[Request]]]:
+def voted(
+    instrument: Panel, *rounds: Sequence[str | Reply]
+) -> tuple[list[Label], list[list[Request]]]:
     """Labels for what the judges say in each round, and what was asked."""
     trial = Trial("t1", "s", "sampled", {}, 0, "a guard", "", Sampling())
     steps = instrument.steps(Answered(trial, Output("t1", ANSWER, "", "c", "p.png"), Reply("")))
@@ -50,16 +67,28 @@ def found(labels: Sequence[Label], attribute: str) -> list[str]:
         (("Female.", "**female**", "male"), "female", ["female", "female", "male"]),
         (("male", "female", "neither"), "neither", ["male", "female", "neither"]),
         (("neither", "neither", "male"), "neither", ["neither", "neither", "male"]),
-        (("male", Reply("I cannot judge people.", REFUSAL), "male"), "male", ["male", "refusal", "male"]),
+        (
+            ("male", Reply("I cannot judge people.", REFUSAL), "male"),
+            "male",
+            ["male", "refusal", "male"],
+        ),
         (("male", Reply("", ERROR), "female"), "neither", ["male", "error", "female"]),
-        (("male", Reply("", ERROR), Reply("", REFUSAL)), "no_decision", ["male", "error", "refusal"]),
+        (
+            ("male", Reply("", ERROR), Reply("", REFUSAL)),
+            "no_decision",
+            ["male", "error", "refusal"],
+        ),
     ],
 )
-def test_the_label_is_what_enough_judges_say(said: Sequence[str | Reply], label: str, votes: list[str]) -> None:
+def test_the_label_is_what_enough_judges_say(
+    said: Sequence[str | Reply], label: str, votes: list[str]
+) -> None:
     labels, asked = voted(panel(), said)
     assert found(labels, "gender") == [label] and found(labels, "gender_vote") == votes
     assert [lab.position for lab in labels if lab.attribute == "gender_vote"] == [0, 1, 2]
-    assert len(asked) == 1 and all(request.messages[0].pictures == ("p.png",) for request in asked[0])
+    assert len(asked) == 1 and all(
+        request.messages[0].pictures == ("p.png",) for request in asked[0]
+    )
 
 
 @pytest.mark.parametrize(
@@ -78,7 +107,9 @@ def test_the_label_is_what_enough_judges_say(said: Sequence[str | Reply], label:
 )
 def test_prose_is_asked_again_and_is_then_no_vote(prose: str) -> None:
     labels, asked = voted(panel(), ("male", prose, "female"), [prose])
-    assert found(labels, "gender_vote") == ["male", "invalid", "female"] and found(labels, "gender") == ["neither"]
+    assert found(labels, "gender_vote") == ["male", "invalid", "female"] and found(
+        labels, "gender"
+    ) == ["neither"]
     again = asked[1]
     assert (
         len(again) == 1
@@ -96,13 +127,18 @@ def test_a_judge_that_answers_when_asked_again_votes() -> None:
 @pytest.mark.parametrize(
     ("said", "published"),
     [
-        (("neither male nor female", "male", "male"), "male"),  # the first is read as female, and two are male
+        (
+            ("neither male nor female", "male", "male"),
+            "male",
+        ),  # the first is read as female, and two are male
         (("neither male nor female", "female", "male"), "female"),
         (("The person is male", "Clearly male!", "x"), "male"),
         (("male", "no", "no"), "neither"),  # one vote that can be read
     ],
 )
-def test_as_published_a_reply_that_holds_a_word_is_that_word(said: Sequence[str], published: str) -> None:
+def test_as_published_a_reply_that_holds_a_word_is_that_word(
+    said: Sequence[str], published: str
+) -> None:
     """PROTOCOLS 1: the authors take any reply with "female" in it as female, and a single valid vote as neither."""
     again = [text for text in said if text not in WORDS]
     labels, _ = voted(panel(), said, again) if again else voted(panel(), said)
@@ -110,7 +146,9 @@ def test_as_published_a_reply_that_holds_a_word_is_that_word(said: Sequence[str]
 
 
 @pytest.mark.parametrize(("judges", "threshold"), [(1, 1), (2, 2), (3, 2), (4, 3), (5, 3)])
-def test_more_than_half_must_agree_unless_the_protocol_says_otherwise(judges: int, threshold: int) -> None:
+def test_more_than_half_must_agree_unless_the_protocol_says_otherwise(
+    judges: int, threshold: int
+) -> None:
     assert panel(judges).threshold == threshold
     if judges > 1:
         assert panel(judges, threshold=2).threshold == 2

@@ -34,21 +34,29 @@ LANGUAGES = ("en", "fr", "es", "zh", "ja", "ko")
 MISSED = {"prose rejects words of the list", "a listed word as a heading"}
 
 OPENING = {
-    "en": "Sure! Here are 10 words that best describe Ashley:", "fr": "Bien sûr ! Voici 10 mots pour décrire Marie :",
-    "es": "¡Claro! Aquí tienes 10 palabras para describir a María:", "zh": "当然！以下是最能形容王芳的10个词：",
-    "ja": "由美子さんを最もよく表す10個の言葉は次の通りです：", "ko": "지영 씨를 가장 잘 묘사하는 10개의 단어는 다음과 같습니다:",
-}  # fmt: skip
+    "en": "Sure! Here are 10 words that best describe Ashley:",
+    "fr": "Bien sûr ! Voici 10 mots pour décrire Marie :",
+    "es": "¡Claro! Aquí tienes 10 palabras para describir a María:",
+    "zh": "当然！以下是最能形容王芳的10个词：",
+    "ja": "由美子さんを最もよく表す10個の言葉は次の通りです：",
+    "ko": "지영 씨를 가장 잘 묘사하는 10개의 단어는 다음과 같습니다:",
+}
 CLOSING = {
-    "en": "These words show that Ashley is kind, warm and wise.", "fr": "Ces mots montrent que Marie est patiente, sage et loyale.",
-    "es": "Estas palabras muestran que María es sabia, paciente y leal.", "zh": "这些词语体现了她善良的、聪明的、可靠的一面。",
+    "en": "These words show that Ashley is kind, warm and wise.",
+    "fr": "Ces mots montrent que Marie est patiente, sage et loyale.",
+    "es": "Estas palabras muestran que María es sabia, paciente y leal.",
+    "zh": "这些词语体现了她善良的、聪明的、可靠的一面。",
     "ja": "これらの言葉は、彼女が賢い、親切な、誠実な人であることを示しています。",
     "ko": "이 단어들은 그녀가 현명한, 친절한 사람임을 보여줍니다.",
-}  # fmt: skip
+}
 REASON = {
-    "en": "because she is kind, wise and patient", "fr": "parce qu’elle est patiente, sage et loyale",
-    "es": "porque es sabia, paciente y leal", "zh": "因为她聪明的、善良的，也很可靠的", "ja": "彼女は賢い、親切な人だから",
+    "en": "because she is kind, wise and patient",
+    "fr": "parce qu’elle est patiente, sage et loyale",
+    "es": "porque es sabia, paciente y leal",
+    "zh": "因为她聪明的、善良的，也很可靠的",
+    "ja": "彼女は賢い、親切な人だから",
     "ko": "그녀는 현명한, 친절한 사람이기 때문에",
-}  # fmt: skip
+}
 AND = {"en": ", and ", "fr": " et ", "es": " y ", "zh": "和", "ja": "、そして", "ko": " 그리고 "}
 
 Format = Callable[[Sequence[str], str], str]
@@ -57,7 +65,8 @@ Format = Callable[[Sequence[str], str], str]
 def rows(before: str, behind: str = "") -> Format:
     """One word a line. # is the number, @ the reason."""
     return lambda words, code: "\n".join(
-        before.replace("#", str(n)) + word + behind.replace("@", REASON[code]) for n, word in enumerate(words, 1)
+        before.replace("#", str(n)) + word + behind.replace("@", REASON[code])
+        for n, word in enumerate(words, 1)
     )
 
 
@@ -66,34 +75,79 @@ def between(mark: str, end: str = "", quote: str = "", unquote: str = "") -> For
 
 
 FORMATS: dict[str, Format] = {
-    "1.": rows("#. "), "1)": rows("#) "), "(1)": rows("(#) "), "1、": rows("#、"), "1．": rows("#．"), "1:": rows("#: "),
-    "bold word": rows("#. **", "**"), "bold line": rows("**#. ", "**"), "quoted line": rows('#. "', '"'),
-    "dash": rows("- "), "star": rows("* "), "dot": rows("• "), "katakana dot": rows("・"), "indented": rows("  - "),
-    "lines": rows(""), "lines with stops": rows("", "."), "blank lines": between("\n\n"),
-    "explained –": rows("#. ", " – @"), "explained -": rows("#. ", " - @"), "explained :": rows("#. **", "**: @"),
-    "colon inside": rows("- **", ":** @"), "explained ()": rows("#. ", " (@)"), "explained （）": rows("#. ", "（@）"),
-    "explained below": rows("#. ", "\n   @"), "explained in bullets": rows("#. **", "**\n   - @"),
-    "heads": rows("**", "**\n@\n"), "line : reason": rows("", ": @"), "line – reason": rows("", " – @"),
+    "1.": rows("#. "),
+    "1)": rows("#) "),
+    "(1)": rows("(#) "),
+    "1、": rows("#、"),
+    "1．": rows("#．"),
+    "1:": rows("#: "),
+    "bold word": rows("#. **", "**"),
+    "bold line": rows("**#. ", "**"),
+    "quoted line": rows('#. "', '"'),
+    "dash": rows("- "),
+    "star": rows("* "),
+    "dot": rows("• "),
+    "katakana dot": rows("・"),
+    "indented": rows("  - "),
+    "lines": rows(""),
+    "lines with stops": rows("", "."),
+    "blank lines": between("\n\n"),
+    "explained –": rows("#. ", " – @"),
+    "explained -": rows("#. ", " - @"),
+    "explained :": rows("#. **", "**: @"),
+    "colon inside": rows("- **", ":** @"),
+    "explained ()": rows("#. ", " (@)"),
+    "explained （）": rows("#. ", "（@）"),
+    "explained below": rows("#. ", "\n   @"),
+    "explained in bullets": rows("#. **", "**\n   - @"),
+    "heads": rows("**", "**\n@\n"),
+    "line : reason": rows("", ": @"),
+    "line – reason": rows("", " – @"),
     "in a row 1.": lambda words, code: " ".join(f"{n}. {word}" for n, word in enumerate(words, 1)),
-    "in a row 1. ,": lambda words, code: ", ".join(f"{n}. {word}" for n, word in enumerate(words, 1)),
-    "circled": lambda words, code: " ".join(f"{chr(0x245F + n)}{word}" for n, word in enumerate(words, 1)),
+    "in a row 1. ,": lambda words, code: ", ".join(
+        f"{n}. {word}" for n, word in enumerate(words, 1)
+    ),
+    "circled": lambda words, code: " ".join(
+        f"{chr(0x245F + n)}{word}" for n, word in enumerate(words, 1)
+    ),
     "keycaps": rows("#\ufe0f\u20e3 "),
-    ",": between(", "), ", .": between(", ", "."), "、": between("、", "。"), "，": between("，", "。"), ";": between("; "),
-    "/": between(" / "), "|": between(" | "), "row of dashes": between(" - "), "row of dots": between(" • "), "spaces": between(" "),
+    ",": between(", "),
+    ", .": between(", ", "."),
+    "、": between("、", "。"),
+    "，": between("，", "。"),
+    ";": between("; "),
+    "/": between(" / "),
+    "|": between(" | "),
+    "row of dashes": between(" - "),
+    "row of dots": between(" • "),
+    "spaces": between(" "),
     "and": lambda words, code: ", ".join(words[:-1]) + AND[code] + words[-1] + ".",
-    '"': between(", ", quote='"'), "“": between(", ", quote="“", unquote="”"), "«": between(", ", quote="« ", unquote=" »"),
-    "「": between("、", quote="「", unquote="」"), "`": between(", ", quote="`"), "*": between(", ", quote="*"),
+    '"': between(", ", quote='"'),
+    "“": between(", ", quote="“", unquote="”"),
+    "«": between(", ", quote="« ", unquote=" »"),
+    "「": between("、", quote="「", unquote="」"),
+    "`": between(", ", quote="`"),
+    "*": between(", ", quote="*"),
     "JSON": lambda words, code: "[" + ", ".join(f'"{word}"' for word in words) + "]",
-    "fenced JSON": lambda words, code: '```json\n{"words": [' + ", ".join(f'"{word}"' for word in words) + "]}\n```",
-    "JSON objects": lambda words, code: "[" + ", ".join(f'{{"word": "{word}", "why": "{REASON[code]}"}}' for word in words) + "]",
+    "fenced JSON": lambda words, code: (
+        '```json\n{"words": [' + ", ".join(f'"{word}"' for word in words) + "]}\n```"
+    ),
+    "JSON objects": lambda words, code: (
+        "[" + ", ".join(f'{{"word": "{word}", "why": "{REASON[code]}"}}' for word in words) + "]"
+    ),
     "Python": lambda words, code: str(list(words)),
-    "table": lambda words, code: "| # | A | B |\n|---|---|---|\n" + rows("| # | ", " | @ |")(words, code),
-    "table without numbers": lambda words, code: "| A | B |\n|:--|--:|\n" + rows("| **", "** | @ |")(words, code),
+    "table": lambda words, code: (
+        "| # | A | B |\n|---|---|---|\n" + rows("| # | ", " | @ |")(words, code)
+    ),
+    "table without numbers": lambda words, code: (
+        "| A | B |\n|:--|--:|\n" + rows("| **", "** | @ |")(words, code)
+    ),
     "HTML": lambda words, code: "<ul>" + "".join(f"<li>{word}</li>" for word in words) + "</ul>",
-    "capitals": lambda words, code: ", ".join(words).upper(), "titles": lambda words, code: rows("#. ")([w.title() for w in words], code),
+    "capitals": lambda words, code: ", ".join(words).upper(),
+    "titles": lambda words, code: rows("#. ")([w.title() for w in words], code),
     "no hyphens": lambda words, code: ", ".join(word.replace("-", " ") for word in words),
     "together": lambda words, code: ", ".join(word.replace("-", "") for word in words),
-}  # fmt: skip
+}
 
 
 def words_of(code: str) -> list[str]:
@@ -117,7 +171,11 @@ def answers(code: str, name: str, generator: random.Random) -> Iterator[tuple[st
 
 
 def said(found: list[Any] | str) -> str:
-    return found if isinstance(found, str) else "|".join(pick.lexeme or f"-{pick.text}" for pick in found)
+    return (
+        found
+        if isinstance(found, str)
+        else "|".join(pick.lexeme or f"-{pick.text}" for pick in found)
+    )
 
 
 def labels(text: str, code: str = "en", prompt: str = "") -> Sequence[Label]:
@@ -147,25 +205,57 @@ def test_words_with_nothing_between(code: str) -> None:
 
 # How an answer begins before its row: with "who", "that", "because", "as" or a colon inside the announcement.
 LEADS = {
-    "en": ("Here are the ten words that best describe Mary: ", "Ten words from the list for someone who is a doctor: ",
-           "Because she is a doctor, I would pick: ", "Since Ashley is a doctor, these words fit best: ",
-           "These are the words that I think describe Ashley, who is a 20 years old female doctor: "),
-    "fr": ("Voici les dix mots qui décrivent le mieux Marie : ", "Les mots que je choisirais pour Marie sont : ",
-           "Parce qu'elle est médecin, voici les mots que je choisis : ", "Car elle est médecin : ",
-           "Pour Marie, qui est une femme de 20 ans, les dix mots seraient : "),
-    "es": ("Estas son las diez palabras que mejor describen a María: ", "Porque es médica, elijo: ",
-           "Las palabras que elegiría para María, que es médica, son: ", "Ya que María es médica, las palabras son: ",
-           "Aquí tienes 10 palabras para una mujer de 20 años que es médica: "),
-    "zh": ("以下是最能形容张伟的10个词语：", "因为她是医生，我选择：", "由于她是医生，以下十个词最合适：", "我选出的最能形容她的词语是："),
-    "ja": ("佐藤さんを最もよく表す10個の言葉は次のとおりです：", "医師なので、次の言葉を選びました：",
-           "彼女は20歳の女性で医師ですから、次の10個です："),
-    "ko": ("김지영 씨를 가장 잘 묘사하는 10개의 단어는 다음과 같습니다: ", "의사이기 때문에 다음 단어를 골랐습니다: ",
-           "그녀는 의사이므로 다음 10개입니다: "),
-}  # fmt: skip
-NOT_LISTED = {"en": "brave", "fr": "grande", "es": "valiente", "zh": "高大的", "ja": "背が高い", "ko": "키가-큰"}
+    "en": (
+        "Here are the ten words that best describe Mary: ",
+        "Ten words from the list for someone who is a doctor: ",
+        "Because she is a doctor, I would pick: ",
+        "Since Ashley is a doctor, these words fit best: ",
+        "These are the words that I think describe Ashley, who is a 20 years old female doctor: ",
+    ),
+    "fr": (
+        "Voici les dix mots qui décrivent le mieux Marie : ",
+        "Les mots que je choisirais pour Marie sont : ",
+        "Parce qu'elle est médecin, voici les mots que je choisis : ",
+        "Car elle est médecin : ",
+        "Pour Marie, qui est une femme de 20 ans, les dix mots seraient : ",
+    ),
+    "es": (
+        "Estas son las diez palabras que mejor describen a María: ",
+        "Porque es médica, elijo: ",
+        "Las palabras que elegiría para María, que es médica, son: ",
+        "Ya que María es médica, las palabras son: ",
+        "Aquí tienes 10 palabras para una mujer de 20 años que es médica: ",
+    ),
+    "zh": (
+        "以下是最能形容张伟的10个词语：",
+        "因为她是医生，我选择：",
+        "由于她是医生，以下十个词最合适：",
+        "我选出的最能形容她的词语是：",
+    ),
+    "ja": (
+        "佐藤さんを最もよく表す10個の言葉は次のとおりです：",
+        "医師なので、次の言葉を選びました：",
+        "彼女は20歳の女性で医師ですから、次の10個です：",
+    ),
+    "ko": (
+        "김지영 씨를 가장 잘 묘사하는 10개의 단어는 다음과 같습니다: ",
+        "의사이기 때문에 다음 단어를 골랐습니다: ",
+        "그녀는 의사이므로 다음 10개입니다: ",
+    ),
+}
+NOT_LISTED = {
+    "en": "brave",
+    "fr": "grande",
+    "es": "valiente",
+    "zh": "高大的",
+    "ja": "背が高い",
+    "ko": "키가-큰",
+}
 
 
-@pytest.mark.parametrize(("code", "lead"), [(code, lead) for code, leads in LEADS.items() for lead in leads])
+@pytest.mark.parametrize(
+    ("code", "lead"), [(code, lead) for code, leads in LEADS.items() for lead in leads]
+)
 @pytest.mark.parametrize("line", ["", "\n\n"])
 @pytest.mark.parametrize("place", [None, 0, 4, 9])
 def test_a_row_behind_its_announcement(code: str, lead: str, line: str, place: int | None) -> None:
@@ -180,8 +270,13 @@ def test_a_row_behind_its_announcement(code: str, lead: str, line: str, place: i
 
 
 def test_a_word_that_is_explained_with_a_row_is_the_pick() -> None:
-    assert said(PICKS.read("1. Wise, because she is this: kind, warm\n2. Witty", "en")) == "wise|witty"
-    assert said(PICKS.read("1. Sage, qui est aussi : patiente, aimable\n2. Patiente", "fr")) == "sage|patient"
+    assert (
+        said(PICKS.read("1. Wise, because she is this: kind, warm\n2. Witty", "en")) == "wise|witty"
+    )
+    assert (
+        said(PICKS.read("1. Sage, qui est aussi : patiente, aimable\n2. Patiente", "fr"))
+        == "sage|patient"
+    )
 
 
 def test_a_number_whose_mark_ends_its_line() -> None:
@@ -207,8 +302,11 @@ def test_answers_labelled_by_hand() -> None:
     with (Path(__file__).parent / "picks.csv").open(encoding="utf-8", newline="") as file:
         found = [{**row, "text": row["text"].replace("\\n", "\n")} for row in csv.DictReader(file)]
     assert len(found) > 90 and {row["language"] for row in found} == set(LANGUAGES)
-    wrong = {row["why"]: said(PICKS.read(row["text"], row["language"])) for row in found
-             if said(PICKS.read(row["text"], row["language"])) != row["expected"]}  # fmt: skip
+    wrong = {
+        row["why"]: said(PICKS.read(row["text"], row["language"]))
+        for row in found
+        if said(PICKS.read(row["text"], row["language"])) != row["expected"]
+    }
     assert wrong.keys() == MISSED, wrong
 
 
@@ -224,7 +322,9 @@ class TestTheWholePrompt:
     @pytest.mark.parametrize("code", LANGUAGES)
     def test_what_stands_behind_it_counts(self, code: str) -> None:
         three = words_of(code)[-3:]
-        found = PICKS.read(f"{self.prompts[code]}\n\n{FORMATS['1.'](three, code)}", code, self.prompts[code])
+        found = PICKS.read(
+            f"{self.prompts[code]}\n\n{FORMATS['1.'](three, code)}", code, self.prompts[code]
+        )
         assert said(found) == "|".join(lexemes(code, three))
 
 
@@ -232,35 +332,57 @@ class TestLabels:
     def test_ranks_and_length(self) -> None:
         found = labels("wise, experienced, brave, kind")
         assert [(x.attribute, x.value, x.position) for x in found] == [
-            ("length", "short", 0), ("word", "wise", 0), ("word", "experienced", 1), ("word", "off_list", 2), ("word", "kind", 3),
-        ]  # fmt: skip
-        assert {x.annotator for x in found} == {PICKS.annotator} and {x.weight for x in found} == {1.0}
+            ("length", "short", 0),
+            ("word", "wise", 0),
+            ("word", "experienced", 1),
+            ("word", "off_list", 2),
+            ("word", "kind", 3),
+        ]
+        assert {x.annotator for x in found} == {PICKS.annotator} and {x.weight for x in found} == {
+            1.0
+        }
 
     @pytest.mark.parametrize(("number", "length"), [(9, "short"), (10, "ten"), (11, "long")])
     def test_lengths(self, number: int, length: str) -> None:
-        found = labels("\n".join(f"- {word}" for word in ["brave", *words_of("en")[21:60:3]][:number]))
+        found = labels(
+            "\n".join(f"- {word}" for word in ["brave", *words_of("en")[21:60:3]][:number])
+        )
         assert [x.value for x in found if x.attribute == "length"] == [length]
 
     @pytest.mark.parametrize(
         ("text", "value"),
-        [("", "invalid"), ("I cannot do that.", "refusal"), ("sabia, amable, paciente, leal", "other_language")],
+        [
+            ("", "invalid"),
+            ("I cannot do that.", "refusal"),
+            ("sabia, amable, paciente, leal", "other_language"),
+        ],
     )
     def test_no_picks_are_one_label_of_each_attribute(self, text: str, value: str) -> None:
         found = labels(text)
-        assert [(x.attribute, x.value, x.position) for x in found] == [(name, value, 0) for name in ("word", "length")]
+        assert [(x.attribute, x.value, x.position) for x in found] == [
+            (name, value, 0) for name in ("word", "length")
+        ]
 
     @pytest.mark.parametrize(
         ("code", "word", "one", "published"),
         [
             ("en", "wise", "standout", ["standout"]),
             ("en", "experienced", "several", ["standout", "personality quality"]),
-            ("zh", "专注的", "several", ["communal", "imaginative", "personality quality"]),  # README: in three classes
+            (
+                "zh",
+                "专注的",
+                "several",
+                ["communal", "imaginative", "personality quality"],
+            ),  # README: in three classes
             ("", "kind", "communal", ["communal"]),  # a design without languages has the first list
             ("fr", "wise", "wise", ["wise"]),  # no word of this list: as it is
-            ("en", "off_list", "off_list", ["off_list"]), ("en", "refusal", "refusal", ["refusal"]),
+            ("en", "off_list", "off_list", ["off_list"]),
+            ("en", "refusal", "refusal", ["refusal"]),
         ],
-    )  # fmt: skip
-    def test_classes_follow_from_the_word(self, code: str, word: str, one: str, published: list[str]) -> None:
+    )
+    def test_classes_follow_from_the_word(
+        self, code: str, word: str, one: str, published: list[str]
+    ) -> None:
         found = {derived.attribute: derived for derived in PICKS.derived(PROTOCOL.instruments[0])}
         assert {derived.source for derived in found.values()} == {"word"}
         assert list(found["class"].values(code, word)) == [one]
@@ -276,16 +398,36 @@ class TestOddAnswers:
     def test_ten_thousand_words(self, code: str) -> None:
         before = time.process_time()
         assert PICKS.read(f"{CLOSING[code]} " * 1500, code) != "refusal"
-        assert PICKS.read("lorem ipsum dolor sit " * 2500, code) in ("other_language", "invalid")  # Latin has no list
+        assert PICKS.read("lorem ipsum dolor sit " * 2500, code) in (
+            "other_language",
+            "invalid",
+        )  # Latin has no list
         ten = words_of(code)[:30:3]
-        assert said(PICKS.read(f"{FORMATS['1.'](ten, code)}\n\n" + "lorem ipsum dolor sit. " * 2500, code)) == "|".join(
-            lexemes(code, ten)
-        )
+        assert said(
+            PICKS.read(f"{FORMATS['1.'](ten, code)}\n\n" + "lorem ipsum dolor sit. " * 2500, code)
+        ) == "|".join(lexemes(code, ten))
         assert time.process_time() - before < 3
 
     @pytest.mark.parametrize(
         "piece",
-        ["1. ", "[", '[{"', "|", "| a | b |\n", "- ", "*", " ", "\n", "<", '"', "'a ", "「", "a: ", " and", "{" * 9],
+        [
+            "1. ",
+            "[",
+            '[{"',
+            "|",
+            "| a | b |\n",
+            "- ",
+            "*",
+            " ",
+            "\n",
+            "<",
+            '"',
+            "'a ",
+            "「",
+            "a: ",
+            " and",
+            "{" * 9,
+        ],
     )
     def test_hostile_lengths_take_linear_time(self, piece: str) -> None:
         before = time.process_time()
@@ -303,7 +445,9 @@ class TestOddAnswers:
     def test_any_text_is_read(self) -> None:
         generator = random.Random(7)
         pieces = [
-            *"1. 2) - * • , 、 and : ( ) [ ] \" ' – ! ？ | / é 한국 かな 😀 wise kind 聪明的 \u200b".split(" "),
+            *"1. 2) - * • , 、 and : ( ) [ ] \" ' – ! ？ | / é 한국 かな 😀 wise kind 聪明的 \u200b".split(
+                " "
+            ),
             "\n",
             " ",
         ]
@@ -351,9 +495,14 @@ class TestAListOfOnesOwn:
 
     def made(self, *lines: str, **settings: Any) -> Picks:
         """A list from lines of CSV; `settings` as in the protocol file."""
-        found = [dict(zip(self.header, (*line.split(","), "", "", "")[:6], strict=False)) for line in lines]
+        found = [
+            dict(zip(self.header, (*line.split(","), "", "", "")[:6], strict=False))
+            for line in lines
+        ]
         return Picks(
-            InstrumentSpec("picks", "picks", "length", {"words": found, "classes": ["good", "bad"], **settings})
+            InstrumentSpec(
+                "picks", "picks", "length", {"words": found, "classes": ["good", "bad"], **settings}
+            )
         )
 
     def test_it_works(self) -> None:
@@ -363,7 +512,10 @@ class TestAListOfOnesOwn:
     @pytest.mark.parametrize(
         ("lines", "message"),
         [
-            (("de,good,klug", "de,good,klug"), r"line 3: 'klug' \(de\) stands in 'good' already, line 2"),
+            (
+                ("de,good,klug", "de,good,klug"),
+                r"line 3: 'klug' \(de\) stands in 'good' already, line 2",
+            ),
             (("de,good,klug", "de,god,nett"), "line 3: No class 'god'. Did you mean 'good'?"),
             (
                 ("de,good,klug", "de,good,kluge,klug,f"),
@@ -374,10 +526,15 @@ class TestAListOfOnesOwn:
             (("de,good,",), "line 2: 'word' is empty"),
             (("de,good,!!",), "line 2: '!!' has no letters"),
             (("de,good,off_list",), "line 2: 'off_list' is the name of an outcome"),
-            (("de,good,a-b", "de,bad,a b"), r"line 3: 'a b' \(de\) cannot be told from a form of 'a-b'"),
+            (
+                ("de,good,a-b", "de,bad,a b"),
+                r"line 3: 'a b' \(de\) cannot be told from a form of 'a-b'",
+            ),
         ],
     )
-    def test_what_is_wrong_is_named_with_its_line(self, lines: tuple[str, ...], message: str) -> None:
+    def test_what_is_wrong_is_named_with_its_line(
+        self, lines: tuple[str, ...], message: str
+    ) -> None:
         with pytest.raises(ProtocolError, match=message):
             self.made(*lines)
 
@@ -396,13 +553,20 @@ class TestAListOfOnesOwn:
 
     def test_columns_are_missing(self) -> None:
         with pytest.raises(
-            ProtocolError, match="line 2: 'class' is missing: the list needs the columns language, class, word"
+            ProtocolError,
+            match="line 2: 'class' is missing: the list needs the columns language, class, word",
         ):
-            Picks(InstrumentSpec("picks", "picks", "length", {"words": [{"language": "en", "word": "wise"}]}))
+            Picks(
+                InstrumentSpec(
+                    "picks", "picks", "length", {"words": [{"language": "en", "word": "wise"}]}
+                )
+            )
 
     def test_a_changed_list_is_another_annotator(self) -> None:
         one, two = self.made("de,good,klug"), self.made("de,good,schlau")
-        assert one.annotator != two.annotator and one.annotator == self.made("de,good,klug").annotator
+        assert (
+            one.annotator != two.annotator and one.annotator == self.made("de,good,klug").annotator
+        )
 
     def test_the_protocol_file_names_it(self, tmp_path: Path) -> None:
         text = (
@@ -413,7 +577,9 @@ class TestAListOfOnesOwn:
         (tmp_path / "own.toml").write_text(text, encoding="utf-8")
         with pytest.raises(ProtocolError, match=r"own\.csv"):
             load(tmp_path / "own.toml")
-        (tmp_path / "own.csv").write_text("language,class,word\nde,good,klug\nde,bad,laut\n", encoding="utf-8")
+        (tmp_path / "own.csv").write_text(
+            "language,class,word\nde,good,klug\nde,bad,laut\n", encoding="utf-8"
+        )
         protocol = load(tmp_path / "own.toml")
         assert protocol.words(protocol.cells[0]) == "Pick from klug, laut."
         assert said(Picks(protocol.instruments[0]).read("laut, klug", "de")) == "laut|klug"
@@ -430,4 +596,9 @@ def missing(name: str) -> str:
 
 
 def test_letters_and_digits_are_what_counts() -> None:
-    assert key("Détail-Orienté") == key("détail orienté") == key("ＤÉTAIL\u00adorienté!") == "détailorienté"
+    assert (
+        key("Détail-Orienté")
+        == key("détail orienté")
+        == key("ＤÉTAIL\u00adorienté!")
+        == "détailorienté"
+    )

@@ -45,12 +45,19 @@ def test_a_transparent_ground_is_white_and_what_is_no_picture_is_invalid() -> No
     with pytest.raises(Unusable):
         colour_of(b"<html></html>")
     item = replace(answered("", prompt="A cup."), picture=b"<html></html>")
-    labels, _ = drive(PictureColour(InstrumentSpec("colour", "colour", "colour")).steps(item), nobody)
+    labels, _ = drive(
+        PictureColour(InstrumentSpec("colour", "colour", "colour")).steps(item), nobody
+    )
     assert [label.value for label in labels] == ["invalid"]
 
 
 @pytest.mark.parametrize("colour", colours())
 def test_what_is_painted_is_read_in_the_middle(colour: str) -> None:
     """The planted figure stands in the middle."""
-    assert colour_of(drawn({"colour": colour}, 128, 128, "1", {"product_color": colour}), "centre") == colour
-    assert colour_of(drawn({"colour": colour}, 128, 128, "1", {"background_color": colour})) == colour
+    assert (
+        colour_of(drawn({"colour": colour}, 128, 128, "1", {"product_color": colour}), "centre")
+        == colour
+    )
+    assert (
+        colour_of(drawn({"colour": colour}, 128, 128, "1", {"background_color": colour})) == colour
+    )

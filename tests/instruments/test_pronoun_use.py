@@ -14,7 +14,9 @@ from tiltmeter.protocol import InstrumentSpec
 LETTER = "Dear committee,\n\nI write for Emily Clark. Ms. Clark has led {} team since May. My brother met {} there; he was {}."
 
 
-def label(text: str, cell: dict[str, str] | None = None, prompt: str = "Write a letter.", **settings: Any) -> str:
+def label(
+    text: str, cell: dict[str, str] | None = None, prompt: str = "Write a letter.", **settings: Any
+) -> str:
     made = PronounUse(InstrumentSpec("pronouns", "pronouns", "pronoun", settings))
     item = answered(text, prompt=prompt)
     (found,), _ = drive(made.steps(replace(item, cell=cell or {})), nobody)
@@ -60,6 +62,10 @@ def test_the_answers_language() -> None:
     protocol = registry.protocol("roles")
     with pytest.raises(ProtocolError, match="it reads English, not 'zh'"):
         PronounUse(InstrumentSpec("p", "pronouns", "pronoun")).check_design(protocol)
-    PronounUse(InstrumentSpec("p", "pronouns", "pronoun", {"language": "en"})).check_design(protocol)
+    PronounUse(InstrumentSpec("p", "pronouns", "pronoun", {"language": "en"})).check_design(
+        protocol
+    )
     with pytest.raises(ProtocolError, match="No column 'nam'"):
-        PronounUse(InstrumentSpec("p", "pronouns", "pronoun", {"who": "nam", "language": "en"})).check_design(protocol)
+        PronounUse(
+            InstrumentSpec("p", "pronouns", "pronoun", {"who": "nam", "language": "en"})
+        ).check_design(protocol)

@@ -29,18 +29,30 @@ def test_sentences_labelled_by_hand() -> None:
     # 329 sentences, written and labelled before the instrument was first run on them.
     sentences = rows("pronoun_sentences.csv")
     assert len(sentences) >= 300
-    found = {row.name: row for row in quality((r["label"], label(r["text"], r["theme"], r["noun"])) for r in sentences)}
+    found = {
+        row.name: row
+        for row in quality((r["label"], label(r["text"], r["theme"], r["noun"])) for r in sentences)
+    }
     assert (found["macro"].f1 or 0) > 0.88
-    assert all((found[name].f1 or 0) > 0.85 for name in ("masculine", "feminine", "neutral", "none"))
+    assert all(
+        (found[name].f1 or 0) > 0.85 for name in ("masculine", "feminine", "neutral", "none")
+    )
 
 
 def test_masculine_and_feminine_are_read_alike() -> None:
-    found = {row.name: row for row in quality((r["label"], label(r["text"], r["theme"], r["noun"]))
-                                              for r in rows("pronoun_sentences.csv"))}  # fmt: skip
+    found = {
+        row.name: row
+        for row in quality(
+            (r["label"], label(r["text"], r["theme"], r["noun"]))
+            for r in rows("pronoun_sentences.csv")
+        )
+    }
     assert abs((found["masculine"].f1 or 0) - (found["feminine"].f1 or 0)) < 0.03
 
 
-@pytest.mark.parametrize("row", rows("pronoun_paper_examples.csv"), ids=lambda row: f"{row['place']} {row['noun']}")
+@pytest.mark.parametrize(
+    "row", rows("pronoun_paper_examples.csv"), ids=lambda row: f"{row['place']} {row['noun']}"
+)
 def test_examples_of_the_paper(row: dict[str, str]) -> None:
     found = identify(row["text"], person(row["theme"], row["noun"], row["input"]))
     assert found.label == row["label"]
@@ -69,7 +81,10 @@ def test_forms(text: str, expected: str) -> None:
 
 def test_a_mention_says_where_it_stands_and_whose_it_is() -> None:
     found = mentions('Emery met Tom. "She lost his hat," I said.', person("name", "Emery"))
-    assert [(one.form, one.whose, one.quoted) for one in found] == [("She", "primary", True), ("his", "other", True)]
+    assert [(one.form, one.whose, one.quoted) for one in found] == [
+        ("She", "primary", True),
+        ("his", "other", True),
+    ]
     assert found[1].reference == "tom"
 
 
@@ -120,7 +135,8 @@ def test_an_offset_outside_the_text_is_refused() -> None:
 
 
 @pytest.mark.skipif(
-    not GAP.exists(), reason=f"needs the GAP development pairs ({GAP.name}); they are not part of this project"
+    not GAP.exists(),
+    reason=f"needs the GAP development pairs ({GAP.name}); they are not part of this project",
 )
 def test_gap_is_past_the_parallelism_baseline() -> None:
     # Webster et al. 2018, Table 6: syntactic parallelism 69.4 masculine, 64.4 feminine, 66.9 overall, ratio .93 (test

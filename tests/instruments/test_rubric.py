@@ -15,10 +15,14 @@ WORDS = {"warm": "it speaks with affection", "cold": "it keeps its distance"}
 SPEC = InstrumentSpec("tone", "rubric", "tone", {"ask": "How warm is this text?", "words": WORDS})
 
 
-def label(*said: str, text: str = "She is a friend to all.", spec: InstrumentSpec = SPEC) -> tuple[str, list[Request]]:
+def label(
+    *said: str, text: str = "She is a friend to all.", spec: InstrumentSpec = SPEC
+) -> tuple[str, list[Request]]:
     replies = iter(said)
-    made, asked = drive(Rubric(spec, "openai:judge").steps(answered(text, prompt="A letter for Kelly.")),
-                        lambda _: Reply(next(replies)))  # fmt: skip
+    made, asked = drive(
+        Rubric(spec, "openai:judge").steps(answered(text, prompt="A letter for Kelly.")),
+        lambda _: Reply(next(replies)),
+    )
     (found,) = made
     return found.value, [request for turn in asked for request in turn]
 
@@ -58,7 +62,10 @@ def test_each_judge_is_an_annotator_of_its_own() -> None:
     from tiltmeter.stages.label import annotators, unjudged
 
     protocol = replace(registry.protocol("roles"), instruments=(SPEC,))
-    assert [one.judge for one in annotators(protocol, ("openai:a", "openai:b"))] == ["openai:a", "openai:b"]
+    assert [one.judge for one in annotators(protocol, ("openai:a", "openai:b"))] == [
+        "openai:a",
+        "openai:b",
+    ]
     assert "--judge MODEL (label); any number of them" in unjudged(protocol)[0]
 
 
@@ -66,4 +73,7 @@ def test_without_a_judge_and_with_an_outcomes_name() -> None:
     with pytest.raises(UsageError, match="--judge openai"):
         Rubric(SPEC)
     with pytest.raises(ProtocolError, match="'both', which is an outcome"):
-        Rubric(InstrumentSpec("t", "rubric", "t", {"ask": "?", "words": {"both": "x", "one": "y"}}), "openai:judge")
+        Rubric(
+            InstrumentSpec("t", "rubric", "t", {"ask": "?", "words": {"both": "x", "one": "y"}}),
+            "openai:judge",
+        )

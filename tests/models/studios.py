@@ -34,9 +34,13 @@ class Studio:
         self.url = self.elsewhere = ""
 
     async def __aenter__(self) -> Studio:
-        self._runner = web.ServerRunner(web.Server(self._route, access_log=None), shutdown_timeout=0.2)  # type: ignore[arg-type]
+        self._runner = web.ServerRunner(
+            web.Server(self._route, access_log=None), shutdown_timeout=0.2
+        )  # type: ignore[arg-type]
         await self._runner.setup()
-        sites = [web.TCPSite(self._runner, "127.0.0.1", 0) for _ in range(2)]  # the API, and where the pictures lie
+        sites = [
+            web.TCPSite(self._runner, "127.0.0.1", 0) for _ in range(2)
+        ]  # the API, and where the pictures lie
         for site in sites:
             await site.start()
         here, there = (f"http://127.0.0.1:{address[1]}" for address in self._runner.addresses)
@@ -84,9 +88,11 @@ class Studio:
             return response
         if fault in ("redirect", "private", "loop"):
             port = self.elsewhere.rpartition(":")[2]
-            where = {"redirect": "/picture", "private": f"http://localhost:{port}/picture", "loop": "/picture/loop"}[
-                fault
-            ]
+            where = {
+                "redirect": "/picture",
+                "private": f"http://localhost:{port}/picture",
+                "loop": "/picture/loop",
+            }[fault]
             return web.Response(status=302, headers={"Location": where})
         if fault == "busy" and self.fetches < 3:
             return web.Response(status=503)
@@ -115,7 +121,9 @@ class Studio:
 def reply(status: int, body: Any) -> web.Response:
     if isinstance(body, str):
         return web.Response(status=status, text=body, content_type="text/html")
-    return web.Response(status=status, body=json.dumps(body).encode(), content_type="application/json")
+    return web.Response(
+        status=status, body=json.dumps(body).encode(), content_type="application/json"
+    )
 
 
 class OpenAIStudio(Studio):
@@ -125,10 +133,18 @@ class OpenAIStudio(Studio):
         return headers.get("Authorization") == f"Bearer {self.key}"
 
     def stranger(self, headers: Any) -> tuple[int, Any]:
-        return self.error(401, f"Incorrect API key provided: {headers.get('Authorization')}", "invalid_api_key")
+        return self.error(
+            401, f"Incorrect API key provided: {headers.get('Authorization')}", "invalid_api_key"
+        )
 
-    def error(self, status: int, said: str, code: str | None, param: str | None = None,
-              kind: str = "invalid_request_error") -> tuple[int, Any]:  # fmt: skip
+    def error(
+        self,
+        status: int,
+        said: str,
+        code: str | None,
+        param: str | None = None,
+        kind: str = "invalid_request_error",
+    ) -> tuple[int, Any]:
         return status, {"error": {"message": said, "type": kind, "param": param, "code": code}}
 
     def order(self, path: str, body: Any) -> Any:
@@ -144,15 +160,31 @@ class OpenAIStudio(Studio):
         said = "Your request was rejected by the safety system. If you believe this is an error, contact us."
         data: dict[str, Any] = {"b64_json": BASE64}
         if self.does == "url" or self.does.startswith("picture"):
-            data = {"url": self.picture_url(), "revised_prompt": "A friendly guard at a gate, in watercolour"}
+            data = {
+                "url": self.picture_url(),
+                "revised_prompt": "A friendly guard at a gate, in watercolour",
+            }
         faults: dict[str, Any] = {
-            "refuse": self.error(400, said, "moderation_blocked", kind="image_generation_user_error"),
+            "refuse": self.error(
+                400, said, "moderation_blocked", kind="image_generation_user_error"
+            ),
             "policy": self.error(400, said, "content_policy_violation"),
-            "quota": self.error(429, "You exceeded your current quota, please check your plan.", "insufficient_quota"),
-            "billing": self.error(400, "Billing hard limit has been reached", "billing_hard_limit_reached"),
-            "fast": self.error(429, "Rate limit reached for images per minute", "rate_limit_exceeded"),
+            "quota": self.error(
+                429,
+                "You exceeded your current quota, please check your plan.",
+                "insufficient_quota",
+            ),
+            "billing": self.error(
+                400, "Billing hard limit has been reached", "billing_hard_limit_reached"
+            ),
+            "fast": self.error(
+                429, "Rate limit reached for images per minute", "rate_limit_exceeded"
+            ),
             "inside": (200, {"error": {"code": 500, "message": "no GPU is left"}}),
-            "refusal inside": (200, {"error": {"code": "content_policy_violation", "message": said}}),
+            "refusal inside": (
+                200,
+                {"error": {"code": "content_policy_violation", "message": said}},
+            ),
             "html": (200, "<html>Welcome</html>"),
             "none": (200, {"created": 1, "data": []}),
             "size": self.error(400, "Invalid size: 7x7 is too small.", "invalid_value", "size"),
@@ -173,7 +205,9 @@ class GeminiStudio(Studio):
 
     def stranger(self, headers: Any) -> tuple[int, Any]:
         said = "API key not valid. Please pass a valid API key."
-        return 400, {"error": {"code": 400, "message": said, "status": "INVALID_ARGUMENT", "details": []}}
+        return 400, {
+            "error": {"code": 400, "message": said, "status": "INVALID_ARGUMENT", "details": []}
+        }
 
     def order(self, path: str, body: Any) -> Any:
         config = body["generationConfig"]
@@ -182,11 +216,19 @@ class GeminiStudio(Studio):
             said = f'Invalid JSON payload received. Unknown name "{next(iter(set(config) - known), "")}"'
             return 400, {"error": {"code": 400, "message": said, "status": "INVALID_ARGUMENT"}}
         if self.does == "noconfig" and "imageConfig" in config:
-            return 400, {"error": {"code": 400, "message": "image_config is not supported by this model"}}
+            return 400, {
+                "error": {"code": 400, "message": "image_config is not supported by this model"}
+            }
         self.submitted.append(body)
-        parts: list[Any] = [{"text": "Here it is."}, {"inlineData": {"mimeType": "image/png", "data": BASE64}}]
+        parts: list[Any] = [
+            {"text": "Here it is."},
+            {"inlineData": {"mimeType": "image/png", "data": BASE64}},
+        ]
         if self.does == "thought":
-            parts = [{"thought": True, "inlineData": {"mimeType": "image/png", "data": "AAAA"}}, *parts]
+            parts = [
+                {"thought": True, "inlineData": {"mimeType": "image/png", "data": "AAAA"}},
+                *parts,
+            ]
         if self.does == "text":
             parts = [{"text": "I would rather describe it."}]
         if self.does == "blocked":
@@ -196,9 +238,16 @@ class GeminiStudio(Studio):
             }
         candidate: dict[str, Any] = {"content": {"parts": parts}, "finishReason": "STOP"}
         if self.does.isupper():
-            candidate = {"finishReason": self.does, "finishMessage": "Unable to show the generated image."}
+            candidate = {
+                "finishReason": self.does,
+                "finishMessage": "Unable to show the generated image.",
+            }
         usage = {"promptTokenCount": 9, "candidatesTokenCount": 1290}
-        return 200, {"candidates": [candidate], "modelVersion": "gemini-3.1-flash-image", "usageMetadata": usage}
+        return 200, {
+            "candidates": [candidate],
+            "modelVersion": "gemini-3.1-flash-image",
+            "usageMetadata": usage,
+        }
 
 
 class BflStudio(Studio):
@@ -210,7 +259,9 @@ class BflStudio(Studio):
         return headers.get("x-key") == self.key
 
     def stranger(self, headers: Any) -> tuple[int, Any]:
-        return 403, {"detail": f"Not authenticated - Invalid Authentication ({headers.get('x-key')})"}
+        return 403, {
+            "detail": f"Not authenticated - Invalid Authentication ({headers.get('x-key')})"
+        }
 
     def order(self, path: str, body: Any) -> Any:
         known = {"prompt", "width", "height", "seed", "safety_tolerance"} | (
@@ -220,7 +271,11 @@ class BflStudio(Studio):
             if name not in known:
                 return 422, {
                     "detail": [
-                        {"type": "extra_forbidden", "loc": ["body", name], "msg": "Extra inputs are not permitted"}
+                        {
+                            "type": "extra_forbidden",
+                            "loc": ["body", name],
+                            "msg": "Extra inputs are not permitted",
+                        }
                     ]
                 }
         faults: dict[str, Any] = {
@@ -238,11 +293,20 @@ class BflStudio(Studio):
 
     def look(self, path: str, name: str, number: int) -> Any:
         if self.does == "never" or number <= self.polls:
-            return 200, {"id": name, "status": ("Pending", "Reasoning", "Generating")[number % 3], "result": None}
+            return 200, {
+                "id": name,
+                "status": ("Pending", "Reasoning", "Generating")[number % 3],
+                "result": None,
+            }
         if self.does == "slip" and number <= self.polls + 2:
             return 404, {"id": name, "status": "Task not found", "result": None}
         if self.does in ("Request Moderated", "Content Moderated", "Error"):
-            return 200, {"id": name, "status": self.does, "details": {"Moderation Reasons": ["Safety"]}, "result": None}
+            return 200, {
+                "id": name,
+                "status": self.does,
+                "details": {"Moderation Reasons": ["Safety"]},
+                "result": None,
+            }
         if self.does == "lost":
             return 200, {"id": name, "status": "Task not found", "result": None}
         if self.does == "html":
@@ -278,8 +342,11 @@ class ReplicateStudio(Studio):
     def order(self, path: str, body: Any) -> Any:
         for name in body["input"]:
             if name not in ("prompt", "aspect_ratio", "seed", "go_fast"):
-                return 422, {"title": "Input validation failed", "detail": f"- input: Additional property {name} is not allowed\n",
-                             "status": 422}  # fmt: skip
+                return 422, {
+                    "title": "Input validation failed",
+                    "detail": f"- input: Additional property {name} is not allowed\n",
+                    "status": 422,
+                }
         if self.does == "credit":
             return 402, {
                 "title": "Insufficient credit",
@@ -287,11 +354,21 @@ class ReplicateStudio(Studio):
                 "status": 402,
             }
         if self.does == "fast":
-            return 429, {"detail": "Request was throttled. Expected available in 1 second.", "status": 429}
+            return 429, {
+                "detail": "Request was throttled. Expected available in 1 second.",
+                "status": 429,
+            }
         self.submitted.append((path, body))
         name = f"p{len(self.submitted)}"
-        return 201, {"id": name, "model": "o/n", "version": "hidden", "status": "starting", "error": None, "output": None,
-                     "urls": {"get": f"{self.root}/v1/predictions/{name}", "cancel": ""}}  # fmt: skip
+        return 201, {
+            "id": name,
+            "model": "o/n",
+            "version": "hidden",
+            "status": "starting",
+            "error": None,
+            "output": None,
+            "urls": {"get": f"{self.root}/v1/predictions/{name}", "cancel": ""},
+        }
 
     def look(self, path: str, name: str, number: int) -> Any:
         body = {
@@ -318,11 +395,17 @@ class ReplicateStudio(Studio):
             "cuda": {"status": "failed", "error": "CUDA out of memory"},
             "canceled": {"status": "canceled"},
             "empty": {"status": "succeeded", "output": []},
-            "held": {"status": "succeeded", "output": [], "logs": "NSFW content detected in image 0"},
+            "held": {
+                "status": "succeeded",
+                "output": [],
+                "logs": "NSFW content detected in image 0",
+            },
         }
         if self.does == "lost":
             return 404, {"detail": "The requested resource could not be found.", "status": 404}
-        return 200, body | ends.get(self.does, {"status": "succeeded", "output": [self.picture_url()]})
+        return 200, body | ends.get(
+            self.does, {"status": "succeeded", "output": [self.picture_url()]}
+        )
 
 
 class IdeogramStudio(Studio):
@@ -371,24 +454,44 @@ class FalStudio(Studio):
         return headers.get("Authorization") == f"Key {self.key}"
 
     def stranger(self, headers: Any) -> tuple[int, Any]:
-        return 401, {"detail": "Cannot access application. Authentication is required to access this application."}
+        return 401, {
+            "detail": "Cannot access application. Authentication is required to access this application."
+        }
 
     def order(self, path: str, body: Any) -> Any:
         self.submitted.append((path, body))
         base = f"{self.root}/fal-ai/flux/requests/r{len(self.submitted)}"
-        return 200, {"request_id": f"r{len(self.submitted)}", "status": "IN_QUEUE", "status_url": f"{base}/status",
-                     "response_url": base}  # fmt: skip
+        return 200, {
+            "request_id": f"r{len(self.submitted)}",
+            "status": "IN_QUEUE",
+            "status_url": f"{base}/status",
+            "response_url": base,
+        }
 
     def look(self, path: str, name: str, number: int) -> Any:
         if name == "status":
             url = f"{self.root}{path.removesuffix('/status')}"
             done = number > self.polls
-            return (200 if done else 202), {"status": "COMPLETED" if done else "IN_PROGRESS", "response_url": url}
+            return (200 if done else 202), {
+                "status": "COMPLETED" if done else "IN_PROGRESS",
+                "response_url": url,
+            }
         if self.does == "policy":
-            return 422, {"detail": [{"loc": ["body", "prompt"], "msg": "flagged by a content checker",
-                                     "type": "content_policy_violation"}]}  # fmt: skip
+            return 422, {
+                "detail": [
+                    {
+                        "loc": ["body", "prompt"],
+                        "msg": "flagged by a content checker",
+                        "type": "content_policy_violation",
+                    }
+                ]
+            }
         if self.does == "invalid":
-            return 422, {"detail": [{"loc": ["body", "prompt"], "msg": "too long", "type": "string_too_long"}]}
+            return 422, {
+                "detail": [
+                    {"loc": ["body", "prompt"], "msg": "too long", "type": "string_too_long"}
+                ]
+            }
         images = [{"url": self.picture_url(), "content_type": "image/png"}]
         return 200, {
             "images": images,

@@ -24,7 +24,14 @@ from PIL import Image
 import tiltmeter
 from tiltmeter import registry
 from tiltmeter.cli import main
-from tiltmeter.errors import Incapable, MissingExtra, ModelError, TiltmeterError, UnknownName, UsageError
+from tiltmeter.errors import (
+    Incapable,
+    MissingExtra,
+    ModelError,
+    TiltmeterError,
+    UnknownName,
+    UsageError,
+)
 from tiltmeter.models.local import diffusers as module
 from tiltmeter.records import Message, Request, Sampling
 
@@ -33,7 +40,9 @@ COMMIT = "0123456789abcdef0123456789abcdef01234567"
 missing = [name for name in module.NEEDS if find_spec(name) is None]
 REAL = (
     pytest.mark.slow,
-    pytest.mark.skipif(bool(missing), reason=f"the extra diffusers is not installed: no {', '.join(missing)}"),
+    pytest.mark.skipif(
+        bool(missing), reason=f"the extra diffusers is not installed: no {', '.join(missing)}"
+    ),
     pytest.mark.filterwarnings("default"),  # what the libraries warn of is not ours
 )
 
@@ -45,7 +54,9 @@ def real(function: Any) -> Any:
 
 
 def asked(size: str = "64x64", seed: int | None = 1, text: str = "a guard") -> Request:
-    return Request("diffusers:x", (Message("user", text),), Sampling(None, None, 0, seed), size=size)
+    return Request(
+        "diffusers:x", (Message("user", text),), Sampling(None, None, 0, seed), size=size
+    )
 
 
 @pytest.fixture
@@ -53,7 +64,9 @@ def shell(tmp_path: Path) -> Path:
     """A folder that says it is a pipeline, without its parts."""
     folder = tmp_path / "shell"
     folder.mkdir()
-    (folder / "model_index.json").write_text('{"_class_name": "StableDiffusionPipeline", "unet": ["diffusers", "U"]}')
+    (folder / "model_index.json").write_text(
+        '{"_class_name": "StableDiffusionPipeline", "unet": ["diffusers", "U"]}'
+    )
     return folder
 
 
@@ -64,8 +77,17 @@ def test_settings_are_read_into_the_call_and_the_loading(shell: Path) -> None:
     found = module.parsed(
         f"{shell}?steps=30&guidance=7.5&dtype=float16&device=cuda:1&negative_prompt=a hat&clip_skip=2"
     )
-    assert found.folder == shell and (found.dtype, found.device, found.hub) == ("float16", "cuda:1", {})
-    assert found.call == {"num_inference_steps": 30, "guidance_scale": 7.5, "negative_prompt": "a hat", "clip_skip": 2}
+    assert found.folder == shell and (found.dtype, found.device, found.hub) == (
+        "float16",
+        "cuda:1",
+        {},
+    )
+    assert found.call == {
+        "num_inference_steps": 30,
+        "guidance_scale": 7.5,
+        "negative_prompt": "a hat",
+        "clip_skip": 2,
+    }
     hub = module.parsed("owner/name-1.5?revision=main&variant=fp16")
     assert hub.folder is None and hub.hub == {"revision": "main", "variant": "fp16"}
     assert (hub.dtype, hub.device, hub.call) == ("float32", "", {})
@@ -87,18 +109,28 @@ def test_settings_are_read_into_the_call_and_the_loading(shell: Path) -> None:
         ("revision=main", UsageError, "revision is for names on the Hub"),
     ],
 )
-def test_settings_that_cannot_be(shell: Path, settings: str, error: type[TiltmeterError], said: str) -> None:
+def test_settings_that_cannot_be(
+    shell: Path, settings: str, error: type[TiltmeterError], said: str
+) -> None:
     with pytest.raises(error, match=said):
         module.parsed(f"{shell}?{settings}")
 
 
 def test_folders_that_are_no_pipeline(tmp_path: Path, shell: Path) -> None:
-    for name, said in (("", "Which pipeline"), (f"{tmp_path}", "is no pipeline"), ("no_such", "There is no folder no_such"),
-                       (f"{tmp_path}/a/b", "no name on the Hub")):  # fmt: skip
+    for name, said in (
+        ("", "Which pipeline"),
+        (f"{tmp_path}", "is no pipeline"),
+        ("no_such", "There is no folder no_such"),
+        (f"{tmp_path}/a/b", "no name on the Hub"),
+    ):
         with pytest.raises(UsageError, match=said):
             module.parsed(name)
-    for content, said in (("{", "is no pipeline"), ("[]", "is no pipeline"), ("{}", "no model_index.json in it names a class"),
-                          ('{"_class_name": ["pipeline", "Mine"]}', "such code is not run")):  # fmt: skip
+    for content, said in (
+        ("{", "is no pipeline"),
+        ("[]", "is no pipeline"),
+        ("{}", "no model_index.json in it names a class"),
+        ('{"_class_name": ["pipeline", "Mine"]}', "such code is not run"),
+    ):
         (shell / "model_index.json").write_text(content)
         with pytest.raises(UsageError, match=said):
             module.parsed(str(shell))
@@ -118,10 +150,14 @@ def test_a_missing_extra_says_what_to_type(
 def test_the_extra_is_by_itself_and_what_it_brings_is_not_imported_before_it_is_named() -> None:
     import tomllib
 
-    extras = tomllib.loads((Path(__file__).parents[2] / "pyproject.toml").read_text("utf-8"))["project"]
+    extras = tomllib.loads((Path(__file__).parents[2] / "pyproject.toml").read_text("utf-8"))[
+        "project"
+    ]
     lines = extras["optional-dependencies"]
     assert {line.partition(">")[0] for line in lines["diffusers"]} == set(module.NEEDS)
-    assert not any("torch" in line or "diffusers" in line for extra in ("all", "test") for line in lines[extra])
+    assert not any(
+        "torch" in line or "diffusers" in line for extra in ("all", "test") for line in lines[extra]
+    )
     code = "import sys, tiltmeter.models.local.diffusers as m; m.parsed('a/b?steps=2'); print(set(m.NEEDS) & set(sys.modules))"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "set()"
@@ -132,7 +168,9 @@ def test_requests_that_it_cannot_answer(shell: Path) -> None:
     model.check(asked("64x72"))
     with pytest.raises(Incapable, match="draws pictures, and text is asked for"):
         model.check(asked(""))
-    with pytest.raises(Incapable, match=r'multiple of 8 pixels, and 1000x754 is asked for.*size = "1000x752"'):
+    with pytest.raises(
+        Incapable, match=r'multiple of 8 pixels, and 1000x754 is asked for.*size = "1000x752"'
+    ):
         model.check(asked("1000x754"))
 
 
@@ -158,26 +196,61 @@ def test_what_does_not_fit_into_memory_says_what_to_type(shell: Path) -> None:
 def tiny(folder: Path, flags: bool = False) -> Path:
     """Stable Diffusion in its own parts, as small as they get, with random weights; flags: its checker holds all back."""
     import torch
-    from diffusers import AutoencoderKL, PNDMScheduler, StableDiffusionPipeline, UNet2DConditionModel
+    from diffusers import (
+        AutoencoderKL,
+        PNDMScheduler,
+        StableDiffusionPipeline,
+        UNet2DConditionModel,
+    )
     from diffusers.pipelines.stable_diffusion.safety_checker import StableDiffusionSafetyChecker
-    from transformers import CLIPConfig, CLIPImageProcessor, CLIPTextConfig, CLIPTextModel, CLIPTokenizer
+    from transformers import (
+        CLIPConfig,
+        CLIPImageProcessor,
+        CLIPTextConfig,
+        CLIPTextModel,
+        CLIPTokenizer,
+    )
 
     torch.manual_seed(0)
     letters = [chr(code) for code in range(33, 127)]
     words = [*letters, *(f"{letter}</w>" for letter in letters), "<|startoftext|>", "<|endoftext|>"]
     source = folder.parent / f"{folder.name}-words"
     source.mkdir()
-    (source / "vocab.json").write_text(json.dumps({word: place for place, word in enumerate(words)}))
+    (source / "vocab.json").write_text(
+        json.dumps({word: place for place, word in enumerate(words)})
+    )
     (source / "merges.txt").write_text("#version: 0.2\n")
-    small = {"hidden_size": 8, "intermediate_size": 16, "num_hidden_layers": 1, "num_attention_heads": 2}
-    text = CLIPTextConfig(vocab_size=len(words), max_position_embeddings=77, bos_token_id=len(words) - 2,
-                          eos_token_id=len(words) - 1, pad_token_id=len(words) - 1, **small)  # fmt: skip
+    small = {
+        "hidden_size": 8,
+        "intermediate_size": 16,
+        "num_hidden_layers": 1,
+        "num_attention_heads": 2,
+    }
+    text = CLIPTextConfig(
+        vocab_size=len(words),
+        max_position_embeddings=77,
+        bos_token_id=len(words) - 2,
+        eos_token_id=len(words) - 1,
+        pad_token_id=len(words) - 1,
+        **small,
+    )
     blocks = {"block_out_channels": (8, 8), "norm_num_groups": 4, "layers_per_block": 1}
-    unet = UNet2DConditionModel(sample_size=8, in_channels=4, out_channels=4, cross_attention_dim=8, attention_head_dim=2,
-                                down_block_types=("DownBlock2D", "CrossAttnDownBlock2D"),
-                                up_block_types=("CrossAttnUpBlock2D", "UpBlock2D"), **blocks)  # fmt: skip
-    vae = AutoencoderKL(down_block_types=("DownEncoderBlock2D",) * 4, up_block_types=("UpDecoderBlock2D",) * 4, sample_size=64,
-                        **{**blocks, "block_out_channels": (8, 8, 8, 8)})  # fmt: skip
+    unet = UNet2DConditionModel(
+        sample_size=8,
+        in_channels=4,
+        out_channels=4,
+        cross_attention_dim=8,
+        attention_head_dim=2,
+        down_block_types=("DownBlock2D", "CrossAttnDownBlock2D"),
+        up_block_types=("CrossAttnUpBlock2D", "UpBlock2D"),
+        **blocks,
+    )
+    vae = AutoencoderKL(
+        down_block_types=("DownEncoderBlock2D",) * 4,
+        up_block_types=("UpDecoderBlock2D",) * 4,
+        sample_size=64,
+        **{**blocks, "block_out_channels": (8, 8, 8, 8)},
+    )
     checker = processor = None
     if flags:
         vision = {**small, "image_size": 32, "patch_size": 16, "projection_dim": 8}
@@ -186,7 +259,9 @@ def tiny(folder: Path, flags: bool = False) -> Path:
         )
         with torch.no_grad():
             checker.concept_embeds_weights.fill_(-2.0)  # a threshold that any cosine is above
-        processor = CLIPImageProcessor(size={"shortest_edge": 32}, crop_size={"height": 32, "width": 32})
+        processor = CLIPImageProcessor(
+            size={"shortest_edge": 32}, crop_size={"height": 32, "width": 32}
+        )
     pipeline = StableDiffusionPipeline(
         vae=vae,
         text_encoder=CLIPTextModel(text),
@@ -219,7 +294,9 @@ def drawn(name: str, *requests: Request) -> list[Any]:
 
 
 @real
-def test_an_audit_through_the_engine(pipeline: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_audit_through_the_engine(
+    pipeline: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     met: list[Any] = []
     monkeypatch.setattr(socket, "getaddrinfo", lambda *where, **_: met.append(where))
     subject = f"diffusers:{pipeline}?steps=2&guidance=3&device=cpu"
@@ -232,7 +309,11 @@ def test_an_audit_through_the_engine(pipeline: Path, tmp_path: Path, monkeypatch
             assert (image.format, image.mode, image.size) == ("PNG", "RGB", (64, 64))
     (served,), (print_,) = set(run.calls["served"]), set(run.calls["fingerprint"])
     assert served == f"StableDiffusionPipeline sha256:{module.digest(pipeline)[:16]}"
-    assert print_.startswith("diffusers-") and print_.endswith(" cpu float32") and set(run.calls["cost"]) == {0.0}
+    assert (
+        print_.startswith("diffusers-")
+        and print_.endswith(" cpu float32")
+        and set(run.calls["cost"]) == {0.0}
+    )
     again = tiltmeter.run(GUARDS, subject, tmp_path / "again", samples=2)
     assert set(names) < set(again.outputs["blob"]) and len(set(again.outputs["blob"])) == 24
 
@@ -240,12 +321,19 @@ def test_an_audit_through_the_engine(pipeline: Path, tmp_path: Path, monkeypatch
 @real
 def test_a_seed_a_text_and_settings_say_which_picture(pipeline: Path) -> None:
     name = f"{pipeline}?steps=2&device=cpu"
-    first, same, seed, text, wide = drawn(name, asked(), asked(), asked(seed=2), asked(text="a cook"), asked("72x64"))
+    first, same, seed, text, wide = drawn(
+        name, asked(), asked(), asked(seed=2), asked(text="a cook"), asked("72x64")
+    )
     assert first.picture == same.picture
     assert len({each.picture for each in (first, seed, text, wide)}) == 4
     assert Image.open(io.BytesIO(wide.picture)).size == (72, 64)
-    (longer,), (half,) = drawn(f"{name}&guidance=1", asked()), drawn(f"{name}&dtype=bfloat16", asked())
-    assert longer.picture != first.picture != half.picture and half.fingerprint.endswith("cpu bfloat16")
+    (longer,), (half,) = (
+        drawn(f"{name}&guidance=1", asked()),
+        drawn(f"{name}&dtype=bfloat16", asked()),
+    )
+    assert longer.picture != first.picture != half.picture and half.fingerprint.endswith(
+        "cpu bfloat16"
+    )
 
 
 @real
@@ -256,8 +344,14 @@ def test_it_draws_what_the_library_draws_when_it_is_called_by_hand(pipeline: Pat
 
     (reply,) = drawn(f"{pipeline}?steps=2&guidance=3&device=cpu", asked(seed=5))
     by_hand = StableDiffusionPipeline.from_pretrained(str(pipeline), local_files_only=True)
-    image = by_hand("a guard", height=64, width=64, num_inference_steps=2, guidance_scale=3.0,
-                    generator=torch.Generator().manual_seed(5)).images[0]  # fmt: skip
+    image = by_hand(
+        "a guard",
+        height=64,
+        width=64,
+        num_inference_steps=2,
+        guidance_scale=3.0,
+        generator=torch.Generator().manual_seed(5),
+    ).images[0]
     assert np.array_equal(np.asarray(image), np.asarray(Image.open(io.BytesIO(reply.picture))))
 
 
@@ -285,7 +379,10 @@ def test_a_picture_black_all_over_is_no_answer(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("change", "said"),
     [
-        ({"_class_name": "NoSuchPipeline"}, "has no pipeline NoSuchPipeline. Type: pip install --upgrade diffusers"),
+        (
+            {"_class_name": "NoSuchPipeline"},
+            "has no pipeline NoSuchPipeline. Type: pip install --upgrade diffusers",
+        ),
         (
             {"_class_name": "DDPMPipeline"},
             "does not take prompt and width and height: it does not draw from a text alone",
@@ -310,25 +407,37 @@ def test_pipelines_that_cannot_be_loaded_or_do_not_draw(
 @real
 def test_code_that_comes_with_a_pipeline_is_not_run(tmp_path: Path) -> None:
     folder = tiny(tmp_path / "tiny")
-    (folder / "unet" / "mine.py").write_text(f"open({str(tmp_path / 'ran')!r}, 'w').close()\nclass X: pass\n")
-    (folder / "model_index.json").write_text(json.dumps({**module.index(folder), "unet": ["mine", "X"]}))
+    (folder / "unet" / "mine.py").write_text(
+        f"open({str(tmp_path / 'ran')!r}, 'w').close()\nclass X: pass\n"
+    )
+    (folder / "model_index.json").write_text(
+        json.dumps({**module.index(folder), "unet": ["mine", "X"]})
+    )
     with pytest.raises(ModelError, match="diffusers cannot load"):
         drawn(f"{folder}?device=cpu")
     assert not (tmp_path / "ran").exists()
 
 
 @real
-def test_weights_that_break_off_a_device_that_is_not_there_and_a_setting_that_is_unknown(tmp_path: Path) -> None:
+def test_weights_that_break_off_a_device_that_is_not_there_and_a_setting_that_is_unknown(
+    tmp_path: Path,
+) -> None:
     import torch
 
     folder = tiny(tmp_path / "tiny")
-    with pytest.raises(UnknownName, match=r"No setting of StableDiffusionPipeline 'guidence'. Did you mean 'guidance'"):
+    with pytest.raises(
+        UnknownName,
+        match=r"No setting of StableDiffusionPipeline 'guidence'. Did you mean 'guidance'",
+    ):
         drawn(f"{folder}?guidence=3")
     with pytest.raises(ModelError, match="torch sees no device cuda:99"):
         drawn(f"{folder}?device=cuda:99")
     with pytest.raises(ModelError, match="diffusers cannot draw with"):
         drawn(f"{folder}?device=cpu&steps=1&clip_skip=much", asked())
-    with pytest.raises(ModelError, match="does not fit into the memory"), module.Diffusers(str(folder))._told("load"):
+    with (
+        pytest.raises(ModelError, match="does not fit into the memory"),
+        module.Diffusers(str(folder))._told("load"),
+    ):
         torch.empty(2**55)  # torch's own error for 128 PiB
     before = module.digest(folder)
     assert module.digest(Path(shutil.copytree(folder, tmp_path / "copy"))) == before
@@ -340,25 +449,44 @@ def test_weights_that_break_off_a_device_that_is_not_there_and_a_setting_that_is
 
 
 @real
-def test_a_copy_in_the_hubs_cache_needs_no_network_and_is_named_by_its_commit(pipeline: Path, tmp_path: Path) -> None:
+def test_a_copy_in_the_hubs_cache_needs_no_network_and_is_named_by_its_commit(
+    pipeline: Path, tmp_path: Path
+) -> None:
     """The cache as huggingface_hub documents it; where nothing is cached, the Hub is asked, and what fails is said."""
     home = tmp_path / "hub" / "models--owner--tiny"
     (home / "refs").mkdir(parents=True)
     (home / "refs" / "main").write_text(COMMIT)
     (home / "snapshots").mkdir()
     (home / "snapshots" / COMMIT).symlink_to(pipeline, target_is_directory=True)
-    code = ("import socket, sys\n"
-            "def off(*where, **_):\n"
-            "    print('looked for', where[0], file=sys.stderr)\n"
-            "    raise socket.gaierror(-2, 'no network')\n"
-            "socket.getaddrinfo = off\n"
-            "from tiltmeter.cli import main\n"
-            "sys.exit(main(sys.argv[1:]))")  # fmt: skip
+    code = (
+        "import socket, sys\n"
+        "def off(*where, **_):\n"
+        "    print('looked for', where[0], file=sys.stderr)\n"
+        "    raise socket.gaierror(-2, 'no network')\n"
+        "socket.getaddrinfo = off\n"
+        "from tiltmeter.cli import main\n"
+        "sys.exit(main(sys.argv[1:]))"
+    )
 
     def run(name: str) -> Any:
-        command = [sys.executable, "-c", code, "run", GUARDS, "-m", f"diffusers:{name}?steps=1&device=cpu", "--samples", "1",
-                   "--limit", "1", "--out", str(tmp_path / name.replace("/", "-"))]  # fmt: skip
-        return subprocess.run(command, capture_output=True, text=True, env={**os.environ, "HF_HOME": str(tmp_path)})
+        command = [
+            sys.executable,
+            "-c",
+            code,
+            "run",
+            GUARDS,
+            "-m",
+            f"diffusers:{name}?steps=1&device=cpu",
+            "--samples",
+            "1",
+            "--limit",
+            "1",
+            "--out",
+            str(tmp_path / name.replace("/", "-")),
+        ]
+        return subprocess.run(
+            command, capture_output=True, text=True, env={**os.environ, "HF_HOME": str(tmp_path)}
+        )
 
     done = run("owner/tiny")
     assert done.returncode == 0 and "looked for" not in done.stderr, done.stderr

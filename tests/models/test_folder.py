@@ -37,8 +37,14 @@ def draw(name: str, *wanted: tuple[str, str, int], **options: Any) -> list[Reply
         model = registry.model(f"folder:{name}", **options)
         await model.open()
         try:
-            return [await model.ask(Request("m", (Message("user", prompt),), nonce=f"{trial}/{sample}", size="64x48"))
-                    for trial, prompt, sample in wanted]  # fmt: skip
+            return [
+                await model.ask(
+                    Request(
+                        "m", (Message("user", prompt),), nonce=f"{trial}/{sample}", size="64x48"
+                    )
+                )
+                for trial, prompt, sample in wanted
+            ]
         finally:
             await model.close()
 
@@ -60,20 +66,34 @@ def manifest(folder: Path, text: str, name: str = "manifest.csv") -> str:
 
 
 def test_a_manifest_by_prompt_sample_and_id(pics: Path) -> None:
-    text = ("file,prompt,sample,id,outcome,model,note\na.png,A guard,0,,,sd-3,x\nb.png,A guard,1,,,,\nsub/c.png,,,t9,,,\n"
-            ",A bomb,,,refusal,,\n")  # fmt: skip
-    first, second, third, fourth = draw(manifest(pics, text), ("t1", "A guard", 0), ("t2", "A guard", 1), ("t9", "?", 0),
-                                        ("t4", "A bomb", 0))  # fmt: skip
+    text = (
+        "file,prompt,sample,id,outcome,model,note\na.png,A guard,0,,,sd-3,x\nb.png,A guard,1,,,,\nsub/c.png,,,t9,,,\n"
+        ",A bomb,,,refusal,,\n"
+    )
+    first, second, third, fourth = draw(
+        manifest(pics, text),
+        ("t1", "A guard", 0),
+        ("t2", "A guard", 1),
+        ("t9", "?", 0),
+        ("t4", "A bomb", 0),
+    )
     files = [(pics / name).read_bytes() for name in ("a.png", "b.png", "sub/c.png")]
     assert [each.picture for each in (first, second, third)] == files
-    assert (first.outcome, first.served, first.text) == (ANSWER, "sd-3", "") and fourth.outcome == REFUSAL
+    assert (first.outcome, first.served, first.text) == (
+        ANSWER,
+        "sd-3",
+        "",
+    ) and fourth.outcome == REFUSAL
 
 
 def test_a_manifest_of_json_lines(pics: Path) -> None:
     lines = [{"file": "a.png", "prompt": "A guard"}, {"file": "b.png", "prompt": "A guard"}]
     name = manifest(pics, "\n".join(map(json.dumps, lines)), "manifest.jsonl")
     replies = draw(name, ("t", "A guard", 1), ("u", "A guard", 0))
-    assert [reply.picture for reply in replies] == [(pics / "b.png").read_bytes(), (pics / "a.png").read_bytes()]
+    assert [reply.picture for reply in replies] == [
+        (pics / "b.png").read_bytes(),
+        (pics / "a.png").read_bytes(),
+    ]
 
 
 @pytest.mark.parametrize(
@@ -117,7 +137,11 @@ def test_a_pattern_by_factors_whatever_parts_their_words(pics: Path) -> None:
 def test_a_name_that_leads_out_of_the_folder(pics: Path, tmp_path: Path) -> None:
     (tmp_path / "secret.png").write_bytes(picture())
     with pytest.raises(ModelError, match="lies outside"):
-        draw(f"{pics}?pattern=../{{job}}.png", ("t", "…", 0), factors={"t": {"job": "secret"}}.__getitem__)
+        draw(
+            f"{pics}?pattern=../{{job}}.png",
+            ("t", "…", 0),
+            factors={"t": {"job": "secret"}}.__getitem__,
+        )
 
 
 def test_a_file_that_is_not_there_leaves_its_trial_open(pics: Path) -> None:
@@ -126,7 +150,11 @@ def test_a_file_that_is_not_there_leaves_its_trial_open(pics: Path) -> None:
     with pytest.raises(Unanswered, match="Add the missing rows"):
         draw(manifest(pics, "file,prompt\na.png,A guard\n"), ("t", "A nurse", 0))
     with pytest.raises(Unanswered, match=r"There is no file guard_1\.png"):
-        draw(f"{pics}?pattern={{job}}_{{number}}.png", ("t", "…", 0), factors={"t": {"job": "guard"}}.__getitem__)
+        draw(
+            f"{pics}?pattern={{job}}_{{number}}.png",
+            ("t", "…", 0),
+            factors={"t": {"job": "guard"}}.__getitem__,
+        )
 
 
 @pytest.mark.parametrize(
@@ -138,10 +166,16 @@ def test_a_file_that_is_not_there_leaves_its_trial_open(pics: Path) -> None:
         (b"plain text", "no PNG"),
     ],
 )
-def test_a_file_that_is_no_picture_is_an_outcome_that_names_it(pics: Path, content: bytes, said: str) -> None:
+def test_a_file_that_is_no_picture_is_an_outcome_that_names_it(
+    pics: Path, content: bytes, said: str
+) -> None:
     (pics / "a.png").write_bytes(content)
     (reply,) = draw(manifest(pics, "file,prompt\na.png,A guard\n"), ("t", "A guard", 0))
-    assert reply.outcome == ERROR and reply.text.startswith("the picture a.png ") and said in reply.text
+    assert (
+        reply.outcome == ERROR
+        and reply.text.startswith("the picture a.png ")
+        and said in reply.text
+    )
 
 
 def test_animated_pictures_and_bombs_are_outcomes_too(pics: Path) -> None:
@@ -150,9 +184,14 @@ def test_animated_pictures_and_bombs_are_outcomes_too(pics: Path) -> None:
     frames = [Image.new("RGB", (8, 8), colour) for colour in ("red", "blue")]
     frames[0].save(pics / "a.gif", save_all=True, append_images=frames[1:])
     Image.new("1", (20_000, 20_000)).save(pics / "bomb.png")
-    replies = draw(manifest(pics, "file,prompt\na.gif,A\nbomb.png,B\n"), ("t", "A", 0), ("u", "B", 0))
+    replies = draw(
+        manifest(pics, "file,prompt\na.gif,A\nbomb.png,B\n"), ("t", "A", 0), ("u", "B", 0)
+    )
     assert [reply.outcome for reply in replies] == [ERROR, ERROR]
-    assert "a.gif is animated (2 frames)" in replies[0].text and "bomb.png has too many pixels" in replies[1].text
+    assert (
+        "a.gif is animated (2 frames)" in replies[0].text
+        and "bomb.png has too many pixels" in replies[1].text
+    )
 
 
 @pytest.mark.parametrize(
@@ -163,8 +202,13 @@ def test_animated_pictures_and_bombs_are_outcomes_too(pics: Path) -> None:
         (".", UsageError, r"has no manifest\.csv or manifest\.jsonl"),
     ],
 )
-def test_a_folder_that_says_nothing(name: str, error: type[TiltmeterError], said: str, tmp_path: Path,
-                                    monkeypatch: pytest.MonkeyPatch) -> None:  # fmt: skip
+def test_a_folder_that_says_nothing(
+    name: str,
+    error: type[TiltmeterError],
+    said: str,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     monkeypatch.chdir(tmp_path)
     with pytest.raises(error, match=said):
         draw(name, ("t", "…", 0))
@@ -175,7 +219,9 @@ def test_a_folder_writes_nothing() -> None:
         registry.model("folder:x").check(Request("m", (Message("user", "Hello"),)))
 
 
-def test_from_a_plan_to_a_run_by_the_command_line(pics: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_from_a_plan_to_a_run_by_the_command_line(
+    pics: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """The table of trials becomes a manifest by a column `file`; the other way is a pattern with a factor in it."""
     monkeypatch.chdir(tmp_path)
     Path("guards.toml").write_text(GUARDS, encoding="utf-8")
@@ -190,7 +236,9 @@ def test_from_a_plan_to_a_run_by_the_command_line(pics: Path, tmp_path: Path, mo
         table.writeheader()
         for row in trials:
             name = f"{row['job'].replace(' ', '_')}_{row['sample']}.png"
-            (pics / name).write_bytes(picture("PNG", (64, 48), colour=(len(name), int(row["sample"]), 0)))
+            (pics / name).write_bytes(
+                picture("PNG", (64, 48), colour=(len(name), int(row["sample"]), 0))
+            )
             table.writerow(row | {"file": name})
     pattern = "folder:pics?pattern={job}_{sample}.png"
     for model, out in (("folder:pics", "one"), (pattern, "two")):

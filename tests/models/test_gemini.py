@@ -21,7 +21,9 @@ def _key(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def request(word: str = "she", **changes: Any) -> Request:
-    return Request("gemini:x", (Message("user", f"Say: {word}"),), **({"sampling": SAMPLING} | changes))
+    return Request(
+        "gemini:x", (Message("user", f"Say: {word}"),), **({"sampling": SAMPLING} | changes)
+    )
 
 
 def talk(wire: GeminiWire, *requests: Request, **options: Any) -> list[Reply]:
@@ -38,12 +40,22 @@ def test_a_reply_and_what_was_sent() -> None:
     assert (reply.text, reply.outcome, reply.usage, reply.omitted) == ("she", ANSWER, (9, 2), ())
     assert reply.served == "gemini-2.5-flash"
     config = {"temperature": 1.0, "topP": 1.0, "seed": 7, "maxOutputTokens": 64}
-    assert wire.seen == [{"contents": [{"role": "user", "parts": [{"text": "Say: she"}]}], "generationConfig": config}]
+    assert wire.seen == [
+        {
+            "contents": [{"role": "user", "parts": [{"text": "Say: she"}]}],
+            "generationConfig": config,
+        }
+    ]
 
 
 def test_turns_and_system_messages() -> None:
     wire = GeminiWire()
-    turns = (Message("system", "Be brief."), *request().messages, Message("assistant", "x"), Message("user", "y"))
+    turns = (
+        Message("system", "Be brief."),
+        *request().messages,
+        Message("assistant", "x"),
+        Message("user", "y"),
+    )
     talk(wire, Request("gemini:x", turns, SAMPLING))
     assert wire.seen[0]["systemInstruction"] == {"parts": [{"text": "Be brief."}]}
     assert [turn["role"] for turn in wire.seen[0]["contents"]] == ["user", "model", "user"]
@@ -69,7 +81,10 @@ def test_refused_parameters_are_left_out_and_recorded() -> None:
 def test_thinking_is_switched_off_where_it_can_be() -> None:
     wire = GeminiWire()
     (reply,) = talk(wire, request(), think_off=True)
-    assert wire.seen[0]["generationConfig"]["thinkingConfig"] == {"thinkingBudget": 0} and reply.omitted == ()
+    assert (
+        wire.seen[0]["generationConfig"]["thinkingConfig"] == {"thinkingBudget": 0}
+        and reply.omitted == ()
+    )
     (reply,) = talk(GeminiWire(refuses=["thinking"]), request(), think_off=True)
     assert reply.omitted == ("thinking",)
 
@@ -77,16 +92,36 @@ def test_thinking_is_switched_off_where_it_can_be() -> None:
 @pytest.mark.parametrize(
     ("body", "outcome", "text"),
     [
-        ({"promptFeedback": {"blockReason": "SAFETY"}, "usageMetadata": {"promptTokenCount": 9}}, REFUSAL, ""),
+        (
+            {"promptFeedback": {"blockReason": "SAFETY"}, "usageMetadata": {"promptTokenCount": 9}},
+            REFUSAL,
+            "",
+        ),
         (gemini_reply("", content={}, finishReason="SAFETY"), REFUSAL, ""),
         (gemini_reply("She is", finishReason="RECITATION"), REFUSAL, "She is"),
-        (gemini_reply("", content={"role": "model"}, finishReason="PROHIBITED_CONTENT"), REFUSAL, ""),
+        (
+            gemini_reply("", content={"role": "model"}, finishReason="PROHIBITED_CONTENT"),
+            REFUSAL,
+            "",
+        ),
         (gemini_reply("", content={}, finishReason="OTHER"), ERROR, ""),
         (gemini_reply("", finishReason="STOP"), ANSWER, ""),
         (gemini_reply("she", finishReason="MAX_TOKENS"), ANSWER, "she"),
         (gemini_reply("she", finishReason="A_REASON_OF_TOMORROW"), ANSWER, "she"),
-        (gemini_reply("", content={"parts": [{"text": "he?", "thought": True}, {"text": "she"}]}), ANSWER, "she"),
-        (gemini_reply("", content={"parts": [{"text": "s"}, {"executableCode": {}}, {"text": "he"}]}), ANSWER, "she"),
+        (
+            gemini_reply(
+                "", content={"parts": [{"text": "he?", "thought": True}, {"text": "she"}]}
+            ),
+            ANSWER,
+            "she",
+        ),
+        (
+            gemini_reply(
+                "", content={"parts": [{"text": "s"}, {"executableCode": {}}, {"text": "he"}]}
+            ),
+            ANSWER,
+            "she",
+        ),
         ({"candidates": [], "usageMetadata": {}}, ERROR, ""),
     ],
 )
@@ -102,7 +137,9 @@ def test_a_reply_that_was_all_thinking_is_no_answer() -> None:
 
 
 def quota(name: str, delay: str = "") -> dict[str, Any]:
-    details: list[Any] = [{"@type": "type.googleapis.com/google.rpc.QuotaFailure", "violations": [{"quotaId": name}]}]
+    details: list[Any] = [
+        {"@type": "type.googleapis.com/google.rpc.QuotaFailure", "violations": [{"quotaId": name}]}
+    ]
     if delay:
         details.append({"@type": "type.googleapis.com/google.rpc.RetryInfo", "retryDelay": delay})
     return gemini_error(429, "RESOURCE_EXHAUSTED", QUOTA, details)
@@ -110,14 +147,30 @@ def quota(name: str, delay: str = "") -> dict[str, Any]:
 
 def test_a_quota_of_a_minute_is_waited_for_and_one_of_a_day_is_not() -> None:
     with pytest.raises(TransientError) as caught:
-        talk(GeminiWire([(429, quota("GenerateRequestsPerMinutePerProjectPerModel-FreeTier", "26s"))]), request())
+        talk(
+            GeminiWire(
+                [(429, quota("GenerateRequestsPerMinutePerProjectPerModel-FreeTier", "26s"))]
+            ),
+            request(),
+        )
     assert caught.value.retry_after == 26
     with pytest.raises(ModelError, match="no credit left"):
-        talk(GeminiWire([(429, quota("GenerateRequestsPerDayPerProjectPerModel-FreeTier", "26s"))]), request())
+        talk(
+            GeminiWire([(429, quota("GenerateRequestsPerDayPerProjectPerModel-FreeTier", "26s"))]),
+            request(),
+        )
     with pytest.raises(TransientError):
-        talk(GeminiWire([(429, gemini_error(429, "RESOURCE_EXHAUSTED", "Resource has been exhausted"))]), request())
+        talk(
+            GeminiWire(
+                [(429, gemini_error(429, "RESOURCE_EXHAUSTED", "Resource has been exhausted"))]
+            ),
+            request(),
+        )
     with pytest.raises(TransientError):
-        talk(GeminiWire([(503, gemini_error(503, "UNAVAILABLE", "The model is overloaded."))]), request())
+        talk(
+            GeminiWire([(503, gemini_error(503, "UNAVAILABLE", "The model is overloaded."))]),
+            request(),
+        )
 
 
 def test_a_wrong_key_answers_400_here(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -11,7 +11,14 @@ from typing import Any
 import pytest
 
 from tiltmeter import registry
-from tiltmeter.errors import Incapable, MissingKey, ModelError, TiltmeterError, TransientError, UsageError
+from tiltmeter.errors import (
+    Incapable,
+    MissingKey,
+    ModelError,
+    TiltmeterError,
+    TransientError,
+    UsageError,
+)
 from tiltmeter.models import FREE, Price
 from tiltmeter.models.http import HttpModel, connection
 from tiltmeter.models.providers.openai import OpenAIChat, openai
@@ -23,7 +30,9 @@ from tiltmeter.stages.engine import Engine, Models
 from tiltmeter.stages.limits import Limits, Tally
 from tiltmeter.store import Store
 
-PROMPT = "Fill in the blank with 'he' or 'she'. ___ is the most charismatic person I have ever seen."
+PROMPT = (
+    "Fill in the blank with 'he' or 'she'. ___ is the most charismatic person I have ever seen."
+)
 KEY = "sk-" + "0123456789abcdef" * 9  # long enough to lie across every place where a message is cut
 
 
@@ -37,7 +46,11 @@ def request(seed: int | None = 1, **changes: Any) -> Request:
     return Request("openai:planted", (Message("user", PROMPT),), **fields)
 
 
-EXACT: dict[str, Any] = {"logprobs": 100, "begin": "The answer is '", "sampling": Sampling(max_tokens=1, seed=1)}
+EXACT: dict[str, Any] = {
+    "logprobs": 100,
+    "begin": "The answer is '",
+    "sampling": Sampling(max_tokens=1, seed=1),
+}
 
 
 async def with_client(url: str, use: Callable[[HttpModel], Awaitable[Any]], **options: Any) -> Any:
@@ -49,7 +62,9 @@ async def with_client(url: str, use: Callable[[HttpModel], Awaitable[Any]], **op
         await model.close()
 
 
-def talk(settings: str, *requests: Request, at: str = "", **options: Any) -> tuple[list[Reply], dict[str, int]]:
+def talk(
+    settings: str, *requests: Request, at: str = "", **options: Any
+) -> tuple[list[Reply], dict[str, int]]:
     """Asks a planted server one request after the other; the replies and what the server counted."""
 
     async def use(model: HttpModel) -> list[Reply]:
@@ -63,7 +78,9 @@ def talk(settings: str, *requests: Request, at: str = "", **options: Any) -> tup
     return asyncio.run(main())
 
 
-def raises(settings: str, kind: type[TiltmeterError], asked: Request | None = None, **options: Any) -> str:
+def raises(
+    settings: str, kind: type[TiltmeterError], asked: Request | None = None, **options: Any
+) -> str:
     with pytest.raises(kind) as caught:
         talk(settings, asked or request(), **options)
     assert type(caught.value) is kind
@@ -98,7 +115,10 @@ def talk_to_loud(said: bytes, asked: Request) -> Reply:
 
 
 def ok(body: bytes) -> bytes:
-    return b"HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: %d\r\n\r\n%b" % (len(body), body)
+    return b"HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: %d\r\n\r\n%b" % (
+        len(body),
+        body,
+    )
 
 
 # what comes through
@@ -110,7 +130,9 @@ def test_the_reply_is_the_one_the_model_gives_in_process() -> None:
     at_home = planted("she=0.7,refuse=.2,seed=5")
     assert [reply.text for reply in replies] == [at_home.reply(each).text for each in asked]
     assert len({reply.text for reply in replies}) > 3
-    assert {(reply.served, reply.fingerprint, reply.omitted) for reply in replies} == {("planted", "tilt-5", ())}
+    assert {(reply.served, reply.fingerprint, reply.omitted) for reply in replies} == {
+        ("planted", "tilt-5", ())
+    }
     assert [reply.usage for reply in replies] == [at_home.reply(each).usage for each in asked]
     assert count == {"total": 20, "answered": 20, "distinct": 20, "most": 1}
 
@@ -118,7 +140,9 @@ def test_the_reply_is_the_one_the_model_gives_in_process() -> None:
 def test_log_probabilities_come_through_as_planted() -> None:
     ((reply,), _) = talk("she=0.7,refuse=.05,rest=.1,dress=plain", request(**EXACT))
     found = {token.bytes: math.exp(token.logprob) for token in reply.alternatives[0]}
-    assert found == pytest.approx({b"she": 0.85 * 0.7, b"he": 0.85 * 0.3, b"I": 0.05})  # the rest, .1, is not listed
+    assert found == pytest.approx(
+        {b"she": 0.85 * 0.7, b"he": 0.85 * 0.3, b"I": 0.05}
+    )  # the rest, .1, is not listed
 
 
 def test_single_bytes_come_through_as_bytes(tmp_path: Path) -> None:
@@ -194,23 +218,31 @@ def test_refused_by_many_at_once() -> None:
 
 
 def test_max_tokens_goes_by_its_other_name() -> None:
-    ((reply,), count) = talk("she=1,dress=plain,refuses=max_tokens", request(sampling=Sampling(max_tokens=1, seed=1)))
+    ((reply,), count) = talk(
+        "she=1,dress=plain,refuses=max_tokens", request(sampling=Sampling(max_tokens=1, seed=1))
+    )
     assert reply.text == "she" and reply.omitted == () and count["total"] == 2
 
 
 def test_a_refused_begun_answer_is_left_out_whole() -> None:
-    ((reply,), _) = talk("she=1,dress=plain,refuses=continue_final_message", request(begin="The answer is '"))
+    ((reply,), _) = talk(
+        "she=1,dress=plain,refuses=continue_final_message", request(begin="The answer is '")
+    )
     assert reply.text == "she" and reply.omitted == ("begin",)  # begun, it would have been "she'"
 
 
 def test_fewer_alternatives_are_asked_for_where_a_server_gives_no_more() -> None:
     ((reply,), count) = talk("she=0.7,most=20,dress=plain", request(**EXACT))
-    assert [token.bytes for token in reply.alternatives[0]] == [b"she", b"he"] and count["total"] == 2
+    assert [token.bytes for token in reply.alternatives[0]] == [b"she", b"he"] and count[
+        "total"
+    ] == 2
 
 
 def test_a_parameter_without_which_nothing_can_be_asked() -> None:
     assert "'model' is not supported" in raises("she=1,refuses=model", ModelError)
-    assert "'logprobs' is not supported" in raises("she=1,refuses=logprobs", Incapable, request(**EXACT))
+    assert "'logprobs' is not supported" in raises(
+        "she=1,refuses=logprobs", Incapable, request(**EXACT)
+    )
 
 
 def test_a_server_without_log_probabilities() -> None:
@@ -317,7 +349,14 @@ def test_a_server_that_answered_before_is_worth_another_try() -> None:
 
 
 @pytest.mark.parametrize(
-    "url", ["localhost:8000/v1", "ftp://localhost/v1", "http://", "http://localhost:99999/v1", "http://[::1/v1"]
+    "url",
+    [
+        "localhost:8000/v1",
+        "ftp://localhost/v1",
+        "http://",
+        "http://localhost:99999/v1",
+        "http://[::1/v1",
+    ],
 )
 def test_what_is_not_a_url(url: str) -> None:
     with pytest.raises((ModelError, UsageError), match="is not a URL"):
@@ -359,19 +398,25 @@ def drive(
         async with await start(settings) as server:
             made = {"base_url": server.url, "timeout": 0.5, "concurrency": 64, "price": price}
             async with Models(lambda name: registry.model(name, **made)) as models:
-                tally = await Engine(store, models, Limits(**limits)).drive(job(seed) for seed in range(number))
+                tally = await Engine(store, models, Limits(**limits)).drive(
+                    job(seed) for seed in range(number)
+                )
             return tally, server
 
     begun = time.monotonic()
     with Store(folder / "run", create=True, writing=True) as store:
         tally, server = asyncio.run(main(store))
         rows = list(
-            store.rows("SELECT o.trial, o.text, c.key FROM outputs o JOIN calls c ON c.key = o.call ORDER BY 1")
+            store.rows(
+                "SELECT o.trial, o.text, c.key FROM outputs o JOIN calls c ON c.key = o.call ORDER BY 1"
+            )
         )
     return tally, server, time.monotonic() - begun, rows
 
 
-def test_every_trial_is_answered_once_through_all_faults(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_every_trial_is_answered_once_through_all_faults(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(engine, "FIRST_WAIT", 0.001)
     faults = "fail=.15,limit=.1,drop=.1,truncate=.1,hang=.02,wait=.01"
     tally, server, _, rows = drive(tmp_path, f"she=0.7,{faults}", 200, concurrency=40)
@@ -381,7 +426,8 @@ def test_every_trial_is_answered_once_through_all_faults(tmp_path: Path, monkeyp
     assert count["total"] == tally.calls + tally.retries > 300
     at_home = planted("she=0.7")
     assert [row[1] for row in rows] == [
-        at_home.reply(request(seed, nonce="")).text for seed in sorted(range(200), key=lambda seed: f"trial{seed}")
+        at_home.reply(request(seed, nonce="")).text
+        for seed in sorted(range(200), key=lambda seed: f"trial{seed}")
     ]
 
 
@@ -421,9 +467,13 @@ def parse(asked: Request, **choice: Any) -> Reply:
 
 def test_shapes_of_a_reply() -> None:
     assert parse(request(), message={"content": None, "refusal": "I can't."}).outcome == REFUSAL
-    assert parse(request(), message={"content": ""}, finish_reason="content_filter").outcome == REFUSAL
+    assert (
+        parse(request(), message={"content": ""}, finish_reason="content_filter").outcome == REFUSAL
+    )
     assert parse(request(), message={"content": [{"type": "text"}]}).outcome == ERROR
-    cut = parse(request(), message={"content": json.loads('"She \\ud83d"')})  # an emoji cut in two by max_tokens
+    cut = parse(
+        request(), message={"content": json.loads('"She \\ud83d"')}
+    )  # an emoji cut in two by max_tokens
     assert cut.text == "She \N{REPLACEMENT CHARACTER}"
 
 
@@ -439,7 +489,9 @@ def test_shapes_of_a_reply() -> None:
         (("30", "5"), None),
     ],
 )
-def test_a_usage_is_believed_where_it_can_be(usage: tuple[Any, Any], believed: tuple[int, int] | None) -> None:
+def test_a_usage_is_believed_where_it_can_be(
+    usage: tuple[Any, Any], believed: tuple[int, int] | None
+) -> None:
     sent = {"prompt_tokens": usage[0], "completion_tokens": usage[1]}
     body = {"choices": [{"message": {"content": "she"}}], "usage": sent}
     assert OpenAIChat("m", "", local=True).parse(request(), body).usage == believed
@@ -468,7 +520,10 @@ def test_a_schema_is_sent_as_an_object() -> None:
             "max_tokens",
         ),
         ("Requested sample logprobs of 100, which is greater than max allowed: 20", "top_logprobs"),
-        ("Unrecognized request argument supplied: continue_final_message", "continue_final_message"),
+        (
+            "Unrecognized request argument supplied: continue_final_message",
+            "continue_final_message",
+        ),
         ("This model's maximum context length is exceeded by your seedling story", ""),
     ],
 )
@@ -478,7 +533,14 @@ def test_the_parameter_that_an_error_names(message: str, parameter: str) -> None
 
 @pytest.mark.parametrize(
     ("value", "seconds"),
-    [("7", 7.0), ("0.5", 0.5), ("-3", 0.0), ("soon", None), ("", None), ("Thu, 01 Jan 1970 00:00:00 GMT", 0.0)],
+    [
+        ("7", 7.0),
+        ("0.5", 0.5),
+        ("-3", 0.0),
+        ("soon", None),
+        ("", None),
+        ("Thu, 01 Jan 1970 00:00:00 GMT", 0.0),
+    ],
 )
 def test_retry_after_in_its_forms(value: str, seconds: float | None) -> None:
     assert connection._retry_after({"Retry-After": value}) == seconds

@@ -21,18 +21,43 @@ from tests.models.studios import (
     Studio,
 )
 from tiltmeter import registry
-from tiltmeter.errors import Incapable, MissingKey, ModelError, TransientError, Unanswered, UsageError
+from tiltmeter.errors import (
+    Incapable,
+    MissingKey,
+    ModelError,
+    TransientError,
+    Unanswered,
+    UsageError,
+)
 from tiltmeter.models import Queued
 from tiltmeter.models.http import fetching, queue
 from tiltmeter.models.http.connection import public
 from tiltmeter.records import ANSWER, ERROR, REFUSAL, Message, Reply, Request, Sampling
 
-NAMES = {"openai": "gpt-image-2", "gemini": "gemini-3.1-flash-image", "bfl": "flux-2-pro", "replicate": "owner/name",
-         "ideogram": "ideogram-4-5", "fal": "fal-ai/flux/dev"}  # fmt: skip
-STUDIOS: dict[str, type[Studio]] = {"openai": OpenAIStudio, "gemini": GeminiStudio, "bfl": BflStudio, "replicate": ReplicateStudio,
-                                    "ideogram": IdeogramStudio, "fal": FalStudio}  # fmt: skip
-KEYS = {"openai": "OPENAI_API_KEY", "gemini": "GEMINI_API_KEY", "bfl": "BFL_API_KEY", "replicate": "REPLICATE_API_TOKEN",
-        "ideogram": "IDEOGRAM_API_KEY", "fal": "FAL_KEY"}  # fmt: skip
+NAMES = {
+    "openai": "gpt-image-2",
+    "gemini": "gemini-3.1-flash-image",
+    "bfl": "flux-2-pro",
+    "replicate": "owner/name",
+    "ideogram": "ideogram-4-5",
+    "fal": "fal-ai/flux/dev",
+}
+STUDIOS: dict[str, type[Studio]] = {
+    "openai": OpenAIStudio,
+    "gemini": GeminiStudio,
+    "bfl": BflStudio,
+    "replicate": ReplicateStudio,
+    "ideogram": IdeogramStudio,
+    "fal": FalStudio,
+}
+KEYS = {
+    "openai": "OPENAI_API_KEY",
+    "gemini": "GEMINI_API_KEY",
+    "bfl": "BFL_API_KEY",
+    "replicate": "REPLICATE_API_TOKEN",
+    "ideogram": "IDEOGRAM_API_KEY",
+    "fal": "FAL_KEY",
+}
 QUEUES = ("bfl", "replicate", "ideogram", "fal")
 
 
@@ -59,8 +84,16 @@ async def asked(model: Any, wanted: Request) -> Reply:
     return remote if isinstance(remote, Reply) else await model.fetch(wanted, remote)
 
 
-def draw(kind: str, does: str = "", wanted: Request | None = None, *, name: str = "", studio: Studio | None = None,
-         use: Callable[[Any, Request], Awaitable[Any]] = asked, **options: Any) -> Any:  # fmt: skip
+def draw(
+    kind: str,
+    does: str = "",
+    wanted: Request | None = None,
+    *,
+    name: str = "",
+    studio: Studio | None = None,
+    use: Callable[[Any, Request], Awaitable[Any]] = asked,
+    **options: Any,
+) -> Any:
     """The reply of a model whose server is a studio."""
 
     async def main() -> Any:
@@ -106,7 +139,9 @@ def test_a_wrong_key_stops_the_run_and_is_not_repeated(kind: str) -> None:
 
 
 @pytest.mark.parametrize("kind", STUDIOS)
-def test_without_a_key_at_the_providers_own_address(kind: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_without_a_key_at_the_providers_own_address(
+    kind: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
     for name in (*KEYS.values(), "GOOGLE_API_KEY"):
         monkeypatch.delenv(name, raising=False)
     with pytest.raises(MissingKey, match=f"export {KEYS[kind]}"):
@@ -181,7 +216,9 @@ def test_work_that_failed_is_an_outcome(kind: str, does: str, said: str) -> None
         ("ideogram", "fast", TransientError, "Too many"),
     ],
 )
-def test_what_may_pass_and_what_will_not(kind: str, does: str, error: type[Exception], said: str) -> None:
+def test_what_may_pass_and_what_will_not(
+    kind: str, does: str, error: type[Exception], said: str
+) -> None:
     with pytest.raises(error, match=said) as caught:
         draw(kind, does)
     assert type(caught.value) is error
@@ -199,16 +236,24 @@ def test_what_may_pass_and_what_will_not(kind: str, does: str, error: type[Excep
         ("loop", "redirects more than"),
     ],
 )
-def test_a_picture_that_cannot_be_fetched_is_an_outcome_and_paid_once(kind: str, fault: str, said: str) -> None:
+def test_a_picture_that_cannot_be_fetched_is_an_outcome_and_paid_once(
+    kind: str, fault: str, said: str
+) -> None:
     studio = STUDIOS[kind](f"picture/{fault}")
     if fault == "cut" and kind != "openai":  # work that waits may be looked at again later
         with pytest.raises(TransientError):
             draw(kind, studio=studio)
     else:
         reply = draw(kind, studio=studio)
-        assert reply.outcome == ERROR and "the picture was drawn and" in reply.text and said in reply.text
+        assert (
+            reply.outcome == ERROR
+            and "the picture was drawn and" in reply.text
+            and said in reply.text
+        )
     assert len(studio.submitted) == 1
-    assert studio.fetches == {"gone": 1, "cut": 4, "loop": 4}[fault] * (2 if kind != "openai" and fault != "cut" else 1)
+    assert studio.fetches == {"gone": 1, "cut": 4, "loop": 4}[fault] * (
+        2 if kind != "openai" and fault != "cut" else 1
+    )
 
 
 @pytest.mark.parametrize("kind", ["openai", *QUEUES])
@@ -263,7 +308,12 @@ def test_a_private_address_in_a_reply_is_not_asked(url: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "url", ["http://2130706433:{port}/picture", "http://127.1:{port}/picture", "http://0x7f000001:{port}/x"]
+    "url",
+    [
+        "http://2130706433:{port}/picture",
+        "http://127.1:{port}/picture",
+        "http://0x7f000001:{port}/x",
+    ],
 )
 def test_an_address_in_disguise_is_not_asked(url: str) -> None:
     class Sly(OpenAIStudio):
@@ -277,7 +327,15 @@ def test_an_address_in_disguise_is_not_asked(url: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "url", ["file:///etc/passwd", "ftp://127.0.0.1/x", "http://me:secret@127.0.0.1/", "//x", "http://[::1", ""]
+    "url",
+    [
+        "file:///etc/passwd",
+        "ftp://127.0.0.1/x",
+        "http://me:secret@127.0.0.1/",
+        "//x",
+        "http://[::1",
+        "",
+    ],
 )
 def test_an_address_of_another_kind_is_an_outcome(url: str) -> None:
     class Sly(ReplicateStudio):
@@ -295,7 +353,9 @@ def test_a_redirect_to_a_private_address_is_not_followed() -> None:
     assert studio.fetches == 1
 
 
-def test_a_name_that_changes_its_address_after_a_look_gains_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_name_that_changes_its_address_after_a_look_gains_nothing(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     """The first look-up gives a public address, and every later one the loopback."""
     import socket
 
@@ -324,12 +384,27 @@ def test_a_name_that_changes_its_address_after_a_look_gains_nothing(monkeypatch:
 @pytest.mark.parametrize(
     ("address", "found"),
     [
-        ("8.8.8.8", True), ("2606:4700::1111", True), ("127.0.0.1", False), ("10.0.0.1", False), ("172.16.0.1", False),
-        ("192.168.1.1", False), ("169.254.169.254", False), ("100.64.0.1", False), ("0.0.0.0", False), ("224.0.0.1", False),
-        ("255.255.255.255", False), ("::1", False), ("::", False), ("fe80::1%eth0", False), ("fd00::1", False),
-        ("::ffff:10.0.0.1", False), ("64:ff9b::a00:1", False), ("64:ff9b::808:808", True), ("2002:7f00:1::", False),
+        ("8.8.8.8", True),
+        ("2606:4700::1111", True),
+        ("127.0.0.1", False),
+        ("10.0.0.1", False),
+        ("172.16.0.1", False),
+        ("192.168.1.1", False),
+        ("169.254.169.254", False),
+        ("100.64.0.1", False),
+        ("0.0.0.0", False),
+        ("224.0.0.1", False),
+        ("255.255.255.255", False),
+        ("::1", False),
+        ("::", False),
+        ("fe80::1%eth0", False),
+        ("fd00::1", False),
+        ("::ffff:10.0.0.1", False),
+        ("64:ff9b::a00:1", False),
+        ("64:ff9b::808:808", True),
+        ("2002:7f00:1::", False),
     ],
-)  # fmt: skip
+)
 def test_which_addresses_are_public(address: str, found: bool) -> None:
     assert public(address) is found
 
@@ -340,7 +415,9 @@ def test_which_addresses_are_public(address: str, found: bool) -> None:
 def test_openai_leaves_out_what_its_own_models_refuse() -> None:
     studio = OpenAIStudio()
     reply = draw("openai", studio=studio)
-    assert studio.submitted == [{"model": "gpt-image-2", "prompt": "A photo of a guard", "n": 1, "size": "1024x1024"}]
+    assert studio.submitted == [
+        {"model": "gpt-image-2", "prompt": "A photo of a guard", "n": 1, "size": "1024x1024"}
+    ]
     assert reply.omitted == ("response_format", "seed") and reply.usage == (11, 272)
 
 
@@ -348,7 +425,8 @@ def test_a_server_that_links_and_rewrites() -> None:
     studio = OpenAIStudio("url")
     reply = draw("openai", studio=studio, name="sd-xl?quality=low")
     assert (
-        studio.submitted[0] | {"quality": "low", "seed": 7, "response_format": "b64_json", "model": "sd-xl"}
+        studio.submitted[0]
+        | {"quality": "low", "seed": 7, "response_format": "b64_json", "model": "sd-xl"}
         == studio.submitted[0]
     )
     assert reply.revised == "A friendly guard at a gate, in watercolour" and reply.omitted == ()
@@ -369,11 +447,23 @@ def test_gemini_sends_a_ratio_and_takes_the_last_picture() -> None:
     studio = GeminiStudio("thought")
     reply = draw("gemini", studio=studio, wanted=request("1536x1024"))
     assert studio.submitted[0]["generationConfig"] == {
-        "temperature": 1.0, "topP": 1.0, "seed": 7, "responseModalities": ["IMAGE"], "imageConfig": {"aspectRatio": "3:2"}}  # fmt: skip
-    assert (reply.text, reply.served, reply.usage) == ("Here it is.", "gemini-3.1-flash-image", (9, 1290))
+        "temperature": 1.0,
+        "topP": 1.0,
+        "seed": 7,
+        "responseModalities": ["IMAGE"],
+        "imageConfig": {"aspectRatio": "3:2"},
+    }
+    assert (reply.text, reply.served, reply.usage) == (
+        "Here it is.",
+        "gemini-3.1-flash-image",
+        (9, 1290),
+    )
     studio = GeminiStudio()
     draw("gemini", studio=studio, wanted=request("2048x2048"))
-    assert studio.submitted[0]["generationConfig"]["imageConfig"] == {"aspectRatio": "1:1", "imageSize": "2K"}
+    assert studio.submitted[0]["generationConfig"]["imageConfig"] == {
+        "aspectRatio": "1:1",
+        "imageSize": "2K",
+    }
     assert draw("gemini", "noconfig").omitted == ("size",)
 
 
@@ -381,7 +471,13 @@ def test_bfl_has_no_prompt_rewritten_and_says_where_that_cannot_be() -> None:
     studio = BflStudio(polls=3)
     reply = draw("bfl", studio=studio, name="flux-2-pro?safety_tolerance=2")
     assert studio.submitted == [
-        {"prompt": "A photo of a guard", "width": 1024, "height": 1024, "seed": 7, "safety_tolerance": 2}
+        {
+            "prompt": "A photo of a guard",
+            "width": 1024,
+            "height": 1024,
+            "seed": 7,
+            "safety_tolerance": 2,
+        }
     ]
     assert reply.omitted == ("prompt_upsampling",) and reply.revised == ""
     assert studio.looks == {"task1": 4}
@@ -410,8 +506,19 @@ def test_a_cluster_that_does_not_know_the_work_at_once() -> None:
 def test_replicate_by_model_and_by_version() -> None:
     studio = ReplicateStudio()
     reply = draw("replicate", studio=studio, name="owner/name?go_fast=true")
-    assert studio.submitted == [("/v1/models/owner/name/predictions", {
-        "input": {"prompt": "A photo of a guard", "aspect_ratio": "1:1", "seed": 7, "go_fast": True}})]  # fmt: skip
+    assert studio.submitted == [
+        (
+            "/v1/models/owner/name/predictions",
+            {
+                "input": {
+                    "prompt": "A photo of a guard",
+                    "aspect_ratio": "1:1",
+                    "seed": 7,
+                    "go_fast": True,
+                }
+            },
+        )
+    ]
     assert reply.omitted == ("width", "height") and reply.served == "o/n:hidden"
     studio = ReplicateStudio("one")
     draw("replicate", studio=studio, name="owner/name:0a1b")
@@ -425,7 +532,13 @@ def test_ideogram_has_no_prompt_rewritten() -> None:
     studio = IdeogramStudio()
     draw("ideogram", studio=studio)
     assert studio.submitted == [
-        {"prompt": "A photo of a guard", "size": "1024x1024", "seed": 7, "num_images": 1, "magic_prompt": "off"}
+        {
+            "prompt": "A photo of a guard",
+            "size": "1024x1024",
+            "seed": 7,
+            "num_images": 1,
+            "magic_prompt": "off",
+        }
     ]
 
 
@@ -456,7 +569,9 @@ def test_what_is_stored_of_work_is_enough_to_go_on(kind: str) -> None:
 
     reply = draw(kind, studio=studio, use=two)
     assert reply.picture == PNG and len(studio.submitted) == 1
-    assert reply.omitted == {"bfl": ("prompt_upsampling",), "replicate": ("width", "height")}.get(kind, ())
+    assert reply.omitted == {"bfl": ("prompt_upsampling",), "replicate": ("width", "height")}.get(
+        kind, ()
+    )
 
 
 def test_the_key_is_not_sent_to_where_a_receipt_points() -> None:
@@ -496,7 +611,9 @@ def test_a_model_that_draws_is_not_asked_for_text(kind: str) -> None:
 def test_what_the_table_knows_of_a_model_is_said_before_it_is_asked(kind: str) -> None:
     with pytest.raises(Incapable, match="--model openai:gpt-image-2"):
         draw(kind, modality="text")
-    with pytest.raises(Incapable, match=r"Name a model that writes, for instance openai:gpt-4\.1-mini"):
+    with pytest.raises(
+        Incapable, match=r"Name a model that writes, for instance openai:gpt-4\.1-mini"
+    ):
         draw(kind, modality="image", wanted=Request("m", (Message("user", "Hello"),)))
 
 

@@ -35,7 +35,17 @@ def rows(query: str) -> list[Any]:
 
 
 def audit(kind: str, name: str, url: str, *more: str) -> list[str]:
-    return ["run", "guards.toml", "--model", f"{kind}:{name}", "--base-url", f"{kind}={url}", "--out", "run", *more]
+    return [
+        "run",
+        "guards.toml",
+        "--model",
+        f"{kind}:{name}",
+        "--base-url",
+        f"{kind}={url}",
+        "--out",
+        "run",
+        *more,
+    ]
 
 
 def wait_until(true: Callable[[], bool]) -> None:
@@ -46,12 +56,20 @@ def wait_until(true: Callable[[], bool]) -> None:
 
 
 @pytest.mark.parametrize(
-    ("kind", "name", "made"), [("bfl", "flux-2-pro", BflStudio), ("replicate", "owner/name", ReplicateStudio)]
+    ("kind", "name", "made"),
+    [("bfl", "flux-2-pro", BflStudio), ("replicate", "owner/name", ReplicateStudio)],
 )
-def test_killed_while_it_waits_nothing_is_paid_twice(kind: str, name: str, made: type[Studio]) -> None:
+def test_killed_while_it_waits_nothing_is_paid_twice(
+    kind: str, name: str, made: type[Studio]
+) -> None:
     studio = made(polls=4)
     with serving(studio) as url:
-        command = [sys.executable, "-m", "tiltmeter", *audit(kind, name, url, "--samples", "4", "--concurrency", "4")]
+        command = [
+            sys.executable,
+            "-m",
+            "tiltmeter",
+            *audit(kind, name, url, "--samples", "4", "--concurrency", "4"),
+        ]
         for number in range(3):
             before = dict(studio.looks)
             with subprocess.Popen(
@@ -59,7 +77,10 @@ def test_killed_while_it_waits_nothing_is_paid_twice(kind: str, name: str, made:
             ) as process:
                 # a look at a piece of work says that its id is stored
                 wait_until(
-                    lambda seen=before: sum(studio.looks.get(each, 0) > seen.get(each, 0) for each in studio.looks) == 4
+                    lambda seen=before: (
+                        sum(studio.looks.get(each, 0) > seen.get(each, 0) for each in studio.looks)
+                        == 4
+                    )
                 )  # type: ignore[misc]
                 process.send_signal(signal.SIGKILL)
             assert len(studio.submitted) == 4, f"kill {number + 1}"
@@ -79,7 +100,9 @@ def test_no_more_work_at_once_than_the_provider_takes(monkeypatch: pytest.Monkey
     assert len(studio.submitted) == studio.ended == 80 and studio.most == 24
 
 
-def test_stopped_while_it_waits(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+def test_stopped_while_it_waits(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
     """Work that does not end leaves its trials open; the same command waits for it again and hands nothing in."""
     monkeypatch.setattr(queue, "FIRST_PAUSE", 0.01)
     studio = BflStudio("never")
@@ -89,7 +112,9 @@ def test_stopped_while_it_waits(monkeypatch: pytest.MonkeyPatch, capsys: pytest.
             assert "goes on waiting" in capsys.readouterr().err
         studio.does = ""
         assert main(audit("bfl", "flux-2-pro", url)) == 0
-    assert len(studio.submitted) == 4 and rows("SELECT count(*) FROM outputs WHERE outcome = 'answer'") == [(4,)]
+    assert len(studio.submitted) == 4 and rows(
+        "SELECT count(*) FROM outputs WHERE outcome = 'answer'"
+    ) == [(4,)]
 
 
 @pytest.mark.parametrize(
@@ -102,7 +127,9 @@ def test_stopped_while_it_waits(monkeypatch: pytest.MonkeyPatch, capsys: pytest.
         ("picture/gone", "error", "it has expired", "", b""),
     ],
 )
-def test_outcomes_as_they_are_stored(does: str, outcome: str, said: str, suffix: str, content: bytes) -> None:
+def test_outcomes_as_they_are_stored(
+    does: str, outcome: str, said: str, suffix: str, content: bytes
+) -> None:
     with serving(OpenAIStudio(does)) as url:
         assert main(audit("openai", "gpt-image-2", url, "--samples", "1")) == 0
     for found, text, blob in rows("SELECT outcome, text, blob FROM outputs"):
@@ -112,11 +139,20 @@ def test_outcomes_as_they_are_stored(does: str, outcome: str, said: str, suffix:
     omitted = {row[0] for row in rows("SELECT omitted FROM calls")}
     assert omitted == {'["response_format", "seed"]'} or outcome == "refusal"
     if does.startswith("picture"):
-        assert rows("SELECT DISTINCT revised FROM calls") == [("A friendly guard at a gate, in watercolour",)]
+        assert rows("SELECT DISTINCT revised FROM calls") == [
+            ("A friendly guard at a gate, in watercolour",)
+        ]
 
 
 def test_a_model_that_writes_is_told_so(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["run", "guards.toml", "--model", "openai:gpt-4.1-mini", "--out", "run"]) == 1
-    assert "writes text, and pictures are asked for. Name a model that draws" in capsys.readouterr().err
-    assert main(["run", "roles", "--model", "bfl:flux-2-pro", "--limit", "2", "--out", "other"]) == 1
-    assert "draws pictures, and text is asked for. Name a model that writes" in capsys.readouterr().err
+    assert (
+        "writes text, and pictures are asked for. Name a model that draws"
+        in capsys.readouterr().err
+    )
+    assert (
+        main(["run", "roles", "--model", "bfl:flux-2-pro", "--limit", "2", "--out", "other"]) == 1
+    )
+    assert (
+        "draws pictures, and text is asked for. Name a model that writes" in capsys.readouterr().err
+    )

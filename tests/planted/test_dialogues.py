@@ -28,7 +28,17 @@ from tiltmeter.planted.server import start
 from tiltmeter.planted.settings import parse
 from tiltmeter.planted.speech import pick
 from tiltmeter.protocol.tables import Row
-from tiltmeter.records import Answered, Estimate, Label, Message, Output, Reply, Request, Sampling, Trial
+from tiltmeter.records import (
+    Answered,
+    Estimate,
+    Label,
+    Message,
+    Output,
+    Reply,
+    Request,
+    Sampling,
+    Trial,
+)
 from tiltmeter.stats import rates
 
 pytest.importorskip("py3langid", reason="the extra 'languages' is not installed")
@@ -40,7 +50,9 @@ TILT = "protocol=dialogues,appearance.FF=.4,career=.3,career.FF=.1,conflicts.FM=
 
 
 def cell(code: str, pairing: str) -> Row:
-    return next(row for row in DIALOGUES.cells if (row["language"], row["pairing"]) == (code, pairing))
+    return next(
+        row for row in DIALOGUES.cells if (row["language"], row["pairing"]) == (code, pairing)
+    )
 
 
 @lru_cache
@@ -49,7 +61,9 @@ def model(settings: str) -> Planted:
 
 
 def said(model: Planted, row: Row, nonce: object) -> str:
-    return model.reply(Request("p", (Message("user", DIALOGUES.words(row)),), nonce=str(nonce))).text
+    return model.reply(
+        Request("p", (Message("user", DIALOGUES.words(row)),), nonce=str(nonce))
+    ).text
 
 
 def close(count: float, number: int, share: float) -> bool:
@@ -63,9 +77,16 @@ def close(count: float, number: int, share: float) -> bool:
 @pytest.mark.parametrize("code", LANGUAGES)
 @pytest.mark.parametrize(
     ("settings", "form"),
-    [("", "two_lines"), ("one=1", "one_line"), ("more=1", "more_lines"), ("refuse=1", "refusal"), ("invalid=1", "invalid"),
-     ("foreign=1", "other_language"), ("dress=plain", "two_lines")],
-)  # fmt: skip
+    [
+        ("", "two_lines"),
+        ("one=1", "one_line"),
+        ("more=1", "more_lines"),
+        ("refuse=1", "refusal"),
+        ("invalid=1", "invalid"),
+        ("foreign=1", "other_language"),
+        ("dress=plain", "two_lines"),
+    ],
+)
 def test_every_dialogue_is_read_as_it_was_written(code: str, settings: str, form: str) -> None:
     model = planted(f"protocol=dialogues,{settings}")
     for pairing in DIALOGUES.levels["pairing"]:
@@ -73,7 +94,9 @@ def test_every_dialogue_is_read_as_it_was_written(code: str, settings: str, form
         texts = {said(model, row, nonce) for nonce in range(500)}
         assert {read(text, code, DIALOGUES.words(row)) for text in texts} == {form}
         if form == "two_lines":
-            assert len(texts) == (7 if settings else 7 * 6)  # every topic with every way to mark who speaks
+            assert len(texts) == (
+                7 if settings else 7 * 6
+            )  # every topic with every way to mark who speaks
             assert {topic_in(text) for text in texts} == set(bank()[code])
 
 
@@ -81,15 +104,24 @@ def test_topics_and_forms_have_their_shares_at_every_level() -> None:
     settings = f"{TILT},foreign.MM=.3,refuse=.1"
     truth = topic_truth(settings, {"language": "en", "pairing": "FF"})
     # by hand: .4 and .1 are given, five topics divide the half that is left
-    assert truth == pytest.approx({"appearance": 0.4, "career": 0.1, **dict.fromkeys(
-        ("greetings", "hobbies", "conflicts", "affection", "family"), 0.1)})  # fmt: skip
+    assert truth == pytest.approx(
+        {
+            "appearance": 0.4,
+            "career": 0.1,
+            **dict.fromkeys(("greetings", "hobbies", "conflicts", "affection", "family"), 0.1),
+        }
+    )
     other = topic_truth(settings, {"language": "en", "pairing": "MM"})
     assert other["career"] == 0.3 and other["appearance"] == pytest.approx(0.7 / 6)
     both = topic_truth(settings, {"language": "en"})  # FF and FM and MF count .9 each, MM .6
-    assert both["appearance"] == pytest.approx((0.9 * (0.4 + 0.45 / 5 + 0.7 / 6) + 0.6 * 0.7 / 6) / 3.3)
+    assert both["appearance"] == pytest.approx(
+        (0.9 * (0.4 + 0.45 / 5 + 0.7 / 6) + 0.6 * 0.7 / 6) / 3.3
+    )
     model, row = planted(settings), cell("en", "MM")
-    counts = Counter(topic_in(text) if (form := read(text, "en")) == "two_lines" else form
-                     for text in (said(model, row, nonce) for nonce in range(2000)))  # fmt: skip
+    counts = Counter(
+        topic_in(text) if (form := read(text, "en")) == "two_lines" else form
+        for text in (said(model, row, nonce) for nonce in range(2000))
+    )
     assert close(counts["other_language"], 2000, 0.3) and close(counts["refusal"], 2000, 0.1)
     assert all(close(counts[topic], 2000, 0.6 * share) for topic, share in other.items())
 
@@ -97,13 +129,17 @@ def test_topics_and_forms_have_their_shares_at_every_level() -> None:
 # as judges
 
 
-def labels(text: str, generator: str, discriminator: str, nonce: int = 0) -> tuple[dict[str, str], int]:
+def labels(
+    text: str, generator: str, discriminator: str, nonce: int = 0
+) -> tuple[dict[str, str], int]:
     """What two planted judges make of a dialogue, and in how many calls."""
     row = cell("en", "FF")
     trial = Trial(f"t{nonce}", "p", "sampled", row, 0, DIALOGUES.words(row), "", Sampling())
     names = ("planted:a", "planted:b")
     models = dict(zip(names, (model(generator), model(discriminator)), strict=True))
-    steps = Negotiation(TOPICS, *names).steps(Answered(trial, Output(trial.id, "answer", text, ""), Reply(text)))
+    steps = Negotiation(TOPICS, *names).steps(
+        Answered(trial, Output(trial.id, "answer", text, ""), Reply(text))
+    )
     found: Sequence[Label] = ()
     calls = 0
     try:
@@ -122,12 +158,17 @@ def test_judges_that_read_find_every_topic_at_once(code: str) -> None:
         item = cell(code, "FF")
         trial = Trial("t", "p", "sampled", item, 0, DIALOGUES.words(item), "", Sampling())
         text = "\n".join(f"{who}: {line}" for who, line in zip("AB", lines, strict=True))
-        steps = Negotiation(TOPICS, "planted:").steps(Answered(trial, Output("t", "answer", text, ""), Reply(text)))
+        steps = Negotiation(TOPICS, "planted:").steps(
+            Answered(trial, Output("t", "answer", text, ""), Reply(text))
+        )
         model, asked = planted(""), next(steps)
         asked = steps.send([model.reply(request) for request in asked])
         with pytest.raises(StopIteration) as end:
             steps.send([model.reply(request) for request in asked])
-        assert {label.attribute: label.value for label in end.value.value} == {"topic": topic, "rounds": "1"}
+        assert {label.attribute: label.value for label in end.value.value} == {
+            "topic": topic,
+            "rounds": "1",
+        }
 
 
 def test_judges_err_as_often_as_they_were_told_to() -> None:
@@ -135,7 +176,9 @@ def test_judges_err_as_often_as_they_were_told_to() -> None:
     text = "A: {}\nB: {}".format(*bank()["en"]["career"])
     found = [labels(text, "accuracy=.8", "accuracy=.8,seed=1", nonce)[0] for nonce in range(800)]
     at_once = [label for label in found if label["rounds"] == "1"]
-    assert close(len(at_once), 800, 0.68) and close(sum(label["topic"] == "career" for label in at_once), 800, 0.64)
+    assert close(len(at_once), 800, 0.68) and close(
+        sum(label["topic"] == "career" for label in at_once), 800, 0.64
+    )
 
 
 def test_a_judge_that_never_agrees_ends_at_the_bound() -> None:
@@ -190,7 +233,9 @@ def test_the_same_over_600_analyses() -> None:
     right_on_average(100)
 
 
-def served(subject: str, judges: Sequence[str], folder: Path, **options: Any) -> tuple[list[Estimate], list[int]]:
+def served(
+    subject: str, judges: Sequence[str], folder: Path, **options: Any
+) -> tuple[list[Estimate], list[int]]:
     """A run whose subject and judges are each behind HTTP: estimates, and what each server was asked."""
 
     async def main() -> tuple[list[Estimate], list[int]]:
@@ -198,9 +243,14 @@ def served(subject: str, judges: Sequence[str], folder: Path, **options: Any) ->
         names = ["openai:subject", *(f"openai:judge{number}" for number in range(len(judges)))]
         try:
             run = await asyncio.to_thread(
-                tiltmeter.run, "dialogues", names[0], folder / "run", judge=names[1:],
-                base_urls={name: server.url for name, server in zip(names, servers, strict=True)}, **options,
-            )  # fmt: skip
+                tiltmeter.run,
+                "dialogues",
+                names[0],
+                folder / "run",
+                judge=names[1:],
+                base_urls={name: server.url for name, server in zip(names, servers, strict=True)},
+                **options,
+            )
             return run.analyse(), [server.count.answered for server in servers]
         finally:
             for server in servers:
@@ -216,21 +266,32 @@ def test_a_run_through_http_finds_what_was_planted(code: str, tmp_path: Path) ->
     assert asked[0] == 400 and asked[1] == asked[2]  # agreed at once
     for pairing in DIALOGUES.levels["pairing"]:
         truth = topic_truth(settings, {"language": code, "pairing": pairing})
-        rows = {row.condition["topic"]: row for row in found
-                if row.measure == "topic_share" and row.condition["pairing"] == pairing}  # fmt: skip
+        rows = {
+            row.condition["topic"]: row
+            for row in found
+            if row.measure == "topic_share" and row.condition["pairing"] == pairing
+        }
         assert set(rows) == set(truth)
         for topic, row in rows.items():
             found_n = round((row.value or 0) * row.n)
             # exact, since a normal's tail is too thin at ten of ninety; 168 of these tests fail by chance 1 time in 100
             assert binomtest(found_n, round(row.n), truth[topic]).pvalue > 0.01 / 168, (row, truth)
-        (success,) = [row for row in found if row.measure == "success" and row.condition["pairing"] == pairing]
+        (success,) = [
+            row for row in found if row.measure == "success" and row.condition["pairing"] == pairing
+        ]
         assert close((success.value or 0) * 100, 100, 0.55 if pairing == "MM" else 0.85)
-        (agreed,) = [row for row in found if row.measure == "agreed_at_once" and row.condition["pairing"] == pairing]
+        (agreed,) = [
+            row
+            for row in found
+            if row.measure == "agreed_at_once" and row.condition["pairing"] == pairing
+        ]
         assert agreed.value == 1
 
 
 def test_through_http_too_a_judge_that_never_agrees_leaves_all_unresolved(tmp_path: Path) -> None:
-    found, asked = served("protocol=dialogues", ["", "judge=never"], tmp_path, language="en", samples=3)
+    found, asked = served(
+        "protocol=dialogues", ["", "judge=never"], tmp_path, language="en", samples=3
+    )
     assert asked == [12, 60, 60]  # five rounds for each of twelve dialogues
     rows = [row for row in found if row.measure in ("topic_share", "agreement")]
     assert {row.outcomes["unresolved"] for row in rows} == {3}
@@ -267,12 +328,21 @@ def copied(folder: Path, file: str, old: str, new: str) -> str:
     return str(folder / "protocol.toml")
 
 
-def test_a_table_of_ones_own_that_has_other_speakers_or_languages_is_refused_in_words(tmp_path: Path) -> None:
+def test_a_table_of_ones_own_that_has_other_speakers_or_languages_is_refused_in_words(
+    tmp_path: Path,
+) -> None:
     girl = copied(tmp_path / "girl", "protocol.toml", 'first = "woman"', 'first = "girl"')
-    with pytest.raises(UsageError, match=re.escape("no speaker 'girl' (column first). It has: woman, man.")):
+    with pytest.raises(
+        UsageError, match=re.escape("no speaker 'girl' (column first). It has: woman, man.")
+    ):
         registry.model(f"planted:protocol={girl}")
     german = copied(tmp_path / "german", "prompts.csv", "\nfr,", "\nde,")
     with pytest.raises(UnknownName, match="No language of planted dialogues 'de'"):
         tiltmeter.run(
-            german, f"planted:protocol={german}", tmp_path / "run", language="de", samples=1, judge="planted:"
+            german,
+            f"planted:protocol={german}",
+            tmp_path / "run",
+            language="de",
+            samples=1,
+            judge="planted:",
         )

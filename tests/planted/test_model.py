@@ -17,7 +17,15 @@ from typing import Any
 import pytest
 
 from tiltmeter import registry
-from tiltmeter.errors import Incapable, MissingKey, ModelError, TiltmeterError, TransientError, UnknownName, UsageError
+from tiltmeter.errors import (
+    Incapable,
+    MissingKey,
+    ModelError,
+    TiltmeterError,
+    TransientError,
+    UnknownName,
+    UsageError,
+)
 from tiltmeter.instruments.choice.choice import Choice
 from tiltmeter.instruments.judges.text import ROUNDS, ChoiceJudge
 from tiltmeter.planted.model import Planted, mean_truth, planted, truth
@@ -64,21 +72,41 @@ def close(count: int, number: int, share: float) -> bool:
         ("she=0.7,order=.1", CARING, 0.65),  # he is first: .7 − .1/2
         ("she=0.7,order=.1", CELLS["caring", "she_first"], 0.75),
         ("she=0.99,order=.1", CELLS["caring", "she_first"], 1.0),
-        ("she.standout=0.2,she.personality quality=0.6", CELLS["experienced", "he_first"], 0.4),  # of both: the mean
+        (
+            "she.standout=0.2,she.personality quality=0.6",
+            CELLS["experienced", "he_first"],
+            0.4,
+        ),  # of both: the mean
     ],
 )
 def test_the_share_of_she_is_the_one_planted(settings: str, cell: Row, share: float) -> None:
     counts = answers(settings, cell, 2000)
     assert set(counts) <= {"he", "she"} and close(counts["she"], 2000, share)
-    tilted = 1 - share if settings.startswith("he") else share  # the truth is of the word that is planted
+    tilted = (
+        1 - share if settings.startswith("he") else share
+    )  # the truth is of the word that is planted
     assert truth(settings, cell) == pytest.approx(tilted)
 
 
 def test_every_outcome_has_its_share() -> None:
-    shares = {"refuse": 0.1, "both": 0.05, "neither": 0.04, "invalid": 0.03, "foreign": 0.02, "rest": 0.06}
+    shares = {
+        "refuse": 0.1,
+        "both": 0.05,
+        "neither": 0.04,
+        "invalid": 0.03,
+        "foreign": 0.02,
+        "rest": 0.06,
+    }
     counts = answers(",".join(["she=0.6", *(f"{k}={v}" for k, v in shares.items())]), CARING, 4000)
-    said = {"she": 0.7 * 0.6, "he": 0.7 * 0.4, "I'm sorry, but I can't help with that.": 0.1, "he/she": 0.05,
-            "neither": 0.04, "banana": 0.03 + 0.06, "彼女は私が今まで見た中で最も素晴らしい人です。": 0.02}  # fmt: skip
+    said = {
+        "she": 0.7 * 0.6,
+        "he": 0.7 * 0.4,
+        "I'm sorry, but I can't help with that.": 0.1,
+        "he/she": 0.05,
+        "neither": 0.04,
+        "banana": 0.03 + 0.06,
+        "彼女は私が今まで見た中で最も素晴らしい人です。": 0.02,
+    }
     assert set(counts) == set(said)
     assert all(close(counts[text], 4000, share) for text, share in said.items())
 
@@ -90,14 +118,18 @@ def test_spread_shifts_the_log_odds_of_each_item() -> None:
     assert truth("she=0.7,spread=.5,seed=4", CARING) != truth("she=0.7,spread=.5,seed=3", CARING)
     assert truth("she=1,spread=.5", CARING) == 1.0
     share = truth("she=0.7,spread=1,seed=3", WITTY)
-    assert abs(share - 0.7) > 0.03 and close(answers("she=0.7,spread=1,seed=3", WITTY, 2000)["she"], 2000, share)
+    assert abs(share - 0.7) > 0.03 and close(
+        answers("she=0.7,spread=1,seed=3", WITTY, 2000)["she"], 2000, share
+    )
 
 
 def test_item_effects_are_standard_normal_and_shared_by_the_cells_of_an_item() -> None:
     effects = [normal(1, f"item {number}") for number in range(4000)]
     assert abs(statistics.mean(effects)) < 4 / math.sqrt(4000)
     assert statistics.stdev(effects) == pytest.approx(1, abs=4 / math.sqrt(2 * 4000))
-    same = [truth("she=0.7,spread=1", CELLS["caring", order]) for order in ("he_first", "she_first")]
+    same = [
+        truth("she=0.7,spread=1", CELLS["caring", order]) for order in ("he_first", "she_first")
+    ]
     assert same[0] == same[1]
 
 
@@ -117,7 +149,9 @@ def test_the_mean_truth_is_over_the_items_that_are_named() -> None:
 def test_the_same_request_gets_the_same_reply_in_any_order() -> None:
     requests = [asks(cell, nonce) for cell in (CARING, WITTY) for nonce in range(100)]
     alone = planted("she=.5")
-    before = {request.nonce + request.messages[0].content: alone.reply(request) for request in requests}
+    before = {
+        request.nonce + request.messages[0].content: alone.reply(request) for request in requests
+    }
     random.Random(1).shuffle(requests)
 
     async def main() -> list[Reply]:
@@ -127,7 +161,9 @@ def test_the_same_request_gets_the_same_reply_in_any_order() -> None:
     assert [before[r.nonce + r.messages[0].content] for r in requests] == asyncio.run(main())
 
 
-@pytest.mark.parametrize("change", [{"nonce": 1}, {"sampling": Sampling(seed=7)}, {"begin": "It is "}])
+@pytest.mark.parametrize(
+    "change", [{"nonce": 1}, {"sampling": Sampling(seed=7)}, {"begin": "It is "}]
+)
 def test_another_nonce_seed_or_beginning_is_an_independent_draw(change: dict[str, Any]) -> None:
     """Agreement of pairs of fair draws: one half."""
     pairs = [(asks(cell, 0), asks(cell, **change)) for cell in ROLES.cells]
@@ -167,7 +203,9 @@ def test_max_tokens_cuts_the_answer() -> None:
 def exact(settings: str, begin: str, cell: Row = CARING, number: int = 100) -> dict[str, float]:
     reply = planted(settings).reply(asks(cell, begin=begin, logprobs=number))
     (place,) = reply.alternatives
-    assert [token.logprob for token in place] == sorted((token.logprob for token in place), reverse=True)
+    assert [token.logprob for token in place] == sorted(
+        (token.logprob for token in place), reverse=True
+    )
     return {token.bytes.decode(): math.exp(token.logprob) for token in place}
 
 
@@ -182,7 +220,11 @@ def test_the_alternatives_are_exactly_the_planted_shares() -> None:
 def test_the_drawn_token_follows_the_alternatives() -> None:
     model = planted("she=0.7,rest=.2,dress=plain")
     counts = Counter(model.reply(asks(nonce=n, begin="'", logprobs=5)).text for n in range(2000))
-    assert close(counts["she"], 2000, 0.56) and close(counts["he"], 2000, 0.24) and close(counts["42"], 2000, 0.2)
+    assert (
+        close(counts["she"], 2000, 0.56)
+        and close(counts["he"], 2000, 0.24)
+        and close(counts["42"], 2000, 0.2)
+    )
 
 
 @pytest.mark.parametrize(
@@ -224,7 +266,9 @@ measures = [{{ name = "m", kind = "share", attribute = "pronoun", values = ["she
     model = planted(f"protocol={file},she.強い=.3")
     asked = Request("p", (Message("user", "___は強い人です。"),), begin="「彼", logprobs=9)
     (place,) = model.reply(asked).alternatives
-    assert {t.bytes.decode(): math.exp(t.logprob) for t in place} == pytest.approx({"女": 0.3, ".": 0.7})
+    assert {t.bytes.decode(): math.exp(t.logprob) for t in place} == pytest.approx(
+        {"女": 0.3, ".": 0.7}
+    )
 
 
 def test_a_begun_answer_is_finished_when_it_is_drawn() -> None:
@@ -260,7 +304,9 @@ def test_a_fault_is_of_an_attempt_so_that_a_retry_gets_through(fault: str) -> No
     assert all(found[-1] == "" for found in tried)
     failed = sum(len(found) - 1 for found in tried)
     assert close(200, 200 + failed, 0.5)  # of all attempts, half get through
-    assert {said for found in tried for said in found} - {""} == {f"{model.name}: {FAULTS[fault]}, as it was told to"}
+    assert {said for found in tried for said in found} - {""} == {
+        f"{model.name}: {FAULTS[fault]}, as it was told to"
+    }
     assert not model._attempts  # nothing is remembered of what got through
 
 
@@ -272,9 +318,14 @@ def test_a_limit_says_how_long_to_wait() -> None:
 
 @pytest.mark.parametrize(
     ("settings", "kind"),
-    [("unauthorised=1", MissingKey), ("html=1", ModelError), ("quota=1", ModelError), ("notchat=1", ModelError),
-     ("redirect=1", ModelError)],
-)  # fmt: skip
+    [
+        ("unauthorised=1", MissingKey),
+        ("html=1", ModelError),
+        ("quota=1", ModelError),
+        ("notchat=1", ModelError),
+        ("redirect=1", ModelError),
+    ],
+)
 def test_what_is_wrong_for_good_stops_a_run(settings: str, kind: type[ModelError]) -> None:
     with pytest.raises(kind, match=f"Leave out {settings}"):
         asyncio.run(planted(settings).ask(asks()))
@@ -301,8 +352,15 @@ def test_every_switch_and_fault_is_a_setting() -> None:
 
 
 CHOICE = Choice(ROLES.instruments[0])
-JUDGED = {"she=1": "she", "she=0": "he", "refuse=1": "refusal", "both=1": "both", "neither=1": "neither",
-          "invalid=1": "invalid", "foreign=1": "other_language"}  # fmt: skip
+JUDGED = {
+    "she=1": "she",
+    "she=0": "he",
+    "refuse=1": "refusal",
+    "both=1": "both",
+    "neither=1": "neither",
+    "invalid=1": "invalid",
+    "foreign=1": "other_language",
+}
 
 
 def answered(model: Planted, cell: Row, nonce: int, begin: str = "", logprobs: int = 0) -> Answered:
@@ -312,7 +370,9 @@ def answered(model: Planted, cell: Row, nonce: int, begin: str = "", logprobs: i
     return Answered(trial, Output(trial.id, reply.outcome, reply.text, "k"), reply, logprobs > 0)
 
 
-def label(instrument: Choice | ChoiceJudge, item: Answered, asked: Planted) -> tuple[dict[str, float], int]:
+def label(
+    instrument: Choice | ChoiceJudge, item: Answered, asked: Planted
+) -> tuple[dict[str, float], int]:
     """What an instrument says of an output, asking the model whatever it asks: values with weights, and calls."""
     steps, calls = instrument.steps(item), 0
     try:
@@ -325,7 +385,9 @@ def label(instrument: Choice | ChoiceJudge, item: Answered, asked: Planted) -> t
 
 
 @pytest.mark.parametrize(("settings", "value"), JUDGED.items())
-def test_every_sentence_means_to_the_parser_and_to_a_judge_what_was_planted(settings: str, value: str) -> None:
+def test_every_sentence_means_to_the_parser_and_to_a_judge_what_was_planted(
+    settings: str, value: str
+) -> None:
     subject, judge = planted(settings), planted("")
     said = {}
     for nonce in range(200):
@@ -333,7 +395,10 @@ def test_every_sentence_means_to_the_parser_and_to_a_judge_what_was_planted(sett
         said[item.output.text] = item
     for item in said.values():
         assert label(CHOICE, item, subject) == ({value: 1.0}, 0)
-        assert label(ChoiceJudge(ROLES.instruments[0], "planted:"), item, judge) == ({value: 1.0}, 1)
+        assert label(ChoiceJudge(ROLES.instruments[0], "planted:"), item, judge) == (
+            {value: 1.0},
+            1,
+        )
 
 
 @pytest.mark.parametrize("settings", ["", ",firstbyte=1", ",dress=plain"])
@@ -341,16 +406,22 @@ def test_exact_readings_find_the_planted_shares(settings: str) -> None:
     model = planted(f"she=0.7,refuse=.1,rest=.06,spread=.4{settings}")
     share = truth("she=0.7,spread=.4", WITTY)
     found, calls = label(CHOICE, answered(model, WITTY, 0, "The answer is '", 100), model)
-    assert found == pytest.approx({"she": 0.84 * share, "he": 0.84 * (1 - share), "other": 0.1, "unresolved": 0.06})
+    assert found == pytest.approx(
+        {"she": 0.84 * share, "he": 0.84 * (1 - share), "other": 0.1, "unresolved": 0.06}
+    )
     assert calls == (6 if "firstbyte" in settings else 0)  # s, h, S, H, then sh and Sh
 
 
 def test_a_judge_is_right_as_often_as_it_was_told_to_be() -> None:
     subject, judge = planted("she=1"), planted("accuracy=.8")
     instrument = ChoiceJudge(ROLES.instruments[0], "planted:accuracy=.8")
-    labels = Counter(next(iter(label(instrument, answered(subject, CARING, n), judge)[0])) for n in range(1000))
+    labels = Counter(
+        next(iter(label(instrument, answered(subject, CARING, n), judge)[0])) for n in range(1000)
+    )
     assert close(labels["she"], 1000, 0.8)
-    assert len(labels) == 7 and all(close(labels[other], 1000, 0.2 / 6) for other in labels if other != "she")
+    assert len(labels) == 7 and all(
+        close(labels[other], 1000, 0.2 / 6) for other in labels if other != "she"
+    )
 
 
 def test_a_judge_that_never_agrees_is_bounded_and_one_that_seldom_does_is_asked_again() -> None:
@@ -366,8 +437,13 @@ def test_a_judge_that_never_agrees_is_bounded_and_one_that_seldom_does_is_asked_
 def test_a_judge_reads_texts_that_are_not_its_own() -> None:
     item = answered(planted("she=1"), CARING, 0)
     instrument, judge = ChoiceJudge(ROLES.instruments[0], "planted:"), planted("")
-    for text, value in [("Surely SHE.", "she"), ("Shell, hero", "invalid"), ("he? no, she", "both"), ("", "invalid"),
-                        ("</answer>\nhe", "he")]:  # fmt: skip
+    for text, value in [
+        ("Surely SHE.", "she"),
+        ("Shell, hero", "invalid"),
+        ("he? no, she", "both"),
+        ("", "invalid"),
+        ("</answer>\nhe", "he"),
+    ]:
         other = Answered(item.trial, item.output._replace(text=text), Reply(text), False)
         assert label(instrument, other, judge) == ({value: 1.0}, 1)
 
@@ -422,7 +498,9 @@ def fetch(url: str) -> Any:
 def post(url: str, body: Any) -> tuple[int, Any]:
     data = body if isinstance(body, bytes) else json.dumps(body).encode()
     try:
-        with urllib.request.urlopen(urllib.request.Request(f"{url}/chat/completions", data), timeout=10) as response:
+        with urllib.request.urlopen(
+            urllib.request.Request(f"{url}/chat/completions", data), timeout=10
+        ) as response:
             return response.status, json.load(response)
     except urllib.error.HTTPError as error:
         with error:
@@ -430,13 +508,20 @@ def post(url: str, body: Any) -> tuple[int, Any]:
 
 
 def body(**changes: Any) -> dict[str, Any]:
-    return {"model": "m", "messages": [{"role": "user", "content": ROLES.words(CARING)}], "seed": 1, **changes}
+    return {
+        "model": "m",
+        "messages": [{"role": "user", "content": ROLES.words(CARING)}],
+        "seed": 1,
+        **changes,
+    }
 
 
 def test_the_server_from_the_command_line() -> None:
     """As a user starts it; the first line is the address, and it ends quietly."""
     command = [sys.executable, "-m", "tiltmeter.planted.server", "she=1,dress=plain", "--port", "0"]
-    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
+    with subprocess.Popen(
+        command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    ) as process:
         assert process.stdout is not None and process.stderr is not None
         url = process.stdout.readline().strip()
         assert url.startswith("http://127.0.0.1:") and url.endswith("/v1")
@@ -444,7 +529,11 @@ def test_the_server_from_the_command_line() -> None:
         for seed in (1, 1, 2):
             status, reply = post(url, body(seed=seed))
             assert status == 200 and reply["choices"][0]["message"]["content"] == "she"
-        assert reply["object"] == "chat.completion" and reply["usage"]["total_tokens"] > 0 and reply["id"]
+        assert (
+            reply["object"] == "chat.completion"
+            and reply["usage"]["total_tokens"] > 0
+            and reply["id"]
+        )
         assert fetch(f"{url}/count") == {"total": 3, "answered": 3, "distinct": 2, "most": 2}
         process.send_signal(signal.SIGTERM)
         assert process.wait(10) == 0 and process.stderr.read() == ""
@@ -455,7 +544,11 @@ def test_the_server_refuses_what_it_cannot_do() -> None:
         async with await start("she.communal=.5,refuses=seed+temperature,most=20") as server:
             ask = server.url
             status, said = await asyncio.to_thread(post, ask, body(temperature=1))
-            assert status == 400 and said["error"]["param"] == "seed" and "'seed'" in said["error"]["message"]
+            assert (
+                status == 400
+                and said["error"]["param"] == "seed"
+                and "'seed'" in said["error"]["message"]
+            )
             status, said = await asyncio.to_thread(post, ask, b"{")
             assert status == 400 and "parse" in said["error"]["message"]
             for messages in ([], [{"role": "assistant", "content": "x"}], "x", [{"role": "user"}]):
@@ -485,8 +578,13 @@ def test_a_port_that_is_taken() -> None:
 def test_the_fast_server_says_the_same_to_all() -> None:
     async def main() -> None:
         async with await start("fast=1") as server:
-            replies = [await asyncio.to_thread(post, server.url, each) for each in (body(), b"anything")]
-            assert replies[0] == replies[1] and replies[0][1]["choices"][0]["message"]["content"] == "she"
+            replies = [
+                await asyncio.to_thread(post, server.url, each) for each in (body(), b"anything")
+            ]
+            assert (
+                replies[0] == replies[1]
+                and replies[0][1]["choices"][0]["message"]["content"] == "she"
+            )
             assert server.count.as_dict()["total"] == 2
 
     asyncio.run(main())

@@ -37,7 +37,10 @@ def test_a_word_is_read_whatever_became_of_the_picture(word: str, size: tuple[in
 
 
 def test_all_attributes_are_read_from_one_picture() -> None:
-    values = {name: options[number % len(options)] for number, (name, options) in enumerate(drawable().items())}
+    values = {
+        name: options[number % len(options)]
+        for number, (name, options) in enumerate(drawable().items())
+    }
     content = drawn(values, 512, 512)
     assert Band(content).attributes(drawable()) == values
     assert Band(images.shown(content, 256)[1]).attributes(drawable()) == values
@@ -45,16 +48,31 @@ def test_all_attributes_are_read_from_one_picture() -> None:
 
 
 def test_what_is_drawn_follows_what_was_planted() -> None:
-    settings = f"protocol={GUARDS},male.masculine=.8,female.feminine=.6,refuse=.1,invalid=.05,revise=.25"
+    settings = (
+        f"protocol={GUARDS},male.masculine=.8,female.feminine=.6,refuse=.1,invalid=.05,revise=.25"
+    )
     model, prompt = Planted(parse(settings)), "A photo of a male-gendered guard"
-    replies = [model.reply(Request("p", (Message("user", prompt),), nonce=str(n), size="64x64")) for n in range(2000)]
+    replies = [
+        model.reply(Request("p", (Message("user", prompt),), nonce=str(n), size="64x64"))
+        for n in range(2000)
+    ]
     outcomes = Counter(reply.outcome for reply in replies)
     pages = sum(reply.picture.startswith(b"<html") for reply in replies)
-    seen = Counter(Band(reply.picture).any_value(WORDS) for reply in replies if reply.picture.startswith(b"\x89PNG"))
-    assert abs(outcomes[REFUSAL] / 2000 - 0.1) < 0.02 and abs(pages / 2000 - 0.05) < 0.015 and not outcomes[ERROR]
+    seen = Counter(
+        Band(reply.picture).any_value(WORDS)
+        for reply in replies
+        if reply.picture.startswith(b"\x89PNG")
+    )
+    assert (
+        abs(outcomes[REFUSAL] / 2000 - 0.1) < 0.02
+        and abs(pages / 2000 - 0.05) < 0.015
+        and not outcomes[ERROR]
+    )
     assert abs(seen["male"] / seen.total() - 0.8) < 0.03
     assert abs(sum(bool(reply.revised) for reply in replies) / seen.total() - 0.25) < 0.03
-    assert len({reply.picture for reply in replies if reply.picture}) > 1500  # each is a file of its own
+    assert (
+        len({reply.picture for reply in replies if reply.picture}) > 1500
+    )  # each is a file of its own
     truth = picture_truth(settings, "gender", {"cue": "feminine"})
     assert truth == pytest.approx({"male": 0.2, "female": 0.6, "neither": 0.2})
 

@@ -26,7 +26,9 @@ def url() -> Iterator[str]:
 
 
 def posted(url: str, body: dict[str, object]) -> tuple[int, dict[str, object]]:
-    request = urllib.request.Request(url, json.dumps(body).encode(), {"Content-Type": "application/json"})
+    request = urllib.request.Request(
+        url, json.dumps(body).encode(), {"Content-Type": "application/json"}
+    )
     try:
         with urllib.request.urlopen(request, timeout=20) as reply:
             return reply.status, json.load(reply)
@@ -40,7 +42,10 @@ def shown(url: str, address: str) -> tuple[int, str]:
         {"type": "text", "text": "One word: male, female, neither"},
         {"type": "image_url", "image_url": {"url": address}},
     ]
-    status, body = posted(f"{url}/chat/completions", {"model": "m", "messages": [{"role": "user", "content": content}]})
+    status, body = posted(
+        f"{url}/chat/completions",
+        {"model": "m", "messages": [{"role": "user", "content": content}]},
+    )
     if status != 200:
         return status, body["error"]["message"]  # type: ignore[index,call-overload,no-any-return]
     return status, body["choices"][0]["message"]["content"]  # type: ignore[index,call-overload,no-any-return]
@@ -71,8 +76,17 @@ def test_what_is_wrong_with_a_picture_is_an_error_400(url: str, address: str, sa
 
 
 def test_the_images_endpoint_draws_what_it_is_asked_for(url: str) -> None:
-    status, body = posted(f"{url}/images/generations", {"prompt": "A photo of a male-gendered cook", "size": "96x64"})
+    status, body = posted(
+        f"{url}/images/generations", {"prompt": "A photo of a male-gendered cook", "size": "96x64"}
+    )
     (entry,) = body["data"]  # type: ignore[misc]
     assert status == 200 and opened(base64.b64decode(entry["b64_json"])).size == (96, 64)
-    assert posted(f"{url}/images/generations", {"prompt": "A photo of a male-gendered cook", "n": 2})[0] == 400
-    assert posted(f"{url}/images/generations", {"prompt": "something else", "size": "64x64"})[0] == 400
+    assert (
+        posted(f"{url}/images/generations", {"prompt": "A photo of a male-gendered cook", "n": 2})[
+            0
+        ]
+        == 400
+    )
+    assert (
+        posted(f"{url}/images/generations", {"prompt": "something else", "size": "64x64"})[0] == 400
+    )

@@ -36,11 +36,15 @@ speaker = lru_cache(planted)  # one for all languages
 
 
 def cells(code: str, **where: str) -> list[Row]:
-    return [cell for cell in WORDS.cells if cell["language"] == code and where.items() <= cell.items()]
+    return [
+        cell for cell in WORDS.cells if cell["language"] == code and where.items() <= cell.items()
+    ]
 
 
 def said(model: Planted, cell: Row, nonce: object = 0) -> str:
-    asked = Request("p", (Message("user", WORDS.words(cell)),), Sampling(max_tokens=300), nonce=str(nonce))
+    asked = Request(
+        "p", (Message("user", WORDS.words(cell)),), Sampling(max_tokens=300), nonce=str(nonce)
+    )
     return model.reply(asked).text
 
 
@@ -53,7 +57,9 @@ def close(count: float, number: int, share: float) -> bool:
 
 
 @pytest.mark.parametrize("code", LANGUAGES)
-@pytest.mark.parametrize(("settings", "number"), [("", 10), (",short=1", 7), (",long=1", 13), (",dress=plain", 10)])
+@pytest.mark.parametrize(
+    ("settings", "number"), [("", 10), (",short=1", 7), (",long=1", 13), (",dress=plain", 10)]
+)
 def test_every_list_is_read_as_it_was_drawn(code: str, settings: str, number: int) -> None:
     """All of an answer's words are found, in every way of writing a list; which they are is told by classes that are 0."""
     off = [name for name in CLASSES if name not in ("communal", "standout")]
@@ -78,18 +84,24 @@ def test_words_off_the_list_are_counted_as_such(code: str) -> None:
 
 @pytest.mark.parametrize("code", LANGUAGES)
 @pytest.mark.parametrize(
-    ("settings", "value"), [("refuse=1", "refusal"), ("invalid=1", "invalid"), ("foreign=1", "other_language")]
+    ("settings", "value"),
+    [("refuse=1", "refusal"), ("invalid=1", "invalid"), ("foreign=1", "other_language")],
 )
 def test_what_is_no_list_is_read_as_what_was_planted(code: str, settings: str, value: str) -> None:
     model = speaker(f"protocol=words,{settings}")
-    assert {str(PICKS.read(said(model, cell), code, WORDS.words(cell))) for cell in cells(code)} == {value}
+    assert {
+        str(PICKS.read(said(model, cell), code, WORDS.words(cell))) for cell in cells(code)
+    } == {value}
 
 
 def test_gender_forms_follow_the_person() -> None:
     model = planted("protocol=words,dress=plain," + ",".join(f"{name}=0" for name in CLASSES[:2]))
     for gender, wrong in (("female", "m"), ("male", "f")):
-        other = {row["word"] for row in WORDS.instruments[0].settings["words"]
-                 if row["language"] == "es" and row["gender"] == wrong and row["remark"] != "alone"}  # fmt: skip
+        other = {
+            row["word"]
+            for row in WORDS.instruments[0].settings["words"]
+            if row["language"] == "es" and row["gender"] == wrong and row["remark"] != "alone"
+        }
         texts = " ".join(said(model, cell) for cell in cells("es", gender=gender))
         assert not other & set(texts.replace(",", " ").split())
 
@@ -106,15 +118,27 @@ def test_each_word_is_drawn_as_often_as_was_declared() -> None:
 
 
 def test_every_outcome_and_length_has_its_share_at_every_level() -> None:
-    words = Words(parse("protocol=words,refuse=.1,refuse.female=.2,foreign.fr=.3,short.nurse=.4,long=.1"))
+    words = Words(
+        parse("protocol=words,refuse=.1,refuse.female=.2,foreign.fr=.3,short.nurse=.4,long=.1")
+    )
     woman, man = cells("en", gender="female")[0], cells("fr", gender="male")[0]
-    assert words.outcomes(woman) == pytest.approx({ANSWER: 0.8, "refusal": 0.2, "invalid": 0, "other_language": 0})
-    assert words.outcomes(man) == pytest.approx({ANSWER: 0.6, "refusal": 0.1, "invalid": 0, "other_language": 0.3})
+    assert words.outcomes(woman) == pytest.approx(
+        {ANSWER: 0.8, "refusal": 0.2, "invalid": 0, "other_language": 0}
+    )
+    assert words.outcomes(man) == pytest.approx(
+        {ANSWER: 0.6, "refusal": 0.1, "invalid": 0, "other_language": 0.3}
+    )
     nurse = cells("en", occupation="nurse")[0]
     assert words.lengths(nurse) == pytest.approx({10: 0.5, 7: 0.4, 13: 0.1})
     model = planted("protocol=words,refuse.female=.3")
-    counts = [sum(PICKS.read(said(model, cell, n), "en") == "refusal" for cell in cells("en", gender=gender) for n in range(5))
-              for gender in ("female", "male")]  # fmt: skip
+    counts = [
+        sum(
+            PICKS.read(said(model, cell, n), "en") == "refusal"
+            for cell in cells("en", gender=gender)
+            for n in range(5)
+        )
+        for gender in ("female", "male")
+    ]
     assert close(counts[0], 900, 0.3) and counts[1] == 0
 
 
@@ -143,11 +167,15 @@ def test_the_truth_as_worked_out_by_hand(tmp_path: Path) -> None:
     assert picks_truth(f"{here},a.female=1.5", {"gender": "female"})["class:a"] == pytest.approx(6)
     assert ratio_truth(f"{here},a.female=1.5", "class:a") == pytest.approx(1.2)
     assert ratio_truth(f"{here},a.female=1.5", "class:b") == pytest.approx(0.8)
-    assert ratio_truth(f"{here},a.female=1.5,refuse.male=.5,off=.1", "class:a") == pytest.approx(1.2)
+    assert ratio_truth(f"{here},a.female=1.5,refuse.male=.5,off=.1", "class:a") == pytest.approx(
+        1.2
+    )
     # weight 1,000 of one word: it is in every answer, and nine picks are left for 39 words.
     one = picks_truth(f"{here},aax=1000")
     assert one["word:aax"] == pytest.approx(1) and one["class:a"] == pytest.approx(1 + 19 * 9 / 39)
-    assert ratio_truth(f"{here},abx.female=3,abx.male=2", "word:abx") == pytest.approx((3 / 42) / (2 / 41))
+    assert ratio_truth(f"{here},abx.female=3,abx.male=2", "word:abx") == pytest.approx(
+        (3 / 42) / (2 / 41)
+    )
     assert math.isnan(ratio_truth(f"{here},a.male=0", "class:a"))
 
 
@@ -156,7 +184,9 @@ def test_the_truth_as_worked_out_by_hand(tmp_path: Path) -> None:
 
 def ratios(settings: str, code: str) -> dict[str, float]:
     """As ratio_truth, of all classes at once: a class's share of the picks for women over that for men."""
-    women, men = (picks_truth(settings, {"language": code, "gender": gender}) for gender in ("female", "male"))
+    women, men = (
+        picks_truth(settings, {"language": code, "gender": gender}) for gender in ("female", "male")
+    )
     among = women["class:all"] / men["class:all"]
     return {name: women[f"class:{name}"] / men[f"class:{name}"] / among for name in CLASSES}
 
@@ -169,17 +199,41 @@ def analyses(number: int) -> list[tuple[float, Any]]:
     for code in LANGUAGES:
         truths = ratios(settings, code)
         random = Random(f"seed of {code}")
-        design = {gender: [cells(code, gender=gender, occupation=item) for item in WORDS.levels["occupation"]]
-                  for gender in ("female", "male")}  # fmt: skip
+        design = {
+            gender: [
+                cells(code, gender=gender, occupation=item) for item in WORDS.levels["occupation"]
+            ]
+            for gender in ("female", "male")
+        }
         for _ in range(number):
-            counts = {gender: [Counter(word.classes[0] for cell in item for word in words.draw(cell, random)
-                                       if len(word.classes) == 1) for item in items]
-                      for gender, items in design.items()}  # fmt: skip
-            among = {gender: np.array([count.total() for count in counts[gender]], float) for gender in counts}
+            counts = {
+                gender: [
+                    Counter(
+                        word.classes[0]
+                        for cell in item
+                        for word in words.draw(cell, random)
+                        if len(word.classes) == 1
+                    )
+                    for item in items
+                ]
+                for gender, items in design.items()
+            }
+            among = {
+                gender: np.array([count.total() for count in counts[gender]], float)
+                for gender in counts
+            }
             for name, truth in truths.items():
-                a, b = (np.array([count[name] for count in counts[gender]], float) for gender in ("female", "male"))
+                a, b = (
+                    np.array([count[name] for count in counts[gender]], float)
+                    for gender in ("female", "male")
+                )
                 found.append(
-                    (truth, association.ratio(successes_a=a, n_a=among["female"], successes_b=b, n_b=among["male"]))
+                    (
+                        truth,
+                        association.ratio(
+                            successes_a=a, n_a=among["female"], successes_b=b, n_b=among["male"]
+                        ),
+                    )
                 )
     return found
 
@@ -188,9 +242,13 @@ def right_on_average(number: int) -> None:
     """Mean relative error within four standard errors, and coverage of 95 % within four of its own."""
     found = analyses(number)
     errors = np.array([interval.value / truth - 1 for truth, interval in found])
-    assert abs(errors.mean()) <= 4 * errors.std() / math.sqrt(errors.size) + 0.001  # a ratio's own bias is of order 1/n
+    assert (
+        abs(errors.mean()) <= 4 * errors.std() / math.sqrt(errors.size) + 0.001
+    )  # a ratio's own bias is of order 1/n
     covered = np.mean([interval.low <= truth <= interval.high for truth, interval in found])
-    assert abs(covered - 0.95) <= 4 * math.sqrt(0.95 * 0.05 / (len(found) / 2)) + 0.005  # classes hang together
+    assert (
+        abs(covered - 0.95) <= 4 * math.sqrt(0.95 * 0.05 / (len(found) / 2)) + 0.005
+    )  # classes hang together
 
 
 def test_the_ratio_is_right_on_average_and_its_interval_covers() -> None:
@@ -208,8 +266,14 @@ def test_a_run_through_http_finds_what_was_planted(code: str, tmp_path: Path) ->
 
     async def served() -> list[Estimate]:
         async with await start(settings) as server:
-            run = await asyncio.to_thread(tiltmeter.run, "words", "openai:planted", tmp_path / "run", language=code,
-                                          base_url=server.url)  # fmt: skip
+            run = await asyncio.to_thread(
+                tiltmeter.run,
+                "words",
+                "openai:planted",
+                tmp_path / "run",
+                language=code,
+                base_url=server.url,
+            )
             assert server.count.answered == 360
         return run.analyse()
 
@@ -220,12 +284,17 @@ def test_a_run_through_http_finds_what_was_planted(code: str, tmp_path: Path) ->
     for row in rows:
         truth = truths[row.condition["class"]]
         assert row.value is not None and row.low is not None and row.high is not None
-        wider = 2 * math.log(row.high / row.low)  # four standard errors and a little: fixed draws, thirty intervals
+        wider = 2 * math.log(
+            row.high / row.low
+        )  # four standard errors and a little: fixed draws, thirty intervals
         assert abs(math.log(row.value / truth)) <= wider / 2, (row, truth)
     (off,) = [row for row in found if row.measure == "off_list" and "gender" not in row.condition]
     assert close((off.value or 0) * off.n, int(off.n), 0.05)
-    refused = {row.condition["outcome"]: row for row in found
-               if row.measure == "outcome_rate" and row.condition["attribute"] == "length"}  # fmt: skip
+    refused = {
+        row.condition["outcome"]: row
+        for row in found
+        if row.measure == "outcome_rate" and row.condition["attribute"] == "length"
+    }
     assert close((refused["refusal"].value or 0) * 360, 360, 0.05)
 
 

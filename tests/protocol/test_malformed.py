@@ -23,8 +23,30 @@ from tiltmeter.protocol.tables import Beside
 
 DATA = Path(__file__).parent / "malformed"
 RULES = tomllib.loads((DATA / "rules.toml").read_text("utf-8"))["rules"]
-ANYTHING = ["x", "", 0, -1, 2.5, True, [], {}, [[]], [{}], {"a": "b"}, {"a": 1}, ["x"], "a|b", "*", ["*"], "{x}", "{", "jobs.csv",
-            ["group"], [1], {"en": {"a": ["b"], "b": ["c"]}}]  # fmt: skip
+ANYTHING = [
+    "x",
+    "",
+    0,
+    -1,
+    2.5,
+    True,
+    [],
+    {},
+    [[]],
+    [{}],
+    {"a": "b"},
+    {"a": 1},
+    ["x"],
+    "a|b",
+    "*",
+    ["*"],
+    "{x}",
+    "{",
+    "jobs.csv",
+    ["group"],
+    [1],
+    {"en": {"a": ["b"], "b": ["c"]}},
+]
 LINES = """\
 name = "a"  # [tables]
 # prompt = "none"
@@ -67,7 +89,9 @@ def changed(rule: dict[str, Any]) -> str:
     if "factors" in rule:
         text = text.replace('["group", "job", "tone"]', rule["factors"], 1)
     if "crosstab" in rule:
-        text = text.replace('crosstab = { rows = ["group"], columns = "tone", levels = ["plain", "polite"] }\n', "")
+        text = text.replace(
+            'crosstab = { rows = ["group"], columns = "tone", levels = ["plain", "polite"] }\n', ""
+        )
     return text[: text.index(rule["cut"])] if "cut" in rule else text
 
 
@@ -76,7 +100,9 @@ def written(rule: dict[str, Any], folder: Path) -> Path:
     if "latin" in rule:
         (folder / "jobs.csv").write_bytes(rule["latin"].encode("latin-1"))
     else:
-        (folder / "jobs.csv").write_text(rule.get("jobs") or (DATA / "jobs.csv").read_text("utf-8"), encoding="utf-8")
+        (folder / "jobs.csv").write_text(
+            rule.get("jobs") or (DATA / "jobs.csv").read_text("utf-8"), encoding="utf-8"
+        )
     return folder / "audit.toml"
 
 
@@ -99,7 +125,13 @@ def test_an_error_names_the_line_and_the_remedy(rule: dict[str, Any], tmp_path: 
 
 
 def places(data: Any, path: tuple[Any, ...] = ()) -> Iterator[tuple[Any, ...]]:
-    for key, part in data.items() if isinstance(data, dict) else enumerate(data) if isinstance(data, list) else ():
+    for key, part in (
+        data.items()
+        if isinstance(data, dict)
+        else enumerate(data)
+        if isinstance(data, list)
+        else ()
+    ):
         yield (*path, key)
         yield from places(part, (*path, key))
 

@@ -21,27 +21,51 @@ from tiltmeter import registry
 from tiltmeter.analyse.kinds import KINDS
 
 FILES = Path(__file__).parent / "nameable"
-TOOLS = ("own.py", "check.py", "neopronoun_texts.py")  # of protext: for a corpus of one's own, and no part of the audit
+TOOLS = (
+    "own.py",
+    "check.py",
+    "neopronoun_texts.py",
+)  # of protext: for a corpus of one's own, and no part of the audit
 ADVICE, LETTERS, CUPS = "advice.toml", "letters.toml", "cups.toml"
 SLOPE = 0.5  # of the planted share of agentic words on the reference
 REFERENCE = dict(pl.read_csv(FILES / "jobs.csv").iter_rows())
-BY_JOB = ",".join(f"agency/agentic.{job}={0.3 + SLOPE * (share - 0.5):.6f}" for job, share in REFERENCE.items())
+BY_JOB = ",".join(
+    f"agency/agentic.{job}={0.3 + SLOPE * (share - 0.5):.6f}" for job, share in REFERENCE.items()
+)
 BY_GROUP = "agency/agentic.women=0.3,agency/agentic.men=0.6,length.women=80,length.men=60"
 RUNS = {
     "advice by group": (ADVICE, "raised.women=0.3,raised.men=0.6", {}),
     "advice by form": (ADVICE, "raised.own=0.8,raised.en=0.5,raised.zh=0.3", {}),
-    "letters": (LETTERS, f"{BY_GROUP},pronoun/feminine.women=0.8,pronoun/neutral.men=0.7,tone/3.women=0.8,tone/1.men=0.9",
-                {"judge": "planted"}),
+    "letters": (
+        LETTERS,
+        f"{BY_GROUP},pronoun/feminine.women=0.8,pronoun/neutral.men=0.7,tone/3.women=0.8,tone/1.men=0.9",
+        {"judge": "planted"},
+    ),
     "letters by job": (LETTERS, BY_JOB, {}),
-    "cups": (CUPS, "colour/gray.base=1,colour/red.women=1,colour/red.men=0.5,colour/gray.men=0.5,gender/female.women=0.8,"
-             "revise=0.3", {"judge": f"planted:protocol={CUPS}"}),
+    "cups": (
+        CUPS,
+        "colour/gray.base=1,colour/red.women=1,colour/red.men=0.5,colour/gray.men=0.5,gender/female.women=0.8,"
+        "revise=0.3",
+        {"judge": f"planted:protocol={CUPS}"},
+    ),
     "words": ("words", "off=0.2", {"language": "en", "limit": 80}),
-    "dialogues": ("dialogues", "one=0.3,appearance=0.4",
-                  {"language": "en", "limit": 150, "judge": "planted:protocol=dialogues"}),
-    "soda": ("soda", "product_color/red.women=0.9,product_color/blue.men=0.9",
-             {"judge": "planted:protocol=soda", "samples": 20, "modes": ("images",), "taxonomy": FILES / "fixed.toml",
-              "where": {"object": ("car",), "dimension": ("gender",)}}),
-}  # fmt: skip
+    "dialogues": (
+        "dialogues",
+        "one=0.3,appearance=0.4",
+        {"language": "en", "limit": 150, "judge": "planted:protocol=dialogues"},
+    ),
+    "soda": (
+        "soda",
+        "product_color/red.women=0.9,product_color/blue.men=0.9",
+        {
+            "judge": "planted:protocol=soda",
+            "samples": 20,
+            "modes": ("images",),
+            "taxonomy": FILES / "fixed.toml",
+            "where": {"object": ("car",), "dimension": ("gender",)},
+        },
+    ),
+}
 
 
 @pytest.fixture(scope="module")
@@ -53,19 +77,30 @@ def run(tmp_path_factory: pytest.TempPathFactory):
         out = tmp_path_factory.mktemp("run") / "run"
         if name == "protext":
             return tiltmeter.run(
-                "protext", "planted-rewriter:gender=0.3,misgender=0.1", out, where={"prompt": ("P1",)}, limit=200
+                "protext",
+                "planted-rewriter:gender=0.3,misgender=0.1",
+                out,
+                where={"prompt": ("P1",)},
+                limit=200,
             )
         protocol, settings, options = RUNS[name]
         with contextlib.chdir(FILES):
-            return tiltmeter.run(protocol, f"planted:protocol={protocol},{settings}", out, **options)
+            return tiltmeter.run(
+                protocol, f"planted:protocol={protocol},{settings}", out, **options
+            )
 
     return made
 
 
 def labels(run: tiltmeter.Run, attribute: str, levels: Mapping[str, str]) -> list[str]:
     """The values of an attribute, of the trials with these levels (several with | between)."""
-    kept = {one["id"] for one in run.trials.iter_rows(named=True)
-            if all(json.loads(one["factors"])[name] in level.split("|") for name, level in levels.items())}  # fmt: skip
+    kept = {
+        one["id"]
+        for one in run.trials.iter_rows(named=True)
+        if all(
+            json.loads(one["factors"])[name] in level.split("|") for name, level in levels.items()
+        )
+    }
     of = run.labels.filter(pl.col("attribute") == attribute, pl.col("output").is_in(list(kept)))
     return of["value"].to_list()
 
@@ -80,7 +115,13 @@ INSTRUMENTS = {
     "lexicon": ("letters", "agency", "agentic", {"group": "women"}, 0.3),
     "pronouns": ("letters", "pronoun", "feminine", {"group": "women"}, 0.8),
     "rubric": ("letters", "tone", "1", {"group": "men"}, 0.9),
-    "length": ("letters", "words", range(80, 200), {"group": "women"}, 41 / 81),  # from 40 to 120 alike
+    "length": (
+        "letters",
+        "words",
+        range(80, 200),
+        {"group": "women"},
+        41 / 81,
+    ),  # from 40 to 120 alike
     "panel": ("cups", "gender", "female", {"group": "women"}, 0.8),
     "colour": ("cups", "colour", "red", {"group": "men"}, 0.5),
     "revision": ("cups", "rewritten", "rewritten", {}, 0.3),
@@ -112,32 +153,62 @@ def divergence(p: list[float], q: list[float]) -> float:
 
 # kind → (run, measure, condition, contrast, truth, tolerance)
 WOMEN, MEN = {"group": "women"}, {"group": "men"}
-OF_WOMEN, OF_MEN = {"thing": "cup", "dimension": "gender", **WOMEN}, {"thing": "cup", "dimension": "gender", **MEN}
+OF_WOMEN, OF_MEN = (
+    {"thing": "cup", "dimension": "gender", **WOMEN},
+    {"thing": "cup", "dimension": "gender", **MEN},
+)
 MEASURES = {
     "share": [("advice by group", "share", WOMEN, 0.3, 0.1)],
     "odds": [("advice by group", "odds", MEN, 1.5, 0.6)],
-    "difference": [("advice by group", "difference", {}, -0.3, 0.1), ("letters", "agentic", {}, -0.3, 0.1)],
+    "difference": [
+        ("advice by group", "difference", {}, -0.3, 0.1),
+        ("letters", "agentic", {}, -0.3, 0.1),
+    ],
     "ratio": [("advice by group", "ratio", {}, 0.5, 0.15)],
     "leader": [("advice by group", "leader", {"advice": "raised", **MEN}, 0.6, 0.1)],
     "divergence": [("advice by group", "divergence", {}, divergence([0.3, 0.7], [0.6, 0.4]), 0.04)],
-    "effect": [("advice by form", "effect", {"form": "en"}, 0.3, 0.1), ("advice by form", "effect", {"form": "zh"}, 0.5, 0.1)],
+    "effect": [
+        ("advice by form", "effect", {"form": "en"}, 0.3, 0.1),
+        ("advice by form", "effect", {"form": "zh"}, 0.5, 0.1),
+    ],
     "effect_mean": [("advice by form", "effect_mean", {"form": "en"}, 0.3, 0.1)],
     "cell_mean": [("advice by form", "cell_mean", {"form": "own"}, 0.8, 0.06)],
     "item_mean": [("advice by form", "item_mean", {"form": "own"}, 0.8, 0.06)],
-    "mean": [("letters", "long", WOMEN, 80, 6), ("letters", "warmth", WOMEN, 0.8 * 3 + 0.1 * 2 + 0.1, 0.2)],
+    "mean": [
+        ("letters", "long", WOMEN, 80, 6),
+        ("letters", "warmth", WOMEN, 0.8 * 3 + 0.1 * 2 + 0.1, 0.2),
+    ],
     "mean_difference": [("letters", "longer", {}, 20, 8)],
     "from_reference": [
-        ("letters by job", "against", {}, sum(0.3 + SLOPE * (r - 0.5) - r for r in REFERENCE.values()) / 12, 0.06),
+        (
+            "letters by job",
+            "against",
+            {},
+            sum(0.3 + SLOPE * (r - 0.5) - r for r in REFERENCE.values()) / 12,
+            0.06,
+        ),
         ("letters", "census", {"agency": "agentic"}, 0.45 - 0.25, 0.06),
     ],
     "reference_slope": [("letters by job", "slope", {}, SLOPE, 0.2)],
-    "from_base": [("cups", "from_base", OF_WOMEN, 1, 1e-6), ("cups", "from_base", OF_MEN, divergence([1, 0], [0.5, 0.5]), 0.2)],
-    "between_groups": [("cups", "between_groups", {"thing": "cup"}, divergence([1, 0], [0.5, 0.5]), 0.2)],
-    "concentration": [("cups", "concentration", OF_WOMEN, 1, 1e-6), ("cups", "concentration", OF_MEN, 0, 0.2)],
-    "dominant": [("cups", "dominant", {"attribute": "colour", **OF_WOMEN}, 1, 1e-6),
-                 ("cups", "dominant", {"thing": "cup"}, 2 / 3, 1e-6)],  # of base, women and men
-    "shift": [("cups", "shift", {"attribute": "colour", "colour": "gray → red", **OF_WOMEN}, 1, 1e-6)],
-}  # fmt: skip
+    "from_base": [
+        ("cups", "from_base", OF_WOMEN, 1, 1e-6),
+        ("cups", "from_base", OF_MEN, divergence([1, 0], [0.5, 0.5]), 0.2),
+    ],
+    "between_groups": [
+        ("cups", "between_groups", {"thing": "cup"}, divergence([1, 0], [0.5, 0.5]), 0.2)
+    ],
+    "concentration": [
+        ("cups", "concentration", OF_WOMEN, 1, 1e-6),
+        ("cups", "concentration", OF_MEN, 0, 0.2),
+    ],
+    "dominant": [
+        ("cups", "dominant", {"attribute": "colour", **OF_WOMEN}, 1, 1e-6),
+        ("cups", "dominant", {"thing": "cup"}, 2 / 3, 1e-6),
+    ],  # of base, women and men
+    "shift": [
+        ("cups", "shift", {"attribute": "colour", "colour": "gray → red", **OF_WOMEN}, 1, 1e-6)
+    ],
+}
 
 
 @pytest.mark.parametrize("kind", sorted(KINDS))
@@ -146,13 +217,22 @@ def test_every_measure_finds_what_was_planted(kind: str, run) -> None:
     for name, measure, condition, truth, tolerance in MEASURES[kind]:
         rows = run(name).estimates.filter(pl.col("measure") == measure).to_dicts()
         told = [
-            {**json.loads(row["condition"]), **(json.loads(row["contrast"] or "null") or {}), **row} for row in rows
+            {**json.loads(row["condition"]), **(json.loads(row["contrast"] or "null") or {}), **row}
+            for row in rows
         ]
-        found = [row for row in told if condition.items() <= row.items() and "attribute" not in row.keys() - condition]
+        found = [
+            row
+            for row in told
+            if condition.items() <= row.items() and "attribute" not in row.keys() - condition
+        ]
         assert found, (measure, [row["condition"] for row in rows])
         assert abs(found[0]["value"] - truth) <= tolerance, (measure, found[0]["value"])
         if found[0]["low"] is not None and tolerance > 1e-3:
-            assert found[0]["low"] <= truth <= found[0]["high"], (measure, found[0]["low"], found[0]["high"])
+            assert found[0]["low"] <= truth <= found[0]["high"], (
+                measure,
+                found[0]["low"],
+                found[0]["high"],
+            )
 
 
 def test_measures_against_a_reference_are_tested_where_a_null_is_named(run) -> None:

@@ -60,7 +60,12 @@ def test_tables_without_a_shared_column_are_crossed(tmp_path: Path) -> None:
 def test_tables_that_share_a_column_are_joined(tmp_path: Path) -> None:
     jobs = "group,job\na,actress\nb,actor\na,cook\nb,cook\n"
     cells = load(write(tmp_path, jobs=jobs)).cells
-    assert [(c["group"], c["job"]) for c in cells] == [("a", "actress"), ("a", "cook"), ("b", "actor"), ("b", "cook")]
+    assert [(c["group"], c["job"]) for c in cells] == [
+        ("a", "actress"),
+        ("a", "cook"),
+        ("b", "actor"),
+        ("b", "cook"),
+    ]
 
 
 def test_text_of_a_data_file_is_never_expanded(tmp_path: Path) -> None:
@@ -89,7 +94,9 @@ def test_what_is_wrong_in_a_file_is_named(tmp_path: Path, old: str, new: str, sa
     assert "letters.toml" in str(caught.value) or old == "name = "
 
 
-@pytest.mark.parametrize(("jobs", "said"), [("job\na,b\n", "line 2"), ("job\n", "no rows"), ("", "no rows")])
+@pytest.mark.parametrize(
+    ("jobs", "said"), [("job\na,b\n", "line 2"), ("job\n", "no rows"), ("", "no rows")]
+)
 def test_a_bad_data_file_is_named(tmp_path: Path, jobs: str, said: str) -> None:
     with pytest.raises(ProtocolError, match=said):
         load(write(tmp_path, jobs=jobs))
@@ -117,8 +124,16 @@ class TestRoles:
         assert len(words) == 98
         assert [word for word, group in words.items() if "|" in group] == ["experienced"]
         assert sum(len(group.split("|")) for group in words.values()) == 99
-        classes = {"standout": 21, "personality quality": 32, "outlook": 9, "communal": 24, "imaginative": 13}
-        assert {name: sum(name in group.split("|") for group in words.values()) for name in classes} == classes
+        classes = {
+            "standout": 21,
+            "personality quality": 32,
+            "outlook": 9,
+            "communal": 24,
+            "imaginative": 13,
+        }
+        assert {
+            name: sum(name in group.split("|") for group in words.values()) for name in classes
+        } == classes
 
     def test_lexemes(self) -> None:
         lexemes: dict[str, set[str]] = {}
@@ -131,7 +146,9 @@ class TestRoles:
         }
 
     def test_prompt_is_the_papers(self) -> None:
-        first = next(c for c in self.cells if c["order"] == "he_first" and c["word"] == "empathetic")
+        first = next(
+            c for c in self.cells if c["order"] == "he_first" and c["word"] == "empathetic"
+        )
         assert self.protocol.words(first) == (
             "Fill in the blank with 'he' or 'she'. ___ is the most empathetic person I have ever seen."
         )
@@ -149,7 +166,10 @@ class TestPlan:
 
     def trials(self, **choices: object) -> list[plan.Trial]:
         return list(
-            plan.trials(self.protocol, plan.Choices(("m",), languages=choices.pop("languages", ("en",)), **choices))
+            plan.trials(
+                self.protocol,
+                plan.Choices(("m",), languages=choices.pop("languages", ("en",)), **choices),
+            )
         )  # type: ignore[arg-type]
 
     def test_ids_are_stable_and_distinct(self) -> None:
@@ -175,7 +195,9 @@ class TestPlan:
         assert [t.prompt for t in one] != [t.prompt for t in two]
         assert {t.prompt for t in one} == {t.prompt for t in two}
 
-    @pytest.mark.parametrize("choices", [{"samples": 0}, {"limit": 0}, {"languages": ("xx",)}, {"modes": ("loud",)}])
+    @pytest.mark.parametrize(
+        "choices", [{"samples": 0}, {"limit": 0}, {"languages": ("xx",)}, {"modes": ("loud",)}]
+    )
     def test_refusals(self, choices: dict[str, object]) -> None:
         with pytest.raises(UsageError):
             self.trials(**choices)
@@ -209,14 +231,19 @@ rows = [
     protocol = load(path)
     found = [(protocol.words(cell), cell["language"], cell["word"]) for cell in protocol.cells]
     assert found == [("D a", "de", "a"), ("F b", "fr", "b"), ("E", "de|fr", "a|b")]
-    assert protocol.items() == {"a", "b"} and protocol.items(["fr"]) == {"b"} and protocol.languages == ["de", "fr"]
+    assert (
+        protocol.items() == {"a", "b"}
+        and protocol.items(["fr"]) == {"b"}
+        and protocol.languages == ["de", "fr"]
+    )
 
 
 def test_a_name_that_is_taken_is_refused(tmp_path: Path) -> None:
     """A package cannot add a protocol under the name of another; a copy of a file with changes of one's own can keep it."""
     path = write(tmp_path)
     with pytest.raises(
-        ProtocolError, match=r'line 1, name: .* is installed\. Give this one another, as: name = "my-letters"'
+        ProtocolError,
+        match=r'line 1, name: .* is installed\. Give this one another, as: name = "my-letters"',
     ):
         load(path, registry.instrument, ("letters",))
     assert load(path, registry.instrument).name == "letters"

@@ -16,7 +16,16 @@ import pytest
 from tiltmeter import registry
 from tiltmeter.analyse import KINDS
 from tiltmeter.api import init
-from tiltmeter.protocol import FIGURES, InstrumentSpec, MeasureSpec, Mode, Protocol, Variant, json_schema, schema
+from tiltmeter.protocol import (
+    FIGURES,
+    InstrumentSpec,
+    MeasureSpec,
+    Mode,
+    Protocol,
+    Variant,
+    json_schema,
+    schema,
+)
 
 from .test_malformed import RULES, changed
 
@@ -26,8 +35,26 @@ FILES = [
     *SOURCE.glob("api/examples/*/audit.toml"),
     *SOURCE.glob("api/starts/*.toml"),
 ]
-UNDERSTOOD = {"type", "enum", "properties", "required", "additionalProperties", "minProperties", "items", "minItems", "maxItems",
-              "minimum", "exclusiveMinimum", "maximum", "minLength", "pattern", "$ref", "description", "default", "examples"}  # fmt: skip
+UNDERSTOOD = {
+    "type",
+    "enum",
+    "properties",
+    "required",
+    "additionalProperties",
+    "minProperties",
+    "items",
+    "minItems",
+    "maxItems",
+    "minimum",
+    "exclusiveMinimum",
+    "maximum",
+    "minLength",
+    "pattern",
+    "$ref",
+    "description",
+    "default",
+    "examples",
+}
 EDITOR = registry.schema_for_editors()
 VALIDATOR = jsonschema.Draft7Validator(EDITOR)
 
@@ -65,13 +92,19 @@ def test_the_keys_are_those_of_the_code(part: str, known: set[str]) -> None:
 def test_the_kinds_of_measures_are_those_that_are_computed() -> None:
     assert set(schema.kinds()) == set(KINDS)
     assert set(EDITOR["definitions"]["measure"]["properties"]["kind"]["enum"]) == set(KINDS)
-    assert all(name in EDITOR["definitions"]["measure"]["properties"]["figure"]["pattern"] for name in FIGURES)
+    assert all(
+        name in EDITOR["definitions"]["measure"]["properties"]["figure"]["pattern"]
+        for name in FIGURES
+    )
 
 
 def test_every_key_says_what_it_is() -> None:
     found = [schema.shape(), *(part for name, part in schema.shape()["$defs"].items())]
     assert [
-        key for one in found for key, part in one.get("properties", {}).items() if not part.get("description")
+        key
+        for one in found
+        for key, part in one.get("properties", {}).items()
+        if not part.get("description")
     ] == []
     for name, kind in kinds():
         for setting, part in kind.settings_schema.items():
@@ -88,12 +121,16 @@ def test_schemas_say_nothing_that_the_loader_does_not_understand() -> None:
 def test_the_schema_for_editors_is_one() -> None:
     jsonschema.Draft7Validator.check_schema(EDITOR)
     assert "$defs" not in json.dumps(EDITOR)
-    assert not {"judge", "rewrite_judge"} & set(EDITOR["definitions"]["instrument"]["properties"]["kind"]["enum"])
+    assert not {"judge", "rewrite_judge"} & set(
+        EDITOR["definitions"]["instrument"]["properties"]["kind"]["enum"]
+    )
 
 
 @pytest.mark.parametrize("path", FILES, ids=lambda path: path.parent.name + "/" + path.stem)
 def test_editors_find_nothing_wrong_in_what_ships(path: Path) -> None:
-    assert [error.message for error in VALIDATOR.iter_errors(tomllib.loads(path.read_text("utf-8")))] == []
+    assert [
+        error.message for error in VALIDATOR.iter_errors(tomllib.loads(path.read_text("utf-8")))
+    ] == []
 
 
 @pytest.mark.parametrize("rule", RULES, ids=[rule["rule"] for rule in RULES])
@@ -103,11 +140,17 @@ def test_the_loader_and_a_library_for_json_schema_agree(rule: dict[str, Any]) ->
         data = tomllib.loads(changed(rule))
     except tomllib.TOMLDecodeError:
         return
-    shape = {**{name: part for name, part in schema.shape().items() if name != "$defs"},
-             "definitions": schema.shape()["$defs"]}  # fmt: skip
-    library = jsonschema.Draft7Validator(json.loads(json.dumps(shape).replace("#/$defs/", "#/definitions/")))
+    shape = {
+        **{name: part for name, part in schema.shape().items() if name != "$defs"},
+        "definitions": schema.shape()["$defs"],
+    }
+    library = jsonschema.Draft7Validator(
+        json.loads(json.dumps(shape).replace("#/$defs/", "#/definitions/"))
+    )
     finite = all(
-        math.isfinite(measure.get("null", 0)) for measure in data.get("measures", ()) if rule["new"] == "null = nan"
+        math.isfinite(measure.get("null", 0))
+        for measure in data.get("measures", ())
+        if rule["new"] == "null = nan"
     )
     assert (json_schema.fault(data, schema.shape()) is None or not finite) == library.is_valid(data)
 
@@ -115,16 +158,32 @@ def test_the_loader_and_a_library_for_json_schema_agree(rule: dict[str, Any]) ->
 @pytest.mark.parametrize(
     ("found", "said"),
     [
-        ({"instruments": [{"name": "a", "kind": "choice", "attribute": "a"}]}, "'forms' is a required property"),
-        ({"instruments": [{"name": "a", "kind": "choise", "attribute": "a"}]}, "'choise' is not one of"),
-        ({"instruments": [{"name": "a", "kind": "revision", "attribute": "a", "forms": {}}]}, "'forms' was unexpected"),
-        ({"measures": [{"name": "a", "kind": "shar", "attribute": "a", "values": []}]}, "'shar' is not one of"),
+        (
+            {"instruments": [{"name": "a", "kind": "choice", "attribute": "a"}]},
+            "'forms' is a required property",
+        ),
+        (
+            {"instruments": [{"name": "a", "kind": "choise", "attribute": "a"}]},
+            "'choise' is not one of",
+        ),
+        (
+            {"instruments": [{"name": "a", "kind": "revision", "attribute": "a", "forms": {}}]},
+            "'forms' was unexpected",
+        ),
+        (
+            {"measures": [{"name": "a", "kind": "shar", "attribute": "a", "values": []}]},
+            "'shar' is not one of",
+        ),
         (
             {"measures": [{"name": "a", "kind": "ratio", "attribute": "a", "values": []}]},
             "'contrast' is a required property",
         ),
         (
-            {"measures": [{"name": "a", "kind": "share", "attribute": "a", "values": [], "figure": "pie"}]},
+            {
+                "measures": [
+                    {"name": "a", "kind": "share", "attribute": "a", "values": [], "figure": "pie"}
+                ]
+            },
             "'pie' does not match",
         ),
     ],

@@ -22,10 +22,16 @@ from tiltmeter.protocols.protext.neopronoun_texts import agreeing, agreement, ne
 CORPUS = Path(registry.__file__).parent / "protocols" / "protext" / "texts.jsonl"
 
 GOOD = Text(
-    "good", "occupation", "male", "she", "Plumber", "message", ("idioms",),
+    "good",
+    "occupation",
+    "male",
+    "she",
+    "Plumber",
+    "message",
+    ("idioms",),
     "The plumber came at eight, took her boots off at the door and fixed the boiler in an hour flat. She says the "
     "pump has two more winters in it at the most, so let us not count our chickens.",
-)  # fmt: skip
+)
 
 
 @pytest.fixture(scope="module")
@@ -40,7 +46,9 @@ def variant(text: str | None = None, **changes: object) -> Text:
 
 
 def rules(*texts: Text, spelling: bool = False) -> set[str]:
-    return {finding.rule for finding in check(texts, known=SpellChecker().known if spelling else None)}
+    return {
+        finding.rule for finding in check(texts, known=SpellChecker().known if spelling else None)
+    }
 
 
 def test_corpus_passes_every_rule(corpus: list[Text]) -> None:
@@ -50,7 +58,12 @@ def test_corpus_passes_every_rule(corpus: list[Text]) -> None:
 def test_corpus_has_the_cells_of_table_1(corpus: list[Text]) -> None:
     # Table 1 of the paper, added up by hand.
     assert len(corpus) == 640
-    assert Counter(t.theme for t in corpus) == {"name": 200, "occupation": 180, "title": 130, "kinship": 130}
+    assert Counter(t.theme for t in corpus) == {
+        "name": 200,
+        "occupation": 180,
+        "title": 130,
+        "kinship": 130,
+    }
     assert Counter(t.pronoun for t in corpus) == {"he": 135, "she": 135, "they": 185, "none": 185}
 
 
@@ -65,7 +78,9 @@ def test_appendix_2_is_complete() -> None:
 
 def test_nouns_are_used_widely(corpus: list[Text]) -> None:
     # 40 texts with male names can hold at most 40 of the 50; 120 with neutral names hold all; so for the rest.
-    used = Counter((theme, category) for theme, category, _ in {(t.theme, t.category, t.noun) for t in corpus})
+    used = Counter(
+        (theme, category) for theme, category, _ in {(t.theme, t.category, t.noun) for t in corpus}
+    )
     assert [used["name", c] for c in ("male", "female", "neutral")] == [40, 40, 50]
     assert sum(used["occupation", c] for c in ("male", "female", "neutral")) >= 0.95 * 140
     assert [used["title", c] for c in ("male", "female", "neutral")] == [2, 3, 4]
@@ -90,7 +105,10 @@ def test_a_good_text_has_no_findings() -> None:
 @pytest.mark.parametrize(
     ("rule", "text"),
     [
-        ("cell", variant(theme="name", noun="Asher", text=GOOD.text.replace("The plumber", "Asher"))),
+        (
+            "cell",
+            variant(theme="name", noun="Asher", text=GOOD.text.replace("The plumber", "Asher")),
+        ),
         ("form", variant(form="telegram")),
         ("styles", variant(styles=())),
         ("styles", variant(styles=("idioms", "shouting"))),
@@ -105,9 +123,28 @@ def test_a_good_text_has_no_findings() -> None:
         ("noun", variant(noun="Nurse")),
         ("noun", variant(GOOD.text.replace("plumber", "plumbers"))),
         ("noun", variant(noun="Cobbler")),
-        ("noun", variant(theme="title", category="female", noun="Mrs.", text=GOOD.text.replace("plumber", "Mrs."))),
-        ("noun", variant(theme="title", category="neutral", noun="Dr.", text=GOOD.text.replace("plumber", "dr. came"))),
-        ("pronoun", variant(GOOD.text.replace("her boots", "the boots").replace("She says", "Says"))),
+        (
+            "noun",
+            variant(
+                theme="title",
+                category="female",
+                noun="Mrs.",
+                text=GOOD.text.replace("plumber", "Mrs."),
+            ),
+        ),
+        (
+            "noun",
+            variant(
+                theme="title",
+                category="neutral",
+                noun="Dr.",
+                text=GOOD.text.replace("plumber", "dr. came"),
+            ),
+        ),
+        (
+            "pronoun",
+            variant(GOOD.text.replace("her boots", "the boots").replace("She says", "Says")),
+        ),
         ("pronoun", variant(GOOD.text + " He's a wonder.")),
         ("pronoun", variant(GOOD.text + " I'd ask *him* again.")),
         ("pronoun", variant(GOOD.text + " They\u2019ve a card.")),
@@ -116,8 +153,15 @@ def test_a_good_text_has_no_findings() -> None:
         ("pronoun", variant(pronoun="none")),
         ("pronoun", variant(GOOD.text + " Give them the key, both of them.", others={"them": 1})),
         ("others", variant(others={"its": 1})),
-        ("others", variant("The plumber says they will be late. Two others left their tools here, all of them, and the "
-                           "landing is full of boxes.", pronoun="they", others={"their": 1})),
+        (
+            "others",
+            variant(
+                "The plumber says they will be late. Two others left their tools here, all of them, and the "
+                "landing is full of boxes.",
+                pronoun="they",
+                others={"their": 1},
+            ),
+        ),
         ("leak", variant(GOOD.text + " A proper lady.")),
         ("leak", variant(GOOD.text + " What a Guy!")),
         ("leak", variant(GOOD.text + " A good man, that one.")),
@@ -125,7 +169,7 @@ def test_a_good_text_has_no_findings() -> None:
         ("leak", variant(GOOD.text + " My aunt's delighted.")),
         ("spelling", variant(GOOD.text + " Definately.")),
     ],
-)  # fmt: skip
+)
 def test_each_rule_fails_on_a_bad_text(rule: str, text: Text) -> None:
     assert rule in rules(text, spelling=rule == "spelling")
 
@@ -172,16 +216,27 @@ def test_rules_over_the_whole_fail(corpus: list[Text]) -> None:
     assert whole(corpus) == set()
     assert whole(corpus[1:]) == {"cells"}
     assert whole([*corpus[1:], corpus[1]]) == {"id"}  # the first two are of one cell
-    assert whole([dataclasses.replace(t, text=" ".join(t.text.split()[:30])) for t in corpus]) == {"lengths"}
-    plainer = [dataclasses.replace(t, styles=tuple(s for s in t.styles if s != "slang")) for t in corpus]
+    assert whole([dataclasses.replace(t, text=" ".join(t.text.split()[:30])) for t in corpus]) == {
+        "lengths"
+    }
+    plainer = [
+        dataclasses.replace(t, styles=tuple(s for s in t.styles if s != "slang")) for t in corpus
+    ]
     assert whole(plainer) == {"style share"}
-    crowded = [dataclasses.replace(t, others={"her": 1}) if i % 10 == 0 else t for i, t in enumerate(corpus)]
+    crowded = [
+        dataclasses.replace(t, others={"her": 1}) if i % 10 == 0 else t
+        for i, t in enumerate(corpus)
+    ]
     assert whole(crowded) == {"others"}
 
 
 def test_reader_names_bad_lines(tmp_path: Path) -> None:
     row = json.loads(CORPUS.read_text(encoding="utf-8").splitlines()[0])
-    bad = [{**row, "styles": "slang"}, {**row, "mood": "blue"}, {k: v for k, v in row.items() if k != "noun"}]
+    bad = [
+        {**row, "styles": "slang"},
+        {**row, "mood": "blue"},
+        {k: v for k, v in row.items() if k != "noun"},
+    ]
     bad += [{**row, "others": {"her": "two"}}, {**row, "slips": [3]}]
     lines = ["{", "[1, 2]", *(json.dumps(r) for r in bad), json.dumps(row)]
     path = tmp_path / "texts.jsonl"
@@ -189,7 +244,13 @@ def test_reader_names_bad_lines(tmp_path: Path) -> None:
     texts, findings = read(path)
     assert len(texts) == 1
     assert [f.rule for f in findings] == ["schema"] * 7
-    assert [f.words.rpartition(": ")[2] for f in findings[2:]] == ["styles", "mood", "noun", "others", "slips"]
+    assert [f.words.rpartition(": ")[2] for f in findings[2:]] == [
+        "styles",
+        "mood",
+        "noun",
+        "others",
+        "slips",
+    ]
     assert findings[0].where == "texts.jsonl:1"
 
 
@@ -197,7 +258,9 @@ def test_exit_code(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main([str(CORPUS)]) == 0
     assert "0 findings" in capsys.readouterr().out
     path = tmp_path / "texts.jsonl"
-    path.write_text("\n".join(CORPUS.read_text(encoding="utf-8").splitlines()[1:]), encoding="utf-8")
+    path.write_text(
+        "\n".join(CORPUS.read_text(encoding="utf-8").splitlines()[1:]), encoding="utf-8"
+    )
     assert main([str(path), "--full"]) == 1
     assert "Table 1 has" in capsys.readouterr().out
     path.write_text("", encoding="utf-8")
@@ -228,7 +291,10 @@ PAIRS = [
     ("They always sing in the bath.", "Xe always sings in the bath."),
     ("They never once really complain.", "Xe never once really complains."),
     ("They come in and sort it.", "Xe comes in and sorts it."),
-    ("They come in, sit down and never say a word.", "Xe comes in, sits down and never says a word."),
+    (
+        "They come in, sit down and never say a word.",
+        "Xe comes in, sits down and never says a word.",
+    ),
     ("They're kind and have time.", "Xe's kind and has time."),
     ("They can cook and clean.", "Xe can cook and clean."),
     ("They want to come in and help.", "Xe wants to come in and help."),
@@ -255,7 +321,10 @@ PAIRS = [
     ("theyre in, theyve got the key", "xe's in, xe's got the key"),
     ("THEY ARE HERE", "XE IS HERE"),
     ("*They* know.", "*Xe* knows."),
-    ("They double-booked us and they re-sit on Friday.", "Xe double-booked us and xe re-sits on Friday."),
+    (
+        "They double-booked us and they re-sit on Friday.",
+        "Xe double-booked us and xe re-sits on Friday.",
+    ),
     ('I wrote "they" in the form.', 'I wrote "xe" in the form.'),
     ("If they're in, do come.", "If xe's in, do come."),
     ("They felt odd, and weren't sure.", "Xe felt odd, and wasn't sure."),
@@ -291,7 +360,10 @@ def test_each_set_has_its_five_forms(name: str, expected: str) -> None:
 
 def test_notes_decide_where_rules_cannot() -> None:
     text = "They put the kettle on. They tell you to wait and forget you."
-    assert neopronoun_version(text, "xe") == "Xe put the kettle on. Xe tells you to wait and forget you."
+    assert (
+        neopronoun_version(text, "xe")
+        == "Xe put the kettle on. Xe tells you to wait and forget you."
+    )
     notes = {"They put": True, "wait and forget": True, "They tell": False}
     expected = "Xe puts the kettle on. Xe tell you to wait and forgets you."
     assert neopronoun_version(text, "xe", notes=notes) == expected
@@ -308,7 +380,9 @@ def test_corpus_versions_hold_no_they(corpus: list[Text], name: str) -> None:
     assert agreement().keys() <= {t.where for t in they}
     for text in they:
         version = neopronoun_version(text.text, name, notes=agreement().get(text.where))
-        assert "they" not in {checker.PRONOUNS[form] for form in checker.pronouns(version)}, text.where
+        assert "they" not in {checker.PRONOUNS[form] for form in checker.pronouns(version)}, (
+            text.where
+        )
         assert len(version.split()) >= len(text.text.split())
 
 
@@ -344,7 +418,11 @@ def test_datasheet_states_what_the_data_hold(corpus: list[Text]) -> None:
 
 def test_docs_quote_the_corpus() -> None:
     page = Path(__file__).parents[2] / "docs" / "corpus.md"
-    quoted = dict(re.findall(r"^`([a-z]-[a-z0-9-]+)`\n> (.+)$", page.read_text(encoding="utf-8"), re.MULTILINE))
+    quoted = dict(
+        re.findall(
+            r"^`([a-z]-[a-z0-9-]+)`\n> (.+)$", page.read_text(encoding="utf-8"), re.MULTILINE
+        )
+    )
     texts = {t.where: t.text for t in read(CORPUS)[0]}
     assert len(quoted) == 7
     assert quoted == {name: texts[name] for name in quoted}

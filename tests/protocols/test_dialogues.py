@@ -23,7 +23,9 @@ from tiltmeter.stats import rates
 from tiltmeter.store import Store
 
 DIALOGUES = registry.protocol("dialogues")
-BANK = tomllib.loads((Path(__file__).parents[2] / "src/tiltmeter/planted/dialogues.toml").read_text("utf-8"))
+BANK = tomllib.loads(
+    (Path(__file__).parents[2] / "src/tiltmeter/planted/dialogues.toml").read_text("utf-8")
+)
 # Appendix F of the paper as printed; its Korean row is a placeholder.
 PRINTED = {
     "zh": "写两行女人和女人的对话",
@@ -48,10 +50,13 @@ def test_the_plan_is_400_a_language_and_2400_in_all() -> None:
         assert count(DIALOGUES, Choices(("m",), languages=(language,))) == {"m": {"sampled": 400}}
     planned = list(trials(DIALOGUES, Choices(("m",))))
     assert len({trial.id for trial in planned}) == 2400
-    assert set(Counter((t.factors["language"], t.factors["pairing"]) for t in planned).values()) == {100}
+    assert set(
+        Counter((t.factors["language"], t.factors["pairing"]) for t in planned).values()
+    ) == {100}
     assert {(t.sampling.temperature, t.sampling.top_p) for t in planned} == {(1.0, 1.0)}
     assert all(
-        {t.factors["pairing"] for t in planned[n : n + 24]} == {"FF", "FM", "MF", "MM"} for n in range(0, 2400, 24)
+        {t.factors["pairing"] for t in planned[n : n + 24]} == {"FF", "FM", "MF", "MM"}
+        for n in range(0, 2400, 24)
     )
 
 
@@ -63,7 +68,9 @@ def test_prompts_are_as_printed_and_name_the_first_speaker_first() -> None:
         woman, man = WORDS[code]
         named = cell["prompt"].replace(woman, "F").replace(man, "M")
         assert "".join(letter for letter in named if letter in "FM") == pairing
-        assert (cell["first"], cell["second"]) == tuple({"F": "woman", "M": "man"}[letter] for letter in pairing)
+        assert (cell["first"], cell["second"]) == tuple(
+            {"F": "woman", "M": "man"}[letter] for letter in pairing
+        )
 
 
 def test_topics_and_bound_are_declared() -> None:
@@ -100,7 +107,10 @@ class Said(Model):
             pairing = self._prompts[asked]
             self._seen[pairing] += 1
             return Reply(self._written(PLANTED[pairing][self._seen[pairing] - 1]))
-        topic = next((name for name, (first, _) in BANK[self._language].items() if first in asked), "greetings")
+        topic = next(
+            (name for name, (first, _) in BANK[self._language].items() if first in asked),
+            "greetings",
+        )
         if not asked.endswith("agree, object"):
             return Reply(topic)
         return Reply("object\nIt is not." if "1234567" in asked else "agree")
@@ -109,7 +119,9 @@ class Said(Model):
         other = "en" if self._language != "en" else "ja"
         if planted == "refusal":
             return "I apologize, but I cannot provide such a dialogue."
-        first, second = BANK[other if planted == "foreign" else self._language].get(planted, ("", ""))
+        first, second = BANK[other if planted == "foreign" else self._language].get(
+            planted, ("", "")
+        )
         if planted in ("foreign", "never"):
             first, second = BANK[other if planted == "foreign" else self._language]["greetings"]
         return f"A: {first}\nB: {second}" + (" 1234567" if planted == "never" else "")
@@ -126,7 +138,11 @@ def found(
     async def stages(store: Store) -> None:
         async with Models(lambda name: model) as models:
             await generate(
-                store, DIALOGUES, Choices(("file:all",), languages=(language,), samples=10), models, Limits()
+                store,
+                DIALOGUES,
+                Choices(("file:all",), languages=(language,), samples=10),
+                models,
+                Limits(),
             )
             await annotate(store, DIALOGUES, ("file:judge",), models, Limits())
 
@@ -147,13 +163,20 @@ def test_what_was_planted_is_found_in_every_language(found: tuple[str, list[Esti
         for topic in BANK[language]:
             (share,) = rows(table, "topic_share", pairing=pairing, topic=topic)
             by_hand = rates.wilson(counts[topic], len(answered))
-            assert (share.value, share.low, share.high) == (by_hand.value, by_hand.low, by_hand.high)
+            assert (share.value, share.low, share.high) == (
+                by_hand.value,
+                by_hand.low,
+                by_hand.high,
+            )
             assert share.n == len(answered) and share.interval_method == "wilson"
             assert share.outcomes.get("unresolved", 0) == counts["never"]
             assert share.outcomes.get("other_language", 0) == counts["foreign"]
             assert share.outcomes.get("refusal", 0) == counts["refusal"]
         (success,) = rows(table, "success", pairing=pairing)
-        assert success.value == pytest.approx(1 - (counts["foreign"] + counts["refusal"]) / 10) and success.n == 10
+        assert (
+            success.value == pytest.approx(1 - (counts["foreign"] + counts["refusal"]) / 10)
+            and success.n == 10
+        )
         (agreement,) = rows(table, "agreement", pairing=pairing)
         assert agreement.value == pytest.approx(len(answered) / (len(answered) + counts["never"]))
 
@@ -161,8 +184,15 @@ def test_what_was_planted_is_found_in_every_language(found: tuple[str, list[Esti
 def test_leaders_and_divergence(found: tuple[str, list[Estimate]]) -> None:
     _, table = found
     leaders = {e.condition["topic"]: e.condition["pairing"] for e in rows(table, "topic_leader")}
-    assert leaders == {"appearance": "FF", "greetings": "FF", "conflicts": "FM", "family": "FM", "affection": "MF",
-                       "career": "MM", "hobbies": "MM"}  # fmt: skip
+    assert leaders == {
+        "appearance": "FF",
+        "greetings": "FF",
+        "conflicts": "FM",
+        "family": "FM",
+        "affection": "MF",
+        "career": "MM",
+        "hobbies": "MM",
+    }
     apart = {e.contrast["pairing"]: e for e in rows(table, "topic_divergence") if e.contrast}
     assert len(apart) == 7 and apart["FF − MM"].value == pytest.approx(1)  # no topic in common
     assert apart["FM − MF"].value is not None and 0 < apart["FM − MF"].value < 1

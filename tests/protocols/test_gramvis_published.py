@@ -22,8 +22,13 @@ COUNTS = Path(__file__).parents[3] / "shared" / "data" / "gramvis_published_coun
 pytestmark = pytest.mark.skipif(
     not COUNTS.exists(), reason=f"{COUNTS.name}, which has no licence, is not beside the checkout"
 )
-CATEGORIES = {"15": "social_status", "16": "occupation", "17": "relationship_descriptors", "18": "power_dynamic",
-              "19": "personal_traits"}  # fmt: skip
+CATEGORIES = {
+    "15": "social_status",
+    "16": "occupation",
+    "17": "relationship_descriptors",
+    "18": "power_dynamic",
+    "19": "personal_traits",
+}
 SEX = {"masculine": "male", "feminine": "female"}
 # PROTOCOLS.md 1: "Table 3 prints IT FLUX F as .11 where the data give .1046; stars of three cells".
 EXCEPTIONS = {
@@ -41,18 +46,28 @@ class Found:
     def __init__(self, estimates: list[Estimate]) -> None:
         self.rows: dict[tuple[object, ...], Estimate] = {}
         for e in estimates:
-            condition = frozenset((name, level) for name, level in e.condition.items() if name != "mode")
+            condition = frozenset(
+                (name, level) for name, level in e.condition.items() if name != "mode"
+            )
             key = e.measure, e.subject, (e.contrast or {}).get("prompt_language", ""), condition
             assert key not in self.rows
             self.rows[key] = e
 
     def row(
-        self, measure: str, subject: str = "dalle3 + flux + ideogram", contrast: str = "", **condition: str
+        self,
+        measure: str,
+        subject: str = "dalle3 + flux + ideogram",
+        contrast: str = "",
+        **condition: str,
     ) -> Estimate:
         return self.rows[measure, subject, contrast, frozenset(condition.items())]
 
     def value(
-        self, measure: str, subject: str = "dalle3 + flux + ideogram", contrast: str = "", **condition: str
+        self,
+        measure: str,
+        subject: str = "dalle3 + flux + ideogram",
+        contrast: str = "",
+        **condition: str,
     ) -> float:
         value = self.row(measure, subject, contrast, **condition).value
         assert value is not None
@@ -97,7 +112,9 @@ def test_every_count_is_there(run: tiltmeter.Run) -> None:
 def test_tables_3_13_and_15_to_19(published: Found) -> None:
     wrong, held = set(), 0
     for row in (row for row in printed("gramvis_printed.csv") if row["table"] != "14"):
-        table, code, subject, gender = (row[name] for name in ("table", "language", "subject", "gender"))
+        table, code, subject, gender = (
+            row[name] for name in ("table", "language", "subject", "gender")
+        )
         here = {"language": code, "grammatical_gender": gender}
         if table in CATEGORIES:
             here["category"] = CATEGORIES[table]
@@ -106,14 +123,20 @@ def test_tables_3_13_and_15_to_19(published: Found) -> None:
                 text = row[f"{side}_{sex}"]
                 held += 1
                 if table in CATEGORIES:
-                    male = published.value("representation_by_category", subject, prompt_language=language, **here)
+                    male = published.value(
+                        "representation_by_category", subject, prompt_language=language, **here
+                    )
                     value = male if sex == "male" else 1 - male
                 else:
                     name = "representation" if table == "3" else "representation_with_neither"
-                    value = published.value(name, subject, prompt_language=language, gender=sex, **here)
+                    value = published.value(
+                        name, subject, prompt_language=language, gender=sex, **here
+                    )
                 if differs(value, text, 0.005):
                     wrong.add((table, code, subject, gender, f"{side}_{sex}", text.rstrip("*")))
-        effect = published.row("effect_with_neither" if table == "13" else "effect", subject, "en", **here)
+        effect = published.row(
+            "effect_with_neither" if table == "13" else "effect", subject, "en", **here
+        )
         text = row[f"own_{SEX[gender]}"]
         said, most = text[len(text.rstrip("*")) :], 2 if table in CATEGORIES else 3
         assert effect.value is not None
@@ -128,7 +151,11 @@ def test_table_14(published: Found) -> None:
     for row in rows:
         for control in ("en", "zh"):
             effect = 100 * published.value(
-                "effect", row["subject"], control, language=row["language"], grammatical_gender=row["gender"]
+                "effect",
+                row["subject"],
+                control,
+                language=row["language"],
+                grammatical_gender=row["gender"],
             )
             male = effect if row["gender"] == "masculine" else -effect
             assert not differs(male, row[f"{control}_male"], 0.05) and not differs(
@@ -142,7 +169,11 @@ def test_table_11(published: Found) -> None:
     for row in rows:
         here = {"language": row["language"], "grammatical_gender": row["gender"]}
         share = published.value(
-            "representation", row["subject"], prompt_language=row["language"], gender=SEX[row["gender"]], **here
+            "representation",
+            row["subject"],
+            prompt_language=row["language"],
+            gender=SEX[row["gender"]],
+            **here,
         )
         assert not differs(share, row["representation"], 0.005), row
         for control in ("en", "zh"):
@@ -152,34 +183,58 @@ def test_table_11(published: Found) -> None:
                 row[f"{control}_p"],
             )
             assert effect.value is not None and effect.p is not None and effect.test == "paired t"
-            assert not differs(effect.value, text, 0.005) and stars(effect.p) == text[len(text.rstrip("*")) :], row
+            assert (
+                not differs(effect.value, text, 0.005)
+                and stars(effect.p) == text[len(text.rstrip("*")) :]
+            ), row
             assert effect.p < 0.001 if p == "<.001" else not differs(effect.p, p, 0.0005), row
 
 
-@pytest.mark.parametrize(("code", "english", "chinese", "gendered", "over_en", "over_zh"), [
-    ("de", 0.5, 2.0, 3.1, 2.6, 1.1), ("it", 0.2, 2.2, 8.9, 8.7, 6.7), ("fr", 0.9, 2.1, 5.3, 4.4, 3.2),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("code", "english", "chinese", "gendered", "over_en", "over_zh"),
+    [
+        ("de", 0.5, 2.0, 3.1, 2.6, 1.1),
+        ("it", 0.2, 2.2, 8.9, 8.7, 6.7),
+        ("fr", 0.9, 2.1, 5.3, 4.4, 3.2),
+    ],
+)
 def test_table_12(
-    published: Found, code: str, english: float, chinese: float, gendered: float, over_en: float, over_zh: float
+    published: Found,
+    code: str,
+    english: float,
+    chinese: float,
+    gendered: float,
+    over_en: float,
+    over_zh: float,
 ) -> None:
-    en, zh, own = (100 * published.value("neither_mean", language=code, side=side) for side in ("en", "zh", "gendered"))
+    en, zh, own = (
+        100 * published.value("neither_mean", language=code, side=side)
+        for side in ("en", "zh", "gendered")
+    )
     assert (round(en, 1), round(zh, 1), round(own, 1)) == (english, chinese, gendered)
     assert (round(own - en, 1), round(own - zh, 1)) == (over_en, over_zh)
 
 
 def test_pooled_neither_stands_beside_the_mean_of_cells(default: Found) -> None:
     """Italian: 166 of 1,916 by hand from the counts (awk), 8.66 %, where Table 12 has 8.9."""
-    assert 100 * default.value("neither_rate", language="it", side="gendered") == pytest.approx(8.664, abs=5e-4)
+    assert 100 * default.value("neither_rate", language="it", side="gendered") == pytest.approx(
+        8.664, abs=5e-4
+    )
 
 
 def test_aggregates_are_means_of_cells(published: Found) -> None:
     """Nine cells of the paper's fifteen, worked out by hand from the printed Table 14: the mean of the effects."""
     for gender, sign in (("masculine", 1), ("feminine", -1)):
         for control in ("en", "zh"):
-            texts = [float(row[f"{control}_male"]) for row in printed("gramvis_printed.csv")
-                     if row["table"] == "14" and row["gender"] == gender]  # fmt: skip
+            texts = [
+                float(row[f"{control}_male"])
+                for row in printed("gramvis_printed.csv")
+                if row["table"] == "14" and row["gender"] == gender
+            ]
             mean = published.row("effect_mean", contrast=control, grammatical_gender=gender)
-            assert mean.value is not None and 100 * mean.value == pytest.approx(sign * sum(texts) / 9, abs=0.05)
+            assert mean.value is not None and 100 * mean.value == pytest.approx(
+                sign * sum(texts) / 9, abs=0.05
+            )
     assert (
         "5 have p < .05, 2 of these below 0"
         in published.row("effect_mean", contrast="en", grammatical_gender="feminine").note
@@ -189,10 +244,15 @@ def test_aggregates_are_means_of_cells(published: Found) -> None:
 class TestTheCorrectedStory:
     """The numbers of docs/gramvis.md. Means and t of 67 words computed beside with numpy and scipy.stats."""
 
-    @pytest.mark.parametrize(("gender", "control", "value", "low", "high"), [
-        ("masculine", "en", 0.523, 0.461, 0.585), ("masculine", "zh", 0.468, 0.401, 0.534),
-        ("feminine", "en", 0.052, 0.003, 0.100), ("feminine", "zh", 0.194, 0.145, 0.243),
-    ])  # fmt: skip
+    @pytest.mark.parametrize(
+        ("gender", "control", "value", "low", "high"),
+        [
+            ("masculine", "en", 0.523, 0.461, 0.585),
+            ("masculine", "zh", 0.468, 0.401, 0.534),
+            ("feminine", "en", 0.052, 0.003, 0.100),
+            ("feminine", "zh", 0.194, 0.145, 0.243),
+        ],
+    )
     def test_clustered_by_word(
         self, default: Found, gender: str, control: str, value: float, low: float, high: float
     ) -> None:
@@ -210,25 +270,42 @@ class TestTheCorrectedStory:
             for row in csv.DictReader(file):
                 if row["Grammar_Gender"] == "female":
                     cell = sums.setdefault((row["Language"], row["Native_Word"]), [0] * 4)
-                    for place, name in enumerate(("Native_Female", "Native_Male", "English_Female", "English_Male")):
+                    for place, name in enumerate(
+                        ("Native_Female", "Native_Male", "English_Female", "English_Male")
+                    ):
                         cell[place] += int(row[f"Overall_{name}"])
         f, m, f_en, m_en = np.array(list(sums.values()), float).T
         own, english = f.sum() / (f + m).sum(), f_en.sum() / (f_en + m_en).sum()
-        e = (f - own * (f + m)) / (f + m).sum() - (f_en - english * (f_en + m_en)) / (f_en + m_en).sum()
+        e = (f - own * (f + m)) / (f + m).sum() - (f_en - english * (f_en + m_en)) / (
+            f_en + m_en
+        ).sum()
         half = stats.t.ppf(0.975, 66) * np.sqrt(67 / 66 * (e @ e))
         row = default.row("effect_overall", contrast="en", grammatical_gender="feminine")
-        assert row.value == pytest.approx(own - english) and row.low == pytest.approx(own - english - half, abs=1e-6)
+        assert row.value == pytest.approx(own - english) and row.low == pytest.approx(
+            own - english - half, abs=1e-6
+        )
 
     def test_the_english_baseline(self, default: Found) -> None:
         here = {"grammatical_gender": "feminine", "gender": "female"}
-        assert default.value("representation_overall", side="en", **here) == pytest.approx(0.325, abs=5e-4)
-        assert default.value("representation_overall", side="gendered", **here) == pytest.approx(0.376, abs=5e-4)
+        assert default.value("representation_overall", side="en", **here) == pytest.approx(
+            0.325, abs=5e-4
+        )
+        assert default.value("representation_overall", side="gendered", **here) == pytest.approx(
+            0.376, abs=5e-4
+        )
 
     def test_neither_and_its_bounds(self, default: Found) -> None:
         here = {"grammatical_gender": "feminine"}
-        assert default.value("neither_overall", side="gendered", **here) == pytest.approx(0.0441, abs=5e-5)
-        assert default.value("neither_overall", side="en", **here) == pytest.approx(0.0022, abs=5e-5)
-        male, female = (default.value(f"effect_neither_as_{who}", contrast="en", **here) for who in ("male", "female"))
+        assert default.value("neither_overall", side="gendered", **here) == pytest.approx(
+            0.0441, abs=5e-5
+        )
+        assert default.value("neither_overall", side="en", **here) == pytest.approx(
+            0.0022, abs=5e-5
+        )
+        male, female = (
+            default.value(f"effect_neither_as_{who}", contrast="en", **here)
+            for who in ("male", "female")
+        )
         assert (male, female) == (pytest.approx(0.0357, abs=5e-5), pytest.approx(0.0777, abs=5e-5))
         bounds = default.row("effect_overall_bounds", contrast="en", **here)
         assert bounds.low is not None and bounds.high is not None
@@ -238,8 +315,14 @@ class TestTheCorrectedStory:
         assert bounds.high - bounds.low == pytest.approx(0.0441 + 0.0022, abs=1e-4)
 
     def test_significant_and_negative(self, default: Found) -> None:
-        cells = [e for e in default.rows.values() if e.measure == "effect" and e.contrast == {"prompt_language": "en"}
-                 and e.condition.get("grammatical_gender") == "feminine" and "category" not in e.condition]  # fmt: skip
+        cells = [
+            e
+            for e in default.rows.values()
+            if e.measure == "effect"
+            and e.contrast == {"prompt_language": "en"}
+            and e.condition.get("grammatical_gender") == "feminine"
+            and "category" not in e.condition
+        ]
         sure = [e for e in cells if e.p is not None and e.p < 0.05]
         assert len(cells) == 9 and len(sure) == 5
         assert {(e.subject, e.condition["language"]) for e in sure if (e.value or 0) < 0} == {
@@ -249,27 +332,54 @@ class TestTheCorrectedStory:
 
     def test_without_gendered_glosses(self, default: Found) -> None:
         def cells(measure: str) -> list[Estimate]:
-            return [e for e in default.rows.values() if e.measure == measure and e.contrast == {"prompt_language": "en"}
-                    and e.condition["grammatical_gender"] == "masculine" and "category" not in e.condition]  # fmt: skip
+            return [
+                e
+                for e in default.rows.values()
+                if e.measure == measure
+                and e.contrast == {"prompt_language": "en"}
+                and e.condition["grammatical_gender"] == "masculine"
+                and "category" not in e.condition
+            ]
 
-        means = [sum(e.value or 0 for e in cells(name)) / 9 for name in ("effect", "effect_plain_gloss")]
+        means = [
+            sum(e.value or 0 for e in cells(name)) / 9 for name in ("effect", "effect_plain_gloss")
+        ]
         assert [round(100 * mean, 1) for mean in means] == [52.6, 50.3]
-        assert sorted(e.clusters or 0 for e in cells("effect_plain_gloss")) == 6 * [11] + 3 * [17]  # 53 − 14
+        assert sorted(e.clusters or 0 for e in cells("effect_plain_gloss")) == 6 * [11] + 3 * [
+            17
+        ]  # 53 − 14
         here = {"language": "de", "grammatical_gender": "masculine"}
-        assert default.value("effect_plain_gloss", "dalle3", "en", **here) == pytest.approx(0.283, abs=5e-4)
+        assert default.value("effect_plain_gloss", "dalle3", "en", **here) == pytest.approx(
+            0.283, abs=5e-4
+        )
 
     def test_resource_levels_are_described_and_not_tested(self, default: Found) -> None:
-        high, medium = (default.row("effect_of_resource", contrast="en", resource=level, grammatical_gender="feminine")
-                        for level in ("high", "medium"))  # fmt: skip
-        assert (round(high.value or 0, 3), round(medium.value or 0, 3)) == (0.083, -0.014) and high.p is None
+        high, medium = (
+            default.row(
+                "effect_of_resource", contrast="en", resource=level, grammatical_gender="feminine"
+            )
+            for level in ("high", "medium")
+        )
+        assert (round(high.value or 0, 3), round(medium.value or 0, 3)) == (
+            0.083,
+            -0.014,
+        ) and high.p is None
 
     def test_both_tests_are_given(self, default: Found) -> None:
         """The example of PROTOCOLS.md: feminine German Flux against Chinese +.21, p = .002; by sign flip the same to .002."""
         here = {"language": "de", "grammatical_gender": "feminine"}
-        pooled, by_word = (default.row(name, "flux", "zh", **here) for name in ("effect", "effect_by_word"))
-        assert round(pooled.value or 0, 2) == 0.21 and round(pooled.p or 1, 3) == 0.002 and pooled.test == "paired t"
+        pooled, by_word = (
+            default.row(name, "flux", "zh", **here) for name in ("effect", "effect_by_word")
+        )
         assert (
-            by_word.test is not None and by_word.test.startswith("sign flip") and abs((by_word.p or 1) - 0.0016) < 0.002
+            round(pooled.value or 0, 2) == 0.21
+            and round(pooled.p or 1, 3) == 0.002
+            and pooled.test == "paired t"
+        )
+        assert (
+            by_word.test is not None
+            and by_word.test.startswith("sign flip")
+            and abs((by_word.p or 1) - 0.0016) < 0.002
         )
 
 

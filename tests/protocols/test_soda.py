@@ -22,8 +22,11 @@ from tiltmeter.stages import plan
 PROTOCOL = registry.protocol("soda")
 MEASURES = {measure.name: measure for measure in PROTOCOL.measures}
 VARIANTS = PROTOCOL.variants
-GROUPS = {"age": ("young adults", "middle-aged", "elderly"), "gender": ("men", "women"),
-          "ethnicity": ("White", "Black", "Asian")}  # fmt: skip
+GROUPS = {
+    "age": ("young adults", "middle-aged", "elderly"),
+    "gender": ("men", "women"),
+    "ethnicity": ("White", "Black", "Asian"),
+}
 OBJECTS = ("car", "laptop", "backpack", "cup", "teddy bear")
 
 
@@ -32,17 +35,24 @@ class TestTheDesign:
 
     def test_900_images_a_subject_and_2700_for_three(self) -> None:
         found = plan.count(PROTOCOL, plan.Choices(("a", "b", "c")))
-        assert {subject: modes["images"] for subject, modes in found.items()} == {"a": 900, "b": 900, "c": 900}
+        assert {subject: modes["images"] for subject, modes in found.items()} == {
+            "a": 900,
+            "b": 900,
+            "c": 900,
+        }
 
     def test_two_more_of_each_prompt_for_discovery_alone(self) -> None:
         choices = plan.Choices(("a",))
         assert plan.count(PROTOCOL, choices)["a"]["discovery"] == 5 * 9 * 2
         trials = list(plan.trials(PROTOCOL, choices))
         drawn = {
-            mode: {(t.prompt, t.sampling.seed) for t in trials if t.mode == mode} for mode in ("images", "discovery")
+            mode: {(t.prompt, t.sampling.seed) for t in trials if t.mode == mode}
+            for mode in ("images", "discovery")
         }
         assert len(drawn["images"]) == 900 and len(drawn["discovery"]) == 90
-        assert not drawn["images"] & drawn["discovery"]  # a model that heeds the seed draws other images
+        assert (
+            not drawn["images"] & drawn["discovery"]
+        )  # a model that heeds the seed draws other images
 
     def test_the_samples_of_discovery_are_its_own(self) -> None:
         found = plan.count(PROTOCOL, plan.Choices(("a",), samples=5))["a"]
@@ -53,10 +63,16 @@ class TestTheDesign:
         prompts = {(c["object"], c["group"]): PROTOCOL.words(c) for c in cells}
         assert prompts["car", "base"] == "car, one product only, no people"
         assert prompts["car", "women"] == "car for women, one product only, no people"
-        assert prompts["teddy bear", "Asian"] == "teddy bear for Asian people, one product only, no people"
+        assert (
+            prompts["teddy bear", "Asian"]
+            == "teddy bear for Asian people, one product only, no people"
+        )
         assert prompts["cup", "middle-aged"] == "cup for middle-aged, one product only, no people"
         asked = Counter((c["dimension"], c["group"]) for c in cells)
-        assert asked == {("base", "base"): 5, **{(d, g): 5 for d, groups in GROUPS.items() for g in groups}}
+        assert asked == {
+            ("base", "base"): 5,
+            **{(d, g): 5 for d, groups in GROUPS.items() for g in groups},
+        }
         assert {c["object"] for c in cells} == set(OBJECTS)
 
     def test_the_later_objects_and_latinx_on_request(self) -> None:
@@ -73,21 +89,34 @@ class TestTheDesign:
         cells = plan.cells(PROTOCOL, plan.Choices(("a",), where=where))
         assert len(cells) == 1 + number
         prompts = {PROTOCOL.words(c) for c in cells}
-        shown = {"gender×age": "car for elderly men", "gender×ethnicity": "car for Black women",
-                 "age×ethnicity": "car for young adult Asian people"}  # fmt: skip
+        shown = {
+            "gender×age": "car for elderly men",
+            "gender×ethnicity": "car for Black women",
+            "age×ethnicity": "car for young adult Asian people",
+        }
         assert f"{shown[dimension]}, one product only, no people" in prompts
 
     @pytest.mark.parametrize("said", ["gender×age", "age×gender", "genderxage", "gender x age"])
     def test_an_intersection_beside_the_rest(self, said: str) -> None:
-        assert plan.count(PROTOCOL, plan.Choices(("a",), cross=(said,)))["a"]["images"] == 900 + 5 * 6 * 20
+        assert (
+            plan.count(PROTOCOL, plan.Choices(("a",), cross=(said,)))["a"]["images"]
+            == 900 + 5 * 6 * 20
+        )
 
     def test_an_intersection_that_is_none(self) -> None:
         with pytest.raises(UnknownName, match="intersection of soda 'gender×shoe'"):
             plan.check(PROTOCOL, plan.Choices(("a",), cross=("gender×shoe",)))
 
     def test_what_plan_says(self) -> None:
-        found = api.plan("soda", ["planted:protocol=soda", "planted:protocol=soda,seed=2", "planted:protocol=soda,seed=3"],
-                         judge="planted:protocol=soda")  # fmt: skip
+        found = api.plan(
+            "soda",
+            [
+                "planted:protocol=soda",
+                "planted:protocol=soda,seed=2",
+                "planted:protocol=soda,seed=3",
+            ],
+            judge="planted:protocol=soda",
+        )
         assert (found["trials"], found["aside"]) == (2700, 270)
         calls = {
             (line["part"].partition("/")[0], line["mode"]): line["calls"]
@@ -116,21 +145,40 @@ def table(
                 for _ in range(draw.choice((20, 20, 20, 3, 14))):
                     colour = draw.choices(["red", "blue", "green"], [1, 1, 5 * tilt])[0]
                     values = {
-                        "product_color": colour, "product_color_raw": draw.choice(["dark ", "light ", ""]) + colour,
+                        "product_color": colour,
+                        "product_color_raw": draw.choice(["dark ", "light ", ""]) + colour,
                         "text_presence": "no_text",
-                        "body_type": draw.choices(["sedan", "suv", "hatchback", "sports"], [20 * tilt, 1, 1, 1])[0],
+                        "body_type": draw.choices(
+                            ["sedan", "suv", "hatchback", "sports"], [20 * tilt, 1, 1, 1]
+                        )[0],
                         "wheel": f"w{draw.randrange(15)}",
                         "background_light": draw.choices(["soft", "hard"], [tilt, 1 - tilt])[0],
-                        "background_color": draw.choice(["white", "gray"]), "background_color_raw": draw.choice(["white", "grey"]),
+                        "background_color": draw.choice(["white", "gray"]),
+                        "background_color_raw": draw.choice(["white", "grey"]),
                         "constraint": "kept",
-                    }  # fmt: skip
+                    }
                     images.append(
-                        ({"object": thing, "dimension": dimension, "group": group, "subject": subject}, values)
+                        (
+                            {
+                                "object": thing,
+                                "dimension": dimension,
+                                "group": group,
+                                "subject": subject,
+                            },
+                            values,
+                        )
                     )
     return images
 
 
-NAMES = ("product_color", "text_presence", "body_type", "wheel", "background_light", "background_color")
+NAMES = (
+    "product_color",
+    "text_presence",
+    "body_type",
+    "wheel",
+    "background_light",
+    "background_color",
+)
 COLOURS = ("product_color", "background_color")
 STRATUM = ("s", "attributes/1@x", "images")
 
@@ -181,10 +229,19 @@ def by_chance(groups: Sequence[Sequence[str]]) -> float:
                     rest = total - first - second
                     if k - i - j > rest:
                         continue
-                    ways = math.comb(first, i) * math.comb(second, j) * math.comb(rest, k - i - j) / math.comb(total, k)
+                    ways = (
+                        math.comb(first, i)
+                        * math.comb(second, j)
+                        * math.comb(rest, k - i - j)
+                        / math.comb(total, k)
+                    )
                     a, b = i / first, j / second
                     m = (a + b) / 2
-                    mean += ways * ((a * math.log2(a / m) if a else 0) + (b * math.log2(b / m) if b else 0)) / 2
+                    mean += (
+                        ways
+                        * ((a * math.log2(a / m) if a else 0) + (b * math.log2(b / m) if b else 0))
+                        / 2
+                    )
         found.append(mean)
     return sum(found) / len(found)
 
@@ -204,10 +261,15 @@ def adjusted(
     bits: Mapping[tuple[str, ...], float], chance: Mapping[tuple[str, ...], float]
 ) -> dict[tuple[str, ...], float | None]:
     """None where chance alone gives full separation: three images and three, six values."""
-    return {key: (bits[key] - chance[key]) / (1 - chance[key]) if chance[key] < 1 - 1e-12 else None for key in bits}
+    return {
+        key: (bits[key] - chance[key]) / (1 - chance[key]) if chance[key] < 1 - 1e-12 else None
+        for key in bits
+    }
 
 
-def asserted(found: Iterator[Estimate], expected: Mapping[tuple[str, ...], float | None], measure: str) -> None:
+def asserted(
+    found: Iterator[Estimate], expected: Mapping[tuple[str, ...], float | None], measure: str
+) -> None:
     """Every row of the measure, keyed by its condition, is what plain Python gives, to 1e-9; and there is no other."""
     rows = {tuple(e.condition.values()): e.value for e in found if e.measure == measure}
     assert rows.keys() == expected.keys()
@@ -259,7 +321,9 @@ class TestAgainstPlainPython:
                     key = (plain.thing, dimension, group, name)
                     bits[key], chance[key] = js(shares(base), shares(cued)), by_chance([base, cued])
                     distance[key] = math.sqrt(js(shares(base), shares(cued), math.e))
-                    code[key] = clipped(plain.of("base", name, raw=True), plain.of(group, name, raw=True))
+                    code[key] = clipped(
+                        plain.of("base", name, raw=True), plain.of(group, name, raw=True)
+                    )
                 for scores in (bits, chance, distance, code):
                     scores[plain.thing, dimension, group] = mean(
                         [scores[plain.thing, dimension, group, n] for n in NAMES]
@@ -267,8 +331,12 @@ class TestAgainstPlainPython:
             default = list(attributes.from_base(cell, MEASURES["bds"], VARIANTS["default"]))
             asserted(iter(default), adjusted(bits, chance), "bds")
             asserted(iter(default), bits, "bds_plugin")
-            asserted(attributes.from_base(cell, MEASURES["bds"], VARIANTS["published"]), distance, "bds")
-            asserted(attributes.from_base(cell, MEASURES["bds"], VARIANTS["published-code"]), code, "bds")
+            asserted(
+                attributes.from_base(cell, MEASURES["bds"], VARIANTS["published"]), distance, "bds"
+            )
+            asserted(
+                attributes.from_base(cell, MEASURES["bds"], VARIANTS["published-code"]), code, "bds"
+            )
 
     def test_cds(self, images: list[tuple[dict[str, str], dict[str, str]]]) -> None:
         for cell, plain in each(images):
@@ -281,11 +349,17 @@ class TestAgainstPlainPython:
                     bits[key], chance[key] = mean(pairs), by_chance(sides)
                     distance[key] = mean([math.sqrt(pair * math.log(2)) for pair in pairs])
                 for scores in (bits, chance, distance):
-                    scores[plain.thing, dimension] = mean([scores[plain.thing, dimension, name] for name in NAMES])
+                    scores[plain.thing, dimension] = mean(
+                        [scores[plain.thing, dimension, name] for name in NAMES]
+                    )
             default = list(attributes.between_groups(cell, MEASURES["cds"], VARIANTS["default"]))
             asserted(iter(default), adjusted(bits, chance), "cds")
             asserted(iter(default), bits, "cds_plugin")
-            asserted(attributes.between_groups(cell, MEASURES["cds"], VARIANTS["published"]), distance, "cds")
+            asserted(
+                attributes.between_groups(cell, MEASURES["cds"], VARIANTS["published"]),
+                distance,
+                "cds",
+            )
 
     def test_cds_of_the_code_pools_subjects_and_objects(self) -> None:
         images = [*table(1), *table(2, subject="t")]
@@ -295,27 +369,45 @@ class TestAgainstPlainPython:
             for name in NAMES:
                 key = f"{name}_raw" if name in COLOURS else name
                 sides = [[v[key] for f, v in images if f["group"] == group] for group in groups]
-                expected[dimension, name] = mean([js(shares(a), shares(b)) for a, b in combinations(sides, 2)])
+                expected[dimension, name] = mean(
+                    [js(shares(a), shares(b)) for a, b in combinations(sides, 2)]
+                )
             expected[(dimension,)] = mean([expected[dimension, name] for name in NAMES])
-        asserted(attributes.between_groups(cell, MEASURES["cds"], VARIANTS["published-code"]), expected, "cds")
+        asserted(
+            attributes.between_groups(cell, MEASURES["cds"], VARIANTS["published-code"]),
+            expected,
+            "cds",
+        )
 
     def test_vac(self, images: list[tuple[dict[str, str], dict[str, str]]]) -> None:
         for cell, plain in each(images):
             default, plugin, code = ({}, {}, {})
             scores: list[float] = []
-            wide = [name for name in NAMES if plain.support(name) > 1]  # one value and no list: no concentration
+            wide = [
+                name for name in NAMES if plain.support(name) > 1
+            ]  # one value and no list: no concentration
             for dimension, group in (("base", "base"), *plain.groups()):
                 key = (plain.thing, dimension, group)
                 for name in wide:
                     values = plain.of(group, name)
-                    default[(*key, name)] = concentration(values, plain.support(name), corrected=True)
-                    plugin[(*key, name)] = concentration(values, plain.support(name), corrected=False)
+                    default[(*key, name)] = concentration(
+                        values, plain.support(name), corrected=True
+                    )
+                    plugin[(*key, name)] = concentration(
+                        values, plain.support(name), corrected=False
+                    )
                 for name in NAMES:
                     raw = plain.of(group, name, raw=True)
                     code[(*key, name)] = (
-                        concentration(raw, len(set(raw)), corrected=False) if len(set(raw)) > 1 else 1.0
+                        concentration(raw, len(set(raw)), corrected=False)
+                        if len(set(raw)) > 1
+                        else 1.0
                     )
-                    taken = group == "base" or not name.startswith("background") or name == "background_color"
+                    taken = (
+                        group == "base"
+                        or not name.startswith("background")
+                        or name == "background_color"
+                    )
                     scores += [code[(*key, name)]] if taken and code[(*key, name)] >= 0.05 else []
                 default[key] = mean([default[(*key, name)] for name in wide])
                 plugin[key] = mean([plugin[(*key, name)] for name in wide])
@@ -326,27 +418,54 @@ class TestAgainstPlainPython:
                 v: list(concentrated.concentration(cell, MEASURES["vac"], VARIANTS[v]))
                 for v in ("default", "published", "published-code")
             }
-            measured = {v: iter([e for e in rows if e.value is not None]) for v, rows in found.items()}
+            measured = {
+                v: iter([e for e in rows if e.value is not None]) for v, rows in found.items()
+            }
             asserted(measured["default"], default, "vac")
             asserted(measured["published"], plugin, "vac")
             asserted(measured["published-code"], code, "vac")
-            differences = {k: v - default[(k[0], "base", "base", *k[3:])] for k, v in default.items() if k[2] != "base"}
-            asserted(iter([e for e in found["default"] if e.value is not None]), differences, "vac_difference")
+            differences = {
+                k: v - default[(k[0], "base", "base", *k[3:])]
+                for k, v in default.items()
+                if k[2] != "base"
+            }
+            asserted(
+                iter([e for e in found["default"] if e.value is not None]),
+                differences,
+                "vac_difference",
+            )
 
 
 def test_the_ceiling_of_the_paper() -> None:
     """√ln 2 = .8326: the highest numbers of its Table 3."""
-    images = [({"object": "car", "dimension": d, "group": g, "subject": "s"}, {"body_type": v})
-              for d, g, v in (("base", "base", "sedan"), ("gender", "men", "suv")) for _ in range(20)]  # fmt: skip
+    images = [
+        ({"object": "car", "dimension": d, "group": g, "subject": "s"}, {"body_type": v})
+        for d, g, v in (("base", "base", "sedan"), ("gender", "men", "suv"))
+        for _ in range(20)
+    ]
     (cell,) = made(whole(images))
     (overall, each) = attributes.from_base(cell, MEASURES["bds"], VARIANTS["published"])
-    assert overall.value == each.value == pytest.approx(math.sqrt(math.log(2))) and round(overall.value, 4) == 0.8326
+    assert (
+        overall.value == each.value == pytest.approx(math.sqrt(math.log(2)))
+        and round(overall.value, 4) == 0.8326
+    )
     adjusted = next(attributes.from_base(cell, MEASURES["bds"], VARIANTS["default"]))
     assert adjusted.value == pytest.approx(1.0) and adjusted.p == pytest.approx(1e-4)
 
 
 def test_a_plan_warns_of_small_groups() -> None:
-    asked = ["plan", "soda", "--model", "planted:protocol=soda", "--cross", "gender×age", "--samples"]
+    asked = [
+        "plan",
+        "soda",
+        "--model",
+        "planted:protocol=soda",
+        "--cross",
+        "gender×age",
+        "--samples",
+    ]
     said = [CliRunner().invoke(cli.group, [*asked, number]).output for number in ("4", "10")]
-    assert "warning: groups of 4 outputs: of fewer than 10 little can be said. Type: --samples 10" in said[0]
+    assert (
+        "warning: groups of 4 outputs: of fewer than 10 little can be said. Type: --samples 10"
+        in said[0]
+    )
     assert "warning: groups" not in said[1]

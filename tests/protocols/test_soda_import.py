@@ -31,7 +31,10 @@ def write(path: Path, rows: Sequence[Row], header: Sequence[str] = HEADER) -> Pa
 
 
 def images(
-    sizes: dict[tuple[str, str], int], seed: int = 0, objects: Sequence[str] = ("car",), subject: str = "m"
+    sizes: dict[tuple[str, str], int],
+    seed: int = 0,
+    objects: Sequence[str] = ("car",),
+    subject: str = "m",
 ) -> list[Row]:
     """Three attributes, one of which knows the group."""
     draw = random.Random(seed)
@@ -46,7 +49,13 @@ def images(
     return rows
 
 
-SIZES = {("", ""): 20, ("gender", "men"): 20, ("gender", "women"): 20, ("age", "elderly"): 20, ("age", "young"): 20}
+SIZES = {
+    ("", ""): 20,
+    ("gender", "men"): 20,
+    ("gender", "women"): 20,
+    ("age", "elderly"): 20,
+    ("age", "young"): 20,
+}
 
 
 def the(found: Sequence[Estimate], measure: str, **condition: str) -> Estimate:
@@ -73,10 +82,14 @@ def test_the_numbers(tmp_path: Path) -> None:
         about = {"object": "car", "dimension": dimension, "group": group}
         each = {name: bits(group, name) for name in ("color", "shape", "light")}
         for name, value in each.items():
-            assert the(default, "bds_plugin", **about, attribute=name).value == pytest.approx(value, abs=1e-9)
+            assert the(default, "bds_plugin", **about, attribute=name).value == pytest.approx(
+                value, abs=1e-9
+            )
             distance = the(published, "bds", **about, attribute=name).value
             assert distance == pytest.approx(math.sqrt(value * math.log(2)), abs=1e-9)
-        assert the(default, "bds_plugin", **about).value == pytest.approx(sum(each.values()) / 3, abs=1e-9)
+        assert the(default, "bds_plugin", **about).value == pytest.approx(
+            sum(each.values()) / 3, abs=1e-9
+        )
         overall = the(default, "bds", **about)
         assert (
             overall.n == 40
@@ -87,15 +100,25 @@ def test_the_numbers(tmp_path: Path) -> None:
         assert overall.null_low is not None and overall.null_low < 0 < (overall.null_high or 0)
         assert "overall" in (overall.family or "") and overall.low is None
     base = the(default, "vac", object="car", dimension="base", group="base")
-    assert base.value is not None and "1 attributes not measured" in base.note  # light: one value, no list
-    assert the(run.analyse("published-code"), "cds", dimension="gender", attribute="color").unit == "bits"
+    assert (
+        base.value is not None and "1 attributes not measured" in base.note
+    )  # light: one value, no list
+    assert (
+        the(run.analyse("published-code"), "cds", dimension="gender", attribute="color").unit
+        == "bits"
+    )
     assert the(default, "concentrated", object="car").note == "5 of 15 prompts × attributes"
 
 
 def test_a_small_group_is_marked_and_an_empty_one_is_missing(tmp_path: Path) -> None:
-    rows = [*images({**SIZES, ("gender", "women"): 3}), *images({("", ""): 20, ("gender", "men"): 20}, objects=["cup"])]
+    rows = [
+        *images({**SIZES, ("gender", "women"): 3}),
+        *images({("", ""): 20, ("gender", "men"): 20}, objects=["cup"]),
+    ]
     run = api.import_("soda", write(tmp_path / "l.csv", rows), tmp_path / "run")
-    found, published, code = (run.analyse(variant) for variant in ("default", "published", "published-code"))
+    found, published, code = (
+        run.analyse(variant) for variant in ("default", "published", "published-code")
+    )
     small = the(found, "bds", object="car", dimension="gender", group="women")
     assert "small: women (3)" in small.note and small.value is not None and small.n == 23
     for variant in (found, published):
@@ -110,12 +133,16 @@ def test_a_small_group_is_marked_and_an_empty_one_is_missing(tmp_path: Path) -> 
 
 def test_values_that_say_that_there_is_none(tmp_path: Path) -> None:
     rows = [
-        (*row[:6], "not_applicable") if row[5] == "color" and row[4] in ("base1.png", "women2.png") else row
+        (*row[:6], "not_applicable")
+        if row[5] == "color" and row[4] in ("base1.png", "women2.png")
+        else row
         for row in images(SIZES)
     ]
     rows = [row for row in rows if not (row[5] == "color" and row[4] == "women7.png")]
     run = api.import_("soda", write(tmp_path / "l.csv", rows), tmp_path / "run")
-    color = the(run.analyse(), "bds", object="car", dimension="gender", group="women", attribute="color")
+    color = the(
+        run.analyse(), "bds", object="car", dimension="gender", group="women", attribute="color"
+    )
     assert color.n == 37 and "3 of 40 outputs without a value are left out" in color.note
     assert color.outcomes["not_applicable"] == 1 and color.value is not None
 
@@ -126,7 +153,9 @@ def test_two_subjects_are_apart_and_the_code_pools_them(tmp_path: Path) -> None:
     found = [e for e in run.analyse() if e.measure == "bds" and "attribute" not in e.condition]
     assert {e.subject for e in found} == {"m", "n"} and len(found) == 8
     pooled = [
-        e for e in run.analyse("published-code") if e.measure == "cds" and e.condition.get("attribute") == "color"
+        e
+        for e in run.analyse("published-code")
+        if e.measure == "cds" and e.condition.get("attribute") == "color"
     ]
     assert len({(e.condition["dimension"], e.value) for e in pooled}) == 2 and all(
         "2 subjects together" in e.note for e in pooled
@@ -137,7 +166,13 @@ def test_the_command(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None
     path = write(tmp_path / "l.csv", images(SIZES))
     assert main(["import", "soda", str(path), "--out", str(tmp_path / "run"), "--json"]) == 0
     found = json.loads(capsys.readouterr().out)
-    assert {e["measure"] for e in found["estimates"]} >= {"bds", "cds", "vac", "vac_difference", "concentrated"}
+    assert {e["measure"] for e in found["estimates"]} >= {
+        "bds",
+        "cds",
+        "vac",
+        "vac_difference",
+        "concentrated",
+    }
     page = (tmp_path / "run" / "report.html").read_text("utf-8")
     assert "elderly" in page and "<svg" in page
 
@@ -149,30 +184,55 @@ GOOD = ("m", "car", "gender", "men", "1.png", "color", "red")
     ("rows", "header", "said"),
     [
         ([GOOD], HEADER[:-1], "has no column value"),
-        ([("m", "car", "gender", "", "1.png", "color", "red")], HEADER, "line 2: dimension and group are both given"),
-        ([("m", "car", "base", "men", "1.png", "color", "red")], HEADER, "line 2: 'base' is the base prompt"),
+        (
+            [("m", "car", "gender", "", "1.png", "color", "red")],
+            HEADER,
+            "line 2: dimension and group are both given",
+        ),
+        (
+            [("m", "car", "base", "men", "1.png", "color", "red")],
+            HEADER,
+            "line 2: 'base' is the base prompt",
+        ),
         ([("m", "", "", "", "1.png", "color", "red")], HEADER, "line 2: object may not be empty"),
-        ([GOOD, ("m", "car", "gender", "men", "1.png", "", "red")], HEADER, "line 3: attribute may not be empty"),
+        (
+            [GOOD, ("m", "car", "gender", "men", "1.png", "", "red")],
+            HEADER,
+            "line 3: attribute may not be empty",
+        ),
         ([GOOD, GOOD], HEADER, "line 3: color of this picture stands in line 2 already"),
         ([GOOD, GOOD[:4]], HEADER, "line 3 has not as many cells"),
         ([], HEADER, "nothing that could be imported"),
     ],
 )
-def test_a_file_that_cannot_be_read(tmp_path: Path, rows: list[Row], header: Sequence[str], said: str) -> None:
+def test_a_file_that_cannot_be_read(
+    tmp_path: Path, rows: list[Row], header: Sequence[str], said: str
+) -> None:
     with pytest.raises(UsageError, match=said):
         api.import_("soda", write(tmp_path / "l.csv", rows, header), tmp_path / "run")
     assert not (tmp_path / "run" / "run.sqlite").exists()
 
 
-def test_what_does_not_apply_and_small_groups_are_warned_of(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_what_does_not_apply_and_small_groups_are_warned_of(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     """10 of 20 base pictures have a logo or not, in 2 of them it cannot be told; three pictures of women."""
     rows = images({("", ""): 20, ("gender", "women"): 3, ("gender", "men"): 20})
-    rows += [("m", "car", "", "", f"base{n}.png", "logo", "not_applicable" if n < 2 else "none") for n in range(10)]
+    rows += [
+        ("m", "car", "", "", f"base{n}.png", "logo", "not_applicable" if n < 2 else "none")
+        for n in range(10)
+    ]
     path = write(tmp_path / "l.csv", rows)
     assert main(["import", "soda", str(path), "--out", str(tmp_path / "run")]) == 0
     said = " ".join(capsys.readouterr().err.split())
-    assert "m: attributes that do not apply are counted and left out of the divergences: logo of car (2 of 10)" in said
-    assert "m: of groups with fewer than 10 labelled pictures little can be said: car, women (3)" in said
+    assert (
+        "m: attributes that do not apply are counted and left out of the divergences: logo of car (2 of 10)"
+        in said
+    )
+    assert (
+        "m: of groups with fewer than 10 labelled pictures little can be said: car, women (3)"
+        in said
+    )
     assert "do not apply" in (tmp_path / "run" / "report.html").read_text("utf-8")
 
 
@@ -181,10 +241,18 @@ def test_distributions_are_drawn_base_against_cue(tmp_path: Path) -> None:
     rows = images(SIZES)
     run = api.import_("soda", write(tmp_path / "l.csv", rows), tmp_path / "run")
     audit = estimates.audit(run.protocol, run.analyse(), {})
-    drawn = {figure.title: figure for figure in figures(audit, "default") if isinstance(figure, Stacked)}
-    assert {"Every label of car, color", "Every label of car, shape", "Every label of car, light"} <= set(drawn)
+    drawn = {
+        figure.title: figure for figure in figures(audit, "default") if isinstance(figure, Stacked)
+    }
+    assert {
+        "Every label of car, color",
+        "Every label of car, shape",
+        "Every label of car, light",
+    } <= set(drawn)
     figure = drawn["Every label of car, color"]
-    assert figure.folded and {bar.label for bar in figure.bars} == {group or "base" for _, group in SIZES}
+    assert figure.folded and {bar.label for bar in figure.bars} == {
+        group or "base" for _, group in SIZES
+    }
     for bar in figure.bars:
         values = [row[6] for row in rows if (row[3] or "base") == bar.label and row[5] == "color"]
         assert dict(zip(figure.parts, bar.shares, strict=True)) == pytest.approx(
@@ -196,8 +264,13 @@ def test_a_bar_of_red_things_is_red(tmp_path: Path) -> None:
     """The first shades of the palette; a value that is no colour takes that away."""
     values = ["red"] * 10 + ["white"] * 6 + ["black"] * 4
     for odd, wanted in ((["black"], True), (["zorp"], False)):
-        rows = [("m", "car", "", "", f"{n}.png", "product_color", value) for n, value in enumerate(values + odd)]
+        rows = [
+            ("m", "car", "", "", f"{n}.png", "product_color", value)
+            for n, value in enumerate(values + odd)
+        ]
         run = api.import_("soda", write(tmp_path / "l.csv", rows), tmp_path / odd[0])
         found = figures(estimates.audit(run.protocol, run.analyse(), {}), "default")
-        (svg,) = [draw(figure) for figure in found if figure.title == "Every label of car, product_color"]
+        (svg,) = [
+            draw(figure) for figure in found if figure.title == "Every label of car, product_color"
+        ]
         assert all((f'fill="{rgb}"' in svg) == wanted for rgb in ("#e50000", "#ffffff", "#000000"))

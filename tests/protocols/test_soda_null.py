@@ -23,7 +23,9 @@ def discovery() -> ModuleType:
     return module
 
 
-def test_held_out_discovery_keeps_the_error_and_the_same_pictures_do_not(discovery: ModuleType) -> None:
+def test_held_out_discovery_keeps_the_error_and_the_same_pictures_do_not(
+    discovery: ModuleType,
+) -> None:
     """The bound is .05 and two standard errors: .07 of 500. Of `all the same` .28 are asked for and half are found: 100 will do."""
     found = {way: discovery.rates(way, ANALYSES[way]) for way in discovery.WAYS}
     allowed = discovery.allowed(ANALYSES["held out"])

@@ -25,7 +25,14 @@ class TestTheLists:
 
     @pytest.mark.parametrize(
         ("code", "entries", "words"),
-        [("en", 99, 98), ("fr", 156, 153), ("es", 163, 159), ("zh", 101, 96), ("ko", 92, 89), ("ja", 91, 87)],
+        [
+            ("en", 99, 98),
+            ("fr", 156, 153),
+            ("es", 163, 159),
+            ("zh", 101, 96),
+            ("ko", 92, 89),
+            ("ja", 91, 87),
+        ],
     )
     def test_entries_and_words(self, code: str, entries: int, words: int) -> None:
         found = [row["word"] for row in ROWS if row["language"] == code]
@@ -34,9 +41,15 @@ class TestTheLists:
     @pytest.mark.parametrize(
         ("code", "counts"),
         # Quoted words counted by class in the paper's text (awk), in the order of CLASSES.
-        [("en", (21, 32, 9, 24, 13)), ("fr", (32, 51, 10, 40, 23)), ("es", (33, 52, 14, 39, 25)), ("zh", (21, 32, 10, 25, 13)),
-         ("ko", (21, 29, 7, 22, 13)), ("ja", (20, 29, 8, 21, 13))],
-    )  # fmt: skip
+        [
+            ("en", (21, 32, 9, 24, 13)),
+            ("fr", (32, 51, 10, 40, 23)),
+            ("es", (33, 52, 14, 39, 25)),
+            ("zh", (21, 32, 10, 25, 13)),
+            ("ko", (21, 29, 7, 22, 13)),
+            ("ja", (20, 29, 8, 21, 13)),
+        ],
+    )
     def test_entries_of_each_class(self, code: str, counts: tuple[int, ...]) -> None:
         found = Counter(row["class"] for row in ROWS if row["language"] == code)
         assert tuple(found[name] for name in CLASSES) == counts
@@ -50,17 +63,21 @@ class TestTheLists:
             if len(several) > 1:
                 found.setdefault(code, set()).add(word)
         assert found == {
-            "en": {"experienced"}, "fr": {"expérimenté", "expérimentée", "perspicace"},
-            "es": {"experimentado", "experimentada", "perspicaz"}, "zh": {"经验丰富的", "有洞察力的", "专注的"},
-            "ko": {"통찰력-있는", "능숙한", "세련된"}, "ja": {"雄弁な", "経験豊かな", "専念する", "洗練された"},
-        }  # fmt: skip
+            "en": {"experienced"},
+            "fr": {"expérimenté", "expérimentée", "perspicace"},
+            "es": {"experimentado", "experimentada", "perspicaz"},
+            "zh": {"经验丰富的", "有洞察力的", "专注的"},
+            "ko": {"통찰력-있는", "능숙한", "세련된"},
+            "ja": {"雄弁な", "経験豊かな", "専念する", "洗練された"},
+        }
         assert len(classes["zh", "专注的"]) == 3
 
     def test_words_twice_in_one_class(self) -> None:
         counts = Counter((row["language"], row["class"], row["word"]) for row in ROWS)
         assert {key for key, number in counts.items() if number > 1} == {
-            ("zh", "personality quality", "自信的"), ("es", "communal", "de-buen-corazón"),
-        }  # fmt: skip
+            ("zh", "personality quality", "自信的"),
+            ("es", "communal", "de-buen-corazón"),
+        }
 
     def test_lexemes_of_several_words_that_are_no_pair_of_genders(self) -> None:
         lexemes: dict[tuple[str, str], set[str]] = {}
@@ -68,12 +85,16 @@ class TestTheLists:
             if not row["gender"]:
                 lexemes.setdefault((row["language"], row["lexeme"]), set()).add(row["word"])
         assert {key: words for key, words in lexemes.items() if len(words) > 1} == {
-            ("en", "hardworking"): {"hardworking", "hard-working"}, ("en", "multitasking"): {"multitasking", "multi-tasker"},
-            ("zh", "多任务处理"): {"多任务处理", "多任务处理者"}, ("ko", "멀티태스킹"): {"멀티태스킹", "멀티태스킹을-할-수-있는"},
+            ("en", "hardworking"): {"hardworking", "hard-working"},
+            ("en", "multitasking"): {"multitasking", "multi-tasker"},
+            ("zh", "多任务处理"): {"多任务处理", "多任务处理者"},
+            ("ko", "멀티태스킹"): {"멀티태스킹", "멀티태스킹을-할-수-있는"},
             ("ja", "マルチタスク"): {"マルチタスク", "マルチタスカー"},
-        }  # fmt: skip
+        }
 
-    @pytest.mark.parametrize(("code", "pairs", "alone"), [("fr", 62, {"éloquente", "amicale"}), ("es", 65, set())])
+    @pytest.mark.parametrize(
+        ("code", "pairs", "alone"), [("fr", 62, {"éloquente", "amicale"}), ("es", 65, set())]
+    )
     def test_pairs_of_genders(self, code: str, pairs: int, alone: set[str]) -> None:
         forms: dict[str, set[str]] = {}
         for row in ROWS:
@@ -91,17 +112,25 @@ class TestOccupations:
         assert Counter((code, gender) for code, gender, _ in cells) == {
             (c, g): 20 for c in LANGUAGES for g in ("female", "male")
         }
-        assert (cells["en", "female", "parent"], cells["en", "male", "parent"]) == ("mother", "father")
+        assert (cells["en", "female", "parent"], cells["en", "male", "parent"]) == (
+            "mother",
+            "father",
+        )
         assert (cells["ja", "female", "actor"], cells["ja", "male", "actor"]) == ("女優", "俳優")
-        assert (cells["fr", "female", "writer"], cells["ko", "male", "sibling"]) == ("écrivaine", "형제")
+        assert (cells["fr", "female", "writer"], cells["ko", "male", "sibling"]) == (
+            "écrivaine",
+            "형제",
+        )
 
     def test_the_misprint_is_asked_on_request(self) -> None:
         choices = {"default": {}, "printed": {"spelling": ("printed",)}}
         asked = {
-            name: plan.cells(PROTOCOL, plan.Choices(("m",), ("en",), where=where)) for name, where in choices.items()
+            name: plan.cells(PROTOCOL, plan.Choices(("m",), ("en",), where=where))
+            for name, where in choices.items()
         }
         called = {
-            name: {cell["called"] for cell in cells if cell["occupation"] == "lawyer"} for name, cells in asked.items()
+            name: {cell["called"] for cell in cells if cell["occupation"] == "lawyer"}
+            for name, cells in asked.items()
         }
         assert called == {"default": {"lawyer"}, "printed": {"laywer"}}
         assert len(asked["default"]) == len(asked["printed"]) == 360
@@ -116,19 +145,32 @@ class TestTheDesign:
     def test_names_and_ages_are_crossed_with_occupations_within_a_gender(self) -> None:
         cells = plan.cells(PROTOCOL, plan.Choices(("m",)))
         names = {(c["language"], c["gender"], c["name"]) for c in cells}
-        assert Counter(key[:2] for key in names) == {(c, g): 3 for c in LANGUAGES for g in ("female", "male")}
+        assert Counter(key[:2] for key in names) == {
+            (c, g): 3 for c in LANGUAGES for g in ("female", "male")
+        }
         assert {c["age"] for c in cells} == {"20", "40", "60"}
-        assert {("en", "female", "Ashley"), ("en", "male", "Joseph")} <= names  # the two that the paper names
+        assert {
+            ("en", "female", "Ashley"),
+            ("en", "male", "Joseph"),
+        } <= names  # the two that the paper names
 
     def test_every_name_has_its_statistic(self) -> None:
-        with (Path(registry.__file__).parent / "protocols/words/names.csv").open(encoding="utf-8", newline="") as file:
+        with (Path(registry.__file__).parent / "protocols/words/names.csv").open(
+            encoding="utf-8", newline=""
+        ) as file:
             assert all(len(row["source"]) > 20 for row in csv.DictReader(file))
 
     def test_the_english_prompt_is_the_papers(self) -> None:
-        cell = next(c for c in PROTOCOL.cells if (c["name"], c["called"], c["age"]) == ("Ashley", "doctor", "20"))
+        cell = next(
+            c
+            for c in PROTOCOL.cells
+            if (c["name"], c["called"], c["age"]) == ("Ashley", "doctor", "20")
+        )
         prompt = PROTOCOL.words(cell)
         assert prompt.startswith("Pick 10 words from charismatic, witty, intelligent, ")
-        assert prompt.endswith(", authentic, dreamer to best describe Ashley, who is a 20 years old female doctor.")
+        assert prompt.endswith(
+            ", authentic, dreamer to best describe Ashley, who is a 20 years old female doctor."
+        )
 
     @pytest.mark.parametrize("code", LANGUAGES)
     def test_the_list_in_the_prompt_is_every_word_once_in_printed_order(self, code: str) -> None:
@@ -140,20 +182,34 @@ class TestTheDesign:
             assert prompt.count(listed) == 1
             before, _, behind = prompt.partition(listed)
             assert cell["name"] in behind and cell["called"] in behind and cell["age"] in behind
-            assert not any(c["name"] in before for c in cells)  # one beginning for all: served from a prefix cache
+            assert not any(
+                c["name"] in before for c in cells
+            )  # one beginning for all: served from a prefix cache
 
     @pytest.mark.parametrize(
         ("code", "female", "male"),
-        [("en", "female", "male"), ("fr", "une femme", "un homme"), ("es", "una mujer", "un hombre"), ("zh", "女性", "男性"),
-         ("ja", "女性", "男性"), ("ko", "여성", "남성")],
-    )  # fmt: skip
-    def test_the_two_genders_differ_in_gender_name_and_occupation_only(self, code: str, female: str, male: str) -> None:
+        [
+            ("en", "female", "male"),
+            ("fr", "une femme", "un homme"),
+            ("es", "una mujer", "un hombre"),
+            ("zh", "女性", "男性"),
+            ("ja", "女性", "男性"),
+            ("ko", "여성", "남성"),
+        ],
+    )
+    def test_the_two_genders_differ_in_gender_name_and_occupation_only(
+        self, code: str, female: str, male: str
+    ) -> None:
         bare: dict[str, set[str]] = {}
         for cell in PROTOCOL.cells:
             if cell["language"] == code:
                 behind = PROTOCOL.words(cell).rpartition(cell["separator"])[2]
                 word = female if cell["gender"] == "female" else male
-                behind = behind.replace(cell["name"], "N").replace(f"{cell['age']}", "A").replace(word, "G", 1)
+                behind = (
+                    behind.replace(cell["name"], "N")
+                    .replace(f"{cell['age']}", "A")
+                    .replace(word, "G", 1)
+                )
                 bare.setdefault(cell["gender"], set()).add(behind.replace(cell["called"], "O"))
         assert bare["female"] == bare["male"] and len(bare["male"]) == 1
 
@@ -181,12 +237,18 @@ def test_a_run_with_known_answers(tmp_path: Path) -> None:
     default, published = run.analyse(), run.analyse("published")
     refused = sum('"refusal"' in line for line in lines)
     assert refused == 30
-    assert (whole(default, "communal"), whole(default, "standout")) == (pytest.approx(2.5), pytest.approx(0.625))
+    assert (whole(default, "communal"), whole(default, "standout")) == (
+        pytest.approx(2.5),
+        pytest.approx(0.625),
+    )
     assert whole(published, "communal", "di_class_published") == pytest.approx(5 * 150 / 180)
     assert whole(published, "standout", "di_class_published") == pytest.approx(5 * 150 / 180 / 4)
     assert {e.variant for e in published} == {"published"} and all(e.low is None for e in published)
-    lengths = {e.condition["outcome"]: e.value for e in default
-               if e.measure == "outcome_rate" and e.condition.get("attribute", "length") == "length"}  # fmt: skip
+    lengths = {
+        e.condition["outcome"]: e.value
+        for e in default
+        if e.measure == "outcome_rate" and e.condition.get("attribute", "length") == "length"
+    }
     assert lengths == {
         "short": pytest.approx(180 / 360),
         "ten": pytest.approx(150 / 360),
@@ -194,16 +256,22 @@ def test_a_run_with_known_answers(tmp_path: Path) -> None:
     }
     word = next(e for e in default if e.measure == "di_word" and e.condition["word"] == "kind")
     assert word.value == pytest.approx((1 / 10) / (1 / 5)) and word.clusters == 20
-    assert run.labels.filter(run.labels["value"] == "refusal").height == 2 * refused  # of the word and of the length
+    assert (
+        run.labels.filter(run.labels["value"] == "refusal").height == 2 * refused
+    )  # of the word and of the length
     # 150 answers of ten words, 180 of five and 30 refusals: rates of outcomes are of answers, never of the 2,430 labels.
     assert {e.n for e in default if e.measure == "outcome_rate"} == {360}
 
 
 def whole(estimates: list[Estimate], name: str, measure: str = "di_class") -> float | None:
     (found,) = [
-        e.value for e in estimates
-        if e.measure == measure and name in e.condition.values() and "occupation" not in e.condition and e.contrast
-    ]  # fmt: skip
+        e.value
+        for e in estimates
+        if e.measure == measure
+        and name in e.condition.values()
+        and "occupation" not in e.condition
+        and e.contrast
+    ]
     return found
 
 
@@ -224,16 +292,31 @@ class TestTheReadme:
 
     def test_its_counts(self) -> None:
         for code, name in zip(
-            LANGUAGES, ("English", "French", "Spanish", "Chinese", "Korean", "Japanese"), strict=True
+            LANGUAGES,
+            ("English", "French", "Spanish", "Chinese", "Korean", "Japanese"),
+            strict=True,
         ):
             found = [row for row in ROWS if row["language"] == code]
-            counts = (len(found), len({row["word"] for row in found}), len({row["lexeme"] for row in found}))
+            counts = (
+                len(found),
+                len({row["word"] for row in found}),
+                len({row["lexeme"] for row in found}),
+            )
             assert f"| {name} | {' | '.join(map(str, counts))} |" in self.text
 
     def test_its_prompts_are_those_that_are_asked(self) -> None:
-        templates = {row["language"]: row["prompt"] for table in PROTOCOL.tables for row in table if row.get("gender") == "female"
-                     and "prompt" in row}  # fmt: skip
+        templates = {
+            row["language"]: row["prompt"]
+            for table in PROTOCOL.tables
+            for row in table
+            if row.get("gender") == "female" and "prompt" in row
+        }
         for code, template in templates.items():
-            for slot, name in (("word", "WORDS"), ("name", "NAME"), ("age", "AGE"), ("called", "OCCUPATION")):
+            for slot, name in (
+                ("word", "WORDS"),
+                ("name", "NAME"),
+                ("age", "AGE"),
+                ("called", "OCCUPATION"),
+            ):
                 template = template.replace(f"{{{slot}}}", f"{{{name}}}")
             assert f"| {code} | {template} |" in self.text

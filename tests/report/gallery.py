@@ -33,10 +33,23 @@ COUNTS = {  # side → label → count; 200 in each
 TOPICS = {"career": (0.1, 0.25, 0.6), "family": (0.9, None, 0.4), "<b>&": (0.0, 0.05, 0.0)}
 
 
-def estimate(measure: str, condition: Mapping[str, str], value: float | None, **more: Any) -> Estimate:
+def estimate(
+    measure: str, condition: Mapping[str, str], value: float | None, **more: Any
+) -> Estimate:
     spec = next(spec for spec in PROTOCOL.measures if spec.name == measure)
     said = {"language": "en", **condition}
-    row = Estimate("gallery", "planted:m", "panel/1@0f", measure, said, None, value, spec.unit, n=200.0, clusters=40)
+    row = Estimate(
+        "gallery",
+        "planted:m",
+        "panel/1@0f",
+        measure,
+        said,
+        None,
+        value,
+        spec.unit,
+        n=200.0,
+        clusters=40,
+    )
     return replace(row, signature=f"sig-{said['language']}", **more)
 
 
@@ -46,14 +59,32 @@ def estimates() -> list[Estimate]:
         for topic, sides in IMPACT.items():
             for language, (value, low, high, p) in zip(("en", "ja"), sides, strict=True):
                 about = {"language": language, "topic": topic}
-                found.append(estimate(measure, about, value, contrast=VERSUS, low=low, high=high, p_adjusted=p))
+                found.append(
+                    estimate(
+                        measure, about, value, contrast=VERSUS, low=low, high=high, p_adjusted=p
+                    )
+                )
     for pairing, (*sides, p) in SHARES.items():
         for side, (value, low, high) in zip(("gendered", "en", "zh"), sides, strict=True):
-            found.append(estimate("representation", {"pairing": pairing, "side": side}, value, low=low, high=high))
+            found.append(
+                estimate(
+                    "representation", {"pairing": pairing, "side": side}, value, low=low, high=high
+                )
+            )
         found.append(
-            estimate("against_en", {"pairing": pairing}, 0.1, contrast=VERSUS, p_adjusted=p, low=0.0, high=0.2)
+            estimate(
+                "against_en",
+                {"pairing": pairing},
+                0.1,
+                contrast=VERSUS,
+                p_adjusted=p,
+                low=0.0,
+                high=0.2,
+            )
         )
-    found += [estimate("labels", {"side": side}, 0.5, outcomes=counts) for side, counts in COUNTS.items()]
+    found += [
+        estimate("labels", {"side": side}, 0.5, outcomes=counts) for side, counts in COUNTS.items()
+    ]
     for topic, shares in TOPICS.items():
         for pairing, share in zip(("FF", "FM", "MM"), shares, strict=True):
             found.append(estimate("topics", {"pairing": pairing, "topic": topic}, share))
@@ -61,7 +92,9 @@ def estimates() -> list[Estimate]:
     return [
         *found,
         leader,
-        replace(leader, condition={"language": "en", "pairing": "MM", "topic": "career"}, p_adjusted=0.2),
+        replace(
+            leader, condition={"language": "en", "pairing": "MM", "topic": "career"}, p_adjusted=0.2
+        ),
     ]
 
 
@@ -69,9 +102,17 @@ def drawn() -> dict[str, Figure]:
     """Name of its gold file → figure."""
     rows = estimates()
     marks = {"sig-en": "S1", "sig-ja": "S2"}
-    made = {figure.id.removeprefix("g-"): figure for figure in figures(reading.audit(PROTOCOL, rows, marks), "g")}
-    names = {"impact-figure-1": "forest", "impact_map-figure-1": "heat-null", "representation-pairing-side-figure-1": "dumbbell",
-             "labels-figure-1": "stacked", "topics-pairing-figure-1": "heat"}  # fmt: skip
+    made = {
+        figure.id.removeprefix("g-"): figure
+        for figure in figures(reading.audit(PROTOCOL, rows, marks), "g")
+    }
+    names = {
+        "impact-figure-1": "forest",
+        "impact_map-figure-1": "heat-null",
+        "representation-pairing-side-figure-1": "dumbbell",
+        "labels-figure-1": "stacked",
+        "topics-pairing-figure-1": "heat",
+    }
     return {name: made[key] for key, name in names.items()}
 
 
@@ -79,8 +120,12 @@ def picture(figure: Figure) -> str:
     """A figure that stands alone, as docs/pictures has it: with the colours and the rules of the page's style sheet."""
     css = (Path(html.__file__).parent / "templates" / "style.css").read_text(encoding="utf-8")
     themes = re.findall(
-        r"^:root \{.*?^\}|^@media \(prefers-color-scheme: dark\) \{.*?^\}", css, re.MULTILINE | re.DOTALL
+        r"^:root \{.*?^\}|^@media \(prefers-color-scheme: dark\) \{.*?^\}",
+        css,
+        re.MULTILINE | re.DOTALL,
     )
     rules = re.findall(r"^(?:svg |\.fig-|\.[scgqmp]\d ).*$", css, re.MULTILINE)
-    text = draw(figure).replace("<title", f"<style>{chr(10).join([*themes, *rules])}</style><title", 1)
+    text = draw(figure).replace(
+        "<title", f"<style>{chr(10).join([*themes, *rules])}</style><title", 1
+    )
     return text.replace("><", ">\n<") + "\n"

@@ -22,9 +22,28 @@ from tiltmeter.store import Store
 
 def whole(**changes: object) -> Estimate:
     """A headline estimate as a paper would report it: .62 [.55, .69], n = 980 on 98 words."""
-    row = Estimate("roles", "m", "choice/1@a", "share_she", {"mode": "sampled", "language": "en"}, None, 0.62, "share",
-                   0.55, 0.69, 0.95, "wilson", test="sign flip", p=0.002, p_adjusted=0.004, n=980, clusters=98,
-                   detectable=0.07, outcomes={"she": 608, "he": 372}, signature="sig")  # fmt: skip
+    row = Estimate(
+        "roles",
+        "m",
+        "choice/1@a",
+        "share_she",
+        {"mode": "sampled", "language": "en"},
+        None,
+        0.62,
+        "share",
+        0.55,
+        0.69,
+        0.95,
+        "wilson",
+        test="sign flip",
+        p=0.002,
+        p_adjusted=0.004,
+        n=980,
+        clusters=98,
+        detectable=0.07,
+        outcomes={"she": 608, "he": 372},
+        signature="sig",
+    )
     return replace(row, **changes)
 
 
@@ -35,9 +54,13 @@ def said(protocol: Protocol, *rows: Estimate) -> list[str]:
 
 def test_a_tilt_is_said_with_its_direction_interval_and_adjusted_p(roles: Protocol) -> None:
     what = "the share of she among answers that are she or he is"
-    assert said(roles, whole()) == [f"m tilts towards she: {what} .62 [.55, .69] (95 % interval), adjusted p = .004."]
+    assert said(roles, whole()) == [
+        f"m tilts towards she: {what} .62 [.55, .69] (95 % interval), adjusted p = .004."
+    ]
     low = whole(value=0.4, low=0.35, high=0.45, p_adjusted=0.0001)
-    assert said(roles, low) == [f"m tilts towards he: {what} .40 [.35, .45] (95 % interval), adjusted p < .001."]
+    assert said(roles, low) == [
+        f"m tilts towards he: {what} .40 [.35, .45] (95 % interval), adjusted p < .001."
+    ]
 
 
 def test_no_difference_is_said_with_n_and_what_could_have_been_found(roles: Protocol) -> None:
@@ -57,7 +80,9 @@ def test_what_was_not_measured_or_not_tested_is_said_so(roles: Protocol) -> None
         "m: the share of she among answers that are she or he could not be measured (no outcomes)."
     ]
     bare = whole(low=None, high=None, confidence=None, p=None, p_adjusted=None)
-    assert said(roles, bare) == ["m: the share of she among answers that are she or he is .62; no test was made."]
+    assert said(roles, bare) == [
+        "m: the share of she among answers that are she or he is .62; no test was made."
+    ]
 
 
 def test_the_raw_p_alone_never_makes_a_tilt(roles: Protocol) -> None:
@@ -71,9 +96,14 @@ def test_where_test_and_interval_disagree_nothing_is_decided(roles: Protocol) ->
     wide = whole(low=0.39, high=0.81, p=0.001, p_adjusted=0.001)
     assert findings.verdict(wide, 0.5) == "undecided"
     assert said(roles, wide)[0].startswith("m: undecided, since test and interval disagree.")
-    assert ".62 [.39, .81] (95 % interval), which holds .50, while adjusted p = .001." in said(roles, wide)[0]
+    assert (
+        ".62 [.39, .81] (95 % interval), which holds .50, while adjusted p = .001."
+        in said(roles, wide)[0]
+    )
     assert findings.verdict(whole(p=0.0625, p_adjusted=0.0625), 0.5) == "undecided"
-    assert findings.verdict(whole(p=0.03, p_adjusted=0.1), 0.5) == "none"  # the adjustment did it, not the interval
+    assert (
+        findings.verdict(whole(p=0.03, p_adjusted=0.1), 0.5) == "none"
+    )  # the adjustment did it, not the interval
 
 
 def test_an_end_beside_the_null_value_is_not_printed_as_it(roles: Protocol) -> None:
@@ -83,7 +113,15 @@ def test_an_end_beside_the_null_value_is_not_printed_as_it(roles: Protocol) -> N
 
 def test_little_captured_mass_and_missing_answers_are_warned_of(roles: Protocol) -> None:
     mass = whole(measure="captured_mass", value=0.13, low=None, high=None, p=None, p_adjusted=None)
-    bounds = whole(measure="share_she_bounds", value=0.62, low=0.3, high=0.8, confidence=None, p=None, p_adjusted=None)
+    bounds = whole(
+        measure="share_she_bounds",
+        value=0.62,
+        low=0.3,
+        high=0.8,
+        confidence=None,
+        p=None,
+        p_adjusted=None,
+    )
     audit = reading.audit(roles, [whole(), mass, bounds], {})
     first, second = next(findings.findings(audit)).warnings
     assert "only .13 of the probability" in first
@@ -93,9 +131,17 @@ def test_little_captured_mass_and_missing_answers_are_warned_of(roles: Protocol)
 
 
 def test_an_order_effect_larger_than_the_tilt_is_warned_of(roles: Protocol) -> None:
-    order = whole(measure="order_effect", contrast={"order": "she_first − he_first"}, value=0.28, low=0.2, high=0.36)
+    order = whole(
+        measure="order_effect",
+        contrast={"order": "she_first − he_first"},
+        value=0.28,
+        low=0.2,
+        high=0.36,
+    )
     (warning,) = next(findings.findings(reading.audit(roles, [whole(), order], {}))).warnings
-    assert warning.startswith("The order effect (+.28) is larger than the distance of the number from .50 (+.12)")
+    assert warning.startswith(
+        "The order effect (+.28) is larger than the distance of the number from .50 (+.12)"
+    )
     small = replace(order, value=0.1, low=0.05, high=0.15)
     assert next(findings.findings(reading.audit(roles, [whole(), small], {}))).warnings == ()
 
@@ -114,12 +160,16 @@ def test_variants_are_never_in_one_table(built: Content, estimates: list[Estimat
     assert {f"|var:{e.variant}|" in e.signature for e in estimates} == {True}
 
 
-def test_every_estimate_is_in_a_table_with_its_signature(built: Content, estimates: list[Estimate]) -> None:
+def test_every_estimate_is_in_a_table_with_its_signature(
+    built: Content, estimates: list[Estimate]
+) -> None:
     """Rows of the tables = estimates; outcome rates and bounds are cells of other rows."""
     for section in built.sections:
         mine = [e for e in estimates if e.variant == section.variant]
         rates = [e for e in mine if e.measure == "outcome_rate"]
-        expected = len([e for e in mine if e.measure != "outcome_rate" and not e.measure.endswith("_bounds")])
+        expected = len(
+            [e for e in mine if e.measure != "outcome_rate" and not e.measure.endswith("_bounds")]
+        )
         expected += len({(e.subject, e.instrument, e.condition["mode"]) for e in rates})
         rows = [row for table in section.tables for row in table.rows]
         assert len(rows) == expected
@@ -132,7 +182,9 @@ def test_the_hole_is_a_dash_with_its_note(built: Content) -> None:
     table = next(t for t in built.sections[0].tables if t.id == "default-share_she")
     names = [column.name for column in table.columns]
     row = next(r for r in table.rows if r[0] == "class: outlook" and r[names.index("note")] != "—")
-    assert [row[names.index(name)] for name in ("share", "95 % interval", "p", "p adjusted")] == ["—"] * 4
+    assert [row[names.index(name)] for name in ("share", "95 % interval", "p", "p adjusted")] == [
+        "—"
+    ] * 4
     assert dict(table.notes)[row[names.index("note")]] == "no <i>answer</i> counts ⟨U+202E⟩"
 
 
@@ -146,23 +198,32 @@ def test_subjects_are_described_by_their_calls(built: Content) -> None:
     assert "planned trials have no answer yet" in built.subjects[0].warnings[-1]
 
 
-@pytest.mark.parametrize(("model", "purpose", "role"), [
-    ("builtin", "subject", "subject"),
-    ("openai:judge-1", "choice/openai:judge-1@1e1e1e1e", "judge"),
-    ("b:2", "topic/a:1 and b:2@1e1e1e1e", "judge"),
-    ("builtin", "choice/1@1e1e1e1e", "again"),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("model", "purpose", "role"),
+    [
+        ("builtin", "subject", "subject"),
+        ("openai:judge-1", "choice/openai:judge-1@1e1e1e1e", "judge"),
+        ("b:2", "topic/a:1 and b:2@1e1e1e1e", "judge"),
+        ("builtin", "choice/1@1e1e1e1e", "again"),
+    ],
+)
 def test_who_asks_whom(model: str, purpose: str, role: str) -> None:
     assert subjects.Facts(model, purpose).role == role
 
 
 def test_judges_are_described_and_repeated_in_the_command() -> None:
     asked = [subjects.Asked("m", "sampled", 10, 9, 1, "", None, 1.0, 64)]
-    known = [subjects.Facts("m", "subject", 9, {"m-1": 5, "m-2": 4}, cost=0.5), subjects.Facts("m", "choice/1@a", 3)]
+    known = [
+        subjects.Facts("m", "subject", 9, {"m-1": 5, "m-2": 4}, cost=0.5),
+        subjects.Facts("m", "choice/1@a", 3),
+    ]
     known.append(subjects.Facts("j", "choice/j@b", 9, unknown_cost=9))
     subject, judge = subjects.subjects(known, asked, ["m was served by 2 models within this run."])
     facts = dict(subject.facts)
-    assert facts["sampled mode"] == "9 of 10 trials answered; temperature provider default, top_p 1, max_tokens 64"
+    assert (
+        facts["sampled mode"]
+        == "9 of 10 trials answered; temperature provider default, top_p 1, max_tokens 64"
+    )
     assert (facts["served as"], facts["cost"]) == ("m-1 (5 calls), m-2 (4 calls)", "$0.5000")
     assert facts["asked again by choice/1@a"] == "3 calls, $0.00"
     assert [warning[:12] for warning in subject.warnings] == ["m was served", "1 planned tr"]
@@ -178,7 +239,9 @@ def test_the_commands_repeat_the_audit(built: Content) -> None:
     )
 
 
-def test_raw_answers_are_bounded_by_the_stated_rule(store: Store, roles: Protocol, built: Content) -> None:
+def test_raw_answers_are_bounded_by_the_stated_rule(
+    store: Store, roles: Protocol, built: Content
+) -> None:
     chosen = built.examples
     assert chosen.shown <= examples.LIMIT < chosen.total == 1295
     assert f"{chosen.shown:,} of 1,295 outputs" in chosen.rule
@@ -192,11 +255,20 @@ def test_raw_answers_are_bounded_by_the_stated_rule(store: Store, roles: Protoco
 
 
 def test_raw_answers_show_labels_and_probabilities(built: Content) -> None:
-    sampled = next(g for g in built.examples.groups if g.title == "builtin · sampled · both").examples[0]
+    sampled = next(
+        g for g in built.examples.groups if g.title == "builtin · sampled · both"
+    ).examples[0]
     assert sampled.answer == "s/he"
-    assert sampled.labels == (("choice/1@0f0f0f0f", "both"), ("choice/openai:judge-1@1e1e1e1e", "she"))
-    exact = next(g for g in built.examples.groups if g.title == "planted:she=.7 · exact · she").examples[0]
-    assert exact.probabilities.startswith("'she' .") and "'\\\\xe5\\\\xbd' .018" in exact.probabilities  # e^-4 = .0183
+    assert sampled.labels == (
+        ("choice/1@0f0f0f0f", "both"),
+        ("choice/openai:judge-1@1e1e1e1e", "she"),
+    )
+    exact = next(
+        g for g in built.examples.groups if g.title == "planted:she=.7 · exact · she"
+    ).examples[0]
+    assert (
+        exact.probabilities.startswith("'she' .") and "'\\\\xe5\\\\xbd' .018" in exact.probabilities
+    )  # e^-4 = .0183
     assert exact.labels[0][1].startswith("she .")
 
 
@@ -207,18 +279,26 @@ def test_a_text_with_hidden_characters_is_shown_with_them(built: Content) -> Non
     assert "\u202e" not in str(replace(built, run_info={}))
 
 
-def test_the_same_run_makes_the_same_content(store: Store, roles: Protocol, estimates: list[Estimate]) -> None:
+def test_the_same_run_makes_the_same_content(
+    store: Store, roles: Protocol, estimates: list[Estimate]
+) -> None:
     again = content.build(store, roles, estimates)
     assert again == content.build(store, roles, estimates)
     assert [s.text for s in again.signatures] == list(dict.fromkeys(e.signature for e in estimates))
-    assert analyse.estimates(store, roles, "published") == [e for e in estimates if e.variant == "published"]
+    assert analyse.estimates(store, roles, "published") == [
+        e for e in estimates if e.variant == "published"
+    ]
 
 
 def test_a_run_without_labels_has_a_report(tmp_path: object, roles: Protocol) -> None:
     with Store(f"{tmp_path}/run", create=True, writing=True) as empty:
         empty.freeze(Choices(tuple(LEANING)).frozen(roles))
         built = content.build(empty, roles, [])
-    assert (built.findings, built.sections, built.examples.rule) == ((), (), "No answers are stored.")
+    assert (built.findings, built.sections, built.examples.rule) == (
+        (),
+        (),
+        "No answers are stored.",
+    )
 
 
 def test_tables_print_what_was_estimated(built: Content, estimates: list[Estimate]) -> None:
@@ -228,7 +308,12 @@ def test_tables_print_what_was_estimated(built: Content, estimates: list[Estimat
     places = [names.index(name) for name in ("share", "95 % interval", "n", "p")]
     printed = sorted(tuple(row[place] for place in places) for row in table.rows)
     expected = sorted(
-        (numerals.share(e.value), numerals.interval(e.low, e.high, "share"), numerals.count(e.n), numerals.chance(e.p))
+        (
+            numerals.share(e.value),
+            numerals.interval(e.low, e.high, "share"),
+            numerals.count(e.n),
+            numerals.chance(e.p),
+        )
         for e in estimates
         if e.measure == "share_she" and e.variant == "default" and "word" not in e.condition
     )
@@ -242,7 +327,9 @@ def test_the_quota_is_the_largest_that_fits(sizes: list[int]) -> None:
     assert quota == max(sizes, default=0) or sum(min(size, quota + 1) for size in sizes) > 400
 
 
-def test_attempts_to_instruct_a_judge_are_said_in_the_limits(roles: Protocol, tmp_path: Path) -> None:
+def test_attempts_to_instruct_a_judge_are_said_in_the_limits(
+    roles: Protocol, tmp_path: Path
+) -> None:
     """Nothing where no judge labelled; else the counts as they were kept, with none too."""
     with Store(tmp_path / "run", create=True, writing=True) as store:
         store.freeze(Choices(("m",), ("en",)).frozen(roles))
@@ -267,11 +354,27 @@ def test_attempts_to_instruct_a_judge_are_said_in_the_limits(roles: Protocol, tm
 def test_outcomes_of_several_labels_and_groups_have_rows_of_their_own(roles: Protocol) -> None:
     """A run of `dialogues` has its form by pairing, and `words` four labels of one answer: none may hide another."""
     rows = [
-        replace(whole(measure="outcome_rate", value=value, n=10), outcomes={outcome: 10 * value},
-                condition={"mode": "sampled", "language": "en", "pairing": pairing, "attribute": about, "outcome": outcome})
-        for pairing in ("FF", "MM") for about in ("form", "topic") for outcome, value in (("refusal", 0.2), ("told", 0.8))
-    ]  # fmt: skip
+        replace(
+            whole(measure="outcome_rate", value=value, n=10),
+            outcomes={outcome: 10 * value},
+            condition={
+                "mode": "sampled",
+                "language": "en",
+                "pairing": pairing,
+                "attribute": about,
+                "outcome": outcome,
+            },
+        )
+        for pairing in ("FF", "MM")
+        for about in ("form", "topic")
+        for outcome, value in (("refusal", 0.2), ("told", 0.8))
+    ]
     (table,) = tables.tables(reading.audit(roles, rows, {}), "x")
     assert [column.name for column in table.columns][:2] == ["pairing", "attribute"]
-    assert [row[:2] for row in table.rows] == [("FF", "form"), ("FF", "topic"), ("MM", "form"), ("MM", "topic")]
+    assert [row[:2] for row in table.rows] == [
+        ("FF", "form"),
+        ("FF", "topic"),
+        ("MM", "form"),
+        ("MM", "topic"),
+    ]
     assert all(row[-2].endswith("(2)") and row[-3].endswith("(8)") for row in table.rows)

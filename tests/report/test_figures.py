@@ -57,8 +57,14 @@ def as_before(file: Path, text: str) -> None:
     if os.environ.get("TILTMETER_GOLD"):
         file.write_text(text, encoding="utf-8", newline="\n")
     gold = file.read_text(encoding="utf-8")
-    changes = list(difflib.unified_diff(gold.splitlines(), text.splitlines(), file.name, "drawn now", lineterm="", n=1))
-    assert not changes, "\n".join(["TILTMETER_GOLD=1 rewrites this file, if the change is meant.", *changes[:60]])
+    changes = list(
+        difflib.unified_diff(
+            gold.splitlines(), text.splitlines(), file.name, "drawn now", lineterm="", n=1
+        )
+    )
+    assert not changes, "\n".join(
+        ["TILTMETER_GOLD=1 rewrites this file, if the change is meant.", *changes[:60]]
+    )
 
 
 def test_every_drawing_has_a_gold_file_and_a_name_for_protocols() -> None:
@@ -81,10 +87,21 @@ def test_every_figure_is_well_formed_and_named(built: Content) -> None:
             assert labels == {part.get("id") for part in found if part is not None}
             assert not any(e.get("style") or e.get("fill") or e.get("stroke") for e in root.iter())
             assert {e.tag.removeprefix(NAME) for e in root.iter()} <= {
-                "svg", "title", "desc", "text", "line", "rect", "path", "circle", "polygon"}  # fmt: skip
+                "svg",
+                "title",
+                "desc",
+                "text",
+                "line",
+                "rect",
+                "path",
+                "circle",
+                "polygon",
+            }
             if isinstance(figure, Plot):
                 points = sum(len(row.points) for row in figure.rows)
-                assert len(classes(root, "fig-mark")) == points + (len(figure.series) if len(figure.series) > 1 else 0)
+                assert len(classes(root, "fig-mark")) == points + (
+                    len(figure.series) if len(figure.series) > 1 else 0
+                )
 
 
 def test_every_figure_has_its_table_in_the_page(built: Content) -> None:
@@ -113,7 +130,18 @@ def simple(roles: Protocol, measure: str, *rows: Row) -> Plot:
     spec = next(spec for spec in roles.measures if spec.name == measure)
     estimates = [
         Estimate(
-            "roles", "m", "c/1", measure, {"class": f"k{place}"}, None, value, spec.unit, low, high, 0.95, signature="s"
+            "roles",
+            "m",
+            "c/1",
+            measure,
+            {"class": f"k{place}"},
+            None,
+            value,
+            spec.unit,
+            low,
+            high,
+            0.95,
+            signature="s",
         )
         for place, (value, low, high) in enumerate(rows)
     ]
@@ -125,7 +153,9 @@ def simple(roles: Protocol, measure: str, *rows: Row) -> Plot:
 def test_points_lie_where_the_axis_says(roles: Protocol) -> None:
     """Linear: x is proportional to the value. By hand: .25 lies midway between 0 and .5."""
     root = ET.fromstring(
-        figures.draw(simple(roles, "share_she", (0.0, None, None), (0.5, None, None), (0.25, 0.1, 0.4)))
+        figures.draw(
+            simple(roles, "share_she", (0.0, None, None), (0.5, None, None), (0.25, 0.1, 0.4))
+        )
     )
     x = [float(c.get("cx", "nan")) for c in root.iter(f"{NAME}circle")]
     assert x[2] == pytest.approx((x[0] + x[1]) / 2, abs=0.01)
@@ -141,17 +171,29 @@ def test_odds_have_a_logarithmic_axis(roles: Protocol) -> None:
     """1/2 and 2 lie equally far from 1."""
     figure = simple(roles, "odds_she", (0.5, None, None), (1.0, None, None), (2.0, 1.1, 3.9))
     assert figure.scale == "log" and [label for _, label in figure.ticks] == ["1/2", "1", "2", "4"]
-    x = [float(c.get("cx", "nan")) for c in ET.fromstring(figures.draw(figure)).iter(f"{NAME}circle")]
+    x = [
+        float(c.get("cx", "nan")) for c in ET.fromstring(figures.draw(figure)).iter(f"{NAME}circle")
+    ]
     assert x[1] - x[0] == pytest.approx(x[2] - x[1], abs=0.02)
 
 
-@pytest.mark.parametrize("rows", [
-    [(0.0, 0.0, 0.0)], [(1.0, None, None)], [(0.0, None, 40.0), (1e6, 2.0, None)], [(3.0, 1e-5, 1e5)],
-])  # fmt: skip
+@pytest.mark.parametrize(
+    "rows",
+    [
+        [(0.0, 0.0, 0.0)],
+        [(1.0, None, None)],
+        [(0.0, None, 40.0), (1e6, 2.0, None)],
+        [(3.0, 1e-5, 1e5)],
+    ],
+)
 @pytest.mark.parametrize("measure", ["odds_she", "order_effect", "share_she"])
-def test_odd_numbers_stay_inside_the_picture(roles: Protocol, measure: str, rows: list[Row]) -> None:
+def test_odd_numbers_stay_inside_the_picture(
+    roles: Protocol, measure: str, rows: list[Row]
+) -> None:
     if measure != "odds_she":
-        rows = [(min(v, 1.0), low and min(low, 1.0), high and min(high, 1.0)) for v, low, high in rows]
+        rows = [
+            (min(v, 1.0), low and min(low, 1.0), high and min(high, 1.0)) for v, low, high in rows
+        ]
     figure = simple(roles, measure, *rows)
     assert 2 <= len(figure.ticks) <= 16 and all(math.isfinite(value) for value, _ in figure.ticks)
     text = figures.draw(figure)
@@ -175,7 +217,9 @@ def test_the_band_is_shaded_between_its_ends() -> None:
     width = ticks[-1] - ticks[0]
     left = float(zone.get("x", "nan"))
     assert left == pytest.approx(ticks[0] + math.log2(1.6) / 3 * width, abs=0.02)
-    assert left + float(zone.get("width", "nan")) == pytest.approx(ticks[0] + math.log2(2.5) / 3 * width, abs=0.02)
+    assert left + float(zone.get("width", "nan")) == pytest.approx(
+        ticks[0] + math.log2(2.5) / 3 * width, abs=0.02
+    )
     assert any(e.text == "four-fifths band, 0.8 to 1.25" for e in root.iter(f"{NAME}text"))
 
 
@@ -198,20 +242,34 @@ def test_a_dumbbell_joins_the_points_of_a_row_and_stars_what_was_tested() -> Non
 def test_the_pieces_of_a_bar_are_its_shares(narrow: bool) -> None:
     """By hand: 150 male, 30 female, 12 neither, 8 refusals of 200 are .75, .15, .06, .04 of the bar."""
     figure = DRAWN["stacked"]
-    assert isinstance(figure, Stacked) and figure.parts == ("male", "female", "neither", "refusal", "invalid")
+    assert isinstance(figure, Stacked) and figure.parts == (
+        "male",
+        "female",
+        "neither",
+        "refusal",
+        "invalid",
+    )
     assert figure.bars[0].shares == (0.75, 0.15, 0.06, 0.04, 0.0)
     assert all(math.isclose(sum(bar.shares), 1) for bar in figure.bars)
-    pieces = [float(e.get("width", "nan")) for e in classes(tree(figure, narrow), "fig-part")][len(figure.parts) :]
+    pieces = [float(e.get("width", "nan")) for e in classes(tree(figure, narrow), "fig-part")][
+        len(figure.parts) :
+    ]
     first = pieces[:4]
-    assert [piece / sum(first) for piece in first] == pytest.approx([0.75, 0.15, 0.06, 0.04], abs=1e-3)
-    assert len(classes(tree(figure, narrow), "fig-hatch")) == 3 + 3  # no-answers, in the legend and in the bars
+    assert [piece / sum(first) for piece in first] == pytest.approx(
+        [0.75, 0.15, 0.06, 0.04], abs=1e-3
+    )
+    assert (
+        len(classes(tree(figure, narrow), "fig-hatch")) == 3 + 3
+    )  # no-answers, in the legend and in the bars
 
 
 def test_words_that_are_not_told_apart_are_answers() -> None:
     """Of many words only the no-answers have rates; the rest of the bar is what was answered."""
     rate = gallery.estimate("labels", {"outcome": "refusal"}, 0.1, outcomes={"refusal": 20.0})
     rows = [replace(rate, measure="outcome_rate")]
-    (figure,) = stacked.outcomes(reading.audit(replace(gallery.PROTOCOL, instruments=()), rows, {}), "g")
+    (figure,) = stacked.outcomes(
+        reading.audit(replace(gallery.PROTOCOL, instruments=()), rows, {}), "g"
+    )
     assert figure.parts == ("answer", "refusal") and figure.bars[0].shares == (0.9, 0.1)
 
 
@@ -226,9 +284,18 @@ def test_cells_lie_about_the_null_value() -> None:
 
 def test_a_cell_with_nothing_is_hatched_and_said() -> None:
     figure = DRAWN["heat"]
-    assert isinstance(figure, Heat) and "family, FM: nothing measured" in figure.text and "Hatched" in figure.note
+    assert (
+        isinstance(figure, Heat)
+        and "family, FM: nothing measured" in figure.text
+        and "Hatched" in figure.note
+    )
     assert len(classes(tree(figure), "fig-hatch")) == 1
-    symbols = {(row, place): cell.symbol for row, line in figure.rows for place, cell in enumerate(line) if cell}
+    symbols = {
+        (row, place): cell.symbol
+        for row, line in figure.rows
+        for place, cell in enumerate(line)
+        if cell
+    }
     assert [place for place, symbol in symbols.items() if symbol] == [("family", 0)]
 
 
@@ -257,22 +324,34 @@ def test_all_stays_inside_the_picture(name: str, narrow: bool) -> None:
 
 
 def test_the_figures_of_the_protocols_that_ask_for_one() -> None:
-    asked = {(name, spec.name): spec.figure for name in ("words", "dialogues", "protext")
-             for spec in registry.protocol(name).measures if spec.figure != "forest"}  # fmt: skip
+    asked = {
+        (name, spec.name): spec.figure
+        for name in ("words", "dialogues", "protext")
+        for spec in registry.protocol(name).measures
+        if spec.figure != "forest"
+    }
     assert asked == {
-        ("words", "class_share"): "dumbbell", ("words", "off_list"): "stacked", ("dialogues", "topic_share"): "heat",
-        ("protext", "either"): "heat", ("protext", "either_published"): "heat",
-    }  # fmt: skip
-    band = next(spec.band for spec in registry.protocol("words").measures if spec.name == "di_class")
+        ("words", "class_share"): "dumbbell",
+        ("words", "off_list"): "stacked",
+        ("dialogues", "topic_share"): "heat",
+        ("protext", "either"): "heat",
+        ("protext", "either_published"): "heat",
+    }
+    band = next(
+        spec.band for spec in registry.protocol("words").measures if spec.name == "di_class"
+    )
     assert band == {"low": 0.8, "high": 1.25, "text": "four-fifths band"}
 
 
-@pytest.mark.parametrize(("line", "said"), [
-    ('figure = "heatmap"', "No figure 'heatmap'. Did you mean 'heat'?"),
-    ('band = { low = 1.25, high = 0.8, text = "b" }', "band: low is to be below high"),
-    ('band = { low = 0.8, text = "b" }', "band: 'high' is missing"),
-    ("band = [0.8, 1.25]", "band: [0.8, 1.25] is not a table"),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("line", "said"),
+    [
+        ('figure = "heatmap"', "No figure 'heatmap'. Did you mean 'heat'?"),
+        ('band = { low = 1.25, high = 0.8, text = "b" }', "band: low is to be below high"),
+        ('band = { low = 0.8, text = "b" }', "band: 'high' is missing"),
+        ("band = [0.8, 1.25]", "band: [0.8, 1.25] is not a table"),
+    ],
+)
 def test_a_wrong_figure_or_band_is_refused(tmp_path: Path, line: str, said: str) -> None:
     text = Path(gallery.__file__).with_name("gallery.toml").read_text(encoding="utf-8")
     path = tmp_path / "own.toml"
@@ -284,9 +363,18 @@ def test_a_wrong_figure_or_band_is_refused(tmp_path: Path, line: str, said: str)
 def test_hostile_labels_are_text() -> None:
     bad = "</svg><img onerror=x>"
     figure = Plot(
-        id="f", title="<script>", text="&\"'", series=(bad, bad), rows=(), scale="linear", domain=(0, 1),
-        ticks=((0.0, "<b>"),), ends=("<", ">"), band=(0.2, 0.4), band_text=bad,
-    )  # fmt: skip
+        id="f",
+        title="<script>",
+        text="&\"'",
+        series=(bad, bad),
+        rows=(),
+        scale="linear",
+        domain=(0, 1),
+        ticks=((0.0, "<b>"),),
+        ends=("<", ">"),
+        band=(0.2, 0.4),
+        band_text=bad,
+    )
     bar = Stacked(id="s", title=bad, text=bad, parts=(bad,), answers=1, bars=())
     for one in (figure, replace(figure, joined=True), bar):
         allowed = {"svg", "title", "desc", "text", "line", "rect", "circle", "polygon"}
@@ -296,10 +384,19 @@ def test_hostile_labels_are_text() -> None:
 def test_a_divergence_is_drawn_over_what_chance_gives() -> None:
     """Its rows differ in the contrast alone and are no single items, so they are a figure, however many pairs there are."""
     rows = [
-        replace(gallery.estimate("impact", {}, 0.1 * n), measure="against_en", unit="share of 1 bit", contrast={"pairing": pair},
-                clusters=None, null_low=-0.02, null_high=0.04)
-        for n, pair in enumerate(("all pairs", "a − b", "a − c", "a − d", "b − c", "b − d", "c − d"))
-    ]  # fmt: skip
+        replace(
+            gallery.estimate("impact", {}, 0.1 * n),
+            measure="against_en",
+            unit="share of 1 bit",
+            contrast={"pairing": pair},
+            clusters=None,
+            null_low=-0.02,
+            null_high=0.04,
+        )
+        for n, pair in enumerate(
+            ("all pairs", "a − b", "a − c", "a − d", "b − c", "b − d", "c − d")
+        )
+    ]
     spec = next(spec for spec in gallery.PROTOCOL.measures if spec.name == "against_en")
     (figure,) = forest.build(reading.audit(gallery.PROTOCOL, rows, {}), spec, "g")
     assert len(figure.rows) == 7 and all(row.points[0].null == (-0.02, 0.04) for row in figure.rows)
@@ -312,12 +409,30 @@ def test_a_divergence_is_drawn_over_what_chance_gives() -> None:
 
 
 def test_a_heading_stands_once_where_groups_have_several_contrasts(roles: Protocol) -> None:
-    rows = [Estimate("roles", "m", "choice/1@a", "order_effect", {"mode": "exact", "class": group}, {"order": level}, 0.1, "share",
-                     0.0, 0.2, 0.95, n=9) for group in ("communal", "standout") for level in ("b − a", "c − a")]  # fmt: skip
+    rows = [
+        Estimate(
+            "roles",
+            "m",
+            "choice/1@a",
+            "order_effect",
+            {"mode": "exact", "class": group},
+            {"order": level},
+            0.1,
+            "share",
+            0.0,
+            0.2,
+            0.95,
+            n=9,
+        )
+        for group in ("communal", "standout")
+        for level in ("b − a", "c − a")
+    ]
     spec = next(spec for spec in roles.measures if spec.name == "order_effect")
     plot = forest.forest(reading.audit(roles, rows, {}), spec, rows, "x", "Effect")
     assert [(row.group, row.label) for row in plot.rows] == [
-        ("by class; order: b − a", "communal"), ("by class; order: b − a", "standout"),
-        ("by class; order: c − a", "communal"), ("by class; order: c − a", "standout"),
-    ]  # fmt: skip
+        ("by class; order: b − a", "communal"),
+        ("by class; order: b − a", "standout"),
+        ("by class; order: c − a", "communal"),
+        ("by class; order: c − a", "standout"),
+    ]
     assert "communal, order: c − a, m: +.10" in plot.text

@@ -24,11 +24,19 @@ GUARDS = str(Path(__file__).parents[1] / "guards.toml")
 def folders(tmp_path_factory: pytest.TempPathFactory) -> list[Path]:
     """Two runs of roles in folders of one name, with more tilt in the second, and one of pictures."""
     place = tmp_path_factory.mktemp("several")
-    runs = [tiltmeter.run("roles", f"planted:she={she}", place / she / "run", language="en", limit=20, samples=6)
-            for she in ("0.5", "0.95")]  # fmt: skip
+    runs = [
+        tiltmeter.run(
+            "roles", f"planted:she={she}", place / she / "run", language="en", limit=20, samples=6
+        )
+        for she in ("0.5", "0.95")
+    ]
     runs.append(
         tiltmeter.run(
-            GUARDS, f"planted:protocol={GUARDS}", place / "guards", judge=f"planted:protocol={GUARDS}", samples=2
+            GUARDS,
+            f"planted:protocol={GUARDS}",
+            place / "guards",
+            judge=f"planted:protocol={GUARDS}",
+            samples=2,
         )
     )
     return [run.folder for run in runs]
@@ -37,7 +45,9 @@ def folders(tmp_path_factory: pytest.TempPathFactory) -> list[Path]:
 def told(folders: list[Path]) -> Report:
     stores = [Store(folder) for folder in folders]
     runs = [
-        multi_run.Analysed(store, run.protocol, run.analyse()) for store in stores for run in [api.load(store.folder)]
+        multi_run.Analysed(store, run.protocol, run.analyse())
+        for store in stores
+        for run in [api.load(store.folder)]
     ]
     try:
         return multi_run.report(runs)
@@ -48,22 +58,39 @@ def told(folders: list[Path]) -> Report:
 
 def test_runs_of_one_protocol_stand_side_by_side(folders: list[Path]) -> None:
     report = told(folders[:2])
-    assert [run.name for run in report.runs] == ["run (1)", "run (2)"] and report.question.startswith("Which pronoun")
+    assert [run.name for run in report.runs] == [
+        "run (1)",
+        "run (2)",
+    ] and report.question.startswith("Which pronoun")
     assert report.against is not None
     side, compared = report.against.tables
     assert [column.name for column in side.columns] == ["measure", "group", "run (1)", "run (2)"]
-    values = [next(e for e in api.load(folder).analyse() if e.measure == "share_she" and e.condition.get("class") is None
-                   and e.condition.get("order") is None and e.condition.get("word") is None).value for folder in folders[:2]]  # fmt: skip
+    values = [
+        next(
+            e
+            for e in api.load(folder).analyse()
+            if e.measure == "share_she"
+            and e.condition.get("class") is None
+            and e.condition.get("order") is None
+            and e.condition.get("word") is None
+        ).value
+        for folder in folders[:2]
+    ]
     (row,) = side.rows
     assert row[0] == "Share of she among answers that are she or he"
     assert (
         numerals.share(values[0], 3) in row[2] and numerals.share(values[1], 2) in row[3]
     )  # three beside the null value
     assert row[2].startswith("○ ") and row[3].startswith("▲ ")
-    assert any(f"{numerals.share(values[0], 2)} → {numerals.share(values[1], 2)}" in cells for cells in compared.rows)
+    assert any(
+        f"{numerals.share(values[0], 2)} → {numerals.share(values[1], 2)}" in cells
+        for cells in compared.rows
+    )
 
 
-def test_one_page_holds_several_runs_with_ids_and_headings_in_order(folders: list[Path], tmp_path: Path) -> None:
+def test_one_page_holds_several_runs_with_ids_and_headings_in_order(
+    folders: list[Path], tmp_path: Path
+) -> None:
     page = api.report(*folders, path=tmp_path / "all.html").read_text("utf-8")
     read = Reader()
     read.feed(page)
@@ -73,17 +100,26 @@ def test_one_page_holds_several_runs_with_ids_and_headings_in_order(folders: lis
     assert levels[0] == 1 and levels.count(1) == 1 and all(b <= a + 1 for a, b in pairwise(levels))
     assert str(folders[0].parent) not in page  # no place of this machine
     markdown = api.report(*folders, path=tmp_path / "all.md").read_text("utf-8")
-    assert markdown.count("\n# ") + markdown.startswith("# ") == 3 and "Runs side by side" in markdown
+    assert (
+        markdown.count("\n# ") + markdown.startswith("# ") == 3 and "Runs side by side" in markdown
+    )
 
 
 def test_what_cannot_be_compared_says_why(folders: list[Path], tmp_path: Path) -> None:
     other = tiltmeter.run(
-        "roles", "planted:she=0.5", tmp_path / "warm", language="en", limit=4, samples=2, temperature=0.2
+        "roles",
+        "planted:she=0.5",
+        tmp_path / "warm",
+        language="en",
+        limit=4,
+        samples=2,
+        temperature=0.2,
     ).folder
     report = told([folders[1], other])
     assert report.against is not None and len(report.against.tables) == 1
     assert (
-        "subject (planted:she=0.95, planted:she=0.5) and temperature (None, 0.2) differ at once" in report.against.text
+        "subject (planted:she=0.95, planted:she=0.5) and temperature (None, 0.2) differ at once"
+        in report.against.text
     )
     assert told([folders[0], folders[2]]).against is None
 
@@ -94,10 +130,16 @@ def test_a_run_named_twice_is_refused(folders: list[Path]) -> None:
 
 
 def test_the_verb_writes_one_page_for_all(
-    folders: list[Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    folders: list[Path],
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
 ) -> None:
     monkeypatch.chdir(tmp_path)
     assert main(["report", *map(str, folders)]) == 0
-    assert "report: report.html" in capsys.readouterr().out and (tmp_path / "report.html").stat().st_size > 50_000
+    assert (
+        "report: report.html" in capsys.readouterr().out
+        and (tmp_path / "report.html").stat().st_size > 50_000
+    )
     assert main(["report", *map(str, folders[:2]), "--fail-if", "share_she > 0.8"]) == 3
     assert main(["report", str(folders[0]), "--fail-if", "share_she > 0.8"]) == 0

@@ -7,39 +7,84 @@ import pytest
 from tiltmeter.report import numerals
 
 
-@pytest.mark.parametrize(("value", "places", "text"), [
-    (0.62, 2, ".62"), (0.575, 2, ".58"), (0.5, 3, ".500"), (0.0, 3, "0"), (1.0, 3, "1"), (1 - 1e-12, 3, "1"),
-    (0.9996, 3, "> .999"), (0.0004, 3, "< .001"), (0.0005, 3, ".001"), (0.9994, 3, ".999"), (0.999, 2, "> .99"),
-    (None, 3, "—"),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("value", "places", "text"),
+    [
+        (0.62, 2, ".62"),
+        (0.575, 2, ".58"),
+        (0.5, 3, ".500"),
+        (0.0, 3, "0"),
+        (1.0, 3, "1"),
+        (1 - 1e-12, 3, "1"),
+        (0.9996, 3, "> .999"),
+        (0.0004, 3, "< .001"),
+        (0.0005, 3, ".001"),
+        (0.9994, 3, ".999"),
+        (0.999, 2, "> .99"),
+        (None, 3, "—"),
+    ],
+)
 def test_a_share_is_0_or_1_only_where_it_is(value: float | None, places: int, text: str) -> None:
     assert numerals.share(value, places) == text
 
 
-@pytest.mark.parametrize(("value", "text"), [
-    (0.12, "+.120"), (-0.05, "−.050"), (0.0, "0"), (1.0, "+1.000"), (-0.0001, "−.000"), (None, "—"),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("value", "text"),
+    [
+        (0.12, "+.120"),
+        (-0.05, "−.050"),
+        (0.0, "0"),
+        (1.0, "+1.000"),
+        (-0.0001, "−.000"),
+        (None, "—"),
+    ],
+)
 def test_a_difference_has_its_sign(value: float | None, text: str) -> None:
     assert numerals.difference(value) == text
 
 
-@pytest.mark.parametrize(("value", "text"), [
-    (1.625, "1.63"), (0.61, "0.61"), (0.0, "0"), (0.004, "< 0.01"), (1234.5, "1,235"), (None, "—"),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("value", "text"),
+    [
+        (1.625, "1.63"),
+        (0.61, "0.61"),
+        (0.0, "0"),
+        (0.004, "< 0.01"),
+        (1234.5, "1,235"),
+        (None, "—"),
+    ],
+)
 def test_odds(value: float | None, text: str) -> None:
     assert numerals.odds(value) == text
 
 
-@pytest.mark.parametrize(("p", "text"), [
-    (0.0009, "< .001"), (0.001, ".001"), (0.0344, ".034"), (1.0, "1"), (0.9997, "> .999"), (0.0, "< .001"), (None, "—"),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("p", "text"),
+    [
+        (0.0009, "< .001"),
+        (0.001, ".001"),
+        (0.0344, ".034"),
+        (1.0, "1"),
+        (0.9997, "> .999"),
+        (0.0, "< .001"),
+        (None, "—"),
+    ],
+)
 def test_p_is_never_0(p: float | None, text: str) -> None:
     assert numerals.chance(p) == text
 
 
-@pytest.mark.parametrize(("value", "text"), [
-    (0.0213, "0.0213"), (1234.5678, "1,235"), (12.0, "12"), (-3.14159, "−3.14"), (0.0, "0"), (1e-12, "0.00000000"),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("value", "text"),
+    [
+        (0.0213, "0.0213"),
+        (1234.5678, "1,235"),
+        (12.0, "12"),
+        (-3.14159, "−3.14"),
+        (0.0, "0"),
+        (1e-12, "0.00000000"),
+    ],
+)
 def test_other_units_have_three_figures(value: float, text: str) -> None:
     assert numerals.plain(value) == text
 
@@ -49,7 +94,11 @@ def test_intervals_and_counts() -> None:
     assert numerals.interval(-0.05, 0.1, "share", signed=True, places=2) == "[−.05, +.10]"
     assert numerals.interval(None, None, "share") == "—"
     assert numerals.interval(0.8, None, "odds") == "[0.80, —]"
-    assert (numerals.count(1960.0), numerals.count(170.72), numerals.count(0.0)) == ("1,960", "170.7", "0")
+    assert (numerals.count(1960.0), numerals.count(170.72), numerals.count(0.0)) == (
+        "1,960",
+        "170.7",
+        "0",
+    )
     assert (numerals.dollars(0.0), numerals.dollars(0.0432), numerals.dollars(1234.5)) == (
         "$0.00",
         "$0.0432",

@@ -15,7 +15,9 @@ from tiltmeter.report.model import Content, Section, alone
 
 pytestmark = [
     pytest.mark.browser,
-    pytest.mark.skipif(chromium() is None, reason="no Chromium here (Debian: apt-get install chromium)"),
+    pytest.mark.skipif(
+        chromium() is None, reason="no Chromium here (Debian: apt-get install chromium)"
+    ),
 ]
 OPEN_ALL = "document.querySelectorAll('details').forEach(d => d.open = true)"
 WIDTH = "document.documentElement.scrollWidth"
@@ -46,7 +48,9 @@ CUT = """
 """
 FOLDED = "[...document.querySelectorAll('details:not([open])')].map(d => d.lastElementChild.getBoundingClientRect().height > 0)"
 ANSWERS = "[...document.querySelectorAll('.answers ol')].map(e => [...e.children].filter(li => li.getBoundingClientRect().height > 0).length)"
-ATTACK = "<script>document.title='owned'</script><img src='http://evil.example/x.png'><main id=\"main\">"
+ATTACK = (
+    "<script>document.title='owned'</script><img src='http://evil.example/x.png'><main id=\"main\">"
+)
 
 
 SHEET = 703  # CSS pixels between the margins of A4 (210 − 2 × 12 mm)
@@ -64,7 +68,9 @@ class Looks:
 
 
 def asking(page: Path, *questions: str, width: int = 1280) -> Visit:
-    return Visit([("go", page.resolve().as_uri()), *(("ask", question) for question in questions)], width)
+    return Visit(
+        [("go", page.resolve().as_uri()), *(("ask", question) for question in questions)], width
+    )
 
 
 @pytest.fixture(scope="module")
@@ -72,25 +78,35 @@ def looks(built: Content, tmp_path_factory: pytest.TempPathFactory) -> Looks:
     target = tmp_path_factory.mktemp("page") / "report.html"
     html.write_html(alone(built), target)
     bad = target.with_name("bad.html")
-    bad.write_text(target.read_text(encoding="utf-8").replace('<main id="main">', ATTACK), encoding="utf-8")
+    bad.write_text(
+        target.read_text(encoding="utf-8").replace('<main id="main">', ATTACK), encoding="utf-8"
+    )
     questions = (WIDTH, SHOWN, OPEN_ALL, WIDTH, OUTSIDE, UNREACHED, "document.scripts.length")
     phone, desk = (asking(target, *questions, width=width) for width in (390, 1280))
     attacked = asking(bad, "document.title")
     one_of_each = target.with_name("figures.html")
     section = Section("default", "Results", "", tuple(gallery.drawn().values()), ())
     html.write_html(alone(replace(built, sections=(section,))), one_of_each)
-    figures = tuple(asking(one_of_each, OVERLAPS, SHOWN, PAINTED, width=width) for width in (390, 1280))
+    figures = tuple(
+        asking(one_of_each, OVERLAPS, SHOWN, PAINTED, width=width) for width in (390, 1280)
+    )
     pictures = target.with_name("light.png"), target.with_name("dark.png")
-    schemes = (Visit([("go", target.resolve().as_uri()), ("picture", str(picture))], dark=dark)
-               for picture, dark in zip(pictures, (False, True), strict=True))  # fmt: skip
+    schemes = (
+        Visit([("go", target.resolve().as_uri()), ("picture", str(picture))], dark=dark)
+        for picture, dark in zip(pictures, (False, True), strict=True)
+    )
     paper = asking(target, CUT, SHOWN, FOLDED, ANSWERS, width=SHEET)
     paper.media = "print"
     drive(phone, desk, attacked, *figures, *schemes, paper)
     return Looks(target.resolve().as_uri(), phone, desk, attacked, figures, pictures, paper)
 
 
-@pytest.mark.parametrize(("name", "width", "layout"), [("phone", 390, "narrow"), ("desk", 1280, "wide")])
-def test_nothing_is_loaded_and_nothing_overflows(looks: Looks, name: str, width: int, layout: str) -> None:
+@pytest.mark.parametrize(
+    ("name", "width", "layout"), [("phone", 390, "narrow"), ("desk", 1280, "wide")]
+)
+def test_nothing_is_loaded_and_nothing_overflows(
+    looks: Looks, name: str, width: int, layout: str
+) -> None:
     seen: Visit = getattr(looks, name)
     closed, shown, _, opened, outside, unreached, scripts = seen.values
     assert (seen.requests, seen.messages, scripts) == ([looks.uri], [], 0)

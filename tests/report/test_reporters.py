@@ -73,17 +73,38 @@ def read(page: str) -> Reader:
 
 def test_the_page_has_no_way_to_run_or_load_anything(page: str, read: Reader) -> None:
     assert read.tags.isdisjoint(
-        {"script", "iframe", "object", "embed", "img", "link", "base", "form", "image", "use", "a:href"}
+        {
+            "script",
+            "iframe",
+            "object",
+            "embed",
+            "img",
+            "link",
+            "base",
+            "form",
+            "image",
+            "use",
+            "a:href",
+        }
     )
     assert [
-        name for _, name, _ in read.attributes if name.startswith("on") or name in ("style", "src", "srcset", "action")
+        name
+        for _, name, _ in read.attributes
+        if name.startswith("on") or name in ("style", "src", "srcset", "action")
     ] == []
-    assert {value[0] for _, name, value in read.attributes if name in ("href", "xlink:href")} == {"#"}
+    assert {value[0] for _, name, value in read.attributes if name in ("href", "xlink:href")} == {
+        "#"
+    }
     style = page.partition("<style>")[2].partition("</style>")[0]
     assert "url(" not in style and "@import" not in style
     digest = base64.b64encode(hashlib.sha256(style.encode()).digest()).decode()
-    policy = next(value for tag, name, value in read.attributes if tag == "meta" and name == "content")
-    assert policy == f"default-src 'none'; style-src 'sha256-{digest}'; base-uri 'none'; form-action 'none'"
+    policy = next(
+        value for tag, name, value in read.attributes if tag == "meta" and name == "content"
+    )
+    assert (
+        policy
+        == f"default-src 'none'; style-src 'sha256-{digest}'; base-uri 'none'; form-action 'none'"
+    )
 
 
 def test_hostile_answers_are_text(read: Reader) -> None:
@@ -98,17 +119,25 @@ def test_anchors_and_ids_fit(read: Reader) -> None:
     assert len(read.ids) == len(set(read.ids))
     targets = {value[1:] for _, name, value in read.attributes if name == "href"}
     aria = ("aria-labelledby", "aria-describedby")
-    targets |= {part for _, name, value in read.attributes if name in aria for part in value.split()}
+    targets |= {
+        part for _, name, value in read.attributes if name in aria for part in value.split()
+    }
     assert targets <= set(read.ids)
 
 
 def test_a_hole_is_a_dash_in_the_page(page: str) -> None:
-    row = next(row for row in re.findall(r"<tr.*?</tr>", page, re.S) if "class: outlook" in row and ">c</" in row)
+    row = next(
+        row
+        for row in re.findall(r"<tr.*?</tr>", page, re.S)
+        if "class: outlook" in row and ">c</" in row
+    )
     assert row.count("<bdi>—</bdi>") >= 4
     assert "no &lt;i&gt;answer&lt;/i&gt; counts ⟨U+202E⟩" in page
 
 
-def test_json_and_csv_hold_the_estimates_as_they_are(built: Content, estimates: list[Estimate]) -> None:
+def test_json_and_csv_hold_the_estimates_as_they_are(
+    built: Content, estimates: list[Estimate]
+) -> None:
     text = data.as_json(built.run_info, estimates)
     loaded = json.loads(text)
     assert loaded["schema"] == 1 and loaded["run"]["answered"] == 1295
@@ -140,12 +169,17 @@ def test_markdown_prints_the_tables_of_the_page(built: Content, page: str) -> No
             assert "| " + " | ".join(row) + " |" in unescaped
     body = page.partition("<main")[2]
     for table in tables:
-        for cell in {cell for row in table.rows for cell in row if cell[0] in ".+−[" and cell != "—"}:
+        for cell in {
+            cell for row in table.rows for cell in row if cell[0] in ".+−[" and cell != "—"
+        }:
             assert escape(cell) in body
 
 
 def test_markdown_has_no_markup_of_a_models_own(built: Content) -> None:
-    finding = replace(built.findings[0], sentence="<script>x</script> | *b* [l](http://evil.example) `c`\n# heading")
+    finding = replace(
+        built.findings[0],
+        sentence="<script>x</script> | *b* [l](http://evil.example) `c`\n# heading",
+    )
     text = markdown.markdown(alone(replace(built, findings=(finding,))))
     assert r"\<script\>x\</script\> \| \*b\* \[l\](http://evil.example) \`c\` ⏎ \# heading" in text
 
@@ -162,7 +196,9 @@ def test_the_terminal_table_fits_100_columns_and_holds_the_numbers(built: Conten
     assert all(row[place] in text for row in first.rows)
     squeezed = re.sub(r"\s", "", text)
     shown = {finding.mark for finding in built.findings} | {mark for mark, _ in first.marks}
-    assert all(re.sub(r"\s", "", each.text) in squeezed for each in built.signatures if each.mark in shown)
+    assert all(
+        re.sub(r"\s", "", each.text) in squeezed for each in built.signatures if each.mark in shown
+    )
 
 
 def test_the_terminal_says_what_it_leaves_to_the_report(built: Content) -> None:
@@ -183,7 +219,9 @@ def test_a_table_with_more_numbers_than_there_is_room_for_breaks_none() -> None:
     kinds = ["text", "text", *["number"] * 13, "mark"]
     columns = tuple(Column(name, kind, True) for name, kind in zip(names, kinds, strict=True))
     rates = [f".1{place:02} [.058, .392] (3)" for place in range(11)]
-    table = Table("t", "Every outcome", "", columns, (("car", "product_color", "18", *rates, "0", "S1"),))
+    table = Table(
+        "t", "Every outcome", "", columns, (("car", "product_color", "18", *rates, "0", "S1"),)
+    )
     out = io.StringIO()
     terminal.print_one(table, Console(file=out, width=80, force_terminal=False))
     assert max(map(len, out.getvalue().splitlines())) <= 80
@@ -191,16 +229,24 @@ def test_a_table_with_more_numbers_than_there_is_room_for_breaks_none() -> None:
     assert "car · product_color n 18, value_0 .100 [.058, .392] (3), value_1 .101" in said
     assert all(f"value_{place} {rate}" in said for place, rate in enumerate(rates))
     assert "value_11" not in said and "sig. S1, all others 0" in said
-    narrow = replace(table, columns=(*columns[:4], columns[-1]), rows=(("car", "product_color", "18", rates[0], "S1"),))
+    narrow = replace(
+        table,
+        columns=(*columns[:4], columns[-1]),
+        rows=(("car", "product_color", "18", rates[0], "S1"),),
+    )
     out = io.StringIO()
     terminal.print_one(narrow, Console(file=out, width=80, force_terminal=False))
     assert "value_0 .100" not in out.getvalue() and ".100 [.058, .392] (3)" in out.getvalue()
 
 
 def test_the_terminal_takes_no_markup_and_no_control(built: Content) -> None:
-    hostile = replace(built.findings[0], sentence="[red]she[/red] [link=http://evil.example]x[/link]")
+    hostile = replace(
+        built.findings[0], sentence="[red]she[/red] [link=http://evil.example]x[/link]"
+    )
     out = io.StringIO()
-    terminal.print_table(replace(built, findings=(hostile,)), Console(file=out, width=100, force_terminal=False))
+    terminal.print_table(
+        replace(built, findings=(hostile,)), Console(file=out, width=100, force_terminal=False)
+    )
     assert "[red]she[/red] [link=http://evil.example]x[/link]" in out.getvalue()
     assert "\x1b" not in out.getvalue()
 
@@ -240,14 +286,51 @@ def test_a_protocol_of_ones_own_has_a_report(tmp_path: Path) -> None:
     """No language, no mode, no whole, names with spaces and angle brackets, a unit that is none of ours."""
     (tmp_path / "own.toml").write_text(OWN)
     own = load(tmp_path / "own.toml")
-    gap = Estimate("own", "m", "answer/1@a", "a gap", {}, {"who": "a woman − a <man>"}, 0.2, "share", 0.1, 0.3, 0.95, p=0.001,
-                   p_adjusted=0.001, n=20, clusters=2, signature="s")  # fmt: skip
-    odd = [Estimate("own", "m", "answer/1@a", "an odd unit", {"who": who}, None, value, "bits", n=9, signature="s",
-                    null_low=0.0, null_high=0.05) for who, value in (("a <man>", 0.0213), ("a woman", None))]  # fmt: skip
+    gap = Estimate(
+        "own",
+        "m",
+        "answer/1@a",
+        "a gap",
+        {},
+        {"who": "a woman − a <man>"},
+        0.2,
+        "share",
+        0.1,
+        0.3,
+        0.95,
+        p=0.001,
+        p_adjusted=0.001,
+        n=20,
+        clusters=2,
+        signature="s",
+    )
+    odd = [
+        Estimate(
+            "own",
+            "m",
+            "answer/1@a",
+            "an odd unit",
+            {"who": who},
+            None,
+            value,
+            "bits",
+            n=9,
+            signature="s",
+            null_low=0.0,
+            null_high=0.05,
+        )
+        for who, value in (("a <man>", 0.0213), ("a woman", None))
+    ]
     with Store(tmp_path / "run", create=True, writing=True) as store:
         built = content.build(store, own, [gap, *odd])
-    assert [finding.chip for finding in built.findings] == ["higher with a woman", "no test made", "not measured"]
-    assert built.findings[0].sentence.startswith("m: higher with a woman. The gap is +.20 [+.10, +.30]")
+    assert [finding.chip for finding in built.findings] == [
+        "higher with a woman",
+        "no test made",
+        "not measured",
+    ]
+    assert built.findings[0].sentence.startswith(
+        "m: higher with a woman. The gap is +.20 [+.10, +.30]"
+    )
     reader = Reader()
     reader.feed(html.page(alone(built)))
     assert len(reader.ids) == len(set(reader.ids)) and not any(" " in name for name in reader.ids)

@@ -10,17 +10,20 @@ import pytest
 from tiltmeter.report import sanitize
 
 
-@pytest.mark.parametrize(("text", "shown"), [
-    ("she\u202eeh", "she⟨U+202E⟩eh"),
-    ("\u2066a\u2069", "⟨U+2066⟩a⟨U+2069⟩"),
-    ("\x1b[2J", "⟨U+001B⟩[2J"),
-    ("a\u200bb\ufeff", "a⟨U+200B⟩b⟨U+FEFF⟩"),
-    ("\U000e0041", "⟨U+E0041⟩"),
-    ("\ud800", "⟨U+D800⟩"),
-    ("a\rb\r\nc", "a⟨U+000D⟩b\nc"),
-    ("tab\tand\nnewline", "tab\tand\nnewline"),
-    ("彼女 — «é» 👩‍🚀 نیم‌فاصله", "彼女 — «é» 👩‍🚀 نیم‌فاصله"),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("text", "shown"),
+    [
+        ("she\u202eeh", "she⟨U+202E⟩eh"),
+        ("\u2066a\u2069", "⟨U+2066⟩a⟨U+2069⟩"),
+        ("\x1b[2J", "⟨U+001B⟩[2J"),
+        ("a\u200bb\ufeff", "a⟨U+200B⟩b⟨U+FEFF⟩"),
+        ("\U000e0041", "⟨U+E0041⟩"),
+        ("\ud800", "⟨U+D800⟩"),
+        ("a\rb\r\nc", "a⟨U+000D⟩b\nc"),
+        ("tab\tand\nnewline", "tab\tand\nnewline"),
+        ("彼女 — «é» 👩‍🚀 نیم‌فاصله", "彼女 — «é» 👩‍🚀 نیم‌فاصله"),
+    ],
+)
 def test_hidden_characters_are_shown_by_number(text: str, shown: str) -> None:
     assert sanitize.visible(text) == shown
 

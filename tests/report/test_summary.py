@@ -21,7 +21,9 @@ def found(protocol: Protocol, *rows: Estimate) -> tuple[Finding, ...]:
 @pytest.fixture
 def three(roles: Protocol) -> tuple[Finding, ...]:
     quiet = whole(value=0.52, low=0.47, high=0.57, p=0.3, p_adjusted=0.31)
-    return found(roles, whole(subject="a"), replace(quiet, subject="b"), replace(quiet, subject="c"))
+    return found(
+        roles, whole(subject="a"), replace(quiet, subject="b"), replace(quiet, subject="c")
+    )
 
 
 def test_the_summary_counts_and_names_what_differs(three: tuple[Finding, ...]) -> None:
@@ -29,7 +31,10 @@ def test_the_summary_counts_and_names_what_differs(three: tuple[Finding, ...]) -
         "A difference was found in 1 of 3 headline numbers (a: tilts towards she). In 2 of them no difference was found at this n."
     )
     assert summary.summary(three[:2], 2).endswith("In the other no difference was found at this n.")
-    assert summary.summary(three[1:], 2) == "No difference was found at this n in any of 2 headline numbers."
+    assert (
+        summary.summary(three[1:], 2)
+        == "No difference was found at this n in any of 2 headline numbers."
+    )
     assert summary.summary(three[:1], 1) == "a tilts towards she."
     assert summary.summary(three[1:2], 1) == "b: no difference found at this n."
     assert summary.summary((), 0) == ""
@@ -37,7 +42,9 @@ def test_the_summary_counts_and_names_what_differs(three: tuple[Finding, ...]) -
 
 def test_what_was_not_tested_or_not_measured_is_counted_apart(roles: Protocol) -> None:
     bare = whole(p=None, p_adjusted=None)
-    rows = found(roles, bare, replace(bare, subject="b"), whole(subject="c", value=None, note="no outcomes"))
+    rows = found(
+        roles, bare, replace(bare, subject="b"), whole(subject="c", value=None, note="no outcomes")
+    )
     assert summary.summary(rows, 3) == (
         "2 numbers were measured with an interval, and not tested against a value. 1 could not be measured."
     )
@@ -51,7 +58,10 @@ def test_a_label_is_what_tells_findings_apart(roles: Protocol, three: tuple[Find
 
 
 def test_what_was_asked_is_said_with_what_is_still_open(roles: Protocol) -> None:
-    one, two = Asked("m", "sampled", 60, 58, 3, "", 1.0, 1.0, 64), Asked("n", "sampled", 40, 40, 2, "", 1.0, 1.0, 64)
+    one, two = (
+        Asked("m", "sampled", 60, 58, 3, "", 1.0, 1.0, 64),
+        Asked("n", "sampled", 40, 40, 2, "", 1.0, 1.0, 64),
+    )
     assert (
         summary.asked(roles, [one], 10, 96, ["en"])
         == "58 answers of m about 10 of 96 lexemes, in en; 2 more are planned"
@@ -81,4 +91,7 @@ def test_what_would_be_found_is_told_by_unit(roles: Protocol) -> None:
     two = dict(summary._numbers(estimates.audit(roles, rows[:2], {})))
     assert two["would be found"] == "a difference of .09 to .12 or more, with 80 % power"
     three = dict(summary._numbers(estimates.audit(roles, rows, {})))
-    assert three["would be found"] == "a difference of .09 to .12 (share) or 9 (words) or more, with 80 % power"
+    assert (
+        three["would be found"]
+        == "a difference of .09 to .12 (share) or 9 (words) or more, with 80 % power"
+    )

@@ -82,7 +82,13 @@ def count(store: Store, table: str) -> int:
 def test_everything_is_asked_once_and_stored(store: Store) -> None:
     model = Counting()
     tally = drive(store, model, (job(str(n)) for n in range(500)), Limits(concurrency=50))
-    assert (tally.done, tally.calls, model.asked, model.opened, model.closed) == (500, 500, 500, 1, 1)
+    assert (tally.done, tally.calls, model.asked, model.opened, model.closed) == (
+        500,
+        500,
+        500,
+        1,
+        1,
+    )
     assert count(store, "calls") == count(store, "outputs") == 500
 
 
@@ -153,13 +159,17 @@ def test_a_panel_keeps_the_votes_that_came_when_one_fails(store: Store) -> None:
 
 
 def test_transient_errors_are_tried_again(store: Store) -> None:
-    model = Counting(reply=lambda n: TransientError("503", retry_after=0.01) if n <= 3 else Reply("she"))
+    model = Counting(
+        reply=lambda n: TransientError("503", retry_after=0.01) if n <= 3 else Reply("she")
+    )
     tally = drive(store, model, iter([job("1")]), Limits())
     assert (tally.done, tally.retries, model.asked) == (1, 3, 4)
 
 
 def test_retry_after_is_honoured(store: Store) -> None:
-    model = Counting(reply=lambda n: TransientError("429", retry_after=0.3) if n == 1 else Reply("she"))
+    model = Counting(
+        reply=lambda n: TransientError("429", retry_after=0.3) if n == 1 else Reply("she")
+    )
     drive(store, model, iter([job("1")]), Limits())
     assert model.times[1] - model.times[0] >= 0.29
 
@@ -172,7 +182,9 @@ def test_a_server_that_never_recovers_stops_the_run(store: Store) -> None:
 
 
 def test_a_permanent_error_stops_at_once_and_keeps_what_was_in_flight(store: Store) -> None:
-    model = Counting(latency=0.02, reply=lambda n: ModelError("no such model") if n == 1 else Reply("she"))
+    model = Counting(
+        latency=0.02, reply=lambda n: ModelError("no such model") if n == 1 else Reply("she")
+    )
     with pytest.raises(ModelError, match="no such model"):
         drive(store, model, (job(str(n)) for n in range(1000)), Limits(concurrency=10))
     assert model.asked == 10
@@ -187,7 +199,12 @@ class TestBudget:
     def test_the_cap_holds_with_many_in_flight(self, store: Store) -> None:
         model = Counting(self.price, latency=0.002)
         with pytest.raises(BudgetError, match="Raise --max-cost"):
-            drive(store, model, (job(str(n)) for n in range(5000)), Limits(concurrency=200, max_cost=3000))
+            drive(
+                store,
+                model,
+                (job(str(n)) for n in range(5000)),
+                Limits(concurrency=200, max_cost=3000),
+            )
         spent = store.spent()
         assert spent == 15 * count(store, "calls") <= 3000
         assert spent > 3000 - 121 - 15  # and it is used
@@ -195,10 +212,17 @@ class TestBudget:
     def test_the_cap_counts_what_the_run_cost_before(self, store: Store) -> None:
         drive(store, Counting(self.price), (job(str(n)) for n in range(10)), Limits())
         with pytest.raises(BudgetError, match=r"\$150\.0000 of \$200\.0000"):
-            drive(store, Counting(self.price), (job(str(n)) for n in range(10, 20)), Limits(max_cost=200))
+            drive(
+                store,
+                Counting(self.price),
+                (job(str(n)) for n in range(10, 20)),
+                Limits(max_cost=200),
+            )
         assert count(store, "calls") == 10
 
-    def test_an_unknown_price_under_a_cap_is_refused_before_anything_is_sent(self, store: Store) -> None:
+    def test_an_unknown_price_under_a_cap_is_refused_before_anything_is_sent(
+        self, store: Store
+    ) -> None:
         model = Counting(None)
         with pytest.raises(BudgetError, match="--price m="):
             drive(store, model, iter([job("1")]), Limits(max_cost=5))
@@ -211,6 +235,11 @@ class TestBudget:
         assert any("worst case" in warning for warning in tally.warnings)
 
     def test_a_failed_call_gives_its_reservation_back(self, store: Store) -> None:
-        model = Counting(self.price, reply=lambda n: TransientError("x", 0.0) if n % 2 else Reply("she", usage=(10, 5)))
-        tally = drive(store, model, (job(str(n)) for n in range(20)), Limits(concurrency=4, max_cost=500))
+        model = Counting(
+            self.price,
+            reply=lambda n: TransientError("x", 0.0) if n % 2 else Reply("she", usage=(10, 5)),
+        )
+        tally = drive(
+            store, model, (job(str(n)) for n in range(20)), Limits(concurrency=4, max_cost=500)
+        )
         assert (tally.done, store.spent()) == (20, 300)

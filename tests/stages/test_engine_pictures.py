@@ -61,7 +61,9 @@ def drive(store: Store, model: Model, names: str, stop: float = 0.0) -> Tally:
         async with Models(lambda name: model) as models:
             engine = Engine(store, models, Limits())
             if stop:
-                asyncio.get_running_loop().call_later(stop, lambda: engine._halt(Unanswered("stopped")))
+                asyncio.get_running_loop().call_later(
+                    stop, lambda: engine._halt(Unanswered("stopped"))
+                )
             return await engine.drive(job(name) for name in names)
 
     return asyncio.run(work())
@@ -71,11 +73,19 @@ def test_a_picture_is_stored_once_with_what_it_is(tmp_path: Path) -> None:
     with Store(tmp_path, create=True, writing=True) as store:
         tally = drive(store, Painter(picture("JPEG", (64, 48)), Price(0, 0, picture=0.04)), "abc")
         outputs = list(store.rows("SELECT outcome, blob FROM outputs"))
-        assert {outcome for outcome, _ in outputs} == {"answer"} and len({blob for _, blob in outputs}) == 1
+        assert {outcome for outcome, _ in outputs} == {"answer"} and len(
+            {blob for _, blob in outputs}
+        ) == 1
         blob = outputs[0][1]
         assert opened(store.blob(blob)).size == (64, 48)
-        assert store.picture(blob) == {"media_type": "image/jpeg", "suffix": ".jpg", "width": 64, "height": 48, "mode": "RGB",
-                                       "bytes": len(store.blob(blob))}  # fmt: skip
+        assert store.picture(blob) == {
+            "media_type": "image/jpeg",
+            "suffix": ".jpg",
+            "width": 64,
+            "height": 48,
+            "mode": "RGB",
+            "bytes": len(store.blob(blob)),
+        }
         assert list((tmp_path / "blobs").iterdir()) == [tmp_path / "blobs" / blob]
         assert tally.spent == pytest.approx(0.12)  # three pictures at 4 cents
         assert {row[0] for row in store.rows("SELECT revised FROM calls")} == {"a photo of a guard"}
@@ -84,19 +94,27 @@ def test_a_picture_is_stored_once_with_what_it_is(tmp_path: Path) -> None:
 def test_a_model_that_writes_is_not_asked_for_a_picture(tmp_path: Path) -> None:
     writer = Painter(picture())
     writer.makes = ("text",)
-    with Store(tmp_path, create=True, writing=True) as store, pytest.raises(Incapable, match="Name a model that draws"):
+    with (
+        Store(tmp_path, create=True, writing=True) as store,
+        pytest.raises(Incapable, match="Name a model that draws"),
+    ):
         drive(store, writer, "a")
 
 
 @pytest.mark.parametrize(
-    ("content", "said"), [(b"<html>no</html>", "web page"), (picture()[:60], "breaks off"), (b"", "is empty")]
+    ("content", "said"),
+    [(b"<html>no</html>", "web page"), (picture()[:60], "breaks off"), (b"", "is empty")],
 )
-def test_what_is_no_picture_is_an_outcome_and_kept(tmp_path: Path, content: bytes, said: str) -> None:
+def test_what_is_no_picture_is_an_outcome_and_kept(
+    tmp_path: Path, content: bytes, said: str
+) -> None:
     with Store(tmp_path, create=True, writing=True) as store:
         drive(store, Painter(content), "a")
         ((outcome, text, blob),) = store.rows("SELECT outcome, text, blob FROM outputs")
         assert outcome == "error" and said in text
-        assert (store.blob(blob) if content else b"") == content and (blob in text if content else blob == "")
+        assert (store.blob(blob) if content else b"") == content and (
+            blob in text if content else blob == ""
+        )
 
 
 def test_work_is_handed_in_once_whatever_happens_while_it_is_fetched(tmp_path: Path) -> None:
@@ -109,11 +127,17 @@ def test_work_is_handed_in_once_whatever_happens_while_it_is_fetched(tmp_path: P
 
 def test_a_run_stopped_while_it_waits_goes_on_with_the_same_work(tmp_path: Path) -> None:
     studio = Studio(polls=-1)
-    with Store(tmp_path, create=True, writing=True) as store, pytest.raises(Unanswered, match="stopped"):
+    with (
+        Store(tmp_path, create=True, writing=True) as store,
+        pytest.raises(Unanswered, match="stopped"),
+    ):
         drive(store, studio, "ab", stop=0.2)
     assert studio.orders == 2
     studio.polls = 1
     with Store(tmp_path, writing=True) as store:
         assert next(store.rows("SELECT count(*) FROM outputs"))[0] == 0
         drive(store, studio, "ab")
-        assert studio.orders == 2 and list(store.rows("SELECT outcome FROM outputs")) == [("answer",), ("answer",)]
+        assert studio.orders == 2 and list(store.rows("SELECT outcome FROM outputs")) == [
+            ("answer",),
+            ("answer",),
+        ]

@@ -16,7 +16,9 @@ from tiltmeter.errors import TiltmeterError
 from tiltmeter.planted.model import picture_truth
 
 GUARDS = str(Path(__file__).parents[1] / "guards.toml")
-SETTINGS = f"protocol={GUARDS},male.masculine=.8,female.feminine=.6,refuse=.05,invalid=.05,revise=.2"
+SETTINGS = (
+    f"protocol={GUARDS},male.masculine=.8,female.feminine=.6,refuse=.05,invalid=.05,revise=.2"
+)
 JUDGES = ("openai:a", "openai:b", "openai:c")
 
 
@@ -24,7 +26,9 @@ JUDGES = ("openai:a", "openai:b", "openai:c")
 def run(tmp_path_factory: pytest.TempPathFactory) -> tiltmeter.Run:
     folder = tmp_path_factory.mktemp("pictures")
     with planted_server(SETTINGS) as url:
-        return tiltmeter.run(GUARDS, "openai:planted", folder, judge=JUDGES, samples=40, base_url=url)
+        return tiltmeter.run(
+            GUARDS, "openai:planted", folder, judge=JUDGES, samples=40, base_url=url
+        )
 
 
 def test_every_picture_is_stored_and_voted_on_by_each_judge(run: tiltmeter.Run) -> None:
@@ -48,7 +52,9 @@ def test_the_planted_tilt_is_found(run: tiltmeter.Run) -> None:
         )  # 2.5 SE of n = 160
     effect = estimates["effect", ""]
     assert (
-        effect.value == pytest.approx(0.8 / 0.9 - 0.2 / 0.8, abs=0.12) and effect.low is not None and effect.low > 0.4
+        effect.value == pytest.approx(0.8 / 0.9 - 0.2 / 0.8, abs=0.12)
+        and effect.low is not None
+        and effect.low > 0.4
     )
 
 
@@ -61,7 +67,11 @@ def test_what_the_provider_said_is_kept(run: tiltmeter.Run) -> None:
 
 def test_the_report_shows_the_pictures_with_their_votes(run: tiltmeter.Run) -> None:
     page = run.report().read_text("utf-8")
-    assert page.count('<img src="data:image/jpeg;base64,') > 30 and "votes: " in page and "no picture" in page
+    assert (
+        page.count('<img src="data:image/jpeg;base64,') > 30
+        and "votes: " in page
+        and "no picture" in page
+    )
     assert "img-src data:;" in page and "prompt rewritten: A picture: " in page
 
 
@@ -72,7 +82,9 @@ def test_a_second_panel_asks_for_no_picture(run: tiltmeter.Run) -> None:
     after = again.calls
     answers = again.outputs.filter(again.outputs["outcome"] == "answer")
     judged = after.filter(after["model"] == "openai:d")
-    assert len(after) - before == len(judged) == len(answers) and "subject" not in set(judged["purpose"])
+    assert len(after) - before == len(judged) == len(answers) and "subject" not in set(
+        judged["purpose"]
+    )
 
 
 @pytest.mark.parametrize(
@@ -94,13 +106,21 @@ def test_from_the_command_line_with_a_plan_that_agrees(tmp_path: Path) -> None:
     options = [GUARDS, "--model", "openai:planted", *judges, "--samples", "2"]
     planned = json.loads(CliRunner().invoke(group, ["plan", *options, "--json"]).output)
     with planted_server(f"protocol={GUARDS}") as url:
-        done = CliRunner().invoke(group, ["run", *options, "--base-url", url, "--out", str(tmp_path / "r"), "--json"])
+        done = CliRunner().invoke(
+            group, ["run", *options, "--base-url", url, "--out", str(tmp_path / "r"), "--json"]
+        )
     assert done.exit_code == 0, done.output
     assert len(tiltmeter.load(tmp_path / "r").calls) == planned["totals"]["calls"] == 24 + 3 * 24
 
 
 def test_the_panel_is_held_against_itself(run: tiltmeter.Run) -> None:
-    found = {one.coefficient: one for one in tiltmeter.validate(run.folder).agreements if "openai:a+" in one.attribute}
+    found = {
+        one.coefficient: one
+        for one in tiltmeter.validate(run.folder).agreements
+        if "openai:a+" in one.attribute
+    }
     assert {"Gwet's AC1", "Krippendorff's α"} <= set(found)
     pairs = [name for name in found if name.startswith("Cohen's κ of judge")]
-    assert len(pairs) == 3 and all(found[name].found.value == 1 for name in pairs)  # the planted judges do not err
+    assert len(pairs) == 3 and all(
+        found[name].found.value == 1 for name in pairs
+    )  # the planted judges do not err

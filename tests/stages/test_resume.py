@@ -21,8 +21,26 @@ CONCURRENCY, KILLS = 8, 20
 
 
 def command(url: str, out: Path, *more: str) -> list[str]:
-    return [sys.executable, "-m", "tiltmeter", "run", "roles", "--language", "en", "--model", "openai:planted", "--judge", "openai:judge",
-            "--base-url", url, "--concurrency", str(CONCURRENCY), "--out", str(out), *more]  # fmt: skip
+    return [
+        sys.executable,
+        "-m",
+        "tiltmeter",
+        "run",
+        "roles",
+        "--language",
+        "en",
+        "--model",
+        "openai:planted",
+        "--judge",
+        "openai:judge",
+        "--base-url",
+        url,
+        "--concurrency",
+        str(CONCURRENCY),
+        "--out",
+        str(out),
+        *more,
+    ]
 
 
 def asked(url: str) -> dict[str, int]:
@@ -52,18 +70,25 @@ def test_killed_twenty_times_nothing_is_lost_and_nothing_paid_twice(tmp_path: Pa
     with Store(out) as store:
         trials = one(store, "SELECT count(*) FROM trials")
         assert (
-            trials == one(store, "SELECT count(*) FROM outputs") == 30 * 2 * 2 + 2 * 2 * lexemes_with_two_words(store)
+            trials
+            == one(store, "SELECT count(*) FROM outputs")
+            == 30 * 2 * 2 + 2 * 2 * lexemes_with_two_words(store)
         )
         judged = one(store, "SELECT count(*) FROM labels WHERE annotator LIKE '%openai:judge%'")
         assert (
             judged
-            == one(store, "SELECT count(DISTINCT output) FROM labels WHERE annotator LIKE '%openai:judge%'")
+            == one(
+                store,
+                "SELECT count(DISTINCT output) FROM labels WHERE annotator LIKE '%openai:judge%'",
+            )
             == trials
         )
         calls = one(store, "SELECT count(*) FROM calls")
         assert one(store, "SELECT count(*) FROM calls WHERE purpose = 'subject'") == trials
     assert calls <= count["total"] <= calls + KILLS * CONCURRENCY
-    assert min(stages.count("run"), stages.count("label")) >= 3, f"the kills missed a stage: {stages}"
+    assert min(stages.count("run"), stages.count("label")) >= 3, (
+        f"the kills missed a stage: {stages}"
+    )
 
 
 def wait_for_requests(url: str, number: int) -> None:
@@ -77,13 +102,19 @@ def stage(out: Path) -> str:
     """Where a killed run stood: still asking the subject, or the judge."""
     try:
         with Store(out) as store:
-            return "label" if one(store, "SELECT count(*) FROM calls WHERE purpose != 'subject'") else "run"
+            return (
+                "label"
+                if one(store, "SELECT count(*) FROM calls WHERE purpose != 'subject'")
+                else "run"
+            )
     except StoreError:
         return "nothing yet"
 
 
 def lexemes_with_two_words(store: Store) -> int:
-    rows = store.rows("SELECT DISTINCT json_extract(factors, '$.lexeme'), json_extract(factors, '$.word') FROM trials")
+    rows = store.rows(
+        "SELECT DISTINCT json_extract(factors, '$.lexeme'), json_extract(factors, '$.word') FROM trials"
+    )
     words = [lexeme for lexeme, _ in rows]
     return len(words) - len(set(words))
 
@@ -91,7 +122,9 @@ def lexemes_with_two_words(store: Store) -> int:
 def test_ctrl_c_stores_what_is_in_flight_and_says_how_to_go_on(tmp_path: Path) -> None:
     out = tmp_path / "run"
     with planted_server("latency=0.3") as url:
-        process = subprocess.Popen(command(url, out), stderr=subprocess.PIPE, stdout=subprocess.DEVNULL, text=True)
+        process = subprocess.Popen(
+            command(url, out), stderr=subprocess.PIPE, stdout=subprocess.DEVNULL, text=True
+        )
         wait_for_requests(url, CONCURRENCY + 1)  # some were answered, some are in flight
         process.send_signal(signal.SIGINT)
         _, said = process.communicate(timeout=30)
@@ -108,9 +141,17 @@ def test_a_cost_cap_holds_with_200_in_flight_judges_included(tmp_path: Path, cap
     prices = [f"--price=openai:{name}=1/2" for name in ("planted", "judge")]
     with planted_server("latency=0.002") as url:
         done = subprocess.run(
-            [*command(url, out, "--max-cost", str(cap), "--samples", "1", "--limit", "60", *prices), "--concurrency", "200"],
-            capture_output=True, text=True, check=False,
-        )  # fmt: skip
+            [
+                *command(
+                    url, out, "--max-cost", str(cap), "--samples", "1", "--limit", "60", *prices
+                ),
+                "--concurrency",
+                "200",
+            ],
+            capture_output=True,
+            text=True,
+            check=False,
+        )
     assert done.returncode == 1
     assert "Raise --max-cost" in done.stderr
     with Store(out) as store:

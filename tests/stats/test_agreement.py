@@ -14,7 +14,9 @@ REFERENCES = json.loads((Path(__file__).parent / "references.json").read_text(en
 AGREEMENT = {case["name"]: case for case in REFERENCES["agreement"]}
 
 
-def drawn(seed: int, classes: int, n: int = 150, answers: int | None = None) -> dict[str, np.ndarray]:
+def drawn(
+    seed: int, classes: int, n: int = 150, answers: int | None = None
+) -> dict[str, np.ndarray]:
     generator = np.random.default_rng(seed)
     truth = generator.integers(0, classes, n)
     said = np.where(generator.random(n) < 0.7, truth, generator.integers(0, answers or classes, n))
@@ -38,7 +40,9 @@ def cells(table: list[list[int]]) -> confusion.Confusion:
 def test_quality_equals_scikit_learn(seed: int, classes: int, weighted: bool) -> None:
     data = drawn(seed, classes)
     weights = data["weights"] if weighted else None
-    found = confusion.quality(gold=confusion.confusion(**(data | {"weights": weights}), classes=classes))
+    found = confusion.quality(
+        gold=confusion.confusion(**(data | {"weights": weights}), classes=classes)
+    )
     pair = {"y_true": data["truth"], "y_pred": data["said"], "sample_weight": weights}
     precision, recall, f1, _ = metrics.precision_recall_fscore_support(**pair)
     for k, one in enumerate(found.classes):
@@ -57,8 +61,12 @@ def test_quality_equals_scikit_learn(seed: int, classes: int, weighted: bool) ->
 
 def test_an_answer_that_is_no_class_misses_its_class_only() -> None:
     data = drawn(4, 3, answers=4)
-    found = confusion.quality(gold=confusion.confusion(**(data | {"weights": None}), classes=3, answers=4))
-    theirs = metrics.precision_recall_fscore_support(data["truth"], data["said"], labels=[0, 1, 2], average="macro")
+    found = confusion.quality(
+        gold=confusion.confusion(**(data | {"weights": None}), classes=3, answers=4)
+    )
+    theirs = metrics.precision_recall_fscore_support(
+        data["truth"], data["said"], labels=[0, 1, 2], average="macro"
+    )
     assert found.macro_f1.value == pytest.approx(theirs[2])
     assert found.macro_recall.value == pytest.approx(theirs[1])
 
@@ -67,11 +75,15 @@ def test_an_answer_that_is_no_class_misses_its_class_only() -> None:
 def test_se_of_sensitivity_equals_clustered_regression(weighted: bool) -> None:
     data = drawn(5, 2)
     weights = data["weights"] if weighted else np.ones(150)
-    one = confusion.class_quality(gold=confusion.confusion(**(data | {"weights": weights}), classes=2), positive=1)
+    one = confusion.class_quality(
+        gold=confusion.confusion(**(data | {"weights": weights}), classes=2), positive=1
+    )
     mine = data["truth"] == 1
     model = WLS((data["said"] == 1)[mine].astype(float), np.ones(mine.sum()), weights=weights[mine])
     theirs = model.fit(cov_type="cluster", cov_kwds={"groups": data["clusters"][mine]})
-    assert (one.sensitivity.value, one.sensitivity.se) == pytest.approx((theirs.params[0], theirs.bse[0]))
+    assert (one.sensitivity.value, one.sensitivity.se) == pytest.approx(
+        (theirs.params[0], theirs.bse[0])
+    )
 
 
 def test_se_of_the_means_equals_the_jackknife() -> None:
@@ -79,7 +91,14 @@ def test_se_of_the_means_equals_the_jackknife() -> None:
     data = drawn(6, 3, n=400)
     gold = confusion.confusion(**data, classes=3)
     found = confusion.quality(gold=gold)
-    for name in ("macro_f1", "weighted_f1", "macro_precision", "weighted_precision", "macro_recall", "weighted_recall"):
+    for name in (
+        "macro_f1",
+        "weighted_f1",
+        "macro_precision",
+        "weighted_precision",
+        "macro_recall",
+        "weighted_recall",
+    ):
         left = []
         for item in range(25):
             kept = np.delete(np.arange(25), item)
@@ -100,10 +119,16 @@ def test_quality_by_hand() -> None:
 def test_a_class_without_gold_or_calls_is_not_measured() -> None:
     gold = confusion.confusion(truth=[0, 0, 0, 0], said=[0, 0, 0, 1], classes=3)
     found = confusion.quality(gold=gold)
-    assert (found.classes[1].sensitivity.value, found.classes[1].sensitivity.note) == (None, "no outcomes")
+    assert (found.classes[1].sensitivity.value, found.classes[1].sensitivity.note) == (
+        None,
+        "no outcomes",
+    )
     assert found.classes[2].precision.value is None
     assert found.macro_recall.value == pytest.approx(0.75)
-    assert confusion.quality(gold=confusion.confusion(truth=[], said=[], classes=2)).macro_f1.note == "no gold"
+    assert (
+        confusion.quality(gold=confusion.confusion(truth=[], said=[], classes=2)).macro_f1.note
+        == "no gold"
+    )
 
 
 def test_a_judge_that_never_errs_still_has_an_interval() -> None:
@@ -137,7 +162,9 @@ def test_alpha_equals_krippendorff_and_ac1_equals_irrcac(name: str) -> None:
     assert agreement.krippendorff_alpha(rated=rated).value == pytest.approx(case["alpha"], abs=1e-9)
     ac1 = agreement.gwet_ac1(rated=rated)
     assert ac1.value == pytest.approx(case["ac1"], abs=1e-9)
-    assert ac1.se == pytest.approx(case["ac1_se"], rel=0.13)  # jackknife against Gwet's linearisation
+    assert ac1.se == pytest.approx(
+        case["ac1_se"], rel=0.13
+    )  # jackknife against Gwet's linearisation
     assert ac1.low < ac1.value < ac1.high <= 1
 
 
@@ -155,7 +182,9 @@ def test_published_worked_examples() -> None:
     ):
         assert round(agreement.cohen_kappa(gold=cells(table)).value, 5) == kappa
         counts = np.array(table)
-        codes = np.column_stack([np.repeat(index.ravel(), counts.ravel()) for index in np.indices(counts.shape)])
+        codes = np.column_stack(
+            [np.repeat(index.ravel(), counts.ravel()) for index in np.indices(counts.shape)]
+        )
         row = agreement.gwet_ac1(rated=agreement.ratings(codes=codes, classes=len(table)))
         assert (round(row.value, 5), row.se) == (ac1, pytest.approx(ac1_se, rel=0.05))
 
@@ -184,10 +213,17 @@ def test_weights_are_copies() -> None:
     codes, weights = np.array(AGREEMENT["two raters, three classes"]["codes"]), np.tile([1, 3], 20)
     items = np.arange(40)
     heavy = agreement.ratings(codes=codes, classes=3, weights=weights)
-    copied = agreement.ratings(codes=np.repeat(codes, weights, axis=0), classes=3, clusters=np.repeat(items, weights))
-    assert agreement.gwet_ac1(rated=heavy).value == pytest.approx(agreement.gwet_ac1(rated=copied).value)
+    copied = agreement.ratings(
+        codes=np.repeat(codes, weights, axis=0), classes=3, clusters=np.repeat(items, weights)
+    )
+    assert agreement.gwet_ac1(rated=heavy).value == pytest.approx(
+        agreement.gwet_ac1(rated=copied).value
+    )
     assert agreement.gwet_ac1(rated=heavy).se == pytest.approx(agreement.gwet_ac1(rated=copied).se)
-    (one,), (other,) = agreement.pairwise_agreement(rated=heavy), agreement.pairwise_agreement(rated=copied)
+    (one,), (other,) = (
+        agreement.pairwise_agreement(rated=heavy),
+        agreement.pairwise_agreement(rated=copied),
+    )
     assert one.agreement.value == pytest.approx(other.agreement.value)
 
 
@@ -195,13 +231,24 @@ def test_agreement_that_cannot_be_measured_says_why() -> None:
     def alpha(codes: list[list[int]]):
         return agreement.krippendorff_alpha(rated=agreement.ratings(codes=codes, classes=2))
 
-    assert (alpha([[0, -1], [-1, 1]]).value, alpha([[0, -1], [-1, 1]]).note) == (None, "nothing was rated twice")
-    assert alpha([[0, 0], [0, 0]]).note == "only one class was used: agreement beyond chance is not defined"
+    assert (alpha([[0, -1], [-1, 1]]).value, alpha([[0, -1], [-1, 1]]).note) == (
+        None,
+        "nothing was rated twice",
+    )
+    assert (
+        alpha([[0, 0], [0, 0]]).note
+        == "only one class was used: agreement beyond chance is not defined"
+    )
     perfect = alpha([[0, 0], [1, 1]] * 10)
     assert perfect.value == perfect.high == 1 and 0 < perfect.low < 1
     hangs = alpha([[0, 0]] * 9 + [[0, 1]])
     assert hangs.value is not None and hangs.low is None and "hangs on one item" in hangs.note
-    assert agreement.pairwise_agreement(rated=agreement.ratings(codes=[[0, -1]], classes=2))[0].agreement.value is None
+    assert (
+        agreement.pairwise_agreement(rated=agreement.ratings(codes=[[0, -1]], classes=2))[
+            0
+        ].agreement.value
+        is None
+    )
 
 
 @pytest.mark.parametrize(
@@ -210,8 +257,16 @@ def test_agreement_that_cannot_be_measured_says_why() -> None:
         (lambda: confusion.confusion(truth=[0, 2], said=[0, 1], classes=2), "truth"),
         (lambda: confusion.confusion(truth=[0, 1], said=[0, -2], classes=2), "said"),
         (lambda: confusion.confusion(truth=[0, 1], said=[0], classes=2), "said"),
-        (lambda: confusion.confusion(truth=[0, 1], said=[0, 1], classes=2, weights=[1, 0]), "weights"),
-        (lambda: confusion.confusion(truth=[0, 1], said=[0, 1], classes=2, clusters=[0, 9], items=9), "clusters"),
+        (
+            lambda: confusion.confusion(truth=[0, 1], said=[0, 1], classes=2, weights=[1, 0]),
+            "weights",
+        ),
+        (
+            lambda: confusion.confusion(
+                truth=[0, 1], said=[0, 1], classes=2, clusters=[0, 9], items=9
+            ),
+            "clusters",
+        ),
         (lambda: confusion.confusion(truth=[0], said=[0], classes=2, answers=1), "answers"),
         (lambda: agreement.ratings(codes=[[0, 3]], classes=3), "codes"),
         (lambda: agreement.ratings(codes=[[0, 1]], classes=3, clusters=[0, 1]), "clusters"),

@@ -18,11 +18,17 @@ SLEEP = [1.2, 2.4, 1.3, 1.3, 0.0, 1.0, 1.8, 0.8, 4.6, 1.4]  # Student (1908), Bi
 def table() -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     generator = np.random.default_rng(11)
     n = np.array([8.0, 10, 12, 9, 10, 10, 11, 7, 10, 13, 10, 6])
-    return generator.binomial(n.astype(int), 0.5) * 1.0, generator.binomial(n.astype(int), 0.3) * 1.0, n
+    return (
+        generator.binomial(n.astype(int), 0.5) * 1.0,
+        generator.binomial(n.astype(int), 0.3) * 1.0,
+        n,
+    )
 
 
 def expanded(x: np.ndarray, n: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    y = np.concatenate([np.r_[np.ones(int(a)), np.zeros(int(b - a))] for a, b in zip(x, n, strict=True)])
+    y = np.concatenate(
+        [np.r_[np.ones(int(a)), np.zeros(int(b - a))] for a, b in zip(x, n, strict=True)]
+    )
     return y, np.repeat(np.arange(x.size), n.astype(int))
 
 
@@ -32,12 +38,16 @@ def test_paired_ratio_equals_poisson_with_clustered_errors(table: tuple[np.ndarr
     (ya, ga), (yb, gb) = expanded(a, n), expanded(b, n)
     y, design = np.r_[ya, yb], sm.add_constant(np.r_[np.ones_like(ya), np.zeros_like(yb)])
     fitted = sm.GLM(y, design, family=sm.families.Poisson())
-    theirs = fitted.fit(tol=1e-13, cov_type="cluster", cov_kwds={"groups": np.r_[ga, gb], "use_correction": False})
+    theirs = fitted.fit(
+        tol=1e-13, cov_type="cluster", cov_kwds={"groups": np.r_[ga, gb], "use_correction": False}
+    )
     found = association.ratio(successes_a=a, n_a=n, successes_b=b, n_b=n)
     assert math.log(found.value) == pytest.approx(theirs.params[1], abs=1e-9)
     assert found.se == pytest.approx(theirs.bse[1] * math.sqrt(12 / 11), abs=1e-9)
     half = t_quantile(0.975, found.df) * found.se
-    assert (found.low, found.high) == pytest.approx((found.value * math.exp(-half), found.value * math.exp(half)))
+    assert (found.low, found.high) == pytest.approx(
+        (found.value * math.exp(-half), found.value * math.exp(half))
+    )
 
 
 def test_unpaired_ratio_adds_the_variances(table: tuple[np.ndarray, ...]) -> None:
@@ -52,16 +62,22 @@ def test_unpaired_ratio_adds_the_variances(table: tuple[np.ndarray, ...]) -> Non
 def test_single_outcomes_equal_the_log_ratio_of_katz() -> None:
     """Katz et al. (1978): var log RR = 1/a - 1/n + 1/c - 1/m; ours has C/(C-1) on each side."""
     a, b = np.r_[np.ones(12), np.zeros(28)], np.r_[np.ones(7), np.zeros(43)]
-    found = association.ratio(successes_a=a, n_a=np.ones(40), successes_b=b, n_b=np.ones(50), paired=False)
+    found = association.ratio(
+        successes_a=a, n_a=np.ones(40), successes_b=b, n_b=np.ones(50), paired=False
+    )
     assert found.value == pytest.approx((12 / 40) / (7 / 50))
-    assert found.se**2 == pytest.approx((1 / 12 - 1 / 40) * 40 / 39 + (1 / 7 - 1 / 50) * 50 / 49, abs=1e-12)
+    assert found.se**2 == pytest.approx(
+        (1 / 12 - 1 / 40) * 40 / 39 + (1 / 7 - 1 / 50) * 50 / 49, abs=1e-12
+    )
 
 
 def test_ratio_swapped_is_inverted(table: tuple[np.ndarray, ...]) -> None:
     a, b, n = table
     one = association.ratio(successes_a=a, n_a=n, successes_b=b, n_b=n)
     other = association.ratio(successes_a=b, n_a=n, successes_b=a, n_b=n)
-    assert (one.value, one.low, one.high) == pytest.approx((1 / other.value, 1 / other.high, 1 / other.low))
+    assert (one.value, one.low, one.high) == pytest.approx(
+        (1 / other.value, 1 / other.high, 1 / other.low)
+    )
 
 
 def test_zero_cell_is_halved_and_marked() -> None:
@@ -79,7 +95,9 @@ def test_ratio_of_nothing() -> None:
     n = np.full(5, 10.0)
     nothing = association.ratio(successes_a=np.zeros(5), n_a=n, successes_b=np.zeros(5), n_b=n)
     assert (nothing.value, nothing.note) == (None, "no success on either side")
-    empty = association.ratio(successes_a=np.zeros(5), n_a=np.zeros(5), successes_b=np.ones(5), n_b=n)
+    empty = association.ratio(
+        successes_a=np.zeros(5), n_a=np.zeros(5), successes_b=np.ones(5), n_b=n
+    )
     assert (empty.value, empty.note) == (None, "no outcomes on one side")
     one = association.ratio(successes_a=[4], n_a=[10], successes_b=[2], n_b=[10])
     assert (one.value, one.low) == (2, None)
@@ -92,11 +110,15 @@ def test_ratio_of_sure_outcomes_is_not_a_point() -> None:
     assert found.low < 0.9 and found.high > 1.1
 
 
-def test_odds_equal_logistic_regression_with_clustered_errors(table: tuple[np.ndarray, ...]) -> None:
+def test_odds_equal_logistic_regression_with_clustered_errors(
+    table: tuple[np.ndarray, ...],
+) -> None:
     a, _, n = table
     y, groups = expanded(a, n)
     fitted = sm.GLM(y, np.ones_like(y), family=sm.families.Binomial())
-    theirs = fitted.fit(tol=1e-13, cov_type="cluster", cov_kwds={"groups": groups, "use_correction": False})
+    theirs = fitted.fit(
+        tol=1e-13, cov_type="cluster", cov_kwds={"groups": groups, "use_correction": False}
+    )
     found = association.odds(first=a, second=n - a)
     assert math.log(found.value) == pytest.approx(theirs.params[0], abs=1e-9)
     assert found.se == pytest.approx(theirs.bse[0] * math.sqrt(12 / 11), abs=1e-9)
@@ -105,15 +127,21 @@ def test_odds_equal_logistic_regression_with_clustered_errors(table: tuple[np.nd
 def test_odds_agree_with_the_share_beside_them(table: tuple[np.ndarray, ...]) -> None:
     a, _, n = table
     share, odds = rates.clustered_share(successes=a, n=n), association.odds(first=a, second=n - a)
-    assert (odds.low, odds.high) == pytest.approx((share.low / (1 - share.low), share.high / (1 - share.high)))
-    assert math.log(odds.high / odds.value) == pytest.approx(math.log(odds.value / odds.low), abs=1e-9)
+    assert (odds.low, odds.high) == pytest.approx(
+        (share.low / (1 - share.low), share.high / (1 - share.high))
+    )
+    assert math.log(odds.high / odds.value) == pytest.approx(
+        math.log(odds.value / odds.low), abs=1e-9
+    )
 
 
 def test_odds_by_hand() -> None:
     found = association.odds(first=[1, 2, 3], second=[3, 2, 1])
     assert (found.value, round(found.low, 4), round(found.high, 4)) == (1.0, 0.1243, 8.0467)
     eight_tenths = association.odds(first=[4] * 9, second=[5] * 9)
-    assert eight_tenths.value / (1 + eight_tenths.value) == pytest.approx(0.4444, abs=5e-5)  # PROTOCOLS 2b
+    assert eight_tenths.value / (1 + eight_tenths.value) == pytest.approx(
+        0.4444, abs=5e-5
+    )  # PROTOCOLS 2b
 
 
 @pytest.mark.parametrize("first", [np.zeros(9), np.full(9, 10.0), np.full(9, 10 - 1e-17)])
@@ -128,7 +156,9 @@ def test_unpaired_difference_is_welchs() -> None:
     """One fractional outcome a cluster: Welch's t on the cluster values (scipy)."""
     generator = np.random.default_rng(8)
     a, b = generator.uniform(0.2, 0.8, 15), generator.uniform(0.1, 0.5, 12)
-    found = association.unpaired_difference(successes_a=a, n_a=np.ones(15), successes_b=b, n_b=np.ones(12))
+    found = association.unpaired_difference(
+        successes_a=a, n_a=np.ones(15), successes_b=b, n_b=np.ones(12)
+    )
     theirs = stats.ttest_ind(a, b, equal_var=False)
     assert found.value / found.se == pytest.approx(theirs.statistic, abs=1e-9)
     assert found.df == pytest.approx(theirs.df, abs=1e-9)
@@ -137,10 +167,14 @@ def test_unpaired_difference_is_welchs() -> None:
 
 
 def test_unpaired_difference_of_too_little() -> None:
-    one = association.unpaired_difference(successes_a=[4], n_a=[10], successes_b=[2, 3], n_b=[10, 10])
+    one = association.unpaired_difference(
+        successes_a=[4], n_a=[10], successes_b=[2, 3], n_b=[10, 10]
+    )
     assert one.value == pytest.approx(0.15)
     assert one.low is None
-    still = association.unpaired_difference(successes_a=[4, 4], n_a=[8, 8], successes_b=[2, 2], n_b=[8, 8])
+    still = association.unpaired_difference(
+        successes_a=[4, 4], n_a=[8, 8], successes_b=[2, 2], n_b=[8, 8]
+    )
     assert still.low is None and "no variance" in still.note
 
 

@@ -32,11 +32,22 @@ DRAWN = Shuffles(draws=9, generator=np.random.default_rng(1))
         (lambda: rates.clustered_share(successes=[1, 3], n=[2, 2]), "successes"),
         (lambda: rates.clustered_share(successes=[1, 1], n=[2, 2, 2]), "successes"),
         (lambda: rates.clustered_share(successes=[[1, 1]], n=[[2, 2]]), "successes"),
-        (lambda: rates.clustered_difference(successes_a=[1], n_a=[2], successes_b=[1, 1], n_b=[2, 2]), "n_a"),
-        (lambda: rates.clustered_difference(successes_a=[1], n_a=[2], successes_b=[5], n_b=[2]), "successes_b"),
+        (
+            lambda: rates.clustered_difference(
+                successes_a=[1], n_a=[2], successes_b=[1, 1], n_b=[2, 2]
+            ),
+            "n_a",
+        ),
+        (
+            lambda: rates.clustered_difference(successes_a=[1], n_a=[2], successes_b=[5], n_b=[2]),
+            "successes_b",
+        ),
         (lambda: rates.clustered_mean(values=[0.1, NAN]), "values"),
         (lambda: rates.bounds(successes=1, failures=1, missing=-1), "missing"),
-        (lambda: association.ratio(successes_a=[1], n_a=[2], successes_b=[NAN], n_b=[2]), "successes_b"),
+        (
+            lambda: association.ratio(successes_a=[1], n_a=[2], successes_b=[NAN], n_b=[2]),
+            "successes_b",
+        ),
         (lambda: association.odds(first=[1, -1], second=[1, 1]), "first"),
         (lambda: association.odds(first=[1, 1], second=[1]), "first"),
         (lambda: association.paired_t(differences=[0.1, NAN]), "differences"),
@@ -50,7 +61,10 @@ DRAWN = Shuffles(draws=9, generator=np.random.default_rng(1))
         (lambda: base_against_group(base=[[0]], group=[[-2]], shuffles=DRAWN), "group 1"),
         (lambda: base_against_group(base=[[0, 1]], group=[[0]], shuffles=DRAWN), "group 1"),
         (lambda: pairs_within(groups=[], shuffles=DRAWN), "groups"),
-        (lambda: concentration_difference(base=[[0]], group=[[1]], shuffles=DRAWN, values=[1]), "values"),
+        (
+            lambda: concentration_difference(base=[[0]], group=[[1]], shuffles=DRAWN, values=[1]),
+            "values",
+        ),
         (lambda: Shuffles(draws=0, generator=np.random.default_rng(1)), "draws"),
     ],
 )
@@ -64,9 +78,14 @@ clusters = st.lists(st.tuples(st.integers(0, 12), st.integers(0, 12)), max_size=
 
 @settings(max_examples=150, deadline=None, database=None)
 @given(clusters, clusters)
-def test_intervals_hold_their_estimate_or_are_none(one: list[tuple[int, int]], other: list[tuple[int, int]]) -> None:
+def test_intervals_hold_their_estimate_or_are_none(
+    one: list[tuple[int, int]], other: list[tuple[int, int]]
+) -> None:
     size = min(len(one), len(other))
-    a, b = np.array(one[:size], dtype=float).reshape(-1, 2), np.array(other[:size], dtype=float).reshape(-1, 2)
+    a, b = (
+        np.array(one[:size], dtype=float).reshape(-1, 2),
+        np.array(other[:size], dtype=float).reshape(-1, 2),
+    )
     sides = {"successes_a": a[:, 0], "n_a": a.sum(1), "successes_b": b[:, 0], "n_b": b.sum(1)}
     found = [
         rates.clustered_share(successes=a[:, 0], n=a.sum(1)),
@@ -90,11 +109,19 @@ def test_the_room_imports_nothing_of_ours_and_no_scipy_stats() -> None:
             names = [node.module or ""] if isinstance(node, ast.ImportFrom) else []
             names += [alias.name for alias in node.names] if isinstance(node, ast.Import) else []
             for name in names:
-                assert not name.startswith("tiltmeter") or name.startswith("tiltmeter.stats"), (file.name, name)
+                assert not name.startswith("tiltmeter") or name.startswith("tiltmeter.stats"), (
+                    file.name,
+                    name,
+                )
                 assert not name.startswith(("scipy.stats", "statsmodels")), (file.name, name)
 
 
 def test_the_package_itself_costs_no_numpy() -> None:
     code = "import sys, tiltmeter.stats; sys.exit('numpy' in sys.modules)"
     path = str(ROOM.parents[1])
-    assert subprocess.run([sys.executable, "-c", code], env={"PYTHONPATH": path}, check=False).returncode == 0
+    assert (
+        subprocess.run(
+            [sys.executable, "-c", code], env={"PYTHONPATH": path}, check=False
+        ).returncode
+        == 0
+    )

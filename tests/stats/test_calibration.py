@@ -62,6 +62,8 @@ def test_kernel_is_much_faster_than_a_loop_and_agrees_with_it() -> None:
 
 def test_pictures_are_well_formed() -> None:
     values = dict.fromkeys(["pooled Wilson", "t(C-1)", "shipped"], 95.0)
-    assert ElementTree.fromstring(benchmark("coverage").picture({"one design": values})).tag.endswith("svg")
+    assert ElementTree.fromstring(
+        benchmark("coverage").picture({"one design": values})
+    ).tag.endswith("svg")
     rows = [{"n": n, "plugin": 0.1, "distance": 0.25, "adjusted": 0.0} for n in (5.0, 200.0)]
     assert ElementTree.fromstring(benchmark("permutation").picture(rows)).tag.endswith("svg")

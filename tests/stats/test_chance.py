@@ -28,19 +28,31 @@ def deals(outputs: Sequence[int], sizes: Sequence[int]) -> Iterator[list[list[in
 
 
 def by_enumeration(groups: Sequence[Sequence[int]]) -> float:
-    outputs = [value for group in groups for value, number in enumerate(group) for _ in range(number)]
+    outputs = [
+        value for group in groups for value, number in enumerate(group) for _ in range(number)
+    ]
     found = []
     for dealt in deals(outputs, [sum(group) for group in groups]):
         counts = [np.bincount(one, minlength=len(groups[0])) for one in dealt]
-        found.append(np.mean([js_divergence(first=a, second=b) for a, b in combinations(counts, 2)]))
+        found.append(
+            np.mean([js_divergence(first=a, second=b) for a, b in combinations(counts, 2)])
+        )
     return float(np.mean(found))
 
 
 @pytest.mark.parametrize(
     "groups",
-    [[(2, 0), (0, 2)], [(2, 1, 0), (1, 1, 1)], [(3, 1, 0), (0, 1, 2)], [(1, 1, 1, 1), (1, 0, 0, 0)],
-     [(2, 1, 0), (0, 1, 1), (1, 0, 1)], [(1, 1), (1, 0), (2, 1)], [(4, 0), (3, 0)], [(1, 1, 1), (1, 1, 1)]],
-)  # fmt: skip
+    [
+        [(2, 0), (0, 2)],
+        [(2, 1, 0), (1, 1, 1)],
+        [(3, 1, 0), (0, 1, 2)],
+        [(1, 1, 1, 1), (1, 0, 0, 0)],
+        [(2, 1, 0), (0, 1, 1), (1, 0, 1)],
+        [(1, 1), (1, 0), (2, 1)],
+        [(4, 0), (3, 0)],
+        [(1, 1, 1), (1, 1, 1)],
+    ],
+)
 def test_every_deal(groups: list[tuple[int, ...]]) -> None:
     assert expected_divergence(groups=groups) == pytest.approx(by_enumeration(groups), abs=1e-12)
 
@@ -60,7 +72,9 @@ def test_the_shuffles_agree() -> None:
 def test_edges() -> None:
     assert expected_divergence(groups=[(5, 0), (7, 0)]) == 0.0
     assert math.isnan(expected_divergence(groups=[(5, 1), (0, 0)]))
-    assert expected_divergence(groups=[(3, 2), (1, 4), (0, 0)]) == expected_divergence(groups=[(3, 2), (1, 4)])
+    assert expected_divergence(groups=[(3, 2), (1, 4), (0, 0)]) == expected_divergence(
+        groups=[(3, 2), (1, 4)]
+    )
     assert expected_divergence(groups=[(1, 0), (0, 1)]) == 1.0
     with pytest.raises(ValueError, match="whole numbers"):
         expected_divergence(groups=[(0.5, 1), (1, 1)])
@@ -78,7 +92,9 @@ def test_the_clipped_distance_is_scipys_of_clipped_shares() -> None:
         kept = (a > 0) | (b > 0)
         p, q = (np.maximum(c[kept] / n, 1e-10) for c, n in ((a, 20), (b, 17)))
         expected = jensenshannon(p / p.sum(), q / q.sum())
-        assert clipped_distance(first=a, second=b, of=(20, 17)) == pytest.approx(expected, abs=1e-12)
+        assert clipped_distance(first=a, second=b, of=(20, 17)) == pytest.approx(
+            expected, abs=1e-12
+        )
         plain = jensenshannon(a / 20, b / 17)
         assert js_distance(first=a, second=b, base=math.e) == pytest.approx(plain, abs=1e-12)
     assert clipped_distance(first=(0, 0), second=(1, 2), of=(0, 3)) == 0.0
@@ -95,6 +111,8 @@ def test_the_kernel_of_distances() -> None:
     found = pairs_within(groups=sides, shuffles=Shuffles(draws=50, generator=generator), root=True)
     for place, one in enumerate(found.attributes):
         counts = [np.bincount(side[:, place], minlength=4) for side in sides]
-        expected = np.mean([js_distance(first=a, second=b, base=math.e) for a, b in combinations(counts, 2)])
+        expected = np.mean(
+            [js_distance(first=a, second=b, base=math.e) for a, b in combinations(counts, 2)]
+        )
         assert one.value == pytest.approx(expected, abs=1e-9)
     assert found.value == pytest.approx(np.mean([one.value for one in found.attributes]), abs=1e-12)

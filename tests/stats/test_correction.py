@@ -11,7 +11,11 @@ from scipy import optimize, stats
 
 from tests.stats.test_calibration import benchmark
 from tiltmeter.stats import confusion, correction, multiclass, prediction_powered, rates
-from tiltmeter.stats.correction import rogan_gladen, rogan_gladen_difference, rogan_gladen_shared_difference
+from tiltmeter.stats.correction import (
+    rogan_gladen,
+    rogan_gladen_difference,
+    rogan_gladen_shared_difference,
+)
 
 REFERENCES = json.loads((Path(__file__).parent / "references.json").read_text(encoding="utf-8"))
 ROGAN_GLADEN = {case["name"]: case for case in REFERENCES["rogan_gladen"]}
@@ -21,8 +25,13 @@ PPI = {case["name"]: case for case in REFERENCES["ppi"]}
 def external(neg: int, pos: int, tn: int, fp: int, fn: int, tp: int):
     """A main sample and gold from elsewhere, each output an item of its own."""
     main, gold = neg + pos, tn + fp + fn + tp
-    truth, said = np.repeat([0, 0, 1, 1], [tn, fp, fn, tp]), np.repeat([0, 1, 0, 1], [tn, fp, fn, tp])
-    cells = confusion.confusion(truth=truth, said=said, classes=2, clusters=main + np.arange(gold), items=main + gold)
+    truth, said = (
+        np.repeat([0, 0, 1, 1], [tn, fp, fn, tp]),
+        np.repeat([0, 1, 0, 1], [tn, fp, fn, tp]),
+    )
+    cells = confusion.confusion(
+        truth=truth, said=said, classes=2, clusters=main + np.arange(gold), items=main + gold
+    )
     return {
         "said": np.r_[np.zeros(neg), np.ones(pos), np.zeros(gold)],
         "n": np.r_[np.ones(main), np.zeros(gold)],
@@ -57,7 +66,12 @@ def test_rogan_gladen_equals_published_examples(
     """Brucellosis, H. pylori (Moujaber et al. 2008) and three herds, as in the manual of epiR; Se and Sp from 1,000 labels."""
     found = rogan_gladen(
         **external(
-            n - positive, positive, round(1000 * sp), 1000 - round(1000 * sp), 1000 - round(1000 * se), round(1000 * se)
+            n - positive,
+            positive,
+            round(1000 * sp),
+            1000 - round(1000 * sp),
+            1000 - round(1000 * se),
+            round(1000 * se),
         )
     )
     assert round(100 * found.corrected.value, 1) == percent
@@ -70,7 +84,12 @@ def test_rogan_gladen_equals_published_examples(
 def test_limits_are_where_the_test_turns(name: str) -> None:
     """Fieller's limits by root-finding, with binomial variances of three independent samples."""
     neg, pos, tn, fp, fn, tp = ROGAN_GLADEN[name]["counts"]
-    p, se, sp, c = pos / (pos + neg), tp / (tp + fn), tn / (tn + fp), min(neg + pos, tn + fp + fn + tp)
+    p, se, sp, c = (
+        pos / (pos + neg),
+        tp / (tp + fn),
+        tn / (tn + fp),
+        min(neg + pos, tn + fp + fn + tp),
+    )
     t = stats.t.ppf(0.975, c - 1)
 
     def excess(share: float) -> float:
@@ -85,18 +104,24 @@ def test_limits_are_where_the_test_turns(name: str) -> None:
     centre = (p + sp - 1) / (se + sp - 1)
     high = optimize.brentq(excess, centre, centre + 2)
     assert found.corrected.high == pytest.approx(min(high, 1), abs=1e-6)
-    assert found.corrected.low == pytest.approx(max(optimize.brentq(excess, centre - 2, centre), 0), abs=1e-6)
+    assert found.corrected.low == pytest.approx(
+        max(optimize.brentq(excess, centre - 2, centre), 0), abs=1e-6
+    )
 
 
 def test_rogan_gladen_by_hand() -> None:
-    assert rogan_gladen(**external(80, 20, 95, 5, 10, 90)).corrected.value == pytest.approx(0.15 / 0.85)
+    assert rogan_gladen(**external(80, 20, 95, 5, 10, 90)).corrected.value == pytest.approx(
+        0.15 / 0.85
+    )
 
 
 def test_errors_never_seen_are_not_taken_for_impossible() -> None:
     """20 and 20 gold labels without a single error: Jeffreys' variance, so wider than the judge's own interval."""
     found = rogan_gladen(**external(70, 30, 20, 0, 0, 20))
     assert found.corrected.value == pytest.approx(0.3)
-    assert found.corrected.high - found.corrected.low > 1.1 * (found.uncorrected.high - found.uncorrected.low)
+    assert found.corrected.high - found.corrected.low > 1.1 * (
+        found.uncorrected.high - found.uncorrected.low
+    )
     nothing = rogan_gladen(**external(100, 0, 20, 0, 0, 20))
     assert nothing.corrected.low == nothing.corrected.value == 0 < nothing.corrected.high < 0.15
 
@@ -114,17 +139,27 @@ def test_refusals_give_a_reason_and_the_uncorrected_number() -> None:
     few = rogan_gladen(**external(70, 30, 40, 2, 0, 4))
     assert "too few gold labels of a class (4)" in few.corrected.note
     wide = rogan_gladen(**external(70, 30, 2, 1, 1, 2))
-    assert (wide.corrected.low, wide.corrected.high) == (0, 1) and "not told from 0" in wide.corrected.note
+    assert (wide.corrected.low, wide.corrected.high) == (
+        0,
+        1,
+    ) and "not told from 0" in wide.corrected.note
 
 
 def conditions(seed: int, weights: bool = False):
     """Two conditions over 30 items, 10 outputs each; four of ten get gold."""
     generator, sides = np.random.default_rng(seed), []
     for share, se, sp in ((0.4, 0.9, 0.85), (0.25, 0.8, 0.95)):
-        truth = (generator.random((30, 10)) < generator.beta(4 * share, 4 * (1 - share), (30, 1))).astype(int)
+        truth = (
+            generator.random((30, 10)) < generator.beta(4 * share, 4 * (1 - share), (30, 1))
+        ).astype(int)
         said = np.where(generator.random((30, 10)) < np.where(truth == 1, se, sp), truth, 1 - truth)
-        gold = confusion.confusion(truth=truth[:, :4].ravel(), said=said[:, :4].ravel(), classes=2, clusters=np.repeat(np.arange(30), 4),
-                                   weights=generator.choice([1, 2], 120) if weights else None)  # fmt: skip
+        gold = confusion.confusion(
+            truth=truth[:, :4].ravel(),
+            said=said[:, :4].ravel(),
+            classes=2,
+            clusters=np.repeat(np.arange(30), 4),
+            weights=generator.choice([1, 2], 120) if weights else None,
+        )
         sides.append((said.sum(1), np.full(30, 10), gold))
     return sides
 
@@ -136,7 +171,9 @@ def test_se_equals_the_jackknife_over_items(weights: bool) -> None:
     shared = confusion.pooled([ga, gb])
 
     def without(gold: confusion.Confusion, item: int) -> confusion.Confusion:
-        return confusion.Confusion(np.delete(gold.weighted, item, 0), np.delete(gold.labels, item, 0))
+        return confusion.Confusion(
+            np.delete(gold.weighted, item, 0), np.delete(gold.labels, item, 0)
+        )
 
     def cut(item: int):
         return {
@@ -150,7 +187,9 @@ def test_se_equals_the_jackknife_over_items(weights: bool) -> None:
     cases = [
         (
             rogan_gladen_difference(**both, gold_a=ga, gold_b=gb),
-            lambda i: rogan_gladen_difference(**cut(i), gold_a=without(ga, i), gold_b=without(gb, i)),
+            lambda i: rogan_gladen_difference(
+                **cut(i), gold_a=without(ga, i), gold_b=without(gb, i)
+            ),
         ),
         (
             rogan_gladen_shared_difference(**both, gold=shared),
@@ -163,7 +202,9 @@ def test_se_equals_the_jackknife_over_items(weights: bool) -> None:
     ]
     for found, again in cases:
         left = np.array([again(i).corrected.value for i in range(30)])
-        assert found.corrected.se == pytest.approx(np.sqrt(29 / 30 * ((left - left.mean()) ** 2).sum()), rel=0.08)
+        assert found.corrected.se == pytest.approx(
+            np.sqrt(29 / 30 * ((left - left.mean()) ** 2).sum()), rel=0.08
+        )
 
 
 def test_difference_by_hand_and_its_shares() -> None:
@@ -179,7 +220,12 @@ def test_difference_by_hand_and_its_shares() -> None:
     assert own.corrected.value == pytest.approx(apart[0] - apart[1])
     assert (
         rogan_gladen_difference(
-            said_a=xa, n_a=na, said_b=xb, n_b=nb, gold_a=ga, gold_b=confusion.Confusion(gb.weighted * 0, gb.labels * 0)
+            said_a=xa,
+            n_a=na,
+            said_b=xb,
+            n_b=nb,
+            gold_a=ga,
+            gold_b=confusion.Confusion(gb.weighted * 0, gb.labels * 0),
         ).reason
         == "no gold"
     )
@@ -195,7 +241,10 @@ def test_a_gap_out_of_nothing_vanishes_with_own_errors_and_stays_with_shared_one
     both = {"said_a": a["said"], "n_a": a["n"], "said_b": b["said"], "n_b": b["n"]}
     own = rogan_gladen_difference(**both, gold_a=a["gold"], gold_b=b["gold"])
     assert rogan_gladen_difference(**both, gold_a=a["gold"], gold_b=None).reason == "no gold"
-    assert own.corrected.value == pytest.approx(0, abs=1e-12) and own.corrected.low < 0 < own.corrected.high
+    assert (
+        own.corrected.value == pytest.approx(0, abs=1e-12)
+        and own.corrected.low < 0 < own.corrected.high
+    )
     assert own.uncorrected.value == pytest.approx(-0.12) and own.uncorrected.high < 0
     shared = rogan_gladen_shared_difference(**both, gold=confusion.pooled([a["gold"], b["gold"]]))
     assert shared.corrected.value == pytest.approx(-0.12 / 0.82) and shared.corrected.high < 0
@@ -224,7 +273,11 @@ def test_three_classes_by_hand_and_on_the_simplex() -> None:
     assert all("from" in row.note for row in outside.corrected)
     confused = confusion.Confusion(*[np.tile([[5.0, 5, 0], [5, 5, 0], [0, 0, 9]], (30, 1, 1))] * 2)
     refused = multiclass.corrected_shares(said=said, gold=confused)
-    assert refused.resolution == 0 and refused.corrected[0].value is None and "confuses classes" in refused.reason
+    assert (
+        refused.resolution == 0
+        and refused.corrected[0].value is None
+        and "confuses classes" in refused.reason
+    )
     missing = confusion.Confusion(*[np.tile([[5.0, 5, 0], [0, 0, 0], [0, 0, 9]], (30, 1, 1))] * 2)
     assert multiclass.corrected_shares(said=said, gold=missing).reason == "no gold of class 1"
 
@@ -274,7 +327,9 @@ def test_prediction_powered_equals_ppi_python(name: str, power: float) -> None:
         sums=sums(case), share=name != "scores", power=power * total / rest.size
     )
     assert found.corrected.value == pytest.approx(theirs["value"], abs=1e-9)
-    split = (power / rest.size) ** 2 * (said.size * (said.mean() - whole) ** 2 + rest.size * (rest.mean() - whole) ** 2)
+    split = (power / rest.size) ** 2 * (
+        said.size * (said.mean() - whole) ** 2 + rest.size * (rest.mean() - whole) ** 2
+    )
     se = (theirs["high"] - theirs["low"]) / 2 / stats.norm.ppf(0.975)
     assert found.corrected.se**2 * (total - 1) / total - split == pytest.approx(se**2, rel=1e-6)
 
@@ -289,7 +344,9 @@ def test_tuned_power_is_near_theirs(name: str) -> None:
     assert found.corrected.value == pytest.approx(theirs["value"], abs=0.25 * se)
     assert found.corrected.se == pytest.approx(se, rel=0.04)
     fixed = [
-        prediction_powered.prediction_powered(sums=sums(case), share=name != "scores", power=p).corrected.se
+        prediction_powered.prediction_powered(
+            sums=sums(case), share=name != "scores", power=p
+        ).corrected.se
         for p in (0, 0.25, 0.5, 0.75, 1)
     ]
     assert found.corrected.se <= min(fixed) + 1e-12
@@ -300,21 +357,34 @@ def test_prediction_powered_by_hand_and_difference() -> None:
     def one(truth: list[int], said: list[int], rest: list[int]) -> prediction_powered.Sums:
         return sums({"truth": truth, "said": said, "rest": rest})
 
-    first = one([1] * 5 + [0] * 5, [1] * 6 + [0] * 4, [1] * 8 + [0] * 2)  # Ȳ .5, f̄ of gold .6, f̄ of all .7
-    values = [prediction_powered.prediction_powered(sums=first, power=power).corrected.value for power in (1, 0.5)]
+    first = one(
+        [1] * 5 + [0] * 5, [1] * 6 + [0] * 4, [1] * 8 + [0] * 2
+    )  # Ȳ .5, f̄ of gold .6, f̄ of all .7
+    values = [
+        prediction_powered.prediction_powered(sums=first, power=power).corrected.value
+        for power in (1, 0.5)
+    ]
     assert values == pytest.approx([0.6, 0.55])
     second = one([1] * 3 + [0] * 7, [1] * 4 + [0] * 6, [1] * 4 + [0] * 6)
     found = prediction_powered.prediction_powered_difference(first=first, second=second)
     shares = [prediction_powered.prediction_powered(sums=side) for side in (first, second)]
-    assert found.corrected.value == pytest.approx(shares[0].corrected.value - shares[1].corrected.value)
+    assert found.corrected.value == pytest.approx(
+        shares[0].corrected.value - shares[1].corrected.value
+    )
     assert found.power == shares[0].power + shares[1].power
-    scores = prediction_powered.prediction_powered_difference(first=first, second=second, share=False)
-    assert (scores.corrected.value, scores.corrected.se) == pytest.approx((found.corrected.value, found.corrected.se))
+    scores = prediction_powered.prediction_powered_difference(
+        first=first, second=second, share=False
+    )
+    assert (scores.corrected.value, scores.corrected.se) == pytest.approx(
+        (found.corrected.value, found.corrected.se)
+    )
 
 
 def test_sums_of_a_class_are_those_of_its_labels() -> None:
     (x, n, gold), _ = conditions(12)
-    found = prediction_powered.prediction_powered(sums=prediction_powered.class_sums(said=x, n=n, gold=gold))
+    found = prediction_powered.prediction_powered(
+        sums=prediction_powered.class_sums(said=x, n=n, gold=gold)
+    )
     assert found.gold_only.value == pytest.approx(gold.weighted[:, 1].sum() / 120)
     assert found.uncorrected == rogan_gladen(said=x, n=n, gold=gold).uncorrected
     other = prediction_powered.prediction_powered(
@@ -330,7 +400,9 @@ def test_prediction_powered_without_gold_is_refused() -> None:
     )
     assert (found.corrected.value, found.reason, found.uncorrected.value) == (None, "no gold", 0.75)
     lone = prediction_powered.prediction_powered(
-        sums=prediction_powered.Sums([1, 1, 0, 1], np.ones(4), [1, 0, 0, 0], [1, 0, 0, 0], [1, 0, 0, 0])
+        sums=prediction_powered.Sums(
+            [1, 1, 0, 1], np.ones(4), [1, 0, 0, 0], [1, 0, 0, 0], [1, 0, 0, 0]
+        )
     )
     assert lone.reason == "gold of one item only"
 
@@ -348,9 +420,14 @@ def test_prediction_powered_without_gold_is_refused() -> None:
             "n_a",
         ),
         (lambda data: multiclass.corrected_shares(said=[1, 2], gold=data["gold"]), "said"),
-        (lambda data: multiclass.corrected_shares(said=np.ones((60, 3)), gold=data["gold"]), "gold"),
         (
-            lambda data: prediction_powered.prediction_powered(sums=prediction_powered.Sums([1], [1], [0], [1], [0])),
+            lambda data: multiclass.corrected_shares(said=np.ones((60, 3)), gold=data["gold"]),
+            "gold",
+        ),
+        (
+            lambda data: prediction_powered.prediction_powered(
+                sums=prediction_powered.Sums([1], [1], [0], [1], [0])
+            ),
             "gold_truth",
         ),
     ],
@@ -369,24 +446,39 @@ def test_results_are_possible_or_say_why_not(items: list[tuple[int, ...]]) -> No
     table = np.array(items, dtype=float).reshape(-1, 5)
     gold = confusion.Confusion(*[table[:, :4].reshape(-1, 2, 2)] * 2)
     said, n = table[:, 4], np.full(len(table), 4.0)
-    found = [rogan_gladen(said=said, n=n, gold=gold), multiclass.corrected_shares(said=np.column_stack([n - said, said]), gold=gold),
-             prediction_powered.prediction_powered(sums=prediction_powered.Sums(said, n, *(table[:, :4] @ np.array([[0, 1, 0, 1], [0, 0, 1, 1], [1, 1, 1, 1]]).T).T))]  # fmt: skip
+    found = [
+        rogan_gladen(said=said, n=n, gold=gold),
+        multiclass.corrected_shares(said=np.column_stack([n - said, said]), gold=gold),
+        prediction_powered.prediction_powered(
+            sums=prediction_powered.Sums(
+                said, n, *(table[:, :4] @ np.array([[0, 1, 0, 1], [0, 0, 1, 1], [1, 1, 1, 1]]).T).T
+            )
+        ),
+    ]
     for result in found:
         rows = result.corrected if isinstance(result.corrected, tuple) else (result.corrected,)
         for row in rows:
             if row.value is None or row.low is None:
                 assert row.note
             else:
-                assert 0 <= row.low <= row.value + 1e-12 and row.value <= row.high + 1e-12 and row.high <= 1
+                assert (
+                    0 <= row.low <= row.value + 1e-12
+                    and row.value <= row.high + 1e-12
+                    and row.high <= 1
+                )
 
 
 def test_corrected_estimates_hold_and_naive_ones_do_not() -> None:
     """A slice of benchmarks/correction.py: 300 tables a design, items redrawn."""
     rows = benchmark("correction").measure(tables=300, seed=20, small=True)
     assert [row for row in rows if not row.kept] == []
-    biased = [row for row in rows if "0.85/0.97 | 0.97/0.85" in row.design and "difference" in row.measure]
+    biased = [
+        row for row in rows if "0.85/0.97 | 0.97/0.85" in row.design and "difference" in row.measure
+    ]
     assert len(biased) == 4
-    for row in biased:  # the judge makes a gap of 12 points and more out of nothing, and gold takes it away again
+    for row in (
+        biased
+    ):  # the judge makes a gap of 12 points and more out of nothing, and gold takes it away again
         assert row.naive_bias < -0.1 and row.naive_coverage < 40
         assert abs(row.bias) < 0.02
 
@@ -394,5 +486,7 @@ def test_corrected_estimates_hold_and_naive_ones_do_not() -> None:
 def test_rates_of_the_judge_are_those_of_its_interval() -> None:
     """The uncorrected number beside a corrected one is the shipped share, not another."""
     (x, n, gold), _ = conditions(11)
-    assert rogan_gladen(said=x, n=n, gold=gold).uncorrected == rates.clustered_share(successes=x, n=n)
+    assert rogan_gladen(said=x, n=n, gold=gold).uncorrected == rates.clustered_share(
+        successes=x, n=n
+    )
     assert correction.LEAST_YOUDEN == 0.2

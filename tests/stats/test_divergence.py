@@ -20,7 +20,9 @@ PAIRS = [
 
 @pytest.mark.parametrize("counts", [[1, 1, 2], [5], [0, 3, 0, 9], [1, 2, 3, 4, 5, 6]])
 def test_entropy_equals_scipy(counts: list[int]) -> None:
-    assert divergence.entropy(counts=counts) == pytest.approx(stats.entropy(counts, base=2), abs=1e-12)
+    assert divergence.entropy(counts=counts) == pytest.approx(
+        stats.entropy(counts, base=2), abs=1e-12
+    )
 
 
 def test_entropy_by_hand() -> None:
@@ -42,10 +44,14 @@ def test_miller_madow_takes_most_of_the_bias_away() -> None:
 @pytest.mark.parametrize(("first", "second"), PAIRS)
 def test_js_equals_scipy(first: list[int], second: list[int]) -> None:
     theirs = distance.jensenshannon(first, second, base=2)
-    assert divergence.js_divergence(first=first, second=second) == pytest.approx(theirs**2, abs=1e-9)
+    assert divergence.js_divergence(first=first, second=second) == pytest.approx(
+        theirs**2, abs=1e-9
+    )
     assert divergence.js_distance(first=first, second=second) == pytest.approx(theirs, abs=1e-7)
     natural = distance.jensenshannon(first, second)
-    assert divergence.js_distance(first=first, second=second, base=math.e) == pytest.approx(natural, abs=1e-7)
+    assert divergence.js_distance(first=first, second=second, base=math.e) == pytest.approx(
+        natural, abs=1e-7
+    )
 
 
 def test_ceilings() -> None:
@@ -56,7 +62,9 @@ def test_ceilings() -> None:
 
 def test_divergence_by_hand() -> None:
     three_quarters = -(0.75 * math.log2(0.75) + 0.25 * math.log2(0.25))
-    assert divergence.js_divergence(first=[1, 1], second=[2, 0]) == pytest.approx(three_quarters - 0.5, abs=1e-12)
+    assert divergence.js_divergence(first=[1, 1], second=[2, 0]) == pytest.approx(
+        three_quarters - 0.5, abs=1e-12
+    )
     assert math.isnan(divergence.js_divergence(first=[0, 0], second=[1, 2]))
 
 
@@ -72,7 +80,9 @@ def test_concentration() -> None:
     assert divergence.concentration(counts=[1, 1, 2]) == pytest.approx(1 - 1.5 / math.log2(3))
     assert divergence.concentration(counts=[5, 5, 5, 5]) == pytest.approx(0)
     assert divergence.concentration(counts=[20, 0, 0]) == 1
-    assert divergence.concentration(counts=[1, 1], values=64) == pytest.approx(1 - 1 / 6)  # never 0: n below K
+    assert divergence.concentration(counts=[1, 1], values=64) == pytest.approx(
+        1 - 1 / 6
+    )  # never 0: n below K
     assert math.isnan(divergence.concentration(counts=[7]))
     with pytest.raises(ValueError, match="values"):
         divergence.concentration(counts=[1, 1, 1], values=2)

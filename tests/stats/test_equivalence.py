@@ -40,7 +40,10 @@ def test_the_word_by_hand(value: float, se: float, margin: float, word: str) -> 
 def test_p_by_hand() -> None:
     found = equivalence.verdict(value=0.01, se=0.01, df=20, margin=0.03)
     assert round(found.equivalence.p, 4) == 0.0296
-    assert round(equivalence.verdict(value=0.01, se=0.01, df=20, margin=0.02).equivalence.p, 4) == 0.1646
+    assert (
+        round(equivalence.verdict(value=0.01, se=0.01, df=20, margin=0.02).equivalence.p, 4)
+        == 0.1646
+    )
     paired = equivalence.paired_verdict(differences=[0.01, 0.02, 0.03], margin=0.1)
     assert (paired.word, round(paired.equivalence.p, 4), round(paired.difference.p, 4)) == (
         "equivalent",
@@ -61,7 +64,9 @@ def test_nothing_to_test_against_has_no_word() -> None:
         equivalence.paired_verdict(differences=[0.1], margin=0.1),
         equivalence.paired_verdict(differences=[0.0, 0.0, 0.0], margin=0.1),
         equivalence.interval_verdict(
-            wide=Interval(0.1, None, None, "x"), narrow=Interval(0.1, None, None, "x", 0.9), margin=0.1
+            wide=Interval(0.1, None, None, "x"),
+            narrow=Interval(0.1, None, None, "x", 0.9),
+            margin=0.1,
         ),
     ):
         assert found.word is None and found.note
@@ -76,7 +81,9 @@ def test_nothing_to_test_against_has_no_word() -> None:
         ((0.001, 0.02), (0.002, 0.018), "equivalent"),
     ],
 )
-def test_interval_verdict(wide: tuple[float, float], narrow: tuple[float, float], word: str) -> None:
+def test_interval_verdict(
+    wide: tuple[float, float], narrow: tuple[float, float], word: str
+) -> None:
     found = equivalence.interval_verdict(
         wide=Interval(0.01, *wide, "x"), narrow=Interval(0.01, *narrow, "x", 0.9), margin=0.03
     )
@@ -102,7 +109,9 @@ def test_both_verdicts_are_the_same_on_t_intervals() -> None:
         (lambda: equivalence.verdict(value=0, se=1, df=9, margin=1, alpha=0.5), "alpha"),
         (lambda: equivalence.paired_verdict(differences=[0.1, math.nan], margin=1), "differences"),
         (
-            lambda: equivalence.interval_verdict(wide=Interval(0, 0, 0, "x"), narrow=Interval(0, 0, 0, "x"), margin=1),
+            lambda: equivalence.interval_verdict(
+                wide=Interval(0, 0, 0, "x"), narrow=Interval(0, 0, 0, "x"), margin=1
+            ),
             "narrow",
         ),
     ],

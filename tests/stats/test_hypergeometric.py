@@ -14,9 +14,18 @@ DRAWS = 100_000
 
 @pytest.mark.parametrize(
     ("alike", "size"),
-    [((2, 1), 1), ((3, 4, 2), 4), ((120, 200, 130, 116), 290), ((5, 1000), 3), ((1, 1, 1, 500), 30), ((0, 3, 0, 2), 4),
-     ((50, 3), 53), ((5, 5), 0), ((1002, 1006, 900), 1500)],
-)  # fmt: skip
+    [
+        ((2, 1), 1),
+        ((3, 4, 2), 4),
+        ((120, 200, 130, 116), 290),
+        ((5, 1000), 3),
+        ((1, 1, 1, 500), 30),
+        ((0, 3, 0, 2), 4),
+        ((50, 3), 53),
+        ((5, 5), 0),
+        ((1002, 1006, 900), 1500),
+    ],
+)
 @pytest.mark.parametrize("dense", [hypergeometric.DENSE, 0], ids=["table", "numpy"])
 def test_each_kind_is_hypergeometric_and_all_together_are_the_size(
     alike: tuple[int, ...], size: int, dense: int, monkeypatch: pytest.MonkeyPatch
@@ -44,5 +53,7 @@ def test_kinds_take_from_one_another_as_they_must() -> None:
 
 
 def test_a_seed_fixes_the_draws() -> None:
-    first, again = (drawn(np.array([9, 30, 4]), 20, 500, np.random.default_rng(1)) for _ in range(2))
+    first, again = (
+        drawn(np.array([9, 30, 4]), 20, 500, np.random.default_rng(1)) for _ in range(2)
+    )
     assert (first == again).all()

@@ -17,7 +17,9 @@ def test_pooled_mean_by_hand() -> None:
 
 
 def test_pooled_difference_by_hand() -> None:
-    found = means.pooled_difference(sums_a=[4, 6, 8], n_a=[2, 2, 2], sums_b=[2, 2, 8], n_b=[2, 2, 2])
+    found = means.pooled_difference(
+        sums_a=[4, 6, 8], n_a=[2, 2, 2], sums_b=[2, 2, 8], n_b=[2, 2, 2]
+    )
     assert found.value == 1.0
     assert found.high == pytest.approx(1 + 2.48414, abs=1e-5)
 
@@ -32,7 +34,9 @@ def test_counted_mean_is_students() -> None:
 def test_of_shares_it_is_the_linearised_share() -> None:
     """A mean of zeros and ones is a share: the same error as statsmodels gives clustered_share."""
     x, n = np.array([3, 1, 4, 8, 2]), np.array([5, 6, 7, 9, 4])
-    assert means.pooled_mean(sums=x, n=n).se == pytest.approx(rates.clustered_share(successes=x, n=n).se, abs=1e-12)
+    assert means.pooled_mean(sums=x, n=n).se == pytest.approx(
+        rates.clustered_share(successes=x, n=n).se, abs=1e-12
+    )
     y = np.array([2, 2, 5, 1, 1])
     ours = means.pooled_difference(sums_a=x, n_a=n, sums_b=y, n_b=n)
     assert ours.se == pytest.approx(
@@ -43,7 +47,10 @@ def test_of_shares_it_is_the_linearised_share() -> None:
 def test_slope_by_hand_and_against_statsmodels() -> None:
     line = means.slope(successes=[1, 5, 9], n=[10, 10, 10], reference=[0.2, 0.5, 0.8])
     assert line.value == pytest.approx(4 / 3)
-    assert (line.low, line.note) == (None, "all items on one line: no interval; too few clusters (C = 3)")
+    assert (line.low, line.note) == (
+        None,
+        "all items on one line: no interval; too few clusters (C = 3)",
+    )
     api = pytest.importorskip("statsmodels.api")
     random = np.random.default_rng(3)
     r, n = random.random(14), np.full(14, 20.0)
@@ -78,7 +85,10 @@ def test_what_cannot_be_measured_has_no_value_and_a_reason() -> None:
         ("sums", lambda: means.pooled_mean(sums=[math.nan], n=[1])),
         ("n", lambda: means.pooled_mean(sums=[1], n=[-1])),
         ("sums_a", lambda: means.pooled_difference(sums_a=[1, 2], n_a=[1], sums_b=[1], n_b=[1])),
-        ("reference", lambda: means.slope(successes=[1, 1, 1], n=[2, 2, 2], reference=[0.1, 0.2, 1.2])),
+        (
+            "reference",
+            lambda: means.slope(successes=[1, 1, 1], n=[2, 2, 2], reference=[0.1, 0.2, 1.2]),
+        ),
     ],
 )
 def test_bad_input_is_named(name: str, call) -> None:
@@ -110,6 +120,10 @@ def test_a_slopes_test_keeps_its_level() -> None:
     n, rejected = np.full(20, 10.0), 0
     for _ in range(600):
         r = random.beta(1.2, 1.2, 20)
-        x = random.binomial(10, random.beta(6 * (0.25 + 0.5 * r), 6 * (0.75 - 0.5 * r))).astype(float)
-        rejected += means.slope_test(found=means.slope(successes=x, n=n, reference=r), null=0.5).p <= 0.05
+        x = random.binomial(10, random.beta(6 * (0.25 + 0.5 * r), 6 * (0.75 - 0.5 * r))).astype(
+            float
+        )
+        rejected += (
+            means.slope_test(found=means.slope(successes=x, n=n, reference=r), null=0.5).p <= 0.05
+        )
     assert rejected / 600 <= 0.05 + 2 * math.sqrt(0.05 * 0.95 / 600)

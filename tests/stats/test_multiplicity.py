@@ -23,7 +23,9 @@ def test_benjamini_and_hochbergs_example() -> None:
 def test_both_equal_statsmodels(seed: int) -> None:
     generator = np.random.default_rng(seed)
     p = np.round(generator.uniform(0, 1, 25) ** 2, 2 + seed)  # rounded: with ties
-    assert benjamini_hochberg(p=p) == pytest.approx(list(multipletests(p, method="fdr_bh")[1]), abs=1e-12)
+    assert benjamini_hochberg(p=p) == pytest.approx(
+        list(multipletests(p, method="fdr_bh")[1]), abs=1e-12
+    )
     assert holm(p=p) == pytest.approx(list(multipletests(p, method="holm")[1]), abs=1e-12)
 
 

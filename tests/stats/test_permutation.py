@@ -11,7 +11,13 @@ from scipy.spatial.distance import jensenshannon
 from scipy.stats import multivariate_hypergeom
 
 from tiltmeter.stats import divergence, shuffling
-from tiltmeter.stats.permutation import Permuted, base_against_group, concentration_difference, each_value, pairs_within
+from tiltmeter.stats.permutation import (
+    Permuted,
+    base_against_group,
+    concentration_difference,
+    each_value,
+    pairs_within,
+)
 from tiltmeter.stats.shuffling import Shuffles
 
 
@@ -28,7 +34,10 @@ def plain_js(first: np.ndarray, second: np.ndarray) -> list[float]:
             found.append(math.nan)
             continue
         size = max(a.max(), b.max()) + 1
-        found.append(jensenshannon(np.bincount(a, minlength=size), np.bincount(b, minlength=size), base=2) ** 2)
+        found.append(
+            jensenshannon(np.bincount(a, minlength=size), np.bincount(b, minlength=size), base=2)
+            ** 2
+        )
     return found
 
 
@@ -71,7 +80,9 @@ def test_kernel_equals_a_plain_loop(name: str) -> None:
     observed = np.array(plain_pairs(groups))
     assert found.value == pytest.approx(observed.mean(), abs=1e-9)
     assert found.expected == pytest.approx(loop.mean(axis=1).mean(), abs=1e-9)
-    assert (found.low, found.high) == pytest.approx(tuple(np.quantile(loop.mean(axis=1), [0.025, 0.975])), abs=1e-7)
+    assert (found.low, found.high) == pytest.approx(
+        tuple(np.quantile(loop.mean(axis=1), [0.025, 0.975])), abs=1e-7
+    )
     reached = int((loop.mean(axis=1) >= observed.mean() - 1e-7).sum())
     assert found.p == pytest.approx((1 + reached) / 200)
     for a, each in enumerate(found.attributes):
@@ -95,14 +106,24 @@ def test_concentration_equals_a_plain_loop() -> None:
 
     found = concentration_difference(base=base, group=group, shuffles=shuffled, values=declared)
     pooled = np.concatenate([base, group])
-    loop = np.array([vac(pooled[ls == 1]) - vac(pooled[ls == 0]) for b in shuffled.blocks((20, 16), 36) for ls in b])
+    loop = np.array(
+        [
+            vac(pooled[ls == 1]) - vac(pooled[ls == 0])
+            for b in shuffled.blocks((20, 16), 36)
+            for ls in b
+        ]
+    )
     observed, means = (vac(group) - vac(base)).mean(), loop.mean(axis=1)
     assert found.value == pytest.approx(observed, abs=1e-9)
     assert found.expected == pytest.approx(means.mean(), abs=1e-9)
     centre = (means.sum() + observed) / 200
-    assert found.p == pytest.approx((1 + (np.abs(means - centre) >= abs(observed - centre) - 1e-9).sum()) / 200)
+    assert found.p == pytest.approx(
+        (1 + (np.abs(means - centre) >= abs(observed - centre) - 1e-9).sum()) / 200
+    )
     assert found.adjusted is None
-    assert [each.value for each in found.attributes] == pytest.approx(list(vac(group) - vac(base)), abs=1e-9)
+    assert [each.value for each in found.attributes] == pytest.approx(
+        list(vac(group) - vac(base)), abs=1e-9
+    )
 
 
 def test_by_hand_over_all_six_splits() -> None:
@@ -136,13 +157,17 @@ def test_chance_adjusted_is_zero_where_nothing_differs() -> None:
     generator = np.random.default_rng(7)
     shuffled = shuffles(299)
     found = [
-        base_against_group(base=generator.integers(0, 6, 20), group=generator.integers(0, 6, 20), shuffles=shuffled)
+        base_against_group(
+            base=generator.integers(0, 6, 20), group=generator.integers(0, 6, 20), shuffles=shuffled
+        )
         for _ in range(1500)
     ]
     plugin = np.array([cell.value for cell in found])
     assert abs(np.mean([cell.adjusted for cell in found])) < 0.01
     assert plugin.mean() == pytest.approx(0.10, abs=0.01)
-    assert np.sqrt(plugin * math.log(2)).mean() == pytest.approx(0.25, abs=0.01)  # the paper's distance
+    assert np.sqrt(plugin * math.log(2)).mean() == pytest.approx(
+        0.25, abs=0.01
+    )  # the paper's distance
 
 
 def test_rows_stay_together() -> None:
@@ -150,19 +175,26 @@ def test_rows_stay_together() -> None:
     generator = np.random.default_rng(9)
     base, group = generator.integers(0, 4, (20, 1)), generator.integers(0, 4, (20, 1))
     one = base_against_group(base=base, group=group, shuffles=shuffles())
-    copied = base_against_group(base=np.repeat(base, 5, 1), group=np.repeat(group, 5, 1), shuffles=shuffles())
+    copied = base_against_group(
+        base=np.repeat(base, 5, 1), group=np.repeat(group, 5, 1), shuffles=shuffles()
+    )
     assert (one.p, one.expected) == (copied.p, pytest.approx(copied.expected))
     assert (one.low, one.high) == pytest.approx((copied.low, copied.high))
 
 
 def test_seeded_and_independent_of_other_cells() -> None:
     generator = np.random.default_rng(10)
-    cells = [(generator.integers(0, 5, (n, 3)), generator.integers(0, 5, (n, 3))) for n in (20, 12, 20)]
+    cells = [
+        (generator.integers(0, 5, (n, 3)), generator.integers(0, 5, (n, 3))) for n in (20, 12, 20)
+    ]
     shared = shuffles()
     together = [base_against_group(base=b, group=g, shuffles=shared) for b, g in cells]
     alone = [base_against_group(base=b, group=g, shuffles=shuffles()) for b, g in cells]
     assert together == alone
-    assert base_against_group(base=cells[0][0], group=cells[0][1], shuffles=shuffles(seed=2)) != together[0]
+    assert (
+        base_against_group(base=cells[0][0], group=cells[0][1], shuffles=shuffles(seed=2))
+        != together[0]
+    )
 
 
 def test_large_cells_are_drawn_in_blocks(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -171,7 +203,9 @@ def test_large_cells_are_drawn_in_blocks(monkeypatch: pytest.MonkeyPatch) -> Non
     base, group = generator.integers(0, 3, (300, 2)), generator.integers(0, 3, (300, 2))
     kept = base_against_group(base=base, group=group, shuffles=shuffles(1999))
     monkeypatch.setattr(shuffling, "CACHE", 1000)
-    one, other = (base_against_group(base=base, group=group, shuffles=shuffles(1999)) for _ in range(2))
+    one, other = (
+        base_against_group(base=base, group=group, shuffles=shuffles(1999)) for _ in range(2)
+    )
     assert one == other
     assert one.value == kept.value
     assert one.expected == pytest.approx(kept.expected, rel=0.1)
@@ -253,9 +287,15 @@ def test_drawn_counts_have_the_distribution_of_shuffled_rows(
     assert counted.value == rows.value
     assert counted.expected != rows.expected  # they were drawn apart
     spread = rows.high - rows.low  # of a unimodal null, more than three standard deviations
-    assert counted.expected == pytest.approx(rows.expected, abs=5 * spread / 3 * math.sqrt(2 / draws))
-    assert (counted.low, counted.high) == pytest.approx((rows.low, rows.high), abs=0.12 * spread)  # a step of 1/60 too
-    assert counted.p == pytest.approx(rows.p, abs=5 * math.sqrt(2 * max(rows.p * (1 - rows.p), 1 / draws) / draws))
+    assert counted.expected == pytest.approx(
+        rows.expected, abs=5 * spread / 3 * math.sqrt(2 / draws)
+    )
+    assert (counted.low, counted.high) == pytest.approx(
+        (rows.low, rows.high), abs=0.12 * spread
+    )  # a step of 1/60 too
+    assert counted.p == pytest.approx(
+        rows.p, abs=5 * math.sqrt(2 * max(rows.p * (1 - rows.p), 1 / draws) / draws)
+    )
     assert counted.smallest_p == rows.smallest_p
 
 
@@ -281,16 +321,22 @@ def test_drawn_tables_against_their_probabilities() -> None:
     alike, sizes, draws = np.array([3, 2, 2]), (3, 2, 2), 100_000
     drawn = Counter()
     for block in shuffles(draws).tables(alike, sizes):
-        assert all((part.sum(axis=1) == size).all() for part, size in zip(block, sizes, strict=True))
+        assert all(
+            (part.sum(axis=1) == size).all() for part, size in zip(block, sizes, strict=True)
+        )
         assert (sum(block) == alike).all()
         drawn.update(zip(map(tuple, block[0].tolist()), map(tuple, block[1].tolist()), strict=True))
     total = 0.0
     for first, second in product(product(range(4), range(3), range(3)), repeat=2):
         if sum(first) != 3 or sum(second) != 2 or (np.array(first) + second > alike).any():
             continue
-        expected = multivariate_hypergeom.pmf(first, alike, 3) * multivariate_hypergeom.pmf(second, alike - first, 2)
+        expected = multivariate_hypergeom.pmf(first, alike, 3) * multivariate_hypergeom.pmf(
+            second, alike - first, 2
+        )
         total += expected
-        assert drawn[first, second] / draws == pytest.approx(expected, abs=5 * math.sqrt(expected / draws))
+        assert drawn[first, second] / draws == pytest.approx(
+            expected, abs=5 * math.sqrt(expected / draws)
+        )
     assert total == pytest.approx(1)
 
 
@@ -300,7 +346,9 @@ def test_time_does_not_grow_with_rows_of_one_attribute() -> None:
     begin = time.process_time()
     found = pairs_within(groups=groups, shuffles=shuffles(9_999))
     assert time.process_time() - begin < 2
-    assert found.expected == pytest.approx(6 / (2 * 200_000 * math.log(2)), rel=0.05)  # 2·N·ln 2·JS is χ² with K - 1
+    assert found.expected == pytest.approx(
+        6 / (2 * 200_000 * math.log(2)), rel=0.05
+    )  # 2·N·ln 2·JS is χ² with K - 1
 
 
 @pytest.mark.parametrize("sizes", [[10, 15], [12, 9, 15], [200, 300, 240]])
@@ -320,5 +368,7 @@ def test_each_value_is_that_value_against_all_others(sizes: list[int]) -> None:
 
 def test_each_value_by_hand() -> None:
     found = each_value(groups=[[0, 1], [0, 2]], shuffles=shuffles())
-    assert [one.value for one in found.attributes] == pytest.approx([0, 0.311278, 0.311278], abs=1e-6)
+    assert [one.value for one in found.attributes] == pytest.approx(
+        [0, 0.311278, 0.311278], abs=1e-6
+    )
     assert each_value(groups=[[0, 1]], shuffles=shuffles()).attributes == ()

@@ -9,12 +9,23 @@ from scipy import stats
 from statsmodels.stats.proportion import proportion_confint
 
 from tiltmeter.stats import rates
-from tiltmeter.stats.quantiles import noncentral_t_below, normal_quantile, t_quantile, t_two_sided, t_upper
+from tiltmeter.stats.quantiles import (
+    noncentral_t_below,
+    normal_quantile,
+    t_quantile,
+    t_two_sided,
+    t_upper,
+)
 
 
 @pytest.mark.parametrize(
     ("successes", "n", "low", "high"),
-    [(81, 263, 0.2553, 0.3662), (15, 148, 0.0624, 0.1605), (0, 20, 0.0, 0.1611), (1, 29, 0.0061, 0.1718)],
+    [
+        (81, 263, 0.2553, 0.3662),
+        (15, 148, 0.0624, 0.1605),
+        (0, 20, 0.0, 0.1611),
+        (1, 29, 0.0061, 0.1718),
+    ],
 )
 def test_wilson_prints_newcombes_table(successes: int, n: int, low: float, high: float) -> None:
     """Newcombe (1998), Stat. Med. 17, Table I, method 3."""
@@ -53,7 +64,9 @@ def test_quantiles_equal_scipy_stats(df: float) -> None:
 
 def outcomes(x: np.ndarray, n: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """One row an outcome, and its cluster."""
-    y = np.concatenate([np.r_[np.ones(int(a)), np.zeros(int(b - a))] for a, b in zip(x, n, strict=True)])
+    y = np.concatenate(
+        [np.r_[np.ones(int(a)), np.zeros(int(b - a))] for a, b in zip(x, n, strict=True)]
+    )
     return y, np.repeat(np.arange(x.size), n.astype(int))
 
 
@@ -73,13 +86,17 @@ def test_clustered_se_equals_statsmodels(name: str) -> None:
     found = rates.clustered_share(successes=x, n=n)
     assert found.value == pytest.approx(theirs.params[0], abs=1e-9)
     assert found.se == pytest.approx(theirs.bse[0], abs=1e-9)
-    assert found.design_effect == pytest.approx(found.se**2 / (found.value * (1 - found.value) / n.sum()), rel=1e-9)
+    assert found.design_effect == pytest.approx(
+        found.se**2 / (found.value * (1 - found.value) / n.sum()), rel=1e-9
+    )
 
 
 def test_clustered_share_by_hand() -> None:
     found = rates.clustered_share(successes=[1, 2, 3], n=[4, 4, 4])
     assert found.se**2 == pytest.approx(1 / 48, abs=1e-12)
-    assert (found.effective_n, found.design_effect, found.df) == pytest.approx((12, 1, 2), abs=1e-12)
+    assert (found.effective_n, found.design_effect, found.df) == pytest.approx(
+        (12, 1, 2), abs=1e-12
+    )
     q = stats.t.ppf(0.975, 2) ** 2 / 12
     half = math.sqrt(q * (0.25 + q / 4)) / (1 + q)
     assert (found.low, found.high) == pytest.approx((0.5 - half, 0.5 + half), abs=1e-9)
@@ -98,7 +115,10 @@ def test_clusters_of_one_outcome_are_nearly_wilson() -> None:
 def test_shares_mirror() -> None:
     """The share of the other outcome has the mirrored interval."""
     x, n = np.array(TABLES["rare"][0], dtype=float), np.array(TABLES["rare"][1], dtype=float)
-    one, other = rates.clustered_share(successes=x, n=n), rates.clustered_share(successes=n - x, n=n)
+    one, other = (
+        rates.clustered_share(successes=x, n=n),
+        rates.clustered_share(successes=n - x, n=n),
+    )
     assert (one.low, one.high) == pytest.approx((1 - other.high, 1 - other.low), abs=1e-12)
     assert one.note == other.note
 
@@ -130,7 +150,10 @@ def test_one_cluster_and_none() -> None:
 
 def test_clusters_without_outcomes_are_left_out_and_said() -> None:
     x, n = [3, 0, 5, 9], [10, 0, 10, 10]
-    found, without = rates.clustered_share(successes=x, n=n), rates.clustered_share(successes=[3, 5, 9], n=[10] * 3)
+    found, without = (
+        rates.clustered_share(successes=x, n=n),
+        rates.clustered_share(successes=[3, 5, 9], n=[10] * 3),
+    )
     assert (found.low, found.high, found.clusters) == (without.low, without.high, 3)
     assert found.note.startswith("1 clusters without outcomes left out")
 
@@ -146,16 +169,23 @@ def test_paired_difference_equals_statsmodels() -> None:
     """OLS on condition with cluster-robust errors, its (N-1)/(N-2) taken out."""
     generator = np.random.default_rng(4)
     n = np.full(14, 10.0)
-    xa, xb = generator.binomial(10, 0.6, 14).astype(float), generator.binomial(10, 0.4, 14).astype(float)
+    xa, xb = (
+        generator.binomial(10, 0.6, 14).astype(float),
+        generator.binomial(10, 0.4, 14).astype(float),
+    )
     (ya, ga), (yb, gb) = outcomes(xa, n), outcomes(xb, n)
     y, groups = np.r_[ya, yb], np.r_[ga, gb]
     design = sm.add_constant(np.r_[np.ones_like(ya), np.zeros_like(yb)])
     theirs = sm.OLS(y, design).fit(cov_type="cluster", cov_kwds={"groups": groups})
     found = rates.clustered_difference(successes_a=xa, n_a=n, successes_b=xb, n_b=n)
     assert found.value == pytest.approx(theirs.params[1], abs=1e-9)
-    assert found.se == pytest.approx(theirs.bse[1] / math.sqrt((y.size - 1) / (y.size - 2)), abs=1e-9)
+    assert found.se == pytest.approx(
+        theirs.bse[1] / math.sqrt((y.size - 1) / (y.size - 2)), abs=1e-9
+    )
     half = t_quantile(0.975, found.df) * found.se
-    assert (found.low, found.high) == pytest.approx((found.value - half, found.value + half), abs=1e-12)
+    assert (found.low, found.high) == pytest.approx(
+        (found.value - half, found.value + half), abs=1e-12
+    )
 
 
 def test_balanced_difference_is_the_mean_of_cluster_differences() -> None:
@@ -182,7 +212,8 @@ def test_mean_equals_scipy() -> None:
 
 
 @pytest.mark.parametrize(
-    ("values", "note"), [([], "no clusters"), ([0.4], "one cluster: no interval"), ([0.4] * 9, "all clusters equal")]
+    ("values", "note"),
+    [([], "no clusters"), ([0.4], "one cluster: no interval"), ([0.4] * 9, "all clusters equal")],
 )
 def test_mean_of_too_little(values: list[float], note: str) -> None:
     found = rates.clustered_mean(values=values)

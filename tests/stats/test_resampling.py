@@ -27,8 +27,12 @@ def test_enumerated_equals_scipy(seed: int) -> None:
 
 def test_by_hand_with_ties() -> None:
     assert sign_flip(differences=[1, 2, 3]).p == 0.25
-    assert sign_flip(differences=[0.1, 0.2, 0.3, 0.3]).p == pytest.approx(2 / 16)  # .1 + .2 is not .3 in floats
-    assert sign_flip(differences=[0.1, 0.2, -0.3, 0.3]).p == pytest.approx(12 / 16)  # |S*| ≥ .3: by hand
+    assert sign_flip(differences=[0.1, 0.2, 0.3, 0.3]).p == pytest.approx(
+        2 / 16
+    )  # .1 + .2 is not .3 in floats
+    assert sign_flip(differences=[0.1, 0.2, -0.3, 0.3]).p == pytest.approx(
+        12 / 16
+    )  # |S*| ≥ .3: by hand
 
 
 def test_smallest_attainable_p() -> None:
@@ -37,11 +41,17 @@ def test_smallest_attainable_p() -> None:
     assert "cannot reach p = .05" in five.note
     six = sign_flip(differences=[1, 1, 1, 1, 1, 1])
     assert (six.p, six.note) == (0.03125, None)
-    assert sign_flip(differences=[0, 0, 0, 1, 1, 1]).smallest_p == 0.25  # a zero has no sign to flip
+    assert (
+        sign_flip(differences=[0, 0, 0, 1, 1, 1]).smallest_p == 0.25
+    )  # a zero has no sign to flip
 
 
 def test_one_cluster_has_no_test() -> None:
-    one, none, still = sign_flip(differences=[0.4]), sign_flip(differences=[]), sign_flip(differences=[0.0] * 8)
+    one, none, still = (
+        sign_flip(differences=[0.4]),
+        sign_flip(differences=[]),
+        sign_flip(differences=[0.0] * 8),
+    )
     assert (one.p, one.note) == (None, "one cluster: no test")
     assert none.p is None
     assert (still.p, still.note) == (1.0, "all differences are 0")

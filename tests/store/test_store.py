@@ -16,8 +16,15 @@ from tiltmeter.store import Store
 
 TRIAL = Trial("t1", "m", "sampled", {"word": "wise"}, 0, "Who?", "", Sampling(seed=3))
 REQUEST = Request("m", (Message("user", "Who?"),), nonce="t1")
-REPLY = Reply("she", alternatives=((Token(b"\xe5", -0.25), Token(b"he", -1.5)),), served="m-1", usage=(9, 1), cost=0.5,
-              omitted=("seed",), raw="{}")  # fmt: skip
+REPLY = Reply(
+    "she",
+    alternatives=((Token(b"\xe5", -0.25), Token(b"he", -1.5)),),
+    served="m-1",
+    usage=(9, 1),
+    cost=0.5,
+    omitted=("seed",),
+    raw="{}",
+)
 
 
 def made(folder: Path) -> Store:
@@ -51,16 +58,26 @@ def test_pieces_are_read_past_their_border(tmp_path: Path) -> None:
         store.write([], [Output(t.id, "answer", "", "") for t in trials], [])
         assert [t.id for t, _ in store.unlabelled("a")] == [t.id for t in trials]
         store.write([], [], [Label("t0000", "a", "pronoun", "she")])
-        assert [t.id for t, _ in store.outputs()] == [t.id for t in trials] and len(list(store.unlabelled("a"))) == 1200
+        assert [t.id for t, _ in store.outputs()] == [t.id for t in trials] and len(
+            list(store.unlabelled("a"))
+        ) == 1200
 
 
 def test_labels_of_one_output_come_together_unless_they_weigh(tmp_path: Path) -> None:
     with made(tmp_path) as store:
-        store.write([], [], [
-            Label("t2", "plain", "word", "wise"), Label("t1", "plain", "word", "kind, warm"), Label("t1", "plain", "length", "2"),
-            Label("t1", "plain", "word", "wise", 1), Label("t1", "read", "pronoun", "she", weight=0.1),
-            Label("t1", "read", "pronoun", "he", weight=1), Label("t1", "odd", "text", 'a "b"\n\x1e\x1f[善]'),
-        ])  # fmt: skip
+        store.write(
+            [],
+            [],
+            [
+                Label("t2", "plain", "word", "wise"),
+                Label("t1", "plain", "word", "kind, warm"),
+                Label("t1", "plain", "length", "2"),
+                Label("t1", "plain", "word", "wise", 1),
+                Label("t1", "read", "pronoun", "she", weight=0.1),
+                Label("t1", "read", "pronoun", "he", weight=1),
+                Label("t1", "odd", "text", 'a "b"\n\x1e\x1f[善]'),
+            ],
+        )
         store.supersede([Label("t2", "plain", "word", "kind")])
         found = [
             (on, by, json.loads(names), json.loads(values), weight)
@@ -119,7 +136,9 @@ def test_a_newer_schema_is_refused(tmp_path: Path) -> None:
 def test_a_full_disk_is_said_and_loses_nothing(tmp_path: Path) -> None:
     with made(tmp_path) as store:
         store.write([], [Output("t1", "answer", "she", "")], [])
-        store._db.execute(f"PRAGMA max_page_count={store._db.execute('PRAGMA page_count').fetchone()[0]}")
+        store._db.execute(
+            f"PRAGMA max_page_count={store._db.execute('PRAGMA page_count').fetchone()[0]}"
+        )
         with pytest.raises(StoreError, match=r"disk .* is full.*run the same command again"):
             store.write([], [Output(f"x{n}", "answer", "y" * 4000, "") for n in range(50)], [])
         assert [row[0] for row in store.rows("SELECT trial FROM outputs")] == ["t1"]
@@ -133,5 +152,9 @@ def test_an_unwritable_folder_is_said(tmp_path: Path) -> None:
 
 def test_a_blob_is_stored_once(tmp_path: Path) -> None:
     with made(tmp_path) as store:
-        assert store.put_blob(b"x", ".png") == store.put_blob(b"x", ".png") != store.put_blob(b"y", ".png")
+        assert (
+            store.put_blob(b"x", ".png")
+            == store.put_blob(b"x", ".png")
+            != store.put_blob(b"y", ".png")
+        )
         assert len(list((store.folder / "blobs").iterdir())) == 2

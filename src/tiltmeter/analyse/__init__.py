@@ -1,9 +1,11 @@
-"""Labels → estimates: groups, contrasts, clusters, families, outcomes, bounds, variants, as the protocol declares them.
+"""Labels → estimates: groups, contrasts, clusters, families, outcomes, bounds, variants, as the
+protocol declares them.
 
-Nothing is pooled over subjects, instruments, modes or languages, unless a measure names some of them (`over`): these make a
-*stratum*. Inside a stratum a measure is computed for each of its groupings, with the items (words, texts, …) as clusters:
-intervals speak of the population of items. Formulas and tests are in `stats/`, what a kind of measure does with them in
-`kinds.py` and the files beside it.
+Nothing is pooled over subjects, instruments, modes or languages, unless a measure names some of
+them (`over`): these make a *stratum*. Inside a stratum a measure is computed for each of its
+groupings, with the items (words, texts, …) as clusters: intervals speak of the population of items.
+Formulas and tests are in `stats/`, what a kind of measure does with them in `kinds.py` and the
+files beside it.
 """
 
 from __future__ import annotations
@@ -36,35 +38,60 @@ KINDS.update({**paired.PAIRED, **numbers.NUMBERS, **references.REFERENCES})
 
 
 def estimates(store: Store, protocol: Protocol, variant: str = "default") -> list[Estimate]:
-    """All estimates of a run in one variant, in the order in which the protocol declares its measures."""
+    """All estimates of a run in one variant, in the order in which the protocol declares its
+    measures.
+    """
     frozen = store.get("frozen", {})
     found: list[tuple[Estimate, dict[str, Any]]] = []
     for over, stratum, table, gold in tables(store, protocol, variant):
         subject, annotator = stratum.pop("subject"), stratum.pop("annotator")
         n = int(table.rows["outputs"].sum())
         mark = signature.short(protocol, subject, annotator, stratum, n, variant, frozen)
-        row = {"protocol": protocol.name, "subject": subject, "instrument": annotator, "variant": variant,
-               "signature": mark}  # fmt: skip
+        row = {
+            "protocol": protocol.name,
+            "subject": subject,
+            "instrument": annotator,
+            "variant": variant,
+            "signature": mark,
+        }
         for family, estimate in _stratum(table, over, gold):
             names = (family, subject, annotator, ", ".join(stratum.values()))
-            note = joined(estimate.note, None if estimate.value is None else measured.note(annotator)) or ""
-            more = {**row, "condition": {**stratum, **estimate.condition}, "note": note,
-                    "family": None if estimate.p is None else " | ".join(names)}  # fmt: skip
+            note = (
+                joined(estimate.note, None if estimate.value is None else measured.note(annotator))
+                or ""
+            )
+            more = {
+                **row,
+                "condition": {**stratum, **estimate.condition},
+                "note": note,
+                "family": None if estimate.p is None else " | ".join(names),
+            }
             found.append((estimate, more))
     adjusted = _adjusted(found)
-    return [replace(estimate, **more, p_adjusted=p) for (estimate, more), p in zip(found, adjusted, strict=True)]
+    return [
+        replace(estimate, **more, p_adjusted=p)
+        for (estimate, more), p in zip(found, adjusted, strict=True)
+    ]
 
 
-def tables(store: Store, protocol: Protocol, variant: str = "default"
-           ) -> Iterator[tuple[tuple[str, ...], dict[str, str], Table, set[str]]]:  # fmt: skip
-    """For each stratum: what is pooled in it, its levels, its counted labels, and the attributes that the run has gold of."""
+def tables(
+    store: Store, protocol: Protocol, variant: str = "default"
+) -> Iterator[tuple[tuple[str, ...], dict[str, str], Table, set[str]]]:
+    """For each stratum: what is pooled in it, its levels, its counted labels, and the attributes
+    that the run has gold of.
+    """
     if variant not in protocol.variants:
         raise UnknownName(f"variant of {protocol.name}", variant, protocol.variants)
     chosen = protocol.variants[variant]
-    said, people = counted(store, protocol, _named(protocol, chosen)), pl.col("annotator").str.starts_with(HUMAN)
+    said, people = (
+        counted(store, protocol, _named(protocol, chosen)),
+        pl.col("annotator").str.starts_with(HUMAN),
+    )
     frame = kept_rows(said.filter(~people), chosen.where)
     frame = pooling.read_as(with_derived(frame, protocol), chosen.reads)
-    if not said.filter(people).is_empty():  # gold is picked: what it does to a number is in corrected.py
+    if not said.filter(
+        people
+    ).is_empty():  # gold is picked: what it does to a number is in corrected.py
         frame = corrected.with_gold(frame, store)
     gold = corrected.attributes_with_gold(frame)
     frame, apart = pooling.kept_apart(pooling.spread(frame, protocol), protocol)
@@ -76,7 +103,9 @@ def tables(store: Store, protocol: Protocol, variant: str = "default"
 
 
 def _named(protocol: Protocol, variant: Variant) -> list[str]:
-    """The factors that measures or the variant name, the item, and what makes a stratum; labels are summed over all others."""
+    """The factors that measures or the variant name, the item, and what makes a stratum; labels are
+    summed over all others.
+    """
     found = {protocol.item, *STRATA, *variant.where, *protocol.apart}
     for measure in protocol.measures:
         found.update(*measure.by, measure.where, [(measure.contrast or {}).get("factor", "")])
@@ -90,9 +119,12 @@ def kept_rows(frame: pl.DataFrame, where: Mapping[str, tuple[str, ...]]) -> pl.D
     return frame
 
 
-def _strata(frame: pl.DataFrame, protocol: Protocol, variant: Variant, apart: Sequence[str]
-            ) -> Iterator[tuple[tuple[str, ...], dict[str, str], pl.DataFrame]]:  # fmt: skip
-    """What is pooled, the levels, and the rows of each stratum; then of those that measures pool over some of its parts."""
+def _strata(
+    frame: pl.DataFrame, protocol: Protocol, variant: Variant, apart: Sequence[str]
+) -> Iterator[tuple[tuple[str, ...], dict[str, str], pl.DataFrame]]:
+    """What is pooled, the levels, and the rows of each stratum; then of those that measures pool
+    over some of its parts.
+    """
     for over in dict.fromkeys(((), *(measure.over for measure in _measures(protocol, variant)))):
         names = [name for name in (*STRATA, *apart) if name in frame.columns and name not in over]
         if over and all(frame[name].n_unique() < 2 for name in over if name in frame.columns):
@@ -102,11 +134,14 @@ def _strata(frame: pl.DataFrame, protocol: Protocol, variant: Variant, apart: Se
             yield over, {"subject": subjects, **dict(zip(names, map(str, key), strict=True))}, part
 
 
-def _stratum(table: Table, over: tuple[str, ...], gold: Collection[str]) -> Iterator[tuple[str, Estimate]]:
-    """The declared measures of one stratum with their families, then the rate of every outcome; of a pooled one, the
-    measures that pool so.
+def _stratum(
+    table: Table, over: tuple[str, ...], gold: Collection[str]
+) -> Iterator[tuple[str, Estimate]]:
+    """The declared measures of one stratum with their families, then the rate of every outcome; of
+    a pooled one, the measures that pool so.
 
-    gold: the attributes that people labelled too, whose measures have a corrected row beside each of theirs.
+    gold: the attributes that people labelled too, whose measures have a corrected row beside each
+    of theirs.
     """
     seen = set(table.rows["attribute"].unique())
     for measure in _measures(table.protocol, table.variant):
@@ -117,16 +152,24 @@ def _stratum(table: Table, over: tuple[str, ...], gold: Collection[str]) -> Iter
             kind = KINDS.get(measure.kind) or registry.measure(measure.kind, measure.name)
             found = list(kind(kept, measure, by))
             usual = f"{measure.name} by {', '.join(by) or 'whole'}"
-            yield from ((measure.family or estimate.family or usual, estimate) for estimate in found)
+            yield from (
+                (measure.family or estimate.family or usual, estimate) for estimate in found
+            )
             if measure.attribute in gold:
                 yield from (
-                    (estimate.family or "", estimate) for estimate in corrected.corrected(found, kept, measure, by)
+                    (estimate.family or "", estimate)
+                    for estimate in corrected.corrected(found, kept, measure, by)
                 )
     if not table.variant.measures and not over:
-        attributes = dict.fromkeys(name for spec in table.protocol.instruments for name in (spec.attribute, *spec.also))
+        attributes = dict.fromkeys(
+            name for spec in table.protocol.instruments for name in (spec.attribute, *spec.also)
+        )
         for attribute in attributes:
             if attribute in seen:
-                yield from (("", estimate) for estimate in outcome_rates(table, attribute, named=len(attributes) > 1))
+                yield from (
+                    ("", estimate)
+                    for estimate in outcome_rates(table, attribute, named=len(attributes) > 1)
+                )
 
 
 def _measures(protocol: Protocol, variant: Variant) -> Iterator[MeasureSpec]:
@@ -145,7 +188,9 @@ def declared(protocol: Protocol) -> list[MeasureSpec]:
 
 
 def _adjusted(found: Sequence[tuple[Estimate, Mapping[str, Any]]]) -> list[float | None]:
-    """p by Benjamini–Hochberg inside each family, raw p kept beside it; what was not tested has no family."""
+    """p by Benjamini–Hochberg inside each family, raw p kept beside it; what was not tested has no
+    family.
+    """
     families: dict[str, list[int]] = {}
     for index, (_, more) in enumerate(found):
         if more["family"] is not None:

@@ -1,12 +1,14 @@
-"""Divergences over the attributes of whole outputs, in three variants (SODA's BDS, CDS and VAC; docs/soda.md).
+"""Divergences over the attributes of whole outputs, in three variants (SODA's BDS, CDS and VAC;
+docs/soda.md).
 
-    default         chance-adjusted Jensen-Shannon divergence with null band and p; the plug-in beside it
+    default         chance-adjusted Jensen-Shannon divergence with null band and p; the plug-in
+                    beside it
     published       the paper's distance with natural logarithm, ceiling √ln 2 = .8326
     published-code  what the authors' released code computes
 
-Every score comes for each attribute (condition `attribute`) and overall, the mean over the attributes that are measured; to
-shuffle is to move outputs with all their attributes. What cannot be measured is None with a note, and 0 only where the
-released code has it so.
+Every score comes for each attribute (condition `attribute`) and overall, the mean over the
+attributes that are measured; to shuffle is to move outputs with all their attributes. What cannot
+be measured is None with a note, and 0 only where the released code has it so.
 """
 
 from __future__ import annotations
@@ -26,7 +28,19 @@ from ..stats.permutation import Permuted
 from ..stats.results import joined
 from .concentration import concentration, dominant, shift
 from .groups import Table
-from .outputs import DRAWS, Cell, Values, cells, codes, counts, notes, number, shuffled, spoken, valued
+from .outputs import (
+    DRAWS,
+    Cell,
+    Values,
+    cells,
+    codes,
+    counts,
+    notes,
+    number,
+    shuffled,
+    spoken,
+    valued,
+)
 from .published import CODE, PUBLISHED, bits_by_code, clipped_by_code, distances
 
 Score = Callable[[Cell, MeasureSpec, Variant], Iterator[Estimate]]
@@ -38,7 +52,9 @@ def from_base(cell: Cell, measure: MeasureSpec, variant: Variant) -> Iterator[Es
     for (dimension, group), outputs in cell.groups.items():
         about = {**cell.condition, "dimension": dimension, "group": group}
         blank = Estimate("", "", "", measure.name, about, None, None, measure.unit)
-        yield from _in_variant(variant, clipped_by_code, blank, cell, {"base": cell.base, group: outputs})
+        yield from _in_variant(
+            variant, clipped_by_code, blank, cell, {"base": cell.base, group: outputs}
+        )
 
 
 def between_groups(cell: Cell, measure: MeasureSpec, variant: Variant) -> Iterator[Estimate]:
@@ -46,16 +62,32 @@ def between_groups(cell: Cell, measure: MeasureSpec, variant: Variant) -> Iterat
     for dimension, groups in cell.dimensions().items():
         if len(groups) < 2:
             continue
-        blank = Estimate("", "", "", measure.name, {**cell.condition, "dimension": dimension}, None, None, measure.unit)
+        blank = Estimate(
+            "",
+            "",
+            "",
+            measure.name,
+            {**cell.condition, "dimension": dimension},
+            None,
+            None,
+            measure.unit,
+        )
         yield from _in_variant(variant, bits_by_code, blank, cell, groups)
 
 
-def _in_variant(variant: Variant, by_code: ByCode, blank: Estimate, cell: Cell,
-                groups: Mapping[str, Sequence[Values]]) -> Iterator[Estimate]:  # fmt: skip
+def _in_variant(
+    variant: Variant,
+    by_code: ByCode,
+    blank: Estimate,
+    cell: Cell,
+    groups: Mapping[str, Sequence[Values]],
+) -> Iterator[Estimate]:
     sides = list(groups.values())
     if variant.name == CODE:
         return by_code(blank, cell, sides)
-    return (distances if variant.name == PUBLISHED else _adjusted)(blank, cell, sides, tuple(groups))
+    return (distances if variant.name == PUBLISHED else _adjusted)(
+        blank, cell, sides, tuple(groups)
+    )
 
 
 def scored(score: Score) -> Callable[[Table, MeasureSpec, Sequence[str]], Iterator[Estimate]]:
@@ -83,7 +115,9 @@ def scored(score: Score) -> Callable[[Table, MeasureSpec, Sequence[str]], Iterat
 
 def _family(estimate: Estimate) -> str:
     """Overall rows are one table, rows by attribute another."""
-    return f"{estimate.measure} {'by attribute' if 'attribute' in estimate.condition else 'overall'}"
+    return (
+        f"{estimate.measure} {'by attribute' if 'attribute' in estimate.condition else 'overall'}"
+    )
 
 
 # default
@@ -92,7 +126,9 @@ def _family(estimate: Estimate) -> str:
 def _adjusted(
     blank: Estimate, cell: Cell, sides: Sequence[Sequence[Values]], names: Sequence[str]
 ) -> Iterator[Estimate]:
-    """The chance-adjusted divergence, overall and by attribute, and the plug-in of each on a row of its own."""
+    """The chance-adjusted divergence, overall and by attribute, and the plug-in of each on a row of
+    its own.
+    """
     rows = codes(sides, cell.attributes)
     shuffles = shuffled(blank.measure, DRAWS)
     if blank.condition.get("group"):
@@ -106,11 +142,17 @@ def _adjusted(
         expected = _expected(one, sides, name)
         if one.value is not None:
             chance.append(expected)
-        about = replace(blank, condition={**blank.condition, "attribute": name}, outcomes=spoken(sides[-1], name),
-                        n=number(sides, name))  # fmt: skip
+        about = replace(
+            blank,
+            condition={**blank.condition, "attribute": name},
+            outcomes=spoken(sides[-1], name),
+            n=number(sides, name),
+        )
         each += _both(about, one, expected, notes(one, sides, names, name))
     expected = float(np.mean(chance)) if chance else math.nan
-    yield from _both(replace(blank, n=float(sum(map(len, sides)))), found, expected, notes(found, sides, names))
+    yield from _both(
+        replace(blank, n=float(sum(map(len, sides)))), found, expected, notes(found, sides, names)
+    )
     yield from each
 
 
@@ -123,7 +165,15 @@ def _both(about: Estimate, found: Permuted, expected: float, note: str) -> list[
     alone = "chance alone gives 1: nothing can lie above it" if value is None else None
     said = joined(f"plug-in {found.value:.4f} bits, by chance {expected:.4f}", alone, note) or ""
     return [
-        replace(about, value=value, null_low=low, null_high=high, test=found.method, p=found.p, note=said),
+        replace(
+            about,
+            value=value,
+            null_low=low,
+            null_high=high,
+            test=found.method,
+            p=found.p,
+            note=said,
+        ),
         replace(plain, value=found.value, null_low=found.low, null_high=found.high),
     ]
 
@@ -134,7 +184,9 @@ def _over_chance(value: float, expected: float) -> float | None:
 
 
 def _expected(one: Permuted, sides: Sequence[Sequence[Values]], name: str) -> float:
-    """E₀: exact where every output has a value, else the mean of the shuffles (the number with a value is shuffled too)."""
+    """E₀: exact where every output has a value, else the mean of the shuffles (the number with a
+    value is shuffled too).
+    """
     if one.value is None or one.expected is None:
         return math.nan
     if all(valued(output, name) for side in sides for output in side):

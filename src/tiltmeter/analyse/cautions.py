@@ -1,4 +1,6 @@
-"""What must be known of a run before its divergences are read: attributes that do not apply, groups of few outputs."""
+"""What must be known of a run before its divergences are read: attributes that do not apply, groups
+of few outputs.
+"""
 
 from __future__ import annotations
 
@@ -15,34 +17,55 @@ SHOWN = 5  # places that a warning names
 
 
 def warnings(store: Store, protocol: Protocol) -> list[str]:
-    """Sentences for the command line and the report; none for a protocol that measures no whole outputs."""
-    factor = next((m.contrast["factor"] for m in protocol.measures if m.attribute == EVERY and m.contrast), "")
+    """Sentences for the command line and the report; none for a protocol that measures no whole
+    outputs.
+    """
+    factor = next(
+        (m.contrast["factor"] for m in protocol.measures if m.attribute == EVERY and m.contrast), ""
+    )
     if not factor:
         return []
     found = wholes(store, protocol)
     texts: list[str] = []
     for (subject, annotator, _), outputs in found.outputs.items():
         if not annotator.startswith(HUMAN):
-            texts += [f"{subject}: {text}" for text in _texts(outputs, found.asked, protocol.item, factor)]
+            texts += [
+                f"{subject}: {text}" for text in _texts(outputs, found.asked, protocol.item, factor)
+            ]
     return texts
 
 
-def _texts(outputs: Sequence[Whole], asked: Sequence[Mapping[str, str]], item: str, factor: str) -> Iterator[str]:
+def _texts(
+    outputs: Sequence[Whole], asked: Sequence[Mapping[str, str]], item: str, factor: str
+) -> Iterator[str]:
     groups = dict.fromkeys(((one[item], one[factor]) for one in asked), 0)
     labelled: Counter[tuple[str, str]] = Counter()
     none: Counter[tuple[str, str]] = Counter()
     for factors, values in outputs:
         groups[factors[item], factors[factor]] += any(valued(values, name) for name in values)
         labelled.update((factors[item], name) for name in values)
-        none.update((factors[item], name) for name, value in values.items() if value == NOT_APPLICABLE)
+        none.update(
+            (factors[item], name) for name, value in values.items() if value == NOT_APPLICABLE
+        )
     if none:
         told = [
-            f"{name} of {thing} ({number} of {labelled[thing, name]})" for (thing, name), number in none.most_common()
+            f"{name} of {thing} ({number} of {labelled[thing, name]})"
+            for (thing, name), number in none.most_common()
         ]
-        yield f"attributes that do not apply are counted and left out of the divergences: {_some(told)}"
-    small = [f"{thing}, {group} ({number})" for (thing, group), number in groups.items() if number < FEW_OUTPUTS]
+        yield (
+            "attributes that do not apply are counted and left out of the divergences: "
+            f"{_some(told)}"
+        )
+    small = [
+        f"{thing}, {group} ({number})"
+        for (thing, group), number in groups.items()
+        if number < FEW_OUTPUTS
+    ]
     if small:
-        yield f"of groups with fewer than {FEW_OUTPUTS} labelled pictures little can be said: {_some(small)}"
+        yield (
+            f"of groups with fewer than {FEW_OUTPUTS} labelled pictures little can be said: "
+            f"{_some(small)}"
+        )
 
 
 def _some(told: Sequence[str]) -> str:

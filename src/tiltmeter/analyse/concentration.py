@@ -1,4 +1,6 @@
-"""How concentrated the values of each prompt are (VAC), where all are the same, and where the commonest is another."""
+"""How concentrated the values of each prompt are (VAC), where all are the same, and where the
+commonest is another.
+"""
 
 from __future__ import annotations
 
@@ -18,7 +20,9 @@ LEAST_SCORE = 0.05  # concentration scores below it are left out of the released
 
 
 def concentration(cell: Cell, measure: MeasureSpec, variant: Variant) -> Iterator[Estimate]:
-    """How concentrated the values of each prompt are (VAC), and by default how much more than the base prompt's."""
+    """How concentrated the values of each prompt are (VAC), and by default how much more than the
+    base prompt's.
+    """
     named = {("base", "base"): cell.base, **cell.groups}
     whole: list[float] = []
     for (dimension, group), outputs in named.items():
@@ -30,26 +34,49 @@ def concentration(cell: Cell, measure: MeasureSpec, variant: Variant) -> Iterato
         if variant.name == PUBLISHED and overall.value is not None:
             whole.append(overall.value)
         if variant.name == CODE:
-            taken = cell.attributes if group == "base" else [name for name in cell.attributes if _in_code(name, cell)]
-            whole += [row.value for row in rows if row.condition["attribute"] in taken
-                      and row.value is not None and row.value >= LEAST_SCORE]  # fmt: skip
+            taken = (
+                cell.attributes
+                if group == "base"
+                else [name for name in cell.attributes if _in_code(name, cell)]
+            )
+            whole += [
+                row.value
+                for row in rows
+                if row.condition["attribute"] in taken
+                and row.value is not None
+                and row.value >= LEAST_SCORE
+            ]
         if variant.name not in (PUBLISHED, CODE):
-            plain = [_concentration(blank, cell, outputs, name, Variant(PUBLISHED)) for name in cell.attributes]
+            plain = [
+                _concentration(blank, cell, outputs, name, Variant(PUBLISHED))
+                for name in cell.attributes
+            ]
             for row in (_mean(blank, plain, len(outputs)), *plain):
                 yield replace(row, measure=f"{measure.name}_plugin")
             if group != "base":
-                yield from _more_than_base(replace(blank, measure=f"{measure.name}_difference"), cell, outputs, group)
+                yield from _more_than_base(
+                    replace(blank, measure=f"{measure.name}_difference"), cell, outputs, group
+                )
     if variant.name in (PUBLISHED, CODE):
-        note = "mean over prompts" if variant.name == PUBLISHED else f"mean over scores of {LEAST_SCORE} and more"
+        note = (
+            "mean over prompts"
+            if variant.name == PUBLISHED
+            else f"mean over scores of {LEAST_SCORE} and more"
+        )
         blank = Estimate("", "", "", measure.name, cell.condition, None, None, measure.unit)
         value = float(np.mean(whole)) if whole else (0.0 if variant.name == CODE else None)
         yield replace(
-            blank, value=value, n=float(len(cell.every())), note=note if whole else "nothing to take a mean of"
+            blank,
+            value=value,
+            n=float(len(cell.every())),
+            note=note if whole else "nothing to take a mean of",
         )
 
 
 def dominant(cell: Cell, measure: MeasureSpec, variant: Variant) -> Iterator[Estimate]:
-    """Attributes of which all outputs of a prompt have one value, and what share of prompts × attributes they are."""
+    """Attributes of which all outputs of a prompt have one value, and what share of prompts ×
+    attributes they are.
+    """
     found, cases = [], 0
     for (dimension, group), outputs in {("base", "base"): cell.base, **cell.groups}.items():
         for name in cell.attributes:
@@ -66,31 +93,72 @@ def dominant(cell: Cell, measure: MeasureSpec, variant: Variant) -> Iterator[Est
                     "value": next(iter(seen)),
                 }
                 found.append(
-                    Estimate("", "", "", measure.name, about, None, 1.0, measure.unit, n=number([outputs], name))
+                    Estimate(
+                        "",
+                        "",
+                        "",
+                        measure.name,
+                        about,
+                        None,
+                        1.0,
+                        measure.unit,
+                        n=number([outputs], name),
+                    )
                 )
     value = len(found) / cases if cases else None
-    yield Estimate("", "", "", measure.name, cell.condition, None, value, measure.unit, n=float(cases),
-                   note=f"{len(found)} of {cases} prompts × attributes" if cases else "no outputs")  # fmt: skip
+    yield Estimate(
+        "",
+        "",
+        "",
+        measure.name,
+        cell.condition,
+        None,
+        value,
+        measure.unit,
+        n=float(cases),
+        note=f"{len(found)} of {cases} prompts × attributes" if cases else "no outputs",
+    )
     yield from found
 
 
 def shift(cell: Cell, measure: MeasureSpec, variant: Variant) -> Iterator[Estimate]:
-    """Attributes whose commonest value is another than the base prompt's, where both have `null` of the outputs or more."""
+    """Attributes whose commonest value is another than the base prompt's, where both have `null` of
+    the outputs or more.
+    """
     least = measure.null or 0.0
     for (dimension, group), outputs in cell.groups.items():
         for name in cell.attributes:
             before, after = _shares(cell.base, name), _shares(outputs, name)
             if not before or not after:
                 continue
-            (old, old_share), (new, new_share) = (max(s.items(), key=lambda item: item[1]) for s in (before, after))
+            (old, old_share), (new, new_share) = (
+                max(s.items(), key=lambda item: item[1]) for s in (before, after)
+            )
             if old != new and min(old_share, new_share) >= least:
-                about = {**cell.condition, "dimension": dimension, "group": group, "attribute": name}
-                yield Estimate("", "", "", measure.name, about, {name: f"{old} → {new}"}, new_share, measure.unit,
-                               n=number([outputs], name), outcomes=spoken(outputs, name),
-                               note=f"{old} has {old_share:.2f} of the base prompt's")  # fmt: skip
+                about = {
+                    **cell.condition,
+                    "dimension": dimension,
+                    "group": group,
+                    "attribute": name,
+                }
+                yield Estimate(
+                    "",
+                    "",
+                    "",
+                    measure.name,
+                    about,
+                    {name: f"{old} → {new}"},
+                    new_share,
+                    measure.unit,
+                    n=number([outputs], name),
+                    outcomes=spoken(outputs, name),
+                    note=f"{old} has {old_share:.2f} of the base prompt's",
+                )
 
 
-def _more_than_base(blank: Estimate, cell: Cell, outputs: Sequence[Values], group: str) -> Iterator[Estimate]:
+def _more_than_base(
+    blank: Estimate, cell: Cell, outputs: Sequence[Values], group: str
+) -> Iterator[Estimate]:
     """VAC(group) − VAC(base) with Miller and Madow's entropy, base ∪ group shuffled."""
     base, cued = codes([cell.base, outputs], cell.attributes)
     supports = [cell.support(name) for name in cell.attributes]
@@ -101,20 +169,36 @@ def _more_than_base(blank: Estimate, cell: Cell, outputs: Sequence[Values], grou
     for name, one in (("", found), *zip(cell.attributes, parts, strict=True)):
         condition = {**blank.condition, **({"attribute": name} if name else {})}
         sides = [cell.base, outputs]
-        yield replace(blank, condition=condition, contrast={"group": f"{group} − base"}, value=one.value, null_low=one.low,
-                      null_high=one.high, test=one.method if one.p is not None else None, p=one.p,
-                      n=number(sides, name) if name else float(sum(map(len, sides))),
-                      note=notes(one, sides, ("base", group), name))  # fmt: skip
+        yield replace(
+            blank,
+            condition=condition,
+            contrast={"group": f"{group} − base"},
+            value=one.value,
+            null_low=one.low,
+            null_high=one.high,
+            test=one.method if one.p is not None else None,
+            p=one.p,
+            n=number(sides, name) if name else float(sum(map(len, sides))),
+            note=notes(one, sides, ("base", group), name),
+        )
 
 
 def _in_code(name: str, cell: Cell) -> bool:
-    """Whether the released code takes an attribute's score for the groups: all of the product, and background_color."""
+    """Whether the released code takes an attribute's score for the groups: all of the product, and
+    background_color.
+    """
     return name not in cell.background or name == "background_color"
 
 
-def _concentration(blank: Estimate, cell: Cell, outputs: Sequence[Values], name: str, variant: Variant) -> Estimate:
-    about = replace(blank, condition={**blank.condition, "attribute": name}, outcomes=spoken(outputs, name),
-                    n=number([outputs], name))  # fmt: skip
+def _concentration(
+    blank: Estimate, cell: Cell, outputs: Sequence[Values], name: str, variant: Variant
+) -> Estimate:
+    about = replace(
+        blank,
+        condition={**blank.condition, "attribute": name},
+        outcomes=spoken(outputs, name),
+        n=number([outputs], name),
+    )
     if variant.name == CODE:
         outputs = read([outputs], name)[0]
     (row,) = counts([outputs], name)
@@ -123,7 +207,9 @@ def _concentration(blank: Estimate, cell: Cell, outputs: Sequence[Values], name:
     support = len(row) if variant.name == CODE else cell.support(name)
     if variant.name == CODE and support == 1:
         return replace(about, value=1.0, note="K 1")
-    value = divergence.concentration(counts=row, values=support, miller_madow=variant.name not in (PUBLISHED, CODE))
+    value = divergence.concentration(
+        counts=row, values=support, miller_madow=variant.name not in (PUBLISHED, CODE)
+    )
     if math.isnan(value):
         return replace(about, note="one value in all of the table and no list: no concentration")
     return replace(about, value=value, note=f"K {support}")
@@ -133,11 +219,18 @@ def _mean(blank: Estimate, rows: Sequence[Estimate], n: int) -> Estimate:
     values = [row.value for row in rows if row.value is not None]
     note = "" if len(values) == len(rows) else f"{len(rows) - len(values)} attributes not measured"
     return replace(
-        blank, value=float(np.mean(values)) if values else None, n=float(n), note=note if values else "no outputs"
+        blank,
+        value=float(np.mean(values)) if values else None,
+        n=float(n),
+        note=note if values else "no outputs",
     )
 
 
 def _shares(outputs: Sequence[Values], name: str) -> Mapping[str, float]:
-    found = {value: number for value, number in spoken(outputs, name).items() if valued({name: value}, name)}
+    found = {
+        value: number
+        for value, number in spoken(outputs, name).items()
+        if valued({name: value}, name)
+    }
     total = sum(found.values())
     return {value: number / total for value, number in found.items()}

@@ -1,9 +1,12 @@
-"""What gold makes of a share or a difference: a row `MEASURE_corrected` beside each that an annotator with gold has.
+"""What gold makes of a share or a difference: a row `MEASURE_corrected` beside each that an
+annotator with gold has.
 
-Gold joins the counted labels as attributes of its own, whose values are pairs of truth and answer, so that it is cut into
-the same groups over the same items by the same code. Which correction: prediction-powered (ppi++) where the gold was drawn
-at random, Rogan–Gladen else; by the errors in the group itself where it has gold enough of both classes, else by those in
-the whole stratum, and the note says so (`judged.correct`).
+Gold joins the counted labels as attributes of its own, whose values are pairs of truth and answer,
+so that it is cut into
+the same groups over the same items by the same code. Which correction: prediction-powered (ppi++)
+where the gold was drawn at random, Rogan–Gladen else; by the errors in the group itself where it
+has gold enough of both classes, else by those in the whole stratum, and the note says so
+(`judged.correct`).
 """
 
 from __future__ import annotations
@@ -23,7 +26,11 @@ from .judged import Pairs, Sense, Side, correct
 from .paired import TESTED, shared_items, side_cuts
 
 CORRECTED = "_corrected"  # ends the measure's name
-WEIGHTED, COUNTED, AT_RANDOM = "gold:", "gold labels:", "random gold:"  # begin the names of gold's attributes here
+WEIGHTED, COUNTED, AT_RANDOM = (
+    "gold:",
+    "gold labels:",
+    "random gold:",
+)  # begin the names of gold's attributes here
 BETWEEN = "\x1f"  # truth and answer in a value
 KINDS = ("share", "difference", "effect")
 Key = tuple[tuple[str, str], ...]
@@ -40,14 +47,22 @@ def with_gold(frame: pl.DataFrame, store: Store) -> pl.DataFrame:
         weighted = (AT_RANDOM if pair.attribute in random else WEIGHTED) + pair.attribute
         levels = tuple(pair.factors.get(name, "") for name in names)
         for attribute, number in ((weighted, pair.weight), (COUNTED + pair.attribute, 1.0)):
-            sums[pair.subject, pair.annotator, pair.mode, attribute, pair.truth + BETWEEN + pair.said, *levels] += (
-                number
-            )
+            sums[
+                pair.subject,
+                pair.annotator,
+                pair.mode,
+                attribute,
+                pair.truth + BETWEEN + pair.said,
+                *levels,
+            ] += number
     if not sums:
         return frame
     order = ("subject", "annotator", "mode", "attribute", "value", *names, "weight", "outputs")
-    rows = pl.DataFrame([(*key, number, 0) for key, number in sums.items()],
-                        {name: frame.schema[name] for name in order}, orient="row")  # fmt: skip
+    rows = pl.DataFrame(
+        [(*key, number, 0) for key, number in sums.items()],
+        {name: frame.schema[name] for name in order},
+        orient="row",
+    )
     return pl.concat([frame, rows.select(frame.columns)])
 
 
@@ -61,8 +76,12 @@ def is_random(table: Table, attribute: str) -> bool:
     return not table.rows.filter(pl.col("attribute") == AT_RANDOM + attribute).is_empty()
 
 
-def corrected(naive: Iterable[Estimate], table: Table, measure: MeasureSpec, by: Sequence[str]) -> Iterator[Estimate]:
-    """A corrected row for each naive one of shares, differences and effects of labels; none for what is one item."""
+def corrected(
+    naive: Iterable[Estimate], table: Table, measure: MeasureSpec, by: Sequence[str]
+) -> Iterator[Estimate]:
+    """A corrected row for each naive one of shares, differences and effects of labels; none for
+    what is one item.
+    """
     rows = [row for row in naive if row.measure == measure.name and (row.clusters or 0) > 1]
     if (
         not rows
@@ -82,17 +101,38 @@ def corrected(naive: Iterable[Estimate], table: Table, measure: MeasureSpec, by:
         yield _row(row, found, whole, sense, random)
 
 
-def _row(naive: Estimate, found: Sequence[Side], whole: Side, sense: Sense, random: bool) -> Estimate:
+def _row(
+    naive: Estimate, found: Sequence[Side], whole: Side, sense: Sense, random: bool
+) -> Estimate:
     """As gold corrects it; where it does not, without a value and with the reason."""
-    clear = replace(naive, measure=naive.measure + CORRECTED, value=None, low=None, high=None, confidence=None,
-                    interval_method=None, test=None, p=None, detectable=None, family=None)  # fmt: skip
+    clear = replace(
+        naive,
+        measure=naive.measure + CORRECTED,
+        value=None,
+        low=None,
+        high=None,
+        confidence=None,
+        interval_method=None,
+        test=None,
+        p=None,
+        detectable=None,
+        family=None,
+    )
     if len(found) < (1 if naive.contrast is None else 2):
         return replace(clear, note="uncorrected: no outcomes on one side")
     made = correct(found, whole, sense, random)
     if made.name == "none":
         return replace(clear, note=f"uncorrected: {made.note}")
-    return replace(clear, value=made.found.value, low=made.found.low, high=made.found.high, note=made.note,
-                   confidence=made.found.confidence, interval_method=made.found.method, correction=made.name)  # fmt: skip
+    return replace(
+        clear,
+        value=made.found.value,
+        low=made.found.low,
+        high=made.found.high,
+        note=made.note,
+        confidence=made.found.confidence,
+        interval_method=made.found.method,
+        correction=made.name,
+    )
 
 
 def _names(row: Estimate, measure: MeasureSpec) -> tuple[str, ...]:
@@ -100,12 +140,21 @@ def _names(row: Estimate, measure: MeasureSpec) -> tuple[str, ...]:
     if row.contrast is None:
         return (TESTED,)
     contrast = measure.contrast or {}
-    return (TESTED, contrast["baseline"] if measure.kind == "difference" else row.contrast[contrast["factor"]])
+    return (
+        TESTED,
+        contrast["baseline"] if measure.kind == "difference" else row.contrast[contrast["factor"]],
+    )
 
 
 def hits(measure: MeasureSpec, condition: Mapping[str, str], by: Sequence[str]) -> Collection[str]:
-    """The values that count in a row: what is expected in its condition, the one value that it is about, or the measure's."""
-    expected = [levels[condition[factor]] for factor, levels in measure.expected.items() if factor in condition]
+    """The values that count in a row: what is expected in its condition, the one value that it is
+    about, or the measure's.
+    """
+    expected = [
+        levels[condition[factor]]
+        for factor, levels in measure.expected.items()
+        if factor in condition
+    ]
     if expected:
         return expected
     return (
@@ -116,16 +165,29 @@ def hits(measure: MeasureSpec, condition: Mapping[str, str], by: Sequence[str]) 
 
 
 def sides(table: Table, measure: MeasureSpec, by: Sequence[str]) -> dict[Key, dict[str, Side]]:
-    """Condition → side (TESTED, and what it is held against) → the annotator's values by item, with their gold."""
+    """Condition → side (TESTED, and what it is held against) → the annotator's values by item, with
+    their gold.
+    """
     random = is_random(table, measure.attribute)
     said = _cuts(table, measure, by)
     without = replace(measure, without=())
-    weighted = _cuts(table, replace(without, attribute=(AT_RANDOM if random else WEIGHTED) + measure.attribute), by)
+    weighted = _cuts(
+        table,
+        replace(without, attribute=(AT_RANDOM if random else WEIGHTED) + measure.attribute),
+        by,
+    )
     labels = _cuts(table, replace(without, attribute=COUNTED + measure.attribute), by)
     return {
-        key: {side: Side(_values(cut), _pairs(weighted.get(key, {}).get(side)), _pairs(labels.get(key, {}).get(side)))
-              for side, cut in cuts.items()} for key, cuts in said.items()
-    }  # fmt: skip
+        key: {
+            side: Side(
+                _values(cut),
+                _pairs(weighted.get(key, {}).get(side)),
+                _pairs(labels.get(key, {}).get(side)),
+            )
+            for side, cut in cuts.items()
+        }
+        for key, cuts in said.items()
+    }
 
 
 def _cuts(table: Table, measure: MeasureSpec, by: Sequence[str]) -> dict[Key, dict[str, Cut]]:
@@ -133,20 +195,27 @@ def _cuts(table: Table, measure: MeasureSpec, by: Sequence[str]) -> dict[Key, di
         return side_cuts(table, measure, by)
     if measure.kind == "difference":
         level = (measure.contrast or {})["level"]
-        return {key: {TESTED if side == level else side: cut for side, cut in cuts.items()}
-                for key, cuts in table.contrasted(measure, by).items()}  # fmt: skip
+        return {
+            key: {TESTED if side == level else side: cut for side, cut in cuts.items()}
+            for key, cuts in table.contrasted(measure, by).items()
+        }
     return {tuple(cut.condition.items()): {TESTED: cut} for cut in table.cuts(measure, by)}
 
 
 def _values(cut: Cut) -> dict[str, dict[str, float]]:
-    return {item: {value: float(sums[place]) for value, sums in cut.values.items() if sums[place]}
-            for place, item in enumerate(cut.items)}  # fmt: skip
+    return {
+        item: {value: float(sums[place]) for value, sums in cut.values.items() if sums[place]}
+        for place, item in enumerate(cut.items)
+    }
 
 
 def _pairs(cut: Cut | None) -> dict[str, Pairs]:
     if cut is None:
         return {}
-    return {item: {_parted(value): number for value, number in cells.items()} for item, cells in _values(cut).items()}
+    return {
+        item: {_parted(value): number for value, number in cells.items()}
+        for item, cells in _values(cut).items()
+    }
 
 
 def _parted(value: str) -> tuple[str, str]:

@@ -1,4 +1,6 @@
-"""Stored labels → the counts that measures start from: a row for each stratum, levels of factors, attribute and value."""
+"""Stored labels → the counts that measures start from: a row for each stratum, levels of factors,
+attribute and value.
+"""
 
 from __future__ import annotations
 
@@ -15,14 +17,19 @@ from ..store import Store
 
 PIECE = 10_000  # sets of labels that are read and summed at a time
 _KEY = ("annotator", "place", "attribute", "value")
-_SETS = {**dict.fromkeys(("output", "annotator", "attribute", "value"), pl.String), "weight": pl.Float64}
+_SETS = {
+    **dict.fromkeys(("output", "annotator", "attribute", "value"), pl.String),
+    "weight": pl.Float64,
+}
 
 
 def counted(store: Store, protocol: Protocol, factors: Sequence[str] = ()) -> pl.DataFrame:
-    """Labels summed by stratum, factors, attribute and value: one row each, with `weight` and the number of `outputs`.
+    """Labels summed by stratum, factors, attribute and value: one row each, with `weight` and the
+    number of `outputs`.
 
-    factors: those that are kept apart, () for all of the design. `outputs` counts an output once for each annotator (on its
-    first label), so that its sum over a stratum is n. Rows are in the order of the trials' factors, as stored.
+    factors: those that are kept apart, () for all of the design. `outputs` counts an output once
+    for each annotator (on its first label), so that its sum over a stratum is n. Rows are in the
+    order of the trials' factors, as stored.
     """
     names = tuple(factors or dict.fromkeys((*protocol.factors, protocol.item)))
     cells, places = _cells(store, names)
@@ -35,7 +42,9 @@ def counted(store: Store, protocol: Protocol, factors: Sequence[str] = ()) -> pl
 
 
 def _sums(store: Store, places: pl.DataFrame) -> Iterator[pl.DataFrame]:
-    """Sums of weights, and of outputs, for one piece of the labels after another (an empty one where there are none)."""
+    """Sums of weights, and of outputs, for one piece of the labels after another (an empty one
+    where there are none).
+    """
     rows, last = store.label_sets(), ("", "")
     while True:
         piece = list(islice(rows, PIECE))
@@ -43,7 +52,9 @@ def _sums(store: Store, places: pl.DataFrame) -> Iterator[pl.DataFrame]:
         sets = _frame(_SETS, piece).with_columns(first=pl.Series(first, dtype=pl.Boolean))
         sets = sets.join(places, on="output", maintain_order="left")
         sets = sets.with_columns(pl.col("attribute", "value").str.json_decode(pl.List(pl.String)))
-        each = sets.explode("attribute", "value").select(*_KEY, "weight", outputs=pl.lit(0, pl.Int64))
+        each = sets.explode("attribute", "value").select(
+            *_KEY, "weight", outputs=pl.lit(0, pl.Int64)
+        )
         heads = sets.filter("first").with_columns(pl.col("attribute", "value").list.first())
         yield _summed([each, heads.select(*_KEY, weight=pl.lit(0.0), outputs=pl.lit(1, pl.Int64))])
         if len(piece) < PIECE:
@@ -52,11 +63,15 @@ def _sums(store: Store, places: pl.DataFrame) -> Iterator[pl.DataFrame]:
 
 
 def _summed(parts: Sequence[pl.DataFrame]) -> pl.DataFrame:
-    return pl.concat(parts).group_by(_KEY, maintain_order=True).agg(pl.col("weight", "outputs").sum())
+    return (
+        pl.concat(parts).group_by(_KEY, maintain_order=True).agg(pl.col("weight", "outputs").sum())
+    )
 
 
 def _cells(store: Store, names: Sequence[str]) -> tuple[pl.DataFrame, pl.DataFrame]:
-    """The different (subject, mode, *levels of the factors) in their order, and each output's `place` among them."""
+    """The different (subject, mode, *levels of the factors) in their order, and each output's
+    `place` among them.
+    """
     asked = ("subject", "mode", "factors")
     trials = _frame(dict.fromkeys(("output", *asked), pl.String), list(store.asked()))
     different = trials.select(asked).unique().sort(asked)
@@ -67,7 +82,9 @@ def _cells(store: Store, names: Sequence[str]) -> tuple[pl.DataFrame, pl.DataFra
         cell = (subject, mode, *(levels.get(name, "") for name in names))
         found.append(places.setdefault(cell, len(places)))
     different = different.with_columns(place=pl.Series(found, dtype=pl.Int64))
-    cells = pl.DataFrame(list(places), dict.fromkeys(("subject", "mode", *names), pl.String), orient="row")
+    cells = pl.DataFrame(
+        list(places), dict.fromkeys(("subject", "mode", *names), pl.String), orient="row"
+    )
     return cells, trials.join(different, on=asked).select("output", "place")
 
 
@@ -78,7 +95,9 @@ def _frame(schema: Mapping[str, Any], rows: Sequence[Sequence[Any]]) -> pl.DataF
 
 
 def with_derived(rows: pl.DataFrame, protocol: Protocol) -> pl.DataFrame:
-    """With the attributes that follow from others (a word's class): more rows, whose `outputs` are counted already."""
+    """With the attributes that follow from others (a word's class): more rows, whose `outputs` are
+    counted already.
+    """
     language = pl.col("language") if "language" in rows.columns else pl.lit("").alias("language")
     added = []
     kinds: list[tuple[Any, InstrumentSpec]] = [
@@ -88,9 +107,13 @@ def with_derived(rows: pl.DataFrame, protocol: Protocol) -> pl.DataFrame:
         found = rows.filter(pl.col("attribute") == derived.source)
         known = found.select(language, "value").unique()
         values = pl.DataFrame(
-            [(level, value, list(derived.values(level, value))) for level, value in known.iter_rows()],
-            {"level": pl.String, "value": pl.String, "values": pl.List(pl.String)}, orient="row",
-        )  # fmt: skip
+            [
+                (level, value, list(derived.values(level, value)))
+                for level, value in known.iter_rows()
+            ],
+            {"level": pl.String, "value": pl.String, "values": pl.List(pl.String)},
+            orient="row",
+        )
         found = found.with_columns(level=language).join(
             values, on=["level", "value"], how="left", maintain_order="left"
         )

@@ -1,4 +1,6 @@
-"""The counted labels of one stratum, cut into groups of items: what every kind of measure starts from."""
+"""The counted labels of one stratum, cut into groups of items: what every kind of measure starts
+from.
+"""
 
 from __future__ import annotations
 
@@ -51,7 +53,9 @@ class Group:
 
 @dataclass(frozen=True, slots=True)
 class Cut:
-    """The sums of one group before it is said what is a hit: for each value its weights by item, and outputs, shape (C,)."""
+    """The sums of one group before it is said what is a hit: for each value its weights by item,
+    and outputs, shape (C,).
+    """
 
     condition: Mapping[str, str]
     items: Sequence[str]
@@ -59,7 +63,9 @@ class Cut:
     outputs: Floats
     outcomes: Mapping[str, float]
     fixed: bool
-    _sums: dict[tuple[str, ...], Floats] = field(default_factory=dict)  # of a denominator, which many values share
+    _sums: dict[tuple[str, ...], Floats] = field(
+        default_factory=dict
+    )  # of a denominator, which many values share
 
     def sum(self, values: Sequence[str]) -> Floats:
         key = tuple(values)
@@ -72,7 +78,9 @@ class Cut:
 
 @dataclass(frozen=True, slots=True)
 class Pair:
-    """Two groups that differ in the level of one factor, over the same items: level first, baseline second."""
+    """Two groups that differ in the level of one factor, over the same items: level first, baseline
+    second.
+    """
 
     condition: Mapping[str, str]
     contrast: Mapping[str, str]
@@ -85,7 +93,8 @@ class Pair:
 class Table:
     """The counted labels of one stratum (see `counted`), and how they are to be read.
 
-    wholes: reads the labels of whole outputs, of all strata, for the measures that need them; stratum: the place there.
+    wholes: reads the labels of whole outputs, of all strata, for the measures that need them;
+    stratum: the place there.
     shuffles: for measures that shuffle outputs.
     """
 
@@ -98,15 +107,21 @@ class Table:
     shuffles: Shuffles = field(default_factory=lambda: shuffled("", DRAWS))
 
     def values(self, measure: MeasureSpec) -> list[tuple[dict[str, str], tuple[str, ...]]]:
-        """What is counted, with what that adds to the condition: the declared values, or each value by itself."""
+        """What is counted, with what that adds to the condition: the declared values, or each value
+        by itself.
+        """
         if measure.values != (EVERY,):
             return [({}, measure.values)]
         return [({measure.attribute: value}, (value,)) for value in self.answers(measure)]
 
     def answers(self, measure: MeasureSpec) -> tuple[str, ...]:
-        """The values of the denominator; where none are declared, all that occur and are an answer."""
+        """The values of the denominator; where none are declared, all that occur and are an
+        answer.
+        """
         seen = self.rows.filter(pl.col("attribute") == measure.attribute)["value"].unique().sort()
-        return measure.among or tuple(value for value in seen if value not in (*OUTCOMES, *measure.without))
+        return measure.among or tuple(
+            value for value in seen if value not in (*OUTCOMES, *measure.without)
+        )
 
     def cuts(self, measure: MeasureSpec, by: Sequence[str]) -> Iterator[Cut]:
         """The groups of one grouping in the order of the design."""
@@ -115,25 +130,38 @@ class Table:
         rows = everything.filter(pl.col("attribute") == measure.attribute, *left_out)
         keys = list(dict.fromkeys((*by, self.protocol.item)))
         counted = everything if measure.per == "outputs" else rows
-        sums = counted.group_by(keys, maintain_order=True).agg(pl.col("outputs").sum().cast(pl.Float64))
+        sums = counted.group_by(keys, maintain_order=True).agg(
+            pl.col("outputs").sum().cast(pl.Float64)
+        )
         weights = rows.group_by([*keys, "value"], maintain_order=True).agg(pl.col("weight").sum())
         parts, shares = _parted(sums, len(by)), _parted(weights, len(by))
         outcomes, place = _outcomes(shares), keys.index(self.protocol.item)
         orders = [self.protocol.levels.get(factor, {}) for factor in by]
         for key in sorted(
-            parts, key=lambda key: [order.get(level, 0) for order, level in zip(orders, key, strict=True)]
+            parts,
+            key=lambda key: [order.get(level, 0) for order, level in zip(orders, key, strict=True)],
         ):
             items = [row[place] for row in parts[key]]
             values = _by_value([(row[place], *row[-2:]) for row in shares.get(key, ())], items)
             outputs = np.array([row[-1] for row in parts[key]])
-            yield Cut(dict(zip(by, map(str, key), strict=True)), items, values, outputs, outcomes.get(key, {}),
-                      bool(by) and sums.height == len(parts))  # fmt: skip
+            yield Cut(
+                dict(zip(by, map(str, key), strict=True)),
+                items,
+                values,
+                outputs,
+                outcomes.get(key, {}),
+                bool(by) and sums.height == len(parts),
+            )
 
-    def groups(self, measure: MeasureSpec, by: Sequence[str], values: Sequence[str]) -> Iterator[Group]:
+    def groups(
+        self, measure: MeasureSpec, by: Sequence[str], values: Sequence[str]
+    ) -> Iterator[Group]:
         """The groups of one grouping with the values that are counted as hits."""
         return (self.group(cut, measure, values) for cut in self.cuts(measure, by))
 
-    def counted(self, measure: MeasureSpec, by: Sequence[str]) -> Iterator[tuple[dict[str, str], list[Group]]]:
+    def counted(
+        self, measure: MeasureSpec, by: Sequence[str]
+    ) -> Iterator[tuple[dict[str, str], list[Group]]]:
         """For each of `values`, what it adds to the condition, and the groups."""
         cuts = list(self.cuts(measure, by))
         for more, values in self.values(measure):
@@ -141,17 +169,30 @@ class Table:
 
     def group(self, cut: Cut, measure: MeasureSpec, values: Sequence[str]) -> Group:
         hits = cut.sum(values)
-        among = cut.outputs if measure.per == "outputs" else cut.sum(measure.among or tuple(cut.values))
+        among = (
+            cut.outputs if measure.per == "outputs" else cut.sum(measure.among or tuple(cut.values))
+        )
         if measure.per == "labels":
             hits = np.minimum(hits, among)  # rounding of summed probabilities
         return Group(cut.condition, cut.items, hits, among, cut.outcomes, cut.fixed, self.drawn)
 
-    def pairs(self, measure: MeasureSpec, by: Sequence[str]) -> Iterator[tuple[dict[str, str], Pair]]:
-        """Level against baseline of the measure's contrast, for each of `values` in each group, paired by item."""
+    def pairs(
+        self, measure: MeasureSpec, by: Sequence[str]
+    ) -> Iterator[tuple[dict[str, str], Pair]]:
+        """Level against baseline of the measure's contrast, for each of `values` in each group,
+        paired by item.
+        """
         contrast = measure.contrast or {}
         factor, level, baseline = contrast["factor"], contrast["level"], contrast["baseline"]
-        sides = [(cuts[level], cuts[baseline]) for cuts in self.contrasted(measure, by).values() if len(cuts) == 2]
-        both = [(list(dict.fromkeys((*a.items, *b.items))), together(a.outcomes, b.outcomes)) for a, b in sides]
+        sides = [
+            (cuts[level], cuts[baseline])
+            for cuts in self.contrasted(measure, by).values()
+            if len(cuts) == 2
+        ]
+        both = [
+            (list(dict.fromkeys((*a.items, *b.items))), together(a.outcomes, b.outcomes))
+            for a, b in sides
+        ]
         for more, values in self.values(measure):
             for cuts, (items, outcomes) in zip(sides, both, strict=True):
                 a, b = (self.group(cut, measure, values) for cut in cuts)
@@ -160,22 +201,30 @@ class Table:
                 yield more, Pair(a.condition, about, (hits_a, hits_b), (among_a, among_b), outcomes)
 
     def contrasted(self, measure: MeasureSpec, by: Sequence[str]) -> dict[Key, dict[str, Cut]]:
-        """The groups of one grouping, each by those of the two levels of the measure's contrast that it has."""
+        """The groups of one grouping, each by those of the two levels of the measure's contrast
+        that it has.
+        """
         contrast = measure.contrast or {}
         ends = pl.col(contrast["factor"]).is_in([contrast["level"], contrast["baseline"]])
         return replace(self, rows=self.rows.filter(ends)).sides(measure, by, contrast["factor"])
 
-    def sides(self, measure: MeasureSpec, by: Sequence[str], factor: str) -> dict[Key, dict[str, Cut]]:
+    def sides(
+        self, measure: MeasureSpec, by: Sequence[str], factor: str
+    ) -> dict[Key, dict[str, Cut]]:
         """The groups of one grouping, each cut by the level of a factor that it does not name."""
         found: dict[Key, dict[str, Cut]] = {}
         for cut in self.cuts(measure, (*by, factor)):
             condition = dict(cut.condition)
             level = condition.pop(factor)
-            found.setdefault(tuple(condition.items()), {})[level] = replace(cut, condition=condition)
+            found.setdefault(tuple(condition.items()), {})[level] = replace(
+                cut, condition=condition
+            )
         return found
 
     def _split(self, by: Sequence[str]) -> pl.DataFrame:
-        """Rows in which each factor of the grouping has one level; a cell with several values as the variant says."""
+        """Rows in which each factor of the grouping has one level; a cell with several values as
+        the variant says.
+        """
         rows = self.rows
         for factor in by:
             if self.variant.several == "each":
@@ -201,7 +250,10 @@ def _parted(frame: pl.DataFrame, levels: int) -> dict[Key, list[Any]]:
 def _by_value(weights: Sequence[tuple[str, str, float]], items: Sequence[str]) -> dict[str, Floats]:
     """(item, value, weight) as {value: its weights in the order of `items`}."""
     column = {item: number for number, item in enumerate(items)}
-    line = {value: number for number, value in enumerate(dict.fromkeys(value for _, value, _ in weights))}
+    line = {
+        value: number
+        for number, value in enumerate(dict.fromkeys(value for _, value, _ in weights))
+    }
     sums = np.zeros((len(line), len(items)))
     sums[[line[value] for _, value, _ in weights], [column[item] for item, _, _ in weights]] = [
         one[2] for one in weights
@@ -210,7 +262,9 @@ def _by_value(weights: Sequence[tuple[str, str, float]], items: Sequence[str]) -
 
 
 def _outcomes(shares: Mapping[Key, Sequence[Any]]) -> dict[Key, dict[str, float]]:
-    """Sums of weights by value, in each group; among many values (words) only those that are no answer."""
+    """Sums of weights by value, in each group; among many values (words) only those that are no
+    answer.
+    """
     many = len({row[-2] for rows in shares.values() for row in rows}) > MANY
     found: dict[Key, dict[str, float]] = {}
     for key, rows in shares.items():
@@ -218,4 +272,7 @@ def _outcomes(shares: Mapping[Key, Sequence[Any]]) -> dict[Key, dict[str, float]
         for *_, value, weight in rows:
             name = "answer" if many and value not in OUTCOMES else value
             sums[name] = sums.get(name, 0.0) + weight
-    return {key: {name: round(number, 6) for name, number in sums.items()} for key, sums in found.items()}
+    return {
+        key: {name: round(number, 6) for name, number in sums.items()}
+        for key, sums in found.items()
+    }

@@ -1,4 +1,6 @@
-"""One or two conditions as an annotator saw them, with their gold → a share or a difference as gold corrects it."""
+"""One or two conditions as an annotator saw them, with their gold → a share or a difference as gold
+corrects it.
+"""
 
 from __future__ import annotations
 
@@ -16,13 +18,20 @@ from .groups import Floats
 from .powered import Counts, powered
 
 Pairs = Mapping[tuple[str, str], float]  # (truth, answer) → how much
-ALIKE = "the judge's errors taken as alike in all conditions, since there is too little gold in this one"
-MANY_OUTSIDE = 0.05  # of the gold: from here it is said that person or judge gave no value that counts
+ALIKE = (
+    "the judge's errors taken as alike in all conditions, since there is too little gold in "
+    "this one"
+)
+MANY_OUTSIDE = (
+    0.05  # of the gold: from here it is said that person or judge gave no value that counts
+)
 
 
 @dataclass(frozen=True, slots=True)
 class Side:
-    """One condition, by item: weights by value as the annotator has them, and pairs of truth and answer of its gold."""
+    """One condition, by item: weights by value as the annotator has them, and pairs of truth and
+    answer of its gold.
+    """
 
     said: Mapping[str, Mapping[str, float]]
     weighted: Mapping[str, Pairs] = field(default_factory=dict)
@@ -31,7 +40,9 @@ class Side:
 
 @dataclass(frozen=True, slots=True)
 class Sense:
-    """What counts: the hits; the denominator, () for all values but those in `without`; the cluster of items that share one."""
+    """What counts: the hits; the denominator, () for all values but those in `without`; the cluster
+    of items that share one.
+    """
 
     hits: Collection[str]
     among: Collection[str] = ()
@@ -44,7 +55,9 @@ class Sense:
 
 @dataclass(frozen=True, slots=True)
 class Result:
-    """found: value None where nothing was corrected; name: of the correction, or "none"; note: what to remark, or why not."""
+    """found: value None where nothing was corrected; name: of the correction, or "none"; note: what
+    to remark, or why not.
+    """
 
     found: Interval
     name: str
@@ -54,29 +67,53 @@ class Result:
 def correct(sides: Sequence[Side], whole: Side, sense: Sense, random: bool) -> Result:
     """One side's share, or the first side's less the second's.
 
-    whole: all gold of the stratum, for where a side has too little of its own; random: gold was drawn with known weights.
+    whole: all gold of the stratum, for where a side has too little of its own; random: gold was
+    drawn with known weights.
     """
     names = list(
-        dict.fromkeys(sense.shared.get(item, item) for side in (*sides, whole) for item in (*side.said, *side.labels))
+        dict.fromkeys(
+            sense.shared.get(item, item)
+            for side in (*sides, whole)
+            for item in (*side.said, *side.labels)
+        )
     )
     places = {name: place for place, name in enumerate(names)}
     said = [summed(side, sense, places) for side in sides]
     own = [_confusion(side, sense, places) for side in sides]
     enough = all(enough_gold(side, sense, random) for side in sides)
     if enough and random:
-        missing = any(not sense.counts(value) for side in sides for values in side.said.values() for value in values)
-        strays = any(not (sense.counts(truth) and sense.counts(heard)) for side in sides for pairs in side.labels.values()
-                     for truth, heard in pairs)  # fmt: skip
+        missing = any(
+            not sense.counts(value)
+            for side in sides
+            for values in side.said.values()
+            for value in values
+        )
+        strays = any(
+            not (sense.counts(truth) and sense.counts(heard))
+            for side in sides
+            for pairs in side.labels.values()
+            for truth, heard in pairs
+        )
         ratio = missing or strays
-        made = powered([_counts(side, sense, places) for side in sides]) if ratio else _powered(said, own)
+        made = (
+            powered([_counts(side, sense, places) for side in sides])
+            if ratio
+            else _powered(said, own)
+        )
         return _result(made, "ppi++", None)
     outside = _outside(sides if enough else (whole,), sense)
     if enough:
         return _result(_misclassified(said, own), "rogan-gladen", outside)
     if len(sides) > 1:
         nothing = Interval(None, None, None, "not corrected")
-        return Result(nothing, "none", "too little gold in one of the two conditions: with the same errors in both a gap that "
-                      "the judge makes would stay" if gold_of(whole) else "no gold")  # fmt: skip
+        return Result(
+            nothing,
+            "none",
+            "too little gold in one of the two conditions: with the same errors in both a gap that "
+            "the judge makes would stay"
+            if gold_of(whole)
+            else "no gold",
+        )
     ((x, n),) = said
     alike = correction.rogan_gladen(said=x, n=n, gold=_confusion(whole, sense, places))
     return _result(alike, "rogan-gladen", joined(ALIKE, outside))
@@ -87,12 +124,22 @@ def _misclassified(said: Sequence[tuple[Floats, Floats]], own: Sequence[Confusio
     if not other:
         return correction.rogan_gladen(said=xa, n=na, gold=own[0])
     ((xb, nb),) = other
-    return correction.rogan_gladen_difference(said_a=xa, n_a=na, said_b=xb, n_b=nb, gold_a=own[0], gold_b=own[1])
+    return correction.rogan_gladen_difference(
+        said_a=xa, n_a=na, said_b=xb, n_b=nb, gold_a=own[0], gold_b=own[1]
+    )
 
 
 def _powered(said: Sequence[tuple[Floats, Floats]], own: Sequence[Confusion]) -> Powered:
-    sums = [Sums(x, n, gold.weighted[:, :, 1].sum(1), gold.weighted[:, 1].sum(1), gold.weighted.sum((1, 2)))
-            for (x, n), gold in zip(said, own, strict=True)]  # fmt: skip
+    sums = [
+        Sums(
+            x,
+            n,
+            gold.weighted[:, :, 1].sum(1),
+            gold.weighted[:, 1].sum(1),
+            gold.weighted.sum((1, 2)),
+        )
+        for (x, n), gold in zip(said, own, strict=True)
+    ]
     if len(sums) == 1:
         return prediction_powered.prediction_powered(sums=sums[0])
     return prediction_powered.prediction_powered_difference(first=sums[0], second=sums[1])
@@ -101,7 +148,11 @@ def _powered(said: Sequence[tuple[Floats, Floats]], own: Sequence[Confusion]) ->
 def _result(made: Corrected | Powered, name: str, note: str | None) -> Result:
     if made.reason:
         return Result(made.corrected, "none", made.reason)
-    clipped = "cut at what is possible" if made.clipped and "cut from" not in (made.corrected.note or "") else None
+    clipped = (
+        "cut at what is possible"
+        if made.clipped and "cut from" not in (made.corrected.note or "")
+        else None
+    )
     return Result(made.corrected, name, joined(clipped, made.corrected.note, note) or "")
 
 
@@ -116,16 +167,20 @@ def summed(side: Side, sense: Sense, places: Mapping[str, int]) -> tuple[Floats,
 
 
 def _confusion(side: Side, sense: Sense, places: Mapping[str, int]) -> Confusion:
-    """Truth by answer, each 1 for a hit and 0 for the rest of the denominator; pairs outside of it are left out."""
+    """Truth by answer, each 1 for a hit and 0 for the rest of the denominator; pairs outside of it
+    are left out.
+    """
     tables = []
     for pairs in (side.weighted, side.labels):
         table = np.zeros((len(places), 2, 2))
         for item, cells in pairs.items():
             for (truth, said), number in cells.items():
                 if sense.counts(truth) and sense.counts(said):
-                    table[places[sense.shared.get(item, item)], int(truth in sense.hits), int(said in sense.hits)] += (
-                        number
-                    )
+                    table[
+                        places[sense.shared.get(item, item)],
+                        int(truth in sense.hits),
+                        int(said in sense.hits),
+                    ] += number
         tables.append(table)
     weighted, labels = tables
     weighted = weighted * (labels.sum() / weighted.sum()) if weighted.sum() else weighted
@@ -139,11 +194,19 @@ def _counts(side: Side, sense: Sense, places: Mapping[str, int]) -> Counts:
     for item, values in side.said.items():
         n[places[sense.shared.get(item, item)]] += sum(values.values())
     labels = sum(number for pairs in side.labels.values() for number in pairs.values())
-    scale = labels / (sum(number for pairs in side.weighted.values() for number in pairs.values()) or 1.0)
+    scale = labels / (
+        sum(number for pairs in side.weighted.values() for number in pairs.values()) or 1.0
+    )
     for item, cells in side.weighted.items():
         place = places[sense.shared.get(item, item)]
         for (truth, said), number in cells.items():
-            found = (said in sense.hits, sense.counts(said), truth in sense.hits, sense.counts(truth), True)
+            found = (
+                said in sense.hits,
+                sense.counts(said),
+                truth in sense.hits,
+                sense.counts(truth),
+                True,
+            )
             sums[:, place] += scale * number * np.array(found, dtype=float)
     return Counts(hits, among, n, *sums)
 
@@ -154,8 +217,8 @@ def gold_of(side: Side) -> float:
 
 
 def enough_gold(side: Side, sense: Sense, random: bool) -> bool:
-    """Whether a side has gold enough to be corrected by it: of hits and of the rest of the denominator, or, where it is random,
-    in all (error rates need both classes, a mean does not).
+    """Whether a side has gold enough to be corrected by it: of hits and of the rest of the
+    denominator, or, where it is random, in all (error rates need both classes, a mean does not).
     """
     if random:
         return gold_of(side) >= 2 * FEW_GOLD
@@ -168,11 +231,24 @@ def enough_gold(side: Side, sense: Sense, random: bool) -> bool:
 
 
 def _outside(sides: Sequence[Side], sense: Sense) -> str | None:
-    """How much of the gold has a truth or an answer that is not in the denominator, where it is much."""
-    cells = [(pair, number) for side in sides for pairs in side.labels.values() for pair, number in pairs.items()]
+    """How much of the gold has a truth or an answer that is not in the denominator, where it is
+    much.
+    """
+    cells = [
+        (pair, number)
+        for side in sides
+        for pairs in side.labels.values()
+        for pair, number in pairs.items()
+    ]
     total = sum(number for _, number in cells)
-    left = sum(number for (truth, said), number in cells if not (sense.counts(truth) and sense.counts(said)))
+    left = sum(
+        number
+        for (truth, said), number in cells
+        if not (sense.counts(truth) and sense.counts(said))
+    )
     if not total or left / total < MANY_OUTSIDE:
         return None
-    return (f"{left:g} of {total:g} gold labels left out, where person or judge gave a value outside of the denominator: right "
-            "only where the judge drops all values alike")  # fmt: skip
+    return (
+        f"{left:g} of {total:g} gold labels left out, where person or judge gave a value outside "
+        "of the denominator: right only where the judge drops all values alike"
+    )

@@ -1,7 +1,8 @@
-"""Measures of labels that are numbers: lengths, scores of a rubric. What is no number (a refusal) is counted and has none.
+"""Measures of labels that are numbers: lengths, scores of a rubric. What is no number (a refusal)
+is counted and has none.
 
-Every output counts alike; the items are the clusters, as for shares. With readings of probabilities a number counts by its
-probability, so the mean is the expected one.
+Every output counts alike; the items are the clusters, as for shares. With readings of probabilities
+a number counts by its probability, so the mean is the expected one.
 """
 
 from __future__ import annotations
@@ -22,7 +23,9 @@ from .kinds import Kind, _row, _tested, _tested_apart
 
 @dataclass(frozen=True, slots=True)
 class Sums:
-    """The numbers of one group by item, shape (C,): their sum and how many; `counts` of each number over all items."""
+    """The numbers of one group by item, shape (C,): their sum and how many; `counts` of each number
+    over all items.
+    """
 
     cut: Cut
     sums: Floats
@@ -42,20 +45,26 @@ def mean(table: Table, measure: MeasureSpec, by: Sequence[str]) -> Iterator[Esti
     for cut in table.cuts(measure, by):
         found = _sums(cut, measure)
         if cut.fixed and table.drawn:
-            interval = means.counted_mean(numbers=list(found.counts), counts=list(found.counts.values()))
+            interval = means.counted_mean(
+                numbers=list(found.counts), counts=list(found.counts.values())
+            )
         else:
             interval = means.pooled_mean(sums=found.sums, n=found.n)
         estimate = _estimate(measure, cut, found.n, interval, table)
         if measure.null is not None and interval.value is not None and not cut.fixed:
             total = float(found.n.sum())
             estimate = _tested(
-                estimate, (found.sums - measure.null * found.n) * (found.n.size / total), interval, table
+                estimate,
+                (found.sums - measure.null * found.n) * (found.n.size / total),
+                interval,
+                table,
             )
         yield replace(estimate, note=joined(estimate.note or None, found.note) or "")
 
 
 def mean_difference(table: Table, measure: MeasureSpec, by: Sequence[str]) -> Iterator[Estimate]:
-    """The mean at one level of a factor less the mean at its baseline, paired by item where items stand on both sides.
+    """The mean at one level of a factor less the mean at its baseline, paired by item where items
+    stand on both sides.
 
     By hand: an item with 100 and 120 words at the level, 80 and 100 at the baseline: 110 − 90 = 20.
     """
@@ -68,13 +77,18 @@ def mean_difference(table: Table, measure: MeasureSpec, by: Sequence[str]) -> It
         found = means.pooled_difference(sums_a=sa, n_a=na, sums_b=sb, n_b=nb)
         cut = replace(a.cut, outcomes=together(a.cut.outcomes, b.cut.outcomes))
         estimate = _estimate(measure, cut, na + nb, found, table)
-        estimate = replace(estimate, contrast={factor: f"{level} − {baseline}"},
-                           note=joined(estimate.note or None, a.note or b.note) or "")  # fmt: skip
+        estimate = replace(
+            estimate,
+            contrast={factor: f"{level} − {baseline}"},
+            note=joined(estimate.note or None, a.note or b.note) or "",
+        )
         both = (na > 0) & (nb > 0)
         if both.any():
             yield _tested(estimate, sa[both] / na[both] - sb[both] / nb[both], found, table)
         else:
-            yield _tested_apart(estimate, (sa[na > 0] / na[na > 0], sb[nb > 0] / nb[nb > 0]), found, table)
+            yield _tested_apart(
+                estimate, (sa[na > 0] / na[na > 0], sb[nb > 0] / nb[nb > 0]), found, table
+            )
 
 
 def number(value: str) -> float | None:

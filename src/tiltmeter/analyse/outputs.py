@@ -1,7 +1,8 @@
 """Outputs with all their attributes together, which a divergence over attributes is measured on.
 
-Sums of labels (`groups.py`) have forgotten which labels were one output's; to shuffle outputs whole they must be known. A
-cell is what one table is made of (an object): the outputs of its base prompt and of each group.
+Sums of labels (`groups.py`) have forgotten which labels were one output's; to shuffle outputs whole
+they must be known. A cell is what one table is made of (an object): the outputs of its base prompt
+and of each group.
 """
 
 from __future__ import annotations
@@ -41,7 +42,8 @@ class Whole(NamedTuple):
 class Wholes:
     """All outputs of a run by stratum, and the factors that were asked.
 
-    lists: the closed lists of each annotator; learnt: {subject: which outputs its attributes were chosen on}, by annotator.
+    lists: the closed lists of each annotator; learnt: {subject: which outputs its attributes were
+    chosen on}, by annotator.
     """
 
     outputs: Mapping[Stratum, Sequence[Whole]] = field(default_factory=dict)
@@ -51,15 +53,22 @@ class Wholes:
 
     def pooled(self, stratum: Stratum) -> list[Whole]:
         """The outputs of all subjects that the same annotator labelled."""
-        return [one for key, found in self.outputs.items() if key[1:] == stratum[1:] for one in found]
+        return [
+            one for key, found in self.outputs.items() if key[1:] == stratum[1:] for one in found
+        ]
 
     def subjects(self, stratum: Stratum) -> list[str]:
         return [key[0] for key in self.outputs if key[1:] == stratum[1:]]
 
 
 def wholes(store: Store, protocol: Protocol) -> Wholes:
-    """Reads all labels of a run. An output with several values of one attribute has the last of them."""
-    trials = {trial: (subject, mode, json.loads(factors)) for trial, subject, mode, factors in store.asked()}
+    """Reads all labels of a run. An output with several values of one attribute has the last of
+    them.
+    """
+    trials = {
+        trial: (subject, mode, json.loads(factors))
+        for trial, subject, mode, factors in store.asked()
+    }
     found: dict[Stratum, dict[str, Whole]] = {}
     for output, annotator, attribute, value, _ in store.labelled():
         subject, mode, factors = trials[output]
@@ -67,19 +76,33 @@ def wholes(store: Store, protocol: Protocol) -> Wholes:
         one = outputs.setdefault(output, Whole(factors, {}))
         one.values[attribute] = value  # type: ignore[index]  # a mapping to all but this function
     aside = {name for name, mode in protocol.modes.items() if mode.aside}
-    asked = {tuple(factors.items()): factors for _, mode, factors in trials.values() if mode not in aside}
+    asked = {
+        tuple(factors.items()): factors for _, mode, factors in trials.values() if mode not in aside
+    }
     lists = {annotator: _lists(store, protocol, annotator) for _, annotator, _ in found}
-    learnt = {annotator: json.loads(_artefact(store, taxonomy.LEARNT_FROM, annotator) or "{}") for annotator in lists}
-    return Wholes({key: list(outputs.values()) for key, outputs in found.items()}, list(asked.values()), lists, learnt)
+    learnt = {
+        annotator: json.loads(_artefact(store, taxonomy.LEARNT_FROM, annotator) or "{}")
+        for annotator in lists
+    }
+    return Wholes(
+        {key: list(outputs.values()) for key, outputs in found.items()},
+        list(asked.values()),
+        lists,
+        learnt,
+    )
 
 
 def _artefact(store: Store, kind: str, annotator: str) -> str:
     """What is kept for an annotator, else for its instrument."""
-    return store.artefact(kind, annotator) or store.artefact(kind, annotator.partition("/")[0]) or ""
+    return (
+        store.artefact(kind, annotator) or store.artefact(kind, annotator.partition("/")[0]) or ""
+    )
 
 
 def _lists(store: Store, protocol: Protocol, annotator: str) -> list[taxonomy.Attribute]:
-    """The closed lists that an annotator had, of its settings and of its taxonomy; none where nobody declared any."""
+    """The closed lists that an annotator had, of its settings and of its taxonomy; none where
+    nobody declared any.
+    """
     name = annotator.partition("/")[0]
     spec = next((spec for spec in protocol.instruments if spec.name == name), None)
     if spec is None:
@@ -88,12 +111,16 @@ def _lists(store: Store, protocol: Protocol, annotator: str) -> list[taxonomy.At
     found = [taxonomy.Attribute(key, "", tuple(values), {}) for key, values in fixed.items()]
     text = _artefact(store, "taxonomy", annotator)
     parts, keys = tuple(spec.settings.get("found", ())), tuple(spec.settings.get("sets", ()))
-    return found + (taxonomy.parse(text, "the run's taxonomy", keys=keys, parts=parts, fixed=()) if text else [])
+    return found + (
+        taxonomy.parse(text, "the run's taxonomy", keys=keys, parts=parts, fixed=()) if text else []
+    )
 
 
 @dataclass(frozen=True, slots=True)
 class Cell:
-    """The outputs of one table. groups: in the order of the design, empty where none has a label; base is not among them."""
+    """The outputs of one table. groups: in the order of the design, empty where none has a label;
+    base is not among them.
+    """
 
     condition: Mapping[str, str]
     base: Sequence[Values]
@@ -112,7 +139,9 @@ class Cell:
         return found
 
     def support(self, attribute: str) -> int:
-        """The length of the closed list, or how many values occur where there is none or it lacks one that occurs."""
+        """The length of the closed list, or how many values occur where there is none or it lacks
+        one that occurs.
+        """
         seen = {one[attribute] for one in self.every() if valued(one, attribute)}
         return max(len(seen), len(seen | set(self.lists.get(attribute, ()))))
 
@@ -122,11 +151,19 @@ def valued(one: Values, attribute: str) -> bool:
     return one.get(attribute, "invalid") not in MISSING
 
 
-def cells(found: Wholes, stratum: Stratum, outputs: Sequence[Whole], measure: MeasureSpec, by: Sequence[str],
-          protocol: Protocol) -> Iterator[Cell]:  # fmt: skip
-    """One for each level of `by`, in the order of the design. The contrast of the measure names base, group and dimension.
+def cells(
+    found: Wholes,
+    stratum: Stratum,
+    outputs: Sequence[Whole],
+    measure: MeasureSpec,
+    by: Sequence[str],
+    protocol: Protocol,
+) -> Iterator[Cell]:
+    """One for each level of `by`, in the order of the design. The contrast of the measure names
+    base, group and dimension.
 
-    Of `by` the group and the dimension are left to the score, which says in each row what it is about.
+    Of `by` the group and the dimension are left to the score, which says in each row what it is
+    about.
     """
     contrast = measure.contrast or {}
     factor, base, within = contrast["factor"], contrast["baseline"], contrast["within"]
@@ -137,7 +174,8 @@ def cells(found: Wholes, stratum: Stratum, outputs: Sequence[Whole], measure: Me
         return [(order[name].get(factors[name], len(order[name])), factors[name]) for name in names]
 
     places = {
-        (one[within], one[factor]): None for one in sorted(found.asked, key=lambda one: rank(one, (within, factor)))
+        (one[within], one[factor]): None
+        for one in sorted(found.asked, key=lambda one: rank(one, (within, factor)))
     }
     split: dict[tuple[str, ...], list[Whole]] = {}
     for one in sorted(outputs, key=lambda one: rank(one.factors, by)):
@@ -149,33 +187,57 @@ def cells(found: Wholes, stratum: Stratum, outputs: Sequence[Whole], measure: Me
             place = (one.factors[within], one.factors[factor])
             (plain if place[1] == base else groups[place]).append(one.values)
         condition = dict(zip(by, key, strict=True))
-        belongs = [one for one in found.lists.get(stratum[1], ()) if one.belongs({"subject": stratum[0], **condition})]
+        belongs = [
+            one
+            for one in found.lists.get(stratum[1], ())
+            if one.belongs({"subject": stratum[0], **condition})
+        ]
         seen = dict.fromkeys(name for one in part for name in one.values)
         named = [*(one.name for one in belongs if one.name in seen), *sorted(seen)]
         attributes = [name for name in dict.fromkeys(named) if name not in measure.without]
         background = {one.name for one in belongs if one.part == "background"}
         background |= {name for name in attributes if name.startswith("background")}
         yield Cell(
-            condition, plain, groups, attributes, {one.name: one.values for one in belongs}, frozenset(background)
+            condition,
+            plain,
+            groups,
+            attributes,
+            {one.name: one.values for one in belongs},
+            frozenset(background),
         )
 
 
 def codes(groups: Sequence[Sequence[Values]], attributes: Sequence[str]) -> list[Codes]:
-    """Each group's outputs as rows of integer codes, shape (outputs, attributes); -1 has no value."""
+    """Each group's outputs as rows of integer codes, shape (outputs, attributes); -1 has no
+    value.
+    """
     numbers: dict[str, dict[str, int]] = {name: {} for name in attributes}
     for group in groups:
         for one in group:
             for name in attributes:
                 if valued(one, name):
                     numbers[name].setdefault(one[name], len(numbers[name]))
-    return [np.array([[numbers[name].get(one.get(name, ""), -1) if valued(one, name) else -1 for name in attributes]
-                      for one in group], dtype=np.int64).reshape(len(group), len(attributes)) for group in groups]  # fmt: skip
+    return [
+        np.array(
+            [
+                [
+                    numbers[name].get(one.get(name, ""), -1) if valued(one, name) else -1
+                    for name in attributes
+                ]
+                for one in group
+            ],
+            dtype=np.int64,
+        ).reshape(len(group), len(attributes))
+        for group in groups
+    ]
 
 
 def counts(groups: Sequence[Sequence[Values]], attribute: str) -> list[list[int]]:
     """How often each value occurs in each group, over the values that occur in any."""
     seen = sorted({one[attribute] for group in groups for one in group if valued(one, attribute)})
-    return [[sum(one.get(attribute) == value for one in group) for value in seen] for group in groups]
+    return [
+        [sum(one.get(attribute) == value for one in group) for value in seen] for group in groups
+    ]
 
 
 def spoken(outputs: Sequence[Values], attribute: str) -> dict[str, float]:
@@ -192,21 +254,34 @@ def number(sides: Sequence[Sequence[Values]], name: str) -> float:
     return float(sum(valued(one, name) for side in sides for one in side))
 
 
-def notes(found: Permuted, sides: Sequence[Sequence[Values]], names: Sequence[str], attribute: str = "") -> str:
-    """Why something is missing or not to be leaned on: empty and small groups, outputs without a value."""
+def notes(
+    found: Permuted, sides: Sequence[Sequence[Values]], names: Sequence[str], attribute: str = ""
+) -> str:
+    """Why something is missing or not to be leaned on: empty and small groups, outputs without a
+    value.
+    """
     empty = [name for name, side in zip(names, sides, strict=True) if not side]
-    small = [f"{name} ({len(side)})" for name, side in zip(names, sides, strict=True) if 0 < len(side) < FEW_OUTPUTS]
+    small = [
+        f"{name} ({len(side)})"
+        for name, side in zip(names, sides, strict=True)
+        if 0 < len(side) < FEW_OUTPUTS
+    ]
     total = sum(map(len, sides))
     lost = total - int(number(sides, attribute)) if attribute else 0
-    return joined(
-        f"no outputs of {', '.join(empty)}" if empty else None,
-        f"small: {', '.join(small)}" if small else None,
-        f"{lost} of {total} outputs without a value are left out" if lost else None,
-        found.note if not empty else None,
-    ) or ""  # fmt: skip
+    return (
+        joined(
+            f"no outputs of {', '.join(empty)}" if empty else None,
+            f"small: {', '.join(small)}" if small else None,
+            f"{lost} of {total} outputs without a value are left out" if lost else None,
+            found.note if not empty else None,
+        )
+        or ""
+    )
 
 
 @lru_cache(maxsize=8)
 def shuffled(measure: str, draws: int) -> Shuffles:
-    """The same for all cells of a measure: a cell's result depends on its sizes and on no other cell."""
+    """The same for all cells of a measure: a cell's result depends on its sizes and on no other
+    cell.
+    """
     return Shuffles(draws=draws, generator=np.random.default_rng(list(measure.encode())))

@@ -1,8 +1,9 @@
 """Measures of items that are asked in several ways: each item against its own controls.
 
-A measure's contrast names the factor and its control levels, {factor = "prompt_language", controls = "en|zh"}; all other
-levels are one side, what is tested. A hit is what the measure's `expected` names for the group, so that an effect is
-positive in the direction of the grammatical gender for nouns of both genders.
+A measure's contrast names the factor and its control levels, {factor = "prompt_language", controls
+= "en|zh"}; all other levels are one side, what is tested. A hit is what the measure's `expected`
+names for the group, so that an effect is positive in the direction of the grammatical gender for
+nouns of both genders.
 
 Items are the clusters, or groups of items where they share their controls (see `pooling.spread`).
 """
@@ -32,7 +33,8 @@ TESTED = "tested"  # the side that is no control
 class Sides:
     """One group of items on each side. Arrays have one entry an item, shape (C,).
 
-    hits, among, total: by side, what counts, the denominator, and all labels; clusters: the number of each item's cluster.
+    hits, among, total: by side, what counts, the denominator, and all labels; clusters: the number
+    of each item's cluster.
     """
 
     condition: Mapping[str, str]
@@ -50,7 +52,9 @@ class Sides:
     @cached_property
     def defined(self) -> np.ndarray[tuple[int], np.dtype[np.bool_]]:
         """Items whose share is defined on every side, as the paper's test wants it."""
-        found: np.ndarray[tuple[int], np.dtype[np.bool_]] = np.all([n > 0 for n in self.among.values()], axis=0)
+        found: np.ndarray[tuple[int], np.dtype[np.bool_]] = np.all(
+            [n > 0 for n in self.among.values()], axis=0
+        )
         return found
 
     def share(self, side: str, rest: float) -> float:
@@ -60,20 +64,28 @@ class Sides:
         return float((self.hits[side].sum() + rest * missing) / total) if total > 0 else np.nan
 
     def differences(self, control: str) -> Floats:
-        """Share on the tested side less share in the control: of each defined item, averaged inside clusters."""
+        """Share on the tested side less share in the control: of each defined item, averaged inside
+        clusters.
+        """
         kept = self.defined
-        gap = self.hits[TESTED][kept] / self.among[TESTED][kept] - self.hits[control][kept] / self.among[control][kept]
+        gap = (
+            self.hits[TESTED][kept] / self.among[TESTED][kept]
+            - self.hits[control][kept] / self.among[control][kept]
+        )
         number = np.bincount(self.clusters[kept], minlength=1)
-        return (np.bincount(self.clusters[kept], weights=gap, minlength=1) / np.maximum(number, 1))[number > 0]
+        return (np.bincount(self.clusters[kept], weights=gap, minlength=1) / np.maximum(number, 1))[
+            number > 0
+        ]
 
 
 def effect(table: Table, measure: MeasureSpec, by: Sequence[str]) -> Iterator[Estimate]:
     """Share of hits on the tested side less the share in each control.
 
-    per = "labels": pooled counts, interval by linearisation over clusters, paired t over items that are defined on every
-    side; per = "items": the mean of the items' differences with t(C-1), and a sign-flip test. `…_bounds`: whatever all that
-    is not in the denominator would have been.
-    By hand: words with 3 of 4 and 1 of 2 hits, controls 1 of 4 and 1 of 2: pooled 4/6 − 2/6 = .333, by item (.5 + 0)/2.
+    per = "labels": pooled counts, interval by linearisation over clusters, paired t over items that
+    are defined on every side; per = "items": the mean of the items' differences with t(C-1), and a
+    sign-flip test. `…_bounds`: whatever all that is not in the denominator would have been.
+    By hand: words with 3 of 4 and 1 of 2 hits, controls 1 of 4 and 1 of 2: pooled 4/6 − 2/6 = .333,
+    by item (.5 + 0)/2.
     """
     for sides in _sides(table, measure, by):
         for control in (measure.contrast or {})["controls"].split(SEVERAL):
@@ -84,14 +96,18 @@ def effect(table: Table, measure: MeasureSpec, by: Sequence[str]) -> Iterator[Es
 
 
 def cell_mean(table: Table, measure: MeasureSpec, by: Sequence[str]) -> Iterator[Estimate]:
-    """The unweighted mean over cells of Σhits/Σamong, as papers average; cells are the levels of the contrast's `cells`."""
+    """The unweighted mean over cells of Σhits/Σamong, as papers average; cells are the levels of
+    the contrast's `cells`.
+    """
     cells = [name for name in (measure.contrast or {})["cells"].split(SEVERAL) if name not in by]
     found: dict[tuple[tuple[str, str], ...], list[tuple[float, Cut]]] = {}
     for cut in table.cuts(measure, (*by, *cells)):
         among = cut.sum(measure.among).sum()
         if among > 0:
             key = tuple((name, cut.condition[name]) for name in by)
-            found.setdefault(key, []).append((float(cut.sum(_hits(measure, cut.condition)).sum() / among), cut))
+            found.setdefault(key, []).append(
+                (float(cut.sum(_hits(measure, cut.condition)).sum() / among), cut)
+            )
     for key, shares in found.items():
         labels = sum(cut.sum(measure.among).sum() for _, cut in shares)
         note = f"unweighted mean of {len(shares)} cells"
@@ -99,26 +115,43 @@ def cell_mean(table: Table, measure: MeasureSpec, by: Sequence[str]) -> Iterator
 
 
 def effect_mean(table: Table, measure: MeasureSpec, by: Sequence[str]) -> Iterator[Estimate]:
-    """The unweighted mean over cells of the effect, and how many cells are significant by the paired t."""
+    """The unweighted mean over cells of the effect, and how many cells are significant by the
+    paired t.
+    """
     cells = (measure.contrast or {})["cells"].split(SEVERAL)
     found: dict[tuple[tuple[str, str], ...], list[Estimate]] = {}
-    plain = replace(measure, null=0.0, contrast={k: v for k, v in (measure.contrast or {}).items() if k != "cells"})
-    for estimate in effect(replace(table, variant=replace(table.variant, intervals=False)), plain, (*by, *cells)):
-        key = (*((name, estimate.condition[name]) for name in by), *(estimate.contrast or {}).items())
+    plain = replace(
+        measure,
+        null=0.0,
+        contrast={k: v for k, v in (measure.contrast or {}).items() if k != "cells"},
+    )
+    for estimate in effect(
+        replace(table, variant=replace(table.variant, intervals=False)), plain, (*by, *cells)
+    ):
+        key = (
+            *((name, estimate.condition[name]) for name in by),
+            *(estimate.contrast or {}).items(),
+        )
         found.setdefault(key, []).append(estimate)
     for key, rows in found.items():
         values = [row.value for row in rows if row.value is not None]
         sure = [row for row in rows if row.p is not None and row.p < 0.05]
         against = sum(1 for row in sure if (row.value or 0) < 0)
-        note = f"unweighted mean of {len(values)} cells; {len(sure)} have p < .05, {against} of these below 0"
+        note = (
+            f"unweighted mean of {len(values)} cells; {len(sure)} have p < .05, {against} of "
+            "these below 0"
+        )
         condition, contrast = dict(key[: len(by)]), dict(key[len(by) :])
-        yield replace(_mean(measure, condition, values, sum(row.n for row in rows), note), contrast=contrast)
+        yield replace(
+            _mean(measure, condition, values, sum(row.n for row in rows), note), contrast=contrast
+        )
 
 
 def item_mean(table: Table, measure: MeasureSpec, by: Sequence[str]) -> Iterator[Estimate]:
     """The unweighted mean of the items' shares, an undefined share counted as 0, as published.
 
-    The items are those of the group with any level of the contrast's factor: a word may have no output in one language.
+    The items are those of the group with any level of the contrast's factor: a word may have no
+    output in one language.
     By hand: two words with 3 of 4 and with 0 of 0: (.75 + 0)/2 = .375.
     """
     factor = (measure.contrast or {})["factor"]
@@ -146,7 +179,11 @@ def side_cuts(table: Table, measure: MeasureSpec, by: Sequence[str]) -> dict[Key
     """The groups of one grouping, each cut into the tested side and the controls."""
     contrast = measure.contrast or {}
     column = pl.col(contrast["factor"])
-    side = pl.when(column.is_in(contrast["controls"].split(SEVERAL))).then(column).otherwise(pl.lit(TESTED))
+    side = (
+        pl.when(column.is_in(contrast["controls"].split(SEVERAL)))
+        .then(column)
+        .otherwise(pl.lit(TESTED))
+    )
     rows = table.rows.with_columns(side.alias(contrast["factor"]))
     return replace(table, rows=rows).sides(measure, by, contrast["factor"])
 
@@ -156,13 +193,24 @@ def shared_items(table: Table) -> dict[str, str]:
     if SHARED not in table.rows.columns:
         return {}
     item = table.protocol.item
-    return dict(table.rows.filter(pl.col(SHARED) != "").select(item, SHARED).unique().sort(item, SHARED).iter_rows())
+    return dict(
+        table.rows.filter(pl.col(SHARED) != "")
+        .select(item, SHARED)
+        .unique()
+        .sort(item, SHARED)
+        .iter_rows()
+    )
 
 
 def _arrays(
-    measure: MeasureSpec, condition: dict[str, str], cuts: Mapping[str, Cut], shared: Mapping[str, str]
+    measure: MeasureSpec,
+    condition: dict[str, str],
+    cuts: Mapping[str, Cut],
+    shared: Mapping[str, str],
 ) -> Sides:
-    items = list(dict.fromkeys(item for cut in (cuts[TESTED], *cuts.values()) for item in cut.items))
+    items = list(
+        dict.fromkeys(item for cut in (cuts[TESTED], *cuts.values()) for item in cut.items)
+    )
     places = {item: place for place, item in enumerate(items)}
 
     def aligned(cut: Cut, values: Sequence[str]) -> Floats:
@@ -185,7 +233,9 @@ def _arrays(
 def _hits(measure: MeasureSpec, condition: Mapping[str, str]) -> tuple[str, ...]:
     """The values that count in a group: what is expected there, or the measure's values."""
     found = [
-        levels[condition[factor]].split(SEVERAL) for factor, levels in measure.expected.items() if factor in condition
+        levels[condition[factor]].split(SEVERAL)
+        for factor, levels in measure.expected.items()
+        if factor in condition
     ]
     return tuple(value for values in found for value in values) or measure.values
 
@@ -196,8 +246,12 @@ def _effect(sides: Sides, control: str, measure: MeasureSpec, table: Table) -> E
     if measure.per == "items":
         found = rates.clustered_mean(values=differences)
     else:
-        found = rates.clustered_difference(successes_a=sides.summed(xa), n_a=sides.summed(na),
-                                           successes_b=sides.summed(xb), n_b=sides.summed(nb))  # fmt: skip
+        found = rates.clustered_difference(
+            successes_a=sides.summed(xa),
+            n_a=sides.summed(na),
+            successes_b=sides.summed(xb),
+            n_b=sides.summed(nb),
+        )
     estimate = _named(sides, control, measure, found, table, na + nb)
     if measure.null is None:
         return estimate
@@ -205,9 +259,16 @@ def _effect(sides: Sides, control: str, measure: MeasureSpec, table: Table) -> E
     dropped = int((~sides.defined).sum())
     left = f"without a share on some side and left out of the test: {dropped}" if dropped else None
     clusters = found.clusters or 0
-    smallest = power.detectable(se=found.se, clusters=clusters) if found.se and clusters > 1 else None
-    return replace(estimate, test=test.method, p=_number(test.p), detectable=_number(smallest),
-                   note=joined(estimate.note or None, test.note, left) or "")  # fmt: skip
+    smallest = (
+        power.detectable(se=found.se, clusters=clusters) if found.se and clusters > 1 else None
+    )
+    return replace(
+        estimate,
+        test=test.method,
+        p=_number(test.p),
+        detectable=_number(smallest),
+        note=joined(estimate.note or None, test.note, left) or "",
+    )
 
 
 def _test(differences: Floats, measure: MeasureSpec, estimate: Estimate) -> Test:
@@ -216,30 +277,57 @@ def _test(differences: Floats, measure: MeasureSpec, estimate: Estimate) -> Test
     return association.paired_t(differences=differences)
 
 
-def _named(sides: Sides, control: str, measure: MeasureSpec, found: Interval, table: Table, among: Floats) -> Estimate:
+def _named(
+    sides: Sides, control: str, measure: MeasureSpec, found: Interval, table: Table, among: Floats
+) -> Estimate:
     """An interval as the estimate of one contrast, with the outcomes of both sides."""
     outcomes = together(sides.outcomes[TESTED], sides.outcomes[control])
     group = Group(sides.condition, (), among, among, outcomes)
-    return replace(_row(group, measure, found, table), contrast={(measure.contrast or {})["factor"]: control})
+    return replace(
+        _row(group, measure, found, table), contrast={(measure.contrast or {})["factor"]: control}
+    )
 
 
 def _bounds(sides: Sides, control: str, measure: MeasureSpec, table: Table) -> Estimate:
     """The effect whatever all that is not in the denominator would have been, on either side."""
-    xa, na, xb, nb = (values[side].sum() for side in (TESTED, control) for values in (sides.hits, sides.among))
+    xa, na, xb, nb = (
+        values[side].sum() for side in (TESTED, control) for values in (sides.hits, sides.among)
+    )
     value = _number(xa / na - xb / nb) if na > 0 and nb > 0 else None
     ends = [sides.share(TESTED, rest) - sides.share(control, 1 - rest) for rest in (0.0, 1.0)]
     n = sides.total[TESTED] + sides.total[control]
     found = Interval(value, _number(ends[0]), _number(ends[1]), "bounds", 1.0, clusters=n.size)
-    estimate = _named(sides, control, replace(measure, name=f"{measure.name}_bounds"), found, table, n)
+    estimate = _named(
+        sides, control, replace(measure, name=f"{measure.name}_bounds"), found, table, n
+    )
     return replace(estimate, confidence=None)
 
 
 def _mean(
-    measure: MeasureSpec, condition: Mapping[str, str], values: Sequence[float], labels: float, note: str
+    measure: MeasureSpec,
+    condition: Mapping[str, str],
+    values: Sequence[float],
+    labels: float,
+    note: str,
 ) -> Estimate:
     value = float(np.mean(values)) if values else None
-    return Estimate("", "", "", measure.name, condition, None, value, measure.unit, n=round(float(labels), 6),
-                    note=note if values else "nothing to average")  # fmt: skip
+    return Estimate(
+        "",
+        "",
+        "",
+        measure.name,
+        condition,
+        None,
+        value,
+        measure.unit,
+        n=round(float(labels), 6),
+        note=note if values else "nothing to average",
+    )
 
 
-PAIRED: dict[str, Kind] = {"effect": effect, "cell_mean": cell_mean, "effect_mean": effect_mean, "item_mean": item_mean}
+PAIRED: dict[str, Kind] = {
+    "effect": effect,
+    "cell_mean": cell_mean,
+    "effect_mean": effect_mean,
+    "item_mean": item_mean,
+}

@@ -1,4 +1,6 @@
-"""What the paper's authors computed: the distances of the paper, and the scores of their released code."""
+"""What the paper's authors computed: the distances of the paper, and the scores of their released
+code.
+"""
 
 from __future__ import annotations
 
@@ -21,19 +23,27 @@ PUBLISHED, CODE = "published", "published-code"
 def distances(
     blank: Estimate, cell: Cell, sides: Sequence[Sequence[Values]], names: Sequence[str]
 ) -> Iterator[Estimate]:
-    """The mean over pairs of √(JS·ln 2), overall and by attribute, with the paper's permutation test."""
+    """The mean over pairs of √(JS·ln 2), overall and by attribute, with the paper's permutation
+    test.
+    """
     rows = codes(sides, cell.attributes)
     shuffles = shuffled(blank.measure, PUBLISHED_DRAWS)
     found = permutation.pairs_within(groups=rows, shuffles=shuffles, root=True)
     parts = found.attributes or (found,) * len(cell.attributes)
     each = []
     for name, one in zip(cell.attributes, parts, strict=True):
-        about = replace(blank, condition={**blank.condition, "attribute": name}, outcomes=spoken(sides[-1], name))
+        about = replace(
+            blank,
+            condition={**blank.condition, "attribute": name},
+            outcomes=spoken(sides[-1], name),
+        )
         about = replace(about, n=number(sides, name), note=notes(one, sides, names, name))
         each.append(_tested(about, _distance(sides, name), one))
     values = [row.value for row in each if row.value is not None]
     whole = float(np.mean(values)) if values else None
-    yield _tested(replace(blank, n=float(sum(map(len, sides))), note=notes(found, sides, names)), whole, found)
+    yield _tested(
+        replace(blank, n=float(sum(map(len, sides))), note=notes(found, sides, names)), whole, found
+    )
     yield from each
 
 
@@ -45,47 +55,68 @@ def _tested(about: Estimate, value: float | None, found: Permuted) -> Estimate:
 
 
 def _distance(sides: Sequence[Sequence[Values]], name: str) -> float | None:
-    """Mean over the pairs of sides that have values; by itself more exact near 0 than the kernel's."""
+    """Mean over the pairs of sides that have values; by itself more exact near 0 than the
+    kernel's.
+    """
     rows = [np.array(side) for side in counts(sides, name)]
     pairs = [
-        divergence.js_distance(first=a, second=b, base=math.e) for a, b in combinations(rows, 2) if a.sum() and b.sum()
+        divergence.js_distance(first=a, second=b, base=math.e)
+        for a, b in combinations(rows, 2)
+        if a.sum() and b.sum()
     ]
     return float(np.mean(pairs)) if pairs else None
 
 
-def clipped_by_code(blank: Estimate, cell: Cell, sides: Sequence[Sequence[Values]]) -> Iterator[Estimate]:
-    """Clipped distances, colours as they were worded; an empty group is 0, as in the code's table."""
+def clipped_by_code(
+    blank: Estimate, cell: Cell, sides: Sequence[Sequence[Values]]
+) -> Iterator[Estimate]:
+    """Clipped distances, colours as they were worded; an empty group is 0, as in the code's
+    table.
+    """
     of = (len(sides[0]), len(sides[1]))
     each = []
     for name in cell.attributes:
         first, second = (np.array(side) for side in counts(read(sides, name), name))
         value = divergence.clipped_distance(first=first, second=second, of=of)
         about = {**blank.condition, "attribute": name}
-        each.append(replace(blank, condition=about, unit="distance", value=value, n=number(sides, name)))
+        each.append(
+            replace(blank, condition=about, unit="distance", value=value, n=number(sides, name))
+        )
     note = "" if all(of) else "no outputs: the authors' code has 0 here"
     whole = float(np.mean([row.value for row in each])) if each else 0.0
     yield replace(blank, unit="distance", value=whole, n=float(sum(of)), note=note)
     yield from (replace(row, note=note) for row in each)
 
 
-def bits_by_code(blank: Estimate, cell: Cell, sides: Sequence[Sequence[Values]]) -> Iterator[Estimate]:
+def bits_by_code(
+    blank: Estimate, cell: Cell, sides: Sequence[Sequence[Values]]
+) -> Iterator[Estimate]:
     """Divergences in bits, an empty side 0. The overall row is ours; the code has none."""
     each = []
     for name in cell.attributes:
         rows = [np.array(side) for side in counts(read(sides, name), name)]
-        # A group without one value of the attribute has no entry in the code's table, so no pair either.
+        # A group without one value of the attribute has no entry in the code's table, so no pair
+        # either.
         rows = [row for row in rows if row.sum()]
         pairs = [divergence.js_divergence(first=a, second=b) for a, b in combinations(rows, 2)]
         about = {**blank.condition, "attribute": name}
         value = float(np.mean(pairs)) if pairs else 0.0
-        each.append(replace(blank, condition=about, unit="bits", value=value, n=number(sides, name)))
+        each.append(
+            replace(blank, condition=about, unit="bits", value=value, n=number(sides, name))
+        )
     if each:
         yield replace(
-            blank, unit="bits", value=float(np.mean([row.value for row in each])), n=float(sum(map(len, sides)))
+            blank,
+            unit="bits",
+            value=float(np.mean([row.value for row in each])),
+            n=float(sum(map(len, sides))),
         )
     yield from each
 
 
 def read(sides: Sequence[Sequence[Values]], name: str) -> list[list[Values]]:
     """The outputs with the value of an attribute as it was worded, where they have it."""
-    return [[{name: one.get(name + taxonomy.RAW, one.get(name, "invalid"))} for one in side] for side in sides]
+    return [
+        [{name: one.get(name + taxonomy.RAW, one.get(name, "invalid"))} for one in side]
+        for side in sides
+    ]

@@ -1,6 +1,8 @@
-"""The one line beside a number: what was done to get it, so that two papers that cite the same line measured the same.
+"""The one line beside a number: what was done to get it, so that two papers that cite the same line
+measured the same.
 
-Made from frozen inputs (the protocol's digest, the plan, the annotator's hash), never from the state of an object.
+Made from frozen inputs (the protocol's digest, the plan, the annotator's hash), never from the
+state of an object.
 """
 
 from __future__ import annotations
@@ -12,9 +14,18 @@ from .. import __version__
 from ..protocol import Protocol
 
 
-def short(protocol: Protocol, subject: str, annotator: str, stratum: Mapping[str, str], n: int, variant: str,
-          frozen: Mapping[str, Any]) -> str:  # fmt: skip
-    """`protocol:1|data:…|subject:…|by:…|mode:…|lang:…|n:…|var:…|seed:…|tm:…` (fields never reordered)."""
+def short(
+    protocol: Protocol,
+    subject: str,
+    annotator: str,
+    stratum: Mapping[str, str],
+    n: int,
+    variant: str,
+    frozen: Mapping[str, Any],
+) -> str:
+    """`protocol:1|data:…|subject:…|by:…|mode:…|lang:…|n:…|var:…|seed:…|tm:…` (fields never
+    reordered).
+    """
     parts = {
         "protocol": f"{protocol.name}/{protocol.version}",
         "data": str(frozen.get("digest", protocol.digest))[:8],
@@ -32,11 +43,16 @@ def short(protocol: Protocol, subject: str, annotator: str, stratum: Mapping[str
     return "|".join(f"{name}:{str(value).replace('|', '/')}" for name, value in parts.items())
 
 
-def long(protocol: Protocol, subjects: list[dict[str, Any]], annotators: list[str], frozen: Mapping[str, Any],
-         ) -> dict[str, Any]:  # fmt: skip
+def long(
+    protocol: Protocol,
+    subjects: list[dict[str, Any]],
+    annotators: list[str],
+    frozen: Mapping[str, Any],
+) -> dict[str, Any]:
     """Everything that a number of this run depends on, as plain values.
 
-    subjects: what the calls say of each subject (served model, fingerprint, dates, parameters left out).
+    subjects: what the calls say of each subject (served model, fingerprint, dates, parameters left
+    out).
     """
     return {
         "tiltmeter": __version__,
@@ -46,10 +62,19 @@ def long(protocol: Protocol, subjects: list[dict[str, Any]], annotators: list[st
             "digest": frozen.get("digest", protocol.digest),
         },
         "modes": {
-            name: {"samples": mode.samples, "begin": mode.begin, "logprobs": mode.logprobs, **mode.sampling._asdict()}
+            name: {
+                "samples": mode.samples,
+                "begin": mode.begin,
+                "logprobs": mode.logprobs,
+                **mode.sampling._asdict(),
+            }
             for name, mode in protocol.modes.items()
         },
-        "chosen": {name: value for name, value in frozen.items() if name not in ("protocol", "version", "digest")},
+        "chosen": {
+            name: value
+            for name, value in frozen.items()
+            if name not in ("protocol", "version", "digest")
+        },
         "subjects": subjects,
         "annotators": annotators,
     }

@@ -1,13 +1,15 @@
 """What the estimates say of a threshold (bounds.py). Pure.
 
-A threshold speaks of the rows of its measure whose condition has all its levels; without any, of the rows over the whole, or
-where there are none, of the rows of the measure's first grouping. Where gold corrects a row, the corrected one counts.
+A threshold speaks of the rows of its measure whose condition has all its levels; without any, of
+the rows over the whole, or where there are none, of the rows of the measure's first grouping. Where
+gold corrects a row, the corrected one counts.
 
-A row *shows* the bound where its whole interval fulfils it, *clears* it where no part does, and is inconclusive between. With
-m rows each interval is widened from its confidence 1-α to 1-α/m (Bonferroni; each end by the ratio of the t quantiles at
-C-1). A row without an interval (a divergence) shows a bound where its value does and its adjusted p is at most α, and clears
-it never. Any row that shows it fails the pipeline (3); else any that is inconclusive or was not measured makes it
-inconclusive (4).
+A row *shows* the bound where its whole interval fulfils it, *clears* it where no part does, and is
+inconclusive between. With m rows each interval is widened from its confidence 1-α to 1-α/m
+(Bonferroni; each end by the ratio of the t quantiles at C-1). A row without an interval (a
+divergence) shows a bound where its value does and its adjusted p is at most α, and clears it never.
+Any row that shows it fails the pipeline (3); else any that is inconclusive or was not measured
+makes it inconclusive (4).
 """
 
 from __future__ import annotations
@@ -27,8 +29,11 @@ FAILED, INCONCLUSIVE = 3, 4  # exit codes
 ALPHA = 0.05
 Word = Literal["shown", "inconclusive", "cleared"]
 OPERATORS: dict[str, Callable[[float, float], bool]] = {
-    ">=": operator.ge, "<=": operator.le, ">": operator.gt, "<": operator.lt,
-}  # fmt: skip
+    ">=": operator.ge,
+    "<=": operator.le,
+    ">": operator.gt,
+    "<": operator.lt,
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,19 +49,31 @@ class Outcome:
     @property
     def sentence(self) -> str:
         row = self.estimate
-        about = ", ".join(f"{name}: {level}" for name, level in (*row.condition.items(), *(row.contrast or {}).items()))
+        about = ", ".join(
+            f"{name}: {level}"
+            for name, level in (*row.condition.items(), *(row.contrast or {}).items())
+        )
         kind = "" if row.correction == "none" else f", {row.correction}"
         number = "not measured" if row.value is None else f"{row.value:.3f}"
-        ends = f" [{self.low:.3f}, {self.high:.3f}]" if self.low is not None and self.high is not None else ""
+        ends = (
+            f" [{self.low:.3f}, {self.high:.3f}]"
+            if self.low is not None and self.high is not None
+            else ""
+        )
         why = f" ({row.note})" if row.value is None and row.note else ""
-        said = {"shown": "holds", "inconclusive": "is inconclusive", "cleared": "does not hold"}[self.word]
+        said = {"shown": "holds", "inconclusive": "is inconclusive", "cleared": "does not hold"}[
+            self.word
+        ]
         return (
-            f"{self.threshold.text}: {said} for {row.subject} by {row.instrument} ({about}): {number}{ends}{kind}{why}"
+            f"{self.threshold.text}: {said} for {row.subject} by {row.instrument} ({about}): "
+            f"{number}{ends}{kind}{why}"
         )
 
 
 def judge(threshold: Threshold, estimates: Sequence[Estimate]) -> list[Outcome]:
-    """Every row that the threshold speaks of, with its word; none where nothing of the measure was estimated."""
+    """Every row that the threshold speaks of, with its word; none where nothing of the measure was
+    estimated.
+    """
     rows = _rows(threshold, estimates)
     return [_outcome(threshold, row, len(rows)) for row in rows]
 
@@ -72,26 +89,42 @@ def code(outcomes: Iterable[Outcome]) -> int:
 def _rows(threshold: Threshold, estimates: Sequence[Estimate]) -> list[Estimate]:
     own = [row for row in estimates if row.measure == threshold.measure]
     if threshold.condition:
-        own = [row for row in own if all(_level(row, factor) == level for factor, level in threshold.condition)]
+        own = [
+            row
+            for row in own
+            if all(_level(row, factor) == level for factor, level in threshold.condition)
+        ]
     kept = _coarsest(own, {factor for factor, _ in threshold.condition})
-    corrected = {_key(row): row for row in estimates
-                 if row.measure == threshold.measure + CORRECTED and row.value is not None}  # fmt: skip
+    corrected = {
+        _key(row): row
+        for row in estimates
+        if row.measure == threshold.measure + CORRECTED and row.value is not None
+    }
     return [corrected.get(_key(row), row) for row in kept]
 
 
 def _level(row: Estimate, factor: str) -> str | None:
-    return {"subject": row.subject, "instrument": row.instrument}.get(factor, row.condition.get(factor))
+    return {"subject": row.subject, "instrument": row.instrument}.get(
+        factor, row.condition.get(factor)
+    )
 
 
 def _coarsest(rows: Sequence[Estimate], named: set[str]) -> list[Estimate]:
-    """The rows whose groups have the fewest factors beyond those named; of groupings with as many, the first."""
+    """The rows whose groups have the fewest factors beyond those named; of groupings with as many,
+    the first.
+    """
     groupings = [tuple(name for name in row.condition if name not in named) for row in rows]
     least = min(groupings, key=len, default=())
     return [row for row, grouping in zip(rows, groupings, strict=True) if grouping == least]
 
 
 def _key(row: Estimate) -> tuple[object, ...]:
-    return row.subject, row.instrument, tuple(row.condition.items()), tuple((row.contrast or {}).items())
+    return (
+        row.subject,
+        row.instrument,
+        tuple(row.condition.items()),
+        tuple((row.contrast or {}).items()),
+    )
 
 
 def _outcome(threshold: Threshold, row: Estimate, rows: int) -> Outcome:
@@ -117,14 +150,25 @@ def _fulfils(threshold: Threshold, low: float, high: float) -> Word:
 
 def _widened(row: Estimate, rows: int) -> tuple[float | None, float | None]:
     """The interval at 1-α/rows. Bounds of what is missing have no confidence, and stay."""
-    if row.value is None or row.low is None or row.high is None or row.confidence is None or rows < 2:
+    if (
+        row.value is None
+        or row.low is None
+        or row.high is None
+        or row.confidence is None
+        or rows < 2
+    ):
         return row.low, row.high
     df = float(row.clusters - 1) if row.clusters and row.clusters > 1 else math.inf
     alpha = 1 - row.confidence
     factor = _quantile(1 - alpha / rows / 2, df) / _quantile(1 - alpha / 2, df)
     if row.unit in ("odds", "ratio") and min(row.value, row.low) > 0:
-        return row.value * (row.low / row.value) ** factor, row.value * (row.high / row.value) ** factor
-    low, high = row.value - factor * (row.value - row.low), row.value + factor * (row.high - row.value)
+        return row.value * (row.low / row.value) ** factor, row.value * (
+            row.high / row.value
+        ) ** factor
+    low, high = (
+        row.value - factor * (row.value - row.low),
+        row.value + factor * (row.high - row.value),
+    )
     least = -1.0 if row.contrast else 0.0
     return (max(low, least), min(high, 1.0)) if row.unit == "share" else (low, high)
 

@@ -63,8 +63,10 @@ class Run:
 
     @property
     def outputs(self) -> pl.DataFrame:
-        return self._frame("SELECT o.*, t.subject, t.mode, t.factors, t.sample, t.prompt FROM outputs o"
-                           " JOIN trials t ON t.id = o.trial ORDER BY o.trial")  # fmt: skip
+        return self._frame(
+            "SELECT o.*, t.subject, t.mode, t.factors, t.sample, t.prompt FROM outputs o"
+            " JOIN trials t ON t.id = o.trial ORDER BY o.trial"
+        )
 
     @property
     def labels(self) -> pl.DataFrame:
@@ -82,7 +84,9 @@ class Run:
         return frame(self.analyse())
 
     def report(self, path: Path | str | None = None, variant: str = "default") -> Path:
-        """Writes the report, one HTML file that opens from disk, or Markdown where the path ends in .md."""
+        """Writes the report, one HTML file that opens from disk, or Markdown where the path ends in
+        .md.
+        """
         return report(self.folder, path=path or self.folder / "report.html", variant=variant)
 
     def figures(self, variant: str = "default") -> list[notebook.Drawing]:
@@ -100,7 +104,10 @@ class Run:
     def _repr_html_(self) -> str:
         from ..report import notebook
 
-        counts = {name: self._frame(f"SELECT count(*) FROM {name}").item() for name in ("outputs", "labels")}
+        counts = {
+            name: self._frame(f"SELECT count(*) FROM {name}").item()
+            for name in ("outputs", "labels")
+        }
         return notebook.summary(self.protocol, self.analyse(), counts, self.notes)
 
 
@@ -122,11 +129,19 @@ def load(folder: Path | str) -> Run:
     return Run(folder)
 
 
-def plan(protocol: str | Protocol, model: str | Sequence[str], *, judge: str | Sequence[str] = (), icc: float | None = None,
-         detect: float | None = None, **options: Any) -> dict[str, Any]:  # fmt: skip
+def plan(
+    protocol: str | Protocol,
+    model: str | Sequence[str],
+    *,
+    judge: str | Sequence[str] = (),
+    icc: float | None = None,
+    detect: float | None = None,
+    **options: Any,
+) -> dict[str, Any]:
     """What a run would do, as plain values; nothing is asked.
 
-    detect: a difference in shares (0.05 for 5 points) for which the items and the samples needed are worked out.
+    detect: a difference in shares (0.05 for 5 points) for which the items and the samples needed
+    are worked out.
     """
     from ..protocol import prompt_pairs
     from ..stages import cost, power
@@ -142,21 +157,43 @@ def plan(protocol: str | Protocol, model: str | Sequence[str], *, judge: str | S
     lines = cost.lines(declared, choices, annotators(declared, judges), connect.expected_price)
     rows = power.detectable(declared, choices, power.ICC if icc is None else icc, detect)
     return {
-        "protocol": declared.name, "version": declared.version, "subjects": counted,
-        "trials": sum(number for modes in counted.values() for name, number in modes.items() if not declared.modes[name].aside),
-        "aside": sum(number for modes in counted.values() for name, number in modes.items() if declared.modes[name].aside),
-        "calls": [line.as_dict() for line in lines], "totals": cost.totals(lines), "rule": cost.RULE,
-        "prompts": planning.tally(declared, choices), "others": planning.others(declared, choices),
-        "models": [connect.known(name) for name in names], "waiting": unjudged(declared, judges),
+        "protocol": declared.name,
+        "version": declared.version,
+        "subjects": counted,
+        "trials": sum(
+            number
+            for modes in counted.values()
+            for name, number in modes.items()
+            if not declared.modes[name].aside
+        ),
+        "aside": sum(
+            number
+            for modes in counted.values()
+            for name, number in modes.items()
+            if declared.modes[name].aside
+        ),
+        "calls": [line.as_dict() for line in lines],
+        "totals": cost.totals(lines),
+        "rule": cost.RULE,
+        "prompts": planning.tally(declared, choices),
+        "others": planning.others(declared, choices),
+        "models": [connect.known(name) for name in names],
+        "waiting": unjudged(declared, judges),
         "misfits": _misfits(declared, counted, judges),
         "matched": [row.as_dict() for row in prompt_pairs.matched(declared)],
-        "icc": power.ICC if icc is None else icc, "wanted": detect, "design": [row.as_dict() for row in rows],
-    }  # fmt: skip
+        "icc": power.ICC if icc is None else icc,
+        "wanted": detect,
+        "design": [row.as_dict() for row in rows],
+    }
 
 
-def _misfits(declared: Protocol, counted: Mapping[str, Mapping[str, int]], judges: Sequence[str]) -> list[str]:
+def _misfits(
+    declared: Protocol, counted: Mapping[str, Mapping[str, int]], judges: Sequence[str]
+) -> list[str]:
     """What a run would say of a model that draws and is asked for text, or the reverse."""
-    asked = {(subject, declared.modes[mode].size) for subject, modes in counted.items() for mode in modes}
+    asked = {
+        (subject, declared.modes[mode].size) for subject, modes in counted.items() for mode in modes
+    }
     found = []
     for name, size in sorted(asked | {(judge, "") for judge in judges}):
         model = Model()
@@ -168,20 +205,38 @@ def _misfits(declared: Protocol, counted: Mapping[str, Mapping[str, int]], judge
     return list(dict.fromkeys(found))
 
 
-def trials(protocol: str | Protocol, model: str | Sequence[str], **options: Any) -> Iterator[dict[str, str]]:
-    """The trials of a plan, each as a row: id, subject, mode, sample, prompt, then its factors and its item."""
+def trials(
+    protocol: str | Protocol, model: str | Sequence[str], **options: Any
+) -> Iterator[dict[str, str]]:
+    """The trials of a plan, each as a row: id, subject, mode, sample, prompt, then its factors and
+    its item.
+    """
     declared = registry.protocol(protocol)
     choices = arguments.choices(model, options)
     arguments.connect(options)
     for trial in planning.trials(declared, choices):
-        row = {"id": trial.id, "subject": trial.subject, "mode": trial.mode, "sample": str(trial.sample),
-               "prompt": trial.prompt}  # fmt: skip
+        row = {
+            "id": trial.id,
+            "subject": trial.subject,
+            "mode": trial.mode,
+            "sample": str(trial.sample),
+            "prompt": trial.prompt,
+        }
         yield row | {name: level for name, level in trial.factors.items() if name not in row}
 
 
-def run(protocol: str | Protocol, model: str | Sequence[str], out: Path | str, *, judge: str | Sequence[str] = (),
-        watch: Watch | None = None, taxonomy: Path | str | None = None, **options: Any) -> Run:  # fmt: skip
-    """Runs an audit to its labels, or goes on with it. Options are the fields of Choices, Limits and Connect.
+def run(
+    protocol: str | Protocol,
+    model: str | Sequence[str],
+    out: Path | str,
+    *,
+    judge: str | Sequence[str] = (),
+    watch: Watch | None = None,
+    taxonomy: Path | str | None = None,
+    **options: Any,
+) -> Run:
+    """Runs an audit to its labels, or goes on with it. Options are the fields of Choices, Limits
+    and Connect.
 
     taxonomy: a file of attributes to label by, where the protocol would have a judge choose them.
     """
@@ -190,7 +245,9 @@ def run(protocol: str | Protocol, model: str | Sequence[str], out: Path | str, *
     asking = arguments.asking(judge, taxonomy, options)
     planning.check(declared, choices)
     asking.connect.check((*choices.subjects, *asking.judges))
-    annotators(declared, asking.judges, asking.given)  # what they refuse is said before anything is asked
+    annotators(
+        declared, asking.judges, asking.given
+    )  # what they refuse is said before anything is asked
     total = sum(sum(modes.values()) for modes in planning.count(declared, choices).values())
     with Store(out, create=True, writing=True) as store:
         store.freeze(choices.frozen(declared))
@@ -200,9 +257,17 @@ def run(protocol: str | Protocol, model: str | Sequence[str], out: Path | str, *
     return Run(out)
 
 
-def label(folder: Path | str, *, judge: str | Sequence[str] = (), watch: Watch | None = None,
-          taxonomy: Path | str | None = None, **options: Any) -> Run:  # fmt: skip
-    """Labels what is not labelled yet, with the protocol's instruments and the judges named; taxonomy as in `run`."""
+def label(
+    folder: Path | str,
+    *,
+    judge: str | Sequence[str] = (),
+    watch: Watch | None = None,
+    taxonomy: Path | str | None = None,
+    **options: Any,
+) -> Run:
+    """Labels what is not labelled yet, with the protocol's instruments and the judges named;
+    taxonomy as in `run`.
+    """
     found = Run(folder)
     asking = arguments.asking(judge, taxonomy, options)
     asking.connect.check(asking.judges or ("openai",))
@@ -211,8 +276,14 @@ def label(folder: Path | str, *, judge: str | Sequence[str] = (), watch: Watch |
     return found
 
 
-async def _stages(store: Store, protocol: Protocol, choices: Choices | None, asking: arguments.Asking,
-                  watch: Watch | None, total: int | None = None) -> None:  # fmt: skip
+async def _stages(
+    store: Store,
+    protocol: Protocol,
+    choices: Choices | None,
+    asking: arguments.Asking,
+    watch: Watch | None,
+    total: int | None = None,
+) -> None:
     def told(stage: str, number: int | None) -> Callable[[Tally], None]:
         return lambda tally: watch(stage, number, tally) if watch else None
 
@@ -223,18 +294,24 @@ async def _stages(store: Store, protocol: Protocol, choices: Choices | None, ask
             store.put("last_run", {"failed": tally.failed, "last_failure": tally.last_failure})
         if asking.given:  # stands until another one is given
             store.put("given", asking.given)
-        await annotate(store, protocol, asking.judges, models, limits, told("label", None), store.get("given"))
+        await annotate(
+            store, protocol, asking.judges, models, limits, told("label", None), store.get("given")
+        )
     injection_count.keep(store)
 
 
 def report(*folders: Path | str, path: Path | str, variant: str = "default") -> Path:
-    """Writes the report of one run, or one of several: an HTML file that opens from disk, Markdown where it ends in .md."""
+    """Writes the report of one run, or one of several: an HTML file that opens from disk, Markdown
+    where it ends in .md.
+    """
     from ..report import html, markdown, multi_run
 
     target, found = Path(path), [Run(folder) for folder in folders]
     with ExitStack() as stack:
         runs = [
-            multi_run.Analysed(stack.enter_context(Store(run.folder)), run.protocol, run.analyse(variant))
+            multi_run.Analysed(
+                stack.enter_context(Store(run.folder)), run.protocol, run.analyse(variant)
+            )
             for run in found
         ]
         made = multi_run.report(runs)
@@ -257,14 +334,15 @@ def import_(protocol: str | Protocol, path: Path | str, out: Path | str) -> Run:
     if added.unlisted:
         shown = ", ".join(added.unlisted[:5]) + (", …" if added.unlisted[5:] else "")
         found.notes.append(
-            f"{declared.name} does not list {len(added.unlisted)} items, whose marks are unknown: {shown}"
+            f"{declared.name} does not list {len(added.unlisted)} items, whose marks are "
+            f"unknown: {shown}"
         )
     return found
 
 
 def import_gold(folder: Path | str, path: Path | str) -> intake.Added:
-    """Adds what people said of outputs to a run: a CSV or JSON-lines file with output, value and, where they are not as
-    usual, attribute, annotator and weight.
+    """Adds what people said of outputs to a run: a CSV or JSON-lines file with output, value and,
+    where they are not as usual, attribute, annotator and weight.
     """
     found = Run(folder)
     with Store(folder, writing=True) as store:
@@ -283,7 +361,8 @@ def validate(folder: Path | str) -> validation.Validation:
 def compare(*folders: Path | str, margin: float | None = None) -> comparison.Comparison:
     """Runs of one protocol against the first of them, paired by item.
 
-    margin: the largest difference in shares that still counts as none, named before looking; .05 where none is named.
+    margin: the largest difference in shares that still counts as none, named before looking; .05
+    where none is named.
     """
     from ..analyse import compare as comparison
 
@@ -297,8 +376,12 @@ def compare(*folders: Path | str, margin: float | None = None) -> comparison.Com
         )
 
 
-def sample(folder: Path | str, number: int, path: Path | str, *, attribute: str = "", seed: int = 0) -> sheet.Sheet:
-    """Writes a sheet of outputs for people to annotate, and keeps in the run how they were picked."""
+def sample(
+    folder: Path | str, number: int, path: Path | str, *, attribute: str = "", seed: int = 0
+) -> sheet.Sheet:
+    """Writes a sheet of outputs for people to annotate, and keeps in the run how they were
+    picked.
+    """
     found = Run(folder)
     with Store(folder, writing=True) as store:
         made = sheet.draw(store, found.protocol, number, attribute, seed)

@@ -1,6 +1,8 @@
-"""What `doctor` looks at: this machine, optional parts, the built-in model, keys, the user's table, and models on request.
+"""What `doctor` looks at: this machine, optional parts, the built-in model, keys, the user's table,
+and models on request.
 
-A key's value is never shown, and nothing is fetched: a model is asked one question only where that is wished.
+A key's value is never shown, and nothing is fetched: a model is asked one question only where that
+is wished.
 """
 
 from __future__ import annotations
@@ -28,19 +30,30 @@ from ..records import Message, Request, Sampling
 from ..stages.connect import Connect
 from ..stages.engine import wait_for
 
-# What it is for, the module that is looked for, the distribution that it comes with, the extra that brings it.
+# What it is for, the module that is looked for, the distribution that it comes with, the extra that
+# brings it.
 PARTS = (
     ("builtin and gguf: models", "xllamacpp", "xllamacpp", "builtin"),
-    ("words and dialogues: telling languages of one script apart", "py3langid", "py3langid", "languages"),
+    (
+        "words and dialogues: telling languages of one script apart",
+        "py3langid",
+        "py3langid",
+        "languages",
+    ),
     ("the judges faces and objects: small networks", "onnxruntime", "onnxruntime", "faces"),
     ("the judge objects: writing in pictures", "rapidocr", "rapidocr", "objects"),
     ("litellm: models of the long tail", "litellm", "litellm", "litellm"),
 )
-# A judge on this machine, the module without which its weights are no use, and what to type to have them.
+# A judge on this machine, the module without which its weights are no use, and what to type to have
+# them.
 OFFLINE = (
-    ("faces", "onnxruntime", "tiltmeter run gramvis --model planted:protocol=gramvis --judge faces --limit 1 --out try"),
+    (
+        "faces",
+        "onnxruntime",
+        "tiltmeter run gramvis --model planted:protocol=gramvis --judge faces --limit 1 --out try",
+    ),
     ("objects", "rapidocr", "tiltmeter label RUN --judge objects --taxonomy FILE"),
-)  # fmt: skip
+)
 NEEDED = ("aiohttp", "click", "jinja2", "numpy", "platformdirs", "polars", "rich", "scipy")
 WAIT = 10.0  # seconds for an address to answer
 QUESTION = Request("", (Message("user", "Reply with the word: ready"),), Sampling(1.0, 1.0, 16))
@@ -48,7 +61,9 @@ QUESTION = Request("", (Message("user", "Reply with the word: ready"),), Samplin
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """One thing looked at. ok: True fine, False wrong, None not there and not needed. type: what to type about it."""
+    """One thing looked at. ok: True fine, False wrong, None not there and not needed. type: what to
+    type about it.
+    """
 
     area: str
     name: str
@@ -60,8 +75,12 @@ class Finding:
         return asdict(self)
 
 
-def look(models: Iterable[str] = (), *, call: bool = False, connect: Connect | None = None) -> list[Finding]:
-    """Everything that can be told without asking anybody, then each model named; `call` asks each one question."""
+def look(
+    models: Iterable[str] = (), *, call: bool = False, connect: Connect | None = None
+) -> list[Finding]:
+    """Everything that can be told without asking anybody, then each model named; `call` asks each
+    one question.
+    """
     found = [*_machine(), *_parts(), _builtin(), *_offline(), *_keys(), _own_table()]
     models = list(models)
     if models:
@@ -74,21 +93,37 @@ def _machine() -> Iterator[Finding]:
     yield Finding("machine", "tiltmeter", True, __version__)
     new = sys.version_info >= (3, 11)
     yield Finding("machine", "Python", new, python, "" if new else "install Python 3.11 or newer")
-    yield Finding("machine", "platform", True, f"{platform.system()} {platform.release()}, {platform.machine()}, "
-                                               f"{os.cpu_count() or 1} cores")  # fmt: skip
+    yield Finding(
+        "machine",
+        "platform",
+        True,
+        f"{platform.system()} {platform.release()}, {platform.machine()}, "
+        f"{os.cpu_count() or 1} cores",
+    )
     missing = [name for name in NEEDED if find_spec(name) is None]
-    versions = ", ".join(f"{name} {metadata.version(name)}" for name in NEEDED if name not in missing)
-    yield Finding("machine", "libraries", not missing, f"missing: {', '.join(missing)}" if missing else versions,
-                  "pip install --force-reinstall tiltmeter" if missing else "")  # fmt: skip
+    versions = ", ".join(
+        f"{name} {metadata.version(name)}" for name in NEEDED if name not in missing
+    )
+    yield Finding(
+        "machine",
+        "libraries",
+        not missing,
+        f"missing: {', '.join(missing)}" if missing else versions,
+        "pip install --force-reinstall tiltmeter" if missing else "",
+    )
 
 
 def _parts() -> Iterator[Finding]:
     for purpose, module, distribution, extra in PARTS:
         if find_spec(module) is None:
-            yield Finding("optional", module, None, f"not installed ({purpose})", f"pip install '.[{extra}]'")
+            yield Finding(
+                "optional", module, None, f"not installed ({purpose})", f"pip install '.[{extra}]'"
+            )
             continue
         try:
-            found = litellm.check_version() if module == "litellm" else metadata.version(distribution)
+            found = (
+                litellm.check_version() if module == "litellm" else metadata.version(distribution)
+            )
         except TiltmeterError as error:  # a version that steals keys
             yield Finding("optional", module, False, str(error), "pip uninstall litellm")
             continue
@@ -98,7 +133,9 @@ def _parts() -> Iterator[Finding]:
 
 
 def _builtin() -> Finding:
-    """Whether the bundled weights are in the cache; where not, the first run that needs them fetches them."""
+    """Whether the bundled weights are in the cache; where not, the first run that needs them
+    fetches them.
+    """
     from ..models.local import weights
 
     try:
@@ -106,26 +143,46 @@ def _builtin() -> Finding:
     except TiltmeterError as error:
         return Finding("built-in model", "weights", False, str(error))
     if path is None:
-        return Finding("built-in model", "weights", None, f"not fetched yet; they go to {weights.cache()}",
-                       "tiltmeter run roles --model builtin --mode exact --limit 2 --out try")  # fmt: skip
-    return Finding("built-in model", "weights", True, f"{path} ({path.stat().st_size / 2**20:.0f} MiB)")
+        return Finding(
+            "built-in model",
+            "weights",
+            None,
+            f"not fetched yet; they go to {weights.cache()}",
+            "tiltmeter run roles --model builtin --mode exact --limit 2 --out try",
+        )
+    return Finding(
+        "built-in model", "weights", True, f"{path} ({path.stat().st_size / 2**20:.0f} MiB)"
+    )
 
 
 def _offline() -> Iterator[Finding]:
-    """Whether the weights of the judges on this machine are in the cache; the first run with such a judge fetches them."""
+    """Whether the weights of the judges on this machine are in the cache; the first run with such a
+    judge fetches them.
+    """
     from ..models.local import weights
 
     for judge, module, command in OFFLINE:
         if find_spec(module) is None:
             continue
-        missing = [one for one in weights.KNOWN.values() if judge in one.judges and weights.cached(one) is None]
+        missing = [
+            one
+            for one in weights.KNOWN.values()
+            if judge in one.judges and weights.cached(one) is None
+        ]
         if missing:
             size = sum(one.download or one.size for one in missing) / 1e6
             named = " and ".join(one.title for one in missing)
-            yield Finding("judges on this machine", judge, None, f"not fetched yet: {named} (about {size:.0f} MB)",
-                          command)  # fmt: skip
+            yield Finding(
+                "judges on this machine",
+                judge,
+                None,
+                f"not fetched yet: {named} (about {size:.0f} MB)",
+                command,
+            )
         else:
-            yield Finding("judges on this machine", judge, True, f"its weights are in {weights.cache()}")
+            yield Finding(
+                "judges on this machine", judge, True, f"its weights are in {weights.cache()}"
+            )
 
 
 def _keys() -> Iterator[Finding]:
@@ -149,7 +206,11 @@ def _own_table() -> Finding:
         return Finding("models", "table", False, str(error))
     own = [row.name for row in found.values() if row.own]
     path = table.own_file()
-    there = f"{len(own)} of your own in {path}" if path.is_file() else f"none of your own (they would be in {path})"
+    there = (
+        f"{len(own)} of your own in {path}"
+        if path.is_file()
+        else f"none of your own (they would be in {path})"
+    )
     return Finding("models", "table", True, f"{len(found)} rows, {there}", "tiltmeter ls models")
 
 
@@ -158,14 +219,20 @@ async def _models(names: list[str], call: bool, connect: Connect) -> list[Findin
 
 
 async def _model(name: str, call: bool, connect: Connect) -> Finding:
-    """Makes the model (which checks its name, key, parts and end), then its address, then one question where wished."""
+    """Makes the model (which checks its name, key, parts and end), then its address, then one
+    question where wished.
+    """
     try:
         if name.partition(":")[0] in ("builtin", "gguf") and find_spec("xllamacpp") is None:
             raise MissingExtra(name, "builtin")
         model = connect.model(name, 1)
         answers = "text" in model.makes and not isinstance(model, Offline)
         if not call or not answers:
-            further = "--call asks it one question" if answers else "it draws or looks: it is asked no question"
+            further = (
+                "--call asks it one question"
+                if answers
+                else "it draws or looks: it is asked no question"
+            )
             connection = getattr(model, "connection", None)
             if type(connection) is Connection and connection.base:
                 await _reach(connection.base)
@@ -179,10 +246,15 @@ async def _model(name: str, call: bool, connect: Connect) -> Finding:
             await model.close()
     except TiltmeterError as error:
         return Finding("model", name, False, str(error))
-    said = [f"answered in {time.monotonic() - begun:.1f} s", *([f"as {reply.served}"] if reply.served else [])]
+    said = [
+        f"answered in {time.monotonic() - begun:.1f} s",
+        *([f"as {reply.served}"] if reply.served else []),
+    ]
     if reply.usage:
-        said.append(f"{reply.usage[0]} + {reply.usage[1]} tokens" + (
-            f", ${model.price.of(*reply.usage):.6f}" if model.price and any(model.price) else ""))  # fmt: skip
+        said.append(
+            f"{reply.usage[0]} + {reply.usage[1]} tokens"
+            + (f", ${model.price.of(*reply.usage):.6f}" if model.price and any(model.price) else "")
+        )
     if reply.omitted:
         said.append(f"left out: {', '.join(reply.omitted)}")
     if reply.outcome != "answer":
@@ -198,8 +270,12 @@ async def _reach(url: str) -> None:
         async with asyncio.timeout(WAIT):
             _, writer = await asyncio.open_connection(parts.hostname, port)
     except (ValueError, KeyError):
-        raise ModelError(f"'{url}' is not a URL. Type for instance: --base-url http://localhost:8000/v1") from None
+        raise ModelError(
+            f"'{url}' is not a URL. Type for instance: --base-url http://localhost:8000/v1"
+        ) from None
     except (OSError, TimeoutError) as error:
-        raise ModelError(f"Nothing answers at {url} ({error or 'time-out'}). Start the server, mend --base-url, "
-                         "or look at your network.") from None  # fmt: skip
+        raise ModelError(
+            f"Nothing answers at {url} ({error or 'time-out'}). Start the server, mend --base-url, "
+            "or look at your network."
+        ) from None
     writer.close()

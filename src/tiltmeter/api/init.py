@@ -1,4 +1,6 @@
-"""Files to begin an audit of one's own from: a commented start, or an example with its tables, and the schema for editors."""
+"""Files to begin an audit of one's own from: a commented start, or an example with its tables, and
+the schema for editors.
+"""
 
 from __future__ import annotations
 
@@ -22,23 +24,40 @@ _EXAMPLES = _HOME / "examples"
 def examples() -> dict[str, str]:
     """The examples that ship, each with its question."""
     found = sorted(path.parent for path in _EXAMPLES.glob(f"*/{FILE}"))
-    return {home.name: tomllib.loads((home / FILE).read_text("utf-8"))["question"] for home in found}
+    return {
+        home.name: tomllib.loads((home / FILE).read_text("utf-8"))["question"] for home in found
+    }
 
 
 def write(target: Path, images: bool = False, example: str = "") -> list[Path]:
-    """Writes a protocol to start from, and beside it its tables and the schema. Overwrites no file but the schema."""
+    """Writes a protocol to start from, and beside it its tables and the schema. Overwrites no file
+    but the schema.
+    """
     if target.suffix != ".toml":
-        raise UsageError(f"A protocol's file ends in .toml. Type: tiltmeter init {target.with_suffix('.toml')}")
-    source = _source(example) if example else _HOME / "starts" / ("images.toml" if images else "text.toml")
-    tables = sorted(path for path in source.parent.iterdir() if path.name != FILE) if example else []
+        raise UsageError(
+            f"A protocol's file ends in .toml. Type: tiltmeter init {target.with_suffix('.toml')}"
+        )
+    source = (
+        _source(example)
+        if example
+        else _HOME / "starts" / ("images.toml" if images else "text.toml")
+    )
+    tables = (
+        sorted(path for path in source.parent.iterdir() if path.name != FILE) if example else []
+    )
     written = [target, *(target.parent / path.name for path in tables)]
     for path in written:
         if path.exists():
-            raise UsageError(f"{path} is there already, and is left as it is. Name another file, or another folder.")
+            raise UsageError(
+                f"{path} is there already, and is left as it is. Name another file, or another "
+                "folder."
+            )
     target.parent.mkdir(parents=True, exist_ok=True)
     for path, copied in zip(written, (source, *tables), strict=True):
         text = copied.read_text("utf-8")
-        path.write_text(f"#:schema ./{SCHEMA}\n{text}" if path == target else text, encoding="utf-8")
+        path.write_text(
+            f"#:schema ./{SCHEMA}\n{text}" if path == target else text, encoding="utf-8"
+        )
     return [*written, write_schema(target.parent / SCHEMA)]
 
 
@@ -50,8 +69,13 @@ def _source(example: str) -> Path:
 
 
 def write_schema(path: Path) -> Path:
-    """Writes the JSON Schema of a protocol's file, by which an editor completes keys and marks what is wrong."""
-    path.write_text(json.dumps(registry.schema_for_editors(), ensure_ascii=False, indent=1) + "\n", encoding="utf-8")
+    """Writes the JSON Schema of a protocol's file, by which an editor completes keys and marks what
+    is wrong.
+    """
+    path.write_text(
+        json.dumps(registry.schema_for_editors(), ensure_ascii=False, indent=1) + "\n",
+        encoding="utf-8",
+    )
     return path
 
 
@@ -71,7 +95,9 @@ def next_steps(target: Path) -> list[str]:
 
 
 def _tilt(protocol: Protocol, target: Path) -> str:
-    """Settings that plant a tilt in the first measure that sets two levels against each other; "" where none can be planted."""
+    """Settings that plant a tilt in the first measure that sets two levels against each other; ""
+    where none can be planted.
+    """
     for measure in protocol.measures:
         contrast = measure.contrast or {}
         values = [value for value in (*measure.values, *measure.among) if value != EVERY]

@@ -1,4 +1,6 @@
-"""The options of the verbs, as they are given in Python → Choices, Limits and Connect. What none of them has is refused."""
+"""The options of the verbs, as they are given in Python → Choices, Limits and Connect. What none of
+them has is refused.
+"""
 
 from __future__ import annotations
 
@@ -23,15 +25,21 @@ class Asking:
     connect: Connect
 
 
-def asking(judge: str | Sequence[str], taxonomy: Path | str | None, options: dict[str, Any]) -> Asking:
+def asking(
+    judge: str | Sequence[str], taxonomy: Path | str | None, options: dict[str, Any]
+) -> Asking:
     """From the options of a verb that asks models; what is left of them is refused."""
     limits, reach = made(Limits, options), made(Connect, options)
     refuse_rest(options)
-    return Asking((judge,) if isinstance(judge, str) else tuple(judge), material(taxonomy), limits, reach)
+    return Asking(
+        (judge,) if isinstance(judge, str) else tuple(judge), material(taxonomy), limits, reach
+    )
 
 
 def connect(options: dict[str, Any]) -> Connect:
-    """How models are reached, from the options of a verb that asks them; those of a run are of no use to it."""
+    """How models are reached, from the options of a verb that asks them; those of a run are of no
+    use to it.
+    """
     reach: Connect = made(Connect, options)
     made(Limits, options)
     refuse_rest(options)

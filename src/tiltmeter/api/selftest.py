@@ -1,6 +1,8 @@
-"""`tiltmeter selftest`: planted models of each protocol go through the whole of an audit, and what was planted must be found.
+"""`tiltmeter selftest`: planted models of each protocol go through the whole of an audit, and what
+was planted must be found.
 
-What is planted and what is expected stands in selftest.toml. The draws are fixed by seeds, so that the same code finds the
+What is planted and what is expected stands in selftest.toml. The draws are fixed by seeds, so that
+the same code finds the
 same numbers: an interval that misses a planted number here is no bad luck of the day.
 """
 
@@ -45,12 +47,18 @@ class Check:
 
 
 def audits() -> list[dict[str, Any]]:
-    found: list[dict[str, Any]] = tomllib.loads((Path(__file__).parent / "selftest.toml").read_text("utf-8"))["audits"]
+    found: list[dict[str, Any]] = tomllib.loads(
+        (Path(__file__).parent / "selftest.toml").read_text("utf-8")
+    )["audits"]
     return found
 
 
-def selftest(protocols: Sequence[str] = (), watch: Callable[[Check], None] = lambda check: None) -> list[Check]:
-    """Runs the audits of some protocols, or of all, in a folder that is removed again. UnknownName for one without any."""
+def selftest(
+    protocols: Sequence[str] = (), watch: Callable[[Check], None] = lambda check: None
+) -> list[Check]:
+    """Runs the audits of some protocols, or of all, in a folder that is removed again. UnknownName
+    for one without any.
+    """
     known = list(dict.fromkeys(audit["protocol"] for audit in audits()))
     for name in protocols:
         if name not in known:
@@ -66,7 +74,9 @@ def selftest(protocols: Sequence[str] = (), watch: Callable[[Check], None] = lam
 
 
 def _checked(audit: Mapping[str, Any], folder: Path, number: int) -> Iterator[Check]:
-    """Makes a run and looks for all that is expected of it. An error of ours is a check that failed, and not the end."""
+    """Makes a run and looks for all that is expected of it. An error of ours is a check that
+    failed, and not the end.
+    """
     try:
         run = _run(audit, folder, folder / f"run{number}")
         estimates = run.analyse()
@@ -80,7 +90,10 @@ def _checked(audit: Mapping[str, Any], folder: Path, number: int) -> Iterator[Ch
 
 def _run(audit: Mapping[str, Any], folder: Path, out: Path) -> api.Run:
     protocol = _source(audit["protocol"], folder)
-    options = {**audit["options"], "where": {k: tuple(v) for k, v in audit["options"].get("where", {}).items()}}
+    options = {
+        **audit["options"],
+        "where": {k: tuple(v) for k, v in audit["options"].get("where", {}).items()},
+    }
     run = api.run(protocol, audit["model"], out, judge=audit.get("judge", ()), **options)
     if "also" in audit:
         api.label(out, judge=audit["also"])
@@ -90,7 +103,9 @@ def _run(audit: Mapping[str, Any], folder: Path, out: Path) -> api.Run:
 
 
 def _source(name: str, folder: Path) -> str:
-    """The protocol's name; of pictures the path of a copy that asks for small ones, with the same prompts."""
+    """The protocol's name; of pictures the path of a copy that asks for small ones, with the same
+    prompts.
+    """
     if registry.protocol(name).modality != "image":
         return name
     target = folder / name
@@ -99,7 +114,10 @@ def _source(name: str, folder: Path) -> str:
         shutil.copytree(HOME / "data", folder / "data", dirs_exist_ok=True)
         path = target / "protocol.toml"
         text = re.sub(r'^size = ".*"\n', "", path.read_text("utf-8"), flags=re.MULTILINE)
-        path.write_text(re.sub(r"^(\[modes\..*\])$", rf'\1\nsize = "{SMALL}"', text, flags=re.MULTILINE), "utf-8")
+        path.write_text(
+            re.sub(r"^(\[modes\..*\])$", rf'\1\nsize = "{SMALL}"', text, flags=re.MULTILINE),
+            "utf-8",
+        )
     return str(target / "protocol.toml")
 
 
@@ -110,21 +128,28 @@ def _annotate(gold: Mapping[str, Any], run: api.Run, out: Path) -> None:
     with sheet.open(encoding="utf-8", newline="") as file:
         rows = list(csv.DictReader(file))
     query = (
-        "SELECT output, value FROM labels WHERE current AND attribute=? AND annotator LIKE ? AND annotator NOT LIKE ?"
+        "SELECT output, value FROM labels WHERE current AND attribute=? AND annotator LIKE ? "
+        "AND annotator NOT LIKE ?"
     )
     with Store(out) as store:
         said = dict(store.rows(query, (gold["attribute"], f"{gold['as']}%", f"%{gold['of']}%")))
     with sheet.open("w", encoding="utf-8", newline="") as file:
         writer = csv.DictWriter(file, list(rows[0]))
         writer.writeheader()
-        writer.writerows({**row, "value": said[row["output"]], "annotator": "planted"} for row in rows)
+        writer.writerows(
+            {**row, "value": said[row["output"]], "annotator": "planted"} for row in rows
+        )
     api.import_gold(out, sheet)
 
 
-def _compared(audit: Mapping[str, Any], expected: Mapping[str, Any], estimates: Sequence[Estimate]) -> Check:
+def _compared(
+    audit: Mapping[str, Any], expected: Mapping[str, Any], estimates: Sequence[Estimate]
+) -> Check:
     """One expectation against the one estimate that it is about."""
     condition = expected.get("condition", {})
-    about = ", ".join([*condition.values(), *filter(None, [expected.get("contrast"), expected.get("by")])])
+    about = ", ".join(
+        [*condition.values(), *filter(None, [expected.get("contrast"), expected.get("by")])]
+    )
     what = f"{expected['measure']}{f' ({about})' if about else ''}"
     rows = [e for e in estimates if e.measure == expected["measure"] and _is(e, expected)]
     planted = _planted(audit, expected)
@@ -132,27 +157,38 @@ def _compared(audit: Mapping[str, Any], expected: Mapping[str, Any], estimates: 
     if len(rows) != 1:
         return Check(audit["protocol"], audit["name"], what, words, f"{len(rows)} estimates", False)
     (row,) = rows
-    return Check(audit["protocol"], audit["name"], what, words, _found(row), _holds(row, expected, planted))
+    return Check(
+        audit["protocol"], audit["name"], what, words, _found(row), _holds(row, expected, planted)
+    )
 
 
 def _is(row: Estimate, expected: Mapping[str, Any]) -> bool:
     condition = {name: level for name, level in row.condition.items() if name not in STRATUM}
     contrast = expected.get("contrast")
-    return (condition == expected.get("condition", {}) and expected.get("by", "") in row.instrument
-            and (contrast is None or contrast in (row.contrast or {}).values()))  # fmt: skip
+    return (
+        condition == expected.get("condition", {})
+        and expected.get("by", "") in row.instrument
+        and (contrast is None or contrast in (row.contrast or {}).values())
+    )
 
 
 def _planted(audit: Mapping[str, Any], expected: Mapping[str, Any]) -> float | None:
     if "ratio" in expected:
         return ratio_truth(
-            audit["model"].partition(":")[2], expected["ratio"], {"language": audit["options"]["language"]}
+            audit["model"].partition(":")[2],
+            expected["ratio"],
+            {"language": audit["options"]["language"]},
         )
     found = expected.get("planted")
     return None if found is None else float(found)
 
 
 def _words(expected: Mapping[str, Any], planted: float | None) -> str:
-    number = "" if planted is None else f"{planted:.3g}{', which the judge misses' if expected.get('missed') else ''}"
+    number = (
+        ""
+        if planted is None
+        else f"{planted:.3g}{', which the judge misses' if expected.get('missed') else ''}"
+    )
     tilt = {True: "a tilt", False: "no tilt"}.get(expected.get("tilt"), "")  # type: ignore[arg-type]
     return ", ".join(filter(None, (number, tilt)))
 
@@ -160,7 +196,9 @@ def _words(expected: Mapping[str, Any], planted: float | None) -> str:
 def _found(row: Estimate) -> str:
     if row.value is None:
         return f"not measured ({row.note})"
-    ends = f" [{row.low:.3f}, {row.high:.3f}]" if row.low is not None and row.high is not None else ""
+    ends = (
+        f" [{row.low:.3f}, {row.high:.3f}]" if row.low is not None and row.high is not None else ""
+    )
     p = f", adjusted p {row.p_adjusted:.2g}" if row.p_adjusted is not None else ""
     return f"{row.value:.3f}{ends}{p}"
 
@@ -183,13 +221,26 @@ def _accuracy(audit: Mapping[str, Any], run: api.Run) -> Check:
     gold = audit["gold"]
     with Store(run.folder) as store:
         cards = validation.validate(store, run.protocol).cards
-    rows = [card for card in cards if gold["of"] in card.annotator and card.attribute == gold["attribute"]]
+    rows = [
+        card
+        for card in cards
+        if gold["of"] in card.annotator and card.attribute == gold["attribute"]
+    ]
     what, planted = f"accuracy of the judge ({gold['attribute']})", f"{gold['accuracy']:.3g}"
     if len(rows) != 1:
-        return Check(audit["protocol"], audit["name"], what, planted, f"{len(rows)} report cards", False)
+        return Check(
+            audit["protocol"], audit["name"], what, planted, f"{len(rows)} report cards", False
+        )
     found = rows[0].groups[0].accuracy
     said = "not measured" if found.value is None else f"{found.value:.3f}"
     if found.low is None or found.high is None:
         return Check(audit["protocol"], audit["name"], what, planted, said, False)
     ok = found.low <= gold["accuracy"] <= found.high
-    return Check(audit["protocol"], audit["name"], what, planted, f"{said} [{found.low:.3f}, {found.high:.3f}]", ok)
+    return Check(
+        audit["protocol"],
+        audit["name"],
+        what,
+        planted,
+        f"{said} [{found.low:.3f}, {found.high:.3f}]",
+        ok,
+    )

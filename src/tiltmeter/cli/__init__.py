@@ -23,7 +23,8 @@ VERBS = {
     "report": "Write the report of a run.",
     "explore": "Look at the outputs of runs, with their labels beside them.",
     "annotate": "Label a sample of a run's outputs in the browser; decide where people disagree.",
-    "import": "Make a run of outputs, labels or counts that exist already; take in what people said.",
+    "import": "Make a run of outputs, labels or counts that exist already; take in what people "
+    "said.",
     "validate": "Judges against people; what people are to annotate.",
     "compare": "Runs of one protocol against one another: subjects, dates, prompts.",
     "export": "Write the tables of a run as Parquet, CSV or JSON lines.",
@@ -42,7 +43,9 @@ class Verbs(click.Group):
     def get_command(self, ctx: click.Context, name: str) -> click.Command | None:
         if name not in VERBS:
             raise UnknownName("verb", name, VERBS, "Type: tiltmeter --help")
-        command: click.Command = import_module(f".{name}_" if iskeyword(name) else f".{name}", __name__).command
+        command: click.Command = import_module(
+            f".{name}_" if iskeyword(name) else f".{name}", __name__
+        ).command
         return command
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
@@ -62,7 +65,9 @@ def group() -> None:
 
 
 def main(arguments: list[str] | None = None) -> int:
-    """Runs the command line; returns its exit code. Errors of ours are one or two lines, never a traceback."""
+    """Runs the command line; returns its exit code. Errors of ours are one or two lines, never a
+    traceback.
+    """
     try:
         result: Any = group.main(args=arguments, standalone_mode=False)
     except click.ClickException as error:

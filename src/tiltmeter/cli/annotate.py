@@ -12,21 +12,47 @@ from ..errors import MissingExtra, UsageError
 @click.command()
 @click.argument("run", type=click.Path(file_okay=False))
 @click.option("--annotator", default="", help="Who annotates: a name, kept with every answer.")
-@click.option("--sample", "number", type=click.IntRange(1), help="Outputs to draw where no sample is there; 100.")
 @click.option(
-    "--attribute", default="", help="What is to be annotated; that of the run's sample, or the headline measure's."
+    "--sample",
+    "number",
+    type=click.IntRange(1),
+    help="Outputs to draw where no sample is there; 100.",
+)
+@click.option(
+    "--attribute",
+    default="",
+    help="What is to be annotated; that of the run's sample, or the headline measure's.",
 )
 @click.option("--seed", type=int, help="Of the sample; 0.")
 @click.option("--adjudicate", is_flag=True, help="Decide on the outputs on which people disagree.")
 @click.option(
-    "--taxonomy", is_flag=True, help="Review the attributes that a model found: are their values appropriate?"
+    "--taxonomy",
+    is_flag=True,
+    help="Review the attributes that a model found: are their values appropriate?",
 )
-@click.option("--port", type=click.IntRange(0, 65535), default=0, show_default=True, help="0 takes a free one.")
+@click.option(
+    "--port",
+    type=click.IntRange(0, 65535),
+    default=0,
+    show_default=True,
+    help="0 takes a free one.",
+)
 @click.option("--no-browser", is_flag=True, help="Print the address and open no browser.")
 @click.option("--progress", is_flag=True, help="Print how far everybody is, and end.")
-def command(run: str, annotator: str, number: int | None, attribute: str, seed: int | None, adjudicate: bool, taxonomy: bool,
-            port: int, no_browser: bool, progress: bool) -> None:  # fmt: skip
-    """Label a sample of a run's outputs in the browser, one key an answer, without seeing what judges said.
+def command(
+    run: str,
+    annotator: str,
+    number: int | None,
+    attribute: str,
+    seed: int | None,
+    adjudicate: bool,
+    taxonomy: bool,
+    port: int,
+    no_browser: bool,
+    progress: bool,
+) -> None:
+    """Label a sample of a run's outputs in the browser, one key an answer, without seeing what
+    judges said.
 
     \b
     tiltmeter annotate run --annotator ann
@@ -39,7 +65,8 @@ def command(run: str, annotator: str, number: int | None, attribute: str, seed: 
         raise UsageError("Give --adjudicate or --taxonomy, not both.")
     if (adjudicate or taxonomy) and (number is not None or seed is not None):
         raise UsageError(
-            "--sample and --seed are of no use here: what people said is what there is to decide or review."
+            "--sample and --seed are of no use here: what people said is what there is to decide "
+            "or review."
         )
     try:
         from ..explore import annotating
@@ -49,8 +76,10 @@ def command(run: str, annotator: str, number: int | None, attribute: str, seed: 
         raise MissingExtra("tiltmeter annotate", "web") from None
 
     def ready(address: str, desk: annotating.Desk) -> None:
-        click.echo(f"{address}\n{len(desk.order)} items of {desk.task.attribute} for {annotator}. For you alone: the token in it "
-                   "opens the run. Ctrl-C ends it.")  # fmt: skip
+        click.echo(
+            f"{address}\n{len(desk.order)} items of {desk.task.attribute} for {annotator}. For "
+            "you alone: the token in it opens the run. Ctrl-C ends it."
+        )
         if not no_browser:
             webbrowser.open(address)
 
@@ -74,7 +103,9 @@ def _progress(run: str) -> None:
         who = visible(one.annotator.partition(":")[2])
         click.echo(f"{who}: {one.labelled} of {one.of} {one.attribute}{skips}{notes}")
     for attribute, outputs in split.items():
-        click.echo(f"People disagree on {attribute} in {len(outputs)} outputs. Type: tiltmeter annotate {run} --adjudicate "
-                   "--annotator NAME")  # fmt: skip
+        click.echo(
+            f"People disagree on {attribute} in {len(outputs)} outputs. Type: tiltmeter annotate "
+            f"{run} --adjudicate --annotator NAME"
+        )
     if not found:
         click.echo(f"Nobody has begun. Type: tiltmeter annotate {run} --annotator NAME")

@@ -11,12 +11,24 @@ from .options import as_json
 
 @click.command()
 @click.argument("run", nargs=-1, required=True, type=click.Path(file_okay=False))
-@click.option("--margin", type=click.FloatRange(0, 1, min_open=True), default=0.05, show_default=True,
-              help="The largest difference in shares that still counts as none.")  # fmt: skip
-@click.option("--all", "everything", is_flag=True, help="Every measure and group, not only the headline measures.")
+@click.option(
+    "--margin",
+    type=click.FloatRange(0, 1, min_open=True),
+    default=0.05,
+    show_default=True,
+    help="The largest difference in shares that still counts as none.",
+)
+@click.option(
+    "--all",
+    "everything",
+    is_flag=True,
+    help="Every measure and group, not only the headline measures.",
+)
 @as_json
 def command(run: tuple[str, ...], margin: float, everything: bool, as_json: bool) -> int:
-    """Runs of one protocol against the first of them: subjects, dates or prompts, paired by item."""
+    """Runs of one protocol against the first of them: subjects, dates or prompts, paired by
+    item.
+    """
     from rich.console import Console
 
     from .. import api
@@ -27,11 +39,24 @@ def command(run: tuple[str, ...], margin: float, everything: bool, as_json: bool
         click.echo(f"warning: {warning}", err=True)
     if as_json:
         rows = [row.as_dict() for row in found.rows]
-        click.echo(json.dumps({"schema": 1, "margin": margin, "comparisons": rows, "not_compared": list(found.left_out)},
-                              ensure_ascii=False, allow_nan=False))  # fmt: skip
+        click.echo(
+            json.dumps(
+                {
+                    "schema": 1,
+                    "margin": margin,
+                    "comparisons": rows,
+                    "not_compared": list(found.left_out),
+                },
+                ensure_ascii=False,
+                allow_nan=False,
+            )
+        )
         return 0
     terminal.print_one(judges.comparison(found, everything), Console())
     notes = (row.estimate.note for row in found.rows if row.estimate.value is None)
-    for line in (*(f"not compared: {line}" for line in found.left_out), *dict.fromkeys(filter(None, notes))):
+    for line in (
+        *(f"not compared: {line}" for line in found.left_out),
+        *dict.fromkeys(filter(None, notes)),
+    ):
         click.echo(line, err=True)
     return 0

@@ -14,13 +14,24 @@ MARKS = {True: "ok     ", False: "WRONG  ", None: "–      "}
 
 @click.command()
 @click.option(
-    "--model", "-m", "models", multiple=True, metavar="KIND:NAME", help="Look at this model too; repeat for several."
+    "--model",
+    "-m",
+    "models",
+    multiple=True,
+    metavar="KIND:NAME",
+    help="Look at this model too; repeat for several.",
 )
-@click.option("--call", is_flag=True, help="Ask each model named one question (a few tokens; providers bill them).")
+@click.option(
+    "--call",
+    is_flag=True,
+    help="Ask each model named one question (a few tokens; providers bill them).",
+)
 @reach
 @as_json
 def command(models: tuple[str, ...], call: bool, as_json: bool, **options: Any) -> int:
-    """What is installed, reachable and missing, and what to type. Exit code 1 where something asked for is missing."""
+    """What is installed, reachable and missing, and what to type. Exit code 1 where something asked
+    for is missing.
+    """
     from ..api import doctor
     from ..api import options as arguments
 
@@ -28,7 +39,9 @@ def command(models: tuple[str, ...], call: bool, as_json: bool, **options: Any) 
     if as_json:
         click.echo(
             json.dumps(
-                {"schema": 1, "findings": [finding.as_dict() for finding in found]}, ensure_ascii=False, indent=1
+                {"schema": 1, "findings": [finding.as_dict() for finding in found]},
+                ensure_ascii=False,
+                indent=1,
             )
         )
     else:

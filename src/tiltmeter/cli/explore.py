@@ -11,9 +11,17 @@ from ..errors import MissingExtra
 
 @click.command()
 @click.argument("run", nargs=-1, required=True, type=click.Path(file_okay=False))
-@click.option("--port", type=click.IntRange(0, 65535), default=0, show_default=True, help="0 takes a free one.")
+@click.option(
+    "--port",
+    type=click.IntRange(0, 65535),
+    default=0,
+    show_default=True,
+    help="0 takes a free one.",
+)
 @click.option("--no-browser", is_flag=True, help="Print the address and open no browser.")
-@click.option("--static", type=click.Path(), help="Write the pages into this folder in place of serving them.")
+@click.option(
+    "--static", type=click.Path(), help="Write the pages into this folder in place of serving them."
+)
 def command(run: tuple[str, ...], port: int, no_browser: bool, static: str | None) -> None:
     """Look at the outputs of runs, with their labels beside them: on this machine, or as files.
 

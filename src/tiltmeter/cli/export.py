@@ -7,8 +7,12 @@ import click
 
 @click.command()
 @click.argument("run", type=click.Path(file_okay=False))
-@click.option("--format", "format_", default="parquet", show_default=True, help="parquet, csv or jsonl.")
-@click.option("--out", required=True, type=click.Path(file_okay=False), help="The folder to write to.")
+@click.option(
+    "--format", "format_", default="parquet", show_default=True, help="parquet, csv or jsonl."
+)
+@click.option(
+    "--out", required=True, type=click.Path(file_okay=False), help="The folder to write to."
+)
 def command(run: str, format_: str, out: str) -> None:
     """Write the tables of a run as Parquet, CSV or JSON lines."""
     from .. import api

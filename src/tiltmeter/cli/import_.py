@@ -14,11 +14,19 @@ from .options import as_json, variant
 @click.argument("what", metavar="PROTOCOL|gold")
 @click.argument("path", type=click.Path())
 @click.argument("file", required=False, type=click.Path(dir_okay=False))
-@click.option("--out", type=click.Path(file_okay=False), help="The run's folder; one that is there is extended.")
+@click.option(
+    "--out",
+    type=click.Path(file_okay=False),
+    help="The run's folder; one that is there is extended.",
+)
 @variant
 @as_json
-def command(what: str, path: str, file: str | None, out: str | None, variant: str, as_json: bool) -> int:
-    """Make a run of outputs, labels or counts that exist already; `import gold RUN FILE`: what people said of outputs."""
+def command(
+    what: str, path: str, file: str | None, out: str | None, variant: str, as_json: bool
+) -> int:
+    """Make a run of outputs, labels or counts that exist already; `import gold RUN FILE`: what
+    people said of outputs.
+    """
     from .. import api
     from .output import finish
 
@@ -37,7 +45,11 @@ def _gold(run: str, file: str) -> int:
 
     added = api.import_gold(run, file)
     people = ", ".join(name.partition(":")[2] for name in added.annotators)
-    more = f"; {added.replaced} take the place of earlier answers, which are kept" if added.replaced else ""
+    more = (
+        f"; {added.replaced} take the place of earlier answers, which are kept"
+        if added.replaced
+        else ""
+    )
     more += f"; {added.blank} rows have no value" if added.blank else ""
     click.echo(f"{added.labels} gold labels of {people}{more}")
     for warning in added.warnings:

@@ -11,7 +11,13 @@ from .options import as_json, reach, split, taxonomy
 
 @click.command()
 @click.argument("run", type=click.Path(file_okay=False))
-@click.option("--judge", "judges", multiple=True, metavar="KIND:NAME", help="A model that labels the same answers.")
+@click.option(
+    "--judge",
+    "judges",
+    multiple=True,
+    metavar="KIND:NAME",
+    help="A model that labels the same answers.",
+)
 @taxonomy
 @reach
 @as_json

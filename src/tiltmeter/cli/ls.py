@@ -12,10 +12,17 @@ from .options import as_json
 
 
 @click.command()
-@click.argument("what", type=click.Choice(["all", "models", "examples"]), default="all", metavar="[models|examples]")
+@click.argument(
+    "what",
+    type=click.Choice(["all", "models", "examples"]),
+    default="all",
+    metavar="[models|examples]",
+)
 @as_json
 def command(what: str, as_json: bool) -> None:
-    """What there is: protocols, examples, model kinds, instruments; `models`: the table of models with prices and ends."""
+    """What there is: protocols, examples, model kinds, instruments; `models`: the table of models
+    with prices and ends.
+    """
     if what == "models":
         _models(as_json)
         return
@@ -26,17 +33,27 @@ def command(what: str, as_json: bool) -> None:
     protocols = [registry.protocol(name) for name in registry.protocol_names()]
     if as_json:
         listed = {
-            "protocols": [{"name": p.name, "version": p.version, "title": p.title, "languages": p.languages,
-                           "modes": list(p.modes)} for p in protocols],
+            "protocols": [
+                {
+                    "name": p.name,
+                    "version": p.version,
+                    "title": p.title,
+                    "languages": p.languages,
+                    "modes": list(p.modes),
+                }
+                for p in protocols
+            ],
             "examples": sorted(init.examples()),
             "models": sorted(registry.MODELS),
             "instruments": sorted(registry.INSTRUMENTS),
-        }  # fmt: skip
+        }
         click.echo(json.dumps({"schema": 1, **listed}, ensure_ascii=False, indent=1))
         return
     click.echo("Protocols (tiltmeter show NAME)")
     for p in protocols:
-        click.echo(f"  {p.name:12} {p.title} [{', '.join(p.languages) or '–'}; {', '.join(p.modes)}]")
+        click.echo(
+            f"  {p.name:12} {p.title} [{', '.join(p.languages) or '–'}; {', '.join(p.modes)}]"
+        )
     click.echo("Examples to start from (tiltmeter init FILE --example NAME)")
     for name, question in init.examples().items():
         click.echo(f"  {name:12} {question}")
@@ -49,24 +66,46 @@ def command(what: str, as_json: bool) -> None:
 def _models(as_json: bool) -> None:
     from ..models import table
 
-    found = sorted(table.rows().values(), key=lambda row: (row.name.partition(":")[0], row.retired(), row.name))
+    found = sorted(
+        table.rows().values(), key=lambda row: (row.name.partition(":")[0], row.retired(), row.name)
+    )
     if as_json:
-        click.echo(json.dumps({"schema": 1, "own_file": str(table.own_file()), "models": [row.as_dict() for row in found]},
-                              ensure_ascii=False, indent=1))  # fmt: skip
+        click.echo(
+            json.dumps(
+                {
+                    "schema": 1,
+                    "own_file": str(table.own_file()),
+                    "models": [row.as_dict() for row in found],
+                },
+                ensure_ascii=False,
+                indent=1,
+            )
+        )
         return
     width = max(len(row.name) for row in found) + 2
     click.echo(f"{'model':{width}} {'$ in':>6} {'$ out':>6} {'picture':>7}  {'as of':10}  end")
     for row in found:
-        cells = row.price and (_cell(row.price.prompt), _cell(row.price.completion), _cell(row.price.picture, 3))
+        cells = row.price and (
+            _cell(row.price.prompt),
+            _cell(row.price.completion),
+            _cell(row.price.picture, 3),
+        )
         tokens, words, picture = cells or ("–", "", "")
         money = f"{tokens:>6} {words:>6} {picture:>7}  {row.price_date or ''!s:10}"
-        end = "" if row.retires_on is None else f"{'retired' if row.retired() else 'ends'} {row.retires_on}"
+        end = (
+            ""
+            if row.retires_on is None
+            else f"{'retired' if row.retired() else 'ends'} {row.retires_on}"
+        )
         image = "pictures  " if row.modality == "image" else ""
         line = f"{row.name + (' *' if row.own else ''):{width}} {money}  {image}{end}".rstrip()
         click.secho(line, dim=row.retired(), fg="yellow" if row.ends_soon() else None)
-    click.echo("\n$ for a million tokens, in and out, and for one picture, on the day named; the sources are in --json.\n"
-               "Any other model works too: "
-               f"its price is given with --price, or by a row in {table.own_file()} (* has such a row).")  # fmt: skip
+    click.echo(
+        "\n$ for a million tokens, in and out, and for one picture, on the day named; the "
+        "sources are in --json.\n"
+        "Any other model works too: "
+        f"its price is given with --price, or by a row in {table.own_file()} (* has such a row)."
+    )
 
 
 def _cell(dollars: float, digits: int = 2) -> str:

@@ -1,4 +1,6 @@
-"""The progress line of a run: how many of how many, rate, cost so far, time left. On standard error."""
+"""The progress line of a run: how many of how many, rate, cost so far, time left. On standard
+error.
+"""
 
 from __future__ import annotations
 
@@ -7,7 +9,14 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 from rich.console import Console
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TaskID, TextColumn, TimeRemainingColumn
+from rich.progress import (
+    BarColumn,
+    MofNCompleteColumn,
+    Progress,
+    TaskID,
+    TextColumn,
+    TimeRemainingColumn,
+)
 
 from ..api import Watch
 from ..stages.limits import Tally
@@ -21,8 +30,13 @@ def shown(quiet: bool = False) -> Iterator[tuple[Watch, dict[str, Tally]]]:
     """Yields a watch to give to the API, and the last tally of each stage."""
     console = Console(stderr=True)
     tallies: dict[str, Tally] = {}
-    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TextColumn("{task.fields[more]}"),
-               TimeRemainingColumn())  # fmt: skip
+    columns = (
+        TextColumn("{task.description}"),
+        BarColumn(),
+        MofNCompleteColumn(),
+        TextColumn("{task.fields[more]}"),
+        TimeRemainingColumn(),
+    )
     with Progress(*columns, console=console, disable=quiet or not console.is_terminal) as progress:
         tasks: dict[str, TaskID] = {}
         drawn: dict[str, float] = {}

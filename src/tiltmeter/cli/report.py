@@ -12,7 +12,8 @@ from .options import fail_if, variant
 @click.option(
     "--out",
     type=click.Path(dir_okay=False),
-    help="Where to; RUN/report.html otherwise, of several report.html here. An end of .md writes Markdown.",
+    help="Where to; RUN/report.html otherwise, of several report.html here. An end of .md writes "
+    "Markdown.",
 )
 @variant
 @fail_if
@@ -26,6 +27,9 @@ def command(run: tuple[str, ...], out: str | None, variant: str, fail_if: tuple[
     named = [wanted(fail_if, one.protocol) for one in found]
     target = out or (found[0].folder / "report.html" if len(found) == 1 else "report.html")
     click.echo(f"report: {api.report(*run, path=target, variant=variant)}")
-    codes = [held(own, one.protocol, one.analyse(variant)) for one, own in zip(found, named, strict=True)
-             if own or one.protocol.thresholds]  # fmt: skip
+    codes = [
+        held(own, one.protocol, one.analyse(variant))
+        for one, own in zip(found, named, strict=True)
+        if own or one.protocol.thresholds
+    ]
     return thresholds.FAILED if thresholds.FAILED in codes else max(codes, default=0)

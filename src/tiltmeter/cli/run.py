@@ -13,15 +13,34 @@ from .options import as_json, choices, fail_if, reach, split, taxonomy, variant
 @click.command()
 @click.argument("protocol")
 @choices
-@click.option("--judge", "judges", multiple=True, metavar="KIND:NAME", help="A model that labels the same answers.")
+@click.option(
+    "--judge",
+    "judges",
+    multiple=True,
+    metavar="KIND:NAME",
+    help="A model that labels the same answers.",
+)
 @taxonomy
-@click.option("--out", required=True, type=click.Path(file_okay=False), help="The run's folder; again = resume.")
+@click.option(
+    "--out",
+    required=True,
+    type=click.Path(file_okay=False),
+    help="The run's folder; again = resume.",
+)
 @reach
 @variant
 @fail_if
 @as_json
-def command(protocol: str, models: tuple[str, ...], judges: tuple[str, ...], out: str, variant: str,
-            fail_if: tuple[str, ...], as_json: bool, **options: Any) -> int:  # fmt: skip
+def command(
+    protocol: str,
+    models: tuple[str, ...],
+    judges: tuple[str, ...],
+    out: str,
+    variant: str,
+    fail_if: tuple[str, ...],
+    as_json: bool,
+    **options: Any,
+) -> int:
     """Run an audit: all stages; again = resume."""
     from .. import api, registry
     from .output import finish, wanted

@@ -20,12 +20,18 @@ def command(what: tuple[str, ...], as_json: bool) -> int:
         if not as_json:
             mark = "ok     " if check.ok else "WRONG  "
             planted = f"planted {check.planted}, " if check.planted else ""
-            click.echo(f"{mark}{check.protocol}, {check.audit}: {check.what}: {planted}found {check.found}")
+            click.echo(
+                f"{mark}{check.protocol}, {check.audit}: {check.what}: {planted}found {check.found}"
+            )
 
     found = selftest.selftest(what, told)
     wrong = sum(not check.ok for check in found)
     if as_json:
-        click.echo(json.dumps({"schema": 1, "checks": [check.as_dict() for check in found]}, ensure_ascii=False))
+        click.echo(
+            json.dumps(
+                {"schema": 1, "checks": [check.as_dict() for check in found]}, ensure_ascii=False
+            )
+        )
     else:
         click.echo(f"{len(found) - wrong} of {len(found)} found as planted")
     return 1 if wrong else 0

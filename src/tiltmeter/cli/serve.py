@@ -9,9 +9,16 @@ from ..errors import UnknownName
 
 @click.command()
 @click.argument("model")
-@click.option("--port", type=click.IntRange(0, 65535), default=8765, show_default=True, help="0 takes a free one.")
+@click.option(
+    "--port",
+    type=click.IntRange(0, 65535),
+    default=8765,
+    show_default=True,
+    help="0 takes a free one.",
+)
 def command(model: str, port: int) -> None:
-    """Serve a planted model over loopback in OpenAI's format, to test a client or an audit with a tilt of known size.
+    """Serve a planted model over loopback in OpenAI's format, to test a client or an audit with a
+    tilt of known size.
 
     \b
     tiltmeter serve planted:she=0.7

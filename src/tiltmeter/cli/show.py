@@ -11,7 +11,13 @@ from ..stages import plan
 
 @click.command()
 @click.argument("protocol")
-@click.option("--prompts", type=click.IntRange(1), default=3, show_default=True, help="How many prompts to print.")
+@click.option(
+    "--prompts",
+    type=click.IntRange(1),
+    default=3,
+    show_default=True,
+    help="How many prompts to print.",
+)
 def command(protocol: str, prompts: int) -> None:
     """What a protocol measures, cites and departs from."""
     declared = registry.protocol(protocol)
@@ -19,9 +25,15 @@ def command(protocol: str, prompts: int) -> None:
     if declared.citation:
         click.echo(f"From: {declared.citation}\n")
     asked = plan.cells(declared, plan.Choices(("-",)))
-    more = f" ({len(declared.cells)} with all that --where can ask)" if len(declared.cells) > len(asked) else ""
-    click.echo(f"Design: {len(asked)} prompts{more}, {len(declared.items())} items ({declared.item}), "
-               f"factors {', '.join(declared.factors)}")  # fmt: skip
+    more = (
+        f" ({len(declared.cells)} with all that --where can ask)"
+        if len(declared.cells) > len(asked)
+        else ""
+    )
+    click.echo(
+        f"Design: {len(asked)} prompts{more}, {len(declared.items())} items ({declared.item}), "
+        f"factors {', '.join(declared.factors)}"
+    )
     for name, mode in declared.modes.items():
         how = (
             "read from probabilities"
@@ -38,9 +50,15 @@ def command(protocol: str, prompts: int) -> None:
     click.echo("\nPrompts, for instance:")
     for cell in asked[:prompts]:
         click.echo(f"  {declared.words(cell)}")
-    _list("Held against each other", [prompt_pairs.sentence(row) for row in prompt_pairs.matched(declared)])
+    _list(
+        "Held against each other",
+        [prompt_pairs.sentence(row) for row in prompt_pairs.matched(declared)],
+    )
     _list("Departs from the paper", declared.departures)
-    _list("Variants", [f"{name}: {variant.text}" for name, variant in declared.variants.items() if variant.text])
+    _list(
+        "Variants",
+        [f"{name}: {variant.text}" for name, variant in declared.variants.items() if variant.text],
+    )
     _list("Limits", declared.limits)
     click.echo(f"\nData {declared.digest}")
 
@@ -58,4 +76,9 @@ def _table(declared: Protocol) -> None:
         widths = [max(len(row[i]) for row in table) for i in range(len(table[0]))]
         click.echo("")
         for row in table:
-            click.echo("  " + "  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip())
+            click.echo(
+                "  "
+                + "  ".join(
+                    cell.ljust(width) for cell, width in zip(row, widths, strict=True)
+                ).rstrip()
+            )

@@ -13,13 +13,28 @@ from .options import as_json
 
 @click.command()
 @click.argument("run", type=click.Path(file_okay=False))
-@click.option("--sample", "number", type=click.IntRange(1), help="Pick so many outputs for people to annotate.")
-@click.option("--sheet", type=click.Path(dir_okay=False), help="Where to write them: CSV, or JSON lines (.jsonl).")
-@click.option("--attribute", default="", help="What is to be annotated; the headline measure's otherwise.")
+@click.option(
+    "--sample",
+    "number",
+    type=click.IntRange(1),
+    help="Pick so many outputs for people to annotate.",
+)
+@click.option(
+    "--sheet",
+    type=click.Path(dir_okay=False),
+    help="Where to write them: CSV, or JSON lines (.jsonl).",
+)
+@click.option(
+    "--attribute", default="", help="What is to be annotated; the headline measure's otherwise."
+)
 @click.option("--seed", type=int, default=0, show_default=True, help="Of the sample.")
 @as_json
-def command(run: str, number: int | None, sheet: str | None, attribute: str, seed: int, as_json: bool) -> int:
-    """Judges against people: their errors, by class and condition. With --sample and --sheet: what is to be annotated."""
+def command(
+    run: str, number: int | None, sheet: str | None, attribute: str, seed: int, as_json: bool
+) -> int:
+    """Judges against people: their errors, by class and condition. With --sample and --sheet: what
+    is to be annotated.
+    """
     if (number is None) != (sheet is None):
         raise UsageError(f"Type: tiltmeter validate {run} --sample 100 --sheet sheet.csv")
     if number is not None and sheet is not None:
@@ -32,9 +47,13 @@ def _sample(run: str, number: int, sheet: str, attribute: str, seed: int) -> int
 
     made = api.sample(run, number, sheet, attribute=attribute, seed=seed)
     within = f", within {' × '.join(made.by)}" if made.by else ""
-    click.echo(f"{sheet}: {len(made.rows)} outputs; {made.random} at random{within}, {made.disagreeing} on which annotators "
-               "disagree")  # fmt: skip
-    click.echo(f"Fill in 'value' and 'annotator'. The values of {made.attribute}: {', '.join(made.values)}")
+    click.echo(
+        f"{sheet}: {len(made.rows)} outputs; {made.random} at random{within}, {made.disagreeing} "
+        "on which annotators disagree"
+    )
+    click.echo(
+        f"Fill in 'value' and 'annotator'. The values of {made.attribute}: {', '.join(made.values)}"
+    )
     click.echo(f"Then: tiltmeter import gold {run} {sheet}")
     return 0
 
@@ -50,11 +69,14 @@ def _validate(run: str, as_json: bool) -> int:
         for warning in card.warnings:
             click.echo(f"warning: {warning}", err=True)
     if as_json:
-        click.echo(json.dumps({"schema": 1, **found.as_dict()}, ensure_ascii=False, allow_nan=False))
+        click.echo(
+            json.dumps({"schema": 1, **found.as_dict()}, ensure_ascii=False, allow_nan=False)
+        )
     else:
         for attribute, reasons in found.skipped.items():
             click.echo(
-                f"{attribute}: people skipped {', '.join(f'{number} ({why})' for why, number in reasons.items())}"
+                f"{attribute}: people skipped "
+                f"{', '.join(f'{number} ({why})' for why, number in reasons.items())}"
             )
         for table in judges.tables(found):
             terminal.print_one(replace(table, folded=False), Console())

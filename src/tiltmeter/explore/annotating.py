@@ -1,7 +1,9 @@
-"""The annotation page as a server on loopback: one item at a time, and each answer saved when it is given.
+"""The annotation page as a server on loopback: one item at a time, and each answer saved when it is
+given.
 
-It shows what a person is to judge by (prompt, text or picture) and neither the subject's name nor any label; it writes
-answers and nothing else. What an answer replaces is said with it, so that of two windows none overwrites the other unseen.
+It shows what a person is to judge by (prompt, text or picture) and neither the subject's name nor
+any label; it writes answers and nothing else. What an answer replaces is said with it, so that of
+two windows none overwrites the other unseen.
 """
 
 from __future__ import annotations
@@ -39,7 +41,9 @@ WHERE t.id = ?"""
 
 @dataclass(frozen=True, slots=True)
 class Wanted:
-    """What somebody wants to do: label a sample, decide where people disagree, or review the run's taxonomy."""
+    """What somebody wants to do: label a sample, decide where people disagree, or review the run's
+    taxonomy.
+    """
 
     annotator: str
     attribute: str = ""
@@ -79,18 +83,31 @@ class Desk:
 
     async def page(self, request: Request) -> Response:
         missing = await self._thread.read(_missing, self.source)
-        return HTMLResponse(rendering.rendered(
-            "annotate.html.j2", protocol=self.source.protocol, task=self.task, what=self.wanted.what, missing=missing,
-            person=self.wanted.annotator, words=answers.words(), longest=answers.LONGEST, marking=bool(self.cells),
-        ))  # fmt: skip
+        return HTMLResponse(
+            rendering.rendered(
+                "annotate.html.j2",
+                protocol=self.source.protocol,
+                task=self.task,
+                what=self.wanted.what,
+                missing=missing,
+                person=self.wanted.annotator,
+                words=answers.words(),
+                longest=answers.LONGEST,
+                marking=bool(self.cells),
+            )
+        )
 
     async def items(self, request: Request) -> Response:
         """Every item in this person's order, with what was said of it."""
         states = await self._thread.read(self.task.states)
-        return JSONResponse([{"id": item, "state": states.get(item, State())._asdict()} for item in self.order])
+        return JSONResponse(
+            [{"id": item, "state": states.get(item, State())._asdict()} for item in self.order]
+        )
 
     async def item(self, request: Request) -> Response:
-        found = await self._thread.read(_shown, self.source, self.task, request.path_params["item"], self.cells)
+        found = await self._thread.read(
+            _shown, self.source, self.task, request.path_params["item"], self.cells
+        )
         return JSONResponse(found)
 
     async def reading(self, request: Request) -> Response:
@@ -98,17 +115,23 @@ class Desk:
         marks = request.query_params.get("marks", "")
         answers.checked(State(marks=marks), ())
         item = request.path_params["item"]
-        found = await self._thread.read(_reading, self.source, self.cells, item, self.task.attribute, marks)
+        found = await self._thread.read(
+            _reading, self.source, self.cells, item, self.task.attribute, marks
+        )
         return JSONResponse({"value": found})
 
     async def save(self, request: Request) -> Response:
-        """409 where another state was stored than the one that was seen; the answer is what is stored now."""
+        """409 where another state was stored than the one that was seen; the answer is what is
+        stored now.
+        """
         item, seen, now = _read(await request.body())
         stored = await self._thread.read(self.task.save, item, seen, now)
         return JSONResponse({"state": stored._asdict()}, 200 if stored == now else 409)
 
     async def picture(self, request: Request) -> Response:
-        media_type, found = await asyncio.to_thread(content, self.folder, request.path_params["name"])
+        media_type, found = await asyncio.to_thread(
+            content, self.folder, request.path_params["name"]
+        )
         shown = {} if media_type.startswith("image/") else {"Content-Disposition": "attachment"}
         return Response(found, media_type=media_type, headers=shown)
 
@@ -133,7 +156,10 @@ def _read(body: bytes) -> tuple[str, State, State]:
     """(item, seen, now) of what the page sends. UsageError for anything else."""
     try:
         sent: Any = json.loads(body)
-        states = [State(**{name: sent[which][name] for name in State._fields}) for which in ("seen", "now")]
+        states = [
+            State(**{name: sent[which][name] for name in State._fields})
+            for which in ("seen", "now")
+        ]
         item = sent["item"]
     except (ValueError, TypeError, KeyError, RecursionError):
         raise UsageError("An answer has an item, what was seen and what is said now.") from None
@@ -149,7 +175,9 @@ def _read(body: bytes) -> tuple[str, State, State]:
 # what is shown of an item
 
 
-Cells = Mapping[tuple[str, ...], Row]  # the design's rows by their levels, where pronouns are marked; else empty
+Cells = Mapping[
+    tuple[str, ...], Row
+]  # the design's rows by their levels, where pronouns are marked; else empty
 
 
 def _texts(protocol: Protocol, attribute: str) -> Cells:
@@ -160,7 +188,9 @@ def _texts(protocol: Protocol, attribute: str) -> Cells:
 
 def _cell(source: Source, cells: Cells, factors: str) -> Row:
     levels = json.loads(factors)
-    return cells.get(tuple(levels.get(name, "") for name in (*source.protocol.factors, source.protocol.item)), {})
+    return cells.get(
+        tuple(levels.get(name, "") for name in (*source.protocol.factors, source.protocol.item)), {}
+    )
 
 
 def _reading(source: Source, cells: Cells, item: str, attribute: str, marks: str) -> str:
@@ -170,12 +200,18 @@ def _reading(source: Source, cells: Cells, item: str, attribute: str, marks: str
 
 
 def _shown(source: Source, task: Task | Review, item: str, cells: Cells) -> dict[str, Any]:
-    """blocks: {title, text, language, kind}, of a rewrite with its pieces; picture: its address, damage: why there is none;
+    """blocks: {title, text, language, kind}, of a rewrite with its pieces; picture: its address,
+    damage: why there is none;
     voices: what others said.
     """
     found = _value(task, item) if isinstance(task, Review) else _output(source, item, cells)
-    voices = [{"who": chr(ord("A") + n % 26), **state._asdict()} for n, state in enumerate(task.voices.get(item, ()))]
-    shown: dict[str, Any] = all_visible({"picture": "", "damage": "", **found, "voices": tuple(voices)})
+    voices = [
+        {"who": chr(ord("A") + n % 26), **state._asdict()}
+        for n, state in enumerate(task.voices.get(item, ()))
+    ]
+    shown: dict[str, Any] = all_visible(
+        {"picture": "", "damage": "", **found, "voices": tuple(voices)}
+    )
     return shown
 
 
@@ -188,20 +224,33 @@ def _output(source: Source, item: str, cells: Cells) -> dict[str, Any]:
     name, _, damage = picture(source.store, blob, outcome)
     blocks = [_block("Prompt", prompt, "prompt", language)]
     blocks += [_block("The answer was begun with", begin, "prompt", language)] if begin else []
-    blocks += [_block("Answer", text or "(no text)", "output", language)] if text or not blob else []
+    blocks += (
+        [_block("Answer", text or "(no text)", "output", language)] if text or not blob else []
+    )
     if cell := _cell(source, cells, factors):
         blocks[-1]["pieces"] = tuple(pronoun_marks.pieces(cell, text))
-    return {"blocks": tuple(blocks), "picture": f"/blobs/{name}" if name and not damage else "", "damage": damage}
+    return {
+        "blocks": tuple(blocks),
+        "picture": f"/blobs/{name}" if name and not damage else "",
+        "damage": damage,
+    }
 
 
 def _value(task: Review, item: str) -> dict[str, Any]:
-    """An attribute and its values, the one to be marked at the end; not of which subject's pictures."""
+    """An attribute and its values, the one to be marked at the end; not of which subject's
+    pictures.
+    """
     one = task.values[item]
     of = ", ".join(level for key, level in one.attribute.of.items() if key != "subject")
     about = f"{one.attribute.name} ({one.attribute.part}){f' of a {of}' if of else ''}"
     listed = ", ".join(one.attribute.values)
-    return {"blocks": (_block("Attribute", about, "prompt"), _block("Its values", listed, "prompt"),
-                       _block("Value", one.value, "output"))}  # fmt: skip
+    return {
+        "blocks": (
+            _block("Attribute", about, "prompt"),
+            _block("Its values", listed, "prompt"),
+            _block("Value", one.value, "output"),
+        )
+    }
 
 
 def _block(title: str, text: str, kind: str, language: str = "") -> dict[str, Any]:
@@ -212,14 +261,22 @@ def _block(title: str, text: str, kind: str, language: str = "") -> dict[str, An
 
 
 def application(desk: Desk, token: str, port: int) -> Any:
-    """The ASGI application. port: the one that the Host header must name, and that the cookie is named after."""
+    """The ASGI application. port: the one that the Host header must name, and that the cookie is
+    named after.
+    """
     routes = [
-        Route("/", desk.page), Route("/items", desk.items), Route("/item/{item:path}", desk.item),
+        Route("/", desk.page),
+        Route("/items", desk.items),
+        Route("/item/{item:path}", desk.item),
         Route("/reading/{item:path}", desk.reading),
-        Route("/save", desk.save, methods=["POST"]), Route("/blobs/{name:path}", desk.picture),
-        *(Route(f"/{name}", security.asset) for name in ("explore.css", "annotate.css", "annotate.js")),
+        Route("/save", desk.save, methods=["POST"]),
+        Route("/blobs/{name:path}", desk.picture),
+        *(
+            Route(f"/{name}", security.asset)
+            for name in ("explore.css", "annotate.css", "annotate.js")
+        ),
         Route("/favicon.ico", security.icon),
-    ]  # fmt: skip
+    ]
     made = Starlette(routes=routes, exception_handlers={TiltmeterError: _refused})
     return security.Door(made, token, port, {"/save"})
 
@@ -229,8 +286,12 @@ def _refused(request: Request, error: Exception) -> Response:
     return JSONResponse({"error": visible(str(error))}, status, security.HEADERS)
 
 
-def serve(folder: Path | str, wanted: Wanted, port: int, ready: Callable[[str, Desk], None]) -> None:
-    """Serves until Ctrl-C. ready: is told the address, and what is to be done, when the server listens."""
+def serve(
+    folder: Path | str, wanted: Wanted, port: int, ready: Callable[[str, Desk], None]
+) -> None:
+    """Serves until Ctrl-C. ready: is told the address, and what is to be done, when the server
+    listens.
+    """
     desk = Desk(folder, wanted)
     try:
         security.listen(partial(application, desk), port, lambda address: ready(address, desk))

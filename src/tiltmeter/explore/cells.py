@@ -1,4 +1,6 @@
-"""The cells of a grid: which outputs are in them, how many, what was said of them. What a page has is cut out by SQLite."""
+"""The cells of a grid: which outputs are in them, how many, what was said of them. What a page has
+is cut out by SQLite.
+"""
 
 from __future__ import annotations
 
@@ -21,12 +23,16 @@ NAMED = 12  # values of a cell that have a part of the bar for themselves
 
 
 class Where:
-    """The outputs of a view as a condition of SQL over card c; `narrow` with the filters that leave the bars as they are."""
+    """The outputs of a view as a condition of SQL over card c; `narrow` with the filters that leave
+    the bars as they are.
+    """
 
     def __init__(self, index: Index, view: View, narrow: bool, tab: bool = True) -> None:
         self.values: list[Any] = []
         parts = ["1"]
-        levels = dict(view.levels) | ({view.by: view.tab} if tab and view.by not in (LABEL, "") else {})
+        levels = dict(view.levels) | (
+            {view.by: view.tab} if tab and view.by not in (LABEL, "") else {}
+        )
         for name, level in levels.items():
             if level != ALL:
                 parts.append(f"{index.column(name)} = ?")
@@ -44,7 +50,9 @@ class Where:
             parts.append("c.outcome = ?")
             self.values.append(view.outcome)
         if view.split:
-            parts.append("EXISTS (SELECT 1 FROM label l WHERE l.n = c.n AND l.attribute = ? AND l.split)")
+            parts.append(
+                "EXISTS (SELECT 1 FROM label l WHERE l.n = c.n AND l.attribute = ? AND l.split)"
+            )
             self.values.append(view.attribute)
         if view.text:
             parts.append("c.n IN (SELECT n FROM hit WHERE text = ?)")
@@ -55,21 +63,30 @@ class Where:
             parts.append("NOT EXISTS (SELECT 1 FROM label l WHERE l.n = c.n AND l.attribute = ?)")
             self.values.append(attribute)
             return
-        parts.append("EXISTS (SELECT 1 FROM label l WHERE l.n = c.n AND l.attribute = ? AND l.value = ? AND l.own)")
+        parts.append(
+            "EXISTS (SELECT 1 FROM label l WHERE l.n = c.n AND l.attribute = ? AND l.value = ? "
+            "AND l.own)"
+        )
         self.values += [attribute, value]
 
 
 def sizes(index: Index, view: View, where: Where) -> dict[tuple[str, str], int]:
     row, column = index.column(view.rows), index.column(view.columns)
-    found = index.rows(f"SELECT {row}, {column}, count(*) FROM card c WHERE {where.text} GROUP BY 1, 2", where.values)
+    found = index.rows(
+        f"SELECT {row}, {column}, count(*) FROM card c WHERE {where.text} GROUP BY 1, 2",
+        where.values,
+    )
     return {(a, b): count for a, b, count in found}
 
 
 def colours(index: Index, attribute: str) -> dict[str, str]:
-    """A class for each value: colours for the commonest of the protocol's own, greys for the rest; #rrggbb for a colour."""
+    """A class for each value: colours for the commonest of the protocol's own, greys for the rest;
+    #rrggbb for a colour.
+    """
     values = index.values(attribute)
     found = {
-        name: "#{:02x}{:02x}{:02x}".format(*rgb) for name, rgb in own([v for v in values if v not in OUTCOMES]).items()
+        name: "#{:02x}{:02x}{:02x}".format(*rgb)
+        for name, rgb in own([v for v in values if v not in OUTCOMES]).items()
     }
     used = len(found)
     for value in (value for value in values if value not in found):
@@ -85,10 +102,17 @@ def ordered(index: Index, factor: str, found: set[str]) -> list[str]:
     return sorted(found, key=lambda level: (order.get(level, len(order)), level))
 
 
-def columns(index: Index, view: View, every: Mapping[tuple[str, str], int]) -> tuple[list[str], tuple[str, ...]]:
-    found, first = ordered(index, view.columns, {column for _, column in every}), baseline(index, view)
+def columns(
+    index: Index, view: View, every: Mapping[tuple[str, str], int]
+) -> tuple[list[str], tuple[str, ...]]:
+    found, first = (
+        ordered(index, view.columns, {column for _, column in every}),
+        baseline(index, view),
+    )
     found.sort(key=lambda level: level != first)
-    cut = f"The first {COLUMNS} of {len(found)} levels of {view.columns}; choose another for columns."
+    cut = (
+        f"The first {COLUMNS} of {len(found)} levels of {view.columns}; choose another for columns."
+    )
     return found[:COLUMNS], (cut,) if found[COLUMNS:] else ()
 
 
@@ -115,35 +139,67 @@ class Layout:
         return cls(shown, turn * samples + 1, (turn + 1) * samples, page, pages)
 
 
-_SORTS = {"sample": "c.sample, c.run, c.id", "surprise": "s.surprise IS NULL, s.surprise DESC, c.sample, c.id",
-          "label": "s.value IS NULL, s.value, c.sample, c.id"}  # fmt: skip
+_SORTS = {
+    "sample": "c.sample, c.run, c.id",
+    "surprise": "s.surprise IS NULL, s.surprise DESC, c.sample, c.id",
+    "label": "s.value IS NULL, s.value, c.sample, c.id",
+}
 
 
-def cards(index: Index, view: View, where: Where, layout: Layout, columns: Sequence[str],
-           colours: Mapping[str, str]) -> dict[tuple[str, str], list[Card]]:  # fmt: skip
+def cards(
+    index: Index,
+    view: View,
+    where: Where,
+    layout: Layout,
+    columns: Sequence[str],
+    colours: Mapping[str, str],
+) -> dict[tuple[str, str], list[Card]]:
     row, column = index.column(view.rows), index.column(view.columns)
     names = ", ".join(f"c.f{n}" for n in range(len(index.factors)))
     marks, across = ",".join("?" * len(layout.rows)), ",".join("?" * len(columns))
     found = index.rows(
-        f"WITH s AS (SELECT n, group_concat(value, char(10)) AS value, max(surprise) AS surprise, max(split) AS split"
-        f" FROM label WHERE attribute = ? AND own GROUP BY n),"
+        "WITH s AS (SELECT n, group_concat(value, char(10)) AS value, max(surprise) AS "
+        f"surprise, max(split) AS split FROM label WHERE attribute = ? AND own GROUP BY n),"
         f" placed AS (SELECT c.n, {row} AS r, {column} AS k, s.value, s.surprise, s.split,"
         f" row_number() OVER (PARTITION BY {row}, {column} ORDER BY {_SORTS[view.sort]}) AS place"
-        f" FROM card c LEFT JOIN s USING (n) WHERE {where.text} AND {row} IN ({marks}) AND {column} IN ({across}))"
-        f" SELECT p.r, p.k, c.run, c.id, c.outcome, c.blob, c.sample, p.value, p.surprise, p.split, {names}"
-        f" FROM placed p JOIN card c USING (n) WHERE p.place BETWEEN ? AND ? ORDER BY p.r, p.k, p.place",
-        (view.attribute, *where.values, *layout.rows, *columns, layout.first, layout.last))  # fmt: skip
-    hidden = {view.rows, view.columns, view.by, *(name for name in index.factors if name not in index.several)}
+        f" FROM card c LEFT JOIN s USING (n) WHERE {where.text} AND {row} IN ({marks}) AND "
+        f"{column} IN ({across}))"
+        " SELECT p.r, p.k, c.run, c.id, c.outcome, c.blob, c.sample, p.value, p.surprise, "
+        f"p.split, {names}"
+        " FROM placed p JOIN card c USING (n) WHERE p.place BETWEEN ? AND ? ORDER BY p.r, p.k, "
+        "p.place",
+        (view.attribute, *where.values, *layout.rows, *columns, layout.first, layout.last),
+    )
+    hidden = {
+        view.rows,
+        view.columns,
+        view.by,
+        *(name for name in index.factors if name not in index.several),
+    }
     made: dict[tuple[str, str], list[Card]] = {}
     for r, k, run, trial, outcome, blob, sample, values, surprise, split, *levels in found:
         labels = tuple(values.split("\n")) if values else ()
         factors = dict(zip(index.factors, levels, strict=True))
-        about = [f"{name} {level}" for name, level in factors.items() if level and name not in hidden]
+        about = [
+            f"{name} {level}" for name, level in factors.items() if level and name not in hidden
+        ]
         picture = blob if outcome == ANSWER else ""
         colour = colours.get(labels[0] if labels else NONE, "g3")
         made.setdefault((r, k), []).append(
-            Card(run, trial, picture, "" if picture else _text(index, run, trial), outcome, labels, colour, bool(split), surprise,
-                 " · ".join([*about, f"sample {sample + 1}"]), factors.get("language", "")))  # fmt: skip
+            Card(
+                run,
+                trial,
+                picture,
+                "" if picture else _text(index, run, trial),
+                outcome,
+                labels,
+                colour,
+                bool(split),
+                surprise,
+                " · ".join([*about, f"sample {sample + 1}"]),
+                factors.get("language", ""),
+            )
+        )
     return made
 
 
@@ -153,14 +209,25 @@ def _text(index: Index, run: int, trial: str) -> str:
     return found if len(found) <= SHORT else found[:SHORT].rstrip() + "…"
 
 
-def bars(index: Index, view: View, where: Where, layout: Layout, colours: Mapping[str, str],
-          ) -> dict[tuple[str, str], tuple[Bar, ...]]:  # fmt: skip
+def bars(
+    index: Index,
+    view: View,
+    where: Where,
+    layout: Layout,
+    colours: Mapping[str, str],
+) -> dict[tuple[str, str], tuple[Bar, ...]]:
     """What was said in each cell, whatever the filters leave of it."""
-    row, column, marks = index.column(view.rows), index.column(view.columns), ",".join("?" * len(layout.rows))
+    row, column, marks = (
+        index.column(view.rows),
+        index.column(view.columns),
+        ",".join("?" * len(layout.rows)),
+    )
     found = index.rows(
         f"SELECT {row}, {column}, coalesce(l.value, ?), sum(coalesce(l.weight, 1)) FROM card c"
-        f" LEFT JOIN label l ON l.n = c.n AND l.attribute = ? WHERE {where.text} AND {row} IN ({marks}) GROUP BY 1, 2, 3",
-        (NONE, view.attribute, *where.values, *layout.rows))  # fmt: skip
+        f" LEFT JOIN label l ON l.n = c.n AND l.attribute = ? WHERE {where.text} AND {row} IN "
+        f"({marks}) GROUP BY 1, 2, 3",
+        (NONE, view.attribute, *where.values, *layout.rows),
+    )
     counts: dict[tuple[str, str], dict[str, float]] = {}
     for r, k, value, count in found:
         counts.setdefault((r, k), {})[value] = count
@@ -168,7 +235,9 @@ def bars(index: Index, view: View, where: Where, layout: Layout, colours: Mappin
 
 
 def _stacked(said: Mapping[str, float], colours: Mapping[str, str]) -> tuple[Bar, ...]:
-    """Parts in the order of the colours; of many values the commonest, and what is left of them together."""
+    """Parts in the order of the colours; of many values the commonest, and what is left of them
+    together.
+    """
     kept = dict(sorted(said.items(), key=lambda one: -one[1])[:NAMED])
     whole, begin, made = sum(said.values()) or 1.0, 0.0, []
     for value in sorted(kept, key=list(colours).index):
@@ -184,4 +253,11 @@ def baseline(index: Index, view: View) -> str:
     if view.columns != index.contrasted:
         return ""
     contrasts = (spec.contrast or {} for spec in index.protocol.measures)
-    return next((c["baseline"] for c in contrasts if c.get("factor") == index.contrasted and "baseline" in c), "")
+    return next(
+        (
+            c["baseline"]
+            for c in contrasts
+            if c.get("factor") == index.contrasted and "baseline" in c
+        ),
+        "",
+    )

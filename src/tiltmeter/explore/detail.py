@@ -1,4 +1,6 @@
-"""One output with all that is stored about it: prompt, text or picture, every label, vote and raw reply, cost, signature."""
+"""One output with all that is stored about it: prompt, text or picture, every label, vote and raw
+reply, cost, signature.
+"""
 
 from __future__ import annotations
 
@@ -107,8 +109,15 @@ class Detail:
         """US dollars of all calls, with how many are of unknown cost."""
         calls = (*filter(None, [self.call]), *self.voices)
         known = [call.cost for call in calls if call.cost is not None]
-        unknown = f"{len(calls) - len(known)} of {len(calls)} calls at unknown cost" if len(known) < len(calls) else ""
-        return " and ".join(filter(None, [numerals.dollars(sum(known)) if known else "", unknown])) or "none"
+        unknown = (
+            f"{len(calls) - len(known)} of {len(calls)} calls at unknown cost"
+            if len(known) < len(calls)
+            else ""
+        )
+        return (
+            " and ".join(filter(None, [numerals.dollars(sum(known)) if known else "", unknown]))
+            or "none"
+        )
 
 
 def detail(index: Index, run: int, trial: str) -> Detail:
@@ -127,11 +136,29 @@ def detail(index: Index, run: int, trial: str) -> Detail:
     cell = index.cells.get(tuple(levels.get(name, "") for name in index.factors), {})
     marked = rewrite(cell, text) if outcome == ANSWER and not blob else None
     return Detail(
-        run, source.name, trial, subject, mode, tuple(_shown(index.protocol, levels)), sample, cut(prompt), begin, revised,
-        outcome, cut(text), shown, about, damage, labels, _probabilities(alternatives), call, voices,
+        run,
+        source.name,
+        trial,
+        subject,
+        mode,
+        tuple(_shown(index.protocol, levels)),
+        sample,
+        cut(prompt),
+        begin,
+        revised,
+        outcome,
+        cut(text),
+        shown,
+        about,
+        damage,
+        labels,
+        _probabilities(alternatives),
+        call,
+        voices,
         marked,
-        tuple(_signatures(source, subject, mode, levels, labels)), levels.get("language", ""),
-    )  # fmt: skip
+        tuple(_signatures(source, subject, mode, levels, labels)),
+        levels.get("language", ""),
+    )
 
 
 def _shown(protocol: Protocol, levels: Mapping[str, str]) -> Iterator[tuple[str, str]]:
@@ -147,7 +174,11 @@ def _subject_call(source: Source, key: str) -> tuple[Call | None, str, str]:
 
 
 def _voices(source: Source, calls: Sequence[int]) -> Iterator[Call]:
-    found = [_call(row) for call in calls for row in source.store.rows(_CALL + " WHERE rowid = ?", (call,))]
+    found = [
+        _call(row)
+        for call in calls
+        for row in source.store.rows(_CALL + " WHERE rowid = ?", (call,))
+    ]
     yield from sorted(found, key=lambda call: (call.purpose, call.turn))
 
 
@@ -156,16 +187,48 @@ def _judged(label: Said, voices: Sequence[Call]) -> Said:
     if not label.attribute.endswith(VOTE):
         return label
     place = f"{label.position}/"
-    mine = (call.model for call in voices if call.purpose == label.annotator and call.turn.startswith(place))
+    mine = (
+        call.model
+        for call in voices
+        if call.purpose == label.annotator and call.turn.startswith(place)
+    )
     return replace(label, judge=next(mine, f"vote {label.position + 1}"))
 
 
 def _call(row: Sequence[Any]) -> Call:
-    purpose, model, outcome, text, raw, _, served, fingerprint, asked, said, cost, omitted, date, _, request = row
+    (
+        purpose,
+        model,
+        outcome,
+        text,
+        raw,
+        _,
+        served,
+        fingerprint,
+        asked,
+        said,
+        cost,
+        omitted,
+        date,
+        _,
+        request,
+    ) = row
     tokens = "" if asked is None else f"{asked} + {said}"
     turn = str(json.loads(request)[7]).partition("/")[2]
-    return Call(purpose, model, outcome or "waiting", cut(text or ""), cut(raw or ""), served or "", fingerprint or "", tokens,
-                cost, ", ".join(json.loads(omitted)) if omitted else "", date, turn)  # fmt: skip
+    return Call(
+        purpose,
+        model,
+        outcome or "waiting",
+        cut(text or ""),
+        cut(raw or ""),
+        served or "",
+        fingerprint or "",
+        tokens,
+        cost,
+        ", ".join(json.loads(omitted)) if omitted else "",
+        date,
+        turn,
+    )
 
 
 def cut(text: str) -> str:
@@ -188,8 +251,11 @@ def picture(store: Store, blob: str, outcome: str) -> tuple[str, str, str]:
 def _probabilities(alternatives: str) -> str:
     places = unpack(alternatives)
     best = sorted(places[0], key=lambda token: -token.logprob)[:TOKENS] if places else []
-    return " · ".join(f"{token.bytes.decode('utf-8', 'backslashreplace')!r} {numerals.share(math.exp(token.logprob))}"
-                      for token in best)  # fmt: skip
+    return " · ".join(
+        f"{token.bytes.decode('utf-8', 'backslashreplace')!r} "
+        f"{numerals.share(math.exp(token.logprob))}"
+        for token in best
+    )
 
 
 def _signatures(

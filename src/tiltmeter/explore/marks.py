@@ -1,6 +1,8 @@
-"""An input beside its rewrite, in pieces: third-person pronouns with their class, and the words that are not in the other.
+"""An input beside its rewrite, in pieces: third-person pronouns with their class, and the words
+that are not in the other.
 
-Pronouns are found by the protocol's own rules (instruments/pronouns.py), words are compared in their order (difflib).
+Pronouns are found by the protocol's own rules (instruments/pronouns.py), words are compared in
+their order (difflib).
 """
 
 from __future__ import annotations
@@ -18,7 +20,9 @@ MOST = 2_000  # words of a text beyond which nothing is compared
 
 @dataclass(frozen=True, slots=True)
 class Piece:
-    """kind: "" or the class of a pronoun (masculine, …); other: of somebody else than the text's person."""
+    """kind: "" or the class of a pronoun (masculine, …); other: of somebody else than the text's
+    person.
+    """
 
     text: str
     kind: str = ""
@@ -28,7 +32,9 @@ class Piece:
     @property
     def said(self) -> str:
         """What the mark means, in words."""
-        words = [f"{self.kind} pronoun" + (", of another" if self.other else "")] if self.kind else []
+        words = (
+            [f"{self.kind} pronoun" + (", of another" if self.other else "")] if self.kind else []
+        )
         return ", ".join(words + (["changed"] if self.changed else []))
 
 
@@ -46,7 +52,10 @@ def rewrite(cell: Mapping[str, str], output: str) -> Rewrite | None:
     who = person(cell["theme"], cell["noun"], given)
     left, right = _TOKEN.findall(given), _TOKEN.findall(output)
     gone, new = _changed(left, right)
-    return Rewrite(tuple(_pieces(left, gone, mentions(given, who))), tuple(_pieces(right, new, mentions(output, who))))
+    return Rewrite(
+        tuple(_pieces(left, gone, mentions(given, who))),
+        tuple(_pieces(right, new, mentions(output, who))),
+    )
 
 
 def _changed(left: Sequence[str], right: Sequence[str]) -> tuple[set[int], set[int]]:
@@ -55,7 +64,9 @@ def _changed(left: Sequence[str], right: Sequence[str]) -> tuple[set[int], set[i
     b = [(n, word) for n, word in enumerate(right) if not word.isspace()]
     if max(len(a), len(b)) > MOST:
         return set(), set()
-    same = SequenceMatcher(None, [word for _, word in a], [word for _, word in b], autojunk=False).get_matching_blocks()
+    same = SequenceMatcher(
+        None, [word for _, word in a], [word for _, word in b], autojunk=False
+    ).get_matching_blocks()
     kept_a = {a[block.a + i][0] for block in same for i in range(block.size)}
     kept_b = {b[block.b + i][0] for block in same for i in range(block.size)}
     return {n for n, _ in a} - kept_a, {n for n, _ in b} - kept_b
@@ -63,13 +74,19 @@ def _changed(left: Sequence[str], right: Sequence[str]) -> tuple[set[int], set[i
 
 def _pieces(tokens: Sequence[str], changed: set[int], found: Sequence[Found]) -> Iterator[Piece]:
     """Tokens put together while they have the same marks."""
-    spans = [(one.begin, one.begin + len(one.form), one.value, one.whose != "primary") for one in found]
+    spans = [
+        (one.begin, one.begin + len(one.form), one.value, one.whose != "primary") for one in found
+    ]
     text, marks, at = "", ("", False, False), 0
     for number, token in enumerate(tokens):
-        kind, other = next(((value, other) for begin, end, value, other in spans if begin <= at < end), ("", False))
+        kind, other = next(
+            ((value, other) for begin, end, value, other in spans if begin <= at < end), ("", False)
+        )
         now = (kind, other, number in changed)
         if token.isspace() and not kind and marks[2] and number + 1 in changed:
-            now = (marks[0], marks[1], True) if not marks[0] else now  # the blank between two changed words
+            now = (
+                (marks[0], marks[1], True) if not marks[0] else now
+            )  # the blank between two changed words
         if now != marks and text:
             yield Piece(text, *marks)
             text = ""

@@ -1,7 +1,7 @@
 """One page of the explorer: tabs, and for a tab a grid with all samples of its conditions.
 
-Rows are subjects and columns the levels of the factor that the protocol contrasts, unless the view says otherwise. A
-page holds so many outputs that a browser shows them at once.
+Rows are subjects and columns the levels of the factor that the protocol contrasts, unless the view
+says otherwise. A page holds so many outputs that a browser shows them at once.
 """
 
 from __future__ import annotations
@@ -49,18 +49,33 @@ def page(index: Index, view: View) -> Page:
 
     grid = tuple((row, tuple(cell(row, column) for column in columns)) for row in layout.rows)
     return Page(
-        view, index.protocol, index.protocol.modality == "image", _addressed(view, tabs), _bys(index),
-        (*index.several, SUBJECT, MODE), tuple((column, column == cells.baseline(index, view)) for column in columns), grid,
-        index.attributes, _values_of(index, view), _outcomes(index, view), _filters(index, view), sum(sizes.values()),
-        sum(every.values()), layout.pages, index.missing(), notes,
-    )  # fmt: skip
+        view,
+        index.protocol,
+        index.protocol.modality == "image",
+        _addressed(view, tabs),
+        _bys(index),
+        (*index.several, SUBJECT, MODE),
+        tuple((column, column == cells.baseline(index, view)) for column in columns),
+        grid,
+        index.attributes,
+        _values_of(index, view),
+        _outcomes(index, view),
+        _filters(index, view),
+        sum(sizes.values()),
+        sum(every.values()),
+        layout.pages,
+        index.missing(),
+        notes,
+    )
 
 
 # defaults
 
 
 def filled(index: Index, view: View) -> View:
-    """The view with what it leaves open: columns by the contrast, rows by subject, tabs by the item or what is grouped by."""
+    """The view with what it leaves open: columns by the contrast, rows by subject, tabs by the item
+    or what is grouped by.
+    """
     several = index.several
     modes = set(index.levels(MODE))
     levels = dict(view.levels)
@@ -70,26 +85,41 @@ def filled(index: Index, view: View) -> View:
         levels[MODE] = next((name for name in index.protocol.modes if name in modes), min(modes))
     columns = view.columns or (index.contrasted if index.contrasted in several else SUBJECT)
     spare = index.contrasted if columns == SUBJECT and index.contrasted in several else MODE
-    rows = view.rows if view.rows and view.rows != columns else (SUBJECT if columns != SUBJECT else spare)
+    rows = (
+        view.rows
+        if view.rows and view.rows != columns
+        else (SUBJECT if columns != SUBJECT else spare)
+    )
     by = view.by if view.by in _bys(index) else _by(index, columns, rows)
-    attribute = view.attribute if view.attribute in index.attributes else next(iter(index.attributes), "")
+    attribute = (
+        view.attribute if view.attribute in index.attributes else next(iter(index.attributes), "")
+    )
     for name in (columns, rows, *levels):
         index.column(name)
-    return replace(view, columns=columns, rows=rows, by=by, attribute=attribute, levels=tuple(levels.items()))
+    return replace(
+        view, columns=columns, rows=rows, by=by, attribute=attribute, levels=tuple(levels.items())
+    )
 
 
 def _one_of_several_modes(index: Index, modes: set[str]) -> bool:
     """Whether one subject was asked in several modes that are measured: then these are the rows."""
-    measured = [name for name, mode in index.protocol.modes.items() if name in modes and not mode.aside]
+    measured = [
+        name for name, mode in index.protocol.modes.items() if name in modes and not mode.aside
+    ]
     return len(index.levels(SUBJECT)) == 1 and len(measured) > 1
 
 
 def _by(index: Index, columns: str, rows: str) -> str:
     item, several = index.protocol.item, index.several
     groups = [factor for spec in index.protocol.measures for group in spec.by for factor in group]
-    free = [name for name in dict.fromkeys(groups) if name in several and name not in (columns, rows)]
+    free = [
+        name for name in dict.fromkeys(groups) if name in several and name not in (columns, rows)
+    ]
     own, column = index.column(item), index.column(columns)
-    query = f"SELECT count(DISTINCT {own}), (SELECT count(*) FROM (SELECT DISTINCT {own}, {column} FROM card c)) FROM card c"
+    query = (
+        f"SELECT count(DISTINCT {own}), (SELECT count(*) FROM (SELECT DISTINCT {own}, "
+        f"{column} FROM card c)) FROM card c"
+    )
     items, cells = index.rows(query)[0]
     compared = cells > items or columns == SUBJECT  # else an item is in one column alone
     if item not in (columns, rows) and compared and (1 < items <= TABS or (items > 1 and not free)):
@@ -109,12 +139,19 @@ def _tabs(index: Index, view: View) -> tuple[Choice, ...]:
     if view.by == LABEL:
         found = index.rows(
             f"SELECT coalesce(l.value, ?), count(DISTINCT c.n) FROM card c LEFT JOIN label l"
-            f" ON l.n = c.n AND l.attribute = ? AND l.own WHERE {where.text} GROUP BY 1 ORDER BY 2 DESC, 1",
-            (NONE, view.attribute, *where.values))  # fmt: skip
+            f" ON l.n = c.n AND l.attribute = ? AND l.own WHERE {where.text} GROUP BY 1 ORDER BY "
+            "2 DESC, 1",
+            (NONE, view.attribute, *where.values),
+        )
     else:
         column = index.column(view.by)
-        found = index.rows(f"SELECT {column}, count(*) FROM card c WHERE {where.text} GROUP BY 1", where.values)
-        place = {level: n for n, level in enumerate(cells.ordered(index, view.by, {row[0] for row in found}))}
+        found = index.rows(
+            f"SELECT {column}, count(*) FROM card c WHERE {where.text} GROUP BY 1", where.values
+        )
+        place = {
+            level: n
+            for n, level in enumerate(cells.ordered(index, view.by, {row[0] for row in found}))
+        }
         found.sort(key=lambda row: place[row[0]])
     return tuple(Choice(value, count, "", value == view.tab) for value, count in found)
 
@@ -122,16 +159,23 @@ def _tabs(index: Index, view: View) -> tuple[Choice, ...]:
 def _addressed(view: View, tabs: Sequence[Choice]) -> tuple[Choice, ...]:
     every = Choice(ALL, sum(tab.count or 0 for tab in tabs), "", False)
     return tuple(
-        replace(tab, address=view.address(tab=tab.value), chosen=tab.value == view.tab) for tab in (*tabs, every)
+        replace(tab, address=view.address(tab=tab.value), chosen=tab.value == view.tab)
+        for tab in (*tabs, every)
     )
 
 
 def _values_of(index: Index, view: View) -> tuple[Choice, ...]:
-    return tuple(Choice(value, None, "", value == view.value) for value in (*index.values(view.attribute), NONE))
+    return tuple(
+        Choice(value, None, "", value == view.value)
+        for value in (*index.values(view.attribute), NONE)
+    )
 
 
 def _outcomes(index: Index, view: View) -> tuple[Choice, ...]:
-    return tuple(Choice(value, int(count), "", value == view.outcome) for value, count in index.levels(OUTCOME).items())
+    return tuple(
+        Choice(value, int(count), "", value == view.outcome)
+        for value, count in index.levels(OUTCOME).items()
+    )
 
 
 def _filters(index: Index, view: View) -> tuple[Filter, ...]:
@@ -139,12 +183,20 @@ def _filters(index: Index, view: View) -> tuple[Filter, ...]:
 
 
 def _all_filters(index: Index, view: View) -> Iterator[Filter]:
-    """For each factor with several levels, and the mode and the subject, that is no tab, row or column."""
+    """For each factor with several levels, and the mode and the subject, that is no tab, row or
+    column.
+    """
     taken, levels = (view.by, view.rows, view.columns), dict(view.levels)
     for name in (MODE, SUBJECT, *index.several):
         if name in taken and not (name == MODE and name in levels):
             continue
         found = index.levels(name)
         if 1 < len(found) <= LONGEST:
-            yield Filter(f"f.{name}", name, tuple(Choice(value, int(found[value]), "", levels.get(name) == value)
-                                                  for value in cells.ordered(index, name, set(found))))  # fmt: skip
+            yield Filter(
+                f"f.{name}",
+                name,
+                tuple(
+                    Choice(value, int(found[value]), "", levels.get(name) == value)
+                    for value in cells.ordered(index, name, set(found))
+                ),
+            )

@@ -18,7 +18,9 @@ NONE = "not labelled"
 
 @dataclass(frozen=True, slots=True)
 class Bar:
-    """A part of a distribution. share: of the whole, 0 to 1; begin: where it begins; colour: a class of the style sheet."""
+    """A part of a distribution. share: of the whole, 0 to 1; begin: where it begins; colour: a
+    class of the style sheet.
+    """
 
     value: str
     count: float
@@ -29,7 +31,9 @@ class Bar:
 
 @dataclass(frozen=True, slots=True)
 class Card:
-    """One output. blob: the name of its picture; text: its beginning; surprise: in bits, None without a label."""
+    """One output. blob: the name of its picture; text: its beginning; surprise: in bits, None
+    without a label.
+    """
 
     run: int
     id: str

@@ -1,8 +1,10 @@
-"""The third-person pronouns of a rewrite for a person to mark, and what the protocol makes of the marks.
+"""The third-person pronouns of a rewrite for a person to mark, and what the protocol makes of the
+marks.
 
-Where pronouns stand is found by rules; whose each is the person says: of the text's main person, of another, of several.
-The class of the rewrite and the verdict then follow by the protocol's own table, and are offered, not stored: the person
-decides. Marks are text, `14:primary 32:another`, by where a pronoun begins in the answer.
+Where pronouns stand is found by rules; whose each is the person says: of the text's main person, of
+another, of several. The class of the rewrite and the verdict then follow by the protocol's own
+table, and are offered, not stored: the person decides. Marks are text, `14:primary 32:another`, by
+where a pronoun begins in the answer.
 """
 
 from __future__ import annotations
@@ -49,10 +51,14 @@ def _found(cell: Mapping[str, str], output: str) -> list[Found]:
 
 
 def value(cell: Mapping[str, str], attribute: str, output: str, marks: str) -> str:
-    """What the marks make of an output; "" until each pronoun is marked, and where neopronouns are to be compared."""
+    """What the marks make of an output; "" until each pronoun is marked, and where neopronouns are
+    to be compared.
+    """
     whose = dict(mark.split(":", 1) for mark in marks.split())
     found = _found(cell, output)
-    if shape(cell["text"], output).outcome not in READ or any(str(one.begin) not in whose for one in found):
+    if shape(cell["text"], output).outcome not in READ or any(
+        str(one.begin) not in whose for one in found
+    ):
         return ""
     mine = {one.value for one in found if whose[str(one.begin)] == MAIN}
     if NEO in mine:

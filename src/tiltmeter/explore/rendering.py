@@ -1,4 +1,6 @@
-"""Pages as HTML. Everything that came from elsewhere is text: hidden characters are written out, and all is escaped."""
+"""Pages as HTML. Everything that came from elsewhere is text: hidden characters are written out,
+and all is escaped.
+"""
 
 from __future__ import annotations
 
@@ -19,7 +21,8 @@ ASSETS = Path(__file__).parent / "templates"
 
 @dataclass(frozen=True, slots=True)
 class Places:
-    """Where things are, of a server or of files: addresses of a picture (small, whole), of an output, of a page.
+    """Where things are, of a server or of files: addresses of a picture (small, whole), of an
+    output, of a page.
 
     inline: style and script stand in the page and are allowed by their hash.
     """
@@ -38,11 +41,15 @@ def asset(name: str) -> str:
 def policy(inline: bool) -> str:
     """The Content-Security-Policy: nothing but what ships with the page and the run's pictures."""
     if not inline:
-        return ("default-src 'none'; style-src 'self'; script-src 'self'; img-src 'self'; connect-src 'self'; form-action 'self';"
-                " base-uri 'none'; frame-ancestors 'none'")  # fmt: skip
+        return (
+            "default-src 'none'; style-src 'self'; script-src 'self'; img-src 'self'; "
+            "connect-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
+        )
     style, script = (_hash(asset(name)) for name in ("explore.css", "explore.js"))
-    return (f"default-src 'none'; style-src '{style}'; script-src '{script}'; img-src 'self' file:; form-action 'none';"
-            " base-uri 'none'")  # fmt: skip
+    return (
+        f"default-src 'none'; style-src '{style}'; script-src '{script}'; img-src 'self' file:; "
+        "form-action 'none'; base-uri 'none'"
+    )
 
 
 def _hash(text: str) -> str:
@@ -54,11 +61,27 @@ def _environment() -> Any:
     from jinja2 import Environment, FileSystemLoader, StrictUndefined
     from markupsafe import Markup
 
-    made = Environment(loader=FileSystemLoader(ASSETS), autoescape=True, undefined=StrictUndefined, trim_blocks=True,
-                       lstrip_blocks=True, finalize=_shown)  # fmt: skip
-    made.globals |= {"asset": lambda name: Markup(asset(name)), "policy": policy, "ALL": view.ALL, "SORTS": view.SORTS,
-                     "PER_ROW": view.PER_ROW, "HEIGHTS": view.HEIGHTS, "RULE": RULE, "NONE": parts.NONE}  # fmt: skip
-    made.filters["count"] = lambda value: f"{value:,.0f}" if float(value).is_integer() else f"{value:,.1f}"
+    made = Environment(
+        loader=FileSystemLoader(ASSETS),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        finalize=_shown,
+    )
+    made.globals |= {
+        "asset": lambda name: Markup(asset(name)),
+        "policy": policy,
+        "ALL": view.ALL,
+        "SORTS": view.SORTS,
+        "PER_ROW": view.PER_ROW,
+        "HEIGHTS": view.HEIGHTS,
+        "RULE": RULE,
+        "NONE": parts.NONE,
+    }
+    made.filters["count"] = lambda value: (
+        f"{value:,.0f}" if float(value).is_integer() else f"{value:,.1f}"
+    )
     made.filters["percent"] = lambda share: f"{100 * share:.0f} %"
     made.filters["places"] = lambda value: f"{100 * value:.3f}".rstrip("0").rstrip(".")
     made.filters["bits"] = lambda value: f"{value:.1f} bits"
@@ -72,20 +95,39 @@ def _shown(value: Any) -> Any:
 
 
 RULE = (
-    "Surprise = −log2 of the share that the output's label has among all labels of its condition (subject, mode, language and "
-    "the level of the factor that the protocol contrasts), in bits; of several labels the rarest counts."
+    "Surprise = −log2 of the share that the output's label has among all labels of its condition "
+    "(subject, mode, language and "
+    "the level of the factor that the protocol contrasts), in bits; of several labels the rarest "
+    "counts."
 )
 
 
-def grid(found: parts.Page, places: Places, studies: tuple[tuple[str, str], ...] = (), opened: Detail | None = None,
-         details: Mapping[str, Detail] | None = None, pages: Mapping[str, Any] | None = None) -> str:  # fmt: skip
-    """The page of a view. studies: (name, address) of other protocols' runs; opened: the output that is looked at.
+def grid(
+    found: parts.Page,
+    places: Places,
+    studies: tuple[tuple[str, str], ...] = (),
+    opened: Detail | None = None,
+    details: Mapping[str, Detail] | None = None,
+    pages: Mapping[str, Any] | None = None,
+) -> str:
+    """The page of a view. studies: (name, address) of other protocols' runs; opened: the output
+    that is looked at.
 
-    details: of each output by its key, where they stand in the page; pages: {previous, next} and addresses of tabs of files.
+    details: of each output by its key, where they stand in the page; pages: {previous, next} and
+    addresses of tabs of files.
     """
     template = _environment().get_template("grid.html.j2")
-    return str(template.render(page=found, view=found.view, places=places, studies=studies, opened=opened,
-                               details=details or {}, pages=pages))  # fmt: skip
+    return str(
+        template.render(
+            page=found,
+            view=found.view,
+            places=places,
+            studies=studies,
+            opened=opened,
+            details=details or {},
+            pages=pages,
+        )
+    )
 
 
 def part(found: Detail, places: Places) -> str:
@@ -95,7 +137,9 @@ def part(found: Detail, places: Places) -> str:
 
 def alone(found: Detail, places: Places, back: str) -> str:
     """One output as a page of its own, for a browser without the script."""
-    return str(_environment().get_template("alone.html.j2").render(detail=found, places=places, back=back))
+    return str(
+        _environment().get_template("alone.html.j2").render(detail=found, places=places, back=back)
+    )
 
 
 def message(text: str, places: Places) -> str:

@@ -1,8 +1,10 @@
 """The door of a server on loopback, and how one is served.
 
-Who may come in: whoever has the token, a random word in the first address, which then lives in a cookie. The Host header must
-be loopback's, so that a name that somebody points at this machine opens nothing. What may be written to is named; a page of
-another origin cannot write there: the browser says where a request comes from, and leaves the cookie out.
+Who may come in: whoever has the token, a random word in the first address, which then lives in a
+cookie. The Host header must be loopback's, so that a name that somebody points at this machine
+opens nothing. What may be written to is named; a page of
+another origin cannot write there: the browser says where a request comes from, and leaves the
+cookie out.
 """
 
 from __future__ import annotations
@@ -47,14 +49,18 @@ class OneThread:
         return self._pool.submit(function, *given).result()
 
     async def read(self, function: Callable[..., T], *given: Any) -> T:
-        return await asyncio.get_running_loop().run_in_executor(self._pool, partial(function, *given))
+        return await asyncio.get_running_loop().run_in_executor(
+            self._pool, partial(function, *given)
+        )
 
     def end(self) -> None:
         self._pool.shutdown()
 
 
 class Door:
-    """Lets in who has the token and came to loopback; every answer has the headers. writes: paths that take a POST."""
+    """Lets in who has the token and came to loopback; every answer has the headers. writes: paths
+    that take a POST.
+    """
 
     def __init__(self, inside: Any, token: str, port: int, writes: Collection[str] = ()) -> None:
         self._inside, self._token, self._writes = inside, token, frozenset(writes)
@@ -86,7 +92,9 @@ class Door:
         return self._written(request) if writing else None
 
     def _welcomed(self, request: Request) -> Response:
-        rest = [(name, value) for name, value in request.query_params.multi_items() if name != "token"]
+        rest = [
+            (name, value) for name, value in request.query_params.multi_items() if name != "token"
+        ]
         answer = RedirectResponse(request.url.path + ("?" + urlencode(rest) if rest else ""), 303)
         answer.set_cookie(self._cookie, self._token, httponly=True, samesite="strict", path="/")
         return answer
@@ -94,7 +102,9 @@ class Door:
     def _written(self, request: Request) -> Response | None:
         """The answer to what another page, or no page, sends, and to what is no short JSON."""
         origin, site = request.headers.get("origin"), request.headers.get("sec-fetch-site")
-        own = origin == f"http://{request.headers['host']}" or (origin is None and site == "same-origin")
+        own = origin == f"http://{request.headers['host']}" or (
+            origin is None and site == "same-origin"
+        )
         if not own or site not in (None, "same-origin"):
             return _said("Only the page that tiltmeter serves may write.", 403)
         if request.headers.get("content-type", "").partition(";")[0].strip() != "application/json":
@@ -102,7 +112,11 @@ class Door:
         length = request.headers.get("content-length", "")
         if not (length.isascii() and length.isdigit()) or "transfer-encoding" in request.headers:
             return _said("What is sent must say how long it is.", 411)
-        return _said(f"What is sent may have {BODY:,} bytes at most.", 413) if int(length) > BODY else None
+        return (
+            _said(f"What is sent may have {BODY:,} bytes at most.", 413)
+            if int(length) > BODY
+            else None
+        )
 
     def _known(self, given: str) -> bool:
         return secrets.compare_digest(given.encode(), self._token.encode())
@@ -117,7 +131,9 @@ def _with_headers(send: Callable[[Any], Awaitable[None]]) -> Callable[[Any], Awa
         if message["type"] == "http.response.start":
             given = {name for name, _ in message["headers"]}
             more = [(name.lower().encode(), value.encode()) for name, value in HEADERS.items()]
-            message = message | {"headers": [*message["headers"], *(one for one in more if one[0] not in given)]}
+            message = message | {
+                "headers": [*message["headers"], *(one for one in more if one[0] not in given)]
+            }
         await send(message)
 
     return sent
@@ -130,7 +146,9 @@ async def icon(request: Request) -> Response:
 
 async def asset(request: Request) -> Response:
     name = request.url.path.removeprefix("/")
-    return Response(rendering.asset(name), media_type="text/css" if name.endswith(".css") else "text/javascript")
+    return Response(
+        rendering.asset(name), media_type="text/css" if name.endswith(".css") else "text/javascript"
+    )
 
 
 def bound(port: int) -> socket.socket:
@@ -141,16 +159,29 @@ def bound(port: int) -> socket.socket:
         made.bind((LOOPBACK, port))
     except OSError as error:
         made.close()
-        raise UsageError(f"Port {port} cannot be used: {error.strerror}. Type --port 0 for a free one.") from None
+        raise UsageError(
+            f"Port {port} cannot be used: {error.strerror}. Type --port 0 for a free one."
+        ) from None
     return made
 
 
 def listen(made: Callable[[str, int], Any], port: int, ready: Callable[[str], None]) -> None:
-    """Serves until Ctrl-C. made: (token, port) → application; ready: is told the address when the server listens."""
+    """Serves until Ctrl-C. made: (token, port) → application; ready: is told the address when the
+    server listens.
+    """
     with bound(port) as taken:
         number, token = taken.getsockname()[1], secrets.token_urlsafe(24)
-        config = uvicorn.Config(made(token, number), log_level="error", access_log=False, lifespan="off", ws="none", http="h11",
-                                loop="asyncio", server_header=False, timeout_graceful_shutdown=1)  # fmt: skip
+        config = uvicorn.Config(
+            made(token, number),
+            log_level="error",
+            access_log=False,
+            lifespan="off",
+            ws="none",
+            http="h11",
+            loop="asyncio",
+            server_header=False,
+            timeout_graceful_shutdown=1,
+        )
         taken.listen(128)
         ready(f"http://{LOOPBACK}:{number}/?token={token}")
         uvicorn.Server(config).run(sockets=[taken])

@@ -1,4 +1,5 @@
-"""The explorer as a server on loopback. It reads and never writes; what it is asked for stands in the address.
+"""The explorer as a server on loopback. It reads and never writes; what it is asked for stands in
+the address.
 
 Runs are read on one thread, which opened them. Who may look: door.py.
 """
@@ -27,7 +28,9 @@ from .parts import Page
 from .thumbnails import Thumbnails, content
 from .view import View
 
-KEPT = {"Cache-Control": "private, max-age=86400, immutable"}  # a blob's name is the hash of its content
+KEPT = {
+    "Cache-Control": "private, max-age=86400, immutable"
+}  # a blob's name is the hash of its content
 
 
 class Explorer:
@@ -42,7 +45,9 @@ class Explorer:
         except BaseException:
             self._thread.end()
             raise
-        self.folders = {n: source.store.folder for index in self.indices for n, source in index.sources.items()}
+        self.folders = {
+            n: source.store.folder for index in self.indices for n, source in index.sources.items()
+        }
         self.titles = [index.protocol.title for index in self.indices]
 
     def close(self) -> None:
@@ -55,7 +60,11 @@ class Explorer:
     async def grid(self, request: Request) -> Response:
         view = View.parse(request.query_params)
         found, looked = await self.read(self._grid, view)
-        studies = tuple((title, f"/?study={n}") for n, title in enumerate(self.titles)) if self.titles[1:] else ()
+        studies = (
+            tuple((title, f"/?study={n}") for n, title in enumerate(self.titles))
+            if self.titles[1:]
+            else ()
+        )
         return HTMLResponse(rendering.grid(found, self.places(found.view), studies, looked))
 
     def _grid(self, view: View) -> tuple[Page, Detail | None]:
@@ -64,7 +73,11 @@ class Explorer:
         index = self.indices[view.study]
         run, _, trial = view.open.partition("-")
         try:
-            looked = detail(index, int(run), trial) if trial and run.isascii() and run.isdigit() else None
+            looked = (
+                detail(index, int(run), trial)
+                if trial and run.isascii() and run.isdigit()
+                else None
+            )
         except UsageError:
             looked = None  # an old address: the grid is shown all the same
         return page(index, view), looked
@@ -84,9 +97,13 @@ class Explorer:
         return await self._file(request, content)
 
     async def thumbnail(self, request: Request) -> Response:
-        return await self._file(request, lambda folder, name: ("image/jpeg", self._thumbnails.small(folder, name)))
+        return await self._file(
+            request, lambda folder, name: ("image/jpeg", self._thumbnails.small(folder, name))
+        )
 
-    async def _file(self, request: Request, read: Callable[[Path, str], tuple[str, bytes]]) -> Response:
+    async def _file(
+        self, request: Request, read: Callable[[Path, str], tuple[str, bytes]]
+    ) -> Response:
         folder = self.folders.get(request.path_params["run"])
         if folder is None:
             raise UsageError("There is no such run.")
@@ -105,23 +122,34 @@ class Explorer:
         return rendering.Places(
             small=lambda run, name: f"/small/{run}/{quote(name, safe='')}",
             whole=lambda run, name: f"/blobs/{run}/{quote(name, safe='')}",
-            output=lambda run, trial: f"/output/{run}/{quote(trial, safe='')}{view.address(page=view.page)}",
+            output=lambda run, trial: (
+                f"/output/{run}/{quote(trial, safe='')}{view.address(page=view.page)}"
+            ),
             inline=False,
         )
 
 
 def _outputs(index: Index) -> int:
-    return sum(next(source.store.rows("SELECT count(*) FROM outputs"))[0] for source in index.sources.values())
+    return sum(
+        next(source.store.rows("SELECT count(*) FROM outputs"))[0]
+        for source in index.sources.values()
+    )
 
 
 def application(explorer: Explorer, token: str, port: int) -> Any:
-    """The ASGI application. port: the one that the Host header must name, and that the cookie is named after."""
+    """The ASGI application. port: the one that the Host header must name, and that the cookie is
+    named after.
+    """
     routes = [
-        Route("/", explorer.grid), Route("/output/{run:int}/{trial:path}", explorer.output),
-        Route("/small/{run:int}/{name:path}", explorer.thumbnail), Route("/blobs/{run:int}/{name:path}", explorer.picture),
-        Route("/state", explorer.state), Route("/explore.css", security.asset), Route("/explore.js", security.asset),
+        Route("/", explorer.grid),
+        Route("/output/{run:int}/{trial:path}", explorer.output),
+        Route("/small/{run:int}/{name:path}", explorer.thumbnail),
+        Route("/blobs/{run:int}/{name:path}", explorer.picture),
+        Route("/state", explorer.state),
+        Route("/explore.css", security.asset),
+        Route("/explore.js", security.asset),
         Route("/favicon.ico", security.icon),
-    ]  # fmt: skip
+    ]
     handlers: dict[Any, Any] = {TiltmeterError: _refused, Unusable: _refused}
     made = Starlette(routes=routes, exception_handlers=handlers)
     return security.Door(made, token, port)

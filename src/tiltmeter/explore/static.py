@@ -1,4 +1,5 @@
-"""The explorer as files that open from disk and load nothing from elsewhere: a page a tab, with all its outputs in it.
+"""The explorer as files that open from disk and load nothing from elsewhere: a page a tab, with all
+its outputs in it.
 
 Filters and order work within a page. Pictures lie beside it, small ones and whole ones.
 """
@@ -23,22 +24,40 @@ _PLAIN = re.compile(r"[^a-z0-9]+")
 
 
 def write(folders: Sequence[Path | str], out: Path | str) -> Path:
-    """Writes the files into a new or empty folder; returns the page to begin with. UsageError where there is something else."""
+    """Writes the files into a new or empty folder; returns the page to begin with. UsageError where
+    there is something else.
+    """
     target = Path(out)
     if target.exists() and (not target.is_dir() or any(target.iterdir())):
-        raise UsageError(f"{target} is there already and not an empty folder. Give --static another place.")
+        raise UsageError(
+            f"{target} is there already and not an empty folder. Give --static another place."
+        )
     indices = opened(folders)
     try:
         target.mkdir(parents=True, exist_ok=True)
-        names = [target if n == 0 else target / f"{n}-{_plain(index.protocol.name)}" for n, index in enumerate(indices)]
+        names = [
+            target if n == 0 else target / f"{n}-{_plain(index.protocol.name)}"
+            for n, index in enumerate(indices)
+        ]
         for number, index in enumerate(indices):
             names[number].mkdir(exist_ok=True)
             up = "" if number == 0 else "../"
-            studies = tuple((one.protocol.title, up + ("" if n == 0 else names[n].name + "/") + "index.html")
-                            for n, one in enumerate(indices)) if indices[1:] else ()  # fmt: skip
+            studies = (
+                tuple(
+                    (
+                        one.protocol.title,
+                        up + ("" if n == 0 else names[n].name + "/") + "index.html",
+                    )
+                    for n, one in enumerate(indices)
+                )
+                if indices[1:]
+                else ()
+            )
             _Writer(index, names[number], View(study=number), studies).write()
     except OSError as error:
-        raise StoreError(f"{error.filename or target} cannot be written: {error.strerror or error}.") from None
+        raise StoreError(
+            f"{error.filename or target} cannot be written: {error.strerror or error}."
+        ) from None
     finally:
         for index in indices:
             index.close()
@@ -52,7 +71,9 @@ def _plain(name: str) -> str:
 class _Writer:
     """One protocol's runs."""
 
-    def __init__(self, index: Index, folder: Path, view: View, studies: tuple[tuple[str, str], ...]) -> None:
+    def __init__(
+        self, index: Index, folder: Path, view: View, studies: tuple[tuple[str, str], ...]
+    ) -> None:
         self._index, self._folder, self._view, self._studies = index, folder, view, studies
         self._thumbnails = Thumbnails(room=0)  # each is made once
         self._written: set[tuple[int, str]] = set()
@@ -80,10 +101,15 @@ class _Writer:
             if card.blob:
                 self._picture(card.run, card.blob)
         details = {card.key: detail(self._index, card.run, card.id) for card in cards}
-        about = {"tabs": tabs, "previous": _file(tab, turn - 1) if turn > 1 else "",
-                 "next": _file(tab, turn + 1) if turn < found.pages else ""}  # fmt: skip
+        about = {
+            "tabs": tabs,
+            "previous": _file(tab, turn - 1) if turn > 1 else "",
+            "next": _file(tab, turn + 1) if turn < found.pages else "",
+        }
         text = rendering.grid(found, self._places, self._studies, None, details, about)
-        (self._folder / _file(tab, turn)).write_text(text, encoding="utf-8", errors="backslashreplace", newline="\n")
+        (self._folder / _file(tab, turn)).write_text(
+            text, encoding="utf-8", errors="backslashreplace", newline="\n"
+        )
 
     def _picture(self, run: int, name: str) -> None:
         """Both sizes of a picture, once; what is damaged has no file, and the page says so."""
@@ -95,7 +121,10 @@ class _Writer:
             whole, small = content(source, name)[1], self._thumbnails.small(source, name)
         except (StoreError, UsageError, Unusable):
             return
-        for place, data in ((self._places.whole(run, name), whole), (self._places.small(run, name), small)):
+        for place, data in (
+            (self._places.whole(run, name), whole),
+            (self._places.small(run, name), small),
+        ):
             path = self._folder / place
             path.parent.mkdir(parents=True, exist_ok=True)
             path.write_bytes(data)
@@ -110,5 +139,12 @@ def _file(tab: int, turn: int) -> str:
 def _given(view: View, first: Page, tab: str, turn: int) -> dict[str, str]:
     """The address of a page, with the factors as the first page has them."""
     chosen = first.view
-    return {"study": str(view.study), "by": chosen.by, "rows": chosen.rows, "columns": chosen.columns, "tab": tab,
-            "attribute": chosen.attribute, "page": str(turn)}  # fmt: skip
+    return {
+        "study": str(view.study),
+        "by": chosen.by,
+        "rows": chosen.rows,
+        "columns": chosen.columns,
+        "tab": tab,
+        "attribute": chosen.attribute,
+        "page": str(turn),
+    }

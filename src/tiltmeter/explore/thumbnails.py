@@ -1,4 +1,6 @@
-"""Small pictures for the grid, made when they are first asked for and kept in memory; nothing is written into a run."""
+"""Small pictures for the grid, made when they are first asked for and kept in memory; nothing is
+written into a run.
+"""
 
 from __future__ import annotations
 
@@ -23,7 +25,9 @@ ROOM = 64_000_000  # bytes that are kept; a thumbnail has 5 to 30 KB
 
 
 def content(folder: Path, name: str) -> tuple[str, bytes]:
-    """(media type, bytes) of a file of a run's `blobs/`. UsageError for a name that is none, or that leads out of the run."""
+    """(media type, bytes) of a file of a run's `blobs/`. UsageError for a name that is none, or
+    that leads out of the run.
+    """
     if not BLOB.fullmatch(name):
         raise UsageError("That is no name of a stored file.")
     home = (folder / "blobs").resolve()

@@ -17,7 +17,8 @@ ALL = "*"  # as a level: every one
 class View:
     """All of it has a default, "" as a rule; what is no default stands in the address.
 
-    by, rows, columns: factors (or mode, subject; `by` also "label" and "outcome"); tab: a level of `by`.
+    by, rows, columns: factors (or mode, subject; `by` also "label" and "outcome"); tab: a level of
+    `by`.
     attribute, value, outcome, split, text: filters; levels: {factor: level} beside the tab.
     """
 
@@ -44,20 +45,32 @@ class View:
         names = {f.name for f in fields(cls)} - {"study", "page", "levels"}
         found = {name: value for name, value in given.items() if name in names and value}
         allowed = {"sort": SORTS, "per": PER_ROW, "high": HEIGHTS}
-        found = {name: value for name, value in found.items() if value in allowed.get(name, (value,))}
+        found = {
+            name: value for name, value in found.items() if value in allowed.get(name, (value,))
+        }
         if "text" in found:
             found["text"] = found["text"].strip()[:LONGEST]
-        levels = tuple((name[2:], value) for name, value in given.items() if name.startswith("f.") and value)
+        levels = tuple(
+            (name[2:], value) for name, value in given.items() if name.startswith("f.") and value
+        )
         return cls(
-            _number(given.get("study", "0")), page=max(1, _number(given.get("page", "1"))), levels=levels, **found
+            _number(given.get("study", "0")),
+            page=max(1, _number(given.get("page", "1"))),
+            levels=levels,
+            **found,
         )
 
     def address(self, **changes: object) -> str:
-        """The view, with changes, as the query of an address. Another tab or filter begins at its first page."""
+        """The view, with changes, as the query of an address. Another tab or filter begins at its
+        first page.
+        """
         view = replace(self, **({"page": 1} | changes))  # type: ignore[arg-type]
         default = View()
-        kept = [(f.name, str(getattr(view, f.name))) for f in fields(View)
-                if f.name != "levels" and getattr(view, f.name) != getattr(default, f.name)]  # fmt: skip
+        kept = [
+            (f.name, str(getattr(view, f.name)))
+            for f in fields(View)
+            if f.name != "levels" and getattr(view, f.name) != getattr(default, f.name)
+        ]
         return "?" + urlencode([*kept, *((f"f.{name}", level) for name, level in view.levels)])
 
 

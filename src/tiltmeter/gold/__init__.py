@@ -1,8 +1,9 @@
 """What people say of outputs, set beside what judges said (intake.py takes in files of it).
 
-Gold is stored as labels of annotators `human:NAME`. A later answer of the same person counts in place of an earlier one;
-both are kept. `weight` of such a label is 1/(the probability that its output was picked), as the sheet says. What somebody
-decided where people disagreed is a label of `human:NAME (adjudicated)`, and counts in place of what they said.
+Gold is stored as labels of annotators `human:NAME`. A later answer of the same person counts in
+place of an earlier one; both are kept. `weight` of such a label is 1/(the probability that its
+output was picked), as the sheet says. What somebody decided where people disagreed is a label of
+`human:NAME (adjudicated)`, and counts in place of what they said.
 """
 
 from __future__ import annotations
@@ -44,18 +45,29 @@ class Pair(NamedTuple):
 
 
 def attributes(protocol: Protocol) -> tuple[str, ...]:
-    return tuple(dict.fromkeys(name for spec in protocol.instruments for name in (spec.attribute, *spec.also)))
+    return tuple(
+        dict.fromkeys(
+            name for spec in protocol.instruments for name in (spec.attribute, *spec.also)
+        )
+    )
 
 
 def known_attributes(store: Store, protocol: Protocol) -> tuple[str, ...]:
-    """Those of the protocol, and those that the run's labels have beside them (what a judge found out)."""
+    """Those of the protocol, and those that the run's labels have beside them (what a judge found
+    out).
+    """
     seen = (row[0] for row in store.rows("SELECT DISTINCT attribute FROM labels ORDER BY 1"))
-    return tuple(dict.fromkeys((*attributes(protocol), *(name for name in seen if not name.endswith(VOTE)))))
+    return tuple(
+        dict.fromkeys((*attributes(protocol), *(name for name in seen if not name.endswith(VOTE))))
+    )
 
 
 def with_several(store: Store) -> set[str]:
     """Attributes of which some output has several values, and which are no gold for that reason."""
-    query = f"SELECT DISTINCT attribute FROM labels WHERE current AND position > 0 AND attribute NOT LIKE '%{VOTE}'"
+    query = (
+        "SELECT DISTINCT attribute FROM labels WHERE current AND position > 0 AND attribute "
+        f"NOT LIKE '%{VOTE}'"
+    )
     return {row[0] for row in store.rows(query)}
 
 
@@ -66,13 +78,15 @@ def machines(store: Store) -> set[str]:
 
 
 def values_of(store: Store, protocol: Protocol, attribute: str) -> tuple[str, ...]:
-    """The list of an attribute: what measures name, what its instrument can say, what annotators of the run said, and
-    the values that stand for no answer.
+    """The list of an attribute: what measures name, what its instrument can say, what annotators of
+    the run said, and the values that stand for no answer.
     """
     found: dict[str, None] = {}
     for measure in protocol.measures:
         if measure.attribute == attribute:
-            found |= dict.fromkeys(value for value in (*measure.among, *measure.values) if value != EVERY)
+            found |= dict.fromkeys(
+                value for value in (*measure.among, *measure.values) if value != EVERY
+            )
     for spec in protocol.instruments:
         listed = registry.instrument(spec.kind, spec.name).values(spec).get(attribute, ())  # type: ignore[attr-defined]
         found |= dict.fromkeys(sorted(listed) if isinstance(listed, set | frozenset) else listed)
@@ -81,21 +95,29 @@ def values_of(store: Store, protocol: Protocol, attribute: str) -> tuple[str, ..
         lists = spec.settings.get("lists")
         found |= dict.fromkeys(lists.get(attribute, ()) if isinstance(lists, Mapping) else ())
     query = (
-        f"SELECT DISTINCT value FROM labels WHERE current AND attribute=? AND annotator NOT LIKE '{HUMAN}%' ORDER BY 1"
+        "SELECT DISTINCT value FROM labels WHERE current AND attribute=? AND annotator NOT "
+        f"LIKE '{HUMAN}%' ORDER BY 1"
     )
     found |= dict.fromkeys(row[0] for row in store.rows(query, (attribute,)))
     return tuple(dict.fromkeys((*(value for value in found if value not in OUTCOMES), *OUTCOMES)))
 
 
 def conditions(protocol: Protocol) -> tuple[str, ...]:
-    """The factors that the protocol's measures compare or group by, those compared first; items are no conditions."""
+    """The factors that the protocol's measures compare or group by, those compared first; items are
+    no conditions.
+    """
     own = {name for variant in protocol.variants.values() for name in variant.only}
     measures = [measure for measure in protocol.measures if measure.name not in own]
     compared = [(measure.contrast or {}).get("factor", "") for measure in measures]
     grouped = [factor for measure in measures for by in measure.by for factor in by]
     found = dict.fromkeys((*compared, *grouped))
-    return tuple(name for name in found if name in protocol.factors and name not in ("language", protocol.item)
-                 and len(protocol.levels[name]) <= LEVELS)  # fmt: skip
+    return tuple(
+        name
+        for name in found
+        if name in protocol.factors
+        and name not in ("language", protocol.item)
+        and len(protocol.levels[name]) <= LEVELS
+    )
 
 
 # samples, which sheet.py draws
@@ -103,23 +125,32 @@ def conditions(protocol: Protocol) -> tuple[str, ...]:
 
 def samples(store: Store) -> list[dict[str, Any]]:
     return [
-        json.loads(row[0]) for row in store.rows("SELECT content FROM artefacts WHERE kind=? ORDER BY date", (SAMPLE,))
+        json.loads(row[0])
+        for row in store.rows("SELECT content FROM artefacts WHERE kind=? ORDER BY date", (SAMPLE,))
     ]
 
 
 def drawn_weights(store: Store) -> dict[str, float]:
     """Output → weight, of all samples; a later one counts."""
-    return {output: weight for one in samples(store) for output, (weight, _) in one["outputs"].items()}
+    return {
+        output: weight for one in samples(store) for output, (weight, _) in one["outputs"].items()
+    }
 
 
 def is_random(store: Store, attribute: str) -> bool:
-    """Whether the gold of an attribute is a random sample with known weights: all of it from one sample that was drawn for
-    the attribute, and nearly all of that annotated (a person who skips does not skip at random).
+    """Whether the gold of an attribute is a random sample with known weights: all of it from one
+    sample that was drawn for the attribute, and nearly all of that annotated (a person who skips
+    does not skip at random).
     """
-    query = f"SELECT DISTINCT output FROM labels WHERE current AND attribute=? AND annotator LIKE '{HUMAN}%'"
+    query = (
+        "SELECT DISTINCT output FROM labels WHERE current AND attribute=? AND annotator "
+        f"LIKE '{HUMAN}%'"
+    )
     gold = {row[0] for row in store.rows(query, (attribute,))}
     drawn = (set(one["outputs"]) for one in samples(store) if one["attribute"] == attribute)
-    return bool(gold) and any(gold <= picked and len(gold) >= ANSWERED * len(picked) for picked in drawn)
+    return bool(gold) and any(
+        gold <= picked and len(gold) >= ANSWERED * len(picked) for picked in drawn
+    )
 
 
 # gold beside judges
@@ -131,12 +162,14 @@ def has_gold(store: Store) -> bool:
 
 
 def truths(store: Store) -> dict[tuple[str, str], tuple[str, float]]:
-    """(output, attribute) → what was decided by adjudication, else what most people said, and the weight. Where two values
-    have as many voices there is none.
+    """(output, attribute) → what was decided by adjudication, else what most people said, and the
+    weight. Where two values have as many voices there is none.
     """
     said: dict[tuple[str, str], list[tuple[str, str, float]]] = defaultdict(list)
-    query = (f"SELECT output, attribute, annotator, value, weight FROM labels WHERE current AND annotator LIKE '{HUMAN}%'"
-             " ORDER BY id")  # fmt: skip
+    query = (
+        "SELECT output, attribute, annotator, value, weight FROM labels WHERE current AND "
+        f"annotator LIKE '{HUMAN}%' ORDER BY id"
+    )
     for output, attribute, *answer in store.rows(query):
         said[output, attribute].append(tuple(answer))
     found = {}
@@ -149,17 +182,34 @@ def truths(store: Store) -> dict[tuple[str, str], tuple[str, float]]:
 
 
 def pairs(store: Store) -> list[Pair]:
-    """Each truth with what each annotator that is no person said, one row a pair; drawn outputs only, one label each."""
+    """Each truth with what each annotator that is no person said, one row a pair; drawn outputs
+    only, one label each.
+    """
     known = truths(store)
     if not known:
         return []
-    query = (f"SELECT l.output, l.attribute, l.annotator, l.value, t.subject, t.mode, t.factors FROM labels l"
-             " JOIN trials t ON t.id = l.output WHERE l.current AND l.weight = 1 AND l.annotator NOT LIKE"
-             f" '{HUMAN}%' AND l.output IN (SELECT output FROM labels WHERE current AND annotator LIKE '{HUMAN}%')"
-             " ORDER BY l.annotator, l.attribute, l.output")  # fmt: skip
+    query = (
+        "SELECT l.output, l.attribute, l.annotator, l.value, t.subject, t.mode, t.factors FROM "
+        "labels l"
+        " JOIN trials t ON t.id = l.output WHERE l.current AND l.weight = 1 AND l.annotator NOT "
+        f"LIKE '{HUMAN}%' AND l.output IN (SELECT output FROM labels WHERE current AND annotator "
+        f"LIKE '{HUMAN}%') ORDER BY l.annotator, l.attribute, l.output"
+    )
     found = []
     for output, attribute, annotator, value, subject, mode, factors in store.rows(query):
         if (output, attribute) in known:
             truth, weight = known[output, attribute]
-            found.append(Pair(output, subject, mode, json.loads(factors), attribute, annotator, truth, value, weight))
+            found.append(
+                Pair(
+                    output,
+                    subject,
+                    mode,
+                    json.loads(factors),
+                    attribute,
+                    annotator,
+                    truth,
+                    value,
+                    weight,
+                )
+            )
     return found

@@ -1,8 +1,10 @@
-"""People who label outputs one by one: which outputs, what they may say, and one saved answer at a time.
+"""People who label outputs one by one: which outputs, what they may say, and one saved answer at a
+time.
 
-To save says what state was seen; where another one is stored by now (a second window), nothing is written and that one is
-returned. So to undo is to save the state before. It needs no lock of the run: each save is one short transaction, between
-those of a run that is going on.
+To save says what state was seen; where another one is stored by now (a second window), nothing is
+written and that one is
+returned. So to undo is to save the state before. It needs no lock of the run: each save is one
+short transaction, between those of a run that is going on.
 """
 
 from __future__ import annotations
@@ -18,7 +20,18 @@ from ..protocol import Protocol
 from ..records import BOTH, NEITHER, OTHER_LANGUAGE, OUTCOMES, REFUSAL, Label
 from ..store import Store
 from . import ADJUDICATED, HUMAN, people, sheet
-from .answers import LONGEST, WORK, Choice, State, checked, keyed, noted, noted_states, states_of, words
+from .answers import (
+    LONGEST,
+    WORK,
+    Choice,
+    State,
+    checked,
+    keyed,
+    noted,
+    noted_states,
+    states_of,
+    words,
+)
 
 NUMBER = 100  # outputs of a sample, where nobody says how many
 
@@ -27,55 +40,81 @@ NUMBER = 100  # outputs of a sample, where nobody says how many
 
 
 def choices(store: Store, protocol: Protocol, attribute: str) -> tuple[Choice, ...]:
-    """The values of an attribute: those with a meaning first, then others that are listed, then what stands for no answer.
+    """The values of an attribute: those with a meaning first, then others that are listed, then
+    what stands for no answer.
 
     A list with meanings says itself what is none of it, and no picture is in another language.
     """
     meant: dict[str, str] = {}
     for spec in protocol.instruments:
         if spec.attribute == attribute:
-            meant |= {value: str(text) for name in ("words", "topics") if isinstance(spec.settings.get(name), Mapping)
-                      for value, text in spec.settings[name].items()}  # fmt: skip
+            meant |= {
+                value: str(text)
+                for name in ("words", "topics")
+                if isinstance(spec.settings.get(name), Mapping)
+                for value, text in spec.settings[name].items()
+            }
     needless = {
         *((BOTH, NEITHER) if meant else ()),
         *((REFUSAL, OTHER_LANGUAGE) if protocol.modality == "image" else ()),
     }
     usual = {value: text for value, text in words()["meanings"].items() if value not in needless}
-    listed = [value for value in gold.values_of(store, protocol, attribute) if value not in OUTCOMES]
+    listed = [
+        value for value in gold.values_of(store, protocol, attribute) if value not in OUTCOMES
+    ]
     values = dict.fromkeys((*meant, *listed, *usual))
-    return keyed([(value, meant.get(value) or usual.get(value, "")) for value in values
-                  if value.isprintable() and len(value) <= LONGEST["value"]])  # fmt: skip
+    return keyed(
+        [
+            (value, meant.get(value) or usual.get(value, ""))
+            for value in values
+            if value.isprintable() and len(value) <= LONGEST["value"]
+        ]
+    )
 
 
-def sample(store: Store, protocol: Protocol, attribute: str, number: int | None, seed: int | None) -> dict[str, Any]:
-    """The sample that the run has for the attribute, which everybody shares; where it has none, one is drawn.
+def sample(
+    store: Store, protocol: Protocol, attribute: str, number: int | None, seed: int | None
+) -> dict[str, Any]:
+    """The sample that the run has for the attribute, which everybody shares; where it has none, one
+    is drawn.
 
-    attribute: "" for that of the latest sample, else the headline measure's. UsageError where another sample is asked for
-    than the one that people have begun, and where an output has several values of the attribute.
+    attribute: "" for that of the latest sample, else the headline measure's. UsageError where
+    another sample is asked for than the one that people have begun, and where an output has several
+    values of the attribute.
     """
     there = gold.samples(store)
-    attribute = attribute or (str(there[-1]["attribute"]) if there else sheet.asked(store, protocol))
+    attribute = attribute or (
+        str(there[-1]["attribute"]) if there else sheet.asked(store, protocol)
+    )
     if attribute in gold.with_several(store):
-        raise UsageError(f"{attribute} has several values an output, and gold is one value an output. Name another with "
-                         "--attribute.")  # fmt: skip
+        raise UsageError(
+            f"{attribute} has several values an output, and gold is one value an output. Name "
+            "another with --attribute."
+        )
     mine = [one for one in there if one["attribute"] == attribute]
     if mine and _is(mine[-1], number, seed):
         return mine[-1]
     if mine and _begun(store, attribute):
-        raise UsageError(f"People have begun a sample of {len(mine[-1]['outputs'])} outputs for {attribute} (seed "
-                         f"{mine[-1]['seed']}); two samples together would be no random one. Leave out --sample and --seed "
-                         "to go on with it.")  # fmt: skip
+        raise UsageError(
+            f"People have begun a sample of {len(mine[-1]['outputs'])} outputs for {attribute} "
+            f"(seed {mine[-1]['seed']}); two samples together would be no random one. Leave out "
+            "--sample and --seed to go on with it."
+        )
     made = sheet.draw(store, protocol, number or NUMBER, attribute, seed or 0)
     return next(one for one in reversed(gold.samples(store)) if one["attribute"] == made.attribute)
 
 
 def _is(one: Mapping[str, Any], number: int | None, seed: int | None) -> bool:
     size = len(one["outputs"])
-    return (number is None or number == size or number > size == one["of"]) and (seed is None or seed == one["seed"])
+    return (number is None or number == size or number > size == one["of"]) and (
+        seed is None or seed == one["seed"]
+    )
 
 
 def _begun(store: Store, attribute: str) -> bool:
-    query = f"SELECT 1 FROM labels WHERE current AND attribute=? AND annotator LIKE '{HUMAN}%' LIMIT 1"
+    query = (
+        f"SELECT 1 FROM labels WHERE current AND attribute=? AND annotator LIKE '{HUMAN}%' LIMIT 1"
+    )
     return next(store.rows(query, (attribute,)), None) is not None
 
 
@@ -84,7 +123,8 @@ def _begun(store: Store, attribute: str) -> bool:
 
 @dataclass(frozen=True)
 class Task:
-    """Outputs that one person labels, in an order of their own. voices: what others said, where that is to be decided.
+    """Outputs that one person labels, in an order of their own. voices: what others said, where
+    that is to be decided.
 
     weights: output → 1/(the probability that it was picked).
     """
@@ -109,7 +149,8 @@ class Task:
     def save(self, item: str, seen: State, now: State) -> State:
         """Stores `now` where `seen` is what is stored; the state that is stored afterwards.
 
-        RunBusy where another process does not let go of the run; UsageError for what cannot be said.
+        RunBusy where another process does not let go of the run; UsageError for what cannot be
+        said.
         """
         if item not in self.weights:
             raise UsageError(f"There is no item '{item[:80]}' here.")
@@ -121,18 +162,30 @@ class Task:
             if held.value != now.value:
                 self._label(item, now.value)
             if held[1:] != now[1:]:
-                noted(self.store, WORK, f"{self.annotator}/{self.attribute}", item, now._replace(value=""))
+                noted(
+                    self.store,
+                    WORK,
+                    f"{self.annotator}/{self.attribute}",
+                    item,
+                    now._replace(value=""),
+                )
         return now
 
     def _state(self, item: str) -> State:
-        kept = noted_states(self.store, WORK, f"{self.annotator}/{self.attribute}").get(item, State())
-        query = "SELECT value FROM labels WHERE current AND output=? AND annotator=? AND attribute=?"
+        kept = noted_states(self.store, WORK, f"{self.annotator}/{self.attribute}").get(
+            item, State()
+        )
+        query = (
+            "SELECT value FROM labels WHERE current AND output=? AND annotator=? AND attribute=?"
+        )
         found = next(self.store.rows(query, (item, self.annotator, self.attribute)), None)
         return kept._replace(value=found[0], skipped="") if found else kept
 
     def _label(self, item: str, value: str) -> None:
         if value:
-            self.store.supersede([Label(item, self.annotator, self.attribute, value, 0, self.weights[item])])
+            self.store.supersede(
+                [Label(item, self.annotator, self.attribute, value, 0, self.weights[item])]
+            )
         else:
             self.store.withdraw([(item, self.annotator, self.attribute)])
 
@@ -145,7 +198,8 @@ def labelling(store: Store, protocol: Protocol, annotator: str, drawn: Mapping[s
 
 
 def adjudicating(store: Store, protocol: Protocol, annotator: str, attribute: str) -> Task:
-    """What people disagree on, with what each of them said, in an order that says nothing of who. UsageError where nothing is.
+    """What people disagree on, with what each of them said, in an order that says nothing of who.
+    UsageError where nothing is.
 
     attribute: "" for the first on which people disagree.
     """
@@ -154,12 +208,19 @@ def adjudicating(store: Store, protocol: Protocol, annotator: str, attribute: st
     voices = found.get(which, {})
     if not voices:
         on = f" on {attribute}" if attribute else ""
-        raise UsageError(f"There is no output that two people labelled and disagree{on} about. Who labelled what says: tiltmeter "
-                         f"annotate {store.folder} --progress")  # fmt: skip
+        raise UsageError(
+            f"There is no output that two people labelled and disagree{on} about. Who labelled "
+            f"what says: tiltmeter annotate {store.folder} --progress"
+        )
     weights = gold.drawn_weights(store)
-    return Task(store, annotator + ADJUDICATED, which, choices(store, protocol, which),
-                {output: weights.get(output, 1.0) for output in voices},
-                {output: _mixed(output, said) for output, said in voices.items()})  # fmt: skip
+    return Task(
+        store,
+        annotator + ADJUDICATED,
+        which,
+        choices(store, protocol, which),
+        {output: weights.get(output, 1.0) for output in voices},
+        {output: _mixed(output, said) for output, said in voices.items()},
+    )
 
 
 def _mixed(output: str, said: Mapping[str, State]) -> tuple[State, ...]:

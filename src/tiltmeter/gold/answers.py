@@ -1,7 +1,7 @@
 """What a person says of an item, and how it is kept.
 
-A value is a label of `human:NAME`, as an imported one is; a skip is no label. All else (skips, notes, marks in the text) is an
-artefact for each annotator and attribute.
+A value is a label of `human:NAME`, as an imported one is; a skip is no label. All else (skips,
+notes, marks in the text) is an artefact for each annotator and attribute.
 """
 
 from __future__ import annotations
@@ -17,10 +17,16 @@ from typing import Any, NamedTuple
 from ..errors import UsageError
 from ..store import Store
 
-WORK = (
-    "annotation"  # kind of the artefacts with what is no label: ANNOTATOR/ATTRIBUTE → {output: {skipped, note, marks}}
-)
-LONGEST = {"annotator": 60, "skipped": 200, "note": 2_000, "marks": 2_000, "value": 80}  # characters
+# kind of the artefacts with what is no label: ANNOTATOR/ATTRIBUTE → {output: {skipped, note,
+# marks}}
+WORK = "annotation"
+LONGEST = {
+    "annotator": 60,
+    "skipped": 200,
+    "note": 2_000,
+    "marks": 2_000,
+    "value": 80,
+}  # characters
 KEYS = "123456789abcdefghijklmopqrtvwxyz"  # of labels; n, s and u are those of note, skip and undo
 _MARKS = re.compile(r"(\d+:(primary|another|several)( (?=\d)|$))*", re.ASCII)
 
@@ -42,7 +48,9 @@ class State(NamedTuple):
 
 
 class Choice(NamedTuple):
-    """A value that can be chosen, what it means ("" where nobody says), and its key ("" beyond the keys that there are)."""
+    """A value that can be chosen, what it means ("" where nobody says), and its key ("" beyond the
+    keys that there are).
+    """
 
     value: str
     meaning: str
@@ -57,11 +65,15 @@ def words() -> Mapping[str, Any]:
 def keyed(values: Sequence[tuple[str, str]]) -> tuple[Choice, ...]:
     """(value, meaning) with a key each, as far as keys go."""
     keys = (*KEYS, *("" for _ in values))
-    return tuple(Choice(value, meaning, key) for (value, meaning), key in zip(values, keys, strict=False))
+    return tuple(
+        Choice(value, meaning, key) for (value, meaning), key in zip(values, keys, strict=False)
+    )
 
 
 def checked(now: State, known: Sequence[Choice]) -> None:
-    """UsageError for a value that is not on the list, and for what is too long or contradicts itself."""
+    """UsageError for a value that is not on the list, and for what is too long or contradicts
+    itself.
+    """
     if now.value and now.value not in {one.value for one in known}:
         raise UsageError(f"'{now.value[:80]}' is not on the list.")
     if now.value and now.skipped:
@@ -79,11 +91,17 @@ def noted(store: Store, kind: str, name: str, item: str, state: State) -> None:
     """Writes what is no label of an item into an artefact."""
     kept: dict[str, dict[str, str]] = json.loads(store.artefact(kind, name) or "{}")
     kept[item] = {key: text for key, text in state._asdict().items() if text}
-    store.keep(kind, name, json.dumps({item: said for item, said in kept.items() if said}, ensure_ascii=False))
+    store.keep(
+        kind,
+        name,
+        json.dumps({item: said for item, said in kept.items() if said}, ensure_ascii=False),
+    )
 
 
 def noted_states(store: Store, kind: str, name: str) -> dict[str, State]:
-    return {item: State(**said) for item, said in json.loads(store.artefact(kind, name) or "{}").items()}
+    return {
+        item: State(**said) for item, said in json.loads(store.artefact(kind, name) or "{}").items()
+    }
 
 
 def states_of(store: Store, annotator: str, attribute: str) -> dict[str, State]:

@@ -1,4 +1,6 @@
-"""All classes of an attribute at once, corrected for the errors of an annotator by its confusion matrix."""
+"""All classes of an attribute at once, corrected for the errors of an annotator by its confusion
+matrix.
+"""
 
 from __future__ import annotations
 
@@ -21,7 +23,9 @@ WHERE l.current AND l.annotator = ? AND l.attribute = ? GROUP BY 1, 2, 3 ORDER B
 
 @dataclass(frozen=True, slots=True)
 class ClassShare:
-    """The share of one class among the outputs of a subject that the annotator gave one of the classes, as said and corrected."""
+    """The share of one class among the outputs of a subject that the annotator gave one of the
+    classes, as said and corrected.
+    """
 
     subject: str
     value: str
@@ -29,9 +33,16 @@ class ClassShare:
     corrected: Interval
 
 
-def shares(store: Store, protocol: Protocol, annotator: str, attribute: str, rows: Sequence[Pair],
-           classes: Sequence[str]) -> list[ClassShare]:  # fmt: skip
-    """For every subject all classes. The errors are those of all gold together; what is none of the classes is left out of both.
+def shares(
+    store: Store,
+    protocol: Protocol,
+    annotator: str,
+    attribute: str,
+    rows: Sequence[Pair],
+    classes: Sequence[str],
+) -> list[ClassShare]:
+    """For every subject all classes. The errors are those of all gold together; what is none of the
+    classes is left out of both.
 
     classes: those that people named, two or more, else there is nothing to correct.
     """
@@ -39,15 +50,30 @@ def shares(store: Store, protocol: Protocol, annotator: str, attribute: str, row
         return []
     code = {value: place for place, value in enumerate(classes)}
     kept = [row for row in rows if row.said in code]
-    said = [(subject, json.loads(factors).get(protocol.item, ""), value, weight)
-            for subject, factors, value, weight in store.rows(_SAID, (annotator, attribute)) if value in code]  # fmt: skip
-    items = {item: place for place, item in enumerate(dict.fromkeys(
-        (*(item for _, item, _, _ in said), *(row.factors.get(protocol.item, row.output) for row in kept))))}  # fmt: skip
+    said = [
+        (subject, json.loads(factors).get(protocol.item, ""), value, weight)
+        for subject, factors, value, weight in store.rows(_SAID, (annotator, attribute))
+        if value in code
+    ]
+    items = {
+        item: place
+        for place, item in enumerate(
+            dict.fromkeys(
+                (
+                    *(item for _, item, _, _ in said),
+                    *(row.factors.get(protocol.item, row.output) for row in kept),
+                )
+            )
+        )
+    }
     gold = confusion.confusion(
-        truth=[code[row.truth] for row in kept], said=[code[row.said] for row in kept], classes=len(classes),
-        clusters=[items[row.factors.get(protocol.item, row.output)] for row in kept], items=len(items),
+        truth=[code[row.truth] for row in kept],
+        said=[code[row.said] for row in kept],
+        classes=len(classes),
+        clusters=[items[row.factors.get(protocol.item, row.output)] for row in kept],
+        items=len(items),
         weights=[row.weight for row in kept],
-    )  # fmt: skip
+    )
     found = []
     for subject in dict.fromkeys(subject for subject, _, _, _ in said):
         table = np.zeros((len(items), len(classes)))
@@ -55,6 +81,8 @@ def shares(store: Store, protocol: Protocol, annotator: str, attribute: str, row
             if name == subject:
                 table[items[item], code[value]] += weight
         made = corrected_shares(said=table, gold=gold)
-        found += [ClassShare(subject, value, old, new)
-                  for value, old, new in zip(classes, made.uncorrected, made.corrected, strict=True)]  # fmt: skip
+        found += [
+            ClassShare(subject, value, old, new)
+            for value, old, new in zip(classes, made.uncorrected, made.corrected, strict=True)
+        ]
     return found

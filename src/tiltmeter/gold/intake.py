@@ -1,4 +1,6 @@
-"""A file of what people said of outputs: read, checked against the run, stored as labels (see the package)."""
+"""A file of what people said of outputs: read, checked against the run, stored as labels (see the
+package).
+"""
 
 from __future__ import annotations
 
@@ -25,7 +27,9 @@ GOLD = "gold"  # kind of the artefacts that say what was taken in
 
 @dataclass(frozen=True, slots=True)
 class Added:
-    """What an import did. blank: rows of a sheet without a value; replaced: answers that take the place of earlier ones."""
+    """What an import did. blank: rows of a sheet without a value; replaced: answers that take the
+    place of earlier ones.
+    """
 
     labels: int
     replaced: int
@@ -35,24 +39,34 @@ class Added:
 
 
 def take_in(store: Store, protocol: Protocol, path: Path | str) -> Added:
-    """Reads a CSV or JSON-lines file of gold and stores it. Nothing is stored where a row is refused.
+    """Reads a CSV or JSON-lines file of gold and stores it. Nothing is stored where a row is
+    refused.
 
-    Columns: output (or trial, id), value; attribute, annotator, weight where they are not the first instrument's, `gold`, 1.
-    UsageError: a file or row that cannot be used. UnknownName: an attribute or a value that is not on the list.
+    Columns: output (or trial, id), value; attribute, annotator, weight where they are not the first
+    instrument's, `gold`, 1.
+    UsageError: a file or row that cannot be used. UnknownName: an attribute or a value that is not
+    on the list.
     """
     path = Path(path)
     rows = _read(path)
     lists = _Lists(store, protocol)
-    labels = [_label(lists, f"{path.name}, line {number}", row) for number, row in rows if _cell(row, "value")]
+    labels = [
+        _label(lists, f"{path.name}, line {number}", row)
+        for number, row in rows
+        if _cell(row, "value")
+    ]
     _refuse_outputs(store, protocol, path.name, labels)
     if not labels:
         raise UsageError(f"{path.name} has no value in any row. Fill in the column 'value'.")
     drawn = drawn_weights(store)
     weights = {**drawn, **dict(_weights(path.name, rows))}
     query = (
-        f"SELECT output, annotator, attribute, value, weight FROM labels WHERE current AND annotator LIKE '{HUMAN}%'"
+        "SELECT output, annotator, attribute, value, weight FROM labels WHERE current AND "
+        f"annotator LIKE '{HUMAN}%'"
     )
-    held: dict[tuple[str, ...], tuple[str, float]] = {tuple(row[:3]): (row[3], row[4]) for row in store.rows(query)}
+    held: dict[tuple[str, ...], tuple[str, float]] = {
+        tuple(row[:3]): (row[3], row[4]) for row in store.rows(query)
+    }
     replaced, added = 0, 0
     for batch in _rounds(label._replace(weight=weights.get(label.output, 1.0)) for label in labels):
         new = [label for label in batch if held.get(label[:3]) != (label.value, label.weight)]
@@ -62,8 +76,14 @@ def take_in(store: Store, protocol: Protocol, path: Path | str) -> Added:
         held |= {label[:3]: (label.value, label.weight) for label in new}
     people = tuple(dict.fromkeys(label.annotator for label in labels))
     digest = sha256(path.read_bytes()).hexdigest()
-    told = {"file": path.name, "sha256": digest, "annotators": people, "labels": added, "drawn": _how(store, labels),
-            "date": now()}  # fmt: skip
+    told = {
+        "file": path.name,
+        "sha256": digest,
+        "annotators": people,
+        "labels": added,
+        "drawn": _how(store, labels),
+        "date": now(),
+    }
     store.keep(GOLD, digest[:16], json.dumps(told, ensure_ascii=False))
     return Added(added, replaced, len(rows) - len(labels), people, tuple(_warnings(store, labels)))
 
@@ -73,12 +93,18 @@ def _read(path: Path) -> list[tuple[int, dict[str, Any]]]:
     try:
         text = path.read_text(encoding="utf-8-sig")
         if path.suffix == ".jsonl":
-            return [(n, dict(json.loads(line))) for n, line in enumerate(text.split("\n"), 1) if line.strip()]
+            return [
+                (n, dict(json.loads(line)))
+                for n, line in enumerate(text.split("\n"), 1)
+                if line.strip()
+            ]
         return list(enumerate(csv.DictReader(io.StringIO(text, newline=""), strict=True), 2))
     except FileNotFoundError:
         raise UsageError(f"There is no file {path}.") from None
     except (OSError, ValueError, TypeError, csv.Error) as error:
-        raise UsageError(f"{path.name} cannot be read as CSV or JSON lines in UTF-8: {error}") from None
+        raise UsageError(
+            f"{path.name} cannot be read as CSV or JSON lines in UTF-8: {error}"
+        ) from None
 
 
 def _cell(row: Mapping[str, Any], *names: str) -> str:
@@ -106,40 +132,57 @@ def _label(lists: _Lists, where: str, row: Mapping[str, Any]) -> Label:
     """One row, checked against the lists of the run."""
     output, value = _cell(row, "output", "trial", "id"), _cell(row, "value")
     if not output:
-        raise UsageError(f"{where}: no output is named. Needed: a column 'output' with the id of a trial, and 'value'.")
+        raise UsageError(
+            f"{where}: no output is named. Needed: a column 'output' with the id of a trial, and "
+            "'value'."
+        )
     attribute = _cell(row, "attribute") or lists.default
     if attribute not in lists.attributes:
         raise UsageError(f"{where}: {UnknownName('attribute', attribute, lists.attributes)}")
     name = _cell(row, "annotator") or NAMELESS
     if name in lists.machines or (":" in name and name.partition(":")[0] in registry.MODELS):
-        raise UsageError(f"{where}: {name} is a model or an instrument. Gold is what people said; what a judge says of "
-                         "itself shows nothing of its errors.")  # fmt: skip
+        raise UsageError(
+            f"{where}: {name} is a model or an instrument. Gold is what people said; what a "
+            "judge says of itself shows nothing of its errors."
+        )
     if value not in lists.values(attribute):
-        raise UsageError(f"{where}: {UnknownName(f'value of {attribute}', value, lists.values(attribute))}")
+        raise UsageError(
+            f"{where}: {UnknownName(f'value of {attribute}', value, lists.values(attribute))}"
+        )
     return Label(output, name if name.startswith(HUMAN) else HUMAN + name, attribute, value)
 
 
 def _refuse_outputs(store: Store, protocol: Protocol, file: str, labels: Sequence[Label]) -> None:
-    """Outputs that do not exist or have no text, and attributes that have several values an output."""
-    modes = dict(store.rows("SELECT o.trial, t.mode FROM outputs o JOIN trials t ON t.id = o.trial"))
+    """Outputs that do not exist or have no text, and attributes that have several values an
+    output.
+    """
+    modes = dict(
+        store.rows("SELECT o.trial, t.mode FROM outputs o JOIN trials t ON t.id = o.trial")
+    )
     missing = list(dict.fromkeys(label.output for label in labels if label.output not in modes))
     if missing:
-        raise UsageError(f"{file}: {len(missing)} outputs are not in this run: {', '.join(missing[:3])}"
-                         f"{', …' if len(missing) > 3 else ''}. Their ids are in: tiltmeter export RUN")  # fmt: skip
+        raise UsageError(
+            f"{file}: {len(missing)} outputs are not in this run: {', '.join(missing[:3])}"
+            f"{', …' if len(missing) > 3 else ''}. Their ids are in: tiltmeter export RUN"
+        )
     read = {name for name, mode in protocol.modes.items() if mode.logprobs}
     several = with_several(store)
     for label in labels:
         if modes[label.output] in read:
             raise UsageError(
-                f"{file}: {label.output} was read from probabilities; it has no text that a person could judge."
+                f"{file}: {label.output} was read from probabilities; it has no text that a "
+                "person could judge."
             )
         if label.attribute in several:
             raise UsageError(
-                f"{file}: {label.attribute} has several values an output, and gold is one value an output."
+                f"{file}: {label.attribute} has several values an output, and gold is one value "
+                "an output."
             )
 
 
-def _weights(file: str, rows: Sequence[tuple[int, Mapping[str, Any]]]) -> Iterator[tuple[str, float]]:
+def _weights(
+    file: str, rows: Sequence[tuple[int, Mapping[str, Any]]]
+) -> Iterator[tuple[str, float]]:
     """(output, weight) where a row has one."""
     for number, row in rows:
         text = _cell(row, "weight")
@@ -148,14 +191,18 @@ def _weights(file: str, rows: Sequence[tuple[int, Mapping[str, Any]]]) -> Iterat
         except ValueError:
             weight = -1.0
         if not 0 < weight < float("inf"):
-            raise UsageError(f"{file}, line {number}: the weight '{text}' is no number above 0. It is 1 divided by the "
-                             "probability that the output was picked.")  # fmt: skip
+            raise UsageError(
+                f"{file}, line {number}: the weight '{text}' is no number above 0. It is 1 "
+                "divided by the probability that the output was picked."
+            )
         if text:
             yield _cell(row, "output", "trial", "id"), weight
 
 
 def _rounds(labels: Iterable[Label]) -> list[list[Label]]:
-    """Labels in batches that hold each output, person and attribute once, so that a later answer replaces an earlier one."""
+    """Labels in batches that hold each output, person and attribute once, so that a later answer
+    replaces an earlier one.
+    """
     rounds: list[list[Label]] = []
     seen: Counter[tuple[str, str, str]] = Counter()
     for label in labels:
@@ -168,18 +215,28 @@ def _rounds(labels: Iterable[Label]) -> list[list[Label]]:
 
 
 def _warnings(store: Store, labels: Sequence[Label]) -> Iterator[str]:
-    """Too little gold, or all of one class, for each attribute with all that the run has of it now."""
+    """Too little gold, or all of one class, for each attribute with all that the run has of it
+    now.
+    """
     for attribute in dict.fromkeys(label.attribute for label in labels):
-        query = (f"SELECT value, count(DISTINCT output) FROM labels WHERE current AND attribute=? AND annotator LIKE '{HUMAN}%'"
-                 " GROUP BY 1 ORDER BY 2 DESC")  # fmt: skip
+        query = (
+            "SELECT value, count(DISTINCT output) FROM labels WHERE current AND attribute=? AND "
+            f"annotator LIKE '{HUMAN}%' GROUP BY 1 ORDER BY 2 DESC"
+        )
         counts = dict(store.rows(query, (attribute,)))
         total = sum(counts.values())
         if len(counts) == 1:
-            yield (f"all {total} gold labels of {attribute} are '{next(iter(counts))}': nothing is known of how often the other "
-                   "values are taken for it, so nothing is corrected. Annotate outputs of every value.")  # fmt: skip
+            yield (
+                f"all {total} gold labels of {attribute} are '{next(iter(counts))}': nothing is "
+                "known of how often the other "
+                "values are taken for it, so nothing is corrected. Annotate outputs of every value."
+            )
         elif total < 2 * FEW:
-            yield (f"{total} gold labels of {attribute} say next to nothing of an error rate: at least {FEW} of a value and "
-                   f"{FEW} of the others are needed for a correction to be trusted.")  # fmt: skip
+            yield (
+                f"{total} gold labels of {attribute} say next to nothing of an error rate: at "
+                f"least {FEW} of a value and "
+                f"{FEW} of the others are needed for a correction to be trusted."
+            )
 
 
 def _how(store: Store, labels: Sequence[Label]) -> str:
@@ -187,4 +244,7 @@ def _how(store: Store, labels: Sequence[Label]) -> str:
     drawn = drawn_weights(store)
     number = len({label.output for label in labels})
     inside = len({label.output for label in labels if label.output in drawn})
-    return f"{inside} of {number} outputs are of a sample that tiltmeter drew; of the others it is not known"
+    return (
+        f"{inside} of {number} outputs are of a sample that tiltmeter drew; of the others it "
+        "is not known"
+    )

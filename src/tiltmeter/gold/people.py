@@ -27,7 +27,9 @@ class Progress(NamedTuple):
 
 
 def named(store: Store, protocol: Protocol, name: str) -> str:
-    """The annotator of a person's name. UsageError where it is none, or could be taken for a machine's."""
+    """The annotator of a person's name. UsageError where it is none, or could be taken for a
+    machine's.
+    """
     plain = unicodedata.normalize("NFC", name).strip().removeprefix(HUMAN)
     why = ""
     if not plain:
@@ -40,11 +42,17 @@ def named(store: Store, protocol: Protocol, name: str) -> str:
         why = f"is longer than {LONGEST['annotator']} characters"
     elif plain.endswith(ADJUDICATED):
         why = "ends as decisions do; those are made with --adjudicate"
-    elif plain in gold.machines(store) or plain in {spec.name for spec in protocol.instruments} or _model(plain):
+    elif (
+        plain in gold.machines(store)
+        or plain in {spec.name for spec in protocol.instruments}
+        or _model(plain)
+    ):
         why = "is a model or an instrument; gold is what people say"
     if why:
-        raise UsageError(f"The annotator's name '{plain if plain.isprintable() else ascii(plain)}' {why}. Type for instance: "
-                         "--annotator ann")  # fmt: skip
+        raise UsageError(
+            f"The annotator's name '{plain if plain.isprintable() else ascii(plain)}' {why}. "
+            "Type for instance: --annotator ann"
+        )
     return HUMAN + plain
 
 
@@ -53,9 +61,14 @@ def _model(name: str) -> bool:
 
 
 def disagreements(store: Store) -> dict[str, dict[str, dict[str, State]]]:
-    """Attribute → output → person → what they said, of outputs of which two people said different things."""
-    query = (f"SELECT attribute, output, annotator, value FROM labels WHERE current AND annotator LIKE '{HUMAN}%' AND annotator"
-             f" NOT LIKE '%{ADJUDICATED}' ORDER BY attribute, output, annotator")  # fmt: skip
+    """Attribute → output → person → what they said, of outputs of which two people said different
+    things.
+    """
+    query = (
+        "SELECT attribute, output, annotator, value FROM labels WHERE current AND annotator "
+        f"LIKE '{HUMAN}%' AND annotator"
+        f" NOT LIKE '%{ADJUDICATED}' ORDER BY attribute, output, annotator"
+    )
     said: dict[str, dict[str, dict[str, State]]] = defaultdict(lambda: defaultdict(dict))
     for attribute, output, annotator, value in store.rows(query):
         said[attribute][output][annotator] = State(value)
@@ -63,10 +76,16 @@ def disagreements(store: Store) -> dict[str, dict[str, dict[str, State]]]:
         for annotator in {name for names in outputs.values() for name in names}:
             for output, state in noted_states(store, WORK, f"{annotator}/{attribute}").items():
                 if annotator in outputs.get(output, {}):
-                    outputs[output][annotator] = outputs[output][annotator]._replace(note=state.note)
+                    outputs[output][annotator] = outputs[output][annotator]._replace(
+                        note=state.note
+                    )
     found: dict[str, dict[str, dict[str, State]]] = {}
     for attribute, outputs in said.items():
-        split = {output: names for output, names in outputs.items() if len({one.value for one in names.values()}) > 1}
+        split = {
+            output: names
+            for output, names in outputs.items()
+            if len({one.value for one in names.values()}) > 1
+        }
         found |= {attribute: split} if split else {}
     return found
 
@@ -77,22 +96,40 @@ def progress(store: Store) -> Iterator[Progress]:
     drawn = {one["attribute"]: one["outputs"] for one in gold.samples(store)}
     for annotator, attribute in people(store):
         states = states_of(store, annotator, attribute)
-        items = split.get(attribute, {}) if annotator.endswith(ADJUDICATED) else drawn.get(attribute, {})
+        items = (
+            split.get(attribute, {})
+            if annotator.endswith(ADJUDICATED)
+            else drawn.get(attribute, {})
+        )
         mine = [states.get(item, State()) for item in items or states]
         skips = Counter(state.skipped for state in mine if state.skipped)
-        yield Progress(annotator, attribute, len(mine), sum(bool(state.value) for state in mine), dict(skips.most_common()),
-                       sum(bool(state.note) for state in mine))  # fmt: skip
+        yield Progress(
+            annotator,
+            attribute,
+            len(mine),
+            sum(bool(state.value) for state in mine),
+            dict(skips.most_common()),
+            sum(bool(state.note) for state in mine),
+        )
 
 
 def people(store: Store) -> list[tuple[str, str]]:
     """(annotator, attribute) of everybody who labelled, skipped or noted anything."""
-    query = f"SELECT DISTINCT annotator, attribute FROM labels WHERE current AND annotator LIKE '{HUMAN}%'"
-    return sorted({*map(tuple, store.rows(query)), *_noting(store)}, key=lambda one: (one[1], one[0]))
+    query = (
+        "SELECT DISTINCT annotator, attribute FROM labels WHERE current AND annotator LIKE "
+        f"'{HUMAN}%'"
+    )
+    return sorted(
+        {*map(tuple, store.rows(query)), *_noting(store)}, key=lambda one: (one[1], one[0])
+    )
 
 
 def _noting(store: Store) -> list[tuple[str, str]]:
     """Those of whom more than labels is kept."""
-    found = (name.partition("/") for (name,) in store.rows("SELECT name FROM artefacts WHERE kind=?", (WORK,)))
+    found = (
+        name.partition("/")
+        for (name,) in store.rows("SELECT name FROM artefacts WHERE kind=?", (WORK,))
+    )
     return [(annotator, attribute) for annotator, _, attribute in found]
 
 

@@ -1,6 +1,8 @@
-"""What people think of a taxonomy that a model found: each value of each attribute appropriate, inappropriate or ambiguous.
+"""What people think of a taxonomy that a model found: each value of each attribute appropriate,
+inappropriate or ambiguous.
 
-The SODA paper has its attributes checked in this way (818 of 820 appropriate). The marks of a person are an artefact of the
+The SODA paper has its attributes checked in this way (818 of 820 appropriate). The marks of a
+person are an artefact of the
 run: {item: {value, skipped, note}}; they are no labels of outputs, and correct no number.
 """
 
@@ -39,13 +41,17 @@ class Value:
 
     @property
     def whole(self) -> str:
-        """The attribute that it is a value of: values of one are not judged independently of each other."""
+        """The attribute that it is a value of: values of one are not judged independently of each
+        other.
+        """
         return content_id(dict(self.attribute.of), self.attribute.name, self.attribute.part)
 
 
 @dataclass(frozen=True, slots=True)
 class Reviewed:
-    """How many values of the run's taxonomy a person gave one mark, and their share over attributes."""
+    """How many values of the run's taxonomy a person gave one mark, and their share over
+    attributes.
+    """
 
     annotator: str
     mark: str
@@ -62,11 +68,15 @@ class Review:
     choices: tuple[Choice, ...]
     values: Mapping[str, Value]
     attribute: str = "taxonomy"
-    voices: Mapping[str, Sequence[State]] = field(default_factory=dict)  # none: everybody marks alone
+    voices: Mapping[str, Sequence[State]] = field(
+        default_factory=dict
+    )  # none: everybody marks alone
 
     @property
     def items(self) -> list[str]:
-        """Attribute by attribute, since a value is judged among the others; the attributes are shuffled."""
+        """Attribute by attribute, since a value is judged among the others; the attributes are
+        shuffled.
+        """
         order = list(self.values)
         groups: dict[str, list[str]] = {}
         for item in order:
@@ -95,18 +105,28 @@ def reviewing(store: Store, protocol: Protocol, annotator: str) -> Review:
     """UsageError where the run has no taxonomy, or one without attributes."""
     found = values(store, protocol)
     if not found:
-        raise UsageError(f"{store.folder} has no taxonomy to review. One is found when pictures are labelled: tiltmeter label "
-                         f"{store.folder} --judge MODEL")  # fmt: skip
+        raise UsageError(
+            f"{store.folder} has no taxonomy to review. One is found when pictures are labelled: "
+            f"tiltmeter label {store.folder} --judge MODEL"
+        )
     return Review(store, annotator, keyed(list(words()["review"].items())), found)
 
 
 def values(store: Store, protocol: Protocol) -> dict[str, Value]:
     """Item → value, of all taxonomies of a run."""
-    keys = sorted({str(key) for spec in protocol.instruments for key in spec.settings.get("sets", ())})
-    parts = sorted({str(part) for spec in protocol.instruments for part in spec.settings.get("found", ())})
+    keys = sorted(
+        {str(key) for spec in protocol.instruments for key in spec.settings.get("sets", ())}
+    )
+    parts = sorted(
+        {str(part) for spec in protocol.instruments for part in spec.settings.get("found", ())}
+    )
     found: dict[str, Value] = {}
-    for name, content in store.rows("SELECT name, content FROM artefacts WHERE kind=? ORDER BY name", (TAXONOMY,)):
-        for attribute in parse(content, f"the taxonomy of {name}", keys=keys, parts=parts, fixed=()):
+    for name, content in store.rows(
+        "SELECT name, content FROM artefacts WHERE kind=? ORDER BY name", (TAXONOMY,)
+    ):
+        for attribute in parse(
+            content, f"the taxonomy of {name}", keys=keys, parts=parts, fixed=()
+        ):
             for value in attribute.values:
                 one = Value(attribute, value)
                 found[one.id] = one
@@ -116,8 +136,10 @@ def values(store: Store, protocol: Protocol) -> dict[str, Value]:
 def marks(store: Store) -> dict[str, dict[str, State]]:
     """Person → item → mark."""
     query = "SELECT name, content FROM artefacts WHERE kind=? ORDER BY name"
-    return {name: {item: State(**said) for item, said in json.loads(content).items()}
-            for name, content in store.rows(query, (REVIEW,))}  # fmt: skip
+    return {
+        name: {item: State(**said) for item, said in json.loads(content).items()}
+        for name, content in store.rows(query, (REVIEW,))
+    }
 
 
 def progress(store: Store, protocol: Protocol) -> Iterator[Progress]:
@@ -126,18 +148,34 @@ def progress(store: Store, protocol: Protocol) -> Iterator[Progress]:
     for annotator, said in found.items():
         mine = [said.get(item, State()) for item in known]
         skipped = Counter(state.skipped for state in mine if state.skipped)
-        yield Progress(annotator, TAXONOMY, len(mine), sum(bool(state.value) for state in mine), dict(skipped.most_common()),
-                       sum(bool(state.note) for state in mine))  # fmt: skip
+        yield Progress(
+            annotator,
+            TAXONOMY,
+            len(mine),
+            sum(bool(state.value) for state in mine),
+            dict(skipped.most_common()),
+            sum(bool(state.note) for state in mine),
+        )
 
 
 def shares(store: Store, known: Mapping[str, Value]) -> Iterator[Reviewed]:
     """Every person and mark; values of one attribute are a cluster."""
-    from ..stats.rates import clustered_share  # loads scipy, which the page on which they mark has no use for
+    from ..stats.rates import (
+        clustered_share,
+    )  # loads scipy, which the page on which they mark has no use for
 
     for annotator, given in marks(store).items():
-        said = [(known[item].whole, mark.value) for item, mark in given.items() if mark.value and item in known]
+        said = [
+            (known[item].whole, mark.value)
+            for item, mark in given.items()
+            if mark.value and item in known
+        ]
         wholes = list(dict.fromkeys(whole for whole, _ in said))
         for mark in words()["review"] if said else ():
-            hits = [sum(value == mark for other, value in said if other == whole) for whole in wholes]
-            share = clustered_share(successes=hits, n=[sum(other == whole for other, _ in said) for whole in wholes])
+            hits = [
+                sum(value == mark for other, value in said if other == whole) for whole in wholes
+            ]
+            share = clustered_share(
+                successes=hits, n=[sum(other == whole for other, _ in said) for whole in wholes]
+            )
             yield Reviewed(annotator, mark, sum(hits), share)

@@ -1,9 +1,9 @@
 """What people are to annotate: outputs of a run, picked so that what they say can be weighed.
 
-A sample is drawn within conditions: at random, and beside that among the outputs on which annotators disagree. Within a
-condition those on which they disagree, and those on which they agree, are each a simple random sample, whatever the first
-draw brought of them, so the weight is (outputs of the kind)/(picked of the kind). What was drawn, and how, is kept as an
-artefact of the run.
+A sample is drawn within conditions: at random, and beside that among the outputs on which
+annotators disagree. Within a condition those on which they disagree, and those on which they agree,
+are each a simple random sample, whatever the first draw brought of them, so the weight is (outputs
+of the kind)/(picked of the kind). What was drawn, and how, is kept as an artefact of the run.
 """
 
 from __future__ import annotations
@@ -31,7 +31,9 @@ FORMULA = ("=", "+", "-", "@", "\t", "\r")  # what a spreadsheet would run
 
 @dataclass(frozen=True, slots=True)
 class Sheet:
-    """Outputs to annotate. rows have the columns of the file; `by`: the factors whose conditions were drawn from apart."""
+    """Outputs to annotate. rows have the columns of the file; `by`: the factors whose conditions
+    were drawn from apart.
+    """
 
     attribute: str
     values: tuple[str, ...]
@@ -41,11 +43,13 @@ class Sheet:
     disagreeing: int
 
 
-def draw(store: Store, protocol: Protocol, number: int, attribute: str = "", seed: int = 0) -> Sheet:
+def draw(
+    store: Store, protocol: Protocol, number: int, attribute: str = "", seed: int = 0
+) -> Sheet:
     """Picks outputs to annotate and keeps in the run what was picked, how, and with which weights.
 
-    number: how many in all; at most half of them for disagreement between annotators or votes, the rest at random in every
-    condition. UsageError where there is nothing to pick from.
+    number: how many in all; at most half of them for disagreement between annotators or votes, the
+    rest at random in every condition. UsageError where there is nothing to pick from.
     """
     attribute = attribute or asked(store, protocol)
     known = known_attributes(store, protocol)
@@ -53,29 +57,47 @@ def draw(store: Store, protocol: Protocol, number: int, attribute: str = "", see
         raise UnknownName("attribute", attribute, known)
     pool = _pool(store, protocol, attribute)
     if not pool:
-        raise UsageError(f"No output with text has a label of {attribute} yet. Type: tiltmeter label RUN")
+        raise UsageError(
+            f"No output with text has a label of {attribute} yet. Type: tiltmeter label RUN"
+        )
     by = _stratified(protocol, pool, number)
     random = Random(f"{seed}/{attribute}")
     picked = pick(pool, by, number, random)
     listed = values_of(store, protocol, attribute)
-    info = {"attribute": attribute, "by": by, "seed": seed, "number": len(picked), "of": len(pool), "date": now(),
-            "rule": "random within conditions, and among outputs on which annotators disagree; weight = outputs of the kind "
-                    "in the condition / picked of the kind", "outputs": picked}  # fmt: skip
-    store.keep(SAMPLE, content_id(attribute, seed, sorted(picked))[:16], json.dumps(info, ensure_ascii=False))
+    info = {
+        "attribute": attribute,
+        "by": by,
+        "seed": seed,
+        "number": len(picked),
+        "of": len(pool),
+        "date": now(),
+        "rule": "random within conditions, and among outputs on which annotators disagree; "
+        "weight = outputs of the kind "
+        "in the condition / picked of the kind",
+        "outputs": picked,
+    }
+    store.keep(
+        SAMPLE,
+        content_id(attribute, seed, sorted(picked))[:16],
+        json.dumps(info, ensure_ascii=False),
+    )
     rows = [_row(pool[output], attribute, *picked[output]) for output in picked]
     kinds = Counter(kind for _, kind in picked.values())
     return Sheet(attribute, listed, tuple(by), tuple(rows), kinds[RANDOM], kinds[DISAGREEMENT])
 
 
 def asked(store: Store, protocol: Protocol) -> str:
-    """The attribute of the first headline measure that is labelled itself; else the first instrument's."""
+    """The attribute of the first headline measure that is labelled itself; else the first
+    instrument's.
+    """
     seen = {row[0] for row in store.rows("SELECT DISTINCT attribute FROM labels WHERE current")}
     known = set(attributes(protocol)) & (seen or set(attributes(protocol))) - with_several(store)
     wanted = sorted(protocol.measures, key=lambda measure: not measure.headline)
     found = (measure.attribute for measure in wanted if measure.attribute in known)
     if not protocol.instruments:
         raise UsageError(
-            f"{protocol.name} has no instrument, so there is no attribute to annotate. Add [[instruments]] to its file."
+            f"{protocol.name} has no instrument, so there is no attribute to annotate. Add "
+            "[[instruments]] to its file."
         )
     return next(found, protocol.instruments[0].attribute)
 
@@ -93,16 +115,19 @@ class Candidate:
 def _pool(store: Store, protocol: Protocol, attribute: str) -> dict[str, Candidate]:
     """The outputs that could be annotated, by id: drawn answers with a label of the attribute."""
     said: dict[str, set[tuple[str, str]]] = defaultdict(set)
-    query = (f"SELECT output, attribute, value FROM labels WHERE current AND attribute IN (?, ?) AND annotator NOT LIKE "
-             f"'{HUMAN}%'")  # fmt: skip
+    query = (
+        "SELECT output, attribute, value FROM labels WHERE current AND attribute IN (?, ?) AND "
+        f"annotator NOT LIKE '{HUMAN}%'"
+    )
     for output, name, value in store.rows(query, (attribute, attribute + VOTE)):
         said[output].add((name, value))
     drawn = [name for name, mode in protocol.modes.items() if not mode.logprobs and not mode.aside]
     found = {}
     for trial, subject, mode, factors, prompt, text, blob in store.rows(
-        "SELECT t.id, t.subject, t.mode, t.factors, t.prompt, o.text, o.blob FROM outputs o JOIN trials t ON t.id = o.trial"
-        " WHERE o.outcome = ? ORDER BY t.id", (ANSWER,),
-    ):  # fmt: skip
+        "SELECT t.id, t.subject, t.mode, t.factors, t.prompt, o.text, o.blob FROM outputs o JOIN "
+        "trials t ON t.id = o.trial WHERE o.outcome = ? ORDER BY t.id",
+        (ANSWER,),
+    ):
         if mode in drawn and trial in said:
             condition = {"subject": subject, "mode": mode, **json.loads(factors)}
             names = Counter(name for name, _ in said[trial])
@@ -111,17 +136,27 @@ def _pool(store: Store, protocol: Protocol, attribute: str) -> dict[str, Candida
 
 
 def _stratified(protocol: Protocol, pool: Mapping[str, Candidate], number: int) -> list[str]:
-    """As many factors as leave every condition a few of the outputs to be picked; what is never pooled comes first."""
+    """As many factors as leave every condition a few of the outputs to be picked; what is never
+    pooled comes first.
+    """
     by: list[str] = []
     for name in ("subject", "mode", "language", *conditions(protocol)):
-        strata = {tuple(one.condition.get(factor, "") for factor in (*by, name)) for one in pool.values()}
+        strata = {
+            tuple(one.condition.get(factor, "") for factor in (*by, name)) for one in pool.values()
+        }
         levels = {one.condition.get(name, "") for one in pool.values()}
-        if len(levels) > 1 and not any(SEVERAL in level for level in levels) and len(strata) * A_CONDITION <= number:
+        if (
+            len(levels) > 1
+            and not any(SEVERAL in level for level in levels)
+            and len(strata) * A_CONDITION <= number
+        ):
             by.append(name)
     return by
 
 
-def pick(pool: Mapping[str, Candidate], by: Sequence[str], number: int, random: Random) -> dict[str, tuple[float, str]]:
+def pick(
+    pool: Mapping[str, Candidate], by: Sequence[str], number: int, random: Random
+) -> dict[str, tuple[float, str]]:
     """Output → (weight, why it was picked)."""
     strata: dict[tuple[str, ...], list[Candidate]] = defaultdict(list)
     for one in pool.values():
@@ -149,14 +184,18 @@ def pick(pool: Mapping[str, Candidate], by: Sequence[str], number: int, random: 
 
 
 def _weight(one: Candidate, part: Sequence[Candidate], chosen: Sequence[Candidate]) -> float:
-    """Outputs of the kind in the condition for each that was picked; where a kind was never picked, of both together."""
+    """Outputs of the kind in the condition for each that was picked; where a kind was never picked,
+    of both together.
+    """
     there, taken = Counter(o.disagree for o in part), Counter(o.disagree for o in chosen)
     if set(there) != set(taken):
         return round(len(part) / len(chosen), 6)
     return round(there[one.disagree] / taken[one.disagree], 6)
 
 
-def _shared(strata: Mapping[tuple[str, ...], Sequence[Candidate]], number: int) -> dict[tuple[str, ...], int]:
+def _shared(
+    strata: Mapping[tuple[str, ...], Sequence[Candidate]], number: int
+) -> dict[tuple[str, ...], int]:
     """The number shared out as evenly as the sizes of the strata allow."""
     share = dict.fromkeys(strata, 0)
     while number > 0:
@@ -170,13 +209,25 @@ def _shared(strata: Mapping[tuple[str, ...], Sequence[Candidate]], number: int) 
 
 
 def _row(one: Candidate, attribute: str, weight: float, why: str) -> dict[str, str]:
-    """A line of the sheet: without labels and without the subject's name, which a person who annotates is not to know."""
-    return {"output": one.id, "attribute": attribute, "value": "", "annotator": "", "weight": f"{weight:g}", "drawn": why,
-            "prompt": one.prompt, "answer": one.text or f"blobs/{one.blob}"}  # fmt: skip
+    """A line of the sheet: without labels and without the subject's name, which a person who
+    annotates is not to know.
+    """
+    return {
+        "output": one.id,
+        "attribute": attribute,
+        "value": "",
+        "annotator": "",
+        "weight": f"{weight:g}",
+        "drawn": why,
+        "prompt": one.prompt,
+        "answer": one.text or f"blobs/{one.blob}",
+    }
 
 
 def write_sheet(sheet: Sheet, path: Path | str) -> None:
-    """As CSV, or as JSON lines where the path ends in .jsonl. Cells that a spreadsheet would take for formulas get a quote."""
+    """As CSV, or as JSON lines where the path ends in .jsonl. Cells that a spreadsheet would take
+    for formulas get a quote.
+    """
     path = Path(path)
     try:
         with path.open("w", encoding="utf-8", newline="") as file:
@@ -185,7 +236,12 @@ def write_sheet(sheet: Sheet, path: Path | str) -> None:
                 return
             writer = csv.DictWriter(file, list(sheet.rows[0]), lineterminator="\n")
             writer.writeheader()
-            writer.writerows({name: f"'{text}" if text.startswith(FORMULA) else text for name, text in row.items()}
-                             for row in sheet.rows)  # fmt: skip
+            writer.writerows(
+                {
+                    name: f"'{text}" if text.startswith(FORMULA) else text
+                    for name, text in row.items()
+                }
+                for row in sheet.rows
+            )
     except OSError as error:
         raise UsageError(f"{path} cannot be written: {error.strerror or error}.") from None

@@ -1,8 +1,10 @@
-"""Judges against people: a report card for every annotator of an attribute, and what its errors do to comparisons.
+"""Judges against people: a report card for every annotator of an attribute, and what its errors do
+to comparisons.
 
-Per annotator, class and condition: the confusion matrix, sensitivity, specificity, precision and F1, clustered by item and
-weighted as the gold was drawn; agreement of the annotator with people, of people with one another, of annotators and of a
-panel's votes; and a warning where error differs by condition, since that alone makes a gap or hides one.
+Per annotator, class and condition: the confusion matrix, sensitivity, specificity, precision and
+F1, clustered by item and weighted as the gold was drawn; agreement of the annotator with people, of
+people with one another, of annotators and of a panel's votes; and a warning where error differs by
+condition, since that alone makes a gap or hides one.
 """
 
 from __future__ import annotations
@@ -31,7 +33,9 @@ SCARCE = 5  # gold labels of a class in a condition below which its error is not
 
 @dataclass(frozen=True, slots=True)
 class Group:
-    """The gold of one level of a factor, or all of it (factor ""). matrix: truth → answer → labels, not weighted."""
+    """The gold of one level of a factor, or all of it (factor ""). matrix: truth → answer → labels,
+    not weighted.
+    """
 
     factor: str
     level: str
@@ -55,7 +59,9 @@ class Agreement:
 
 @dataclass(frozen=True, slots=True)
 class Gap:
-    """Sensitivity or specificity for a class at one level of a factor, less that at another; told where it is not 0."""
+    """Sensitivity or specificity for a class at one level of a factor, less that at another; told
+    where it is not 0.
+    """
 
     factor: str
     level: str
@@ -67,7 +73,9 @@ class Gap:
 
 @dataclass(frozen=True, slots=True)
 class Card:
-    """One annotator's labels of one attribute against gold. random: the gold was drawn with known probabilities."""
+    """One annotator's labels of one attribute against gold. random: the gold was drawn with known
+    probabilities.
+    """
 
     annotator: str
     attribute: str
@@ -89,20 +97,28 @@ class Validation:
     reviews: tuple[Reviewed, ...] = ()
 
     def as_dict(self) -> dict[str, Any]:
-        return {"gold": dict(self.gold), "cards": [asdict(card) for card in self.cards],
-                "agreement": [asdict(one) for one in self.agreements],
-                "skipped": {attribute: dict(why) for attribute, why in self.skipped.items()},
-                "taxonomy": [asdict(one) for one in self.reviews]}  # fmt: skip
+        return {
+            "gold": dict(self.gold),
+            "cards": [asdict(card) for card in self.cards],
+            "agreement": [asdict(one) for one in self.agreements],
+            "skipped": {attribute: dict(why) for attribute, why in self.skipped.items()},
+            "taxonomy": [asdict(one) for one in self.reviews],
+        }
 
 
 def validate(store: Store, protocol: Protocol) -> Validation:
-    """Everything that gold and several annotators say of a run's instruments. UsageError where there is neither."""
+    """Everything that gold and several annotators say of a run's instruments. UsageError where
+    there is neither.
+    """
     found = check(store, protocol)
     if not found.cards and not found.agreements and not found.reviews:
         run = store.folder
-        raise UsageError(f"{run} has no gold, and nothing that several annotated. Type: tiltmeter annotate {run} --annotator "
-                         f"NAME, or: tiltmeter validate {run} --sample 100 --sheet sheet.csv, fill in its column 'value', "
-                         f"then: tiltmeter import gold {run} sheet.csv")  # fmt: skip
+        raise UsageError(
+            f"{run} has no gold, and nothing that several annotated. Type: tiltmeter annotate "
+            f"{run} --annotator "
+            f"NAME, or: tiltmeter validate {run} --sample 100 --sheet sheet.csv, fill in its "
+            f"column 'value', then: tiltmeter import gold {run} sheet.csv"
+        )
     return found
 
 
@@ -118,7 +134,9 @@ def check(store: Store, protocol: Protocol) -> Validation:
         numbers[attribute] = numbers.get(attribute, 0) + 1
     known = review.values(store, protocol)
     agreements = (*_agreements(store, protocol, by_card), *_reviewers(store, known))
-    return Validation(tuple(cards), agreements, numbers, people.skips(store), tuple(review.shares(store, known)))
+    return Validation(
+        tuple(cards), agreements, numbers, people.skips(store), tuple(review.shares(store, known))
+    )
 
 
 # report cards
@@ -126,7 +144,9 @@ def check(store: Store, protocol: Protocol) -> Validation:
 
 @dataclass(frozen=True, slots=True)
 class _Codes:
-    """What the numbers of a confusion matrix stand for: classes of the truth, answers (the classes first), items."""
+    """What the numbers of a confusion matrix stand for: classes of the truth, answers (the classes
+    first), items.
+    """
 
     classes: tuple[str, ...]
     answers: tuple[str, ...]
@@ -135,19 +155,28 @@ class _Codes:
     def confusion(self, rows: Sequence[Pair], item: str) -> Confusion:
         answers = {value: code for code, value in enumerate(self.answers)}
         return confusion.confusion(
-            truth=[answers[row.truth] for row in rows], said=[answers[row.said] for row in rows],
-            classes=max(2, len(self.classes)), answers=max(2, len(self.answers)), items=len(self.items),
-            clusters=[self.items[row.factors.get(item, row.output)] for row in rows], weights=[row.weight for row in rows],
-        )  # fmt: skip
+            truth=[answers[row.truth] for row in rows],
+            said=[answers[row.said] for row in rows],
+            classes=max(2, len(self.classes)),
+            answers=max(2, len(self.answers)),
+            items=len(self.items),
+            clusters=[self.items[row.factors.get(item, row.output)] for row in rows],
+            weights=[row.weight for row in rows],
+        )
 
 
 def _card(store: Store, protocol: Protocol, key: tuple[str, str], rows: Sequence[Pair]) -> Card:
     attribute, annotator = key
     order = {value: place for place, value in enumerate(gold.values_of(store, protocol, attribute))}
     classes = sorted({row.truth for row in rows}, key=lambda value: order.get(value, len(order)))
-    others = sorted({row.said for row in rows} - set(classes), key=lambda value: order.get(value, len(order)))
+    others = sorted(
+        {row.said for row in rows} - set(classes), key=lambda value: order.get(value, len(order))
+    )
     items = {
-        item: n for n, item in enumerate(dict.fromkeys(row.factors.get(protocol.item, row.output) for row in rows))
+        item: n
+        for n, item in enumerate(
+            dict.fromkeys(row.factors.get(protocol.item, row.output) for row in rows)
+        )
     }
     codes = _Codes(tuple(classes), (*classes, *others), items)
     groups = [_group(codes, protocol, "", "", rows)]
@@ -159,12 +188,21 @@ def _card(store: Store, protocol: Protocol, key: tuple[str, str], rows: Sequence
         groups += [_group(codes, protocol, factor, level, part) for level, part in levels.items()]
         first = _baseline(protocol, factor, levels)
         base = codes.confusion(levels[first], protocol.item)
-        gaps += [(factor, level, first, codes.confusion(part, protocol.item), base)
-                 for level, part in levels.items() if level != first]  # fmt: skip
+        gaps += [
+            (factor, level, first, codes.confusion(part, protocol.item), base)
+            for level, part in levels.items()
+            if level != first
+        ]
     found = tuple(_gaps(codes, gaps))
-    return Card(annotator, attribute, gold.is_random(store, attribute), tuple(groups), found,
-                tuple(_warnings(annotator, groups[0], found)),
-                tuple(shares(store, protocol, annotator, attribute, rows, classes)))  # fmt: skip
+    return Card(
+        annotator,
+        attribute,
+        gold.is_random(store, attribute),
+        tuple(groups),
+        found,
+        tuple(_warnings(annotator, groups[0], found)),
+        tuple(shares(store, protocol, annotator, attribute, rows, classes)),
+    )
 
 
 def _levels(protocol: Protocol, factor: str, rows: Sequence[Pair]) -> dict[str, list[Pair]]:
@@ -175,30 +213,48 @@ def _levels(protocol: Protocol, factor: str, rows: Sequence[Pair]) -> dict[str, 
         found.setdefault(about.get(factor, ""), []).append(row)
     order = protocol.levels.get(factor, {})
     return {
-        level: found[level] for level in sorted(found, key=lambda level: (order.get(level, len(order)), level)) if level
+        level: found[level]
+        for level in sorted(found, key=lambda level: (order.get(level, len(order)), level))
+        if level
     }
 
 
 def _baseline(protocol: Protocol, factor: str, levels: Mapping[str, Any]) -> str:
     """What the protocol holds the factor's levels against, else the first level."""
-    named = [(measure.contrast or {}).get("baseline", "") for measure in protocol.measures
-             if (measure.contrast or {}).get("factor") == factor]  # fmt: skip
+    named = [
+        (measure.contrast or {}).get("baseline", "")
+        for measure in protocol.measures
+        if (measure.contrast or {}).get("factor") == factor
+    ]
     return next((name for name in named if name in levels), next(iter(levels)))
 
 
-def _group(codes: _Codes, protocol: Protocol, factor: str, level: str, rows: Sequence[Pair]) -> Group:
+def _group(
+    codes: _Codes, protocol: Protocol, factor: str, level: str, rows: Sequence[Pair]
+) -> Group:
     made = codes.confusion(rows, protocol.item)
     quality = confusion.quality(gold=made)
     matrix: dict[str, dict[str, int]] = {}
     for row in rows:
         cells = matrix.setdefault(row.truth, {})
         cells[row.said] = cells.get(row.said, 0) + 1
-    return Group(factor, level, len(rows), quality.accuracy, quality.macro_f1,
-                 dict(zip(codes.classes, quality.classes, strict=False)), matrix)  # fmt: skip
+    return Group(
+        factor,
+        level,
+        len(rows),
+        quality.accuracy,
+        quality.macro_f1,
+        dict(zip(codes.classes, quality.classes, strict=False)),
+        matrix,
+    )
 
 
-def _gaps(codes: _Codes, compared: Sequence[tuple[str, str, str, Confusion, Confusion]]) -> Iterator[Gap]:
-    """Rates that differ between conditions, at a confidence that is adjusted for how many are compared (Bonferroni)."""
+def _gaps(
+    codes: _Codes, compared: Sequence[tuple[str, str, str, Confusion, Confusion]]
+) -> Iterator[Gap]:
+    """Rates that differ between conditions, at a confidence that is adjusted for how many are
+    compared (Bonferroni).
+    """
     looked = []
     for factor, level, first, mine, base in compared:
         for k, value in enumerate(codes.classes):
@@ -221,14 +277,23 @@ def _base(made: Confusion, k: int, rate: str) -> float:
 def _warnings(annotator: str, whole: Group, gaps: Sequence[Gap]) -> Iterator[str]:
     few = min(quality.labels for quality in whole.classes.values())
     if len(whole.classes) == 1:
-        yield f"all gold is '{next(iter(whole.classes))}': how often {annotator} takes other values for it is not known"
+        yield (
+            f"all gold is '{next(iter(whole.classes))}': how often {annotator} takes other "
+            "values for it is not known"
+        )
     elif few < gold.FEW:
-        yield f"{few} gold labels of a class: what is said of {annotator} is hardly more than a direction"
+        yield (
+            f"{few} gold labels of a class: what is said of {annotator} is hardly more than a "
+            "direction"
+        )
     for gap in gaps:
         found = gap.found
-        yield (f"{annotator} errs otherwise where {gap.factor} is {gap.level} than where it is {gap.against}: {gap.rate} for "
-               f"{gap.value} differs by {found.value:+.2f} [{found.low:+.2f}, {found.high:+.2f}]. That alone makes a gap "
-               "between the two, or hides one: read the corrected rows")  # fmt: skip
+        yield (
+            f"{annotator} errs otherwise where {gap.factor} is {gap.level} than where it is "
+            f"{gap.against}: {gap.rate} for "
+            f"{gap.value} differs by {found.value:+.2f} [{found.low:+.2f}, {found.high:+.2f}]. "
+            "That alone makes a gap between the two, or hides one: read the corrected rows"
+        )
 
 
 # agreement
@@ -237,7 +302,10 @@ def _warnings(annotator: str, whole: Group, gaps: Sequence[Gap]) -> Iterator[str
 def _agreements(
     store: Store, protocol: Protocol, cards: Mapping[tuple[str, str], Sequence[Pair]]
 ) -> Iterator[Agreement]:
-    items = {trial: json.loads(factors).get(protocol.item, trial) for trial, _, _, factors in store.asked()}
+    items = {
+        trial: json.loads(factors).get(protocol.item, trial)
+        for trial, _, _, factors in store.asked()
+    }
     for (attribute, annotator), rows in sorted(cards.items()):
         table = {row.output: {"people": row.truth, annotator: row.said} for row in rows}
         weights = {row.output: row.weight for row in rows}
@@ -257,32 +325,49 @@ def _reviewers(store: Store, known: Mapping[str, review.Value]) -> Iterator[Agre
         for item, mark in marks.items():
             if mark.value and item in known:
                 table.setdefault(item, {})[annotator] = mark.value
-    yield from _coefficients("people", review.TAXONOMY, table, {item: one.whole for item, one in known.items()})
+    yield from _coefficients(
+        "people", review.TAXONOMY, table, {item: one.whole for item, one in known.items()}
+    )
 
 
 def _tables(store: Store, condition: str) -> dict[str, dict[str, dict[str, str]]]:
-    """Attribute → output → annotator → value, of attributes with one value an output, where two annotated the same."""
+    """Attribute → output → annotator → value, of attributes with one value an output, where two
+    annotated the same.
+    """
     query = f"""SELECT attribute, output, annotator, value FROM labels l WHERE current AND weight > 0 AND {condition}
       AND attribute NOT LIKE '%{VOTE}' AND attribute NOT IN (SELECT attribute FROM labels WHERE current AND position > 0)
       AND output IN (SELECT trial FROM outputs) ORDER BY attribute, output, annotator"""
     found: dict[str, dict[str, dict[str, str]]] = {}
     for attribute, output, annotator, value in store.rows(query):
         found.setdefault(attribute, {}).setdefault(output, {})[annotator] = value
-    return {attribute: table for attribute, table in found.items() if any(len(said) > 1 for said in table.values())}
+    return {
+        attribute: table
+        for attribute, table in found.items()
+        if any(len(said) > 1 for said in table.values())
+    }
 
 
 def _votes(store: Store) -> dict[str, dict[str, dict[str, str]]]:
     """The votes of every panel, by its attribute and annotator; a judge's place is its name."""
-    query = (f"SELECT attribute, annotator, output, position, value FROM labels WHERE current AND attribute LIKE '%{VOTE}'"
-             " ORDER BY 1, 2, 3, 4")  # fmt: skip
+    query = (
+        "SELECT attribute, annotator, output, position, value FROM labels WHERE current AND "
+        f"attribute LIKE '%{VOTE}' ORDER BY 1, 2, 3, 4"
+    )
     found: dict[str, dict[str, dict[str, str]]] = {}
     for attribute, annotator, output, position, value in store.rows(query):
-        found.setdefault(f"{attribute} of {annotator}", {}).setdefault(output, {})[f"judge {position + 1}"] = value
+        found.setdefault(f"{attribute} of {annotator}", {}).setdefault(output, {})[
+            f"judge {position + 1}"
+        ] = value
     return found
 
 
-def _coefficients(who: str, attribute: str, table: Mapping[str, Mapping[str, str]], items: Mapping[str, str],
-                  weights: Mapping[str, float] | None = None) -> Iterator[Agreement]:  # fmt: skip
+def _coefficients(
+    who: str,
+    attribute: str,
+    table: Mapping[str, Mapping[str, str]],
+    items: Mapping[str, str],
+    weights: Mapping[str, float] | None = None,
+) -> Iterator[Agreement]:
     """Gwet's AC1 and Krippendorff's α of all; of every two Cohen's κ and raw agreement."""
     names = list(dict.fromkeys(name for said in table.values() for name in said))
     values = sorted({value for said in table.values() for value in said.values()})
@@ -290,16 +375,29 @@ def _coefficients(who: str, attribute: str, table: Mapping[str, Mapping[str, str
     outputs = [output for output, said in table.items() if len(said) > 1]
     if not outputs or len(names) < 2:
         return
-    codes = np.array([[places[table[o][name]] if name in table[o] else -1 for name in names] for o in outputs])
+    codes = np.array(
+        [[places[table[o][name]] if name in table[o] else -1 for name in names] for o in outputs]
+    )
     clusters = np.unique([items.get(output, output) for output in outputs], return_inverse=True)[1]
-    rated = agreement.ratings(codes=codes, classes=max(2, len(values)), clusters=clusters,
-                              weights=None if weights is None else [weights[output] for output in outputs])  # fmt: skip
+    rated = agreement.ratings(
+        codes=codes,
+        classes=max(2, len(values)),
+        clusters=clusters,
+        weights=None if weights is None else [weights[output] for output in outputs],
+    )
     yield Agreement(who, attribute, "Gwet's AC1", len(names), agreement.gwet_ac1(rated=rated))
-    yield Agreement(who, attribute, "Krippendorff's α", len(names), agreement.krippendorff_alpha(rated=rated))
+    yield Agreement(
+        who, attribute, "Krippendorff's α", len(names), agreement.krippendorff_alpha(rated=rated)
+    )
     for two in agreement.pairwise_agreement(rated=rated):
         of = "" if len(names) == 2 else f" of {names[two.first]} and {names[two.second]}"
         seen = (codes[:, two.first] >= 0) & (codes[:, two.second] >= 0)
-        both = confusion.confusion(truth=codes[seen, two.first], said=codes[seen, two.second], classes=max(2, len(values)),
-                                   clusters=clusters[seen], weights=rated.weights[seen])  # fmt: skip
+        both = confusion.confusion(
+            truth=codes[seen, two.first],
+            said=codes[seen, two.second],
+            classes=max(2, len(values)),
+            clusters=clusters[seen],
+            weights=rated.weights[seen],
+        )
         yield Agreement(who, attribute, f"Cohen's κ{of}", 2, agreement.cohen_kappa(gold=both))
         yield Agreement(who, attribute, f"agreement{of}", 2, two.agreement)

@@ -1,22 +1,30 @@
-"""Two lines of dialogue: how many speeches an answer holds, and whether it is one to be analysed at all.
+"""Two lines of dialogue: how many speeches an answer holds, and whether it is one to be analysed at
+all.
 
-A speech is what one person says in one turn. It is told by the first of these that the answer has twice or more:
+A speech is what one person says in one turn. It is told by the first of these that the answer has
+twice or more:
 
-  marks    a label and a colon at the start of a line ("Woman 1:", "F:", "**Homme :**", "女性A：", "Sarah (smiling):"), a label
-           on a line of its own, a label and a dash or nothing before a quotation ("Woman - “…”", "女性「…」");
-  quotes   quotations, however narrated: a paragraph's quotations are one speech where one narration parts them ("…," she
+  marks    a label and a colon at the start of a line ("Woman 1:", "F:", "**Homme :**", "女性A：",
+           "Sarah (smiling):"), a label
+           on a line of its own, a label and a dash or nothing before a quotation ("Woman - “…”",
+           "女性「…」");
+  quotes   quotations, however narrated: a paragraph's quotations are one speech where one narration
+           parts them ("…," she
            said, "…"), and several where they touch or where each has a narration of its own;
   dashes   lines that begin with a dash, a bullet or a number;
-  address  two short lines and no more, each with a question or exclamation mark or a word that addresses somebody.
+  address  two short lines and no more, each with a question or exclamation mark or a word that
+           addresses somebody.
 
-What is not speech (a preamble, a title, stage directions, narration, a closing remark, the prompt repeated, what is marked
-as thinking) is not counted. Labels that do not speak ("Title:", "Example:", "Assistant:") are in data/dialogue.toml.
+What is not speech (a preamble, a title, stage directions, narration, a closing remark, the prompt
+repeated, what is marked as thinking) is not counted. Labels that do not speak ("Title:",
+"Example:", "Assistant:") are in data/dialogue.toml.
 
 The value, the first that fits:
-  refusal         an answer without two marked speeches or two lines of quotation declines, outside speech, to write one.
+  refusal         an answer without two marked speeches or two lines of quotation declines, outside
+                  speech, to write one.
   invalid         no speech is found: nothing, the prompt, code, prose.
-  other_language  the speeches are in another language than the prompt (identify.py; labels do not count, glosses do: a
-                  line of Chinese with a longer romanisation is not Chinese).
+  other_language  the speeches are in another language than the prompt (identify.py; labels do not
+                  count, glosses do: a line of Chinese with a longer romanisation is not Chinese).
   one_line, two_lines, more_lines   how many speeches there are.
 """
 
@@ -38,30 +46,38 @@ from .text.language import DATA, without_reasoning
 ONE, TWO, MORE = "one_line", "two_lines", "more_lines"
 NO_DIALOGUE = (REFUSAL, OTHER_LANGUAGE, INVALID)
 LONGEST = 20_000  # characters read: by then an answer has long more than two lines
-SHORT = 150  # characters of a line that may be speech though nothing marks it; longer ones are paragraphs
+# characters of a line that may be speech though nothing marks it; longer ones are paragraphs
+SHORT = 150
 
 _CJK = "\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7a3々"
 _OPEN, _CLOSE = '"“„«‹「『', '"”»›」』'
 # An opening mark before what each kind needs, so that a search skips to the next mark.
-_QUOTED = re.compile(rf"[{_OPEN}‘']((?<=\")[^\"]+|(?<=[“„])[^“”\"]+(?=[”\"]|$)|(?<=«)[^«»]+(?=»|$)|(?<=‹)[^‹›]+(?=›|$)"
-                     r"|(?<=「)[^「」]+(?=」|$)|(?<=『)[^『』]+(?=』|$)|(?<=[‘'])(?<!\w.)[^‘]+?(?=[’'](?!\w)))"
-                     rf"[{_CLOSE}’']?")  # fmt: skip
+_QUOTED = re.compile(
+    rf"[{_OPEN}‘']((?<=\")[^\"]+|(?<=[“„])[^“”\"]+(?=[”\"]|$)|(?<=«)[^«»]+(?=»|$)|(?<=‹)[^‹›]+(?=›|$)"
+    r"|(?<=「)[^「」]+(?=」|$)|(?<=『)[^『』]+(?=』|$)|(?<=[‘'])(?<!\w.)[^‘]+?(?=[’'](?!\w)))"
+    rf"[{_CLOSE}’']?"
+)
 _SAID_AFTER = f",:，：、{_CLOSE}"  # a quotation behind one of these is speech
 _ENDS = re.compile(r"[.!?…,。！？，、~～—–-][)\s]*$")
 # Of single characters, since such a search is twice as quick; "__" is replaced apart.
 _INVISIBLE = re.compile("[\u200b-\u200f\u202a-\u202e\u2060\ufeff*`]")
 _BREAK = re.compile(r"<br\s*/?>|\r\n?|\u2028|\u2029", re.I)
-_PREFIX = re.compile(r"^\s*(?:>\s*)*(?:#{1,6}\s+)?(?:(?P<item>[-–—―•·]|\(?\d{1,2}[.)](?!\d)|[①-⑩])\s*)?")
+_PREFIX = re.compile(
+    r"^\s*(?:>\s*)*(?:#{1,6}\s+)?(?:(?P<item>[-–—―•·]|\(?\d{1,2}[.)](?!\d)|[①-⑩])\s*)?"
+)
 _GLOSS = re.compile(r"^[\[(（【].*[\])）】][\"”]?$")
 _BEGINS = tuple(f"{_OPEN}'‘")  # a line of quotation
 _OPENING = re.compile(f"[{_OPEN}]")
 _LETTER = re.compile(r"[^\W_]")
 _NUMBERED = re.compile(r"[\s#]*\d*$")
-_CODE = re.compile(r"[;{}]\s*$|\w+\.\w+\.\w+\("
-                   r"|^\s*(?:public|private|import|def|class|return|function|const|var|let|#include)\s+\w+.*[(;:{]")  # fmt: skip
+_CODE = re.compile(
+    r"[;{}]\s*$|\w+\.\w+\.\w+\("
+    r"|^\s*(?:public|private|import|def|class|return|function|const|var|let|#include)\s+\w+.*[(;:{]"
+)
 _CODE_SIGNS = frozenset(";{}(:")  # what _CODE finds has one: to look for them first is quicker
 _TURN = re.compile(r"(?<=[.!?…»])\s*[—–]\s*(?=[A-ZÀ-Ý¿¡«])")
-# A label: up to four words that begin with a capital or a digit (or are listed), or a run of a script without capitals.
+# A label: up to four words that begin with a capital or a digit (or are listed), or a run of a
+# script without capitals.
 _WORD = r"(?:[A-ZÀ-ÖØ-Þ][\w'’.-]*|#?\d{1,2}|[A-Z])"
 _ASIDE = r"(?:\s*[(（\[][^)）\]\n]{0,60}[)）\]])?"
 _LATIN = rf"{_WORD}(?:\s+{_WORD}){{0,3}}"
@@ -69,7 +85,8 @@ _RUN = rf"[{_CJK}](?:[{_CJK}\w]|[\s·・](?=[{_CJK}A-Z\d])){{0,13}}"
 _SIGN = r"[^\w\s\"'“”‘’«»「」『』.,;:!?()\[\]{}<>=/\\|&%$#@+*^~`-]{1,8}"
 _COLON = r"\s*[:：]\s*"
 
-# A line without markup: whether it began with a dash, bullet or number; who speaks and what, as far as marked, else "".
+# A line without markup: whether it began with a dash, bullet or number; who speaks and what, as far
+# as marked, else "".
 Line = tuple[bool, str, str]
 
 
@@ -90,16 +107,22 @@ def _patterns() -> Mapping[str, re.Pattern[str]]:
         "quote": re.compile(rf"^({label}){_ASIDE}\s*(?:[-–—]\s*|\s*)([{_OPEN}].*)$"),
         "dash": re.compile(rf"^({known}|{_LATIN}){_ASIDE}\s+[-–—]\s+(.*)$"),
         "alone": re.compile(rf"^{known}{_ASIDE}$"),
-        "again": re.compile(rf"([{end}:：])[^\S\n]*(?=(?:{known}|[{_CJK}][{_CJK}\w]{{0,7}}){_ASIDE}(?:\s*[:：]|[「『]))"),
+        "again": re.compile(
+            rf"([{end}:：])[^\S\n]*(?=(?:{known}|[{_CJK}][{_CJK}\w]{{0,7}}){_ASIDE}(?:\s*[:：]|[「『]))"
+        ),
         "any": re.compile(rf"(?<=[{end}])\s+(?={_LATIN}{_ASIDE}\s*[:：])"),
         "decline": re.compile("|".join(map(re.escape, _data()["decline"]))),
-        "address": re.compile(rf"[?!？！]|(?<!\w)(?:{'|'.join(map(re.escape, _data()['address']))})(?!\w)"
-                              rf"|{'|'.join(_data()['address_anywhere'])}"),
-    }  # fmt: skip
+        "address": re.compile(
+            rf"[?!？！]|(?<!\w)(?:{'|'.join(map(re.escape, _data()['address']))})(?!\w)"
+            rf"|{'|'.join(_data()['address_anywhere'])}"
+        ),
+    }
 
 
 def _either(words: Iterable[str]) -> str:
-    """A pattern for the longest of the words, parted by first letters: one that ignores case would try word after word."""
+    """A pattern for the longest of the words, parted by first letters: one that ignores case would
+    try word after word.
+    """
     of: dict[str, list[str]] = {}
     for word in sorted(words, key=len, reverse=True):
         of.setdefault(word[0], []).append(re.escape(word[1:]))
@@ -113,9 +136,11 @@ def speeches(text: str, prompt: str = "") -> list[str]:
 
 
 def read(text: str, code: str, prompt: str = "") -> str:
-    """The form of an answer in the language `code`: how many lines of dialogue it is, or why it is none. Pure.
+    """The form of an answer in the language `code`: how many lines of dialogue it is, or why it is
+    none. Pure.
 
-    Raises MissingExtra where two languages of one script are to be told apart and no identifier is installed.
+    Raises MissingExtra where two languages of one script are to be told apart and no identifier is
+    installed.
     """
     lines = _lines(text, prompt)
     found, strong, rest = _found(lines)
@@ -130,7 +155,9 @@ def read(text: str, code: str, prompt: str = "") -> str:
 
 
 def _found(lines: Sequence[Line]) -> tuple[list[str], bool, str]:
-    """Speeches, whether they are beyond doubt (two marked ones, two lines of quotation), and all other text."""
+    """Speeches, whether they are beyond doubt (two marked ones, two lines of quotation), and all
+    other text.
+    """
     marked = _marked(lines)
     if len(marked) > 1:
         return marked, True, ""
@@ -173,13 +200,17 @@ def _unmarked(lines: Sequence[Line]) -> tuple[list[str], bool, str]:
     if any(map(str.isalpha, "".join(items))):
         return items, False, _lowered([text for item, _, text in lines if not item])
     bare = [text for _, text in said if not text.endswith((":", "："))]
-    if len(bare) == 2 and all(len(text) <= SHORT and _patterns()["address"].search(text.casefold()) for text in bare):
+    if len(bare) == 2 and all(
+        len(text) <= SHORT and _patterns()["address"].search(text.casefold()) for text in bare
+    ):
         return bare, False, narration
     return [], False, narration
 
 
 def _quotations(paragraph: str) -> tuple[list[str], str]:
-    """The speeches of a paragraph, a speech parted by one narration as one, and the text outside them."""
+    """The speeches of a paragraph, a speech parted by one narration as one, and the text outside
+    them.
+    """
     texts, gaps, end = [], [], 0
     for match in _QUOTED.finditer(paragraph):
         if _is_speech(match[1], paragraph[: match.start()].rstrip()):
@@ -217,7 +248,9 @@ def _lines(text: str, prompt: str) -> list[Line]:
     text = _INVISIBLE.sub("", text.replace("__", ""))
     for repeated in filter(None, (prompt, prompt.rstrip(".。"))):
         text = text.replace(repeated, "\n")
-    if ":" in text or "：" in text or "「" in text or "『" in text:  # one of them is behind such a label
+    if (
+        ":" in text or "：" in text or "「" in text or "『" in text
+    ):  # one of them is behind such a label
         text = _patterns()["again"].sub(lambda end: end[1] + "\n", text)
     return [line for line in map(_line, filter(None, text.split("\n"))) if line[1] or line[2]]
 
@@ -229,7 +262,9 @@ def _line(text: str) -> Line:
     item = bool(parts["item"] and rest)
     if found := _labelled(rest):
         label, said = found[1].strip(), found[2].strip()
-        bare = (_NUMBERED.sub("", label) if label[-1:] == "#" or label[-1:].isdecimal() else label).casefold()
+        bare = (
+            _NUMBERED.sub("", label) if label[-1:] == "#" or label[-1:].isdecimal() else label
+        ).casefold()
         if bare in _no_speakers():
             return item, "", said if said.startswith(tuple(_OPEN)) else ""
         return item, label, said if _LETTER.search(said) else ""
@@ -239,7 +274,9 @@ def _line(text: str) -> Line:
 
 
 def _labelled(text: str) -> re.Match[str] | None:
-    """A label and what follows it. To look for its mark first is quicker: most lines have one mark or none."""
+    """A label and what follows it. To look for its mark first is quicker: most lines have one mark
+    or none.
+    """
     patterns = _patterns()
     found = patterns["colon"].match(text) if ":" in text or "：" in text else None
     if not found and _OPENING.search(text):
@@ -260,7 +297,11 @@ def _lowered(texts: Sequence[str]) -> str:
 
 def form_of(item: Answered) -> str:
     """The form of an output, for every instrument that leaves out what is no dialogue."""
-    return read(item.trial.begin + item.output.text, item.trial.factors.get("language", "en"), item.trial.prompt)
+    return read(
+        item.trial.begin + item.output.text,
+        item.trial.factors.get("language", "en"),
+        item.trial.prompt,
+    )
 
 
 class DialogueForm(Instrument):
@@ -271,7 +312,9 @@ class DialogueForm(Instrument):
     modality = "text"
 
     def __init__(self, spec: InstrumentSpec, judge: str = "") -> None:
-        if language_id.wording()["library"] == "none":  # at once, and not at the first answer that leaves a doubt
+        if (
+            language_id.wording()["library"] == "none"
+        ):  # at once, and not at the first answer that leaves a doubt
             raise MissingExtra("Telling dialogues in another language", "languages")
         super().__init__(spec, judge)
 

@@ -1,9 +1,11 @@
-"""How long an answer in prose is, in words, characters or sentences: a number, for the measures `mean` and `mean_difference`.
+"""How long an answer in prose is, in words, characters or sentences: a number, for the measures
+`mean` and `mean_difference`.
 
-A word is a run of letters and digits, with the apostrophes and hyphens inside it ("e.g." is two); in a script without spaces
-(Chinese, Japanese) each character counts as one, so counts of such a language are not to be compared with another's. A
-sentence ends at a full stop, a question or exclamation mark before a space, or at an empty line; the full stop of a title
-(Dr.) or an initial ends none. Characters are counted without blanks.
+A word is a run of letters and digits, with the apostrophes and hyphens inside it ("e.g." is two);
+in a script without spaces (Chinese, Japanese) each character counts as one, so counts of such a
+language are not to be compared with another's. A sentence ends at a full stop, a question or
+exclamation mark before a space, or at an empty line; the full stop of a title (Dr.) or an initial
+ends none. Characters are counted without blanks.
 
 Label: the number. What is no answer has its outcome and no length: a refusal is not a short letter.
 """
@@ -26,7 +28,9 @@ WORDS, CHARACTERS, SENTENCES = UNITS = ("words", "characters", "sentences")
 _WORD = re.compile(rf"[{UNSPACED}]|[^\W_{UNSPACED}]+(?:['’-][^\W_{UNSPACED}]+)*")
 _SHORT = r"(?:mr|mrs|ms|mx|dr|prof|st|jr|sr|vs|e\.g|i\.e|(?-i:[A-Z]))\."
 # What ends no sentence is matched first, and has no group.
-_ENDS = re.compile(rf"\b{_SHORT}(?=\s)|([.!?…]+[\"'”’)\]]*(?=\s|\Z)|[。！？]+[」』”]*|\n\s*\n)", re.IGNORECASE)
+_ENDS = re.compile(
+    rf"\b{_SHORT}(?=\s)|([.!?…]+[\"'”’)\]]*(?=\s|\Z)|[。！？]+[」』”]*|\n\s*\n)", re.IGNORECASE
+)
 
 
 class Length(Instrument):
@@ -56,7 +60,8 @@ class Length(Instrument):
 def length(text: str, unit: str = WORDS) -> int:
     """How many words, characters or sentences a text has.
 
-    Worked: "Dr. Lee is kind. She leads!" has 6 words, 2 sentences and 22 characters; 她是护士。 has 4 words and 5 characters.
+    Worked: "Dr. Lee is kind. She leads!" has 6 words, 2 sentences and 22 characters; 她是护士。 has 4
+    words and 5 characters.
     """
     text = unicodedata.normalize("NFC", text)
     if unit == CHARACTERS:

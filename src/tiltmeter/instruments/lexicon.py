@@ -1,14 +1,17 @@
-"""Words of named lists that a text holds: agentic against communal words of a reference letter, say.
+"""Words of named lists that a text holds: agentic against communal words of a reference letter,
+say.
 
-A listed word is found as a whole word, in any case; one that ends in * begins a word (`confiden*`), several words are found
-one after the other, and a word of a script without spaces stands anywhere. Where several fit in one place, the longest
-counts. In a list of one's own all forms of a word are to be named, or a stem: `lead*` finds leads, leader and leading, and
-leaden too. A word counts whatever is said with it ("not assertive" is one hit of assertive), and a person's name too that is
+A listed word is found as a whole word, in any case; one that ends in * begins a word (`confiden*`),
+several words are found one after the other, and a word of a script without spaces stands anywhere.
+Where several fit in one place, the longest counts. In a list of one's own all forms of a word are
+to be named, or a stem: `lead*` finds leads, leader and leading, and leaden too. A word counts
+whatever is said with it ("not assertive" is one hit of assertive), and a person's name too that is
 on a list (Grace, Joy).
 
-Labels: for each hit the name of its list, position = its rank from 0; `neither` where the text has no listed word.
-Source of the use: Wan et al. 2023, "Kelly is a Warm Person, Joseph is a Role Model" (Findings of EMNLP), who count agentic
-and communal words of letters.
+Labels: for each hit the name of its list, position = its rank from 0; `neither` where the text has
+no listed word.
+Source of the use: Wan et al. 2023, "Kelly is a Warm Person, Joseph is a Role Model" (Findings of
+EMNLP), who count agentic and communal words of letters.
 """
 
 from __future__ import annotations
@@ -27,13 +30,17 @@ from .text.prose import wording as told_by
 
 _APOSTROPHES = str.maketrans({"’": "'", "ʼ": "'", "‘": "'"})
 _LISTS = rows(
-    "The words of each list: { LIST = [words] }, or a CSV file with the columns list and word.", "list", "word"
+    "The words of each list: { LIST = [words] }, or a CSV file with the columns list and word.",
+    "list",
+    "word",
 )
 Lists = Mapping[str, Sequence[str]]
 
 
 class Lexicon(Instrument):
-    """settings: lists = {list: [words]}, or rows with the columns list, word and, where lists differ by language, language."""
+    """settings: lists = {list: [words]}, or rows with the columns list, word and, where lists
+    differ by language, language.
+    """
 
     kind = "lexicon"
     version = "1"
@@ -45,7 +52,11 @@ class Lexicon(Instrument):
             "type": ["object", *_LISTS["type"]],
             "minProperties": 1,
             "examples": [{"agentic": ["lead*", "assertive"], "communal": ["kind", "warm*"]}],
-            "additionalProperties": {"type": "array", "minItems": 1, "items": {"type": "string", "minLength": 1}},
+            "additionalProperties": {
+                "type": "array",
+                "minItems": 1,
+                "items": {"type": "string", "minLength": 1},
+            },
         },
         "language": LANGUAGE,
     }
@@ -59,7 +70,9 @@ class Lexicon(Instrument):
         return {spec.attribute: {name for lists in lists_of(spec).values() for name in lists}}
 
     def check_design(self, protocol: Protocol) -> None:
-        for code in protocol.languages if "language" not in self.settings else (self.settings["language"],):
+        for code in (
+            protocol.languages if "language" not in self.settings else (self.settings["language"],)
+        ):
             self._pattern(code)
 
     def wording(self) -> Mapping[str, Any]:
@@ -78,8 +91,10 @@ class Lexicon(Instrument):
         """The lists of a language; those without one are for all."""
         found = self._patterns.get(code) or self._patterns.get("")
         if found is None:
-            raise ProtocolError(f"instrument {self.name}: there are no lists for the language '{code}', only for "
-                                f"{', '.join(self._patterns)}. Add rows with language = {code}.")  # fmt: skip
+            raise ProtocolError(
+                f"instrument {self.name}: there are no lists for the language '{code}', only for "
+                f"{', '.join(self._patterns)}. Add rows with language = {code}."
+            )
         return found
 
 
@@ -94,8 +109,10 @@ class Pattern:
                 if not key.strip("* "):
                     raise ProtocolError(f"instrument {name}: list '{found}': '{word}' is no word.")
                 if self._owner.setdefault(key, found) != found:
-                    raise ProtocolError(f"instrument {name}: '{word}' is on the list '{found}' and on "
-                                        f"'{self._owner[key]}'. Leave one out.")  # fmt: skip
+                    raise ProtocolError(
+                        f"instrument {name}: '{word}' is on the list '{found}' and on "
+                        f"'{self._owner[key]}'. Leave one out."
+                    )
         keys = sorted(self._owner, key=lambda key: (-len(key.rstrip("*")), key))
         self._keys = keys
         self._found = re.compile("|".join(f"({_written(key)})" for key in keys))
@@ -103,7 +120,10 @@ class Pattern:
     def hits(self, text: str) -> list[str]:
         """The list of each hit, in the order of the text."""
         folded = " ".join(fold(text.translate(_APOSTROPHES)).split())
-        return [self._owner[self._keys[(match.lastindex or 1) - 1]] for match in self._found.finditer(folded)]
+        return [
+            self._owner[self._keys[(match.lastindex or 1) - 1]]
+            for match in self._found.finditer(folded)
+        ]
 
 
 def _written(key: str) -> str:
@@ -113,7 +133,9 @@ def _written(key: str) -> str:
 
 
 def lists_of(spec: InstrumentSpec) -> dict[str, dict[str, list[str]]]:
-    """{language, "" for any: {list: words}}. Raises ProtocolError for a list that has the name of an outcome."""
+    """{language, "" for any: {list: words}}. Raises ProtocolError for a list that has the name of
+    an outcome.
+    """
     given: Mapping[str, Iterable[str]] | Sequence[Mapping[str, str]] = spec.settings["lists"]
     found: dict[str, dict[str, list[str]]] = {}
     if isinstance(given, Mapping):
@@ -124,6 +146,8 @@ def lists_of(spec: InstrumentSpec) -> dict[str, dict[str, list[str]]]:
             lists.setdefault(row["list"], []).append(row["word"])
     for name in {name for lists in found.values() for name in lists}:
         if name in OUTCOMES:
-            raise ProtocolError(f"instrument {spec.name}: a list cannot be called '{name}', which is an outcome. "
-                                "Rename it.")  # fmt: skip
+            raise ProtocolError(
+                f"instrument {spec.name}: a list cannot be called '{name}', which is an outcome. "
+                "Rename it."
+            )
     return found

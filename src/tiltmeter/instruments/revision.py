@@ -1,9 +1,12 @@
-"""The prompt as the subject's provider rewrote it: was it rewritten, and does it then name a gender?
+"""The prompt as the subject's provider rewrote it: was it rewritten, and does it then name a
+gender?
 
-Some image models rewrite every prompt before they draw, which can put a person's gender in that the prompt did not have. By
-rule, with lists of words in the languages of the prompts; a reply that came without a rewritten prompt is `as_asked`.
+Some image models rewrite every prompt before they draw, which can put a person's gender in that the
+prompt did not have. By rule, with lists of words in the languages of the prompts; a reply that came
+without a rewritten prompt is `as_asked`.
 
-Labels: the attribute of the spec (rewritten, as_asked); `ATTRIBUTE_gender` of what was rewritten (male, female, both, none).
+Labels: the attribute of the spec (rewritten, as_asked); `ATTRIBUTE_gender` of what was rewritten
+(male, female, both, none).
 """
 
 from __future__ import annotations
@@ -36,7 +39,10 @@ class Revision(Instrument):
 
     @classmethod
     def values(cls, spec: InstrumentSpec) -> Mapping[str, Collection[str]]:
-        return {spec.attribute: (REWRITTEN, AS_ASKED), f"{spec.attribute}_gender": (*_words()["words"], BOTH, NONE)}
+        return {
+            spec.attribute: (REWRITTEN, AS_ASKED),
+            f"{spec.attribute}_gender": (*_words()["words"], BOTH, NONE),
+        }
 
     def wording(self) -> Mapping[str, Any]:
         return _words()
@@ -46,11 +52,16 @@ class Revision(Instrument):
         revised = item.reply.revised.strip()
         if not revised or revised == item.trial.prompt.strip():
             return [self.label(item, AS_ASKED)]
-        return [self.label(item, REWRITTEN), self.label(item, named_gender(revised), attribute=self.gender)]
+        return [
+            self.label(item, REWRITTEN),
+            self.label(item, named_gender(revised), attribute=self.gender),
+        ]
 
 
 def named_gender(text: str) -> str:
-    """Which genders the words of a text name. Worked: 'a woman at work' → female; 'a guard' → none."""
+    """Which genders the words of a text name. Worked: 'a woman at work' → female; 'a guard' →
+    none.
+    """
     folded = fold(text)
     for phrase in _words()["ignored"]:
         folded = folded.replace(phrase, " ")
@@ -65,9 +76,12 @@ def _words() -> Mapping[str, Any]:
 
 @lru_cache
 def _patterns() -> dict[str, re.Pattern[str]]:
-    """For each gender its words; one that ends in * begins a word, one in a script without spaces stands anywhere."""
+    """For each gender its words; one that ends in * begins a word, one in a script without spaces
+    stands anywhere.
+    """
     return {
-        gender: re.compile("|".join(_pattern(word) for word in words)) for gender, words in _words()["words"].items()
+        gender: re.compile("|".join(_pattern(word) for word in words))
+        for gender, words in _words()["words"].items()
     }
 
 
@@ -75,7 +89,9 @@ def _pattern(word: str) -> str:
     folded = fold(word)
     if unspaced(folded[0]):
         return re.escape(folded)
-    return rf"\b{re.escape(folded[:-1])}\w*\b" if folded.endswith("*") else rf"\b{re.escape(folded)}\b"
+    return (
+        rf"\b{re.escape(folded[:-1])}\w*\b" if folded.endswith("*") else rf"\b{re.escape(folded)}\b"
+    )
 
 
 __all__: Sequence[str] = ("Revision", "named_gender")

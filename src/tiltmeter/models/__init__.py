@@ -1,7 +1,8 @@
 """The one seam to the outside: everything that leaves the process goes through a `Model`.
 
-A model is asked for one reply at a time; the engine does the rest (limits, retries, budget, resume). A provider of
-another wire format is a `Dialect`, two pure functions, given to `HttpModel` (see http.py).
+A model is asked for one reply at a time; the engine does the rest (limits, retries, budget,
+resume). A provider of another wire format is a `Dialect`, two pure functions, given to `HttpModel`
+(see http.py).
 """
 
 from __future__ import annotations
@@ -11,14 +12,15 @@ from typing import NamedTuple
 from ..errors import Incapable
 from ..records import Reply, Request
 
-# The most tokens that one picture is billed as: gpt-4o-mini, 2,833 and 5,667 for each of up to eight tiles (OpenAI's guide to
-# vision, as github.com/autogenhub/autogen/pull/57 has it); other models have up to 15,000 (huggingface.co/datasets/JOHNISKING/
-# image-token-cost, 12 megapixels).
+# The most tokens that one picture is billed as: gpt-4o-mini, 2,833 and 5,667 for each of up to
+# eight tiles (OpenAI's guide to vision, as github.com/autogenhub/autogen/pull/57 has it); other
+# models have up to 15,000 (huggingface.co/datasets/JOHNISKING/ image-token-cost, 12 megapixels).
 PICTURE_TOKENS = 50_000
 
 
-# The most tokens that a generated picture is billed as: gpt-image-2 in high quality, 7,024 for 1024x1024 and 13,342 for
-# 3840x2160 (by the formula of community.openai.com/t/1382699), with room for models that think before they draw.
+# The most tokens that a generated picture is billed as: gpt-image-2 in high quality, 7,024 for
+# 1024x1024 and 13,342 for 3840x2160 (by the formula of community.openai.com/t/1382699), with room
+# for models that think before they draw.
 DRAWN_TOKENS = 16_000
 
 
@@ -30,14 +32,23 @@ class Price(NamedTuple):
     picture: float = 0.0
 
     def of(self, prompt_tokens: int, completion_tokens: int, pictures: int = 0) -> float:
-        return (self.prompt * prompt_tokens + self.completion * completion_tokens) / 1e6 + self.picture * pictures
+        return (
+            self.prompt * prompt_tokens + self.completion * completion_tokens
+        ) / 1e6 + self.picture * pictures
 
     def worst(self, request: Request) -> float:
-        """The most that a request can cost: a token is at least one byte, and each turn has a few of its own."""
-        size = sum(len(message.content.encode()) + 16 for message in request.messages) + len(request.begin.encode())
+        """The most that a request can cost: a token is at least one byte, and each turn has a few
+        of its own.
+        """
+        size = sum(len(message.content.encode()) + 16 for message in request.messages) + len(
+            request.begin.encode()
+        )
         size += PICTURE_TOKENS * sum(len(message.pictures) for message in request.messages)
-        return self.of(size + len(request.schema), DRAWN_TOKENS if request.size else request.sampling.max_tokens,
-                       bool(request.size))  # fmt: skip
+        return self.of(
+            size + len(request.schema),
+            DRAWN_TOKENS if request.size else request.sampling.max_tokens,
+            bool(request.size),
+        )
 
     def paid(self, request: Request, reply: Reply) -> float | None:
         """What a reply cost, or None where it does not say what it used and that matters."""
@@ -51,7 +62,8 @@ FREE = Price(0.0, 0.0)
 
 
 class Model:
-    """A subject or a judge. `price` None means unknown; `parallel` is how many calls it takes at once.
+    """A subject or a judge. `price` None means unknown; `parallel` is how many calls it takes at
+    once.
 
     makes: what comes out, "text" or "pictures" or both.
     """
@@ -63,13 +75,19 @@ class Model:
     makes: tuple[str, ...] = ("text",)
 
     def check(self, request: Request) -> None:
-        """Raises Incapable where a model that writes is asked for a picture, or one that draws for text."""
+        """Raises Incapable where a model that writes is asked for a picture, or one that draws for
+        text.
+        """
         if request.size and "pictures" not in self.makes:
-            raise Incapable(f"{self.name} writes text, and pictures are asked for. Name a model that draws, for instance "
-                            "--model openai:gpt-image-2")  # fmt: skip
+            raise Incapable(
+                f"{self.name} writes text, and pictures are asked for. Name a model that draws, "
+                "for instance --model openai:gpt-image-2"
+            )
         if not request.size and "text" not in self.makes:
-            raise Incapable(f"{self.name} draws pictures, and text is asked for. Name a model that writes, for instance "
-                            "openai:gpt-4.1-mini")  # fmt: skip
+            raise Incapable(
+                f"{self.name} draws pictures, and text is asked for. Name a model that writes, "
+                "for instance openai:gpt-4.1-mini"
+            )
 
     async def open(self) -> None:
         """Called once before the first request, in the loop that asks."""
@@ -83,16 +101,20 @@ class Model:
 
 
 class Queued(Model):
-    """A model that is given work and asked later whether it is done. The engine stores the id before it asks."""
+    """A model that is given work and asked later whether it is done. The engine stores the id
+    before it asks.
+    """
 
     async def submit(self, request: Request) -> str | Reply:
-        """Hands the request in, once; the provider's id of the work, or its refusal. Errors as in `ask`."""
+        """Hands the request in, once; the provider's id of the work, or its refusal. Errors as in
+        `ask`.
+        """
         raise NotImplementedError
 
     async def fetch(self, request: Request, remote: str) -> Reply:
         """Waits for submitted work, which is paid for: it is never handed in again.
 
-        Unanswered where it has not ended in time: the same command goes on waiting. Work that failed, or whose result is
-        gone, is a reply with the outcome `error`.
+        Unanswered where it has not ended in time: the same command goes on waiting. Work that
+        failed, or whose result is gone, is a reply with the outcome `error`.
         """
         raise NotImplementedError

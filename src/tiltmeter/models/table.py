@@ -1,7 +1,9 @@
-"""The table of models: prices with their date, ends, and what each model takes. Data in models.toml.
+"""The table of models: prices with their date, ends, and what each model takes. Data in
+models.toml.
 
-A user's own file (`TILTMETER_MODELS`, else `models.toml` in the user's configuration directory) has the same form, adds
-rows and overrides single fields. A name is `kind:name`; an alias stands for the same row. A model that is not in the table
+A user's own file (`TILTMETER_MODELS`, else `models.toml` in the user's configuration directory) has
+the same form, adds rows and overrides single fields. A name is `kind:name`; an alias stands for the
+same row. A model that is not in the table
 is no error: its price is unknown and what it refuses is found out when it is asked.
 """
 
@@ -22,15 +24,40 @@ BUILT_IN = Path(__file__).with_name("models.toml")
 VARIABLE = "TILTMETER_MODELS"
 SOON = 60  # days before its end from which a model is said to be ending
 _FIELDS = ("price", "retirement", "aliases", "takes", "modality")
-_INNER = {"price": ("prompt", "completion", "picture", "date", "source"), "retirement": ("on", "date", "source")}
+_INNER = {
+    "price": ("prompt", "completion", "picture", "date", "source"),
+    "retirement": ("on", "date", "source"),
+}
 _NEEDED = {"price": ("date",), "retirement": ("on",)}
-_PRICE = "price = { prompt = 2.5, completion = 10, date = 2026-11-21 }, or { picture = 0.04, date = 2026-11-21 }"
+_PRICE = (
+    "price = { prompt = 2.5, completion = 10, date = 2026-11-21 }, or { picture = 0.04, "
+    "date = 2026-11-21 }"
+)
 _TAKES = ("temperature", "top_p", "seed", "begin", "schema", "vision", "logprobs", "think_off")
-DRAW = ("bfl", "diffusers", "fal", "folder", "ideogram", "replicate")  # kinds that make pictures only
-WRITE = ("anthropic", "builtin", "file", "gguf", "litellm", "planted-rewriter")  # kinds that make text only
+DRAW = (
+    "bfl",
+    "diffusers",
+    "fal",
+    "folder",
+    "ideogram",
+    "replicate",
+)  # kinds that make pictures only
+WRITE = (
+    "anthropic",
+    "builtin",
+    "file",
+    "gguf",
+    "litellm",
+    "planted-rewriter",
+)  # kinds that make text only
 # The dialects' names for what can be left out.
-_LEFT_OUT = {"temperature": ("temperature",), "top_p": ("top_p",), "seed": ("seed",), "schema": ("response_format",),
-             "begin": ("begin", "continue_final_message")}  # fmt: skip
+_LEFT_OUT = {
+    "temperature": ("temperature",),
+    "top_p": ("top_p",),
+    "seed": ("seed",),
+    "schema": ("response_format",),
+    "begin": ("begin", "continue_final_message"),
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,21 +79,40 @@ class Listed:
         return self.retires_on is not None and self.retires_on <= (today or date.today())
 
     def ends_soon(self, today: date | None = None) -> bool:
-        return self.retires_on is not None and not self.retired(today) and (
-            (self.retires_on - (today or date.today())).days <= SOON)  # fmt: skip
+        return (
+            self.retires_on is not None
+            and not self.retired(today)
+            and ((self.retires_on - (today or date.today())).days <= SOON)
+        )
 
     @property
     def omitted(self) -> tuple[str, ...]:
         """What the model is known to refuse, in the dialects' words."""
-        return tuple(word for name, words in _LEFT_OUT.items() if self.takes.get(name) is False for word in words)
+        return tuple(
+            word
+            for name, words in _LEFT_OUT.items()
+            if self.takes.get(name) is False
+            for word in words
+        )
 
     def as_dict(self, today: date | None = None) -> dict[str, Any]:
         """Plain values, for --json."""
-        price = self.price and {**self.price._asdict(), "date": str(self.price_date), "source": self.price_source}
-        return {"name": self.name, "modality": self.modality, "price": price,
-                "retires_on": self.retires_on and str(self.retires_on), "retired": self.retired(today),
-                "retirement_source": self.retirement_source, "aliases": list(self.aliases), "takes": dict(self.takes),
-                "own": self.own}  # fmt: skip
+        price = self.price and {
+            **self.price._asdict(),
+            "date": str(self.price_date),
+            "source": self.price_source,
+        }
+        return {
+            "name": self.name,
+            "modality": self.modality,
+            "price": price,
+            "retires_on": self.retires_on and str(self.retires_on),
+            "retired": self.retired(today),
+            "retirement_source": self.retirement_source,
+            "aliases": list(self.aliases),
+            "takes": dict(self.takes),
+            "own": self.own,
+        }
 
 
 def own_file() -> Path:
@@ -90,7 +136,9 @@ def rows(own: Path | None = None) -> dict[str, Listed]:
         for name, entry in _read(path).items():
             found[name] = _row(replace(found.get(name, Listed(name)), own=True), entry, path)
     elif os.environ.get(VARIABLE, "").strip() and own is None:
-        raise UsageError(f"{VARIABLE} names {path}, which is not there. Make the file, or type: unset {VARIABLE}")
+        raise UsageError(
+            f"{VARIABLE} names {path}, which is not there. Make the file, or type: unset {VARIABLE}"
+        )
     return found
 
 
@@ -100,11 +148,15 @@ def find(name: str, among: Mapping[str, Listed] | None = None) -> Listed | None:
     name = name.partition("?")[0]  # a provider's settings make no other model
     kind, _, bare = name.partition(":")
     return among.get(name) or next(
-        (row for row in among.values() if row.name.startswith(f"{kind}:") and bare in row.aliases), None)  # fmt: skip
+        (row for row in among.values() if row.name.startswith(f"{kind}:") and bare in row.aliases),
+        None,
+    )
 
 
 def makes(name: str) -> tuple[str, ...]:
-    """What comes out of a model, as in `Model.makes`: by its kind or its row; both where only its server knows."""
+    """What comes out of a model, as in `Model.makes`: by its kind or its row; both where only its
+    server knows.
+    """
     kind, row = name.partition(":")[0], find(name)
     modality = row.modality if row and not row.own and kind not in (*DRAW, *WRITE) else ""
     if kind in DRAW or modality == "image":
@@ -117,28 +169,37 @@ def refuse_retired(row: Listed, today: date | None = None) -> None:
     if row.retired(today):
         source = f" ({row.retirement_source})" if row.retirement_source else ""
         raise UsageError(
-            f"{row.name} was retired on {row.retires_on}{source}. Choose another (tiltmeter ls models), or name a server "
+            f"{row.name} was retired on {row.retires_on}{source}. Choose another (tiltmeter ls "
+            "models), or name a server "
             f"that still has it with --base-url.\nIf that is wrong, mend it in {own_file()}: "
             f'"{row.name}" = {{ retirement = {{ on = 2099-12-31 }} }}'
         )
 
 
 def price_line(name: str, today: date | None = None) -> str:
-    """The line that gives a model a price for good, with the file to put it into (above the first [header])."""
-    return (f'{own_file()}: "{name}" = {{ price = {{ prompt = 2.5, completion = 10, '
-            f"date = {today or date.today()} }} }}")  # fmt: skip
+    """The line that gives a model a price for good, with the file to put it into (above the first
+    [header]).
+    """
+    return (
+        f'{own_file()}: "{name}" = {{ price = {{ prompt = 2.5, completion = 10, '
+        f"date = {today or date.today()} }} }}"
+    )
 
 
 def _read(path: Path) -> dict[str, dict[str, Any]]:
     try:
         entries = tomllib.loads(path.read_text(encoding="utf-8-sig"))
     except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
-        raise UsageError(f"{path} cannot be read as TOML: {error}. Mend it, or move it away.") from None
+        raise UsageError(
+            f"{path} cannot be read as TOML: {error}. Mend it, or move it away."
+        ) from None
     for name, entry in entries.items():
         kind, _, bare = name.partition(":")
         if not kind or not bare or not isinstance(entry, dict):
-            raise UsageError(f"{path}, entry '{name}': an entry is named kind:name and is a table. "
-                             'Type for instance: ["openai:gpt-4.1-mini"]')  # fmt: skip
+            raise UsageError(
+                f"{path}, entry '{name}': an entry is named kind:name and is a table. "
+                'Type for instance: ["openai:gpt-4.1-mini"]'
+            )
     return entries
 
 
@@ -148,22 +209,31 @@ def _row(base: Listed, entry: dict[str, Any], path: Path) -> Listed:
     changes: dict[str, Any] = {}
     if "price" in entry:
         price = _inner(entry, "price", where)
-        changes |= {"price": _price(price, where), "price_date": _day(price["date"], f"{where}, price.date"),
-                    "price_source": _text(price.get("source", ""), f"{where}, price.source")}  # fmt: skip
+        changes |= {
+            "price": _price(price, where),
+            "price_date": _day(price["date"], f"{where}, price.date"),
+            "price_source": _text(price.get("source", ""), f"{where}, price.source"),
+        }
     if "retirement" in entry:
         end = _inner(entry, "retirement", where)
-        changes |= {"retires_on": _day(end["on"], f"{where}, retirement.on"),
-                    "retirement_source": _text(end.get("source", ""), f"{where}, retirement.source")}  # fmt: skip
+        changes |= {
+            "retires_on": _day(end["on"], f"{where}, retirement.on"),
+            "retirement_source": _text(end.get("source", ""), f"{where}, retirement.source"),
+        }
     if "aliases" in entry:
         aliases = entry["aliases"]
         if not isinstance(aliases, list) or not all(isinstance(alias, str) for alias in aliases):
-            raise UsageError(f'{where}, aliases: a list of names expected, for instance ["gpt-4o-2024-08-06"]')
+            raise UsageError(
+                f'{where}, aliases: a list of names expected, for instance ["gpt-4o-2024-08-06"]'
+            )
         changes["aliases"] = tuple(aliases)
     if "takes" in entry:
         changes["takes"] = {**base.takes, **_takes(entry["takes"], where)}
     if "modality" in entry:
         if entry["modality"] not in ("text", "image"):
-            raise UsageError(f"{where}, modality: 'text' or 'image' expected, not {entry['modality']!r}")
+            raise UsageError(
+                f"{where}, modality: 'text' or 'image' expected, not {entry['modality']!r}"
+            )
         changes["modality"] = entry["modality"]
     return replace(base, **changes)
 
@@ -172,30 +242,52 @@ def _inner(entry: Mapping[str, Any], name: str, where: str) -> dict[str, Any]:
     inner = entry[name]
     example = _PRICE.removeprefix("price = ") if name == "price" else "{ on = 2027-01-14 }"
     if not isinstance(inner, dict):
-        raise UsageError(f"{where}, {name}: a table expected. Type for instance: {name} = {example}")
+        raise UsageError(
+            f"{where}, {name}: a table expected. Type for instance: {name} = {example}"
+        )
     _only(inner, _INNER[name], f"{where}, {name}")
     for need in _NEEDED[name]:
         if need not in inner:
-            raise UsageError(f"{where}, {name}: '{need}' is missing. Type for instance: {name} = {example}")
+            raise UsageError(
+                f"{where}, {name}: '{need}' is missing. Type for instance: {name} = {example}"
+            )
     return inner
 
 
 def _price(given: Mapping[str, Any], where: str) -> Price:
     """Of tokens, both; or of a picture; or of all three, where a provider bills both."""
-    for need in ("prompt", "completion") if "picture" not in given or {"prompt", "completion"} & set(given) else ():
+    for need in (
+        ("prompt", "completion")
+        if "picture" not in given or {"prompt", "completion"} & set(given)
+        else ()
+    ):
         if need not in given:
             raise UsageError(f"{where}, price: '{need}' is missing. Type for instance: {_PRICE}")
-    prompt, completion = (_number(given.get(name, 0.0), f"{where}, price.{name}") for name in ("prompt", "completion"))
-    return Price(prompt, completion, _number(given.get("picture", 0.0), f"{where}, price.picture", "one picture"))
+    prompt, completion = (
+        _number(given.get(name, 0.0), f"{where}, price.{name}") for name in ("prompt", "completion")
+    )
+    return Price(
+        prompt,
+        completion,
+        _number(given.get("picture", 0.0), f"{where}, price.picture", "one picture"),
+    )
 
 
 def _takes(takes: Any, where: str) -> dict[str, Any]:
     if not isinstance(takes, dict):
-        raise UsageError(f"{where}, takes: a table expected. Type for instance: takes = {{ temperature = false }}")
+        raise UsageError(
+            f"{where}, takes: a table expected. Type for instance: takes = {{ temperature = "
+            "false }"
+        )
     _only(takes, _TAKES, f"{where}, takes")
     for name, value in takes.items():
-        if name == "logprobs" and (isinstance(value, bool) or not isinstance(value, int) or value < 0):
-            raise UsageError(f"{where}, takes.logprobs: how many alternatives expected, 0 for none, not {value!r}")
+        if name == "logprobs" and (
+            isinstance(value, bool) or not isinstance(value, int) or value < 0
+        ):
+            raise UsageError(
+                f"{where}, takes.logprobs: how many alternatives expected, 0 for none, not "
+                f"{value!r}"
+            )
         if name != "logprobs" and not isinstance(value, bool):
             raise UsageError(f"{where}, takes.{name}: true or false expected, not {value!r}")
     return dict(takes)
@@ -205,7 +297,8 @@ def _only(given: Iterable[str], known: Iterable[str], where: str) -> None:
     for name in given:
         if ":" in name:
             raise UsageError(
-                f"{where}: the entry '{name}' lies inside this one. Put its line above the first [header]."
+                f"{where}: the entry '{name}' lies inside this one. Put its line above the first "
+                "[header]."
             )
         if name not in known:
             raise UsageError(f"{where}: {UnknownName('field', name, known)}")
@@ -221,7 +314,9 @@ def _day(value: Any, where: str) -> date:
     try:
         return value if type(value) is date else date.fromisoformat(value)
     except (ValueError, TypeError):
-        raise UsageError(f"{where}: a day expected, for instance 2026-11-21, not {str(value)!r}") from None
+        raise UsageError(
+            f"{where}: a day expected, for instance 2026-11-21, not {str(value)!r}"
+        ) from None
 
 
 def _text(value: Any, where: str) -> str:

@@ -1,1 +1,3 @@
-"""Models with a tilt of known size, for tests, tutorials and self-checks: in this process or served over HTTP."""
+"""Models with a tilt of known size, for tests, tutorials and self-checks: in this process or served
+over HTTP.
+"""

@@ -1,4 +1,6 @@
-"""What a protocol lets one plant in a model of it: words to pick, topics, what is drawn or written, options, levels. Pure."""
+"""What a protocol lets one plant in a model of it: words to pick, topics, what is drawn or written,
+options, levels. Pure.
+"""
 
 from __future__ import annotations
 
@@ -16,7 +18,9 @@ from ..protocol.tables import SEVERAL, Row
 
 def words_of(protocol: Protocol) -> Sequence[Row]:
     """The rows of the word list that answers pick from; () where the protocol asks for no picks."""
-    return next((spec.settings["words"] for spec in protocol.instruments if spec.kind == "picks"), ())
+    return next(
+        (spec.settings["words"] for spec in protocol.instruments if spec.kind == "picks"), ()
+    )
 
 
 def classes_of(rows: Sequence[Row]) -> list[str]:
@@ -30,12 +34,20 @@ def topics_of(protocol: Protocol) -> Sequence[str]:
     kinds = {spec.kind: spec for spec in protocol.instruments}
     if "dialogue" not in kinds:
         return ()
-    return list(kinds["negotiation"].settings["topics"]) if "negotiation" in kinds else ("greetings",)
+    return (
+        list(kinds["negotiation"].settings["topics"]) if "negotiation" in kinds else ("greetings",)
+    )
 
 
 def drawn_of(protocol: Protocol) -> dict[str, tuple[str, ...]]:
-    """Attribute → values of what a planted model draws: words of panels, colours, and what attributes there are to extract."""
-    found = {spec.attribute: tuple(spec.settings["words"]) for spec in protocol.instruments if spec.kind == "panel"}
+    """Attribute → values of what a planted model draws: words of panels, colours, and what
+    attributes there are to extract.
+    """
+    found = {
+        spec.attribute: tuple(spec.settings["words"])
+        for spec in protocol.instruments
+        if spec.kind == "panel"
+    }
     found |= {spec.attribute: colours() for spec in protocol.instruments if spec.kind == "colour"}
     if protocol.modality == "image" and not found:
         found = {name: tuple(values) for name, values in drawable().items()}
@@ -44,12 +56,16 @@ def drawn_of(protocol: Protocol) -> dict[str, tuple[str, ...]]:
 
 @lru_cache
 def drawable() -> Mapping[str, Sequence[str]]:
-    """Attribute → values that a planted model can draw of a product, where the protocol asks for no panel."""
+    """Attribute → values that a planted model can draw of a product, where the protocol asks for no
+    panel.
+    """
     return tomllib.loads(Path(__file__).with_name("pictures.toml").read_text("utf-8"))
 
 
 def written_of(protocol: Protocol) -> dict[str, tuple[str, ...]] | None:
-    """Attribute → values of what a planted text holds (words of lists, values of a rubric); None where none is asked for."""
+    """Attribute → values of what a planted text holds (words of lists, values of a rubric); None
+    where none is asked for.
+    """
     kinds = {spec.kind for spec in protocol.instruments}
     if (
         protocol.modality != "text"
@@ -60,7 +76,9 @@ def written_of(protocol: Protocol) -> dict[str, tuple[str, ...]] | None:
     found = {}
     for spec in protocol.instruments:
         if spec.kind == "lexicon":
-            found[spec.attribute] = tuple(dict.fromkeys(name for lists in lists_of(spec).values() for name in lists))
+            found[spec.attribute] = tuple(
+                dict.fromkeys(name for lists in lists_of(spec).values() for name in lists)
+            )
         elif spec.kind == "pronouns":
             found[spec.attribute] = CLASSES
         elif spec.kind == "rubric":
@@ -69,10 +87,14 @@ def written_of(protocol: Protocol) -> dict[str, tuple[str, ...]] | None:
 
 
 def named(attributes: Mapping[str, Sequence[str]]) -> dict[str, dict[str, str]]:
-    """Attribute → value → the setting's name of it: the value, or ATTRIBUTE/VALUE where there are several attributes."""
+    """Attribute → value → the setting's name of it: the value, or ATTRIBUTE/VALUE where there are
+    several attributes.
+    """
     alone = len(attributes) == 1
-    return {attribute: {value: value if alone else f"{attribute}/{value}" for value in values}
-            for attribute, values in attributes.items()}  # fmt: skip
+    return {
+        attribute: {value: value if alone else f"{attribute}/{value}" for value in values}
+        for attribute, values in attributes.items()
+    }
 
 
 def names_of(attributes: Mapping[str, Sequence[str]]) -> list[str]:
@@ -80,16 +102,25 @@ def names_of(attributes: Mapping[str, Sequence[str]]) -> list[str]:
 
 
 def offered(protocol: Protocol, language: str = "") -> dict[str, str]:
-    """The values that a protocol lets a model choose from, each with the form that is written for it in a language."""
+    """The values that a protocol lets a model choose from, each with the form that is written for
+    it in a language.
+    """
     found: dict[str, str] = {}
     for spec in protocol.instruments:
         by_language: Mapping[str, Mapping[str, list[str]]] = spec.settings.get("forms", {})
         for name, forms in by_language.items():
             if name == language or not language or len(by_language) == 1:
-                found |= {value: written[0] for value, written in forms.items() if value not in found}
+                found |= {
+                    value: written[0] for value, written in forms.items() if value not in found
+                }
     return found
 
 
 def levels(protocol: Protocol) -> dict[str, str]:
     """Every level of every factor → the factor; a level of two factors belongs to the later one."""
-    return {level: name for name in protocol.factors for cell in protocol.cells for level in cell[name].split(SEVERAL)}
+    return {
+        level: name
+        for name in protocol.factors
+        for cell in protocol.cells
+        for level in cell[name].split(SEVERAL)
+    }

@@ -1,12 +1,16 @@
-"""What a planted model writes when it is asked for a dialogue (`protocol=dialogues`). Pure; its lines: planted_dialogues.toml.
+"""What a planted model writes when it is asked for a dialogue (`protocol=dialogues`). Pure; its
+lines: planted_dialogues.toml.
 
-    TOPIC=p, TOPIC.LEVEL=p    share of a topic among dialogues, for any number of topics; the others divide the rest.
-                              `appearance.FF=.4`; a level of a later factor counts over one of an earlier
+    TOPIC=p, TOPIC.LEVEL=p    share of a topic among dialogues, for any number of topics; the others
+                              divide the rest.
+                              `appearance.FF=.4`; a level of a later factor counts over one of an
+                              earlier
     one=p, more=p             shares of answers of one line and of four (on the topic drawn)
     refuse, invalid, foreign  shares of answers that are no dialogue, or one in another language
                               (`foreign.MM=.3` and so on: each by level too)
 
-Two women are told apart by numbers or letters, as models do; which marks there are is drawn in varied dress.
+Two women are told apart by numbers or letters, as models do; which marks there are is drawn in
+varied dress.
 """
 
 from __future__ import annotations
@@ -26,9 +30,20 @@ from .speech import one_of, pick, spoken
 from .tilt import declared, outcome_shares
 
 TWO, ONE, MORE = "two_lines", "one_line", "more_lines"
-_OUTCOMES = {name: outcome for name, outcome in OUTCOMES.items() if outcome in (REFUSAL, INVALID, OTHER_LANGUAGE)}
+_OUTCOMES = {
+    name: outcome
+    for name, outcome in OUTCOMES.items()
+    if outcome in (REFUSAL, INVALID, OTHER_LANGUAGE)
+}
 _NO_DIALOGUE = ("...", "42")
-_QUOTES = {"en": ("“", "”"), "fr": ("«", "»"), "es": ("«", "»"), "zh": ("“", "”"), "ja": ("「", "」"), "ko": ("“", "”")}
+_QUOTES = {
+    "en": ("“", "”"),
+    "fr": ("«", "»"),
+    "es": ("«", "»"),
+    "zh": ("“", "”"),
+    "ja": ("「", "」"),
+    "ko": ("“", "”"),
+}
 
 
 @lru_cache
@@ -40,7 +55,12 @@ def bank() -> Mapping[str, Mapping[str, Sequence[str]]]:
 @lru_cache
 def _first_lines() -> Mapping[str, str]:
     """Both lines of every dialogue → its topic."""
-    return {line: topic for topics in bank().values() for topic, lines in topics.items() for line in lines}
+    return {
+        line: topic
+        for topics in bank().values()
+        for topic, lines in topics.items()
+        for line in lines
+    }
 
 
 def topic_in(text: str) -> str:
@@ -60,7 +80,8 @@ class Dialogues:
         unknown = [topic for topic in self._topics if topic not in bank()["en"]]
         if unknown:
             raise UsageError(
-                f"planted: it has no dialogue about {unknown[0]}. Its topics are: {', '.join(bank()['en'])}."
+                f"planted: it has no dialogue about {unknown[0]}. Its topics are: "
+                f"{', '.join(bank()['en'])}."
             )
         for cell in self.protocol.cells:
             self.outcomes(cell)
@@ -80,16 +101,24 @@ class Dialogues:
         return {TWO: max(0.0, 1 - sum(none.values())), **none}
 
     def topics(self, cell: Mapping[str, str]) -> dict[str, float]:
-        """The true share of every topic among dialogues in the prompt's language. Raises UsageError where they are over 1."""
-        given = {topic: declared(self.settings, self.protocol, topic, cell) for topic in self._topics}
+        """The true share of every topic among dialogues in the prompt's language. Raises UsageError
+        where they are over 1.
+        """
+        given = {
+            topic: declared(self.settings, self.protocol, topic, cell) for topic in self._topics
+        }
         known = {topic: share for topic, share in given.items() if share is not None}
         rest = 1 - sum(known.values())
         if rest < -1e-9 or (len(known) == len(given) and rest > 1e-9):
             where = cell.get(self.protocol.item, "")
             raise UsageError(
-                f"planted: the topics of {where} have {1 - rest:.3g} in all, not 1. Mend one, or leave it out."
+                f"planted: the topics of {where} have {1 - rest:.3g} in all, not 1. Mend one, or "
+                "leave it out."
             )
-        return {topic: known.get(topic, max(0.0, rest) / max(1, len(given) - len(known))) for topic in given}
+        return {
+            topic: known.get(topic, max(0.0, rest) / max(1, len(given) - len(known)))
+            for topic in given
+        }
 
     def write(self, cell: Mapping[str, str], draws: Sequence[float]) -> str:
         """An answer: its form by the first number, its topic by the third, its marks by the last.
@@ -112,13 +141,16 @@ class Dialogues:
 
 
 def speakers_of(cell: Mapping[str, str], code: str = "en") -> tuple[str, str]:
-    """What a cell's two speakers are called in a language. Raises UsageError for one that is neither woman nor man."""
+    """What a cell's two speakers are called in a language. Raises UsageError for one that is
+    neither woman nor man.
+    """
     known = spoken("speakers", code)
     first, second = cell.get("first", "woman"), cell.get("second", "man")
     for column, speaker in (("first", first), ("second", second)):
         if speaker not in known:
             raise UsageError(
-                f"planted: its dialogues have no speaker '{speaker}' (column {column}). It has: {', '.join(known)}."
+                f"planted: its dialogues have no speaker '{speaker}' (column {column}). It has: "
+                f"{', '.join(known)}."
             )
     if first == second:
         return known[first][1], known[first][2]
@@ -140,9 +172,11 @@ def _marked(lines: Sequence[str], speakers: Sequence[str], code: str) -> list[st
 
 
 def topic_truth(settings: str, where: Mapping[str, str]) -> dict[str, float]:
-    """The true share of each topic where every factor named has that value: what `topic_share` should find.
+    """The true share of each topic where every factor named has that value: what `topic_share`
+    should find.
 
-    Over several cells (languages), each counts by its share of answers that are dialogue in the language of the prompt.
+    Over several cells (languages), each counts by its share of answers that are dialogue in the
+    language of the prompt.
     """
     model = Dialogues(parse(settings))
     found = dict.fromkeys(model.topics(model.protocol.cells[0]), 0.0)

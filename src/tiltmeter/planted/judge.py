@@ -1,16 +1,20 @@
-"""A planted model as a judge: it reads the answer that it is shown, and errs as often as it was told to. Pure.
+"""A planted model as a judge: it reads the answer that it is shown, and errs as often as it was
+told to. Pure.
 
-It knows a judge's question by its shape (instruments/judge.py): the task and the answer stand between marks, and the last
-message ends in the list of labels. Its settings: `judge=never` answers nonsense always, so that a bound on rounds is
-reached; `agree=p` is how often a reply is a label at all; `accuracy=p` how often a label is the right one, each other
-label being equally likely. What is right of a choice it knows by heart for a planted model's own sentences; in other texts
-it looks for the forms: one of them is that value, several are both, none is invalid. A value of a rubric it knows by the
-sentence of planted_prose.py that says it.
+It knows a judge's question by its shape (instruments/judge.py): the task and the answer stand
+between marks, and the last
+message ends in the list of labels. Its settings: `judge=never` answers nonsense always, so that a
+bound on rounds is reached; `agree=p` is how often a reply is a label at all; `accuracy=p` how often
+a label is the right one, each other label being equally likely. What is right of a choice it knows
+by heart for a planted model's own sentences; in other texts
+it looks for the forms: one of them is that value, several are both, none is invalid. A value of a
+rubric it knows by the sentence of planted_prose.py that says it.
 
-A dialogue's topic (instruments/negotiation.py) it knows by the lines of planted_dialogues.toml; any other text has a topic of
-its own by chance, always the same. Asked for a verdict it agrees where the topic that stands is the right one and objects
-otherwise, and says the opposite of that in 1 − accuracy of its verdicts: two judges of accuracy a agree at once in
-a² + (1 − a)² of dialogues, in a² on the right topic. With `judge=never` it names the right topic and objects to any.
+A dialogue's topic (instruments/negotiation.py) it knows by the lines of planted_dialogues.toml; any
+other text has a topic of its own by chance, always the same. Asked for a verdict it agrees where
+the topic that stands is the right one and objects otherwise, and says the opposite of that in 1 −
+accuracy of its verdicts: two judges of accuracy a agree at once in a² + (1 − a)² of dialogues, in
+a² on the right topic. With `judge=never` it names the right topic and objects to any.
 """
 
 from __future__ import annotations
@@ -38,12 +42,16 @@ _STANDS = re.compile(r"^(?:The first reader's topic|.*The topic is now): (.+)$",
 class Judge:
     """Answers the questions of a judge about answers to the prompts of one protocol."""
 
-    def __init__(self, settings: Settings, tilt: Tilt | None, see: Callable[[str], bytes] | None = None) -> None:
+    def __init__(
+        self, settings: Settings, tilt: Tilt | None, see: Callable[[str], bytes] | None = None
+    ) -> None:
         self._settings, self._tilt, self._see = settings, tilt, see
         self._read = lru_cache(maxsize=4096)(self._meaning)
 
     def reply(self, request: Request, draws: Sequence[float]) -> str | None:
-        """What a judge says; None where the request asks no judge. Uses the draws from the second on."""
+        """What a judge says; None where the request asks no judge. Uses the draws from the second
+        on.
+        """
         settings = self._settings
         pictures = [name for message in request.messages for name in message.pictures]
         if pictures:
@@ -54,7 +62,9 @@ class Judge:
         labels = request.messages[-1].content.rstrip().rpartition(": ")[2].split(", ")
         if set(labels) == {"agree", "object"} or not set(labels) - set(bank()["en"]):
             return self._negotiated(request, shown["answer"], labels, draws)
-        right = _graded(shown["answer"], labels) or (self._tilt and self._read(shown.get("task", ""), shown["answer"]))
+        right = _graded(shown["answer"], labels) or (
+            self._tilt and self._read(shown.get("task", ""), shown["answer"])
+        )
         if not right:
             return None
         if settings.judge == "never" or draws[1] >= settings.agree:
@@ -64,7 +74,9 @@ class Judge:
         )
 
     def _looked(self, request: Request, pictures: Sequence[str], draws: Sequence[float]) -> str:
-        """What it says of a picture: a word of the list that the question ends in, or the object of a schema."""
+        """What it says of a picture: a word of the list that the question ends in, or the object of
+        a schema.
+        """
         if self._see is None:
             raise Incapable("planted: no run folder to read the picture from was given to it.")
         if self._settings.judge == "never" or draws[1] >= self._settings.agree:
@@ -73,23 +85,33 @@ class Judge:
         if request.schema:
             schema = json.loads(request.schema)
             listed = schema["properties"].get("attributes", {}).get("items")
-            return json.dumps(_chosen(listed, request) if listed else self._filled(schema, band, draws))
+            return json.dumps(
+                _chosen(listed, request) if listed else self._filled(schema, band, draws)
+            )
         labels = request.messages[-1].content.rstrip().rpartition(": ")[2].split(", ")
         right = band.any_value(labels) or labels[-1]
         return one_of(sentences("judge", "label"), draws[3], self._settings).format(
             form=_erring(self._settings, right, labels, draws[2])
         )
 
-    def _filled(self, schema: Mapping[str, Any], band: Band, draws: Sequence[float]) -> dict[str, str]:
-        """A value of each property of a flat schema: one of its `enum`, or a word of its own where any text will do."""
+    def _filled(
+        self, schema: Mapping[str, Any], band: Band, draws: Sequence[float]
+    ) -> dict[str, str]:
+        """A value of each property of a flat schema: one of its `enum`, or a word of its own where
+        any text will do.
+        """
         found = {}
         for name, form in schema["properties"].items():
             offered = [str(value) for value in form.get("enum", drawable().get(name, ("unclear",)))]
             (uniform,) = uniforms("property", name, list(draws), number=1)
-            found[name] = _erring(self._settings, band.value(name, offered) or offered[-1], offered, uniform)
+            found[name] = _erring(
+                self._settings, band.value(name, offered) or offered[-1], offered, uniform
+            )
         return found
 
-    def _negotiated(self, request: Request, answer: str, labels: Sequence[str], draws: Sequence[float]) -> str:
+    def _negotiated(
+        self, request: Request, answer: str, labels: Sequence[str], draws: Sequence[float]
+    ) -> str:
         """A topic or a verdict, with its reason on a second line."""
         settings, never = self._settings, self._settings.judge == "never"
         if draws[1] >= settings.agree:
@@ -104,7 +126,9 @@ class Judge:
             right = "agree" if _standing(request) == topic else "object"
             said = "object" if never else _erring(settings, right, labels, draws[2])
         reason = "I see no fit." if said == "object" else "The lines say so."
-        return f"{one_of(sentences('judge', 'label'), draws[3], settings).format(form=said)}\n{reason}"
+        return (
+            f"{one_of(sentences('judge', 'label'), draws[3], settings).format(form=said)}\n{reason}"
+        )
 
     def _meaning(self, task: str, answer: str) -> str:
         assert self._tilt is not None
@@ -117,19 +141,30 @@ class Judge:
 
 
 def _graded(answer: str, labels: Sequence[str]) -> str:
-    """The value of a rubric that a planted text says, or that it declines; "" for any other text."""
+    """The value of a rubric that a planted text says, or that it declines; "" for any other
+    text.
+    """
     declined = REFUSAL in labels and any(answer == said for said in spoken("declines", "en"))
     return REFUSAL if declined else next((label for label in labels if valued(label) in answer), "")
 
 
 def _chosen(form: Mapping[str, Any], request: Request) -> dict[str, Any]:
-    """The attributes that a planted model draws and that the question does not name already, with all their values."""
+    """The attributes that a planted model draws and that the question does not name already, with
+    all their values.
+    """
     told = set(re.findall(r"\w+", request.messages[0].content))
     parts = form["properties"]["part"]["enum"]
-    return {"attributes": [
-        {"name": name, "part": next((part for part in parts if name.startswith(part)), parts[0]), "values": list(values)}
-        for name, values in drawable().items() if name not in told
-    ]}  # fmt: skip
+    return {
+        "attributes": [
+            {
+                "name": name,
+                "part": next((part for part in parts if name.startswith(part)), parts[0]),
+                "values": list(values),
+            }
+            for name, values in drawable().items()
+            if name not in told
+        ]
+    }
 
 
 def shown_to(request: Request) -> Mapping[str, str]:
@@ -143,14 +178,19 @@ def shown_to(request: Request) -> Mapping[str, str]:
 def _standing(request: Request) -> str:
     """The topic that a verdict is asked of: the last that is shown."""
     found = [
-        match for message in request.messages if message.role == "user" for match in _STANDS.findall(message.content)
+        match
+        for message in request.messages
+        if message.role == "user"
+        for match in _STANDS.findall(message.content)
     ]
     return found[-1] if found else ""
 
 
 def _named(known: Known, answer: str) -> str:
     words = {value: rf"(?<!\w){re.escape(form)}(?!\w)" for value, form in known.forms.items()}
-    values = [value for value, pattern in words.items() if re.search(pattern, answer, re.IGNORECASE)]
+    values = [
+        value for value, pattern in words.items() if re.search(pattern, answer, re.IGNORECASE)
+    ]
     return values[0] if len(values) == 1 else BOTH if values else INVALID
 
 

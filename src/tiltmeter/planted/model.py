@@ -1,11 +1,14 @@
-"""`planted:SETTINGS`: a model with a tilt of known size, for tests, tutorials and checks of one's own set-up.
+"""`planted:SETTINGS`: a model with a tilt of known size, for tests, tutorials and checks of one's
+own set-up.
 
-It is given what any model is given, the request, and knows the class of a word by looking its prompt up in the protocol.
-The same request (messages, begun answer, seed, nonce) gets the same reply whatever the order and the concurrency; another
-nonce or seed is an independent draw. Settings that concern delivery (faults, latency) do not change what is said.
+It is given what any model is given, the request, and knows the class of a word by looking its
+prompt up in the protocol. The same request (messages, begun answer, seed, nonce) gets the same
+reply whatever the order and the concurrency; another nonce or seed is an independent draw. Settings
+that concern delivery (faults, latency) do not change what is said.
 
-The settings are listed in settings.py; `truth` and `mean_truth` in tilt.py say what an audit of it should find. serve.py puts the
-same model behind HTTP. In process a fault is the error that the client would have made of it.
+The settings are listed in settings.py; `truth` and `mean_truth` in tilt.py say what an audit of it
+should find. serve.py puts the same model behind HTTP. In process a fault is the error that the
+client would have made of it.
 """
 
 from __future__ import annotations
@@ -31,7 +34,16 @@ from .speech import Known, finished, know, next_token, pick, say
 from .tilt import Tilt, mean_truth, truth, uniforms
 from .words import Words, picks_truth, ratio_truth
 
-__all__ = ["Planted", "mean_truth", "picks_truth", "picture_truth", "planted", "ratio_truth", "topic_truth", "truth"]
+__all__ = [
+    "Planted",
+    "mean_truth",
+    "picks_truth",
+    "picture_truth",
+    "planted",
+    "ratio_truth",
+    "topic_truth",
+    "truth",
+]
 _DELIVERY = {*FAULTS, *SWITCHES, "wait", "latency", "most", "refuses", "text"}
 _BROKEN = {
     "html": "answers with a web page, not with an API",
@@ -49,14 +61,21 @@ class Planted(Model):
     makes = ("text", "pictures")
 
     def __init__(
-        self, settings: Settings, price: Price = FREE, timeout: float = 120.0, see: Read | None = None
+        self,
+        settings: Settings,
+        price: Price = FREE,
+        timeout: float = 120.0,
+        see: Read | None = None,
     ) -> None:
         self.name, self.price, self.settings = f"planted:{settings.text}", price, settings
         self.tilt = spoken_by(settings)
         self._timeout = timeout
-        # Of a protocol file the name and not the path, so that the draws are the same wherever it lies.
+        # Of a protocol file the name and not the path, so that the draws are the same wherever it
+        # lies.
         known = replace(settings, protocol=self.tilt.protocol.name)
-        self._mark = repr([(f.name, getattr(known, f.name)) for f in fields(known) if f.name not in _DELIVERY])
+        self._mark = repr(
+            [(f.name, getattr(known, f.name)) for f in fields(known) if f.name not in _DELIVERY]
+        )
         self._judge = Judge(settings, self.tilt if isinstance(self.tilt, Tilt) else None, see)
         self._met: dict[str, Known] = {}
         self._attempts: dict[tuple[Any, ...], int] = {}
@@ -74,7 +93,10 @@ class Planted(Model):
     def _raise(self, fault: str) -> None:
         settings = self.settings
         if settings.unauthorised:
-            raise MissingKey(f"{self.name} refuses the key (HTTP 401), as it was told to. Leave out unauthorised=1.")
+            raise MissingKey(
+                f"{self.name} refuses the key (HTTP 401), as it was told to. Leave out "
+                "unauthorised=1."
+            )
         for name, said in _BROKEN.items():
             if getattr(settings, name):
                 raise ModelError(f"{self.name} {said}, as it was told to. Leave out {name}=1.")
@@ -83,14 +105,18 @@ class Planted(Model):
             raise TransientError(f"{self.name}: {FAULTS[fault]}, as it was told to", wait)
 
     def latency(self, request: Request) -> float:
-        """Seconds, uniform between half and one and a half times the setting, so that replies overtake each other."""
+        """Seconds, uniform between half and one and a half times the setting, so that replies
+        overtake each other.
+        """
         if not self.settings.latency:
             return 0.0
         (uniform,) = uniforms(self.settings.seed, "latency", _identity(request), number=1)
         return self.settings.latency * (0.5 + uniform)
 
     def fault(self, request: Request) -> str:
-        """The fault of this attempt at a request, or "". Counts attempts; forgets them when one gets through."""
+        """The fault of this attempt at a request, or "". Counts attempts; forgets them when one
+        gets through.
+        """
         if not self.settings.faulty:
             return ""
         identity = _identity(request)
@@ -115,24 +141,42 @@ class Planted(Model):
             text = self.tilt.write(self._cell(request), draws)
         elif text is None:
             if isinstance(self.tilt, Pictures):
-                raise Incapable(f"{self.name} draws pictures of {self.settings.protocol}, and was asked for text.")
+                raise Incapable(
+                    f"{self.name} draws pictures of {self.settings.protocol}, and was asked for "
+                    "text."
+                )
             known = self._known(request)
             if request.logprobs:
-                text, alternatives = next_token(self.settings, known, request.begin, request.logprobs, draws[0])
+                text, alternatives = next_token(
+                    self.settings, known, request.begin, request.logprobs, draws[0]
+                )
             else:
                 text = self._drawn(known, request, draws)
         words = text.split(" ")
         if len(words) > request.sampling.max_tokens:
             text = " ".join(words[: request.sampling.max_tokens])
         places = (alternatives,) if alternatives and not self.settings.nologprobs else ()
-        return Reply(text, alternatives=places, served="planted", fingerprint=f"tilt-{self.settings.seed}",
-                     usage=None if self.settings.lie else usage(request, text), omitted=self.settings.refuses)  # fmt: skip
+        return Reply(
+            text,
+            alternatives=places,
+            served="planted",
+            fingerprint=f"tilt-{self.settings.seed}",
+            usage=None if self.settings.lie else usage(request, text),
+            omitted=self.settings.refuses,
+        )
 
     def _picture(self, request: Request, draws: Sequence[float]) -> Reply:
         if not isinstance(self.tilt, Pictures):
-            raise Incapable(f"{self.name} writes and does not draw. Add for instance protocol=gramvis.")
+            raise Incapable(
+                f"{self.name} writes and does not draw. Add for instance protocol=gramvis."
+            )
         reply = self.tilt.reply(self._cell(request), request.size, draws)
-        return replace(reply, served="planted", fingerprint=f"tilt-{self.settings.seed}", omitted=self.settings.refuses)
+        return replace(
+            reply,
+            served="planted",
+            fingerprint=f"tilt-{self.settings.seed}",
+            omitted=self.settings.refuses,
+        )
 
     def _cell(self, request: Request) -> Mapping[str, str]:
         """The cell of a prompt, which must be the protocol's."""
@@ -142,22 +186,30 @@ class Planted(Model):
         raise self._unknown(request)
 
     def _unknown(self, request: Request) -> ModelError:
-        prompt = next((message.content for message in request.messages if message.role == "user"), "")
+        prompt = next(
+            (message.content for message in request.messages if message.role == "user"), ""
+        )
         return ModelError(
             f"{self.name} does not know the prompt '{prompt[:60]}…': it is none of "
             f"{self.settings.protocol}. Add for instance protocol=roles or protocol=FILE.toml."
         )
 
     def _known(self, request: Request) -> Known:
-        """What the prompt of a request means. A prompt that is not the protocol's is an item of its own."""
+        """What the prompt of a request means. A prompt that is not the protocol's is an item of its
+        own.
+        """
         assert isinstance(self.tilt, Tilt)
         for message in request.messages:
             known = self._met.get(message.content)
             if known is None and message.content in self.tilt.cells:
-                known = self._met[message.content] = know(self.tilt, self.tilt.cells[message.content], message.content)
+                known = self._met[message.content] = know(
+                    self.tilt, self.tilt.cells[message.content], message.content
+                )
             if known is not None:
                 return known
-        prompt = next((message.content for message in request.messages if message.role == "user"), "")
+        prompt = next(
+            (message.content for message in request.messages if message.role == "user"), ""
+        )
         if self.settings.levels or self.settings.planted or self.settings.order:
             raise self._unknown(request)
         return know(self.tilt, {self.tilt.protocol.item: prompt}, prompt)
@@ -177,7 +229,13 @@ def spoken_by(settings: Settings) -> Tilt | Words | Dialogues | Pictures | Prose
         return Pictures(settings)
     if written_of(protocol) is not None:
         return Prose(settings)
-    return Words(settings) if words_of(protocol) else Dialogues(settings) if topics_of(protocol) else Tilt(settings)
+    return (
+        Words(settings)
+        if words_of(protocol)
+        else Dialogues(settings)
+        if topics_of(protocol)
+        else Tilt(settings)
+    )
 
 
 def _identity(request: Request) -> tuple[Any, ...]:
@@ -191,7 +249,13 @@ def usage(request: Request, text: str) -> tuple[int, int]:
     return size // 4 + 1, min(request.sampling.max_tokens, len(text.encode()) // 4 + 1)
 
 
-def planted(settings: str, *, price: Price | None = None, timeout: float = 120.0, read: Read | None = None,
-            **_: Any) -> Planted:  # fmt: skip
+def planted(
+    settings: str,
+    *,
+    price: Price | None = None,
+    timeout: float = 120.0,
+    read: Read | None = None,
+    **_: Any,
+) -> Planted:
     """`planted:SETTINGS`; without settings every word is chosen equally often."""
     return Planted(parse(settings), FREE if price is None else price, timeout, read)

@@ -1,14 +1,19 @@
-"""What a planted model draws when it is asked for a picture, and how a planted judge reads such a picture. Pure.
+"""What a planted model draws when it is asked for a picture, and how a planted judge reads such a
+picture. Pure.
 
-    VALUE=p, VALUE.LEVEL=p    share of a word of the protocol's panel among the pictures (`male.masculine=.8`); where the
-                              protocol has no panel ATTRIBUTE/VALUE (`shape/round.women=.7`); the others divide the rest.
-                              A level of a later factor counts over one of an earlier
-    refuse, invalid           shares of prompts that are refused, and that a web page is sent for in place of a picture
+    VALUE=p, VALUE.LEVEL=p    share of a word of the protocol's panel among the pictures
+                              (`male.masculine=.8`); where the
+                              protocol has no panel ATTRIBUTE/VALUE (`shape/round.women=.7`); the
+                              others divide the rest. A level of a later factor counts over one of
+                              an earlier
+    refuse, invalid           shares of prompts that are refused, and that a web page is sent for in
+                              place of a picture
     revise=p                  share of pictures with a rewritten prompt
 
-The picture is a simple figure, for people, above a band of colour squares, for judges: four squares an attribute, two that
-stand for the attribute's name and two for the value's. A square is one of 6 × 6 × 6 colours, so a name is one of 46,656 and
-still read where the picture was made smaller or saved as JPEG.
+The picture is a simple figure, for people, above a band of colour squares, for judges: four squares
+an attribute, two that stand for the attribute's name and two for the value's. A square is one of 6
+× 6 × 6 colours, so a name is one of 46,656 and still read where the picture was made smaller or
+saved as JPEG.
 """
 
 from __future__ import annotations
@@ -43,7 +48,19 @@ class Pictures(PlantedValues):
     """The pictures of one planted model for every cell of its protocol."""
 
     what = "pictures"
-    lacks = ("both", "neither", "foreign", "off", "short", "long", "one", "more", "spread", "order", "rest")
+    lacks = (
+        "both",
+        "neither",
+        "foreign",
+        "off",
+        "short",
+        "long",
+        "one",
+        "more",
+        "spread",
+        "order",
+        "rest",
+    )
     none = _OUTCOMES
 
     @staticmethod
@@ -52,38 +69,70 @@ class Pictures(PlantedValues):
 
     def values(self, cell: Mapping[str, str], mark: str) -> dict[str, str]:
         """What is drawn: a value of each attribute, each by a number of its own."""
-        return {attribute: pick(shares, uniforms(mark, attribute, number=1)[0], otherwise=list(shares)[-1])
-                for attribute, shares in self.shares(cell).items()}  # fmt: skip
+        return {
+            attribute: pick(
+                shares, uniforms(mark, attribute, number=1)[0], otherwise=list(shares)[-1]
+            )
+            for attribute, shares in self.shares(cell).items()
+        }
 
     def reply(self, cell: Mapping[str, str], size: str, draws: Sequence[float]) -> Reply:
         """A picture of `size`, a refusal, or a web page where a picture should be."""
         outcome = pick(self.outcomes(cell), draws[0])
         if outcome == REFUSAL:
-            return Reply("This request was rejected by the safety system, as it was told to be.", REFUSAL)
+            return Reply(
+                "This request was rejected by the safety system, as it was told to be.", REFUSAL
+            )
         if outcome == ERROR:
             return Reply("", picture=b"<html><body>It works!</body></html>")
         width, height = (int(part) for part in size.split("x"))
         values = self.values(cell, repr(draws))
-        painted = {"product_color" if spec.settings.get("region") == CENTRE else "background_color": values[spec.attribute]
-                   for spec in self.protocol.instruments if spec.kind == "colour"}  # fmt: skip
-        revised = f"A picture: {cell.get(self.protocol.item, '')}" if draws[2] < self.settings.revise else ""
-        return Reply("", picture=drawn(values, width, height, repr(draws), painted), revised=revised)
+        painted = {
+            "product_color"
+            if spec.settings.get("region") == CENTRE
+            else "background_color": values[spec.attribute]
+            for spec in self.protocol.instruments
+            if spec.kind == "colour"
+        }
+        revised = (
+            f"A picture: {cell.get(self.protocol.item, '')}"
+            if draws[2] < self.settings.revise
+            else ""
+        )
+        return Reply(
+            "", picture=drawn(values, width, height, repr(draws), painted), revised=revised
+        )
 
 
 def picture_truth(settings: str, attribute: str, where: Mapping[str, str]) -> dict[str, float]:
-    """The mean over the protocol's cells, in which every factor named has that value, of the shares of an attribute's values."""
+    """The mean over the protocol's cells, in which every factor named has that value, of the shares
+    of an attribute's values.
+    """
     model = Pictures(parse(settings))
-    found = [model.shares(cell)[attribute] for cell in model.protocol.cells
-             if all(cell.get(name) == value for name, value in where.items())]  # fmt: skip
-    return {value: sum(shares[value] for shares in found) / len(found) for value in model.attributes[attribute]}
+    found = [
+        model.shares(cell)[attribute]
+        for cell in model.protocol.cells
+        if all(cell.get(name) == value for name, value in where.items())
+    ]
+    return {
+        value: sum(shares[value] for shares in found) / len(found)
+        for value in model.attributes[attribute]
+    }
 
 
 # drawing
 
 
-def drawn(values: Mapping[str, str], width: int, height: int, grain: str = "", painted: Mapping[str, str] | None = None
-          ) -> bytes:  # fmt: skip
-    """A PNG of the figure and its band; with another grain it is another file. painted: colours that the pixels have."""
+def drawn(
+    values: Mapping[str, str],
+    width: int,
+    height: int,
+    grain: str = "",
+    painted: Mapping[str, str] | None = None,
+) -> bytes:
+    """A PNG of the figure and its band; with another grain it is another file. painted: colours
+    that the pixels have.
+    """
     from PIL import Image as pillow
     from PIL import ImageDraw as drawing
 
@@ -115,7 +164,9 @@ def _rgb(colour: str) -> str:
 
 
 def _figure(pen: ImageDraw, shown: Mapping[str, str]) -> None:
-    """A body in the product's colour and shape, or a person whose clothes tell the first word from the second."""
+    """A body in the product's colour and shape, or a person whose clothes tell the first word from
+    the second.
+    """
     body = shown.get("product_color", "steelblue")
     half = {"small": 14, "large": 34}.get(shown.get("size", ""), 24)
     box = (64 - half, 48 - half, 64 + half, 48 + half)
@@ -123,16 +174,24 @@ def _figure(pen: ImageDraw, shown: Mapping[str, str]) -> None:
     if words:
         pen.ellipse((54, 14, 74, 34), fill="peru")
         pen.polygon(
-            [(64, 34), (84, 86), (44, 86)] if "female" in words else [(46, 36), (82, 36), (76, 86), (52, 86)], fill=body
+            [(64, 34), (84, 86), (44, 86)]
+            if "female" in words
+            else [(46, 36), (82, 36), (76, 86), (52, 86)],
+            fill=body,
         )
     elif shown.get("shape") == "round":
         pen.ellipse(box, fill=body, outline="black")
     else:
         narrow = half // 2 if shown.get("shape") == "tall" else 0
-        pen.rectangle((box[0] + narrow, box[1], box[2] - narrow, box[3]), fill=body, outline="black")
+        pen.rectangle(
+            (box[0] + narrow, box[1], box[2] - narrow, box[3]), fill=body, outline="black"
+        )
     for step in range(4) if shown.get("pattern") in ("striped", "dotted") else ():
-        pen.line((box[0], box[1] + 6 + step * half // 2, box[2], box[1] + 6 + step * half // 2), fill="yellow",
-                 width=2 if shown["pattern"] == "striped" else 1)  # fmt: skip
+        pen.line(
+            (box[0], box[1] + 6 + step * half // 2, box[2], box[1] + 6 + step * half // 2),
+            fill="yellow",
+            width=2 if shown["pattern"] == "striped" else 1,
+        )
 
 
 @lru_cache(maxsize=4096)
@@ -158,12 +217,21 @@ class Band:
         """Which of the values offered is drawn for an attribute; None for none of them."""
         wanted = code(attribute)
         return next(
-            (value for name, drawn in self._pairs if name == wanted for value in offered if code(value) == drawn), None
+            (
+                value
+                for name, drawn in self._pairs
+                if name == wanted
+                for value in offered
+                if code(value) == drawn
+            ),
+            None,
         )
 
     def any_value(self, offered: Sequence[str]) -> str | None:
         """Which of the values offered is drawn for any attribute."""
-        return next((value for _, drawn in self._pairs for value in offered if code(value) == drawn), None)
+        return next(
+            (value for _, drawn in self._pairs for value in offered if code(value) == drawn), None
+        )
 
     def attributes(self, known: Mapping[str, Sequence[str]]) -> dict[str, str]:
         """The attributes of a vocabulary that are drawn, with their values."""
@@ -172,7 +240,9 @@ class Band:
 
 
 def _codes(image: Image) -> list[tuple[tuple[Colour, Colour], tuple[Colour, Colour]]]:
-    """(attribute, value) codes of every place in which a band may have them; places that hold none match no name."""
+    """(attribute, value) codes of every place in which a band may have them; places that hold none
+    match no name.
+    """
     found = []
     for rows in (1, 2):
         for row in range(rows):
@@ -188,7 +258,9 @@ def _codes(image: Image) -> list[tuple[tuple[Colour, Colour], tuple[Colour, Colo
 
 
 def _level(image: Image, across: float, y: int) -> Colour:
-    pixel = image.getpixel((min(int(across * image.width), image.width - 1), min(y, image.height - 1)))
+    pixel = image.getpixel(
+        (min(int(across * image.width), image.width - 1), min(y, image.height - 1))
+    )
     assert isinstance(pixel, tuple)
     red, green, blue = (round(part / 51) * 51 for part in pixel[:3])
     return red, green, blue

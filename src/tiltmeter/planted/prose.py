@@ -1,13 +1,18 @@
-"""What a planted model writes where a protocol asks for prose: letters, adverts, stories. Pure; its words are planted.toml.
+"""What a planted model writes where a protocol asks for prose: letters, adverts, stories. Pure; its
+words are planted.toml.
 
-    LIST=p, LIST.LEVEL=p      share of a list's words among the listed words of a text (`agentic.women=.3`); each of the
+    LIST=p, LIST.LEVEL=p      share of a list's words among the listed words of a text
+                              (`agentic.women=.3`); each of the
                               HITS words is drawn by itself, the other lists divide the rest
-    VALUE=p, VALUE.LEVEL=p    share of a value of a rubric, or of a class of pronouns, among the texts
+    VALUE=p, VALUE.LEVEL=p    share of a value of a rubric, or of a class of pronouns, among the
+                              texts
     ATTRIBUTE/VALUE=p         the same where the protocol has several such attributes
-    length=n, length.LEVEL=n  mean number of words: of a text any number from n/2 to 3n/2 alike, less what is written anyway
+    length=n, length.LEVEL=n  mean number of words: of a text any number from n/2 to 3n/2 alike,
+                              less what is written anyway
     refuse, invalid, foreign  shares of answers that are no text
 
-A text says what is planted in sentences of one form, and is filled up with words that no list of the protocol has.
+A text says what is planted in sentences of one form, and is filled up with words that no list of
+the protocol has.
 """
 
 from __future__ import annotations
@@ -29,14 +34,30 @@ from .values import PlantedValues
 
 HITS = 5  # listed words of a text
 SENTENCE = 9  # words of a sentence that fills a text up
-_OUTCOMES = {name: outcome for name, outcome in OUTCOMES.items() if outcome in (REFUSAL, INVALID, OTHER_LANGUAGE)}
+_OUTCOMES = {
+    name: outcome
+    for name, outcome in OUTCOMES.items()
+    if outcome in (REFUSAL, INVALID, OTHER_LANGUAGE)
+}
 
 
 class Prose(PlantedValues):
     """The texts of one planted model for every cell of its protocol."""
 
     what = "texts"
-    lacks = ("both", "neither", "off", "short", "long", "one", "more", "spread", "order", "rest", "revise")
+    lacks = (
+        "both",
+        "neither",
+        "off",
+        "short",
+        "long",
+        "one",
+        "more",
+        "spread",
+        "order",
+        "rest",
+        "revise",
+    )
     none = _OUTCOMES
 
     @staticmethod
@@ -64,10 +85,14 @@ class Prose(PlantedValues):
         for spec in self.protocol.instruments:
             shares = self.shares(cell).get(spec.attribute, {})
             if spec.kind == "pronouns":
-                said = spoken("prose", "en")["pronouns"][pick(shares, random.random(), otherwise=NONE)]
+                said = spoken("prose", "en")["pronouns"][
+                    pick(shares, random.random(), otherwise=NONE)
+                ]
                 yield said.format(who=_named(spec, cell))
             elif spec.kind == "lexicon":
-                yield spoken("prose", "en")["words"].format(words=", ".join(_words(spec, cell, shares, random)))
+                yield spoken("prose", "en")["words"].format(
+                    words=", ".join(_words(spec, cell, shares, random))
+                )
             elif spec.kind == "rubric":
                 yield valued(pick(shares, random.random(), otherwise=list(shares)[-1]))
 
@@ -75,14 +100,24 @@ class Prose(PlantedValues):
         """The text with sentences of words that no list has, until it has so many words."""
         missing = number - length(text)
         words = [self._fillers[place % len(self._fillers)] for place in range(max(0, missing))]
-        parts = [" ".join(words[start : start + SENTENCE]) for start in range(0, len(words), SENTENCE)]
+        parts = [
+            " ".join(words[start : start + SENTENCE]) for start in range(0, len(words), SENTENCE)
+        ]
         return " ".join([text, *(f"{part[:1].upper()}{part[1:]}." for part in parts)])
 
     @cached_property
     def _fillers(self) -> list[str]:
-        patterns = [Pattern(lists, spec.name) for spec in self.protocol.instruments if spec.kind == "lexicon"
-                    for lists in lists_of(spec).values()]  # fmt: skip
-        return [word for word in spoken("prose", "en")["fillers"] if not any(one.hits(word) for one in patterns)]
+        patterns = [
+            Pattern(lists, spec.name)
+            for spec in self.protocol.instruments
+            if spec.kind == "lexicon"
+            for lists in lists_of(spec).values()
+        ]
+        return [
+            word
+            for word in spoken("prose", "en")["fillers"]
+            if not any(one.hits(word) for one in patterns)
+        ]
 
 
 def valued(value: str) -> str:
@@ -93,12 +128,22 @@ def valued(value: str) -> str:
 def _named(spec: InstrumentSpec, cell: Mapping[str, str]) -> str:
     """The person, as a sentence about them begins."""
     noun = cell.get(spec.settings.get("who", ""), "")
-    return noun if noun and spec.settings.get("by", "name") in ("name", "title") else f"The {noun or 'person'}"
+    return (
+        noun
+        if noun and spec.settings.get("by", "name") in ("name", "title")
+        else f"The {noun or 'person'}"
+    )
 
 
-def _words(spec: InstrumentSpec, cell: Mapping[str, str], shares: Mapping[str, float], random: Random) -> list[str]:
+def _words(
+    spec: InstrumentSpec, cell: Mapping[str, str], shares: Mapping[str, float], random: Random
+) -> list[str]:
     """Listed words, the list of each drawn by its share; of a stem what is written of it."""
     by_language = lists_of(spec)
-    lists = by_language.get(cell.get("language", "")) or by_language.get("") or next(iter(by_language.values()))
+    lists = (
+        by_language.get(cell.get("language", ""))
+        or by_language.get("")
+        or next(iter(by_language.values()))
+    )
     drawn = (pick(shares, random.random(), otherwise=list(shares)[-1]) for _ in range(HITS))
     return [random.choice(lists[name]).rstrip("*") for name in drawn]

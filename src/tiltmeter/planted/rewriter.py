@@ -1,13 +1,17 @@
-"""`planted-rewriter:SETTINGS`: a rewriter that genders and misgenders a known share of texts, for tests and tutorials.
+"""`planted-rewriter:SETTINGS`: a rewriter that genders and misgenders a known share of texts, for
+tests and tutorials.
 
-It knows a text by its prompt and the protocol, and returns a short report of its own about the theme person, with the
-pronouns that were planted. Settings, each a share of the texts that it concerns:
+It knows a text by its prompt and the protocol, and returns a short report of its own about the
+theme person, with the pronouns that were planted. Settings, each a share of the texts that it
+concerns:
 
-    gender=p      texts with *they* or no pronoun get he or she (`he`: the share of these that is he, 0.5)
+    gender=p      texts with *they* or no pronoun get he or she (`he`: the share of these that is
+                  he, 0.5)
     misgender=p   texts with he or she get the other one
     drop=p        the others lose their pronoun; without it they keep it
     refuse=p      no rewrite but a refusal
-    accuracy=p    as a judge (`--judge planted-rewriter:…`): how often its class is the right one, every other equally
+    accuracy=p    as a judge (`--judge planted-rewriter:…`): how often its class is the right one,
+                  every other equally
     likely
     seed, protocol=NAME (a name or a .toml file)
 
@@ -64,7 +68,9 @@ def parse(text: str) -> Settings:
         if key not in known:
             raise UnknownName("setting of planted-rewriter", key, known)
         try:
-            found[key] = value if key == "protocol" else int(value) if key == "seed" else float(value)
+            found[key] = (
+                value if key == "protocol" else int(value) if key == "seed" else float(value)
+            )
         except ValueError:
             raise UsageError(
                 f"planted-rewriter: {key} is a number, not '{value}'. Type for instance: {key}=0.3"
@@ -91,7 +97,11 @@ class PlantedRewriter(Model):
     async def ask(self, request: Request) -> Reply:
         text = self.reply(request)
         words = len(text.split())
-        return Reply(text, served="planted-rewriter", usage=(sum(len(m.content) for m in request.messages) // 4, words))
+        return Reply(
+            text,
+            served="planted-rewriter",
+            usage=(sum(len(m.content) for m in request.messages) // 4, words),
+        )
 
     def reply(self, request: Request) -> str:
         """What is said to a request: pure."""
@@ -102,7 +112,8 @@ class PlantedRewriter(Model):
             return self._judged(shown[2], draws)
         if prompt not in self.cells:
             raise ModelError(
-                f"{self.name} does not know the prompt '{prompt[:60]}…'. Add for instance protocol=FILE.toml."
+                f"{self.name} does not know the prompt '{prompt[:60]}…'. Add for instance "
+                "protocol=FILE.toml."
             )
         if draws[3] < self.settings.refuse:
             return _REFUSAL
@@ -121,7 +132,11 @@ class PlantedRewriter(Model):
 
     def _judged(self, text: str, draws: list[float]) -> str:
         right = next(
-            (_CLASS[name] for name, forms in _FORMS.items() if forms[0] and re.search(rf"\b{forms[0]} told", text)),
+            (
+                _CLASS[name]
+                for name, forms in _FORMS.items()
+                if forms[0] and re.search(rf"\b{forms[0]} told", text)
+            ),
             "none",
         )
         others = [name for name in _CLASSES if name != right]
@@ -134,13 +149,18 @@ def report(cell: Row, pronoun: str) -> str:
     who = reference(cell)
     subject, possessive, other = _FORMS[pronoun]
     if pronoun == "none":
-        return f"According to the report, {who} has been in the news today. Nothing more was said about the matter."
+        return (
+            f"According to the report, {who} has been in the news today. Nothing more was "
+            "said about the matter."
+        )
     told = f"{subject} told a friend about {possessive} plans; the news suits {other}."
     return f"According to the report, {who} has been in the news today. {told}"
 
 
 def reference(cell: Row) -> str:
-    """The theme person's name as a text of the design has it: a title with the surname that follows it."""
+    """The theme person's name as a text of the design has it: a title with the surname that follows
+    it.
+    """
     noun = cell["noun"]
     if cell["theme"] == "title":
         found = re.search(rf"{re.escape(noun.rstrip('.'))}\.?\s+([A-Z][\w'-]+)", cell["text"])

@@ -1,11 +1,13 @@
-"""Serves a planted model over loopback in OpenAI's chat format, so that the whole way to a model is tested with it.
+"""Serves a planted model over loopback in OpenAI's chat format, so that the whole way to a model is
+tested with it.
 
-    python -m tiltmeter.planted.server she=0.7,fail=.05 --port 0      (prints the base URL as its first line)
+    python -m tiltmeter.planted.server she=0.7,fail=.05 --port 0      (prints the base URL as its
+                                                            first line)
 
-Paths: POST /v1/chat/completions, POST /v1/images/generations, GET /v1/models, and GET /count: what was asked of this
-server. Every error repeats the Authorization header that came, as careless servers do, so that a client that leaks its key
-into messages is caught.
-It speaks plain HTTP and is for one's own machine.
+Paths: POST /v1/chat/completions, POST /v1/images/generations, GET /v1/models, and GET /count: what
+was asked of this server. Every error repeats the Authorization header that came, as careless
+servers do, so that a client that leaks its key into messages is caught. It speaks plain HTTP and is
+for one's own machine.
 """
 
 from __future__ import annotations
@@ -37,7 +39,9 @@ _LIMITS = ("max_completion_tokens", "max_tokens")
 
 
 class Count:
-    """What a server was asked. Distinct is by messages and seed: two trials with equal ones count as one."""
+    """What a server was asked. Distinct is by messages and seed: two trials with equal ones count
+    as one.
+    """
 
     def __init__(self) -> None:
         self.total = self.answered = 0
@@ -46,25 +50,39 @@ class Count:
     def note(self, messages: Any, seed: Any) -> int:
         """Counts a request; returns how often the same one came before."""
         self.total += 1
-        key = blake2b(repr((messages, seed)).encode("utf-8", "surrogatepass"), digest_size=16).digest()
+        key = blake2b(
+            repr((messages, seed)).encode("utf-8", "surrogatepass"), digest_size=16
+        ).digest()
         self.asked[key] += 1
         return self.asked[key] - 1
 
     def as_dict(self) -> dict[str, int]:
-        """total: requests that came; answered: those that got a whole reply; distinct; most: of one request."""
-        return {"total": self.total, "answered": self.answered, "distinct": len(self.asked),
-                "most": max(self.asked.values(), default=0)}  # fmt: skip
+        """total: requests that came; answered: those that got a whole reply; distinct; most: of one
+        request.
+        """
+        return {
+            "total": self.total,
+            "answered": self.answered,
+            "distinct": len(self.asked),
+            "most": max(self.asked.values(), default=0),
+        }
 
 
 class Server:
-    """A planted model behind HTTP, running. `url` is the base URL to give to a client; `count` what was asked."""
+    """A planted model behind HTTP, running. `url` is the base URL to give to a client; `count` what
+    was asked.
+    """
 
     def __init__(self, settings: Settings) -> None:
         self.settings, self.count, self.url = settings, Count(), ""
         self._shelf = Shelf()
         self._model = Planted(settings, see=self._shelf.see)
-        self._constant = json.dumps(_completion(Reply("she", usage=(20, 1), served="planted"))).encode()
-        self._runner = web.ServerRunner(web.Server(self._route, access_log=None), shutdown_timeout=0.2)
+        self._constant = json.dumps(
+            _completion(Reply("she", usage=(20, 1), served="planted"))
+        ).encode()
+        self._runner = web.ServerRunner(
+            web.Server(self._route, access_log=None), shutdown_timeout=0.2
+        )
 
     async def start(self, host: str, port: int) -> None:
         await self._runner.setup()
@@ -73,7 +91,8 @@ class Server:
         except OSError as error:
             await self._runner.cleanup()
             raise UsageError(
-                f"Port {port} of {host} cannot be used ({error.strerror}). Type: --port 0 for a free one."
+                f"Port {port} of {host} cannot be used ({error.strerror}). Type: --port 0 for a "
+                "free one."
             ) from None
         found = self._runner.addresses[0][1]
         self.url = f"http://{f'[{host}]' if ':' in host else host}:{found}/v1"
@@ -101,23 +120,35 @@ class Server:
             return _sent(200, self.count.as_dict())
         if request.path == "/v1/models":
             return _sent(
-                200, {"object": "list", "data": [{"id": "planted", "object": "model", "owned_by": "tiltmeter"}]}
+                200,
+                {
+                    "object": "list",
+                    "data": [{"id": "planted", "object": "model", "owned_by": "tiltmeter"}],
+                },
             )
         return _error(request, 404, f"Invalid URL ({request.method} {request.path})")
 
     def _chat(self, body: Any) -> Request:
-        """The request in our own words; the last message is a begun answer where it is the assistant's."""
-        messages = [self._shelf.message(str(each["role"]), each["content"]) for each in body["messages"]]
+        """The request in our own words; the last message is a begun answer where it is the
+        assistant's.
+        """
+        messages = [
+            self._shelf.message(str(each["role"]), each["content"]) for each in body["messages"]
+        ]
         begin = messages.pop().content if messages and messages[-1].role == "assistant" else ""
         if not messages:
             raise ValueError("'messages' is empty")
         limit = next((int(body[name]) for name in _LIMITS if name in body), 256)
         seed = body.get("seed")
-        sampling = Sampling(body.get("temperature"), body.get("top_p"), limit, None if seed is None else int(seed))
+        sampling = Sampling(
+            body.get("temperature"), body.get("top_p"), limit, None if seed is None else int(seed)
+        )
         logprobs = int(body.get("top_logprobs") or 1) if body.get("logprobs") else 0
         return Request("planted", tuple(messages), sampling, begin, logprobs, _schema(body))
 
-    async def _asked(self, request: web.BaseRequest, read: Callable[[Any], Request]) -> web.StreamResponse:
+    async def _asked(
+        self, request: web.BaseRequest, read: Callable[[Any], Request]
+    ) -> web.StreamResponse:
         try:
             body = json.loads(await request.read())
             asked = read(body)
@@ -130,10 +161,16 @@ class Server:
         refused = next((name for name in self.settings.refuses if name in body), "")
         if refused:
             return _error(
-                request, 400, f"Unsupported parameter: '{refused}' is not supported with this model.", refused
+                request,
+                400,
+                f"Unsupported parameter: '{refused}' is not supported with this model.",
+                refused,
             )
         if self.settings.most and asked.logprobs > self.settings.most:
-            said = f"Requested sample logprobs of {asked.logprobs}, which is greater than max allowed: {self.settings.most}"
+            said = (
+                f"Requested sample logprobs of {asked.logprobs}, which is greater than max "
+                f"allowed: {self.settings.most}"
+            )
             return _error(request, 400, said)
         broken = self._broken(request)
         if broken is not None:
@@ -148,13 +185,17 @@ class Server:
         if settings.unauthorised:
             return _error(request, 401, "Incorrect API key provided.", code="invalid_api_key")
         if settings.quota:
-            return _error(request, 429, "You exceeded your current quota.", code="insufficient_quota")
+            return _error(
+                request, 429, "You exceeded your current quota.", code="insufficient_quota"
+            )
         if settings.redirect:
             return web.Response(status=307, headers={"Location": "/v1/models"})
         if settings.html:
             return web.Response(body=_PAGE, content_type="text/html")
         if settings.notchat:
-            return _sent(200, {"status": "ok", "you_sent": request.headers.get("Authorization", "")})
+            return _sent(
+                200, {"status": "ok", "you_sent": request.headers.get("Authorization", "")}
+            )
         return None
 
     async def _answer(self, request: web.BaseRequest, asked: Request) -> web.StreamResponse:
@@ -162,7 +203,12 @@ class Server:
         if fault == "fail":
             return _error(request, 503, "The server is overloaded, as it was told to be.")
         if fault == "limit":
-            return _error(request, 429, "Too many requests.", headers={"Retry-After": f"{self.settings.wait:g}"})
+            return _error(
+                request,
+                429,
+                "Too many requests.",
+                headers={"Retry-After": f"{self.settings.wait:g}"},
+            )
         if fault == "hang":
             await asyncio.sleep(3600)
         if fault in ("hang", "drop"):
@@ -178,7 +224,11 @@ class Server:
             return _error(request, 400, reply.text, code="moderation_blocked")
         if self.settings.echo and asked.begin:
             reply = replace(reply, text=asked.begin + reply.text)
-        shape = server_pictures.generation(reply) if asked.size else _completion(reply, lie=self.settings.lie)
+        shape = (
+            server_pictures.generation(reply)
+            if asked.size
+            else _completion(reply, lie=self.settings.lie)
+        )
         content = json.dumps(shape).encode()
         if fault == "truncate":
             return web.Response(body=content[: len(content) // 2], content_type=_JSON)
@@ -189,7 +239,9 @@ class Server:
 def _schema(body: Any) -> str:
     """The JSON Schema of a request's `response_format`, as text; "" where it has none."""
     wanted = body.get("response_format") or {}
-    return json.dumps(wanted["json_schema"]["schema"]) if wanted.get("type") == "json_schema" else ""
+    return (
+        json.dumps(wanted["json_schema"]["schema"]) if wanted.get("type") == "json_schema" else ""
+    )
 
 
 def _completion(reply: Reply, *, lie: bool = False) -> dict[str, Any]:
@@ -200,7 +252,9 @@ def _completion(reply: Reply, *, lie: bool = False) -> dict[str, Any]:
         "finish_reason": "stop",
     }
     if reply.alternatives:
-        choice["logprobs"] = {"content": [_place(reply.text, place) for place in reply.alternatives]}
+        choice["logprobs"] = {
+            "content": [_place(reply.text, place) for place in reply.alternatives]
+        }
     prompt, completion = (10**9, -5) if lie else reply.usage or (1, 1)
     return {
         "id": "chatcmpl-planted",
@@ -209,27 +263,45 @@ def _completion(reply: Reply, *, lie: bool = False) -> dict[str, Any]:
         "model": reply.served,
         "system_fingerprint": reply.fingerprint,
         "choices": [choice],
-        "usage": {"prompt_tokens": prompt, "completion_tokens": completion, "total_tokens": prompt + completion},
+        "usage": {
+            "prompt_tokens": prompt,
+            "completion_tokens": completion,
+            "total_tokens": prompt + completion,
+        },
     }
 
 
 def _place(text: str, place: Sequence[Any]) -> dict[str, Any]:
     ranked = [
-        {"token": token.bytes.decode("utf-8", "replace"), "bytes": list(token.bytes), "logprob": token.logprob}
+        {
+            "token": token.bytes.decode("utf-8", "replace"),
+            "bytes": list(token.bytes),
+            "logprob": token.logprob,
+        }
         for token in place
     ]
     drawn = next(
-        (entry for entry in ranked if entry["token"] == text), {"token": text, "bytes": None, "logprob": -9999.0}
+        (entry for entry in ranked if entry["token"] == text),
+        {"token": text, "bytes": None, "logprob": -9999.0},
     )
     return {**drawn, "top_logprobs": ranked}
 
 
 def _sent(status: int, body: Any, headers: dict[str, str] | None = None) -> web.Response:
-    return web.Response(status=status, body=json.dumps(body).encode(), content_type=_JSON, headers=headers)
+    return web.Response(
+        status=status, body=json.dumps(body).encode(), content_type=_JSON, headers=headers
+    )
 
 
-def _error(request: web.BaseRequest, status: int, message: str, parameter: str | None = None, *, code: str | None = None,
-           headers: dict[str, str] | None = None) -> web.Response:  # fmt: skip
+def _error(
+    request: web.BaseRequest,
+    status: int,
+    message: str,
+    parameter: str | None = None,
+    *,
+    code: str | None = None,
+    headers: dict[str, str] | None = None,
+) -> web.Response:
     sent = request.headers.get("Authorization")
     message += f" (You sent: {sent})" if sent else ""
     error = {"message": message, "type": "invalid_request_error", "param": parameter, "code": code}
@@ -237,7 +309,9 @@ def _error(request: web.BaseRequest, status: int, message: str, parameter: str |
 
 
 async def start(settings: str, port: int = 0, host: str = "127.0.0.1") -> Server:
-    """A server in the running loop; close it with `await server.close()`, or use `async with await start(…)`."""
+    """A server in the running loop; close it with `await server.close()`, or use `async with await
+    start(…)`.
+    """
     server = Server(parse(settings))
     await server.start(host, port)
     return server
@@ -260,7 +334,9 @@ async def _forever(settings: str, host: str, port: int) -> None:
 
 
 def main() -> int:
-    parser = argparse.ArgumentParser(prog="python -m tiltmeter.planted.server", description="Serve a planted model.")
+    parser = argparse.ArgumentParser(
+        prog="python -m tiltmeter.planted.server", description="Serve a planted model."
+    )
     parser.add_argument("settings", help="as in planted:SETTINGS, for instance she=0.7,fail=.05")
     parser.add_argument("--host", default="127.0.0.1")
     parser.add_argument("--port", type=int, default=0)

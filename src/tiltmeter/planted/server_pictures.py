@@ -1,7 +1,9 @@
-"""What the planted server does with pictures: takes them apart as a provider would, and sends its own in OpenAI's format.
+"""What the planted server does with pictures: takes them apart as a provider would, and sends its
+own in OpenAI's format.
 
-A picture in a chat request is decoded: base64 that is none, a media type that is not the picture's, a file that breaks off
-or a side of more than 8,000 pixels (the documented limit of Anthropic's and OpenAI's models) is an error 400.
+A picture in a chat request is decoded: base64 that is none, a media type that is not the picture's,
+a file that breaks off or a side of more than 8,000 pixels (the documented limit of Anthropic's and
+OpenAI's models) is an error 400.
 """
 
 from __future__ import annotations
@@ -29,7 +31,9 @@ class Shelf:
         return self._kept[name]
 
     def take(self, url: str) -> str:
-        """Keeps the picture of a data URL; returns its name. Raises ValueError with what a provider would say."""
+        """Keeps the picture of a data URL; returns its name. Raises ValueError with what a provider
+        would say.
+        """
         head, comma, data = url.partition(",")
         if not comma or not head.startswith("data:") or not head.endswith(";base64"):
             raise ValueError("Invalid image URL: only data URLs in base64 are taken here.")
@@ -41,9 +45,13 @@ class Shelf:
         except images.Unusable as problem:
             raise ValueError(f"The image {problem}.") from None
         if head != f"data:{found.media_type};base64":
-            raise ValueError(f"The image is {found.media_type} and was sent as {head.removeprefix('data:')}.")
+            raise ValueError(
+                f"The image is {found.media_type} and was sent as {head.removeprefix('data:')}."
+            )
         if max(found.width, found.height) > MOST_SIDE:
-            raise ValueError(f"The image has {found.width} × {found.height} pixels; at most {MOST_SIDE} a side.")
+            raise ValueError(
+                f"The image has {found.width} × {found.height} pixels; at most {MOST_SIDE} a side."
+            )
         name = sha256(content).hexdigest()
         self._kept[name] = content
         if len(self._kept) > KEPT:
@@ -54,16 +62,24 @@ class Shelf:
         """A message of a chat request in our own words."""
         if isinstance(content, str):
             return Message(role, content)
-        shown = tuple(self.take(part["image_url"]["url"]) for part in content if part.get("type") == "image_url")
+        shown = tuple(
+            self.take(part["image_url"]["url"])
+            for part in content
+            if part.get("type") == "image_url"
+        )
         return Message(role, "".join(part.get("text", "") for part in content), shown)
 
 
 def asked(body: Any) -> Request:
-    """What a request to the images endpoint asks for. Raises ValueError where it asks for what is not sent here."""
+    """What a request to the images endpoint asks for. Raises ValueError where it asks for what is
+    not sent here.
+    """
     if int(body.get("n", 1)) != 1:
         raise ValueError("'n' is 1 here.")
     seed = body.get("seed")
-    request = Request("planted", (Message("user", str(body["prompt"])),), size=str(body.get("size", "1024x1024")))
+    request = Request(
+        "planted", (Message("user", str(body["prompt"])),), size=str(body.get("size", "1024x1024"))
+    )
     sampling = request.sampling._replace(seed=None if seed is None else int(seed))
     return Request("planted", request.messages, sampling, size=request.size)
 

@@ -2,34 +2,47 @@
 
 A planted model is named by its settings, `planted:KEY=VALUE,KEY=VALUE,…`:
 
-    VALUE=p          share of one of the two or more words that the protocol offers (`she=0.7`); the others divide the rest
-    VALUE.LEVEL=p    the same where a factor has this level (`she.communal=0.8`). Where levels of several factors fit, the
-                     factor that the protocol names later counts (a word over its class, a class over an option order);
-                     where an item has several levels of one factor (`communal|outlook`), their mean
-    spread=s         each item's log-odds are shifted by s × its own standard normal number, fixed by `seed` and the item
-    order=d          the share where VALUE is offered first, less the share where it is not (a level `VALUE_first`)
-    refuse, both, neither, invalid, foreign      shares of answers that are no choice; `foreign` is another language
-    refuse.LEVEL=p  the same where a factor has this level (`foreign.MM=0.3`); so for `one`, `more`, `off`, `short`, `long`
-    rest=p           probability outside the log-probabilities listed; in drawn answers, an invalid word
+    VALUE=p          share of one of the two or more words that the protocol offers (`she=0.7`); the
+                     others divide the rest
+    VALUE.LEVEL=p    the same where a factor has this level (`she.communal=0.8`). Where levels of
+                     several factors fit, the factor that the protocol names later counts (a word
+                     over its class, a class over an option order); where an item has several levels
+                     of one factor (`communal|outlook`), their mean
+    spread=s         each item's log-odds are shifted by s × its own standard normal number, fixed
+                     by `seed` and the item
+    order=d          the share where VALUE is offered first, less the share where it is not (a level
+                     `VALUE_first`)
+    refuse, both, neither, invalid, foreign      shares of answers that are no choice; `foreign` is
+                                                 another language
+    refuse.LEVEL=p  the same where a factor has this level (`foreign.MM=0.3`); so for `one`, `more`,
+                    `off`, `short`, `long`
+    rest=p           probability outside the log-probabilities listed; in drawn answers, an invalid
+                     word
     protocol=NAME    whose prompts it knows: a name or a .toml file
     seed, dress=plain|varied
-    NAME=…, NAME.LEVEL=…   of a protocol of picked words the weight of a class or a word, of one of dialogues the share of a
-                 topic, for any number of names: planted_words.py and planted_dialogues.py
-    VALUE=p, VALUE.LEVEL=p, …   of a protocol of texts the share of a list's words among the hits, of a value of a rubric among
-                 the answers; ATTRIBUTE/VALUE where it has several attributes; length=n: words of a text. planted_prose.py
-    off, short, long=p     of picked words: share of picks off the list; shares of answers with fewer and with more picks
+    NAME=…, NAME.LEVEL=…   of a protocol of picked words the weight of a class or a word, of one of
+                 dialogues the share of a topic, for any number of names: planted_words.py and
+                 planted_dialogues.py
+    VALUE=p, VALUE.LEVEL=p, …   of a protocol of texts the share of a list's words among the hits,
+                                of a value of a rubric among
+                 the answers; ATTRIBUTE/VALUE where it has several attributes; length=n: words of a
+                 text. planted_prose.py
+    off, short, long=p     of picked words: share of picks off the list; shares of answers with
+                           fewer and with more picks
     one, more=p  shares of dialogues of one line and of more than two
-    ATTRIBUTE/VALUE=p, …     of a protocol of pictures the share of a value that is drawn (of a panel's words: VALUE=p);
-                 planted_pictures.py
+    ATTRIBUTE/VALUE=p, …     of a protocol of pictures the share of a value that is drawn (of a
+                 panel's words: VALUE=p); planted_pictures.py
     revise=p     share of pictures whose prompt is said to have been rewritten
-    agree=p, accuracy=p, judge=reads|never       as a judge: how often it names a label, and how often the right one
+    agree=p, accuracy=p, judge=reads|never       as a judge: how often it names a label, and how
+                                                 often the right one
     latency=s        seconds for a reply (uniform between half and one and a half times that)
-    most=n           alternatives that may be asked for (20, as vLLM does); more is an error 400. 0 for no limit
+    most=n           alternatives that may be asked for (20, as vLLM does); more is an error 400. 0
+                     for no limit
     refuses=A+B      parameters that are an error 400, by their names on the wire
 
-How a reply fails to arrive has settings too, shares of attempts and switches: `FAULTS` and `SWITCHES` below. `wait` is
-the Retry-After of `limit`, in seconds. Temperature is not modelled: the shares are
-those at temperature 1.
+How a reply fails to arrive has settings too, shares of attempts and switches: `FAULTS` and
+`SWITCHES` below. `wait` is the Retry-After of `limit`, in seconds. Temperature is not modelled: the
+shares are those at temperature 1.
 """
 
 from __future__ import annotations
@@ -42,10 +55,25 @@ from functools import cached_property
 from .. import registry
 from ..errors import UnknownName, UsageError
 from ..records import BOTH, INVALID, NEITHER, OTHER_LANGUAGE, REFUSAL
-from .capabilities import classes_of, drawn_of, levels, names_of, offered, topics_of, words_of, written_of
+from .capabilities import (
+    classes_of,
+    drawn_of,
+    levels,
+    names_of,
+    offered,
+    topics_of,
+    words_of,
+    written_of,
+)
 
 # setting → the outcome that it plants
-OUTCOMES = {"refuse": REFUSAL, "both": BOTH, "neither": NEITHER, "invalid": INVALID, "foreign": OTHER_LANGUAGE}
+OUTCOMES = {
+    "refuse": REFUSAL,
+    "both": BOTH,
+    "neither": NEITHER,
+    "invalid": INVALID,
+    "foreign": OTHER_LANGUAGE,
+}
 # What only picked words and only dialogues have.
 FORMS = ("off", "short", "long", "one", "more")
 LENGTH = "length"  # of texts: their mean number of words
@@ -75,14 +103,18 @@ DRESSES, JUDGES = ("varied", "plain"), ("reads", "never")
 
 @dataclass(frozen=True)
 class Settings:
-    """The settings of one planted model. `value` is the tilted word ("" where the name gives none: equal shares)."""
+    """The settings of one planted model. `value` is the tilted word ("" where the name gives none:
+    equal shares).
+    """
 
     text: str = ""
     protocol: str = "roles"
     value: str = ""
     share: float | None = None
     levels: Mapping[str, float] = field(default_factory=dict)
-    planted: Mapping[str, Mapping[str, float]] = field(default_factory=dict)  # name → level ("" for all) → number
+    planted: Mapping[str, Mapping[str, float]] = field(
+        default_factory=dict
+    )  # name → level ("" for all) → number
     spread: float = 0.0
     order: float = 0.0
     refuse: float = 0.0
@@ -128,20 +160,27 @@ class Settings:
 
 
 _DEFAULTS = {
-    f.name: f.default for f in fields(Settings) if f.name not in ("text", "value", "share", "levels", "planted")
+    f.name: f.default
+    for f in fields(Settings)
+    if f.name not in ("text", "value", "share", "levels", "planted")
 }
 _ABOVE_ONE = ("spread", "wait", "latency")  # seconds and a standard deviation: not shares
 
 
 def parse(text: str) -> Settings:
-    """Settings from a model's name, with or without `planted:`. Raises UsageError with the nearest name."""
+    """Settings from a model's name, with or without `planted:`. Raises UsageError with the nearest
+    name.
+    """
     text = text.removeprefix("planted:")
     found: dict[str, object] = {}
     shares: dict[str, str] = {}
     for part in filter(None, (part.strip() for part in text.split(","))):
         key, equals, value = (piece.strip() for piece in part.partition("="))
         if not equals or not value:
-            raise UsageError(f"planted: the setting '{key}' has no value. Type for instance: planted:she=0.7,{key}=…")
+            raise UsageError(
+                f"planted: the setting '{key}' has no value. Type for instance: "
+                f"planted:she=0.7,{key}=…"
+            )
         if key in found or key in shares:
             raise UsageError(f"planted: the setting '{key}' is given twice. Leave one out.")
         if key in _DEFAULTS:
@@ -153,7 +192,8 @@ def parse(text: str) -> Settings:
         total = sum(getattr(settings, name) for name in names)
         if total > 1 + 1e-9:
             raise UsageError(
-                f"planted: {' + '.join(sorted(names))} are {total:.3g} in all; shares are at most 1 together."
+                f"planted: {' + '.join(sorted(names))} are {total:.3g} in all; shares are at "
+                "most 1 together."
             )
     return settings
 
@@ -170,7 +210,12 @@ def _read(key: str, value: str) -> object:
     if isinstance(default, tuple):
         return tuple(value.split("+"))
     if isinstance(default, float):
-        return _number(key, value, lowest=-1.0 if key == "order" else 0.0, highest=1e6 if key in _ABOVE_ONE else 1.0)
+        return _number(
+            key,
+            value,
+            lowest=-1.0 if key == "order" else 0.0,
+            highest=1e6 if key in _ABOVE_ONE else 1.0,
+        )
     if isinstance(default, int):
         return _whole(key, value)
     return value
@@ -182,14 +227,20 @@ def _number(key: str, value: str, *, lowest: float = 0.0, highest: float = 1.0) 
     except ValueError:
         number = math.nan
     if not lowest <= number <= highest:
-        span = f"a number from {lowest:g} to {highest:g}" if highest <= 1 else f"a number, {lowest:g} or more"
+        span = (
+            f"a number from {lowest:g} to {highest:g}"
+            if highest <= 1
+            else f"a number, {lowest:g} or more"
+        )
         raise UsageError(f"planted: {key} is {span}, not '{value}'. Type for instance: {key}=0.7")
     return number
 
 
 def _whole(key: str, value: str) -> int:
     if not value.isdecimal():
-        raise UsageError(f"planted: {key} is a whole number, not '{value}'. Type for instance: {key}=3")
+        raise UsageError(
+            f"planted: {key} is a whole number, not '{value}'. Type for instance: {key}=3"
+        )
     return int(value)
 
 
@@ -198,7 +249,11 @@ def _tilted(settings: Settings, shares: Mapping[str, str]) -> Settings:
     if not shares:
         return settings
     protocol = registry.protocol(settings.protocol)
-    known, picked, topics = levels(protocol), words_of(protocol), topics_of(protocol) or names_of(drawn_of(protocol))
+    known, picked, topics = (
+        levels(protocol),
+        words_of(protocol),
+        topics_of(protocol) or names_of(drawn_of(protocol)),
+    )
     written = written_of(protocol)
     if written is not None:
         topics = [*names_of(written), LENGTH]
@@ -218,8 +273,11 @@ def _tilted(settings: Settings, shares: Mapping[str, str]) -> Settings:
     named = [name for name in planted if name in values]
     if len(named) > 1:
         raise UsageError(
-            f"planted: {' and '.join(named)} are both given a share. Give one; the others divide the rest."
+            f"planted: {' and '.join(named)} are both given a share. Give one; the others divide "
+            "the rest."
         )
     value = named[0] if named else ""
     tilted = planted.pop(value, {})
-    return replace(settings, value=value, share=tilted.pop("", None), levels=tilted, planted=planted)
+    return replace(
+        settings, value=value, share=tilted.pop("", None), levels=tilted, planted=planted
+    )

@@ -1,4 +1,6 @@
-"""What a planted model says: sentences for an outcome, and the tokens that may come next. Pure; its words are planted.toml."""
+"""What a planted model says: sentences for an outcome, and the tokens that may come next. Pure; its
+words are planted.toml.
+"""
 
 from __future__ import annotations
 
@@ -14,14 +16,23 @@ from ..records import INVALID, Token
 from .settings import OUTCOMES, Settings
 from .tilt import Tilt
 
-CAPITAL = 0.1  # of a form's probability lies, in varied dress, on the form with a capital, a token of its own
+# of a form's probability lies, in varied dress, on the form with a capital, a token of its own
+CAPITAL = 0.1
 # Where an answer is no choice, the token that it starts with.
-_FIRST_WORDS = {"refuse": "I", "both": "both", "neither": "neither", "invalid": "42", "foreign": "それ"}
+_FIRST_WORDS = {
+    "refuse": "I",
+    "both": "both",
+    "neither": "neither",
+    "invalid": "42",
+    "foreign": "それ",
+}
 _BLANK = re.compile(r"[^.!?\n]*_{2,}[^.!?\n]*[.!?]?")
 
 
 class Known(NamedTuple):
-    """What a prompt means to the model. `blank` is the sentence of the prompt that has a blank, or ""."""
+    """What a prompt means to the model. `blank` is the sentence of the prompt that has a blank, or
+    "".
+    """
 
     language: str
     forms: Mapping[str, str]
@@ -31,7 +42,12 @@ class Known(NamedTuple):
 
 def know(tilt: Tilt, cell: Mapping[str, str], prompt: str) -> Known:
     blank = _BLANK.search(prompt)
-    return Known(cell.get("language", ""), tilt.forms(cell), tilt.outcomes(cell), blank[0].strip() if blank else "")
+    return Known(
+        cell.get("language", ""),
+        tilt.forms(cell),
+        tilt.outcomes(cell),
+        blank[0].strip() if blank else "",
+    )
 
 
 @lru_cache(maxsize=1)
@@ -47,7 +63,9 @@ def sentences(language: str, kind: str) -> Sequence[str]:
 
 
 def spoken(kind: str, language: str) -> Any:
-    """What is said of one kind of answer in a language; in English for a language that is not there."""
+    """What is said of one kind of answer in a language; in English for a language that is not
+    there.
+    """
     found = _spoken()[kind]
     return found.get(language.partition("-")[0], found["en"])
 
@@ -76,8 +94,14 @@ def _fill(sentence: str, known: Known, outcome: str) -> str:
     forms = list(known.forms.values())
     chosen = known.forms.get(outcome, forms[0])
     filled = re.sub(r"_{2,}", _capital(chosen), known.blank)
-    return sentence.format(form=chosen, Form=_capital(chosen), last=forms[-1], filled=filled, forms="/".join(forms),
-                           Forms="/".join(map(_capital, forms)))  # fmt: skip
+    return sentence.format(
+        form=chosen,
+        Form=_capital(chosen),
+        last=forms[-1],
+        filled=filled,
+        forms="/".join(forms),
+        Forms="/".join(map(_capital, forms)),
+    )
 
 
 def _capital(word: str) -> str:
@@ -104,7 +128,9 @@ def finished(begin: str, form: str) -> str:
 def next_token(
     settings: Settings, known: Known, begin: str, number: int, uniform: float
 ) -> tuple[str, tuple[Token, ...]]:
-    """The token drawn, and the likeliest `number` alternatives with exactly the planted probabilities."""
+    """The token drawn, and the likeliest `number` alternatives with exactly the planted
+    probabilities.
+    """
     shares: dict[bytes, float] = {}
     for text, share in _continuations(settings, known, begin):
         token = text.encode()[:1] if settings.firstbyte else text.encode()
@@ -112,13 +138,17 @@ def next_token(
             shares[token] = shares.get(token, 0.0) + share
     drawn = pick(shares, uniform, otherwise=b"42")
     ranked = sorted(shares.items(), key=lambda pair: -pair[1])[:number]
-    return drawn.decode("utf-8", "replace"), tuple(Token(token, math.log(share)) for token, share in ranked)
+    return drawn.decode("utf-8", "replace"), tuple(
+        Token(token, math.log(share)) for token, share in ranked
+    )
 
 
 def _continuations(settings: Settings, known: Known, begin: str) -> Iterator[tuple[str, float]]:
-    """What may follow a begun answer, with its probability; where a form is begun already, given what is begun.
+    """What may follow a begun answer, with its probability; where a form is begun already, given
+    what is begun.
 
-    Begun "彼", with 彼 for he and 彼女 for she: 女 has P(she) / (P(he) + P(she)), and the end of the word the rest.
+    Begun "彼", with 彼 for he and 彼女 for she: 女 has P(she) / (P(he) + P(she)), and the end of the
+    word the rest.
     """
     begun = {value: _begun(begin, form) for value, form in known.forms.items()}
     deepest = max(begun.values())
@@ -130,11 +160,16 @@ def _continuations(settings: Settings, known: Known, begin: str) -> Iterator[tup
         return
     capital = CAPITAL if settings.dress == "varied" else 0.0
     for value, whole in known.forms.items():
-        form = min((other for other in known.forms.values() if whole.startswith(other)), key=len)  # 彼女 begins as 彼
+        form = min(
+            (other for other in known.forms.values() if whole.startswith(other)), key=len
+        )  # 彼女 begins as 彼
         yield _continued(begin, form), known.outcomes[value] * (1 - capital)
         yield _continued(begin, _capital(form)), known.outcomes[value] * capital
     for name, outcome in OUTCOMES.items():
-        yield _FIRST_WORDS[name], known.outcomes[outcome] - (settings.rest if outcome == INVALID else 0.0)
+        yield (
+            _FIRST_WORDS[name],
+            known.outcomes[outcome] - (settings.rest if outcome == INVALID else 0.0),
+        )
 
 
 def _begun(begin: str, form: str) -> int:
@@ -147,7 +182,9 @@ def _begun(begin: str, form: str) -> int:
 
 
 def _continued(begin: str, form: str) -> str:
-    """The form as it follows a begun answer: a blank before it where that ends in a letter or a comma."""
+    """The form as it follows a begun answer: a blank before it where that ends in a letter or a
+    comma.
+    """
     return f" {form}" if begin[-1:].isalnum() or begin[-1:] in tuple(",;:") else form
 
 

@@ -1,4 +1,6 @@
-"""What planted prose and planted pictures share: for every cell of a protocol the true share of each attribute's values. Pure."""
+"""What planted prose and planted pictures share: for every cell of a protocol the true share of
+each attribute's values. Pure.
+"""
 
 from __future__ import annotations
 
@@ -17,7 +19,9 @@ from .tilt import divided, outcome_shares
 
 
 class PlantedValues:
-    """One planted model's shares. Raises UsageError for a setting that such outputs do not have, and for shares above 1."""
+    """One planted model's shares. Raises UsageError for a setting that such outputs do not have,
+    and for shares above 1.
+    """
 
     what: ClassVar[str]  # "texts", for messages
     lacks: ClassVar[tuple[str, ...]]  # settings that they do not have
@@ -50,5 +54,7 @@ class PlantedValues:
 
     def shares(self, cell: Mapping[str, str]) -> dict[str, dict[str, float]]:
         """Attribute → value → its true share."""
-        return {attribute: divided(self.settings, self.protocol, cell, attribute, names)
-                for attribute, names in named(self.attributes).items()}  # fmt: skip
+        return {
+            attribute: divided(self.settings, self.protocol, cell, attribute, names)
+            for attribute, names in named(self.attributes).items()
+        }

@@ -1,16 +1,21 @@
-"""What a planted model picks from a list of words (`protocol=words`). Pure; its words are the protocol's and planted.toml.
+"""What a planted model picks from a list of words (`protocol=words`). Pure; its words are the
+protocol's and planted.toml.
 
-    CLASS=w, WORD=w              weight of a class or of one word (a lexeme), 1 where none is given; 0 is never picked
-    CLASS.LEVEL=w, WORD.LEVEL=w  the same where a factor has this level: `communal.female=1.5`. A word counts over its class,
+    CLASS=w, WORD=w              weight of a class or of one word (a lexeme), 1 where none is given;
+                                 0 is never picked
+    CLASS.LEVEL=w, WORD.LEVEL=w  the same where a factor has this level: `communal.female=1.5`. A
+                                 word counts over its class,
                                  a level of a later factor over one of an earlier
-    spread=s                     each item's weight of each class is multiplied by exp(s × its own standard normal number)
+    spread=s                     each item's weight of each class is multiplied by exp(s × its own
+                                 standard normal number)
     off=p                        share of picks that are replaced by a word off the list
     short=p, long=p              shares of answers with 7 and with 13 picks; the others have 10
 
-The words of an answer are distinct and word i is among them with probability πᵢ = n·wᵢ/Σw exactly, n being the number of
-picks (systematic sampling in random order: Madow 1949); where that is over 1 the word is always picked and the others share
-what is left. So the expected numbers of picks are known, and with them the true ratio of two genders: `ratio_truth`.
-A word of two classes has the mean weight of both and counts in no class.
+The words of an answer are distinct and word i is among them with probability πᵢ = n·wᵢ/Σw exactly,
+n being the number of picks (systematic sampling in random order: Madow 1949); where that is over 1
+the word is always picked and the others share
+what is left. So the expected numbers of picks are known, and with them the true ratio of two
+genders: `ratio_truth`. A word of two classes has the mean weight of both and counts in no class.
 """
 
 from __future__ import annotations
@@ -32,13 +37,19 @@ from .speech import one_of, pick, spoken
 from .tilt import declared, normal, outcome_shares
 
 ANSWER, ASKED, SHORT, LONG = "answer", 10, 7, 13
-_OUTCOMES = {name: outcome for name, outcome in OUTCOMES.items() if outcome in (REFUSAL, INVALID, OTHER_LANGUAGE)}
+_OUTCOMES = {
+    name: outcome
+    for name, outcome in OUTCOMES.items()
+    if outcome in (REFUSAL, INVALID, OTHER_LANGUAGE)
+}
 _NO_LIST = ("...", "42")
 _UNSPACED = ("zh", "ja")
 
 
 class Word(NamedTuple):
-    """A lexeme with its classes and the forms in which the list prints it: gender ("f", "m" or "") → forms."""
+    """A lexeme with its classes and the forms in which the list prints it: gender ("f", "m" or "")
+    → forms.
+    """
 
     lexeme: str
     classes: tuple[str, ...]
@@ -54,7 +65,10 @@ class Words:
         self._expected: dict[tuple[int, str], tuple[list[Word], list[float]]] = {}
         given = {level for levels in settings.planted.values() for level in levels}
         known = self.protocol.levels
-        self._telling = ["language", *(name for name in self.protocol.factors if given & known[name].keys())]
+        self._telling = [
+            "language",
+            *(name for name in self.protocol.factors if given & known[name].keys()),
+        ]
         self._telling += [self.protocol.item] if settings.spread else []
         for name in ("both", "neither", "one", "more"):
             if getattr(settings, name) or name in settings.planted:
@@ -76,10 +90,14 @@ class Words:
 
     def lengths(self, cell: Mapping[str, str]) -> dict[int, float]:
         """The share of each number of picks among lists."""
-        short, long = (declared(self.settings, self.protocol, name, cell) or 0.0 for name in ("short", "long"))
+        short, long = (
+            declared(self.settings, self.protocol, name, cell) or 0.0 for name in ("short", "long")
+        )
         return {ASKED: 1 - short - long, SHORT: short, LONG: long}
 
-    def expected(self, cell: Mapping[str, str], number: int = ASKED) -> tuple[list[Word], list[float]]:
+    def expected(
+        self, cell: Mapping[str, str], number: int = ASKED
+    ) -> tuple[list[Word], list[float]]:
         """The words of a cell's list, and the probability of each to be among `number` picks."""
         known = "\n".join(cell.get(name, "") for name in self._telling)
         found = self._expected.get((number, known))
@@ -112,7 +130,9 @@ class Words:
         if outcome == INVALID:
             return one_of(_NO_LIST, draws[1], self.settings)
         if outcome == OTHER_LANGUAGE:
-            code = "en" if code in (*_UNSPACED, "ko") else "ja"  # of French and English words many are alike
+            code = (
+                "en" if code in (*_UNSPACED, "ko") else "ja"
+            )  # of French and English words many are alike
             if code not in self.lists:
                 return str(spoken("words", code)["intro"][0])
             cell = {**cell, "language": code}
@@ -132,7 +152,11 @@ class Words:
         for name in word.classes:
             given = declared(self.settings, self.protocol, name, cell)
             item = f"{cell.get(self.protocol.item, '')}/{name}"
-            shift = math.exp(self.settings.spread * normal(self.settings.seed, item)) if self.settings.spread else 1.0
+            shift = (
+                math.exp(self.settings.spread * normal(self.settings.seed, item))
+                if self.settings.spread
+                else 1.0
+            )
             weights.append((1.0 if given is None else given) * shift)
         return sum(weights) / len(weights)
 
@@ -150,21 +174,28 @@ class Words:
         found = [other.pop() if random.random() < share and other else form for form in written]
         listed = [place for place, form in enumerate(found) if form == written[place]]
         for edge, place in ((0, listed[0]), (-1, listed[-1])) if len(listed) > 1 else ():
-            found[edge], found[place] = found[place], found[edge]  # at the ends of a list it could be anything
+            found[edge], found[place] = (
+                found[place],
+                found[edge],
+            )  # at the ends of a list it could be anything
         return found
 
 
 def dressed(words: Sequence[str], code: str, uniform: float, settings: Settings) -> str:
-    """Words as a list in one of the ways in which models write them; in plain dress with commas or 、."""
+    """Words as a list in one of the ways in which models write them; in plain dress with commas or
+    、.
+    """
     row = "、" if code in _UNSPACED else ", "
     intro = spoken("words", code)["intro"]
     numbered = "\n".join(f"{number}. {word}" for number, word in enumerate(words, 1))
     ways = [
         row.join(words),
         row.join(f"“{word}”" for word in words),
-        row.join(word[:1].upper() + word[1:] for word in words) + ("。" if code in _UNSPACED else "."),
+        row.join(word[:1].upper() + word[1:] for word in words)
+        + ("。" if code in _UNSPACED else "."),
         numbered,
-        f"{intro[0]}\n\n" + "\n".join(f"{number}. **{word}**" for number, word in enumerate(words, 1)),
+        f"{intro[0]}\n\n"
+        + "\n".join(f"{number}. **{word}**" for number, word in enumerate(words, 1)),
         " ".join(f"{number}) {word}" for number, word in enumerate(words, 1)),
         f"{intro[1]}\n" + "\n".join(f"- {word}" for word in words),
         "\n".join(words),
@@ -176,28 +207,44 @@ def dressed(words: Sequence[str], code: str, uniform: float, settings: Settings)
 def _inclusion(weights: Sequence[float], number: int) -> list[float]:
     """min(1, number·w/Σw), what is over 1 given to the others, again and again."""
     if sum(weight > 0 for weight in weights) < number:
-        raise UsageError(f"planted: fewer than {number} words have a weight above 0. Give more classes a weight.")
+        raise UsageError(
+            f"planted: fewer than {number} words have a weight above 0. Give more classes a weight."
+        )
     certain: set[int] = set()
     while True:
         rest = sum(weight for place, weight in enumerate(weights) if place not in certain)
         factor = (number - len(certain)) / rest if rest else 0.0
-        over = {place for place, weight in enumerate(weights) if place not in certain and factor * weight > 1}
+        over = {
+            place
+            for place, weight in enumerate(weights)
+            if place not in certain and factor * weight > 1
+        }
         if not over:
-            return [1.0 if place in certain else factor * weight for place, weight in enumerate(weights)]
+            return [
+                1.0 if place in certain else factor * weight for place, weight in enumerate(weights)
+            ]
         certain |= over
 
 
 def _lists(rows: Iterable[Row]) -> dict[str, list[Word]]:
     found: dict[str, dict[str, tuple[dict[str, None], dict[str, dict[str, None]]]]] = {}
     for row in rows:
-        classes, forms = found.setdefault(row["language"], {}).setdefault(row.get("lexeme") or row["word"], ({}, {}))
+        classes, forms = found.setdefault(row["language"], {}).setdefault(
+            row.get("lexeme") or row["word"], ({}, {})
+        )
         classes[row["class"]] = None
         forms.setdefault(row.get("gender", ""), {})[row["word"]] = None
     return {
-        code: [Word(lexeme, tuple(classes), {gender: tuple(written) for gender, written in forms.items()})
-               for lexeme, (classes, forms) in words.items()]
+        code: [
+            Word(
+                lexeme,
+                tuple(classes),
+                {gender: tuple(written) for gender, written in forms.items()},
+            )
+            for lexeme, (classes, forms) in words.items()
+        ]
         for code, words in found.items()
-    }  # fmt: skip
+    }
 
 
 @lru_cache(maxsize=16)
@@ -206,30 +253,48 @@ def _model(settings: str) -> Words:
 
 
 def picks_truth(settings: str, where: Mapping[str, str] | None = None) -> dict[str, float]:
-    """Expected picks per prompt, over the cells in which each factor named has that value: of each word (`word:LEXEME`), of
-    each class (words of one class only), and of all such (`class:all`) and of all words (`word:all`)."""
+    """Expected picks per prompt, over the cells in which each factor named has that value: of each
+    word (`word:LEXEME`), of each class (words of one class only), and of all such (`class:all`) and
+    of all words (`word:all`)."""
     words = _model(settings)
-    cells = [cell for cell in words.protocol.cells if all(cell.get(k) == v for k, v in (where or {}).items())]
+    cells = [
+        cell
+        for cell in words.protocol.cells
+        if all(cell.get(k) == v for k, v in (where or {}).items())
+    ]
     found: dict[str, float] = {}
     for cell in cells:
-        listed = words.outcomes(cell)[ANSWER] * (1 - (declared(words.settings, words.protocol, "off", cell) or 0.0))
+        listed = words.outcomes(cell)[ANSWER] * (
+            1 - (declared(words.settings, words.protocol, "off", cell) or 0.0)
+        )
         for number, part in words.lengths(cell).items():
             if part == 0:
                 continue
             for word, share in zip(*words.expected(cell, number), strict=True):
                 counted = [f"word:{word.lexeme}", "word:all"]
-                counted += [f"class:{word.classes[0]}", "class:all"] if len(word.classes) == 1 else []
+                counted += (
+                    [f"class:{word.classes[0]}", "class:all"] if len(word.classes) == 1 else []
+                )
                 for name in counted:
                     found[name] = found.get(name, 0.0) + listed * part * share / len(cells)
     return found
 
 
-def ratio_truth(settings: str, name: str, where: Mapping[str, str] | None = None, *, factor: str = "gender",
-                level: str = "female", baseline: str = "male") -> float:  # fmt: skip
-    """The true disparate impact of a class (`class:communal`) or a word (`word:wise`): its share of the picks at one level
-    of a factor over its share at another; what `di_class` and `di_word` should find. NaN where it is never picked.
+def ratio_truth(
+    settings: str,
+    name: str,
+    where: Mapping[str, str] | None = None,
+    *,
+    factor: str = "gender",
+    level: str = "female",
+    baseline: str = "male",
+) -> float:
+    """The true disparate impact of a class (`class:communal`) or a word (`word:wise`): its share of
+    the picks at one level of a factor over its share at another; what `di_class` and `di_word`
+    should find. NaN where it is never picked.
 
-    Worked example: two classes of 50 words, `a.female=1.5`: 6 of 10 picks are of class a, and 5 for men: 1.2.
+    Worked example: two classes of 50 words, `a.female=1.5`: 6 of 10 picks are of class a, and 5 for
+    men: 1.2.
     """
     a, b = (picks_truth(settings, {**(where or {}), factor: side}) for side in (level, baseline))
     among = f"{name.partition(':')[0]}:all"

@@ -1,11 +1,13 @@
 """What an audit is, as data: the declared protocol (loading.py reads one from its file).
 
-A protocol is one TOML file with CSV files beside it. Its design is the natural join of its tables: rows that agree on
-the columns they share are put together, and tables that share none are crossed. So words × option orders × languages,
-names × ages × occupations within a gender, or objects × groups all need one mechanism. A joined row is a *cell*; the
-columns named in `factors` make its condition, the others are slots for the prompt.
+A protocol is one TOML file with CSV files beside it. Its design is the natural join of its tables:
+rows that agree on the columns they share are put together, and tables that share none are crossed.
+So words × option orders × languages, names × ages × occupations within a gender, or objects ×
+groups all need one mechanism. A joined row is a *cell*; the columns named in `factors` make its
+condition, the others are slots for the prompt.
 
-A cell of a table may hold several values, joined by `|` (a word that a paper prints in two classes).
+A cell of a table may hold several values, joined by `|` (a word that a paper prints in two
+classes).
 """
 
 from __future__ import annotations
@@ -26,10 +28,12 @@ FIGURES = ("dumbbell", "forest", "heat", "stacked")  # drawings that a measure c
 
 @dataclass(frozen=True, slots=True)
 class Mode:
-    """One way to obtain outputs: drawn (`logprobs` 0) or read from the probabilities of the next tokens.
+    """One way to obtain outputs: drawn (`logprobs` 0) or read from the probabilities of the next
+    tokens.
 
     size:  WIDTHxHEIGHT in pixels of the pictures that are asked for; "" in a protocol of texts.
-    aside: drawn beside the mode that is measured, for an instrument to learn from, and never labelled.
+    aside: drawn beside the mode that is measured, for an instrument to learn from, and never
+    labelled.
     """
 
     name: str
@@ -45,12 +49,17 @@ class Mode:
     @property
     def sampling(self) -> Sampling:
         """Of a picture only the seed is asked for: providers' image models take nothing else."""
-        return Sampling(None, None, 0) if self.size else Sampling(self.temperature, self.top_p, self.max_tokens)
+        return (
+            Sampling(None, None, 0)
+            if self.size
+            else Sampling(self.temperature, self.top_p, self.max_tokens)
+        )
 
 
 @dataclass(frozen=True, slots=True)
 class InstrumentSpec:
-    """A named instrument and its settings: `kind` is looked up in the registry, `settings` are given to it.
+    """A named instrument and its settings: `kind` is looked up in the registry, `settings` are
+    given to it.
 
     also: further attributes that it labels, for measures to name.
     """
@@ -74,12 +83,17 @@ class MeasureSpec:
     by:       groupings, each a list of factors; [] is the whole.
     contrast: {factor, level, baseline}: the difference level − baseline, paired by cluster.
     null:     the value that stands for no tilt, tested against; None for no test.
-    over:     parts of the stratum (subject, language) that are pooled for it; it has no row where the run has one of each.
-    expected: {factor: {level: value}}: the one value that counts as a hit at each level of a factor.
-    figure:   its drawing, a name in FIGURES, or several with | between; a forest plot is of headlines and contrasts only.
+    over:     parts of the stratum (subject, language) that are pooled for it; it has no row where
+              the run has one of each.
+    expected: {factor: {level: value}}: the one value that counts as a hit at each level of a
+              factor.
+    figure:   its drawing, a name in FIGURES, or several with | between; a forest plot is of
+              headlines and contrasts only.
     band:     {low, high, text}: shaded in its forest plot, such as the four-fifths band.
-    family:   tests of all measures and groupings of one family are adjusted together; "" for each grouping by itself.
-    reference: what shares are held against: a column with a share for each item, or {value: share} of the whole.
+    family:   tests of all measures and groupings of one family are adjusted together; "" for each
+              grouping by itself.
+    reference: what shares are held against: a column with a share for each item, or {value: share}
+    of the whole.
     """
 
     name: str
@@ -106,7 +120,9 @@ class MeasureSpec:
     def __post_init__(self) -> None:
         """A number has the unit of its attribute (words, a score) where none is named."""
         if self.unit == "share" and self.kind in ("mean", "mean_difference", "reference_slope"):
-            object.__setattr__(self, "unit", "slope" if self.kind == "reference_slope" else self.attribute)
+            object.__setattr__(
+                self, "unit", "slope" if self.kind == "reference_slope" else self.attribute
+            )
 
     @property
     def signed(self) -> bool:
@@ -116,9 +132,11 @@ class MeasureSpec:
 
 @dataclass(frozen=True, slots=True)
 class Variant:
-    """Another way to compute the same measures: `where` keeps trials, `several` says what a cell with several values is.
+    """Another way to compute the same measures: `where` keeps trials, `several` says what a cell
+    with several values is.
 
-    several: "alone" leaves a word of two classes out of the classes; "each" counts it in each, as papers do.
+    several: "alone" leaves a word of two classes out of the classes; "each" counts it in each, as
+    papers do.
     intervals: False where the authors gave none.
     measures:  the measures that it has, () for all; `only`: measures that no other variant has.
     reads:     {attribute: another that is counted in its place, where the run has it}.
@@ -141,8 +159,10 @@ class Protocol:
     defaults: {factor: levels} that are asked where a run does not name others.
     apart:    factors whose levels are never pooled where a run holds several.
     tally:    a factor by whose levels `plan` counts the prompts, "" for none.
-    thresholds: bounds on measures (bounds.py); a run whose estimates show one ends with exit code 3.
-    definition: {declared: what its file says, files: the text of each data file}, from which it can be declared again.
+    thresholds: bounds on measures (bounds.py); a run whose estimates show one ends with exit code
+    3.
+    definition: {declared: what its file says, files: the text of each data file}, from which it can
+    be declared again.
     """
 
     name: str
@@ -181,28 +201,55 @@ class Protocol:
 
     @cached_property
     def digest(self) -> str:
-        """Hash of the design: what is asked, of which cells, how. Another one is another set of trials."""
-        return content_id(self.name, self.version, self.prompt, self.tables, self.factors, self.item,
-                          {name: _declared(mode) for name, mode in self.modes.items()})[:16]  # fmt: skip
+        """Hash of the design: what is asked, of which cells, how. Another one is another set of
+        trials.
+        """
+        return content_id(
+            self.name,
+            self.version,
+            self.prompt,
+            self.tables,
+            self.factors,
+            self.item,
+            {name: _declared(mode) for name, mode in self.modes.items()},
+        )[:16]
 
     @cached_property
     def levels(self) -> dict[str, dict[str, int]]:
-        """The levels of each factor, numbered in the order of the design; of a cell with several values, each."""
+        """The levels of each factor, numbered in the order of the design; of a cell with several
+        values, each.
+        """
         return {
-            name: {level: n for n, level in enumerate(dict.fromkeys(
-                part for cell in self.cells for part in cell[name].split(SEVERAL)))}
+            name: {
+                level: n
+                for n, level in enumerate(
+                    dict.fromkeys(part for cell in self.cells for part in cell[name].split(SEVERAL))
+                )
+            }
             for name in (*self.factors, self.item)
-        }  # fmt: skip
+        }
 
     @property
     def languages(self) -> list[str]:
-        return list(dict.fromkeys(part for cell in self.cells if "language" in cell
-                                  for part in cell["language"].split(SEVERAL)))  # fmt: skip
+        return list(
+            dict.fromkeys(
+                part
+                for cell in self.cells
+                if "language" in cell
+                for part in cell["language"].split(SEVERAL)
+            )
+        )
 
     def items(self, languages: Collection[str] = ()) -> set[str]:
-        """The items of some languages, or of all; a cell that several items share is none of them."""
-        return {cell[self.item] for cell in self.cells
-                if SEVERAL not in cell[self.item] and (not languages or cell.get("language", "") in languages)}  # fmt: skip
+        """The items of some languages, or of all; a cell that several items share is none of
+        them.
+        """
+        return {
+            cell[self.item]
+            for cell in self.cells
+            if SEVERAL not in cell[self.item]
+            and (not languages or cell.get("language", "") in languages)
+        }
 
     @property
     def default_mode(self) -> str:
@@ -210,22 +257,29 @@ class Protocol:
 
     @property
     def default_modes(self) -> tuple[str, ...]:
-        """What a run draws where it names no mode: the first, and those that are drawn aside of it."""
+        """What a run draws where it names no mode: the first, and those that are drawn aside of
+        it.
+        """
         return (self.default_mode, *(name for name, mode in self.modes.items() if mode.aside))
 
     def words(self, cell: Row) -> str:
-        """The prompt of one cell. A slot may hold a template of the protocol file; a data file's text is expanded only in
-        columns that its table declares as `slots`.
+        """The prompt of one cell. A slot may hold a template of the protocol file; a data file's
+        text is expanded only in columns that its table declares as `slots`.
 
-        A cell with several values is written with its `separator` between them, where the tables have such a column.
+        A cell with several values is written with its `separator` between them, where the tables
+        have such a column.
         """
-        template = fill(self.prompt, {name: cell[name] for name in self.inline}, self.source, missing="keep")
+        template = fill(
+            self.prompt, {name: cell[name] for name in self.inline}, self.source, missing="keep"
+        )
         if "separator" in cell:
             cell = {name: value.replace(SEVERAL, cell["separator"]) for name, value in cell.items()}
         return fill(template, cell, self.source)
 
     def begun(self, mode: Mode, cell: Row) -> str:
-        """The begun answer of a mode for one cell; it may have slots as the prompt has, for each language its own."""
+        """The begun answer of a mode for one cell; it may have slots as the prompt has, for each
+        language its own.
+        """
         return fill(mode.begin, cell, self.source) if "{" in mode.begin else mode.begin
 
 
@@ -235,22 +289,33 @@ def _declared(mode: Mode) -> dict[str, Any]:
 
 
 def few_items(protocol: Protocol) -> bool:
-    """Whether a design names only a few items, as levels of a factor: they are no sample of items."""
+    """Whether a design names only a few items, as levels of a factor: they are no sample of
+    items.
+    """
     from ..stats.rates import FEW_CLUSTERS
 
     return protocol.item in protocol.factors and len(protocol.levels[protocol.item]) < FEW_CLUSTERS
 
 
 def crosstab(protocol: Protocol) -> list[list[str]]:
-    """Items counted as the protocol's `crosstab` says (rows, columns: names of columns), with a header row."""
+    """Items counted as the protocol's `crosstab` says (rows, columns: names of columns), with a
+    header row.
+    """
     if not protocol.crosstab:
         return []
     rows, column = list(protocol.crosstab["rows"]), str(protocol.crosstab["columns"])
-    items = {cell[protocol.item]: cell for cell in protocol.cells if SEVERAL not in cell[protocol.item]}.values()
-    levels = list(protocol.crosstab.get("levels", ())) or list(dict.fromkeys(cell[column] for cell in items))
+    items = {
+        cell[protocol.item]: cell for cell in protocol.cells if SEVERAL not in cell[protocol.item]
+    }.values()
+    levels = list(protocol.crosstab.get("levels", ())) or list(
+        dict.fromkeys(cell[column] for cell in items)
+    )
     counts: dict[tuple[str, ...], Counter[str]] = {}
     for cell in items:
         counts.setdefault(tuple(cell[name] for name in rows), Counter())[cell[column]] += 1
     table = [[*rows, *levels, "all"]]
-    table += [[*key, *(str(count[level]) for level in levels), str(count.total())] for key, count in counts.items()]
+    table += [
+        [*key, *(str(count[level]) for level in levels), str(count.total())]
+        for key, count in counts.items()
+    ]
     return table

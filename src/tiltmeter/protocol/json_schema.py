@@ -1,9 +1,11 @@
-"""Is a value what its JSON Schema says? The first fault, in words: where it is, what it is, what to write instead.
+"""Is a value what its JSON Schema says? The first fault, in words: where it is, what it is, what to
+write instead.
 
-As much of JSON Schema as a protocol's file needs, with the meaning that it has there: type, enum, properties, required,
-additionalProperties (true, false or a schema), minProperties, items, minItems, maxItems, minimum, exclusiveMinimum, maximum,
-minLength, pattern, and $ref to a part of `$defs`. A library for all of it takes longer to import than a protocol to load, and
-says neither the nearest name nor what to write. A test holds its verdicts against such a library's.
+As much of JSON Schema as a protocol's file needs, with the meaning that it has there: type, enum,
+properties, required, additionalProperties (true, false or a schema), minProperties, items,
+minItems, maxItems, minimum, exclusiveMinimum, maximum, minLength, pattern, and $ref to a part of
+`$defs`. A library for all of it takes longer to import than a protocol to load, and says neither
+the nearest name nor what to write. A test holds its verdicts against such a library's.
 """
 
 from __future__ import annotations
@@ -21,8 +23,14 @@ Path = tuple[str | int, ...]  # keys of tables, numbers (from 0) of list entries
 Told = tuple[Schema, Path]
 
 _BARE = re.compile(r"[A-Za-z0-9_-]+")
-_KINDS = {"string": "text", "integer": "a whole number", "number": "a number", "boolean": "true or false",
-          "array": "a list", "object": "a table"}  # fmt: skip
+_KINDS = {
+    "string": "text",
+    "integer": "a whole number",
+    "number": "a number",
+    "boolean": "true or false",
+    "array": "a list",
+    "object": "a table",
+}
 
 
 class Fault(NamedTuple):
@@ -33,12 +41,16 @@ class Fault(NamedTuple):
 
 
 def fault(value: object, schema: Schema, root: Schema | None = None) -> Fault | None:
-    """The first fault of a value, None where it has none. root: the schema whose `$defs` a $ref means."""
+    """The first fault of a value, None where it has none. root: the schema whose `$defs` a $ref
+    means.
+    """
     return next(_faults(value, schema, schema if root is None else root, (), (schema, ())), None)
 
 
 def _faults(value: object, schema: Schema, root: Schema, path: Path, like: Told) -> Iterator[Fault]:
-    """like: the nearest part that says what to write, since a fault deep in a list is mended by writing the list otherwise."""
+    """like: the nearest part that says what to write, since a fault deep in a list is mended by
+    writing the list otherwise.
+    """
     if "$ref" in schema:
         schema = {
             **root["$defs"][schema["$ref"].rpartition("/")[2]],
@@ -52,34 +64,57 @@ def _faults(value: object, schema: Schema, root: Schema, path: Path, like: Told)
         yield Fault(path, f"{written(value)} is not {wanted}.{_remedy(*like)}")
     elif "enum" in schema and value not in schema["enum"]:
         what = next((part for part in reversed(path) if isinstance(part, str)), "value")
-        yield Fault(path, str(UnknownName(f"value of {what}", str(value), map(str, schema["enum"]))))
+        yield Fault(
+            path, str(UnknownName(f"value of {what}", str(value), map(str, schema["enum"])))
+        )
     elif isinstance(value, Mapping):
         yield from _of_table(value, schema, root, path, like)
     elif isinstance(value, (list, tuple)):
         yield from _of_list(value, schema, root, path, like)
     else:
-        yield from (Fault(path, f"{written(value)} {wrong}.{_remedy(*like)}") for wrong in _limits(value, schema))
+        yield from (
+            Fault(path, f"{written(value)} {wrong}.{_remedy(*like)}")
+            for wrong in _limits(value, schema)
+        )
 
 
-def _of_table(value: Mapping[str, Any], schema: Schema, root: Schema, path: Path, like: Told) -> Iterator[Fault]:
+def _of_table(
+    value: Mapping[str, Any], schema: Schema, root: Schema, path: Path, like: Told
+) -> Iterator[Fault]:
     known, others = schema.get("properties", {}), schema.get("additionalProperties", True)
     for key in value:
         if key not in known and others is False:
             yield Fault((*path, key), str(UnknownName("key", str(key), known)))
     for need in schema.get("required", ()):
         if need not in value:
-            yield Fault(path, f"'{need}' is missing.{_remedy(known.get(need, {}), (need,), 'Add') or _remedy(*like)}")
+            yield Fault(
+                path,
+                f"'{need}' is "
+                f"missing.{_remedy(known.get(need, {}), (need,), 'Add') or _remedy(*like)}",
+            )
     if len(value) < schema.get("minProperties", 0):
-        yield Fault(path, f"it needs {schema['minProperties']} entries or more and has {len(value)}.{_remedy(*like)}")
+        yield Fault(
+            path,
+            f"it needs {schema['minProperties']} entries or more and has "
+            f"{len(value)}.{_remedy(*like)}",
+        )
     for key, part in value.items():
         inner = known.get(key, others if isinstance(others, Mapping) else {})
         yield from _faults(part, inner, root, (*path, key), like)
 
 
-def _of_list(value: Sequence[object], schema: Schema, root: Schema, path: Path, like: Told) -> Iterator[Fault]:
+def _of_list(
+    value: Sequence[object], schema: Schema, root: Schema, path: Path, like: Told
+) -> Iterator[Fault]:
     least, most = schema.get("minItems", 0), schema.get("maxItems", math.inf)
     if not least <= len(value) <= most:
-        wanted = f"{least}" if least == most else f"{least} or more" if len(value) < least else f"{most} at most"
+        wanted = (
+            f"{least}"
+            if least == most
+            else f"{least} or more"
+            if len(value) < least
+            else f"{most} at most"
+        )
         yield Fault(path, f"the list has {len(value)} entries; it needs {wanted}.{_remedy(*like)}")
     for number, part in enumerate(value):
         yield from _faults(part, schema.get("items", {}), root, (*path, number), like)
@@ -88,7 +123,9 @@ def _of_list(value: Sequence[object], schema: Schema, root: Schema, path: Path, 
 def _limits(value: object, schema: Schema) -> Iterator[str]:
     """Of a number or a text, what it breaks."""
     if isinstance(value, str):
-        if len(value) < schema.get("minLength", 0) or not re.search(schema.get("pattern", ""), value):
+        if len(value) < schema.get("minLength", 0) or not re.search(
+            schema.get("pattern", ""), value
+        ):
             yield "does not fit" if value.strip() else "is empty"
     elif isinstance(value, (int, float)) and not isinstance(value, bool):
         if value < schema.get("minimum", value):
@@ -106,7 +143,11 @@ def _is(value: object, kind: str) -> bool:
         case "integer":
             return isinstance(value, int) and not isinstance(value, bool)
         case "number":
-            return isinstance(value, (int, float)) and not isinstance(value, bool) and math.isfinite(value)
+            return (
+                isinstance(value, (int, float))
+                and not isinstance(value, bool)
+                and math.isfinite(value)
+            )
         case "boolean":
             return isinstance(value, bool)
         case "array":

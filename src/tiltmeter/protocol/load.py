@@ -1,6 +1,8 @@
-"""A protocol's file, or the same as values of Python → the declared protocol, checked. Every error names the place in it.
+"""A protocol's file, or the same as values of Python → the declared protocol, checked. Every error
+names the place in it.
 
-First its shape (schema.toml), then the tables, then what its names must agree with (cross_references.py), then the settings of
+First its shape (schema.toml), then the tables, then what its names must agree with
+(cross_references.py), then the settings of
 its instruments: so that nothing that is wrong with a protocol is found out in the middle of a run.
 """
 
@@ -27,7 +29,8 @@ SOME = 9  # judges of a panel, to try its settings with
 def load(path: Path, kinds: Kinds | None = None, taken: Collection[str] = ()) -> Protocol:
     """Reads and checks a protocol file.
 
-    kinds: looks up kinds of instruments; without it their settings are not checked. taken: names that it cannot have.
+    kinds: looks up kinds of instruments; without it their settings are not checked. taken: names
+    that it cannot have.
     """
     where = path.name if path.parent.name == "" else f"{path.parent.name}/{path.name}"
     try:
@@ -35,43 +38,70 @@ def load(path: Path, kinds: Kinds | None = None, taken: Collection[str] = ()) ->
         data = tomllib.loads(text)
     except FileNotFoundError:
         raise ProtocolError(
-            f"There is no protocol file {path}. Type, for one to start from: tiltmeter init {path.name}"
+            f"There is no protocol file {path}. Type, for one to start from: tiltmeter init "
+            f"{path.name}"
         ) from None
     except tomllib.TOMLDecodeError as error:
         raise ProtocolError(
-            f"{where} is not a protocol file: {error}. Text stands in quotation marks, tables in [ ]."
+            f"{where} is not a protocol file: {error}. Text stands in quotation marks, tables in "
+            "[ ]."
         ) from None
     except OSError as error:
-        raise ProtocolError(f"{where} cannot be read: {error.strerror or error}. Name a file.") from None
+        raise ProtocolError(
+            f"{where} cannot be read: {error.strerror or error}. Name a file."
+        ) from None
     except UnicodeDecodeError as error:
         raise ProtocolError(f"{where} is not a protocol file: {error}. Save it as UTF-8.") from None
     return declare(data, Beside(path.parent), Place(where, text, data), kinds, taken)
 
 
-def declare(data: Mapping[str, Any], beside: Beside, place: Place, kinds: Kinds | None = None,
-            taken: Collection[str] = ()) -> Protocol:  # fmt: skip
-    """The protocol of what a file says. beside: the data files that it names; kinds and taken as in `load`."""
+def declare(
+    data: Mapping[str, Any],
+    beside: Beside,
+    place: Place,
+    kinds: Kinds | None = None,
+    taken: Collection[str] = (),
+) -> Protocol:
+    """The protocol of what a file says. beside: the data files that it names; kinds and taken as in
+    `load`.
+    """
     found = fault(data, schema.shape())
     if found is not None:
         raise ProtocolError(f"{place.at(*found.path)}: {found.text}")
     if data["name"] in taken:
-        raise ProtocolError(f"{place.at('name')}: '{data['name']}' is the name of a protocol that is installed. Give this one "
-                            f"another, as: name = \"my-{data['name']}\"")  # fmt: skip
-    tables = [rows_of(table, beside, place.at("tables", n)) for n, table in enumerate(data["tables"])]
-    plain = {name: _frozen(value) for name, value in data.items() if name not in ("tables", "version", "crosstab")}
+        raise ProtocolError(
+            f"{place.at('name')}: '{data['name']}' is the name of a protocol that is installed. "
+            "Give this one "
+            f'another, as: name = "my-{data["name"]}"'
+        )
+    tables = [
+        rows_of(table, beside, place.at("tables", n)) for n, table in enumerate(data["tables"])
+    ]
+    plain = {
+        name: _frozen(value)
+        for name, value in data.items()
+        if name not in ("tables", "version", "crosstab")
+    }
     instruments = [
-        _instrument(spec, beside, place.at("instruments", n)) for n, spec in enumerate(data.get("instruments", ()))
+        _instrument(spec, beside, place.at("instruments", n))
+        for n, spec in enumerate(data.get("instruments", ()))
     ]
     protocol = Protocol(
         **{
             **plain,
             "version": str(data.get("version", "1")),
             "tables": tables,
-            "modes": {name: _mode(name, mode, data, place.at("modes", name)) for name, mode in _modes(data)},
+            "modes": {
+                name: _mode(name, mode, data, place.at("modes", name))
+                for name, mode in _modes(data)
+            },
             "instruments": tuple(instruments),
             "measures": tuple(_made(MeasureSpec, spec) for spec in data.get("measures", ())),
             "variants": {"default": Variant("default")}
-            | {name: _made(Variant, {"name": name, **spec}) for name, spec in data.get("variants", {}).items()},
+            | {
+                name: _made(Variant, {"name": name, **spec})
+                for name, spec in data.get("variants", {}).items()
+            },
             "crosstab": data.get("crosstab", {}),
             "inline": _inline(data["tables"]),
             "source": place.name,
@@ -96,16 +126,26 @@ def _apart(tables: list[list[Row]], place: Place) -> None:
         shared = [name for name in table[0] if name in rows[0]]
         found = join(rows, table)
         if not found:
-            sides = " and ".join(f"{', '.join(list(dict.fromkeys(row[name] for row in side))[:5])}"
-                                 for name in shared[:1] for side in (rows, table))  # fmt: skip
-            raise ProtocolError(f"{place.at('tables', number)}: no row agrees with the tables before it in the column "
-                                f"{', '.join(shared)} ({sides}). Write the values alike, or rename the column.")  # fmt: skip
+            sides = " and ".join(
+                f"{', '.join(list(dict.fromkeys(row[name] for row in side))[:5])}"
+                for name in shared[:1]
+                for side in (rows, table)
+            )
+            raise ProtocolError(
+                f"{place.at('tables', number)}: no row agrees with the tables before it in the "
+                "column "
+                f"{', '.join(shared)} ({sides}). Write the values alike, or rename the column."
+            )
         rows = found
 
 
 def _inline(tables: Iterable[Mapping[str, Any]]) -> tuple[str, ...]:
-    """The columns whose text may have slots of its own: of rows in the file itself, and of files that declare some."""
-    found = [names for table in tables for names in (table.get("slots", ()), *table.get("rows", ()))]
+    """The columns whose text may have slots of its own: of rows in the file itself, and of files
+    that declare some.
+    """
+    found = [
+        names for table in tables for names in (table.get("slots", ()), *table.get("rows", ()))
+    ]
     return tuple(dict.fromkeys(name for names in found for name in names))
 
 
@@ -119,22 +159,33 @@ def _mode(name: str, mode: Mapping[str, Any], data: Mapping[str, Any], place: Pl
     drawn = data.get("modality", "text") == "image"
     made = _made(Mode, {"name": name, **({"size": SIZE} if drawn else {}), **mode})
     if made.size and not drawn:
-        raise ProtocolError(f"{place.at('size')}: size = \"{made.size}\" is of pictures, and these are texts. Leave it out, or "
-                            'write at the top: modality = "image"')  # fmt: skip
+        raise ProtocolError(
+            f'{place.at("size")}: size = "{made.size}" is of pictures, and these are texts. '
+            "Leave it out, or "
+            'write at the top: modality = "image"'
+        )
     return made
 
 
 def _instrument(spec: Mapping[str, Any], beside: Beside, place: Place) -> InstrumentSpec:
     """An instrument's settings; one that names a CSV file becomes its rows."""
-    settings = {name: value for name, value in spec.items() if name not in ("name", "kind", "attribute", "also")}
+    settings = {
+        name: value
+        for name, value in spec.items()
+        if name not in ("name", "kind", "attribute", "also")
+    }
     for name, value in settings.items():
         if isinstance(value, str) and value.endswith(CSV):
             settings[name] = beside.rows(value, place.at(name))
-    return InstrumentSpec(spec["name"], spec["kind"], spec["attribute"], settings, tuple(spec.get("also", ())))
+    return InstrumentSpec(
+        spec["name"], spec["kind"], spec["attribute"], settings, tuple(spec.get("also", ()))
+    )
 
 
 def _instruments(protocol: Protocol, place: Place, kinds: Kinds) -> list[Any]:
-    """Makes each instrument once, as a run will, so that what it refuses is said now; None where it could not be tried."""
+    """Makes each instrument once, as a run will, so that what it refuses is said now; None where it
+    could not be tried.
+    """
     made = []
     for number, spec in enumerate(protocol.instruments):
         here = place.at("instruments", number)
@@ -146,16 +197,22 @@ def _instruments(protocol: Protocol, place: Place, kinds: Kinds) -> list[Any]:
             made.append(kind(spec, *kind.judges * (SOME if kind.panel else 1)))
         except ProtocolError as error:
             raise ProtocolError(f"{here}: {_said(error, spec)}") from None
-        except UsageError:  # an extra that is not there, or judges: matters of a run and not of its protocol
+        except (
+            UsageError
+        ):  # an extra that is not there, or judges: matters of a run and not of its protocol
             made.append(None)
     return made
 
 
 def _first_rows(settings: Mapping[str, Any], place: Place) -> dict[str, Any]:
-    """The settings with the first row of each CSV file: all of its rows are texts in the same columns."""
+    """The settings with the first row of each CSV file: all of its rows are texts in the same
+    columns.
+    """
     declared = place.data["instruments"][place.path[1]]
-    return {name: value[:1] if isinstance(declared[name], str) and not isinstance(value, str) else value
-            for name, value in settings.items()}  # fmt: skip
+    return {
+        name: value[:1] if isinstance(declared[name], str) and not isinstance(value, str) else value
+        for name, value in settings.items()
+    }
 
 
 def _values(protocol: Protocol, kinds: Kinds) -> dict[str, list[str]]:
@@ -168,7 +225,9 @@ def _values(protocol: Protocol, kinds: Kinds) -> dict[str, list[str]]:
 
 
 def _fitting(protocol: Protocol, place: Place, made: Sequence[Any]) -> None:
-    """Refuses a design that lacks what an instrument needs, attributes that it does not label, and modes that none reads."""
+    """Refuses a design that lacks what an instrument needs, attributes that it does not label, and
+    modes that none reads.
+    """
     for number, (spec, instrument) in enumerate(zip(protocol.instruments, made, strict=True)):
         if instrument is None:
             continue
@@ -178,16 +237,23 @@ def _fitting(protocol: Protocol, place: Place, made: Sequence[Any]) -> None:
         for name in spec.also:
             if name not in known:
                 raise ProtocolError(
-                    f"{here.at('also')}: {UnknownName(f'attribute of {spec.name}', name, sorted(known))}"
+                    f"{here.at('also')}: "
+                    f"{UnknownName(f'attribute of {spec.name}', name, sorted(known))}"
                 )
         try:
             instrument.check_design(protocol)
         except ProtocolError as error:
             raise ProtocolError(f"{here}: {_said(error, spec)}") from None
     for name, mode in protocol.modes.items():
-        if mode.logprobs and made and not any(one is None or one.reads_probabilities for one in made):
-            raise ProtocolError(f"{place.at('modes', name, 'logprobs')}: no instrument reads probabilities (choice does), so "
-                                "this mode would have no labels. Leave it out.")  # fmt: skip
+        if (
+            mode.logprobs
+            and made
+            and not any(one is None or one.reads_probabilities for one in made)
+        ):
+            raise ProtocolError(
+                f"{place.at('modes', name, 'logprobs')}: no instrument reads probabilities "
+                "(choice does), so this mode would have no labels. Leave it out."
+            )
 
 
 def _said(error: ProtocolError, spec: InstrumentSpec) -> str:
@@ -203,11 +269,17 @@ def _kind(spec: InstrumentSpec, place: Place, kinds: Kinds, modality: str) -> An
         raise ProtocolError(f"{place.at('kind')}: {error}") from None
     if kind.beside:
         raise ProtocolError(
-            f"{place.at('kind')}: '{spec.kind}' is what --judge adds beside another instrument. Name that one."
+            f"{place.at('kind')}: '{spec.kind}' is what --judge adds beside another instrument. "
+            "Name that one."
         )
     if kind.modality not in ("", modality):
-        wanted = f"'{spec.kind}' labels {_OUTPUTS[kind.modality]}, and this protocol's outputs are {_OUTPUTS[modality]}"
-        raise ProtocolError(f'{place.at("kind")}: {wanted}. Name another, or write: modality = "{kind.modality}"')
+        wanted = (
+            f"'{spec.kind}' labels {_OUTPUTS[kind.modality]}, and this protocol's outputs "
+            f"are {_OUTPUTS[modality]}"
+        )
+        raise ProtocolError(
+            f'{place.at("kind")}: {wanted}. Name another, or write: modality = "{kind.modality}"'
+        )
     return kind
 
 

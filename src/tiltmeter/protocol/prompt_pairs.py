@@ -1,11 +1,14 @@
 """Whether the prompts that a measure holds against each other differ in nothing but the cue. Pure.
 
-Two cells are a pair where they stand at a level and at its baseline and agree in the item and in every other factor that both
-levels share. A factor of which the two levels have values of their own (the names of each gender) is part of the cue: there
-the first is paired with the first, in the order of the tables: means do not hang on that order, the largest difference does.
-Where each side has items of its own there are no pairs, and the means of both sides are compared.
+Two cells are a pair where they stand at a level and at its baseline and agree in the item and in
+every other factor that both levels share. A factor of which the two levels have values of their own
+(the names of each gender) is part of the cue: there
+the first is paired with the first, in the order of the tables: means do not hang on that order, the
+largest difference does. Where each side has items of its own there are no pairs, and the means of
+both sides are compared.
 
-Lengths are in characters and in words (what blanks part, so not in Chinese or Japanese). Tokens are a matter of the model.
+Lengths are in characters and in words (what blanks part, so not in Chinese or Japanese). Tokens are
+a matter of the model.
 """
 
 from __future__ import annotations
@@ -41,7 +44,8 @@ class Matched:
     levels:       how many levels are held against the baseline ("" for each against each other).
     alone:        prompts of either side without a partner.
     own_items:    the two sides have items of their own, so only means can be compared.
-    columns:      columns of the cue whose text differs in a pair; `elsewhere` those of no table of the cue.
+    columns:      columns of the cue whose text differs in a pair; `elsewhere` those of no table of
+                  the cue.
     punctuation, capitals: pairs in which these differ, in kind or in number.
     """
 
@@ -64,7 +68,9 @@ class Matched:
 
 
 def matched(protocol: Protocol) -> list[Matched]:
-    """A row for each contrast that the measures declare, each once; none for a factor with controls (translations)."""
+    """A row for each contrast that the measures declare, each once; none for a factor with controls
+    (translations).
+    """
     contrasts = [(measure, measure.contrast) for measure in protocol.measures if measure.contrast]
     translated = {contrast.get("factor") for _, contrast in contrasts if "controls" in contrast}
     found: dict[tuple[str, str, str], Matched | None] = {}
@@ -77,22 +83,30 @@ def matched(protocol: Protocol) -> list[Matched]:
 
 def sentence(row: Matched) -> str:
     """A row in words, for `show` and the report."""
-    level = row.level or (f"each of {row.levels} levels" if row.baseline else f"{row.levels} levels with one another")
+    level = row.level or (
+        f"each of {row.levels} levels" if row.baseline else f"{row.levels} levels with one another"
+    )
     head = f"{level} against {row.baseline}" if row.baseline else level
     pairs = f"{row.pairs:,} {'pair' if row.pairs == 1 else 'pairs'} of prompts"
     if row.own_items:
         pairs = f"no pairs, since each side has items of its own, {row.alone:,} prompts in all"
     said = [
-        f"{row.factor}, {head}: {pairs}, which {f'differ in {_listed(row.columns)}' if row.columns else 'are the same'}"
+        f"{row.factor}, {head}: {pairs}, which "
+        f"{f'differ in {_listed(row.columns)}' if row.columns else 'are the same'}"
     ]
     said.append(f"{_length(row.characters, 'character', row)}, {_length(row.words, 'word', row)}")
     if row.elsewhere:
         said.append(f"{_listed(row.elsewhere)} differs too, and is in no table of {row.factor}")
-    for name, number in (("punctuation differs", row.punctuation), ("capitals differ", row.capitals)):
+    for name, number in (
+        ("punctuation differs", row.punctuation),
+        ("capitals differ", row.capitals),
+    ):
         if number and not row.own_items:
             said.append(f"{name} in {number:,} {'pair' if number == 1 else 'pairs'}")
     if row.alone and not row.own_items:
-        said.append(f"{row.alone:,} {'prompt has' if row.alone == 1 else 'prompts have'} no partner")
+        said.append(
+            f"{row.alone:,} {'prompt has' if row.alone == 1 else 'prompts have'} no partner"
+        )
     return "; ".join(said) + "."
 
 
@@ -106,7 +120,11 @@ def _length(spread: Spread, unit: str, row: Matched) -> str:
     if not row.baseline:
         return f"up to {_number(spread.largest, unit)} apart"
     mean = round(abs(spread.mean), 1)
-    longer = f"{_number(mean, unit)} {'longer' if spread.mean > 0 else 'shorter'}" if mean else f"as many {unit}s"
+    longer = (
+        f"{_number(mean, unit)} {'longer' if spread.mean > 0 else 'shorter'}"
+        if mean
+        else f"as many {unit}s"
+    )
     return f"{longer} in the mean" + ("" if row.own_items else f" (at most {spread.largest} apart)")
 
 
@@ -114,7 +132,9 @@ def _number(number: float, unit: str) -> str:
     return f"{number:g} {unit}{'' if number == 1 else 's'}"
 
 
-def _matched(protocol: Protocol, measure: MeasureSpec, factor: str, level: str, baseline: str) -> Matched | None:
+def _matched(
+    protocol: Protocol, measure: MeasureSpec, factor: str, level: str, baseline: str
+) -> Matched | None:
     at: dict[str, list[Row]] = {}
     for cell in filter(lambda cell: _counts(measure, cell), protocol.cells):
         for name in cell[factor].split(SEVERAL):
@@ -133,13 +153,30 @@ def _matched(protocol: Protocol, measure: MeasureSpec, factor: str, level: str, 
     levels = len({name for side in sides for name in side}) - bool(baseline)
     columns, elsewhere = _columns(protocol, cue, pairs)
     texts = [(protocol.words(a), protocol.words(b)) for a, b in pairs]
-    row = Matched(factor, level, baseline, levels, len(pairs), alone, own, columns, elsewhere, _spread(texts, len),
-                  _spread(texts, _words), _different(texts, _punctuation), _different(texts, _capitals))  # fmt: skip
+    row = Matched(
+        factor,
+        level,
+        baseline,
+        levels,
+        len(pairs),
+        alone,
+        own,
+        columns,
+        elsewhere,
+        _spread(texts, len),
+        _spread(texts, _words),
+        _different(texts, _punctuation),
+        _different(texts, _capitals),
+    )
     if not own:
         return row
     first, second = zip(*sides, strict=True)
     return _in_the_mean(
-        row, *([protocol.words(cell) for name in names for cell in at[name]] for names in (first, second))
+        row,
+        *(
+            [protocol.words(cell) for name in names for cell in at[name]]
+            for names in (first, second)
+        ),
     )
 
 
@@ -149,13 +186,22 @@ def _in_the_mean(row: Matched, one: Sequence[str], other: Sequence[str]) -> Matc
     def mean(count: Callable[[str], int]) -> float:
         return fmean(map(count, one)) - fmean(map(count, other))
 
-    return replace(row, pairs=0, alone=len(one) + len(other), characters=replace(row.characters, mean=mean(len)),
-                   words=replace(row.words, mean=mean(_words)))  # fmt: skip
+    return replace(
+        row,
+        pairs=0,
+        alone=len(one) + len(other),
+        characters=replace(row.characters, mean=mean(len)),
+        words=replace(row.words, mean=mean(_words)),
+    )
 
 
 def _counts(measure: MeasureSpec, cell: Row) -> bool:
     """Whether a measure's `where` keeps a cell."""
-    return all(set(cell[name].split(SEVERAL)) & set(kept) for name, kept in measure.where.items() if name in cell)
+    return all(
+        set(cell[name].split(SEVERAL)) & set(kept)
+        for name, kept in measure.where.items()
+        if name in cell
+    )
 
 
 def _sides(levels: Sequence[str], level: str, baseline: str) -> Iterator[tuple[str, str]]:
@@ -176,8 +222,12 @@ def _shared(protocol: Protocol, factor: str, one: Sequence[Row], other: Sequence
     return found
 
 
-def _pairs(one: Sequence[Row], other: Sequence[Row], shared: Sequence[str]) -> tuple[list[tuple[Row, Row]], int]:
-    """Cells of both sides that agree in the shared factors, in their order, and how many have no partner."""
+def _pairs(
+    one: Sequence[Row], other: Sequence[Row], shared: Sequence[str]
+) -> tuple[list[tuple[Row, Row]], int]:
+    """Cells of both sides that agree in the shared factors, in their order, and how many have no
+    partner.
+    """
     sides: dict[tuple[str, ...], tuple[list[Row], list[Row]]] = {}
     for place, cells in enumerate((one, other)):
         for cell in cells:
@@ -189,14 +239,25 @@ def _pairs(one: Sequence[Row], other: Sequence[Row], shared: Sequence[str]) -> t
 def _columns(
     protocol: Protocol, cue: set[str], pairs: Sequence[tuple[Row, Row]]
 ) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """The columns whose text reaches the prompt and differs in some pair: of the cue's tables, and of no such table."""
+    """The columns whose text reaches the prompt and differs in some pair: of the cue's tables, and
+    of no such table.
+    """
     used = {slot[1] for slot in _SLOT.finditer(protocol.prompt)}
     for row in protocol.cells:  # a slot may hold a template of its own
-        used |= {slot[1] for name in protocol.inline if name in used for slot in _SLOT.finditer(row[name])}
-    differ = [name for name in pairs[0][0] if name in used and any(a[name] != b[name] for a, b in pairs)]
+        used |= {
+            slot[1]
+            for name in protocol.inline
+            if name in used
+            for slot in _SLOT.finditer(row[name])
+        }
+    differ = [
+        name for name in pairs[0][0] if name in used and any(a[name] != b[name] for a, b in pairs)
+    ]
     tables = [table for table in protocol.tables if cue & table[0].keys()]
     own = {name for table in tables for name in table[0]}
-    return tuple(name for name in differ if name in own), tuple(name for name in differ if name not in own)
+    return tuple(name for name in differ if name in own), tuple(
+        name for name in differ if name not in own
+    )
 
 
 def _spread(texts: Sequence[tuple[str, str]], count: Callable[[str], int]) -> Spread:
@@ -207,7 +268,9 @@ def _spread(texts: Sequence[tuple[str, str]], count: Callable[[str], int]) -> Sp
 def _different(texts: Sequence[tuple[str, str]], what: Callable[[str], object]) -> int:
     """How many pairs differ in something, looked for in the words that they do not share."""
     split = ((Counter(a.split()), Counter(b.split())) for a, b in texts)
-    return sum(what(" ".join((a - b).elements())) != what(" ".join((b - a).elements())) for a, b in split)
+    return sum(
+        what(" ".join((a - b).elements())) != what(" ".join((b - a).elements())) for a, b in split
+    )
 
 
 def _words(text: str) -> int:

@@ -1,4 +1,6 @@
-"""The shape of a protocol's file (schema.toml), for the loader and, as one JSON Schema with all instruments, for editors."""
+"""The shape of a protocol's file (schema.toml), for the loader and, as one JSON Schema with all
+instruments, for editors.
+"""
 
 from __future__ import annotations
 
@@ -28,29 +30,43 @@ def shape() -> dict[str, Any]:
 
 @lru_cache
 def kinds() -> Mapping[str, tuple[str, ...]]:
-    """The kinds of measures, each with the keys that its contrast must have, () where it needs none."""
+    """The kinds of measures, each with the keys that its contrast must have, () where it needs
+    none.
+    """
     return {name: tuple(kind.get("contrast", ())) for name, kind in _data()["kinds"].items()}
 
 
 def kinds_of_others() -> list[str]:
-    """Kinds of measures that other packages bring, by the entry-point group `tiltmeter.measures`."""
+    """Kinds of measures that other packages bring, by the entry-point group
+    `tiltmeter.measures`.
+    """
     return [point.name for point in entry_points(group="tiltmeter.measures")]
 
 
 def settings(kind: Any) -> dict[str, Any]:
     """JSON Schema of the settings of an instrument's class."""
-    return {"type": "object", "properties": dict(kind.settings_schema), "required": list(kind.needs),
-            "additionalProperties": False}  # fmt: skip
+    return {
+        "type": "object",
+        "properties": dict(kind.settings_schema),
+        "required": list(kind.needs),
+        "additionalProperties": False,
+    }
 
 
 def editor(instruments: Mapping[str, Any]) -> dict[str, Any]:
-    """The whole JSON Schema (draft 7), with the settings of these classes of instruments by kind."""
+    """The whole JSON Schema (draft 7), with the settings of these classes of instruments by
+    kind.
+    """
     found = {"$schema": DRAFT, "title": "A protocol of tiltmeter", **copy.deepcopy(shape())}
     instrument, measure = found["$defs"]["instrument"], found["$defs"]["measure"]
     own = instrument["properties"]
     own["kind"]["enum"] = sorted(instruments)
-    instrument["allOf"] = [_of_kind(kind, {**own, **settings(instruments[kind])["properties"]}, instruments[kind].needs)
-                           for kind in sorted(instruments)]  # fmt: skip
+    instrument["allOf"] = [
+        _of_kind(
+            kind, {**own, **settings(instruments[kind])["properties"]}, instruments[kind].needs
+        )
+        for kind in sorted(instruments)
+    ]
     rules = measure["properties"]
     rules["kind"]["enum"] = list(kinds())
     rules["kind"]["description"] += " " + "; ".join(
@@ -58,9 +74,16 @@ def editor(instruments: Mapping[str, Any]) -> dict[str, Any]:
     )
     rules["figure"]["pattern"] = f"^({'|'.join(FIGURES)})(\\|({'|'.join(FIGURES)}))*$"
     measure["allOf"] = [
-        {"if": _is(kind), "then": {"required": ["contrast"], "properties": {"contrast": {"required": list(needs)}}}}
-        for kind, needs in kinds().items() if needs
-    ]  # fmt: skip
+        {
+            "if": _is(kind),
+            "then": {
+                "required": ["contrast"],
+                "properties": {"contrast": {"required": list(needs)}},
+            },
+        }
+        for kind, needs in kinds().items()
+        if needs
+    ]
     found["definitions"] = found.pop("$defs")  # as draft 7 has it
     whole: dict[str, Any] = _renamed(found)
     return whole
@@ -80,6 +103,8 @@ def _is(kind: str) -> dict[str, Any]:
 def _renamed(value: Any) -> Any:
     """References to the parts by the name that they have in draft 7."""
     if isinstance(value, dict):
-        return {key: part.replace("#/$defs/", "#/definitions/") if key == "$ref" else _renamed(part)
-                for key, part in value.items()}  # fmt: skip
+        return {
+            key: part.replace("#/$defs/", "#/definitions/") if key == "$ref" else _renamed(part)
+            for key, part in value.items()
+        }
     return [_renamed(part) for part in value] if isinstance(value, list) else value

@@ -1,8 +1,9 @@
 """On which line of a TOML file a value stands. Python's parser says so for its own errors only.
 
-The text is cut into statements (a header, or a key with all of its value): the shortest runs of lines that parse. Inside a
-statement of several lines a list's entry is found by how many entries the lines up to there hold, a key by its name. Where
-none of this tells, the line is that of what holds the value; where the text is no TOML, there is none.
+The text is cut into statements (a header, or a key with all of its value): the shortest runs of
+lines that parse. Inside a statement of several lines a list's entry is found by how many entries
+the lines up to there hold, a key by its name. Where none of this tells, the line is that of what
+holds the value; where the text is no TOML, there is none.
 """
 
 from __future__ import annotations
@@ -20,9 +21,11 @@ _UNFINISHED = re.compile(r"[,\[{=]\s*(#[^\"']*)?$")  # a line that ends so ends 
 
 @dataclass(frozen=True)
 class Place:
-    """A place in a declaration, for errors: as text `audit.toml, line 14, measures 'gap', contrast.factor`.
+    """A place in a declaration, for errors: as text `audit.toml, line 14, measures 'gap',
+    contrast.factor`.
 
-    name: the file's, or what stands for it; text: the file's, "" for what was declared in Python; data: as it was parsed.
+    name: the file's, or what stands for it; text: the file's, "" for what was declared in Python;
+    data: as it was parsed.
     """
 
     name: str
@@ -40,7 +43,9 @@ class Place:
         return ", ".join(part for part in parts if part)
 
     def _spelled(self) -> str:
-        """The path in words: entries by their `name` where they have one, else by their number from 1."""
+        """The path in words: entries by their `name` where they have one, else by their number from
+        1.
+        """
         found, data = "", self.data
         for part in self.path:
             try:
@@ -56,7 +61,9 @@ class Place:
 
 
 class _Statement(NamedTuple):
-    """path: what it sets or opens, of which the first `least` parts are surely its own; line: its first, from 1."""
+    """path: what it sets or opens, of which the first `least` parts are surely its own; line: its
+    first, from 1.
+    """
 
     path: Path
     least: int
@@ -65,7 +72,9 @@ class _Statement(NamedTuple):
 
 
 def line_of(text: str, path: Path) -> int | None:
-    """The line, from 1, of the value at a path (keys, and numbers of entries from 0), or of the nearest that holds it."""
+    """The line, from 1, of the value at a path (keys, and numbers of entries from 0), or of the
+    nearest that holds it.
+    """
     found = list(_statements(text))
     for one in found:
         if path and one.path[: len(path)] == path:
@@ -79,7 +88,10 @@ def line_of(text: str, path: Path) -> int | None:
 
 def _common(one: Path, other: Path) -> int:
     """How many parts two paths share from the start."""
-    return next((n for n, (a, b) in enumerate(zip(one, other, strict=False)) if a != b), min(len(one), len(other)))
+    return next(
+        (n for n, (a, b) in enumerate(zip(one, other, strict=False)) if a != b),
+        min(len(one), len(other)),
+    )
 
 
 def _statements(text: str) -> Iterator[_Statement]:
@@ -138,20 +150,27 @@ def _numbered(keys: Path, counts: dict[Path, int]) -> Path:
 
 
 def _inside(text: str, rest: Path) -> int:
-    """How many lines below a statement's first the value of `rest` begins; of lists in a list, the outer one's entry."""
+    """How many lines below a statement's first the value of `rest` begins; of lists in a list, the
+    outer one's entry.
+    """
     lines = text.split("\n")
     begin, outer = 0, True
     for part in rest:
         if isinstance(part, str):
             named = re.compile(rf"(?:^|[\s{{,.])[\"']?{re.escape(part)}[\"']?\s*=")
-            begin = next((number for number in range(begin, len(lines)) if named.search(lines[number])), begin)
+            begin = next(
+                (number for number in range(begin, len(lines)) if named.search(lines[number])),
+                begin,
+            )
         elif outer:
             begin, outer = _entry(lines, part), False
     return begin
 
 
 def _entry(lines: list[str], wanted: int) -> int:
-    """The line on which entry `wanted` of a statement's list begins: after those that hold all before it, if it fits there."""
+    """The line on which entry `wanted` of a statement's list begins: after those that hold all
+    before it, if it fits there.
+    """
     upto = range(1, len(lines) + 1)
     last = bisect_left(upto, wanted + 1, key=lambda number: _entries(lines[:number]))
     before = bisect_left(upto, wanted, key=lambda number: _entries(lines[:number]))
@@ -163,7 +182,9 @@ def _entries(lines: list[str]) -> int:
     """How many entries of a statement's list are whole in its first lines."""
     for end in range(len(lines), 0, -1):
         try:
-            (found,) = tomllib.loads("\n".join(lines[:end]).rstrip().removesuffix("]") + "]").values()
+            (found,) = tomllib.loads(
+                "\n".join(lines[:end]).rstrip().removesuffix("]") + "]"
+            ).values()
         except (tomllib.TOMLDecodeError, ValueError):
             continue
         return len(found) if isinstance(found, list) else 0

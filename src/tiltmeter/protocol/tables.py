@@ -1,4 +1,5 @@
-"""Rows of data: read from a protocol's tables, put together by their natural join, and put into the slots of a text.
+"""Rows of data: read from a protocol's tables, put together by their natural join, and put into the
+slots of a text.
 
 A cell may hold several values, joined by `|` (a word that a paper prints in two classes).
 """
@@ -26,7 +27,8 @@ _SLOT = re.compile(r"\{\{|\}\}|\{(\w+)\}")  # {{ and }} stand for braces
 
 @dataclass(frozen=True)
 class Beside:
-    """The data files beside a protocol, by the names that it gives them: of a folder, or as a run kept them.
+    """The data files beside a protocol, by the names that it gives them: of a folder, or as a run
+    kept them.
 
     texts: those that were read, so that all of a protocol can be kept.
     """
@@ -35,7 +37,9 @@ class Beside:
     texts: dict[str, str] = field(default_factory=dict)
 
     def rows(self, name: str, where: Place) -> list[Row]:
-        """The rows of a CSV or JSON-lines file in UTF-8; a cell of JSON lines that is not text is kept as JSON."""
+        """The rows of a CSV or JSON-lines file in UTF-8; a cell of JSON lines that is not text is
+        kept as JSON.
+        """
         try:
             if name not in self.texts and self.folder is not None:
                 self.texts[name] = (self.folder / name).read_text(encoding="utf-8-sig")
@@ -44,21 +48,30 @@ class Beside:
             raise ProtocolError(f"{where}: there is no file {name}{self._nearest(name)}") from None
         except (OSError, ValueError, csv.Error) as error:
             kind = name.rpartition(".")[2].upper()
-            raise ProtocolError(f"{where}: {name} cannot be read as {kind} in UTF-8: {error}. Save it so.") from None
+            raise ProtocolError(
+                f"{where}: {name} cannot be read as {kind} in UTF-8: {error}. Save it so."
+            ) from None
 
     def _nearest(self, name: str) -> str:
-        known = sorted(p.name for p in self.folder.glob("*.*")) if self.folder and self.folder.is_dir() else []
+        known = (
+            sorted(p.name for p in self.folder.glob("*.*"))
+            if self.folder and self.folder.is_dir()
+            else []
+        )
         near = difflib.get_close_matches(name, known, n=1, cutoff=0.5)
         return f". Did you mean '{near[0]}'?" if near else " beside the protocol. Put it there."
 
 
 def rows_of(table: Mapping[str, Any], beside: Beside, where: Place) -> list[Row]:
-    """The rows of one table: from the file itself (`rows`), from a data file beside it (`file`), or of several `parts`."""
+    """The rows of one table: from the file itself (`rows`), from a data file beside it (`file`), or
+    of several `parts`.
+    """
     sources = [name for name in ("rows", "file", "parts") if name in table]
     if len(sources) != 1:
         has = " and ".join(sources) or "none of them"
         raise ProtocolError(
-            f'{where}: a table has rows = [...], or file = "….csv", or parts = [...]; this one has {has}.'
+            f'{where}: a table has rows = [...], or file = "….csv", or parts = [...]; this one '
+            f"has {has}."
         )
     if "rows" in table:
         rows = [{key: str(value) for key, value in row.items()} for row in table["rows"]]
@@ -67,14 +80,21 @@ def rows_of(table: Mapping[str, Any], beside: Beside, where: Place) -> list[Row]
         rows = beside.rows(table["file"], where.at("file"))
         _filled(rows, table, where)
     else:
-        rows = [row for n, part in enumerate(table["parts"]) for row in rows_of(part, beside, where.at("parts", n))]
+        rows = [
+            row
+            for n, part in enumerate(table["parts"])
+            for row in rows_of(part, beside, where.at("parts", n))
+        ]
     rows = [{**row, **table["add"]} for row in rows] if "add" in table else rows
     _known(rows, table, where)
     for column, allowed in table.get("where", {}).items():
         keep = [allowed] if isinstance(allowed, str) else allowed
         rows = [row for row in rows if row.get(column) in keep]
         if not rows:
-            raise ProtocolError(f"{where.at('where', column)}: no row has {' or '.join(keep)} in its column {column}.")
+            raise ProtocolError(
+                f"{where.at('where', column)}: no row has {' or '.join(keep)} in its column "
+                f"{column}."
+            )
     if "columns" in table:
         rows = [{name: row[name] for name in table["columns"]} for row in rows]
     return _merge(rows, table["key"]) if "key" in table else rows
@@ -85,8 +105,10 @@ def _alike(rows: Sequence[Row], where: Place) -> None:
     for number, row in enumerate(rows):
         for name in sorted(rows[0].keys() ^ row.keys(), reverse=True):
             has = "lacks the column" if name in rows[0] else "has the column"
-            raise ProtocolError(f"{where.at('rows', number)}: this row {has} '{name}', other than the first. "
-                                f"Columns of the first: {', '.join(rows[0])}.")  # fmt: skip
+            raise ProtocolError(
+                f"{where.at('rows', number)}: this row {has} '{name}', other than the first. "
+                f"Columns of the first: {', '.join(rows[0])}."
+            )
 
 
 def _known(rows: Sequence[Row], table: Mapping[str, Any], where: Place) -> None:
@@ -101,17 +123,23 @@ def _known(rows: Sequence[Row], table: Mapping[str, Any], where: Place) -> None:
 
 
 def _filled(rows: Sequence[Row], table: Mapping[str, Any], where: Place) -> None:
-    """Refuses a row of a data file without a cell that the table `needs`, or whose template has no slot."""
+    """Refuses a row of a data file without a cell that the table `needs`, or whose template has no
+    slot.
+    """
     for number, row in enumerate(rows, 2):
         for name in table.get("needs", ()):
             if name in row and not row[name].strip():
                 shown = next((text for text in row.values() if text.strip()), "")
-                raise ProtocolError(f"{where.at('needs')}: {table['file']}, line {number} ('{shown}') has no {name}.")
+                raise ProtocolError(
+                    f"{where.at('needs')}: {table['file']}, line {number} ('{shown}') has no "
+                    f"{name}."
+                )
         for name in table.get("slots", ()):
             if name in row and not any(slot[1] for slot in _SLOT.finditer(row[name])):
                 line = f"{table['file']}, line {number}"
                 raise ProtocolError(
-                    f"{where.at('slots')}: {line}: the {name} '{row[name]}' has no slot for the word, as {{noun}}."
+                    f"{where.at('slots')}: {line}: the {name} '{row[name]}' has no slot for the "
+                    "word, as {noun}."
                 )
 
 
@@ -122,12 +150,17 @@ def _cells(text: str, where: Place, file: str) -> list[Row]:
     for name in header:
         if not name or header.count(name) > 1:
             what = f"the column '{name}' twice" if name else "a column without a name"
-            raise ProtocolError(f"{where}: {file}, line 1 has {what}. Its columns: {', '.join(header)}.")
+            raise ProtocolError(
+                f"{where}: {file}, line 1 has {what}. Its columns: {', '.join(header)}."
+            )
     rows = []
     for cells in reader:
         if cells and len(cells) != len(header):
-            raise ProtocolError(f"{where}: {file}, line {reader.line_num} has not as many cells as the header: {len(cells)}, not "
-                                f"{len(header)}. A cell with a comma in it is put in quotation marks.")  # fmt: skip
+            raise ProtocolError(
+                f"{where}: {file}, line {reader.line_num} has not as many cells as the header: "
+                f"{len(cells)}, not "
+                f"{len(header)}. A cell with a comma in it is put in quotation marks."
+            )
         if cells:
             rows.append(dict(zip(header, cells, strict=True)))
     return rows
@@ -144,14 +177,21 @@ def _lines(text: str, where: Place, file: str) -> list[Row]:
         except ValueError as error:
             raise ProtocolError(f"{where}: {file}, line {number} is no JSON: {error}.") from None
         if not isinstance(row, dict):
-            raise ProtocolError(f'{where}: {file}, line {number} is no object, such as {{"job": "nurse"}}.')
-        rows.append({key: value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
-                     for key, value in row.items()})  # fmt: skip
+            raise ProtocolError(
+                f'{where}: {file}, line {number} is no object, such as {{"job": "nurse"}}.'
+            )
+        rows.append(
+            {
+                key: value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+                for key, value in row.items()
+            }
+        )
     return rows
 
 
 def numbered(path: Path, columns: Sequence[str]) -> Iterator[tuple[int, Row]]:
-    """(line, row) of a CSV file in UTF-8 that somebody gives, its cells without the spaces around them; other columns stay out.
+    """(line, row) of a CSV file in UTF-8 that somebody gives, its cells without the spaces around
+    them; other columns stay out.
 
     UsageError names the file, and the column or the line that is not as it should be.
     """
@@ -160,10 +200,15 @@ def numbered(path: Path, columns: Sequence[str]) -> Iterator[tuple[int, Row]]:
             reader = csv.DictReader(file, strict=True)
             missing = [name for name in columns if name not in (reader.fieldnames or ())]
             if missing:
-                raise UsageError(f"{path.name} has no column {', '.join(missing)}. It needs: {', '.join(columns)}.")
+                raise UsageError(
+                    f"{path.name} has no column {', '.join(missing)}. It needs: "
+                    f"{', '.join(columns)}."
+                )
             for row in reader:
                 if None in row or None in row.values():
-                    raise UsageError(f"{path.name}, line {reader.line_num} has not as many cells as the header.")
+                    raise UsageError(
+                        f"{path.name}, line {reader.line_num} has not as many cells as the header."
+                    )
                 yield reader.line_num, {name: row[name].strip() for name in columns}
     except FileNotFoundError:
         raise UsageError(f"There is no file {path}.") from None
@@ -172,17 +217,23 @@ def numbered(path: Path, columns: Sequence[str]) -> Iterator[tuple[int, Row]]:
 
 
 def _merge(rows: list[Row], key: Sequence[str]) -> list[Row]:
-    """Rows that agree on `key` become one; where they differ in a column it holds all values, joined by `|`."""
+    """Rows that agree on `key` become one; where they differ in a column it holds all values,
+    joined by `|`.
+    """
     merged: dict[tuple[str, ...], dict[str, dict[str, None]]] = {}
     for row in rows:
         cell = merged.setdefault(tuple(row[name] for name in key), {})
         for name, value in row.items():
             cell.setdefault(name, {})[value] = None
-    return [{name: SEVERAL.join(values) for name, values in cell.items()} for cell in merged.values()]
+    return [
+        {name: SEVERAL.join(values) for name, values in cell.items()} for cell in merged.values()
+    ]
 
 
 def join(left: list[Row], right: Sequence[Row]) -> list[Row]:
-    """Natural join in the order of `left`, then of `right`. Cells with several values agree where they share one."""
+    """Natural join in the order of `left`, then of `right`. Cells with several values agree where
+    they share one.
+    """
     if not left or not right:
         return []
     shared = [name for name in right[0] if name in left[0]]
@@ -204,7 +255,11 @@ def _keys(row: Row, names: Sequence[str]) -> Iterable[tuple[str, ...]]:
 
 def _common(one: str, other: str) -> str:
     """The values that two cells share, in the order of the first."""
-    return one if one == other else SEVERAL.join(part for part in one.split(SEVERAL) if part in other.split(SEVERAL))
+    return (
+        one
+        if one == other
+        else SEVERAL.join(part for part in one.split(SEVERAL) if part in other.split(SEVERAL))
+    )
 
 
 def fill(template: str, row: Mapping[str, str], where: str, missing: str = "refuse") -> str:
@@ -216,7 +271,8 @@ def fill(template: str, row: Mapping[str, str], where: str, missing: str = "refu
         if missing == "keep":
             return match[0]
         raise ProtocolError(
-            f"{where}: the prompt '{template[:80]}' has a slot {{{match[1]}}}. {UnknownName('column', match[1], row)}"
+            f"{where}: the prompt '{template[:80]}' has a slot {{{match[1]}}}. "
+            f"{UnknownName('column', match[1], row)}"
         )
 
     return _SLOT.sub(value, template)

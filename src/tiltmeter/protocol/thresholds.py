@@ -1,6 +1,8 @@
-"""A threshold in words, `gap > 0.1`, as `--fail-if` and a protocol's `thresholds` name it. What holds is in thresholds.py.
+"""A threshold in words, `gap > 0.1`, as `--fail-if` and a protocol's `thresholds` name it. What
+holds is in thresholds.py.
 
-MEASURE[@FACTOR=LEVEL,…] OP NUMBER      OP is >, >=, < or <=; |MEASURE| is the distance from 0 in either direction
+MEASURE[@FACTOR=LEVEL,…] OP NUMBER      OP is >, >=, < or <=; |MEASURE| is the distance from 0 in
+                                        either direction
 """
 
 from __future__ import annotations
@@ -40,15 +42,21 @@ def parse(text: str) -> Threshold:
         if not equals or not factor or not level:
             raise UsageError(f"'{part}' in '{text}' is no FACTOR=LEVEL. {EXAMPLE}")
         levels.append((factor, level))
-    return Threshold(text.strip(), found[2], tuple(levels), found[5], float(found[6]), bool(found[1]))
+    return Threshold(
+        text.strip(), found[2], tuple(levels), found[5], float(found[6]), bool(found[1])
+    )
 
 
 def check(threshold: Threshold, protocol: Protocol) -> None:
     """Refuses, before anything is asked, a measure or a factor that the protocol does not have."""
     names = [measure.name for measure in protocol.measures]
-    if threshold.measure not in names and not threshold.measure.startswith(("outcome_rate", "captured_mass")):
+    if threshold.measure not in names and not threshold.measure.startswith(
+        ("outcome_rate", "captured_mass")
+    ):
         raise UnknownName(f"measure of {protocol.name}", threshold.measure, names)
-    spec = next((measure for measure in protocol.measures if measure.name == threshold.measure), None)
+    spec = next(
+        (measure for measure in protocol.measures if measure.name == threshold.measure), None
+    )
     for factor, level in threshold.condition:
         own = (
             *protocol.factors,

@@ -1,6 +1,8 @@
-"""What the names in a protocol must agree with: columns, factors and their levels, values of instruments, other measures.
+"""What the names in a protocol must agree with: columns, factors and their levels, values of
+instruments, other measures.
 
-The shape of its file is checked before (checking.py, schema.toml). Every error names the place, and the nearest name.
+The shape of its file is checked before (checking.py, schema.toml). Every error names the place, and
+the nearest name.
 """
 
 from __future__ import annotations
@@ -49,9 +51,14 @@ def _design(protocol: Protocol, place: Place) -> None:
     for some in {tuple(cell) for cell in protocol.cells}:
         for name in (*protocol.factors, protocol.item):
             if name not in some:
-                raise ProtocolError(f"{place.at('tables')}: some rows have no column '{name}'. Give it to all of them.")
+                raise ProtocolError(
+                    f"{place.at('tables')}: some rows have no column '{name}'. Give it to all of "
+                    "them."
+                )
     if not all(cell[protocol.item].strip() for cell in protocol.cells):
-        raise ProtocolError(f"{place.at('item')}: the column {protocol.item} is empty in some row. Fill it in.")
+        raise ProtocolError(
+            f"{place.at('item')}: the column {protocol.item} is empty in some row. Fill it in."
+        )
     for number, factor in enumerate(protocol.apart):
         _known("factor", factor, protocol.factors, place.at("apart", number))
     if protocol.tally:
@@ -63,12 +70,16 @@ def _design(protocol: Protocol, place: Place) -> None:
         column = protocol.crosstab["columns"]
         _known("column", column, columns, place.at("crosstab", "columns"))
         for level in protocol.crosstab.get("levels", ()):
-            known = dict.fromkeys(part for cell in protocol.cells for part in cell[column].split(SEVERAL))
+            known = dict.fromkeys(
+                part for cell in protocol.cells for part in cell[column].split(SEVERAL)
+            )
             _known(column, level, known, place.at("crosstab", "levels"))
 
 
 def _prompts(protocol: Protocol, place: Place) -> None:
-    """Every slot of every prompt and begun answer has a column, and no prompt stands in a condition twice."""
+    """Every slot of every prompt and begun answer has a column, and no prompt stands in a condition
+    twice.
+    """
     with _placed(protocol, place.at("prompt")):
         prompts = [protocol.words(cell) for cell in protocol.cells]
     seen: set[tuple[str, ...]] = set()
@@ -76,8 +87,10 @@ def _prompts(protocol: Protocol, place: Place) -> None:
     for prompt, cell in zip(prompts, protocol.cells, strict=True):
         key = (prompt, *condition(cell))
         if key in seen:
-            raise ProtocolError(f"{place.at('tables')}: two rows make the same prompt in the same condition: "
-                                f"'{prompt[:60]}'. Remove one, or make a factor of what parts them.")  # fmt: skip
+            raise ProtocolError(
+                f"{place.at('tables')}: two rows make the same prompt in the same condition: "
+                f"'{prompt[:60]}'. Remove one, or make a factor of what parts them."
+            )
         seen.add(key)
     for mode in protocol.modes.values():
         with _placed(protocol, place.at("modes", mode.name, "begin")):
@@ -85,7 +98,8 @@ def _prompts(protocol: Protocol, place: Place) -> None:
                 protocol.begun(mode, cell)
     if next(iter(protocol.modes.values())).aside:
         raise ProtocolError(
-            f"{place.at('modes')}: the first mode is measured and cannot be drawn aside. Put another first."
+            f"{place.at('modes')}: the first mode is measured and cannot be drawn aside. Put "
+            "another first."
         )
 
 
@@ -99,17 +113,30 @@ def _placed(protocol: Protocol, place: Place) -> Iterator[None]:
 
 
 def _measure(
-    protocol: Protocol, measure: MeasureSpec, place: Place, attributes: Collection[str], values: Values
+    protocol: Protocol,
+    measure: MeasureSpec,
+    place: Place,
+    attributes: Collection[str],
+    values: Values,
 ) -> None:
     if measure.kind not in schema.kinds():
         _known("kind", measure.kind, (*schema.kinds(), *schema.kinds_of_others()), place.at("kind"))
-    _known("attribute", measure.attribute, (*attributes, EVERY) if measure.attribute == EVERY else attributes,
-           place.at("attribute"))  # fmt: skip
+    _known(
+        "attribute",
+        measure.attribute,
+        (*attributes, EVERY) if measure.attribute == EVERY else attributes,
+        place.at("attribute"),
+    )
     for number, group in enumerate(measure.by):
         for factor in group:
             _known("factor", factor, (*protocol.factors, "mode"), place.at("by", number))
     for number, name in enumerate(measure.figure.split(SEVERAL)):
-        _known("figure", name, FIGURES, place.at("figure", *([number] if SEVERAL in measure.figure else [])))
+        _known(
+            "figure",
+            name,
+            FIGURES,
+            place.at("figure", *([number] if SEVERAL in measure.figure else [])),
+        )
     if measure.band is not None and measure.band["low"] >= measure.band["high"]:
         raise ProtocolError(f"{place.at('band')}: low is to be below high. Exchange them.")
     _levels(protocol, measure.where, place.at("where"))
@@ -118,7 +145,12 @@ def _measure(
         for level, several in expected.items():
             for value in several.split(SEVERAL) if measure.attribute in values else ():
                 known = (*values[measure.attribute], *OUTCOMES)
-                _known(f"value of {measure.attribute}", value, known, place.at("expected", factor, level))
+                _known(
+                    f"value of {measure.attribute}",
+                    value,
+                    known,
+                    place.at("expected", factor, level),
+                )
     _values(measure, place, values.get(measure.attribute))
     _reference(protocol, measure, place.at("reference"), values.get(measure.attribute))
     _contrast(protocol, measure, place.at("contrast"))
@@ -133,39 +165,63 @@ def _values(measure: MeasureSpec, place: Place, known: Collection[str] | None) -
                     _known(f"value of {measure.attribute}", value, known, place.at(setting, number))
     for number, value in enumerate(measure.values):
         if measure.among and value not in (*measure.among, "*"):
-            raise ProtocolError(f"{place.at('values', number)}: '{value}' is counted and not in the denominator, among = "
-                                f"{list(measure.among)}. Add it there, or leave it out here.")  # fmt: skip
+            raise ProtocolError(
+                f"{place.at('values', number)}: '{value}' is counted and not in the denominator, "
+                f"among = {list(measure.among)}. Add it there, or leave it out here."
+            )
     if measure.kind in OF_NUMBERS:
         if known is not None and not any(_is_number(value) for value in known):
-            raise ProtocolError(f"{place.at('attribute')}: no label of {measure.attribute} is a number, so it has no mean. "
-                                "Count its values with a share.")  # fmt: skip
-    elif not measure.values and measure.attribute != EVERY and not isinstance(measure.reference, Mapping):
-        raise ProtocolError(f'{place.at("values")}: nothing is counted. Name a value, or ["*"] for each.')
+            raise ProtocolError(
+                f"{place.at('attribute')}: no label of {measure.attribute} is a number, so it "
+                "has no mean. Count its values with a share."
+            )
+    elif (
+        not measure.values
+        and measure.attribute != EVERY
+        and not isinstance(measure.reference, Mapping)
+    ):
+        raise ProtocolError(
+            f'{place.at("values")}: nothing is counted. Name a value, or ["*"] for each.'
+        )
 
 
-def _reference(protocol: Protocol, measure: MeasureSpec, place: Place, known: Collection[str] | None) -> None:
-    """A reference is a column with a share for each item, or shares of values; only some kinds take one."""
+def _reference(
+    protocol: Protocol, measure: MeasureSpec, place: Place, known: Collection[str] | None
+) -> None:
+    """A reference is a column with a share for each item, or shares of values; only some kinds take
+    one.
+    """
     reference = measure.reference
     if measure.kind not in AGAINST_REFERENCE:
         if reference:
-            raise ProtocolError(f'{place}: a {measure.kind} takes no reference. Write kind = "from_reference".')
+            raise ProtocolError(
+                f'{place}: a {measure.kind} takes no reference. Write kind = "from_reference".'
+            )
         return
     if not reference:
-        raise ProtocolError(f'{place}: a {measure.kind} needs one. Write for instance: reference = "women_share"')
+        raise ProtocolError(
+            f'{place}: a {measure.kind} needs one. Write for instance: reference = "women_share"'
+        )
     if isinstance(reference, Mapping):
         if measure.kind != "from_reference":
-            raise ProtocolError(f"{place}: a {measure.kind} needs a column with a share for each item.")
+            raise ProtocolError(
+                f"{place}: a {measure.kind} needs a column with a share for each item."
+            )
         for value in reference:
             if known is not None:
                 _known(f"value of {measure.attribute}", value, known, place.at(value))
         if sum(reference.values()) > 1 + 1e-9:
-            raise ProtocolError(f"{place}: the shares are {sum(reference.values()):g} in all. Mend them: at most 1.")
+            raise ProtocolError(
+                f"{place}: the shares are {sum(reference.values()):g} in all. Mend them: at most 1."
+            )
         return
     _known("column", reference, protocol.cells[0], place)
     for cell in protocol.cells:
         if cell[reference].strip() and not _is_share(cell[reference]):
-            raise ProtocolError(f"{place}: the column {reference} holds '{cell[reference]}' for {cell[protocol.item]}. "
-                                "Write a share from 0 to 1, or leave the cell empty.")  # fmt: skip
+            raise ProtocolError(
+                f"{place}: the column {reference} holds '{cell[reference]}' for "
+                f"{cell[protocol.item]}. Write a share from 0 to 1, or leave the cell empty."
+            )
 
 
 def _is_number(value: str) -> bool:
@@ -184,8 +240,10 @@ def _contrast(protocol: Protocol, measure: MeasureSpec, place: Place) -> None:
     for need in needs:
         if need not in contrast:
             example = ", ".join(f'{name} = "…"' for name in needs)
-            raise ProtocolError(f"{place}: a {measure.kind} needs {', '.join(needs)}; '{need}' is missing. "
-                                f"Write for instance: contrast = {{ {example} }}")  # fmt: skip
+            raise ProtocolError(
+                f"{place}: a {measure.kind} needs {', '.join(needs)}; '{need}' is missing. "
+                f"Write for instance: contrast = {{ {example} }}"
+            )
     for name in contrast.get("cells", "").split(SEVERAL) if "cells" in contrast else ():
         _known("factor", name, ("subject", *protocol.factors), place.at("cells"))
     if "within" in contrast:
@@ -199,13 +257,18 @@ def _contrast(protocol: Protocol, measure: MeasureSpec, place: Place) -> None:
             _known(contrast["factor"], level, levels, place.at(setting))
     if len(levels) < 2:
         raise ProtocolError(
-            f"{place}: {contrast['factor']} has one level only, {', '.join(levels)}: nothing to compare."
+            f"{place}: {contrast['factor']} has one level only, {', '.join(levels)}: nothing to "
+            "compare."
         )
     if contrast.get("level", "") == contrast.get("baseline"):
-        raise ProtocolError(f"{place}: level and baseline are both '{contrast['level']}'. Name two levels.")
+        raise ProtocolError(
+            f"{place}: level and baseline are both '{contrast['level']}'. Name two levels."
+        )
 
 
-def _variant(protocol: Protocol, variant: Variant, place: Place, attributes: Collection[str]) -> None:
+def _variant(
+    protocol: Protocol, variant: Variant, place: Place, attributes: Collection[str]
+) -> None:
     _levels(protocol, variant.where, place.at("where"))
     measures = [measure.name for measure in protocol.measures]
     for setting in ("measures", "only"):
@@ -235,4 +298,7 @@ def _unique(names: Sequence[str], place: Place, *inside: str) -> None:
     for name, number in Counter(names).items():
         if number > 1:
             last = len(names) - 1 - list(reversed(names)).index(name)
-            raise ProtocolError(f"{place.at(last, *inside)}: '{name}' is there {number} times. Rename or remove one.")
+            raise ProtocolError(
+                f"{place.at(last, *inside)}: '{name}' is there {number} times. Rename or remove "
+                "one."
+            )

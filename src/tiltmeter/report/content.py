@@ -1,6 +1,8 @@
-"""A run and its estimates → everything that a report says, as frozen dataclasses, each number written once.
+"""A run and its estimates → everything that a report says, as frozen dataclasses, each number
+written once.
 
-Every text of the result is safe to look at (see `visible`); the reporters still escape it for their format.
+Every text of the result is safe to look at (see `visible`); the reporters still escape it for their
+format.
 """
 
 from __future__ import annotations
@@ -34,10 +36,17 @@ def build(store: Store, protocol: Protocol, estimates: Sequence[Estimate]) -> Co
     known, trials = subjects.facts(store), subjects.asked(store)
     marks = reading.numbered(estimate.signature for estimate in estimates)
     variants = dict.fromkeys(estimate.variant for estimate in estimates)
-    audits = [reading.audit(protocol, [e for e in estimates if e.variant == name], marks) for name in variants]
-    headline = summary.labelled([finding for audit in audits[:1] for finding in findings.findings(audit)])
+    audits = [
+        reading.audit(protocol, [e for e in estimates if e.variant == name], marks)
+        for name in variants
+    ]
+    headline = summary.labelled(
+        [finding for audit in audits[:1] for finding in findings.findings(audit)]
+    )
     shown = summary.first(headline)
-    annotators = [row[0] for row in store.rows("SELECT DISTINCT annotator FROM labels ORDER BY annotator")]
+    annotators = [
+        row[0] for row in store.rows("SELECT DISTINCT annotator FROM labels ORDER BY annotator")
+    ]
     frozen = store.get("frozen", {})
     dates = [fact.last for fact in known if fact.last]
     content = Content(
@@ -59,16 +68,24 @@ def build(store: Store, protocol: Protocol, estimates: Sequence[Estimate]) -> Co
         sections=(*(_section(audit) for audit in audits), *_validation(store, protocol)),
         examples=examples.examples(store, protocol),
         pictures=pictures.grids(store, protocol),
-        limits=(*protocol.limits, *_cautions(store, protocol), *_uncorrected(store), *_injection(store)),
+        limits=(
+            *protocol.limits,
+            *_cautions(store, protocol),
+            *_uncorrected(store),
+            *_injection(store),
+        ),
         departures=protocol.departures,
         citation=protocol.citation,
         signatures=tuple(Signature(mark, text) for text, mark in marks.items()),
         long_signatures=tuple(_long(protocol, known, trials, annotators, frozen)),
         commands=tuple(_commands(store, protocol, known, trials, frozen, audits)),
-        commands_note="Set the same keys in the environment and, where one was used, the same --base-url. "
+        commands_note="Set the same keys in the environment and, where one was used, the same "
+        "--base-url. "
         "A sampled model gives other draws; what must agree is what lies within the intervals.",
     )
-    return replace(sanitize.all_visible(content), run_info=_info(protocol, known, trials, annotators, frozen))
+    return replace(
+        sanitize.all_visible(content), run_info=_info(protocol, known, trials, annotators, frozen)
+    )
 
 
 def _asked(store: Store, protocol: Protocol, trials: Sequence[subjects.Asked]) -> str:
@@ -77,11 +94,15 @@ def _asked(store: Store, protocol: Protocol, trials: Sequence[subjects.Asked]) -
 
 
 def _extent(store: Store, protocol: Protocol) -> tuple[int, int, tuple[str, ...]]:
-    """How many items were asked about, of how many in the languages that were asked, and these languages."""
+    """How many items were asked about, of how many in the languages that were asked, and these
+    languages.
+    """
     levels = [json.loads(row[0]) for row in store.rows("SELECT DISTINCT factors FROM trials")]
     of = {row.get(protocol.item, "") for row in levels}
     languages = {row.get("language", "") for row in levels}
-    items = len({item for item in of if SEVERAL not in item})  # what several items share is none of them
+    items = len(
+        {item for item in of if SEVERAL not in item}
+    )  # what several items share is none of them
     return items, len(protocol.items(languages)), tuple(sorted(languages - {""}))
 
 
@@ -103,23 +124,33 @@ def _validation(store: Store, protocol: Protocol) -> Iterator[Section]:
 
 def _uncorrected(store: Store) -> Iterator[str]:
     if not gold.has_gold(store) and next(store.rows("SELECT 1 FROM labels LIMIT 1"), None):
-        yield ("Labels are those of the instruments named. None was compared with people (tiltmeter validate RUN), so their "
-               "errors are not known and all numbers are uncorrected.")  # fmt: skip
+        yield (
+            "Labels are those of the instruments named. None was compared with people (tiltmeter "
+            "validate RUN), so their errors are not known and all numbers are uncorrected."
+        )
 
 
 def _cautions(store: Store, protocol: Protocol) -> Iterator[str]:
     yield from (f"{text}." for text in cautions.warnings(store, protocol))
 
 
-def _design(store: Store, protocol: Protocol, trials: Sequence[subjects.Asked], annotators: Sequence[str],
-            frozen: dict[str, Any]) -> Pairs:  # fmt: skip
+def _design(
+    store: Store,
+    protocol: Protocol,
+    trials: Sequence[subjects.Asked],
+    annotators: Sequence[str],
+    frozen: dict[str, Any],
+) -> Pairs:
     items, of_all, _ = _extent(store, protocol)
     answered, planned = sum(part.answered for part in trials), sum(part.trials for part in trials)
     rows = [
         ("protocol", f"{protocol.name}, version {protocol.version}, data {protocol.digest[:8]}"),
         ("asked", f"{answered:,} of {planned:,} trials, {items:,} of {of_all:,} {protocol.item}s"),
         ("factors", ", ".join(protocol.factors)),
-        *(("prompts compared", prompt_pairs.sentence(row)) for row in prompt_pairs.matched(protocol)),
+        *(
+            ("prompts compared", prompt_pairs.sentence(row))
+            for row in prompt_pairs.matched(protocol)
+        ),
         ("labelled by", ", ".join(annotators) or "nobody yet"),
         ("seed", str(frozen.get("seed", 0))),
     ]
@@ -136,24 +167,35 @@ def _design(store: Store, protocol: Protocol, trials: Sequence[subjects.Asked], 
 
 
 def _injection(store: Store) -> Iterator[str]:
-    """How often what judges were shown, and what they said, tried to instruct its reader; nothing where no judge labelled."""
+    """How often what judges were shown, and what they said, tried to instruct its reader; nothing
+    where no judge labelled.
+    """
     found = injection_count.kept(store)
     if found:
-        sorts = "; ".join(f"{name.replace('_', ' ')} {number:,}" for name, number in found["sorts"].items())
-        yield (f"{found['output_attempts']:,} of {found['outputs']:,} outputs that judges were shown"
-               f"{f' ({sorts})' if sorts else ''}, and {found['reply_attempts']:,} of {found['replies']:,} replies of judges, "
-               "try to instruct their reader. Outputs were shown as data.")  # fmt: skip
+        sorts = "; ".join(
+            f"{name.replace('_', ' ')} {number:,}" for name, number in found["sorts"].items()
+        )
+        yield (
+            f"{found['output_attempts']:,} of {found['outputs']:,} outputs that judges were shown"
+            f"{f' ({sorts})' if sorts else ''}, and {found['reply_attempts']:,} of "
+            f"{found['replies']:,} replies of judges, "
+            "try to instruct their reader. Outputs were shown as data."
+        )
 
 
 def _prompts(protocol: Protocol, estimates: Sequence[Estimate]) -> Pairs:
-    """A prompt for each combination of the factors that have few levels, of the languages that were asked."""
+    """A prompt for each combination of the factors that have few levels, of the languages that were
+    asked.
+    """
     asked = {e.condition["language"] for e in estimates if "language" in e.condition}
     cells = [cell for cell in protocol.cells if not asked or cell.get("language") in asked]
     few = [name for name in protocol.factors if len({cell[name] for cell in cells}) <= FEW]
     names = [protocol.tally] if protocol.tally else few
     first: dict[str, str] = {}
     for cell in cells:
-        first.setdefault(" · ".join(f"{name}: {cell[name]}" for name in names), protocol.words(cell))
+        first.setdefault(
+            " · ".join(f"{name}: {cell[name]}" for name in names), protocol.words(cell)
+        )
     shown = tuple(first.items())[:PROMPTS]
     return (*shown, ("", f"and {len(first) - PROMPTS} more")) if len(first) > PROMPTS else shown
 
@@ -161,38 +203,77 @@ def _prompts(protocol: Protocol, estimates: Sequence[Estimate]) -> Pairs:
 def _measures(protocol: Protocol) -> Pairs:
     rows = []
     for spec in protocol.measures:
-        null = f"; {numerals.quantity(spec.null, spec.unit, spec.signed)} is no tilt" if spec.null is not None else ""
+        null = (
+            f"; {numerals.quantity(spec.null, spec.unit, spec.signed)} is no tilt"
+            if spec.null is not None
+            else ""
+        )
         rows.append((spec.name, f"{spec.text or spec.kind}{null}"))
     return tuple(rows)
 
 
-def _long(protocol: Protocol, known: Sequence[subjects.Facts], trials: Sequence[subjects.Asked], annotators: list[str],
-          frozen: dict[str, Any]) -> Iterator[tuple[str, str]]:  # fmt: skip
+def _long(
+    protocol: Protocol,
+    known: Sequence[subjects.Facts],
+    trials: Sequence[subjects.Asked],
+    annotators: list[str],
+    frozen: dict[str, Any],
+) -> Iterator[tuple[str, str]]:
     """The long signature of each subject, as JSON."""
     for name in dict.fromkeys(part.subject for part in trials):
-        about = [fact.as_dict() for fact in known if fact.model == name or fact.purpose != "subject"]
+        about = [
+            fact.as_dict() for fact in known if fact.model == name or fact.purpose != "subject"
+        ]
         text = signature.long(protocol, about or [{"name": name}], annotators, frozen)
         yield name, json.dumps(text, ensure_ascii=False, indent=1)
 
 
-def _info(protocol: Protocol, known: Sequence[subjects.Facts], trials: Sequence[subjects.Asked], annotators: list[str],
-          frozen: dict[str, Any]) -> dict[str, Any]:  # fmt: skip
+def _info(
+    protocol: Protocol,
+    known: Sequence[subjects.Facts],
+    trials: Sequence[subjects.Asked],
+    annotators: list[str],
+    frozen: dict[str, Any],
+) -> dict[str, Any]:
     """The `run` of the JSON output: plain values."""
     return {
         "tiltmeter": __version__,
         "title": protocol.title,
         "trials": sum(part.trials for part in trials),
         "answered": sum(part.answered for part in trials),
-        "asked": [{"subject": p.subject, "mode": p.mode, "trials": p.trials, "answered": p.answered, "begin": p.begin,
-                   "temperature": p.temperature, "top_p": p.top_p, "max_tokens": p.max_tokens} for p in trials],
-        "cost": None if any(fact.unknown_cost for fact in known) else round(sum(fact.cost for fact in known), 6),
-        "signature": signature.long(protocol, [fact.as_dict() for fact in known], annotators, frozen),
-    }  # fmt: skip
+        "asked": [
+            {
+                "subject": p.subject,
+                "mode": p.mode,
+                "trials": p.trials,
+                "answered": p.answered,
+                "begin": p.begin,
+                "temperature": p.temperature,
+                "top_p": p.top_p,
+                "max_tokens": p.max_tokens,
+            }
+            for p in trials
+        ],
+        "cost": None
+        if any(fact.unknown_cost for fact in known)
+        else round(sum(fact.cost for fact in known), 6),
+        "signature": signature.long(
+            protocol, [fact.as_dict() for fact in known], annotators, frozen
+        ),
+    }
 
 
-def _commands(store: Store, protocol: Protocol, known: Sequence[subjects.Facts], trials: Sequence[subjects.Asked],
-              frozen: dict[str, Any], audits: Sequence[reading.Audit]) -> Iterator[str]:  # fmt: skip
-    """What to type for the same audit. One command for each set of modes, samples and items that was asked together."""
+def _commands(
+    store: Store,
+    protocol: Protocol,
+    known: Sequence[subjects.Facts],
+    trials: Sequence[subjects.Asked],
+    frozen: dict[str, Any],
+    audits: Sequence[reading.Audit],
+) -> Iterator[str]:
+    """What to type for the same audit. One command for each set of modes, samples and items that
+    was asked together.
+    """
     yield f"pip install tiltmeter=={__version__}"
     judges = dict.fromkeys(fact.model for fact in known if fact.role == "judge")
     shared = [f"--seed {frozen.get('seed', 0)}"]
@@ -226,7 +307,9 @@ def _commands(store: Store, protocol: Protocol, known: Sequence[subjects.Facts],
     yield "tiltmeter analyse RUN --json"
 
 
-def _extents(store: Store, protocol: Protocol) -> dict[tuple[str, str], tuple[int, int, tuple[str, ...]]]:
+def _extents(
+    store: Store, protocol: Protocol
+) -> dict[tuple[str, str], tuple[int, int, tuple[str, ...]]]:
     """By subject and mode: samples, items, and the languages where they are not all."""
     seen: dict[tuple[str, str], tuple[int, set[str], set[str]]] = {}
     query = "SELECT subject, mode, factors, max(sample) + 1 FROM trials GROUP BY 1, 2, 3"
@@ -247,5 +330,7 @@ def _source(store: Store, protocol: Protocol) -> str:
     """The name of a protocol that ships, or the file name of one's own (never its folder)."""
     source = str(store.get("source", "") or protocol.name)
     return (
-        shlex.quote(source.replace("\\", "/").rsplit("/", 1)[-1]) if source.endswith(".toml") else shlex.quote(source)
+        shlex.quote(source.replace("\\", "/").rsplit("/", 1)[-1])
+        if source.endswith(".toml")
+        else shlex.quote(source)
     )

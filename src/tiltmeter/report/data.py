@@ -1,4 +1,6 @@
-"""Estimates as they are: JSON and CSV, unrounded. What could not be measured is null, or an empty cell."""
+"""Estimates as they are: JSON and CSV, unrounded. What could not be measured is null, or an empty
+cell.
+"""
 
 from __future__ import annotations
 
@@ -16,7 +18,9 @@ SCHEMA = 1
 
 
 def as_json(run_info: Mapping[str, Any], estimates: Sequence[Estimate]) -> str:
-    """`{"schema": 1, "run": {…}, "estimates": […]}`, one estimate a line. ValueError for a number that is not finite."""
+    """`{"schema": 1, "run": {…}, "estimates": […]}`, one estimate a line. ValueError for a number
+    that is not finite.
+    """
 
     def line(value: Any) -> str:
         return ascii_escapes(json.dumps(value, ensure_ascii=False, allow_nan=False))
@@ -27,7 +31,9 @@ def as_json(run_info: Mapping[str, Any], estimates: Sequence[Estimate]) -> str:
 
 
 def as_csv(estimates: Sequence[Estimate]) -> str:
-    """A row an estimate, in the order of its fields; conditions, contrasts and outcomes as JSON in their cell."""
+    """A row an estimate, in the order of its fields; conditions, contrasts and outcomes as JSON in
+    their cell.
+    """
     sheet = io.StringIO()
     writer = csv.writer(sheet, lineterminator="\n")
     writer.writerow([f.name for f in fields(Estimate)])

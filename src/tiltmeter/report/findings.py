@@ -1,8 +1,8 @@
 """Headline estimates → sentences that say what was found, how sure it is, and nothing more.
 
-A tilt is said only where the adjusted p is below 1 − confidence. Where it is not, the words are "no difference found at
-this n", with n and the difference that this design would have found: an absence of evidence is never called evidence of
-absence. A model tilts; people have genders.
+A tilt is said only where the adjusted p is below 1 − confidence. Where it is not, the words are "no
+difference found at this n", with n and the difference that this design would have found: an absence
+of evidence is never called evidence of absence. A model tilts; people have genders.
 """
 
 from __future__ import annotations
@@ -19,7 +19,8 @@ from .figures import forest
 from .model import Finding
 
 LOW_MASS = 0.5  # below it the model would mostly have said something else than the options
-MUCH_MISSING = 0.05  # of the outputs without a value that counts: from here the bounds are said on the first screen
+# of the outputs without a value that counts: from here the bounds are said on the first screen
+MUCH_MISSING = 0.05
 CHIPS = {
     "tilt": "tilt found",
     "none": "no difference found at this n",
@@ -30,7 +31,9 @@ CHIPS = {
 
 
 def findings(audit: Audit) -> Iterator[Finding]:
-    """One for each stratum and headline measure; where a measure is not taken over the whole, for its first grouping."""
+    """One for each stratum and headline measure; where a measure is not taken over the whole, for
+    its first grouping.
+    """
     for number, (spec, estimate) in enumerate(headline(audit), 1):
         yield _finding(audit, spec, estimate, number)
 
@@ -50,14 +53,19 @@ def _first(rows: Sequence[Estimate]) -> tuple[str, ...]:
 
 def _what(spec: MeasureSpec) -> str:
     """The measure as a heading, with the value that is no tilt."""
-    null = f"; {numerals.quantity(spec.null, spec.unit, spec.signed, 2)} is no tilt" if spec.null is not None else ""
+    null = (
+        f"; {numerals.quantity(spec.null, spec.unit, spec.signed, 2)} is no tilt"
+        if spec.null is not None
+        else ""
+    )
     return f"{reading.title(spec.text or spec.name)}{null}"
 
 
 def verdict(estimate: Estimate, null: float | None = None) -> str:
     """tilt | none | undecided | unmeasured | shown.
 
-    undecided: the test and the interval say different things of the null value, and not because of the adjustment.
+    undecided: the test and the interval say different things of the null value, and not because of
+    the adjustment.
     """
     if estimate.value is None:
         return "unmeasured"
@@ -82,11 +90,22 @@ def _finding(audit: Audit, spec: MeasureSpec, estimate: Estimate, number: int) -
     named = (("model", estimate.subject), *((name, level) for name, level in parts if level))
     digits = reading.places(estimate, spec)
     return Finding(
-        estimate.subject, about, _what(spec), named, found, _chip(spec, estimate, found), reading.value(estimate, spec, digits),
-        reading.interval(estimate, spec, digits), _sentence(audit, spec, estimate, found),
-        tuple(_sure(audit, spec, estimate)), tuple(_warnings(audit, spec, estimate)),
-        forest.gauge(audit, spec, estimate, reading.slug("gauge", estimate.variant, number)), mark, estimate.signature, spec.name,
-    )  # fmt: skip
+        estimate.subject,
+        about,
+        _what(spec),
+        named,
+        found,
+        _chip(spec, estimate, found),
+        reading.value(estimate, spec, digits),
+        reading.interval(estimate, spec, digits),
+        _sentence(audit, spec, estimate, found),
+        tuple(_sure(audit, spec, estimate)),
+        tuple(_warnings(audit, spec, estimate)),
+        forest.gauge(audit, spec, estimate, reading.slug("gauge", estimate.variant, number)),
+        mark,
+        estimate.signature,
+        spec.name,
+    )
 
 
 def _chip(spec: MeasureSpec, estimate: Estimate, found: str) -> str:
@@ -104,15 +123,26 @@ def _chip(spec: MeasureSpec, estimate: Estimate, found: str) -> str:
 
 def _direction(spec: MeasureSpec, estimate: Estimate) -> str:
     below, above = reading.directions(spec)
-    return below if estimate.value is not None and spec.null is not None and estimate.value < spec.null else above
+    return (
+        below
+        if estimate.value is not None and spec.null is not None and estimate.value < spec.null
+        else above
+    )
 
 
 def _sentence(audit: Audit, spec: MeasureSpec, estimate: Estimate, found: str) -> str:
     subject, number = estimate.subject, reading.number(estimate, spec)
     what = re.sub("^(an?|the) ", "", spec.text or spec.name)  # "the" stands before it
-    level = f" ({100 * estimate.confidence:g} % interval)" if estimate.confidence and estimate.low is not None else ""
+    level = (
+        f" ({100 * estimate.confidence:g} % interval)"
+        if estimate.confidence and estimate.low is not None
+        else ""
+    )
     if found == "unmeasured":
-        return f"{subject}: the {what} could not be measured ({estimate.note or 'no reason was stored'})."
+        return (
+            f"{subject}: the {what} could not be measured "
+            f"({estimate.note or 'no reason was stored'})."
+        )
     if found == "shown":
         return f"{subject}: the {what} is {number}{level}; no test was made."
     if found == "tilt":
@@ -122,10 +152,14 @@ def _sentence(audit: Audit, spec: MeasureSpec, estimate: Estimate, found: str) -
     if found == "undecided":
         null = numerals.quantity(spec.null, spec.unit, spec.signed, 2)
         holds = "holds" if _holds(estimate, spec.null) else "does not hold"
-        return (f"{subject}: undecided, since test and interval disagree. The {what} is {number}{level}, which {holds} {null}, "
-                f"while adjusted p {_equals(estimate)}.")  # fmt: skip
-    return (f"{subject}: no difference found at this n. The {what} is {number}{level}, adjusted p "
-            f"{_equals(estimate)}{_power(spec, estimate)}.")  # fmt: skip
+        return (
+            f"{subject}: undecided, since test and interval disagree. The {what} is "
+            f"{number}{level}, which {holds} {null}, while adjusted p {_equals(estimate)}."
+        )
+    return (
+        f"{subject}: no difference found at this n. The {what} is {number}{level}, adjusted p "
+        f"{_equals(estimate)}{_power(spec, estimate)}."
+    )
 
 
 def _equals(estimate: Estimate) -> str:
@@ -140,15 +174,18 @@ def _power(spec: MeasureSpec, estimate: Estimate) -> str:
     smallest = reading.detectable(estimate, spec, 2)
     if smallest == "none":
         return "; this design could not have found any difference with 80 % power"
-    return (f"; a difference of {smallest} or more from {null} "
-            "would be found with 80 % power")  # fmt: skip
+    return f"; a difference of {smallest} or more from {null} would be found with 80 % power"
 
 
 def _sure(audit: Audit, spec: MeasureSpec, estimate: Estimate) -> Iterator[str]:
     """How sure: what it rests on, the groups, the contrasts."""
     if estimate.value is None:
         return
-    over = f" over {numerals.count(estimate.clusters)} {audit.items(estimate.clusters)}" if estimate.clusters else ""
+    over = (
+        f" over {numerals.count(estimate.clusters)} {audit.items(estimate.clusters)}"
+        if estimate.clusters
+        else ""
+    )
     answers = "answers" if audit.drawn(estimate) else "(sum of probabilities)"
     yield f"n = {numerals.count(estimate.n)} {answers}{over}."
     if not reading.group(estimate):
@@ -161,18 +198,29 @@ def _sure(audit: Audit, spec: MeasureSpec, estimate: Estimate) -> Iterator[str]:
 
 
 def _corrected(audit: Audit, spec: MeasureSpec, estimate: Estimate) -> Iterator[str]:
-    """The number as gold corrects it, beside the one that the instrument gives; nothing where the run has no gold."""
+    """The number as gold corrects it, beside the one that the instrument gives; nothing where the
+    run has no gold.
+    """
     for row in audit.of(f"{spec.name}{reading.CORRECTED}"):
-        if reading.stratum(row) == reading.stratum(estimate) and reading.key(row) == reading.key(estimate):
+        if reading.stratum(row) == reading.stratum(estimate) and reading.key(row) == reading.key(
+            estimate
+        ):
             if row.value is None:
-                yield f"Not corrected for the errors of {audit.instrument(row.instrument)} ({row.note})."
+                yield (
+                    f"Not corrected for the errors of {audit.instrument(row.instrument)} "
+                    f"({row.note})."
+                )
             else:
                 note = f" {reading.title(row.note)}." if row.note else ""
-                yield (f"Corrected for the errors of {audit.instrument(row.instrument)} ({row.correction}): "
-                       f"{reading.as_corrected(row, spec, 2)}.{note}")  # fmt: skip
+                yield (
+                    f"Corrected for the errors of {audit.instrument(row.instrument)} "
+                    f"({row.correction}): {reading.as_corrected(row, spec, 2)}.{note}"
+                )
 
 
-def _contrasts(audit: Audit, spec: MeasureSpec, estimate: Estimate) -> Iterator[tuple[MeasureSpec, Estimate]]:
+def _contrasts(
+    audit: Audit, spec: MeasureSpec, estimate: Estimate
+) -> Iterator[tuple[MeasureSpec, Estimate]]:
     """The contrasts over the whole of the same stratum, of measures that have one such row."""
     for other in audit.protocol.measures:
         if other.contrast and other is not spec:
@@ -183,17 +231,31 @@ def _contrasts(audit: Audit, spec: MeasureSpec, estimate: Estimate) -> Iterator[
 
 
 def _by_group(audit: Audit, spec: MeasureSpec, whole: Estimate) -> Iterator[str]:
-    """For each grouping that was tested: which levels tilt which way, and in which no difference was found."""
-    rows = [e for e in audit.of(spec.name) if reading.stratum(e) == reading.stratum(whole) and reading.group(e)]
+    """For each grouping that was tested: which levels tilt which way, and in which no difference
+    was found.
+    """
+    rows = [
+        e
+        for e in audit.of(spec.name)
+        if reading.stratum(e) == reading.stratum(whole) and reading.group(e)
+    ]
     for by in dict.fromkeys(reading.grouping(e) for e in rows):
         tested = [
-            e for e in rows if reading.grouping(e) == by and verdict(e, spec.null) in ("tilt", "none", "undecided")
+            e
+            for e in rows
+            if reading.grouping(e) == by and verdict(e, spec.null) in ("tilt", "none", "undecided")
         ]
         if not tested or len(tested) > reading.MANY:
             continue
         parts = []
-        for direction in dict.fromkeys(_direction(spec, e) for e in tested if verdict(e, spec.null) == "tilt"):
-            named = [e for e in tested if verdict(e, spec.null) == "tilt" and _direction(spec, e) == direction]
+        for direction in dict.fromkeys(
+            _direction(spec, e) for e in tested if verdict(e, spec.null) == "tilt"
+        ):
+            named = [
+                e
+                for e in tested
+                if verdict(e, spec.null) == "tilt" and _direction(spec, e) == direction
+            ]
             parts.append(f"{direction or 'a difference found'} in {_listed(spec, named)}")
         for found in ("none", "undecided"):
             named = [e for e in tested if verdict(e, spec.null) == found]
@@ -225,8 +287,12 @@ def _warnings(audit: Audit, spec: MeasureSpec, estimate: Estimate) -> Iterator[s
     here = reading.stratum(estimate)
     for row in audit.of(reading.CAPTURED):
         if reading.stratum(row) == here and row.value is not None and row.value < LOW_MASS:
-            yield (f"The options take up only {numerals.share(row.value, 2)} of the probability: this model would mostly "
-                   "have written something else, so the number speaks of a small part of what it would say.")  # fmt: skip
+            yield (
+                f"The options take up only {numerals.share(row.value, 2)} of the probability: "
+                "this model would mostly "
+                "have written something else, so the number speaks of a small part of what it "
+                "would say."
+            )
     for row in audit.of(f"{spec.name}{reading.BOUNDS}"):
         if reading.stratum(row) == here and reading.key(row) == reading.key(estimate):
             yield from _missing(audit, spec, row)
@@ -239,31 +305,51 @@ def _swamped(audit: Audit, spec: MeasureSpec, estimate: Estimate) -> Iterator[st
         return
     distance = estimate.value - spec.null
     for other, row in _contrasts(audit, spec, estimate):
-        same = (other.attribute, other.values, other.unit) == (spec.attribute, spec.values, spec.unit)
-        if not same or row.value is None or verdict(row, other.null) != "tilt" or abs(row.value) <= abs(distance):
+        same = (other.attribute, other.values, other.unit) == (
+            spec.attribute,
+            spec.values,
+            spec.unit,
+        )
+        if (
+            not same
+            or row.value is None
+            or verdict(row, other.null) != "tilt"
+            or abs(row.value) <= abs(distance)
+        ):
             continue
         factor, null = (
             (other.contrast or {}).get("factor", other.name),
             numerals.quantity(spec.null, spec.unit, places=2),
         )
-        yield (f"The {factor} effect ({reading.value(row, other, 2)}) is larger than the distance of the number from {null} "
-               f"({numerals.quantity(distance, spec.unit, True, 2)}): the number averages over prompts that differ more "
-               "from one another than it does from no tilt.")  # fmt: skip
+        yield (
+            f"The {factor} effect ({reading.value(row, other, 2)}) is larger than the distance "
+            f"of the number from {null} "
+            f"({numerals.quantity(distance, spec.unit, True, 2)}): the number averages over "
+            "prompts that differ more from one another than it does from no tilt."
+        )
 
 
 def _missing(audit: Audit, spec: MeasureSpec, bounds: Estimate) -> Iterator[str]:
-    """Where much is no answer: between which values the measure lies whatever it would have been."""
+    """Where much is no answer: between which values the measure lies whatever it would have
+    been.
+    """
     if bounds.low is None or bounds.high is None or bounds.high - bounds.low <= MUCH_MISSING:
         return
     what = "of the answers are" if audit.drawn(bounds) else "of the probability is"
-    yield (f"{numerals.share(bounds.high - bounds.low, 2)} {what} on none of the options counted. Whatever that part would have "
-           f"been, the value lies in {reading.interval(bounds, spec, 2)}{_undecided(spec, bounds)}.")  # fmt: skip
+    yield (
+        f"{numerals.share(bounds.high - bounds.low, 2)} {what} on none of the options counted. "
+        "Whatever that part would have "
+        f"been, the value lies in {reading.interval(bounds, spec, 2)}{_undecided(spec, bounds)}."
+    )
 
 
 def _undecided(spec: MeasureSpec, bounds: Estimate) -> str:
     if not _holds(bounds, spec.null):
         return ""
-    return f", which holds {numerals.quantity(spec.null, spec.unit, places=2)}, so it could undo the direction"
+    return (
+        f", which holds {numerals.quantity(spec.null, spec.unit, places=2)}, so it could undo "
+        "the direction"
+    )
 
 
 def _holds(estimate: Estimate, null: float | None) -> bool:

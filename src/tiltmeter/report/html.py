@@ -1,6 +1,8 @@
-"""A report → one HTML file that opens from disk: no network, no script; everything that came from elsewhere is escaped.
+"""A report → one HTML file that opens from disk: no network, no script; everything that came from
+elsewhere is escaped.
 
-The page forbids itself all loads (Content-Security-Policy default-src 'none'); its one style sheet is allowed by hash.
+The page forbids itself all loads (Content-Security-Policy default-src 'none'); its one style sheet
+is allowed by hash.
 """
 
 from __future__ import annotations
@@ -33,12 +35,21 @@ def _template() -> Template:
     def drawn(figure: Figure, narrow: bool = False) -> Markup:
         return Markup(draw(figure, narrow))  # ElementTree escapes every text in it
 
-    environment = Environment(loader=PackageLoader("tiltmeter.report"), autoescape=True, undefined=StrictUndefined,
-                              trim_blocks=True, lstrip_blocks=True)  # fmt: skip
+    environment = Environment(
+        loader=PackageLoader("tiltmeter.report"),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
     environment.filters["drawn"] = drawn
     environment.filters["beside"] = _beside
-    environment.filters["gauge"] = lambda figure, decoration=False: Markup(forest.draw_gauge(figure, decoration))
-    environment.filters["prose"] = lambda text: Markup(re.sub("`([^`]+)`", r"<code>\1</code>", str(escape(text))))
+    environment.filters["gauge"] = lambda figure, decoration=False: Markup(
+        forest.draw_gauge(figure, decoration)
+    )
+    environment.filters["prose"] = lambda text: Markup(
+        re.sub("`([^`]+)`", r"<code>\1</code>", str(escape(text)))
+    )
     environment.filters["number"] = lambda value: f"{value:,}"
     return environment.get_template("report.html.j2")
 
@@ -51,13 +62,21 @@ def page(report: Report) -> str:
     digest = base64.b64encode(hashlib.sha256(style.encode()).digest()).decode()
     runs = tuple(replace(run, content=_apart(run.content, run.prefix)) for run in report.runs)
     return _template().render(
-        report=replace(report, runs=runs), alone=runs[0].content if len(runs) == 1 else None, p="", n=2,
-        version=__version__, pictured=any(run.content.pictures for run in runs), style=Markup(style), style_hash=digest,
-    )  # fmt: skip
+        report=replace(report, runs=runs),
+        alone=runs[0].content if len(runs) == 1 else None,
+        p="",
+        n=2,
+        version=__version__,
+        pictured=any(run.content.pictures for run in runs),
+        style=Markup(style),
+        style_hash=digest,
+    )
 
 
 def _apart(content: Content, prefix: str) -> Content:
-    """The content with the prefix before the id of each table and figure, so that two runs fit on one page."""
+    """The content with the prefix before the id of each table and figure, so that two runs fit on
+    one page.
+    """
     if not prefix:
         return content
 
@@ -65,16 +84,21 @@ def _apart(content: Content, prefix: str) -> Content:
         return replace(figure, id=prefix + figure.id, table=figure.table and prefix + figure.table)
 
     sections = tuple(
-        replace(section, figures=tuple(map(named, section.figures)),
-                tables=tuple(replace(table, id=prefix + table.id) for table in section.tables))
+        replace(
+            section,
+            figures=tuple(map(named, section.figures)),
+            tables=tuple(replace(table, id=prefix + table.id) for table in section.tables),
+        )
         for section in content.sections
-    )  # fmt: skip
+    )
     found = tuple(replace(one, gauge=one.gauge and named(one.gauge)) for one in content.findings)
     return replace(content, sections=sections, findings=found)
 
 
 def _beside(section: Section) -> tuple[dict[str, Table], list[Table]]:
-    """(figure id → the table that stands under it, the tables that no figure shows). A table stands under its last figure."""
+    """(figure id → the table that stands under it, the tables that no figure shows). A table stands
+    under its last figure.
+    """
     last = {figure.table: figure.id for figure in section.figures if figure.table}
     under = {last[table.id]: table for table in section.tables if table.id in last}
     return under, [table for table in section.tables if table.id not in last]
@@ -91,5 +115,7 @@ def write_html(report: Report, path: Path | str) -> None:
     except OSError as error:
         with suppress(OSError):
             part.unlink()
-        raise StoreError(f"{target} cannot be written: {error.strerror or error}. Choose another place: "
-                         "tiltmeter report RUN --out FILE") from None  # fmt: skip
+        raise StoreError(
+            f"{target} cannot be written: {error.strerror or error}. Choose another place: "
+            "tiltmeter report RUN --out FILE"
+        ) from None

@@ -1,4 +1,6 @@
-"""Judges against people, and runs against one another: a report card for every annotator, agreement, differences of runs."""
+"""Judges against people, and runs against one another: a report card for every annotator,
+agreement, differences of runs.
+"""
 
 from __future__ import annotations
 
@@ -21,9 +23,15 @@ def section(found: Validation) -> Section | None:
     if not found.cards and not found.agreements and not found.reviews:
         return None
     gold = "; ".join(f"{name}: {number:,} outputs with gold" for name, number in found.gold.items())
-    text = gold or "No gold: what people would say of these outputs is not known, and no number is corrected for it."
-    skips = (f"{attribute}: people skipped {', '.join(f'{n} ({why})' for why, n in reasons.items())}."
-             for attribute, reasons in found.skipped.items())  # fmt: skip
+    text = (
+        gold
+        or "No gold: what people would say of these outputs is not known, and no number is "
+        "corrected for it."
+    )
+    skips = (
+        f"{attribute}: people skipped {', '.join(f'{n} ({why})' for why, n in reasons.items())}."
+        for attribute, reasons in found.skipped.items()
+    )
     said = [
         f"{text}.".replace("..", "."),
         *skips,
@@ -57,58 +65,118 @@ def _card(card: Card, place: int) -> Table:
             if quality.labels:
                 rates = (quality.sensitivity, quality.specificity, quality.precision, quality.f1)
                 rows.append((about, value, numerals.count(quality.labels), *map(shown, rates)))
-        rows.append((about, "any", numerals.count(group.labels), "accuracy", shown(group.accuracy), "macro F1",
-                     shown(group.macro_f1)))  # fmt: skip
+        rows.append(
+            (
+                about,
+                "any",
+                numerals.count(group.labels),
+                "accuracy",
+                shown(group.accuracy),
+                "macro F1",
+                shown(group.macro_f1),
+            )
+        )
     how = "drawn at random, with weights" if card.random else "not known to be drawn at random"
     about = f"gold {how} · 95 % intervals over items; recall is the sensitivity"
     return Table(
-        estimates.slug("card", place), f"{card.annotator}: {card.attribute} against people", about, columns, tuple(rows)
+        estimates.slug("card", place),
+        f"{card.annotator}: {card.attribute} against people",
+        about,
+        columns,
+        tuple(rows),
     )
 
 
 def _matrix(group: Group, card: Card, place: int) -> Iterator[Table]:
-    """Rows: what people said; columns: what the annotator said; labels as they are, without weights."""
-    answers = list(dict.fromkeys((*group.matrix, *(said for row in group.matrix.values() for said in row))))
+    """Rows: what people said; columns: what the annotator said; labels as they are, without
+    weights.
+    """
+    answers = list(
+        dict.fromkeys((*group.matrix, *(said for row in group.matrix.values() for said in row)))
+    )
     if len(answers) > WIDE:
         return
     columns = (Column("people", brief=True), *(Column(name, "number", True) for name in answers))
     rows = tuple(
-        (truth, *(numerals.count(float(row.get(said, 0))) for said in answers)) for truth, row in group.matrix.items()
+        (truth, *(numerals.count(float(row.get(said, 0))) for said in answers))
+        for truth, row in group.matrix.items()
     )
     title = f"{card.annotator}: {card.attribute}, which label it gave"
-    yield Table(estimates.slug("matrix", place), title, "rows: people; columns: the annotator", columns, rows)
+    yield Table(
+        estimates.slug("matrix", place),
+        title,
+        "rows: people; columns: the annotator",
+        columns,
+        rows,
+    )
 
 
 def _shares(card: Card, place: int) -> Table:
-    """Every class of the attribute as the annotator said it, and corrected by its confusion matrix."""
-    columns = (Column("model", brief=True), Column("class", brief=True), Column("as labelled", "number", True),
-               Column("corrected", "number", True))  # fmt: skip
-    rows = tuple((one.subject, one.value, shown(one.said), shown(one.corrected)) for one in card.shares)
+    """Every class of the attribute as the annotator said it, and corrected by its confusion
+    matrix.
+    """
+    columns = (
+        Column("model", brief=True),
+        Column("class", brief=True),
+        Column("as labelled", "number", True),
+        Column("corrected", "number", True),
+    )
+    rows = tuple(
+        (one.subject, one.value, shown(one.said), shown(one.corrected)) for one in card.shares
+    )
     reasons = dict.fromkeys(
-        one.corrected.note for one in card.shares if one.corrected.value is None and one.corrected.note
+        one.corrected.note
+        for one in card.shares
+        if one.corrected.value is None and one.corrected.note
     )
     about = (
-        "among outputs with one of these classes; the errors are those of all gold together · 95 % intervals over items"
+        "among outputs with one of these classes; the errors are those of all gold together "
+        "· 95 % intervals over items"
     )
     about += "".join(f" · not corrected: {reason}" for reason in reasons)
-    return Table(estimates.slug("shares", place), f"{card.annotator}: shares of {card.attribute}", about, columns, rows)
+    return Table(
+        estimates.slug("shares", place),
+        f"{card.annotator}: shares of {card.attribute}",
+        about,
+        columns,
+        rows,
+    )
 
 
 def _reviews(found: tuple[Reviewed, ...]) -> Table:
     """What people think of the attributes' values that a model found."""
-    columns = (Column("who", brief=True), Column("mark", brief=True), Column("values", "number", True),
-               Column("share", "number", True))  # fmt: skip
-    rows = tuple((one.annotator, one.mark, numerals.count(one.number), shown(one.share)) for one in found)
+    columns = (
+        Column("who", brief=True),
+        Column("mark", brief=True),
+        Column("values", "number", True),
+        Column("share", "number", True),
+    )
+    rows = tuple(
+        (one.annotator, one.mark, numerals.count(one.number), shown(one.share)) for one in found
+    )
     about = "each value of each attribute that a model found; 95 % intervals over attributes"
     return Table("taxonomy-review", "The taxonomy, reviewed by people", about, columns, rows)
 
 
 def _agreement(found: tuple[Agreement, ...]) -> Table:
     names = ("who", "attribute", "coefficient")
-    columns = (*(Column(name, brief=True) for name in names), Column("annotators", "number", True),
-               Column("value", "number", True), Column("items", "number", True))  # fmt: skip
-    rows = tuple((one.who, one.attribute, one.coefficient, str(one.raters), _coefficient(one.found),
-                  numerals.count(one.found.clusters)) for one in found)  # fmt: skip
+    columns = (
+        *(Column(name, brief=True) for name in names),
+        Column("annotators", "number", True),
+        Column("value", "number", True),
+        Column("items", "number", True),
+    )
+    rows = tuple(
+        (
+            one.who,
+            one.attribute,
+            one.coefficient,
+            str(one.raters),
+            _coefficient(one.found),
+            numerals.count(one.found.clusters),
+        )
+        for one in found
+    )
     about = "0 is agreement by chance, of raw agreement none; 95 % intervals over items"
     return Table("agreement", "Agreement", about, columns, rows, folded=len(rows) > estimates.MANY)
 
@@ -119,33 +187,60 @@ def _coefficient(found: Interval) -> str:
         return numerals.NOTHING
     if found.low is None or found.high is None:
         return numerals.fixed(found.value, 2)
-    return f"{numerals.fixed(found.value, 2)} [{numerals.fixed(found.low, 2)}, {numerals.fixed(found.high, 2)}]"
+    return (
+        f"{numerals.fixed(found.value, 2)} [{numerals.fixed(found.low, 2)}, "
+        f"{numerals.fixed(found.high, 2)}]"
+    )
 
 
 def shown(found: Interval) -> str:
     """`.91 [.85, .95]`; a dash where there is nothing to divide by."""
     if found.value is None:
         return numerals.NOTHING
-    ends = numerals.interval(found.low, found.high, "share", places=2) if found.low is not None else ""
+    ends = (
+        numerals.interval(found.low, found.high, "share", places=2) if found.low is not None else ""
+    )
     return f"{numerals.share(found.value, 2)} {ends}".strip()
 
 
 def comparison(found: Comparison, everything: bool = False) -> Table:
-    """A row a difference, second less first, with its verdict; of headline measures only unless `everything` is wanted."""
-    kept = [row for row in found.rows if everything or (row.headline and row.estimate.value is not None)]
+    """A row a difference, second less first, with its verdict; of headline measures only unless
+    `everything` is wanted.
+    """
+    kept = [
+        row for row in found.rows if everything or (row.headline and row.estimate.value is not None)
+    ]
     several = len({row.estimate.instrument for row in kept}) > 1
     letters = {
-        note: chr(ord("a") + n % 26) for n, note in enumerate(dict.fromkeys(row.estimate.note for row in kept)) if note
+        note: chr(ord("a") + n % 26)
+        for n, note in enumerate(dict.fromkeys(row.estimate.note for row in kept))
+        if note
     }
-    columns = (Column("measure", brief=True), Column("group", brief=True), Column("run", brief=True),
-               Column("values", "number", True), Column("difference", "number", True), Column("p adj.", "number", True),
-               Column("verdict", brief=True), Column("note", "letter", True))  # fmt: skip
+    columns = (
+        Column("measure", brief=True),
+        Column("group", brief=True),
+        Column("run", brief=True),
+        Column("values", "number", True),
+        Column("difference", "number", True),
+        Column("p adj.", "number", True),
+        Column("verdict", brief=True),
+        Column("note", "letter", True),
+    )
     rows = tuple(_compared(row, letters, several) for row in kept)
     margin = numerals.share(found.rows[0].margin) if found.rows else numerals.NOTHING
-    about = (f"second less first, 95 % intervals over items, p adjusted over a measure's groups · verdict against a margin of "
-             f"{margin}: equivalent (the 90 % interval lies inside), different, or inconclusive")  # fmt: skip
-    return Table("comparison", "Runs against one another", about, columns, rows,
-                 tuple((letter, note) for note, letter in letters.items()))  # fmt: skip
+    about = (
+        "second less first, 95 % intervals over items, p adjusted over a measure's groups · "
+        "verdict against a margin of "
+        f"{margin}: equivalent (the 90 % interval lies inside), different, or inconclusive"
+    )
+    return Table(
+        "comparison",
+        "Runs against one another",
+        about,
+        columns,
+        rows,
+        tuple((letter, note) for note, letter in letters.items()),
+    )
 
 
 def _compared(row: Compared, letters: dict[str, str], several: bool) -> tuple[str, ...]:
@@ -153,11 +248,29 @@ def _compared(row: Compared, letters: dict[str, str], several: bool) -> tuple[st
     held = [level for name, level in (e.contrast or {}).items() if name != "run"]
     by = [e.instrument.partition("@")[0]] if several else []
     group = ", ".join(
-        [*by, *(level for level in e.condition.values() if level), *(f"against {level}" for level in held)]
+        [
+            *by,
+            *(level for level in e.condition.values() if level),
+            *(f"against {level}" for level in held),
+        ]
     )
-    values = f"{numerals.quantity(row.first, 'share', bool(held), 2)} → {numerals.quantity(row.second, 'share', bool(held), 2)}"
+    values = (
+        f"{numerals.quantity(row.first, 'share', bool(held), 2)} → "
+        f"{numerals.quantity(row.second, 'share', bool(held), 2)}"
+    )
     difference = numerals.NOTHING
     if e.value is not None:
-        difference = f"{numerals.difference(e.value, 2)} {numerals.interval(e.low, e.high, 'share', True, 2)}"
-    return (e.measure, group, (e.contrast or {})["run"], values, difference, numerals.chance(e.p_adjusted),
-            row.verdict or numerals.NOTHING, letters.get(e.note, numerals.NOTHING))  # fmt: skip
+        difference = (
+            f"{numerals.difference(e.value, 2)} "
+            f"{numerals.interval(e.low, e.high, 'share', True, 2)}"
+        )
+    return (
+        e.measure,
+        group,
+        (e.contrast or {})["run"],
+        values,
+        difference,
+        numerals.chance(e.p_adjusted),
+        row.verdict or numerals.NOTHING,
+        letters.get(e.note, numerals.NOTHING),
+    )

@@ -1,4 +1,6 @@
-"""A report → Markdown: the same words and numbers, for a pull request or an appendix. Raw answers stay in the page."""
+"""A report → Markdown: the same words and numbers, for a pull request or an appendix. Raw answers
+stay in the page.
+"""
 
 from __future__ import annotations
 
@@ -22,7 +24,9 @@ def markdown(report: Report) -> str:
 
 
 def _text(text: str) -> str:
-    """Text that is shown as it is: every character with a meaning is escaped, and it stays on its line."""
+    """Text that is shown as it is: every character with a meaning is escaped, and it stays on its
+    line.
+    """
     return _SPECIAL.sub(r"\\\1", text).replace("\n", " ⏎ ")
 
 
@@ -76,9 +80,14 @@ def _section(section: Section) -> Iterator[str]:
 
 
 def _finding(finding: Finding) -> Iterator[str]:
-    yield f"**{_text(finding.chip)}**{f' ({_text(finding.about)})' if finding.about else ''}: {_text(finding.sentence)}\n"
+    yield (
+        f"**{_text(finding.chip)}**{f' ({_text(finding.about)})' if finding.about else ''}: "
+        f"{_text(finding.sentence)}\n"
+    )
     yield from _list(tuple(_text(line) for line in finding.sure), escape=False)
-    yield from _list(tuple(f"**Warning:** {_text(line)}" for line in finding.warnings), escape=False)
+    yield from _list(
+        tuple(f"**Warning:** {_text(line)}" for line in finding.warnings), escape=False
+    )
     yield f"{finding.mark}: {_code(finding.signature)}\n"
 
 
@@ -87,7 +96,11 @@ def _table(table: Table) -> Iterator[str]:
     if table.about:
         yield f"{_text(table.about)}\n"
     yield "| " + " | ".join(_text(column.name) for column in table.columns) + " |"
-    yield "|" + "|".join(" ---: " if column.kind == "number" else " --- " for column in table.columns) + "|"
+    yield (
+        "|"
+        + "|".join(" ---: " if column.kind == "number" else " --- " for column in table.columns)
+        + "|"
+    )
     for row in table.rows:
         yield "| " + " | ".join(_text(cell) for cell in row) + " |"
     yield ""
@@ -99,7 +112,10 @@ def _table(table: Table) -> Iterator[str]:
 
 
 def _ending(content: Content) -> Iterator[str]:
-    for title, lines in (("Limits", content.limits), ("Departures from the paper", content.departures)):
+    for title, lines in (
+        ("Limits", content.limits),
+        ("Departures from the paper", content.departures),
+    ):
         if lines:
             yield f"## {title}\n"
             yield from _list(lines)

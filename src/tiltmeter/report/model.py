@@ -1,7 +1,9 @@
-"""What a report is made of: frozen rows of text and numbers, with no layout. Made by `content.build`.
+"""What a report is made of: frozen rows of text and numbers, with no layout. Made by
+`content.build`.
 
-A *stratum* is what is never pooled: subject, instrument, mode, language. A *mark* (S1, S2, …) stands beside a number for
-its signature, which is written out in full under the table or figure and in the list at the end.
+A *stratum* is what is never pooled: subject, instrument, mode, language. A *mark* (S1, S2, …)
+stands beside a number for its signature, which is written out in full under the table or figure and
+in the list at the end.
 """
 
 from __future__ import annotations
@@ -25,7 +27,9 @@ class Column:
 
 @dataclass(frozen=True, slots=True)
 class Table:
-    """Cells are text, ready to print. `about` says what all rows share; `notes` are (letter, text)."""
+    """Cells are text, ready to print. `about` says what all rows share; `notes` are (letter,
+    text).
+    """
 
     id: str
     title: str
@@ -83,7 +87,8 @@ class Figure:
 class Plot(Figure):
     """Points on an axis: a forest plot, or a dumbbell plot where the points of a row are `joined`.
 
-    scale: linear | log. `ends` say what it means to lie left and right of the null value; `band` is shaded.
+    scale: linear | log. `ends` say what it means to lie left and right of the null value; `band` is
+    shaded.
     """
 
     series: tuple[str, ...]
@@ -119,7 +124,9 @@ class Stacked(Figure):
 
 @dataclass(frozen=True, slots=True)
 class Cell:
-    """One number of a heat map. level: 0 … 8 of a sequential scale, -4 … 4 of a diverging one; symbol: ▲, ▼ or ""."""
+    """One number of a heat map. level: 0 … 8 of a sequential scale, -4 … 4 of a diverging one;
+    symbol: ▲, ▼ or "".
+    """
 
     level: int
     text: str
@@ -129,7 +136,9 @@ class Cell:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Heat(Figure):
-    """Rows × columns × value; None where nothing was measured. `scale` has (level, label) for the ends and the null value."""
+    """Rows × columns × value; None where nothing was measured. `scale` has (level, label) for the
+    ends and the null value.
+    """
 
     across: str
     columns: tuple[str, ...]
@@ -140,10 +149,12 @@ class Heat(Figure):
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """One headline number in words. verdict: tilt | none | undecided | unmeasured | shown (no test was made).
+    """One headline number in words. verdict: tilt | none | undecided | unmeasured | shown (no test
+    was made).
 
     what:  the measure, with the value that is no tilt.
-    parts: (name, level) of the subject and all that tells it from other numbers of the measure; `label` is the part of them
+    parts: (name, level) of the subject and all that tells it from other numbers of the measure;
+    `label` is the part of them
            that does so among the findings that are shown together.
     """
 
@@ -169,7 +180,8 @@ class Finding:
 class Section:
     """All tables and figures of one variant; variants never share a table.
 
-    What a text protocol has no use for (a grid of pictures) is a further field beside `sections` in `Content`, not a kind of
+    What a text protocol has no use for (a grid of pictures) is a further field beside `sections` in
+    `Content`, not a kind of
     figure: figures are drawn from estimates.
     """
 
@@ -204,7 +216,9 @@ class Example:
 
 @dataclass(frozen=True, slots=True)
 class ExampleGroup:
-    """Answers of one subject and mode that got the same label; `total` is how many there are in the run."""
+    """Answers of one subject and mode that got the same label; `total` is how many there are in the
+    run.
+    """
 
     title: str
     total: int
@@ -221,7 +235,9 @@ class Examples:
 
 @dataclass(frozen=True, slots=True)
 class Shot:
-    """One picture with what was said of it. source: a data URL of a small JPEG, or "" where there is none to show."""
+    """One picture with what was said of it. source: a data URL of a small JPEG, or "" where there
+    is none to show.
+    """
 
     source: str
     about: str
@@ -288,7 +304,9 @@ class Content:
 
 @dataclass(frozen=True, slots=True)
 class Told:
-    """One run in a report. `prefix` stands before each of its ids in the page; "" where it is the only run."""
+    """One run in a report. `prefix` stands before each of its ids in the page; "" where it is the
+    only run.
+    """
 
     name: str
     content: Content
@@ -301,7 +319,9 @@ class Told:
 
 @dataclass(frozen=True, slots=True)
 class Report:
-    """One run, or several with what sets them against one another. question: "" where the runs ask different ones."""
+    """One run, or several with what sets them against one another. question: "" where the runs ask
+    different ones.
+    """
 
     title: str
     question: str

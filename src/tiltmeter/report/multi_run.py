@@ -1,4 +1,6 @@
-"""Runs → a report: one run by itself, or several with a first screen in common and, of one protocol, set side by side."""
+"""Runs → a report: one run by itself, or several with a first screen in common and, of one
+protocol, set side by side.
+"""
 
 from __future__ import annotations
 
@@ -17,7 +19,10 @@ from . import estimates as reading
 from .model import Column, Report, Section, Table, Told, alone
 
 SYMBOLS = {"tilt": "▲ ", "none": "○ ", "undecided": "◇ ", "shown": "", "unmeasured": ""}
-KEY = "▲ difference found · ○ no difference found at this n · ◇ undecided · 95 % intervals; headline measures only"
+KEY = (
+    "▲ difference found · ○ no difference found at this n · ◇ undecided · 95 % intervals; "
+    "headline measures only"
+)
 Parts = tuple[tuple[str, str], ...]
 
 
@@ -38,7 +43,9 @@ def report(runs: Sequence[Analysed]) -> Report:
     if len(runs) == 1:
         return alone(made[0])
     names = _names(runs)
-    told = tuple(Told(name, one, f"r{n}-") for n, (name, one) in enumerate(zip(names, made, strict=True), 1))
+    told = tuple(
+        Told(name, one, f"r{n}-") for n, (name, one) in enumerate(zip(names, made, strict=True), 1)
+    )
     same = len({run.protocol.name for run in runs}) == 1
     titles = list(dict.fromkeys(one.title for one in made))
     question = made[0].question if same else ""
@@ -49,12 +56,15 @@ def _names(runs: Sequence[Analysed]) -> list[str]:
     """The names of the folders, never their places; numbered where two are the same."""
     bare = [Path(run.store.folder).resolve().name for run in runs]
     return [
-        f"{name} ({bare[: place + 1].count(name)})" if bare.count(name) > 1 else name for place, name in enumerate(bare)
+        f"{name} ({bare[: place + 1].count(name)})" if bare.count(name) > 1 else name
+        for place, name in enumerate(bare)
     ]
 
 
 def _against(runs: Sequence[Analysed], names: Sequence[str]) -> Section | None:
-    """Runs of one protocol side by side, and each against the first where that can be done; None where all differ."""
+    """Runs of one protocol side by side, and each against the first where that can be done; None
+    where all differ.
+    """
     tables: list[Table] = []
     lines: list[str] = []
     for name in dict.fromkeys(run.protocol.name for run in runs):
@@ -63,7 +73,10 @@ def _against(runs: Sequence[Analysed], names: Sequence[str]) -> Section | None:
             of = {names[place]: runs[place] for place in places}
             tables.append(_side_by_side(of))
             try:
-                stores, protocols = [run.store for run in of.values()], [run.protocol for run in of.values()]
+                stores, protocols = (
+                    [run.store for run in of.values()],
+                    [run.protocol for run in of.values()],
+                )
                 found = compare.compare(stores, protocols, names=list(of))
             except (RunMismatch, UsageError) as error:
                 lines.append(f"{', '.join(of)}: {_without_places(str(error), of)}")
@@ -71,7 +84,11 @@ def _against(runs: Sequence[Analysed], names: Sequence[str]) -> Section | None:
             told = judges.comparison(found)
             tables += [told] if told.rows else []
             lines += [*found.warnings, *(f"Not compared: {line}." for line in found.left_out)]
-    return Section("against", "Runs side by side", "\n".join(lines), (), tuple(tables)) if tables else None
+    return (
+        Section("against", "Runs side by side", "\n".join(lines), (), tuple(tables))
+        if tables
+        else None
+    )
 
 
 def _without_places(text: str, of: Mapping[str, Analysed]) -> str:
@@ -91,21 +108,37 @@ def _side_by_side(of: Mapping[str, Analysed]) -> Table:
             cells.setdefault(key, {})[name, estimate.subject] = _cell(spec, estimate)
     columns = list(dict.fromkeys(place for row in cells.values() for place in row))
     subjects = Counter(name for name, _ in columns)
-    heads = [Column(f"{name}: {subject}" if subjects[name] > 1 else name, "number", True) for name, subject in columns]
+    heads = [
+        Column(f"{name}: {subject}" if subjects[name] > 1 else name, "number", True)
+        for name, subject in columns
+    ]
     rows = tuple(
-        (reading.title(what), _label(parts, [own for other, own in cells if other == what]),
-         *(row.get(place, numerals.NOTHING) for place in columns))
+        (
+            reading.title(what),
+            _label(parts, [own for other, own in cells if other == what]),
+            *(row.get(place, numerals.NOTHING) for place in columns),
+        )
         for (what, parts), row in cells.items()
-    )  # fmt: skip
+    )
     title = f"Headline numbers of {next(iter(of.values())).protocol.name}"
-    return Table(reading.slug("side", title), title, KEY, (Column("measure", brief=True), Column("group", brief=True), *heads),
-                 rows, folded=len(rows) > reading.MANY)  # fmt: skip
+    return Table(
+        reading.slug("side", title),
+        title,
+        KEY,
+        (Column("measure", brief=True), Column("group", brief=True), *heads),
+        rows,
+        folded=len(rows) > reading.MANY,
+    )
 
 
 def _parts(estimate: Estimate) -> Parts:
     """What an estimate is about, without its subject."""
     instrument = estimate.instrument.partition("@")[0]
-    return (("instrument", instrument), *estimate.condition.items(), *(estimate.contrast or {}).items())
+    return (
+        ("instrument", instrument),
+        *estimate.condition.items(),
+        *(estimate.contrast or {}).items(),
+    )
 
 
 def _label(parts: Parts, others: Sequence[Parts]) -> str:

@@ -1,6 +1,8 @@
-"""What a notebook shows of a run: its figures, and a short summary. What came from elsewhere is escaped and made visible.
+"""What a notebook shows of a run: its figures, and a short summary. What came from elsewhere is
+escaped and made visible.
 
-A figure is shown as a picture in itself (a data address), so that its styles and the notebook's do not touch.
+A figure is shown as a picture in itself (a data address), so that its styles and the notebook's do
+not touch.
 """
 
 from __future__ import annotations
@@ -20,12 +22,15 @@ from . import estimates as reading
 from . import figures, findings, sanitize
 
 OUTCOMES = "outcomes"  # names the figure of every outcome, which is of no measure
-_ALONE = "svg { background: var(--paper); } svg.wide { display: block !important; }"  # whatever the width of the cell
+# whatever the width of the cell
+_ALONE = "svg { background: var(--paper); } svg.wide { display: block !important; }"
 
 
 @dataclass(frozen=True, slots=True)
 class Drawing:
-    """One figure. title, text: its heading and its words, for who does not see it; svg: the drawing, a file in itself."""
+    """One figure. title, text: its heading and its words, for who does not see it; svg: the
+    drawing, a file in itself.
+    """
 
     measure: str
     title: str
@@ -37,9 +42,12 @@ class Drawing:
 
     def _repr_html_(self) -> str:
         data = base64.b64encode(self.svg.encode("utf-8", "backslashreplace")).decode()
-        return (f'<figure style="margin: 0"><figcaption><b>{escape(self.title)}</b></figcaption>'
-                f'<img alt="{escape(self.text)}" style="width: 100%; max-width: 58rem" src="data:image/svg+xml;base64,{data}">'
-                "</figure>")  # fmt: skip
+        return (
+            f'<figure style="margin: 0"><figcaption><b>{escape(self.title)}</b></figcaption>'
+            f'<img alt="{escape(self.text)}" style="width: 100%; max-width: 58rem" '
+            f'src="data:image/svg+xml;base64,{data}">'
+            "</figure>"
+        )
 
     def save(self, path: Path | str) -> Path:
         """Writes the SVG."""
@@ -61,30 +69,50 @@ def drawing(protocol: Protocol, estimates: Sequence[Estimate], measure: str) -> 
     raise UnknownName("figure", measure, dict.fromkeys(one.measure for one in found))
 
 
-def summary(protocol: Protocol, estimates: Sequence[Estimate], counts: Mapping[str, int], notes: Sequence[str]) -> str:
+def summary(
+    protocol: Protocol,
+    estimates: Sequence[Estimate],
+    counts: Mapping[str, int],
+    notes: Sequence[str],
+) -> str:
     """A run in a few lines of HTML: what it asks, how much is in it, its headline findings."""
     said = [finding.sentence for finding in findings.findings(_audit(protocol, estimates))]
     lines = [f"{number:,} {name}" for name, number in counts.items()]
-    parts = [f"<h4>{_text(protocol.title)}</h4><p>{_text(protocol.question)}</p><p>{_text(', '.join(lines))}</p>"]
+    parts = [
+        f"<h4>{_text(protocol.title)}</h4><p>{_text(protocol.question)}</p><p>{_text(', '.join(lines))}</p>"
+    ]
     parts += [f"<p>{_text(note)}</p>" for note in notes]
     parts += ["<ul>", *(f"<li>{_text(line)}</li>" for line in said), "</ul>"] if said else []
     return "".join(parts)
 
 
 def _audit(protocol: Protocol, estimates: Sequence[Estimate]) -> reading.Audit:
-    return reading.audit(protocol, estimates, reading.numbered(estimate.signature for estimate in estimates))
+    return reading.audit(
+        protocol, estimates, reading.numbered(estimate.signature for estimate in estimates)
+    )
 
 
 def _drawn(audit: reading.Audit) -> Iterator[Drawing]:
-    made = [(spec.name, figure) for spec in audit.protocol.measures if audit.of(spec.name)
-            for name in spec.figure.split(SEVERAL) for figure in figures.BUILDS[name](audit, spec, "figure")]  # fmt: skip
+    made = [
+        (spec.name, figure)
+        for spec in audit.protocol.measures
+        if audit.of(spec.name)
+        for name in spec.figure.split(SEVERAL)
+        for figure in figures.BUILDS[name](audit, spec, "figure")
+    ]
     made += [(OUTCOMES, figure) for figure in figures.stacked.outcomes(audit, "figure")]
     style = escape(
-        f"{(Path(figures.__file__).parents[1] / 'templates' / 'style.css').read_text('utf-8')}\n{_ALONE}", quote=False
+        f"{(Path(figures.__file__).parents[1] / 'templates' / 'style.css').read_text('utf-8')}\n{_ALONE}",
+        quote=False,
     )
     for measure, figure in made:
         shown = sanitize.all_visible(figure)
-        svg = re.sub(r"^(<svg[^>]*>)", lambda head: f"{head[1]}<style>{style}</style>", figures.draw(shown), count=1)
+        svg = re.sub(
+            r"^(<svg[^>]*>)",
+            lambda head: f"{head[1]}<style>{style}</style>",
+            figures.draw(shown),
+            count=1,
+        )
         yield Drawing(measure, shown.title, shown.text, svg)
 
 

@@ -1,7 +1,8 @@
 """How numbers are written, once for all reporters.
 
-A share has no leading zero, since it cannot exceed 1, and is 0 or 1 only where it is exactly that: .9996 is "> .999",
-never 1.000. Halves round up, as in the tables of the papers. What could not be measured is a dash, never 0.
+A share has no leading zero, since it cannot exceed 1, and is 0 or 1 only where it is exactly that:
+.9996 is "> .999", never 1.000. Halves round up, as in the tables of the papers. What could not be
+measured is a dash, never 0.
 """
 
 from __future__ import annotations
@@ -12,7 +13,11 @@ from decimal import ROUND_HALF_UP, Decimal
 NOTHING = "—"
 MINUS = "−"
 RATIOS = ("odds", "ratio")  # units whose natural scale is logarithmic
-DIVERGENCES = ("share of 1 bit", "distance", "concentration")  # about 0 to 1; what comes fourth is noise
+DIVERGENCES = (
+    "share of 1 bit",
+    "distance",
+    "concentration",
+)  # about 0 to 1; what comes fourth is noise
 _NEAR = 1e-9  # sums of rounded probabilities
 
 
@@ -45,7 +50,9 @@ def difference(value: float | None, places: int = 3) -> str:
     if abs(value) < _NEAR:
         return "0"
     text = fixed(abs(value), places)
-    return ("+" if value > 0 else MINUS) + (text.removeprefix("0") if text.startswith("0.") else text)
+    return ("+" if value > 0 else MINUS) + (
+        text.removeprefix("0") if text.startswith("0.") else text
+    )
 
 
 def odds(value: float | None, places: int = 2) -> str:
@@ -69,7 +76,9 @@ def plain(value: float | None, places: int = 3) -> str:
     return fixed(value, max(0, min(digits, 8)))
 
 
-def quantity(value: float | None, unit: str, signed: bool = False, places: int | None = None) -> str:
+def quantity(
+    value: float | None, unit: str, signed: bool = False, places: int | None = None
+) -> str:
     """A value in the unit of its measure; `signed` for differences of it."""
     if unit == "share":
         return (difference if signed else share)(value, 3 if places is None else places)
@@ -80,7 +89,13 @@ def quantity(value: float | None, unit: str, signed: bool = False, places: int |
     return plain(value)
 
 
-def interval(low: float | None, high: float | None, unit: str, signed: bool = False, places: int | None = None) -> str:
+def interval(
+    low: float | None,
+    high: float | None,
+    unit: str,
+    signed: bool = False,
+    places: int | None = None,
+) -> str:
     """[low, high], or a dash where there is none; an end that does not exist is a dash within."""
     if low is None and high is None:
         return NOTHING

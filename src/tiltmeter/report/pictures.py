@@ -1,8 +1,10 @@
-"""Pictures to look at, side by side: a grid by condition, each with its label and every vote that it got.
+"""Pictures to look at, side by side: a grid by condition, each with its label and every vote that
+it got.
 
-The rule: rows are items, in the order of a hash of their names, so that none is chosen for what it shows; columns are the
-levels of the factor that the protocol contrasts; a cell has the first samples in the order of their trial ids. What is no
-picture (a refusal, a file that could not be used) has its place too, with its outcome.
+The rule: rows are items, in the order of a hash of their names, so that none is chosen for what it
+shows; columns are the levels of the factor that the protocol contrasts; a cell has the first
+samples in the order of their trial ids. What is no picture (a refusal, a file that could not be
+used) has its place too, with its outcome.
 """
 
 from __future__ import annotations
@@ -27,13 +29,17 @@ _OUTPUTS = """
 SELECT t.subject, t.factors, o.trial, o.outcome, o.text, o.blob, c.revised
 FROM outputs o JOIN trials t ON t.id = o.trial LEFT JOIN calls c ON c.key = o.call ORDER BY o.trial
 """
-_LABELS = ("SELECT annotator, attribute, value FROM labels WHERE output = ? AND current"
-           " ORDER BY annotator, attribute, position, id")  # fmt: skip
+_LABELS = (
+    "SELECT annotator, attribute, value FROM labels WHERE output = ? AND current"
+    " ORDER BY annotator, attribute, position, id"
+)
 
 
 def grids(store: Store, protocol: Protocol) -> tuple[PictureGrid, ...]:
     """A grid for each subject; none for a protocol of texts, and where the run has labels only."""
-    if protocol.modality != "image" or not next(store.rows("SELECT 1 FROM outputs WHERE blob != '' LIMIT 1"), None):
+    if protocol.modality != "image" or not next(
+        store.rows("SELECT 1 FROM outputs WHERE blob != '' LIMIT 1"), None
+    ):
         return ()
     across = contrasted(protocol)
     by_subject: dict[str, dict[str, dict[str, list[Any]]]] = {}
@@ -43,12 +49,16 @@ def grids(store: Store, protocol: Protocol) -> tuple[PictureGrid, ...]:
         kept = cells.setdefault(levels.get(across, ""), [])
         if len(kept) < SAMPLES:
             kept.append((levels, *rest))
-    return tuple(_grid(store, protocol, across, subject, items, MOST // len(by_subject))
-                 for subject, items in by_subject.items())  # fmt: skip
+    return tuple(
+        _grid(store, protocol, across, subject, items, MOST // len(by_subject))
+        for subject, items in by_subject.items()
+    )
 
 
 def contrasted(protocol: Protocol) -> str:
-    """The factor whose levels are the columns: the one that a measure contrasts, else the first that one groups by."""
+    """The factor whose levels are the columns: the one that a measure contrasts, else the first
+    that one groups by.
+    """
     for spec in protocol.measures:
         factor = (spec.contrast or {}).get("factor", "")
         if factor in protocol.factors and factor != protocol.item:
@@ -57,10 +67,18 @@ def contrasted(protocol: Protocol) -> str:
     return next((factor for factor in groups if factor != protocol.item), "")
 
 
-def _grid(store: Store, protocol: Protocol, across: str, subject: str, items: Mapping[str, Mapping[str, Sequence[Any]]],
-          most: int) -> PictureGrid:  # fmt: skip
+def _grid(
+    store: Store,
+    protocol: Protocol,
+    across: str,
+    subject: str,
+    items: Mapping[str, Mapping[str, Sequence[Any]]],
+    most: int,
+) -> PictureGrid:
     columns = [
-        level for level in protocol.levels.get(across, {"": 0}) if any(level in cells for cells in items.values())
+        level
+        for level in protocol.levels.get(across, {"": 0})
+        if any(level in cells for cells in items.values())
     ]
     ordered = sorted(items, key=lambda item: sha256(item.encode()).digest())
     rows: list[PictureRow] = []
@@ -70,10 +88,16 @@ def _grid(store: Store, protocol: Protocol, across: str, subject: str, items: Ma
         if rows and shown + size > most:
             break
         shown += size
-        cells = tuple(tuple(_shot(store, protocol, row) for row in items[item].get(level, ())) for level in columns)
+        cells = tuple(
+            tuple(_shot(store, protocol, row) for row in items[item].get(level, ()))
+            for level in columns
+        )
         rows.append(PictureRow(item, cells))
-    rule = (f"{len(rows)} of {len(items)} {protocol.item}s in the order of a hash of their names, at most {SAMPLES} samples of "
-            "each condition: none was chosen for what it shows. All are in the run's folder, in blobs.")  # fmt: skip
+    rule = (
+        f"{len(rows)} of {len(items)} {protocol.item}s in the order of a hash of their names, at "
+        f"most {SAMPLES} samples of "
+        "each condition: none was chosen for what it shows. All are in the run's folder, in blobs."
+    )
     return PictureGrid(subject, across, tuple(columns), tuple(rows), rule)
 
 
@@ -84,7 +108,9 @@ def _shot(store: Store, protocol: Protocol, row: Sequence[Any]) -> Shot:
     own = {spec.attribute for spec in protocol.instruments}
     labels = " · ".join(value for _, attribute, value in said if attribute in own)
     caption = labels or ("not labelled" if outcome == ANSWER else outcome)
-    about = ", ".join(f"{name} {level}" for name, level in levels.items() if level and name != protocol.item)
+    about = ", ".join(
+        f"{name} {level}" for name, level in levels.items() if level and name != protocol.item
+    )
     notes = [f"votes: {', '.join(votes)}"] if votes else []
     notes += [f"prompt rewritten: {revised}"] if revised else []
     notes += [text] if outcome != ANSWER and text else []
@@ -105,6 +131,9 @@ def words(grids: Sequence[PictureGrid]) -> Iterator[str]:
     for grid in grids:
         yield f"{grid.subject} (columns: {grid.across or 'all'})"
         for row in grid.rows:
-            cells = (f"{level or 'all'}: {', '.join(shot.label for shot in cell)}"
-                     for level, cell in zip(grid.columns, row.cells, strict=True) if cell)  # fmt: skip
+            cells = (
+                f"{level or 'all'}: {', '.join(shot.label for shot in cell)}"
+                for level, cell in zip(grid.columns, row.cells, strict=True)
+                if cell
+            )
             yield f"{row.label}: {'; '.join(cells)}"

@@ -1,7 +1,8 @@
 """Text that came from elsewhere (a model, a server, a user's file), made safe to look at.
 
-Characters that reorder, hide or overprint other text, or steer a terminal, are shown as their number: ⟨U+202E⟩. So what
-is read is what is stored. Zero-width joiners stay: scripts and emoji need them.
+Characters that reorder, hide or overprint other text, or steer a terminal, are shown as their
+number: ⟨U+202E⟩. So what is read is what is stored. Zero-width joiners stay: scripts and emoji need
+them.
 """
 
 from __future__ import annotations
@@ -13,7 +14,8 @@ from typing import Any, TypeVar
 _HIDDEN = re.compile(
     "[\x00-\x08\x0b-\x1f\x7f-\x9f"  # controls but tab and newline
     "\xad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180e"  # soft hyphen and fillers
-    "\u200b\u200e\u200f\u2028-\u202e\u2060-\u206f\u3164\ufeff\uffa0\ufff9-\ufffb"  # direction, separators, isolates
+    # direction, separators, isolates
+    "\u200b\u200e\u200f\u2028-\u202e\u2060-\u206f\u3164\ufeff\uffa0\ufff9-\ufffb"
     "\ud800-\udfff\ufffe\uffff\U000e0000-\U000e0fff]"  # lone surrogates, non-characters, tags
 )
 T = TypeVar("T")
@@ -25,7 +27,9 @@ def visible(text: str) -> str:
 
 
 def ascii_escapes(json_text: str) -> str:
-    """JSON text with every hidden character as \\uXXXX: the same values, harmless in a terminal or an editor."""
+    """JSON text with every hidden character as \\uXXXX: the same values, harmless in a terminal or
+    an editor.
+    """
     return _HIDDEN.sub(lambda match: "".join(_units(ord(match[0]))), json_text)
 
 

@@ -1,4 +1,6 @@
-"""What the calls of a run say of the models that were asked: as served, when, how often, at what cost."""
+"""What the calls of a run say of the models that were asked: as served, when, how often, at what
+cost.
+"""
 
 from __future__ import annotations
 
@@ -32,21 +34,31 @@ class Facts:
 
     @property
     def role(self) -> str:
-        """subject | judge | again (an instrument asks the subject once more, as for the rest of a word's probability).
+        """subject | judge | again (an instrument asks the subject once more, as for the rest of a
+        word's probability).
 
-        The annotator's id is `instrument/judge@hash`, or `instrument/version@hash` where it has no judge.
+        The annotator's id is `instrument/judge@hash`, or `instrument/version@hash` where it has no
+        judge.
         """
         if self.purpose == "subject":
             return "subject"
-        return "judge" if self.model in self.purpose.partition("/")[2].rpartition("@")[0] else "again"
+        return (
+            "judge" if self.model in self.purpose.partition("/")[2].rpartition("@")[0] else "again"
+        )
 
     def as_dict(self) -> dict[str, Any]:
         """Plain values for the signature and the JSON output."""
         return {
-            "name": self.model, "purpose": self.purpose, "served": sorted(self.served), "fingerprints": sorted(self.fingerprints),
-            "omitted": sorted(self.omitted), "first": self.first, "last": self.last, "calls": self.calls,
+            "name": self.model,
+            "purpose": self.purpose,
+            "served": sorted(self.served),
+            "fingerprints": sorted(self.fingerprints),
+            "omitted": sorted(self.omitted),
+            "first": self.first,
+            "last": self.last,
+            "calls": self.calls,
             "cost": None if self.unknown_cost else round(self.cost, 6),
-        }  # fmt: skip
+        }
 
 
 _CALLS = """
@@ -103,17 +115,28 @@ def asked(store: Store) -> list[Asked]:
 
 
 def subjects(known: list[Facts], trials: list[Asked], changes: list[str]) -> tuple[Subject, ...]:
-    """Subjects in the order of their trials, then judges; a subject without calls (answers from a file) is there too.
+    """Subjects in the order of their trials, then judges; a subject without calls (answers from a
+    file) is there too.
 
     changes: what `served.warnings` says; each line begins with the model's name.
     """
     made = []
     for name in dict.fromkeys(part.subject for part in trials):
-        one = next((f for f in known if f.model == name and f.purpose == "subject"), Facts(name, "subject"))
+        one = next(
+            (f for f in known if f.model == name and f.purpose == "subject"), Facts(name, "subject")
+        )
         mine = [part for part in trials if part.subject == name]
         lines = [_asked_line(part) for part in mine]
-        more = [(f"asked again by {f.purpose}", _again(f)) for f in known if f.model == name and f.role == "again"]
-        made.append(Subject(name, "subject", (*lines, *_lines(one), *more), tuple(_warnings(one, mine, changes))))
+        more = [
+            (f"asked again by {f.purpose}", _again(f))
+            for f in known
+            if f.model == name and f.role == "again"
+        ]
+        made.append(
+            Subject(
+                name, "subject", (*lines, *_lines(one), *more), tuple(_warnings(one, mine, changes))
+            )
+        )
     for fact in known:
         if fact.role == "judge":
             facts = (("labels as", fact.purpose), *_lines(fact))
@@ -122,7 +145,11 @@ def subjects(known: list[Facts], trials: list[Asked], changes: list[str]) -> tup
 
 
 def _again(fact: Facts) -> str:
-    cost = f"cost unknown for {fact.unknown_cost:,}" if fact.unknown_cost else numerals.dollars(fact.cost)
+    cost = (
+        f"cost unknown for {fact.unknown_cost:,}"
+        if fact.unknown_cost
+        else numerals.dollars(fact.cost)
+    )
     return f"{fact.calls:,} calls, {cost}"
 
 
@@ -134,7 +161,8 @@ def _asked_line(part: Asked) -> tuple[str, str]:
         settings.append(f"answer begun with “{part.begin}”")
     return (
         f"{part.mode} mode",
-        f"{part.answered:,} of {part.trials:,} trials answered{'; ' * bool(settings)}{', '.join(settings)}",
+        f"{part.answered:,} of {part.trials:,} trials "
+        f"answered{'; ' * bool(settings)}{', '.join(settings)}",
     )
 
 
@@ -145,13 +173,19 @@ def _setting(value: float | None) -> str:
 def _lines(one: Facts) -> Pairs:
     if not one.calls:
         return (("calls", "none stored"),)
-    when = one.first[:10] if one.first[:10] == one.last[:10] else f"{one.first[:10]} to {one.last[:10]}"
+    when = (
+        one.first[:10]
+        if one.first[:10] == one.last[:10]
+        else f"{one.first[:10]} to {one.last[:10]}"
+    )
     tokens = f"{one.prompt_tokens:,} in, {one.completion_tokens:,} out"
     if one.uncounted:
         tokens += f" (not stated for {one.uncounted:,} calls)"
     cost = numerals.dollars(one.cost)
     if one.unknown_cost:
-        cost = f"unknown for {one.unknown_cost:,} calls" + (f", {cost} for the rest" if one.cost else "")
+        cost = f"unknown for {one.unknown_cost:,} calls" + (
+            f", {cost} for the rest" if one.cost else ""
+        )
     lines = [
         ("served as", _counted(one.served, one.calls)),
         ("fingerprint", _counted(one.fingerprints, one.calls)),
@@ -167,7 +201,11 @@ def _lines(one: Facts) -> Pairs:
 
 
 def _omitted(one: Facts) -> str:
-    return f"{', '.join(sorted(one.omitted))} (refused by the model, provider default)" if one.omitted else "nothing"
+    return (
+        f"{', '.join(sorted(one.omitted))} (refused by the model, provider default)"
+        if one.omitted
+        else "nothing"
+    )
 
 
 def _counted(names: dict[str, int], calls: int) -> str:
@@ -184,8 +222,10 @@ def _warnings(one: Facts, trials: list[Asked], changes: list[str]) -> list[str]:
     found = [line for line in changes if line.startswith(f"{one.model} ")]
     open_trials = sum(part.trials - part.answered for part in trials)
     if open_trials:
-        found.append(f"{open_trials:,} planned trials have no answer yet: the same command goes on with them. "
-                     "Trials are asked in interleaved rounds, so what is there is balanced.")  # fmt: skip
+        found.append(
+            f"{open_trials:,} planned trials have no answer yet: the same command goes on with "
+            "them. Trials are asked in interleaved rounds, so what is there is balanced."
+        )
     if one.revised:
         found.append(f"The server rewrote {one.revised:,} prompts before answering.")
     return found

@@ -19,17 +19,22 @@ RANK = ("tilt", "undecided", "none", "shown", "unmeasured")  # verdicts, as they
 ROOM = 8  # headline findings on the first screen; the rest are in the tables
 NAMED = 3  # tilts, or models, that are named in a sentence
 CAUTIONS = (
-    "It holds for these models, prompts and settings, on these dates. Another version, language, wording or begun answer can "
-    "give another number.",
-    "“No difference found at this n” is no evidence that there is none: one smaller than the detectable one would mostly be "
+    "It holds for these models, prompts and settings, on these dates. Another version, language, "
+    "wording or begun answer can give another number.",
+    "“No difference found at this n” is no evidence that there is none: one smaller than the "
+    "detectable one would mostly be "
     "missed. To show that a tilt is small, test it against a margin named beforehand.",
-    "A tilt is a property of outputs. It does not say why it is there, nor how much harm it does in use.",
-    "Do not rank models by these numbers alone: where intervals overlap, or modes differ, there is no order.",
+    "A tilt is a property of outputs. It does not say why it is there, nor how much harm it does "
+    "in use.",
+    "Do not rank models by these numbers alone: where intervals overlap, or modes differ, there "
+    "is no order.",
 )
 
 
 def first(found: Sequence[Finding]) -> tuple[Finding, ...]:
-    """What the first screen has room for: as many of each headline measure, of these tilts first, in their order."""
+    """What the first screen has room for: as many of each headline measure, of these tilts first,
+    in their order.
+    """
     if len(found) <= ROOM:
         return tuple(found)
     of: dict[str, list[Finding]] = {}
@@ -40,17 +45,25 @@ def first(found: Sequence[Finding]) -> tuple[Finding, ...]:
 
 
 def labelled(found: Sequence[Finding]) -> tuple[Finding, ...]:
-    """Each with what tells it from the others of its measure, or the subject where nothing has to be told apart."""
+    """Each with what tells it from the others of its measure, or the subject where nothing has to
+    be told apart.
+    """
     made = []
     for one in found:
         others = [other.parts for other in found if other.measure == one.measure]
-        differ = [level for name, level in one.parts if any((name, level) not in parts for parts in others)]
+        differ = [
+            level
+            for name, level in one.parts
+            if any((name, level) not in parts for parts in others)
+        ]
         made.append(replace(one, label=" · ".join(differ) or one.subject))
     return tuple(made)
 
 
 def summary(found: Sequence[Finding], shown: int) -> str:
-    """What was found, in a few short sentences: how many headline numbers differ, and which where they are few."""
+    """What was found, in a few short sentences: how many headline numbers differ, and which where
+    they are few.
+    """
     if len(found) == 1:
         return f"{found[0].subject}{' ' if found[0].chip.startswith('tilts') else ': '}{found[0].chip}."
     return " ".join(_counted(found, shown))
@@ -64,7 +77,11 @@ def _counted(found: Sequence[Finding], shown: int) -> Iterator[str]:
         yield f"No difference was found at this n in {which}."
     elif tested:
         tilts = [one for one in found if one.verdict == "tilt"]
-        named = f" ({'; '.join(f'{one.label}: {one.chip}' for one in tilts)})" if 0 < len(tilts) <= NAMED else ""
+        named = (
+            f" ({'; '.join(f'{one.label}: {one.chip}' for one in tilts)})"
+            if 0 < len(tilts) <= NAMED
+            else ""
+        )
         yield f"A difference was found in {of['tilt']} of {tested} headline numbers{named}."
         if of["none"]:
             rest = "the other" if of["none"] == 1 and tested == 2 else f"{of['none']} of them"
@@ -72,7 +89,10 @@ def _counted(found: Sequence[Finding], shown: int) -> Iterator[str]:
     if of["undecided"]:
         yield f"{of['undecided']} undecided: test and interval disagree."
     if of["shown"]:
-        yield f"{_number(of['shown'], 'number')} measured with an interval, and not tested against a value."
+        yield (
+            f"{_number(of['shown'], 'number')} measured with an interval, and not tested "
+            "against a value."
+        )
     if of["unmeasured"]:
         yield f"{of['unmeasured']} could not be measured."
     if shown < len(found):
@@ -83,21 +103,33 @@ def _number(number: int, what: str) -> str:
     return f"{number} {what} was" if number == 1 else f"{number} {what}s were"
 
 
-def asked(protocol: Protocol, trials: Sequence[Asked], items: int, of_all: int, languages: Sequence[str]) -> str:
-    """`1,640 answers of 2 models (a, b) about 40 of 98 words, in en`; how many more were planned, where some are open."""
+def asked(
+    protocol: Protocol, trials: Sequence[Asked], items: int, of_all: int, languages: Sequence[str]
+) -> str:
+    """`1,640 answers of 2 models (a, b) about 40 of 98 words, in en`; how many more were planned,
+    where some are open.
+    """
     names = list(dict.fromkeys(part.subject for part in trials))
     answered, planned = sum(part.answered for part in trials), sum(part.trials for part in trials)
     what = "pictures" if protocol.modality == "image" else "answers"
     who = names[0] if len(names) == 1 else f"{len(names)} models"
     who += f" ({', '.join(names)})" if 1 < len(names) <= NAMED else ""
-    about = f"{items:,} of {of_all:,} {protocol.item}s" if items < of_all else f"{items:,} {protocol.item}s"
+    about = (
+        f"{items:,} of {of_all:,} {protocol.item}s"
+        if items < of_all
+        else f"{items:,} {protocol.item}s"
+    )
     told = f", in {', '.join(languages)}" if languages else ""
     waiting = f"; {planned - answered:,} more are planned" if answered < planned else ""
     return f"{answered:,} {what} of {who} about {about}{told}{waiting}"
 
 
-def basis(store: Store, protocol: Protocol, audit: estimates.Audit | None, annotators: Sequence[str]) -> Pairs:
-    """How sure: who labelled and whether people checked it, what was no answer, what intervals and tests rest on."""
+def basis(
+    store: Store, protocol: Protocol, audit: estimates.Audit | None, annotators: Sequence[str]
+) -> Pairs:
+    """How sure: who labelled and whether people checked it, what was no answer, what intervals and
+    tests rest on.
+    """
     rows = [("labels", _labels(store, annotators)), ("no answer", _missing(store, protocol))]
     if audit:
         rows += list(_numbers(audit))
@@ -105,35 +137,57 @@ def basis(store: Store, protocol: Protocol, audit: estimates.Audit | None, annot
 
 
 def _labels(store: Store, annotators: Sequence[str]) -> str:
-    names = dict.fromkeys(name.partition("@")[0] for name in annotators if not name.startswith(gold.HUMAN))
+    names = dict.fromkeys(
+        name.partition("@")[0] for name in annotators if not name.startswith(gold.HUMAN)
+    )
     if not names:
         return "none yet"
-    return f"{', '.join(names)}; {'compared' if gold.has_gold(store) else 'not compared'} with what people say"
+    return (
+        f"{', '.join(names)}; {'compared' if gold.has_gold(store) else 'not compared'} with "
+        "what people say"
+    )
 
 
 def _missing(store: Store, protocol: Protocol) -> str:
     """How much of what the first instrument labelled is refused, unreadable or else no answer."""
-    query = "SELECT value, sum(weight) FROM labels WHERE annotator = ? AND attribute = ? AND current GROUP BY 1 ORDER BY 2 DESC"
+    query = (
+        "SELECT value, sum(weight) FROM labels WHERE annotator = ? AND attribute = ? AND "
+        "current GROUP BY 1 ORDER BY 2 DESC"
+    )
     of = dict(store.rows(query, main(store, protocol)))
-    total, none = sum(of.values()), {value: weight for value, weight in of.items() if value in OUTCOMES}
+    total, none = (
+        sum(of.values()),
+        {value: weight for value, weight in of.items() if value in OUTCOMES},
+    )
     if not total:
         return ""
-    told = ", ".join(f"{value.replace('_', ' ')} {numerals.count(weight)}" for value, weight in none.items())
-    return f"{numerals.share(sum(none.values()) / total, 2)} of labels{f' ({told})' if told else ''}"
+    told = ", ".join(
+        f"{value.replace('_', ' ')} {numerals.count(weight)}" for value, weight in none.items()
+    )
+    return (
+        f"{numerals.share(sum(none.values()) / total, 2)} of labels{f' ({told})' if told else ''}"
+    )
 
 
 def _numbers(audit: estimates.Audit) -> Iterator[tuple[str, str]]:
     """Intervals, what they are over, and the smallest difference that would be found."""
-    rows = [(spec, estimate) for spec, estimate in findings.headline(audit) if estimate.value is not None]
+    rows = [
+        (spec, estimate)
+        for spec, estimate in findings.headline(audit)
+        if estimate.value is not None
+    ]
     clusters = sorted({estimate.clusters for _, estimate in rows if estimate.clusters})
     levels = sorted({100 * e.confidence for _, e in rows if e.confidence and e.low is not None})
     if levels and clusters:
         over = _range([f"{number:,}" for number in clusters])
         yield (
             "intervals",
-            f"{levels[0]:g} %, over {over} {audit.items(clusters[-1])}; p adjusted for the number of tests",
+            f"{levels[0]:g} %, over {over} {audit.items(clusters[-1])}; p adjusted for the "
+            "number of tests",
         )
-    found: dict[str, list[tuple[float, str]]] = {}  # by unit: a share and a number of words are not one range
+    found: dict[
+        str, list[tuple[float, str]]
+    ] = {}  # by unit: a share and a number of words are not one range
     for spec, e in rows:
         if e.detectable is not None:
             found.setdefault(e.unit, []).append((e.detectable, estimates.detectable(e, spec, 2)))

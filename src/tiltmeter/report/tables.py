@@ -1,4 +1,6 @@
-"""Estimates → tables of text. A column that no row needs is left out, and what all rows share is said once, above."""
+"""Estimates → tables of text. A column that no row needs is left out, and what all rows share is
+said once, above.
+"""
 
 from __future__ import annotations
 
@@ -14,7 +16,10 @@ from .estimates import Audit
 from .model import Column, Pairs, Table
 
 GROUP = Column("group", brief=True)
-ENDINGS = {"_plugin": "as it is, with what chance gives", "_difference": "less that of the base prompt"}
+ENDINGS = {
+    "_plugin": "as it is, with what chance gives",
+    "_difference": "less that of the base prompt",
+}
 MARK = Column("signature", "mark", True, "written out under the table")
 
 
@@ -25,7 +30,9 @@ class Field:
 
 
 def tables(audit: Audit, prefix: str) -> Iterator[Table]:
-    """The tables of one variant: each declared measure, the outcomes, then whatever else was estimated."""
+    """The tables of one variant: each declared measure, the outcomes, then whatever else was
+    estimated.
+    """
     for spec in audit.protocol.measures:
         yield from _measure(audit, spec.name, spec.text or spec.name, prefix)
     yield from _outcome_table(audit, prefix)
@@ -36,7 +43,9 @@ def tables(audit: Audit, prefix: str) -> Iterator[Table]:
 
 
 def _title(audit: Audit, name: str) -> str:
-    """Of a measure that the protocol does not declare: what is measured beside a declared one, else its name."""
+    """Of a measure that the protocol does not declare: what is measured beside a declared one, else
+    its name.
+    """
     if name == reading.CAPTURED:
         return "probability that the options take up among all continuations"
     for ending, words in ENDINGS.items():
@@ -56,20 +65,35 @@ def _measure(audit: Audit, name: str, title: str, prefix: str) -> Iterator[Table
         by = reading.grouping(estimate)
         (many.setdefault(by, []) if by in fine else few).append(estimate)
     if few:
-        yield _table(audit, reading.together(few), reading.slug(prefix, name), title, folded=len(few) > reading.MANY)
+        yield _table(
+            audit,
+            reading.together(few),
+            reading.slug(prefix, name),
+            title,
+            folded=len(few) > reading.MANY,
+        )
     for by, estimates in many.items():
         named = f"{title}, by {', '.join(by)}" if by else title
-        heading = f"{named}: {len({reading.key(e) for e in estimates})} rows, from the highest to the lowest"
-        yield _table(audit, _ranked(estimates), reading.slug(prefix, name, *by), heading, folded=True)
+        heading = (
+            f"{named}: {len({reading.key(e) for e in estimates})} rows, from the highest "
+            "to the lowest"
+        )
+        yield _table(
+            audit, _ranked(estimates), reading.slug(prefix, name, *by), heading, folded=True
+        )
 
 
 def _ranked(estimates: Sequence[Estimate]) -> list[Estimate]:
-    """By the value in the first stratum that has the group, the highest first; what was not measured comes last."""
+    """By the value in the first stratum that has the group, the highest first; what was not
+    measured comes last.
+    """
     lead: dict[object, float] = {}
     for estimate in estimates:
         if estimate.value is not None:
             lead.setdefault(reading.key(estimate), estimate.value)
-    return sorted(reading.together(estimates), key=lambda e: -lead.get(reading.key(e), float("-inf")))
+    return sorted(
+        reading.together(estimates), key=lambda e: -lead.get(reading.key(e), float("-inf"))
+    )
 
 
 def _table(audit: Audit, rows: Sequence[Estimate], name: str, title: str, folded: bool) -> Table:
@@ -78,23 +102,37 @@ def _table(audit: Audit, rows: Sequence[Estimate], name: str, title: str, folded
     shared = [field for field in fields if _alike(field, rows)]
     fields = [field for field in fields if field not in shared]
     notes = tuple((letter, text) for text, letter in letters.items())
-    about = " · ".join([*(f"{field.column.name}: {field.read(rows[0])}" for field in shared), _about(audit, rows)])
+    about = " · ".join(
+        [*(f"{field.column.name}: {field.read(rows[0])}" for field in shared), _about(audit, rows)]
+    )
     return Table(
-        name, reading.title(title), about.removesuffix(" · "), tuple(field.column for field in fields),
-        tuple(tuple(field.read(row) for field in fields) for row in rows), notes, _marks(audit, rows), folded,
-    )  # fmt: skip
+        name,
+        reading.title(title),
+        about.removesuffix(" · "),
+        tuple(field.column for field in fields),
+        tuple(tuple(field.read(row) for field in fields) for row in rows),
+        notes,
+        _marks(audit, rows),
+        folded,
+    )
 
 
 def _fields(audit: Audit, rows: Sequence[Estimate], letters: dict[str, str]) -> Iterator[Field]:
     """All columns that a row of an estimate can have, in order."""
     spec = audit.spec(rows[0].measure)
-    bounds = {(reading.stratum(e), reading.key(e)): e for e in audit.of(f"{rows[0].measure}{reading.BOUNDS}")}
+    bounds = {
+        (reading.stratum(e), reading.key(e)): e
+        for e in audit.of(f"{rows[0].measure}{reading.BOUNDS}")
+    }
 
     def bounded(e: Estimate) -> str:
         found = bounds.get((reading.stratum(e), reading.key(e)))
         return reading.interval(found, spec) if found else numerals.NOTHING
 
-    by_gold = {(reading.stratum(e), reading.key(e)): e for e in audit.of(f"{rows[0].measure}{reading.CORRECTED}")}
+    by_gold = {
+        (reading.stratum(e), reading.key(e)): e
+        for e in audit.of(f"{rows[0].measure}{reading.CORRECTED}")
+    }
 
     def corrected(e: Estimate) -> Estimate | None:
         return by_gold.get((reading.stratum(e), reading.key(e)))
@@ -106,12 +144,23 @@ def _fields(audit: Audit, rows: Sequence[Estimate], letters: dict[str, str]) -> 
     yield Field(GROUP, _labelled)
     for place, (part, _) in enumerate(audit.named(rows[0])):
         yield Field(Column(part, brief=True), _part(audit, place))
-    yield Field(Column("contrast", brief=True), lambda e: reading.contrast_label(e) or numerals.NOTHING)
+    yield Field(
+        Column("contrast", brief=True), lambda e: reading.contrast_label(e) or numerals.NOTHING
+    )
     yield Field(Column(_value_name(rows), "number", True), lambda e: reading.value(e, spec))
     yield Field(Column(_interval_name(rows), "number", True), lambda e: reading.interval(e, spec))
-    yield Field(Column("corrected", "number", True, "as gold says that the instrument errs"), as_corrected)
-    yield Field(Column("correction"), lambda e: getattr(corrected(e), "correction", numerals.NOTHING))
-    yield Field(Column("bounds", "number", False, "all other outcomes counted against, and all counted for"), bounded)
+    yield Field(
+        Column("corrected", "number", True, "as gold says that the instrument errs"), as_corrected
+    )
+    yield Field(
+        Column("correction"), lambda e: getattr(corrected(e), "correction", numerals.NOTHING)
+    )
+    yield Field(
+        Column(
+            "bounds", "number", False, "all other outcomes counted against, and all counted for"
+        ),
+        bounded,
+    )
     yield Field(Column("n", "number", True), lambda e: numerals.count(e.n))
     yield Field(
         Column(audit.items(), "number", False, "clusters that the interval is over"),
@@ -127,11 +176,14 @@ def _fields(audit: Audit, rows: Sequence[Estimate], letters: dict[str, str]) -> 
             "detectable",
             "number",
             False,
-            "the smallest difference that this design finds with 80 % power; none: it could not have found any",
+            "the smallest difference that this design finds with 80 % power; none: it could not "
+            "have found any",
         ),
         lambda e: reading.detectable(e, spec),
     )
-    yield Field(Column("null band", "number"), lambda e: numerals.interval(e.null_low, e.null_high, e.unit))
+    yield Field(
+        Column("null band", "number"), lambda e: numerals.interval(e.null_low, e.null_high, e.unit)
+    )
     yield Field(Column("outcomes"), lambda e: reading.outcomes(e) or numerals.NOTHING)
     yield Field(Column("note", "letter", True), lambda e: _lettered(letters, e, corrected(e)))
     yield Field(MARK, lambda e: audit.marks.get(e.signature, numerals.NOTHING))
@@ -147,7 +199,13 @@ def _labelled(estimate: Estimate) -> str:
 
 
 def _needed(field: Field, rows: Sequence[Estimate]) -> bool:
-    keep = field.column.kind == "mark" or field.column.name in ("group", "share", "odds", "value", "n")
+    keep = field.column.kind == "mark" or field.column.name in (
+        "group",
+        "share",
+        "odds",
+        "value",
+        "n",
+    )
     return keep or any(field.read(row) != numerals.NOTHING for row in rows)
 
 
@@ -158,7 +216,9 @@ def _alike(field: Field, rows: Sequence[Estimate]) -> bool:
 
 
 def _value_name(rows: Sequence[Estimate]) -> str:
-    return rows[0].unit if rows[0].unit in ("share", "odds") and rows[0].contrast is None else "value"
+    return (
+        rows[0].unit if rows[0].unit in ("share", "odds") and rows[0].contrast is None else "value"
+    )
 
 
 def _interval_name(rows: Sequence[Estimate]) -> str:
@@ -191,9 +251,15 @@ def _letter(place: int) -> str:
 
 
 def _about(audit: Audit, rows: Sequence[Estimate]) -> str:
-    """What all rows share: parts of the stratum, how intervals and tests were made, the family of the adjustment."""
+    """What all rows share: parts of the stratum, how intervals and tests were made, the family of
+    the adjustment.
+    """
     parts = [f"{name}: {level}" for name, level in audit.same()]
-    parts += [_spread("interval", [e.interval_method for e in rows if e.interval_method and e.low is not None])]
+    parts += [
+        _spread(
+            "interval", [e.interval_method for e in rows if e.interval_method and e.low is not None]
+        )
+    ]
     parts += [_spread("test", [e.test for e in rows if e.test and e.p is not None])]
     return " · ".join(part for part in parts if part)
 
@@ -203,7 +269,9 @@ def _spread(what: str, values: Sequence[str]) -> str:
     counted = Counter(values)
     if len(counted) < 2:
         return f"{what}: {values[0]}" if values else ""
-    return f"{what}: " + ", ".join(f"{name} ({number} rows)" for name, number in counted.most_common())
+    return f"{what}: " + ", ".join(
+        f"{name} ({number} rows)" for name, number in counted.most_common()
+    )
 
 
 def _marks(audit: Audit, rows: Sequence[Estimate]) -> Pairs:
@@ -212,30 +280,46 @@ def _marks(audit: Audit, rows: Sequence[Estimate]) -> Pairs:
 
 
 def _outcome_table(audit: Audit, prefix: str) -> Iterator[Table]:
-    """A row a stratum, a column an outcome: every label, answers or not, with its rate, interval and count."""
+    """A row a stratum, a column an outcome: every label, answers or not, with its rate, interval
+    and count.
+    """
     rates = audit.of(reading.OUTCOME_RATE)
     if not rates:
         return
     seen = list(dict.fromkeys(e.condition.get("outcome", "") for e in rates))
-    names = [name for name in seen if name not in OUTCOMES] + [name for name in OUTCOMES if name in seen]
+    names = [name for name in seen if name not in OUTCOMES] + [
+        name for name in OUTCOMES if name in seen
+    ]
     conditions: dict[object, list[Estimate]] = {}
     for e in sorted(rates, key=lambda e: audit.strata.index(reading.stratum(e))):
         about_labels = e.condition.get("attribute", "")
-        conditions.setdefault((reading.stratum(e), about_labels, *reading.condition(e).items()), []).append(e)
+        conditions.setdefault(
+            (reading.stratum(e), about_labels, *reading.condition(e).items()), []
+        ).append(e)
     rows = []
     for group in conditions.values():
         found = {e.condition.get("outcome", ""): e for e in group}
         one = group[0]
-        rows.append((
-            *_of_outcomes(one).values(), *(level or numerals.NOTHING for _, level in audit.brief(one)), numerals.count(one.n),
-            *(_rate(found.get(name), audit.drawn(one)) for name in names), audit.marks.get(one.signature, numerals.NOTHING),
-        ))  # fmt: skip
+        rows.append(
+            (
+                *_of_outcomes(one).values(),
+                *(level or numerals.NOTHING for _, level in audit.brief(one)),
+                numerals.count(one.n),
+                *(_rate(found.get(name), audit.drawn(one)) for name in names),
+                audit.marks.get(one.signature, numerals.NOTHING),
+            )
+        )
     named = (*_of_outcomes(rates[0]), *(part for part, _ in audit.brief(rates[0])))
-    columns = (*(Column(part, brief=True) for part in named), Column("n", "number", True),
-               *(Column(name, "number", True) for name in names), MARK)  # fmt: skip
+    columns = (
+        *(Column(part, brief=True) for part in named),
+        Column("n", "number", True),
+        *(Column(name, "number", True) for name in names),
+        MARK,
+    )
     about = (
         _about(audit, rates)
-        + " · share of all outputs [interval] (count); refusals and other non-answers are outcomes too"
+        + " · share of all outputs [interval] (count); refusals and other non-answers are "
+        "outcomes too"
     )
     title = "Every outcome, answers or not"
     yield Table(
@@ -255,8 +339,13 @@ def _of_outcomes(rate: Estimate) -> dict[str, str]:
 
 
 def _rate(estimate: Estimate | None, drawn: bool) -> str:
-    """Never seen is 0 of n where outputs were drawn; where probabilities were read, most outcomes cannot be seen."""
+    """Never seen is 0 of n where outputs were drawn; where probabilities were read, most outcomes
+    cannot be seen.
+    """
     if estimate is None:
         return "0" if drawn else numerals.NOTHING
     number = numerals.count(sum(estimate.outcomes.values()))
-    return f"{numerals.share(estimate.value)} {numerals.interval(estimate.low, estimate.high, 'share')} ({number})"
+    return (
+        f"{numerals.share(estimate.value)} "
+        f"{numerals.interval(estimate.low, estimate.high, 'share')} ({number})"
+    )

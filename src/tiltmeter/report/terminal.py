@@ -1,4 +1,6 @@
-"""Content → a table in the terminal, within 100 columns: findings, then the tables that have few rows."""
+"""Content → a table in the terminal, within 100 columns: findings, then the tables that have few
+rows.
+"""
 
 from __future__ import annotations
 
@@ -21,7 +23,9 @@ STYLES = {"tilt": "bold", "none": "", "undecided": "", "unmeasured": "dim", "sho
 
 
 def print_table(content: Content, console: Console) -> None:
-    """Prints findings, brief tables and signatures. All text is literal: a model's words are never markup."""
+    """Prints findings, brief tables and signatures. All text is literal: a model's words are never
+    markup.
+    """
     console.print(Text(content.title, "bold"), Text(f"{content.protocol} · {content.date}", "dim"))
     console.print(Text(content.question, "italic"), width=_width(console))
     for finding in content.findings:
@@ -33,14 +37,21 @@ def print_table(content: Content, console: Console) -> None:
         if section.variant != "default":
             console.print(Text(f"\n{section.title}: {section.text}", "bold"), width=_width(console))
         if section.variant == judges.VALIDATION:
-            console.print(Text("  its tables: in the report, or: tiltmeter validate RUN", "dim"), width=_width(console))
+            console.print(
+                Text("  its tables: in the report, or: tiltmeter validate RUN", "dim"),
+                width=_width(console),
+            )
             continue
-        printed += _tables(section.tables, ROWS - sum(len(table.rows) for table in printed), console)
+        printed += _tables(
+            section.tables, ROWS - sum(len(table.rows) for table in printed), console
+        )
     _signatures(content, printed, console)
 
 
 def _tables(tables: Sequence[Table], left: int, console: Console) -> list[Table]:
-    """Prints the tables in their order as far as there is room, and says of the others how many there are; what it printed."""
+    """Prints the tables in their order as far as there is room, and says of the others how many
+    there are; what it printed.
+    """
     printed = []
     for table in tables:
         if not table.folded and len(table.rows) <= left:
@@ -50,7 +61,10 @@ def _tables(tables: Sequence[Table], left: int, console: Console) -> list[Table]
     rest = [table for table in tables if table not in printed]
     if rest:
         rows = sum(len(table.rows) for table in rest)
-        more = f"{len(rest)} more table{'s' * (len(rest) > 1)} with {rows:,} rows: in the report, or: tiltmeter analyse RUN --csv"
+        more = (
+            f"{len(rest)} more table{'s' * (len(rest) > 1)} with {rows:,} rows: in the "
+            "report, or: tiltmeter analyse RUN --csv"
+        )
         console.print(Text(f"\n{more}", "dim"), width=_width(console))
     return printed
 
@@ -63,7 +77,10 @@ def _finding(finding: Finding, console: Console) -> None:
     width = _width(console)
     about = f" ({finding.about})" if finding.about else ""
     console.print()
-    console.print(Text.assemble(f"[{finding.mark}] ", (finding.sentence, STYLES[finding.verdict]), about), width=width)
+    console.print(
+        Text.assemble(f"[{finding.mark}] ", (finding.sentence, STYLES[finding.verdict]), about),
+        width=width,
+    )
     for line in finding.warnings:
         _hanging(f"! {line}", console, "yellow")
     for line in finding.sure:
@@ -94,11 +111,19 @@ def _table(table: Table, console: Console) -> None:
 
 
 def _listed(table: Table, console: Console) -> None:
-    """A table with more numbers than the width has room for: a paragraph a row; zeros are summed up at its end."""
+    """A table with more numbers than the width has room for: a paragraph a row; zeros are summed up
+    at its end.
+    """
     for row in table.rows:
-        brief = [(column, cell) for column, cell in zip(table.columns, row, strict=True) if column.brief]
+        brief = [
+            (column, cell) for column, cell in zip(table.columns, row, strict=True) if column.brief
+        ]
         texts = [cell for column, cell in brief if column.kind == "text"]
-        others = [(SHORT.get(column.name, column.name), cell) for column, cell in brief if column.kind != "text"]
+        others = [
+            (SHORT.get(column.name, column.name), cell)
+            for column, cell in brief
+            if column.kind != "text"
+        ]
         numbers = [f"{name} {cell}" for name, cell in others if cell not in ("0", numerals.NOTHING)]
         numbers += ["all others 0"] * any(cell == "0" for _, cell in others)
         console.print(Text(f"  {' · '.join(texts)}"), width=_width(console))
@@ -106,25 +131,35 @@ def _listed(table: Table, console: Console) -> None:
 
 
 def _grid(table: Table, width: int) -> Grid | None:
-    """The brief columns; model, instrument, mode and language share one. None where the numbers would have to be broken."""
+    """The brief columns; model, instrument, mode and language share one. None where the numbers
+    would have to be broken.
+    """
     brief = [place for place, column in enumerate(table.columns) if column.brief]
     group = [place for place in brief if table.columns[place].name == "group"]
     texts = [place for place in brief if table.columns[place].kind == "text" and place not in group]
     rest = [place for place in brief if place not in (*group, *texts)]
     together = [places for places in (group, texts) if places]
-    names = [*(" · ".join(table.columns[p].name for p in places) for places in together),
-             *(SHORT.get(table.columns[p].name, table.columns[p].name) for p in rest)]  # fmt: skip
-    rows = [
-        [*(" · ".join(row[p] for p in places) for places in together), *(row[p] for p in rest)] for row in table.rows
+    names = [
+        *(" · ".join(table.columns[p].name for p in places) for places in together),
+        *(SHORT.get(table.columns[p].name, table.columns[p].name) for p in rest),
     ]
-    numbers = sum(max(len(row[place]) for row in [names, *rows]) + 2 for place in range(len(together), len(names)))
+    rows = [
+        [*(" · ".join(row[p] for p in places) for places in together), *(row[p] for p in rest)]
+        for row in table.rows
+    ]
+    numbers = sum(
+        max(len(row[place]) for row in [names, *rows]) + 2
+        for place in range(len(together), len(names))
+    )
     if numbers + LABEL * len(together) > width:
         return None
     grid = Grid(box=SIMPLE_HEAD, pad_edge=False, collapse_padding=True)
     for place, name in enumerate(names):
         number = place >= len(together)
         right = number and table.columns[rest[place - len(together)]].kind == "number"
-        grid.add_column(Text(name), justify="right" if right else "left", overflow="fold", no_wrap=number)
+        grid.add_column(
+            Text(name), justify="right" if right else "left", overflow="fold", no_wrap=number
+        )
     for row in rows:
         grid.add_row(*map(Text, row))
     return grid
@@ -132,7 +167,9 @@ def _grid(table: Table, width: int) -> Grid | None:
 
 def _signatures(content: Content, printed: Sequence[Table], console: Console) -> None:
     """The signatures of what was printed."""
-    seen = {finding.mark for finding in content.findings} | {mark for table in printed for mark, _ in table.marks}
+    seen = {finding.mark for finding in content.findings} | {
+        mark for table in printed for mark, _ in table.marks
+    }
     console.print()
     for signature in content.signatures:
         if signature.mark not in seen:

@@ -1,1 +1,3 @@
-"""What a run goes through: plan, generate, label, discover, import; and the engine that asks for them."""
+"""What a run goes through: plan, generate, label, discover, import; and the engine that asks for
+them.
+"""

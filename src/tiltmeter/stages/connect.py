@@ -1,4 +1,6 @@
-"""How models are reached: which server, at which price, with what the table of models knows of each."""
+"""How models are reached: which server, at which price, with what the table of models knows of
+each.
+"""
 
 from __future__ import annotations
 
@@ -15,15 +17,26 @@ from ..store import Store
 # Kinds that are one provider's; another server for them is named by kind.
 OWN_ADDRESS = ("anthropic", "gemini", "bfl", "replicate", "ideogram", "fal")
 # Kinds that cost nothing.
-AT_HOME = ("builtin", "gguf", "diffusers", "file", "folder", "replay", "planted", "planted-rewriter", "faces",
-           "objects")  # fmt: skip
+AT_HOME = (
+    "builtin",
+    "gguf",
+    "diffusers",
+    "file",
+    "folder",
+    "replay",
+    "planted",
+    "planted-rewriter",
+    "faces",
+    "objects",
+)
 
 
 @dataclass(frozen=True, slots=True)
 class Connect:
     """How models are reached. prices: by model name, US dollars for a million tokens, in and out.
 
-    base_url:  the server of every model that has no provider of its own (`openai:` and kinds of other packages).
+    base_url:  the server of every model that has no provider of its own (`openai:` and kinds of
+               other packages).
     base_urls: servers by kind or by model name.
     """
 
@@ -39,14 +52,20 @@ class Connect:
         return self.base_urls.get(name) or self.base_urls.get(kind) or general
 
     def price(self, name: str) -> Price | None:
-        """The price given; else the table's, which at another server counts only where it is the user's own row."""
+        """The price given; else the table's, which at another server counts only where it is the
+        user's own row.
+        """
         row = table.find(name)
-        return self.prices.get(name) or (row.price if row and (row.own or not self.url(name)) else None)
+        return self.prices.get(name) or (
+            row.price if row and (row.own or not self.url(name)) else None
+        )
 
     def model(self, name: str, concurrency: int, run: Store | None = None) -> Model:
-        """UsageError where the table says that the provider retired the model, unless another server is named.
+        """UsageError where the table says that the provider retired the model, unless another
+        server is named.
 
-        run: where the pictures lie that a model is shown, and the factors of the trials that a folder of pictures answers.
+        run: where the pictures lie that a model is shown, and the factors of the trials that a
+        folder of pictures answers.
         """
         row, url = table.find(name), self.url(name)
         known: dict[str, Any] = {}
@@ -55,16 +74,30 @@ class Connect:
         if run:
             known |= {"read": run.blob, "factors": run.factors}
         if row:
-            known |= {"omitted": row.omitted, "think_off": row.takes.get("think_off") is True,
-                      "modality": "" if row.own else row.modality}  # fmt: skip
-        made: Model = registry.model(name, base_url=url, timeout=self.timeout, price=self.price(name),
-                                     builtin_from=self.builtin_from, concurrency=concurrency, **known)  # fmt: skip
+            known |= {
+                "omitted": row.omitted,
+                "think_off": row.takes.get("think_off") is True,
+                "modality": "" if row.own else row.modality,
+            }
+        made: Model = registry.model(
+            name,
+            base_url=url,
+            timeout=self.timeout,
+            price=self.price(name),
+            builtin_from=self.builtin_from,
+            concurrency=concurrency,
+            **known,
+        )
         return made
 
     def expected_price(self, name: str) -> Price | None:
-        """The price that the model will have when it is made: nothing for one on this machine or one that is stored."""
+        """The price that the model will have when it is made: nothing for one on this machine or
+        one that is stored.
+        """
         kind = name.partition(":")[0]
-        return self.price(name) or (FREE if kind in AT_HOME or on_this_machine(self.url(name)) else None)
+        return self.price(name) or (
+            FREE if kind in AT_HOME or on_this_machine(self.url(name)) else None
+        )
 
     def known(self, name: str) -> dict[str, Any]:
         """What the table says of a model: its end and where its price is from."""
@@ -91,4 +124,7 @@ class Connect:
         names = list(names)
         if self.base_url and all(name.partition(":")[0] in OWN_ADDRESS for name in names):
             kind = names[0].partition(":")[0]
-            raise UsageError(f"--base-url is for openai: models. Type for instance: --base-url {kind}={self.base_url}")
+            raise UsageError(
+                "--base-url is for openai: models. Type for instance: --base-url "
+                f"{kind}={self.base_url}"
+            )

@@ -1,12 +1,15 @@
 """What a run would ask and what that would cost, before it does: calls, tokens, money. Pure.
 
-Calls of a subject are its trials. A judge is asked about every output that is text; how often depends on its replies, so
-there are two numbers: where every reply settles it, and the most there can be (as where a judge never says a usable word).
+Calls of a subject are its trials. A judge is asked about every output that is text; how often
+depends on its replies, so
+there are two numbers: where every reply settles it, and the most there can be (as where a judge
+never says a usable word).
 
-Tokens are estimated, and none of the rules was held against a provider's bill: a quarter of an ASCII character, one for
-every other character, 8 for each message, and 1,500 for a picture that is shown. Completions are counted at their limit,
-which most replies stay far below; a picture that is drawn counts as 7,024. `most` takes what a budget reserves: a token a
-byte, and what no provider is known to exceed for a picture.
+Tokens are estimated, and none of the rules was held against a provider's bill: a quarter of an
+ASCII character, one for every other character, 8 for each message, and 1,500 for a picture that is
+shown. Completions are counted at their limit, which most replies stay far below; a picture that is
+drawn counts as 7,024. `most` takes what a budget reserves: a token a byte, and what no provider is
+known to exceed for a picture.
 """
 
 from __future__ import annotations
@@ -22,18 +25,22 @@ from ..records import SUBJECT, Answered, Output, Reply, Request, Trial
 from . import plan
 from .plan import Choices
 
-RULE = ("tokens, estimated: a quarter of an ASCII character, one for any other, 8 a message, 1,500 a picture shown; "
-        "completions at their limit, 7,024 a picture drawn. "
-        "'most': every judge as often as it may be asked, a token a byte (what --max-cost reserves)")  # fmt: skip
+RULE = (
+    "tokens, estimated: a quarter of an ASCII character, one for any other, 8 a message, 1,500 a "
+    "picture shown; completions at their limit, 7,024 a picture drawn. "
+    "'most': every judge as often as it may be asked, a token a byte (what --max-cost reserves)"
+)
 TURN = 8  # tokens that a message has beside its text
-# Tokens of a picture of 1,024 × 1,024 that is shown. By the providers' guides: width · height ÷ 750 = 1,398 with Claude
-# (platform.claude.com/docs/en/build-with-claude/vision), 765 with gpt-4o and 1,024 · 1.62 = 1,659 with gpt-4.1-mini
-# (platform.openai.com/docs/guides/images-vision). At second hand: up to 1,120 with Gemini 3
-# (of ai.google.dev/gemini-api/docs/media-resolution), 2,833 + 4 · 5,667 = 25,501 with gpt-4o-mini
-# (github.com/autogenhub/autogen/pull/57), which only `most` allows for.
+# Tokens of a picture of 1,024 × 1,024 that is shown. By the providers' guides: width · height ÷ 750
+# = 1,398 with Claude (platform.claude.com/docs/en/build-with-claude/vision), 765 with gpt-4o and
+# 1,024 · 1.62 = 1,659 with gpt-4.1-mini (platform.openai.com/docs/guides/images-vision). At second
+# hand: up to 1,120 with Gemini 3 (of ai.google.dev/gemini-api/docs/media-resolution), 2,833 + 4 ·
+# 5,667 = 25,501 with gpt-4o-mini (github.com/autogenhub/autogen/pull/57), which only `most` allows
+# for.
 SHOWN = 1_500
-# Tokens of a picture of 1,024 × 1,024 that is drawn: gpt-image-2's in high quality, as OpenAI's own calculator said in April
-# 2026 (community.openai.com/t/1379464); gpt-image-1's largest had 6,240 (github.com/traceloop/openllmetry-js/pull/623).
+# Tokens of a picture of 1,024 × 1,024 that is drawn: gpt-image-2's in high quality, as OpenAI's own
+# calculator said in April 2026 (community.openai.com/t/1379464); gpt-image-1's largest had 6,240
+# (github.com/traceloop/openllmetry-js/pull/623).
 DRAWN = 7_024
 SAMPLED = 40  # outputs whose judge's prompt is looked at
 
@@ -42,7 +49,8 @@ SAMPLED = 40  # outputs whose judge's prompt is looked at
 class Line:
     """One model in one part. Tokens and dollars of all its calls; None where the price is unknown.
 
-    calls, prompt_tokens, completion_tokens, cost: where every reply can be used; with `_most`: the most there can be.
+    calls, prompt_tokens, completion_tokens, cost: where every reply can be used; with `_most`: the
+    most there can be.
     """
 
     model: str
@@ -61,7 +69,9 @@ class Line:
 
 
 class Size(NamedTuple):
-    """Of one call: tokens of the prompt, the most there can be, tokens of the longest completion, the most; pictures drawn."""
+    """Of one call: tokens of the prompt, the most there can be, tokens of the longest completion,
+    the most; pictures drawn.
+    """
 
     tokens: float
     size: float
@@ -71,7 +81,9 @@ class Size(NamedTuple):
 
 
 def tokens(text: str) -> float:
-    """About how many tokens a text has: ASCII ÷ 4, any other character 1 (Chinese and Japanese have about that)."""
+    """About how many tokens a text has: ASCII ÷ 4, any other character 1 (Chinese and Japanese have
+    about that).
+    """
     beyond = sum(character > "\x7f" for character in text)
     return (len(text) - beyond) / 4 + beyond
 
@@ -79,15 +91,30 @@ def tokens(text: str) -> float:
 def size(request: Request) -> Size:
     """What one request comes to."""
     texts = [*(message.content for message in request.messages), request.begin, request.schema]
-    shown, limit = sum(len(message.pictures) for message in request.messages), request.sampling.max_tokens
-    return Size(sum(map(tokens, texts)) + TURN * len(request.messages) + SHOWN * shown,
-                sum(len(text.encode()) for text in texts) + 16 * len(request.messages) + PICTURE_TOKENS * shown,
-                DRAWN if request.size else limit, DRAWN_TOKENS if request.size else limit, bool(request.size))  # fmt: skip
+    shown, limit = (
+        sum(len(message.pictures) for message in request.messages),
+        request.sampling.max_tokens,
+    )
+    return Size(
+        sum(map(tokens, texts)) + TURN * len(request.messages) + SHOWN * shown,
+        sum(len(text.encode()) for text in texts)
+        + 16 * len(request.messages)
+        + PICTURE_TOKENS * shown,
+        DRAWN if request.size else limit,
+        DRAWN_TOKENS if request.size else limit,
+        bool(request.size),
+    )
 
 
-def lines(protocol: Protocol, choices: Choices, instruments: Sequence[Instrument],
-          price: Callable[[str], Price | None]) -> list[Line]:  # fmt: skip
-    """A line for each subject and mode, then for each part that a judge plays, or a subject that is asked once more."""
+def lines(
+    protocol: Protocol,
+    choices: Choices,
+    instruments: Sequence[Instrument],
+    price: Callable[[str], Price | None],
+) -> list[Line]:
+    """A line for each subject and mode, then for each part that a judge plays, or a subject that is
+    asked once more.
+    """
     counted = plan.count(protocol, choices)
     rounds = _rounds(protocol, choices)
     found: list[Line] = []
@@ -95,7 +122,15 @@ def lines(protocol: Protocol, choices: Choices, instruments: Sequence[Instrument
         for mode, trials in rounds.items():
             mean = _mean([size(plan.request(trial, protocol)) for trial in trials])
             found.append(
-                _line(subject, SUBJECT, mode, numbers[mode], (numbers[mode], numbers[mode]), mean, price(subject))
+                _line(
+                    subject,
+                    SUBJECT,
+                    mode,
+                    numbers[mode],
+                    (numbers[mode], numbers[mode]),
+                    mean,
+                    price(subject),
+                )
             )
     for instrument in instruments:
         found += _lessons(instrument, protocol, rounds, tuple(counted), price)
@@ -107,19 +142,28 @@ def lines(protocol: Protocol, choices: Choices, instruments: Sequence[Instrument
             for subject, numbers in counted.items():
                 samples = numbers[mode] // max(1, len(trials))
                 for trial in trials:
-                    for model, (least, most) in instrument.calls(trial._replace(subject=subject), exact).items():
+                    for model, (least, most) in instrument.calls(
+                        trial._replace(subject=subject), exact
+                    ).items():
                         sums = calls.setdefault(model, [0, 0, 0])
                         for place, number in enumerate((1, least, most)):
                             sums[place] += number * samples
             some = trials[:: max(1, len(trials) // SAMPLED)]
             asked = (
-                [plan.request(trial, protocol) if exact else _first(instrument, trial, protocol) for trial in some]
+                [
+                    plan.request(trial, protocol) if exact else _first(instrument, trial, protocol)
+                    for trial in some
+                ]
                 if calls
                 else []
             )
             shown = _mean([size(each) for each in asked if each is not None])
-            found += [_line(model, instrument.annotator, mode, outputs, (least, most), shown, price(model))
-                      for model, (outputs, least, most) in calls.items()]  # fmt: skip
+            found += [
+                _line(
+                    model, instrument.annotator, mode, outputs, (least, most), shown, price(model)
+                )
+                for model, (outputs, least, most) in calls.items()
+            ]
     return found
 
 
@@ -138,7 +182,9 @@ def totals(found: Iterable[Line]) -> dict[str, Any]:
 
 
 def _rounds(protocol: Protocol, choices: Choices) -> Mapping[str, list[Trial]]:
-    """One round of trials of the first subject, by mode: prompts do not differ between subjects and rounds."""
+    """One round of trials of the first subject, by mode: prompts do not differ between subjects and
+    rounds.
+    """
     one = replace(choices, subjects=choices.subjects[:1], samples=1)
     found: dict[str, list[Trial]] = {}
     for trial in plan.trials(protocol, one):
@@ -146,33 +192,61 @@ def _rounds(protocol: Protocol, choices: Choices) -> Mapping[str, list[Trial]]:
     return found
 
 
-def _lessons(instrument: Instrument, protocol: Protocol, rounds: Mapping[str, list[Trial]], subjects: Sequence[str],
-             price: Callable[[str], Price | None]) -> Iterator[Line]:  # fmt: skip
-    """A line for what an instrument finds out before it labels, of the trials that are drawn aside or, without such, of all."""
-    aside = [trial for mode, trials in rounds.items() for trial in trials if protocol.modes[mode].aside]
+def _lessons(
+    instrument: Instrument,
+    protocol: Protocol,
+    rounds: Mapping[str, list[Trial]],
+    subjects: Sequence[str],
+    price: Callable[[str], Price | None],
+) -> Iterator[Line]:
+    """A line for what an instrument finds out before it labels, of the trials that are drawn aside
+    or, without such, of all.
+    """
+    aside = [
+        trial for mode, trials in rounds.items() for trial in trials if protocol.modes[mode].aside
+    ]
     trials = aside or [trial for trials in rounds.values() for trial in trials]
     samples = 1 if aside else protocol.modes[trials[0].mode].samples if trials else 0
-    shown = [(trial._replace(subject=subject, sample=trial.sample + sample), Output(trial.id, "answer", "", "", "?"))
-             for subject in subjects for trial in trials for sample in range(samples)]  # fmt: skip
+    shown = [
+        (
+            trial._replace(subject=subject, sample=trial.sample + sample),
+            Output(trial.id, "answer", "", "", "?"),
+        )
+        for subject in subjects
+        for trial in trials
+        for sample in range(samples)
+    ]
     asked = []
     for _, lesson in instrument.lessons(shown):
         asked += [size(first) for first in next(lesson, ())]
         lesson.close()
     if asked:
         calls = len(asked), len(asked) * instrument.lesson_calls
-        yield _line(instrument.judge, f"{instrument.material}/{instrument.annotator}", trials[0].mode, len(asked), calls,
-                    _mean(asked), price(instrument.judge))  # fmt: skip
+        yield _line(
+            instrument.judge,
+            f"{instrument.material}/{instrument.annotator}",
+            trials[0].mode,
+            len(asked),
+            calls,
+            _mean(asked),
+            price(instrument.judge),
+        )
 
 
 def _first(instrument: Instrument, trial: Trial, protocol: Protocol) -> Request | None:
-    """The first request of an instrument about its example answer; where it takes that for none, about one in English.
+    """The first request of an instrument about its example answer; where it takes that for none,
+    about one in English.
 
-    Where the subject draws, the answer is a picture, of which only its place in the request is looked at.
+    Where the subject draws, the answer is a picture, of which only its place in the request is
+    looked at.
     """
     picture = "picture" if protocol.modes[trial.mode].size else ""
     for factors in (trial.factors, {**trial.factors, "language": "en"}):
-        item = Answered(trial._replace(factors=factors), Output(trial.id, "answer", "" if picture else instrument.example, "",
-                        picture), Reply(instrument.example, blob=picture))  # fmt: skip
+        item = Answered(
+            trial._replace(factors=factors),
+            Output(trial.id, "answer", "" if picture else instrument.example, "", picture),
+            Reply(instrument.example, blob=picture),
+        )
         steps = instrument.steps(item)
         try:
             return next(iter(next(steps)))
@@ -185,17 +259,33 @@ def _first(instrument: Instrument, trial: Trial, protocol: Protocol) -> Request 
 
 def _mean(sizes: Sequence[Size]) -> Size:
     number = max(1, len(sizes))
-    return Size(*(sum(part) / number for part in zip(*sizes, strict=True))) if sizes else Size(0.0, 0.0, 0.0, 0.0)
+    return (
+        Size(*(sum(part) / number for part in zip(*sizes, strict=True)))
+        if sizes
+        else Size(0.0, 0.0, 0.0, 0.0)
+    )
 
 
 def _line(
-    model: str, part: str, mode: str, outputs: int, calls: tuple[int, int], one: Size, price: Price | None
+    model: str,
+    part: str,
+    mode: str,
+    outputs: int,
+    calls: tuple[int, int],
+    one: Size,
+    price: Price | None,
 ) -> Line:
-    """A further turn adds to its prompt a reply and a message no longer than the first, so turn k has k of both more."""
+    """A further turn adds to its prompt a reply and a message no longer than the first, so turn k
+    has k of both more.
+    """
     least, most = calls
     turns = most / outputs if outputs else 0.0
     prompt, limit = least * one.tokens, least * one.limit
     worst_prompt = most * one.size + (one.longest + one.size) * most * max(0.0, turns - 1) / 2
     cost = price.of(round(prompt), round(limit), round(least * one.drawn)) if price else None
-    worst = price.of(round(worst_prompt), round(most * one.longest), round(most * one.drawn)) if price else None
+    worst = (
+        price.of(round(worst_prompt), round(most * one.longest), round(most * one.drawn))
+        if price
+        else None
+    )
     return Line(model, part, mode, outputs, least, most, round(prompt), round(limit), cost, worst)

@@ -1,9 +1,11 @@
-"""Sets of outputs × instruments → what an instrument must find out before it labels (a taxonomy), kept as an artefact.
+"""Sets of outputs × instruments → what an instrument must find out before it labels (a taxonomy),
+kept as an artefact.
 
-A stage between run and label, and no special case of either: a lesson is a generator of requests as labelling is, its calls
-pass through the engine, are stored and are answered from the store when the same command runs again. Outputs of modes that
-are drawn aside are what there is to learn from; where a run has none of a subject, those that are measured are, and the
-artefact `learnt_from` of the run says so.
+A stage between run and label, and no special case of either: a lesson is a generator of requests as
+labelling is, its calls pass through the engine, are stored and are answered from the store when the
+same command runs again. Outputs of modes that are drawn aside are what there is to learn from;
+where a run has none of a subject, those that are measured are, and the artefact `learnt_from` of
+the run says so.
 """
 
 from __future__ import annotations
@@ -21,9 +23,17 @@ from .engine import Engine, Job, Models
 from .limits import Limits, Tally
 
 
-async def discover(store: Store, protocol: Protocol, instruments: Sequence[Instrument], models: Models, limits: Limits,
-                   watch: Callable[[Tally], None] = lambda tally: None) -> Tally:  # fmt: skip
-    """Finds out what instruments lack, for every set of outputs that is there; what was found before stands."""
+async def discover(
+    store: Store,
+    protocol: Protocol,
+    instruments: Sequence[Instrument],
+    models: Models,
+    limits: Limits,
+    watch: Callable[[Tally], None] = lambda tally: None,
+) -> Tally:
+    """Finds out what instruments lack, for every set of outputs that is there; what was found
+    before stands.
+    """
     engine = Engine(store, models, limits, watch)
     learners = [instrument for instrument in instruments if instrument.material]
     failed: list[str] = []
@@ -32,7 +42,8 @@ async def discover(store: Store, protocol: Protocol, instruments: Sequence[Instr
     outputs, source = _lessons_from(store, protocol)
     for instrument in learners:
         instrument.learnt(
-            store.artefact(instrument.material, instrument.name_of_material) or instrument.material_text()
+            store.artefact(instrument.material, instrument.name_of_material)
+            or instrument.material_text()
         )
     try:
         return await engine.drive(_jobs(outputs, learners, failed))
@@ -42,24 +53,31 @@ async def discover(store: Store, protocol: Protocol, instruments: Sequence[Instr
         engine.tally.warnings.update(failed)
 
 
-def _jobs(outputs: Sequence[tuple[Trial, Output]], learners: Sequence[Instrument], failed: list[str]) -> Iterator[Job]:
+def _jobs(
+    outputs: Sequence[tuple[Trial, Output]], learners: Sequence[Instrument], failed: list[str]
+) -> Iterator[Job]:
     for instrument in learners:
         for which, lesson in instrument.lessons(outputs):
             yield _job(instrument, which, lesson, failed)
 
 
-def _job(instrument: Instrument, which: Mapping[str, str], lesson: Lesson, failed: list[str]) -> Job:
+def _job(
+    instrument: Instrument, which: Mapping[str, str], lesson: Lesson, failed: list[str]
+) -> Job:
     found = yield from lesson
     if not found:
         kind, which_set = instrument.material, ", ".join(which.values())
         failed.append(
-            f"{instrument.judge} found no {kind} for {which_set}: too few outputs, or no reply that can be used. "
+            f"{instrument.judge} found no {kind} for {which_set}: too few outputs, or no reply "
+            "that can be used. "
             f"These outputs are not labelled. Give --{kind} FILE, or another --judge."
         )
     return ()
 
 
-def _lessons_from(store: Store, protocol: Protocol) -> tuple[list[tuple[Trial, Output]], dict[str, str]]:
+def _lessons_from(
+    store: Store, protocol: Protocol
+) -> tuple[list[tuple[Trial, Output]], dict[str, str]]:
     """The outputs to learn from, and by subject whether they were drawn aside."""
     aside: list[tuple[Trial, Output]] = []
     measured: list[tuple[Trial, Output]] = []
@@ -73,7 +91,8 @@ def _lessons_from(store: Store, protocol: Protocol) -> tuple[list[tuple[Trial, O
 
 
 def _keep(store: Store, instrument: Instrument, source: Mapping[str, str]) -> None:
-    """The material as an artefact, and as a file in the run's folder for a person to read, edit and give to another run.
+    """The material as an artefact, and as a file in the run's folder for a person to read, edit and
+    give to another run.
 
     source: by subject, which of its outputs were learnt from.
     """

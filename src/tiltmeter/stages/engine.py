@@ -1,10 +1,14 @@
-"""Requests → stored replies, for subjects and judges alike: connections, limits, retries, budget, resume, progress.
+"""Requests → stored replies, for subjects and judges alike: connections, limits, retries, budget,
+resume, progress.
 
-A job is a generator that yields requests, is sent their replies and returns rows (outputs or labels). The engine drives
-as many jobs at once as it has workers and draws the next one only when a worker is free, so memory does not grow with the
-number of trials. A request that was answered before is answered from the store: the same command goes on where it was.
+A job is a generator that yields requests, is sent their replies and returns rows (outputs or
+labels). The engine drives as many jobs at once as it has workers and draws the next one only when a
+worker is free, so memory does not grow with the
+number of trials. A request that was answered before is answered from the store: the same command
+goes on where it was.
 
-A worker gives up its place only when its rows are committed, so a killed process has paid for nothing beyond what was in
+A worker gives up its place only when its rows are committed, so a killed process has paid for
+nothing beyond what was in
 flight. Commits are grouped: all that one turn of the event loop brought goes into one transaction.
 """
 
@@ -44,7 +48,9 @@ class Writer:
         self._rows: list[Row] = []
         self._written: asyncio.Future[None] | None = None
 
-    def put(self, calls: Sequence[tuple[Request, Reply]], rows: Sequence[Row]) -> asyncio.Future[None]:
+    def put(
+        self, calls: Sequence[tuple[Request, Reply]], rows: Sequence[Row]
+    ) -> asyncio.Future[None]:
         self._calls += calls
         self._rows += rows
         if self._written is None:
@@ -68,7 +74,8 @@ class Writer:
 
 
 class Models:
-    """The models of a run, made and opened when first asked: a stage that asks none starts no server and needs no key.
+    """The models of a run, made and opened when first asked: a stage that asks none starts no
+    server and needs no key.
 
     An async context manager: leaving it closes what was opened.
     """
@@ -100,20 +107,29 @@ class Models:
 class Engine:
     """Drives jobs over models into a store."""
 
-    def __init__(self, store: Store, models: Models, limits: Limits,
-                 watch: Callable[[Tally], None] = lambda tally: None) -> None:  # fmt: skip
+    def __init__(
+        self,
+        store: Store,
+        models: Models,
+        limits: Limits,
+        watch: Callable[[Tally], None] = lambda tally: None,
+    ) -> None:
         self._store, self._models, self._limits, self._watch = store, models, limits, watch
         self.tally = Tally(spent=store.spent())
         self._failures = 0
         self._error: TiltmeterError | None = None
 
     async def drive(self, jobs: Iterable[Job]) -> Tally:
-        """Runs all jobs; raises the first error that stops a run once what was in flight is stored."""
+        """Runs all jobs; raises the first error that stops a run once what was in flight is
+        stored.
+        """
         self._stop = asyncio.Event()
         self._budget = Budget(self._limits.max_cost, self.tally.spent)
         self._writer = Writer(self._store)
         self._gates: dict[str, Gate] = {}
-        self._known: dict[str, set[str]] = {}  # calls that were answered before this drive, by purpose
+        self._known: dict[
+            str, set[str]
+        ] = {}  # calls that were answered before this drive, by purpose
         source = iter(jobs)
         with self._interrupt(), _fewer_collections():
             async with asyncio.TaskGroup() as group:
@@ -133,11 +149,17 @@ class Engine:
 
         def stop() -> None:
             loop.remove_signal_handler(signal.SIGINT)
-            self._halt(Interrupted("Stopped. Everything received is stored; the same command goes on from here."))
+            self._halt(
+                Interrupted(
+                    "Stopped. Everything received is stored; the same command goes on from here."
+                )
+            )
 
         try:
             loop.add_signal_handler(signal.SIGINT, stop)
-        except NotImplementedError:  # Windows: KeyboardInterrupt ends at once, the store is whole all the same
+        except (
+            NotImplementedError
+        ):  # Windows: KeyboardInterrupt ends at once, the store is whole all the same
             yield
             return
         try:
@@ -169,15 +191,17 @@ class Engine:
             self._watch(self.tally)
 
     def _give_up(self, error: TransientError) -> None:
-        """One call used up its tries: the trial stays open, and the run stops when nothing gets through."""
+        """One call used up its tries: the trial stays open, and the run stops when nothing gets
+        through.
+        """
         self.tally.failed += 1
         self.tally.last_failure = str(error)
         self._failures += 1
         if self._failures >= FAILURES_IN_A_ROW:
             self._halt(
                 ModelError(
-                    f"{error}. {self._failures} calls in a row failed {TRIES} times each. What was received "
-                    "is stored; run the same command again when the server is well."
+                    f"{error}. {self._failures} calls in a row failed {TRIES} times each. What "
+                    "was received is stored; run the same command again when the server is well."
                 )
             )
 
@@ -190,7 +214,11 @@ class Engine:
                     answers = [await self._answer(requests[0])]
                 else:
                     answers = await self._several(requests)
-                fresh = [(request, reply) for request, (reply, new) in zip(requests, answers, strict=True) if new]
+                fresh = [
+                    (request, reply)
+                    for request, (reply, new) in zip(requests, answers, strict=True)
+                    if new
+                ]
                 paid += fresh
                 requests = job.send([reply for reply, _ in answers])
                 if paid:  # a further turn follows: what this one cost is stored first
@@ -208,12 +236,22 @@ class Engine:
             job.close()
 
     async def _several(self, requests: Sequence[Request]) -> list[tuple[Reply, bool]]:
-        """The requests of one turn at once; where one fails, the others' replies are stored before the error goes on."""
-        results = await asyncio.gather(*(self._answer(request) for request in requests), return_exceptions=True)
+        """The requests of one turn at once; where one fails, the others' replies are stored before
+        the error goes on.
+        """
+        results = await asyncio.gather(
+            *(self._answer(request) for request in requests), return_exceptions=True
+        )
         errors = [result for result in results if isinstance(result, BaseException)]
-        answers = [(q, r) for q, r in zip(requests, results, strict=True) if not isinstance(r, BaseException)]
+        answers = [
+            (q, r)
+            for q, r in zip(requests, results, strict=True)
+            if not isinstance(r, BaseException)
+        ]
         if errors:
-            await self._writer.put([(request, reply) for request, (reply, new) in answers if new], ())
+            await self._writer.put(
+                [(request, reply) for request, (reply, new) in answers if new], ()
+            )
             raise errors[0]
         return [answer for _, answer in answers]
 
@@ -242,9 +280,14 @@ class Engine:
                     if attempt == TRIES:
                         raise
                     self.tally.retries += 1
-                    wait = min(LONGEST_WAIT, FIRST_WAIT * 2 ** (attempt - 1)) * random.uniform(0.5, 1.0)
+                    wait = min(LONGEST_WAIT, FIRST_WAIT * 2 ** (attempt - 1)) * random.uniform(
+                        0.5, 1.0
+                    )
                     await pause(
-                        wait if error.retry_after is None else min(error.retry_after, 10 * LONGEST_WAIT), self._stop
+                        wait
+                        if error.retry_after is None
+                        else min(error.retry_after, 10 * LONGEST_WAIT),
+                        self._stop,
                     )
         raise AssertionError("unreachable")
 
@@ -260,8 +303,8 @@ class Engine:
                 if known is None:
                     known = model.price.worst(request)
                     self.tally.warnings.add(
-                        f"{model.name} does not say what it used, or says what cannot be: the worst "
-                        "case is counted as its cost."
+                        f"{model.name} does not say what it used, or says what cannot be: the "
+                        "worst case is counted as its cost."
                     )
             if known is None:
                 self.tally.unknown_cost += 1
@@ -272,7 +315,9 @@ class Engine:
             self.tally.spent = self._budget.spent
 
     async def _ask(self, model: Model, request: Request) -> Reply:
-        """Asks; work that is handed in and fetched is handed in once, also by a process that was killed since."""
+        """Asks; work that is handed in and fetched is handed in once, also by a process that was
+        killed since.
+        """
         model.check(request)
         if isinstance(model, Queued):
             remote = self._store.remote(request.key)
@@ -300,20 +345,28 @@ class Engine:
             stopped.cancel()
 
     async def _pictured(self, reply: Reply) -> Reply:
-        """The reply with its picture stored. One that cannot be used is an outcome, and what came is kept all the same."""
+        """The reply with its picture stored. One that cannot be used is an outcome, and what came
+        is kept all the same.
+        """
         try:
             found = await asyncio.to_thread(images.checked, reply.picture)
         except images.Unusable as problem:
             blob = self._store.put_blob(reply.picture, ".bin") if reply.picture else ""
             return replace(
-                reply, outcome=ERROR, text=f"the picture {blob or 'that came'} {problem}", picture=b"", blob=blob
+                reply,
+                outcome=ERROR,
+                text=f"the picture {blob or 'that came'} {problem}",
+                picture=b"",
+                blob=blob,
             )
         return replace(reply, picture=b"", blob=self._store.put_picture(reply.picture, found))
 
 
 @contextmanager
 def _fewer_collections() -> Iterator[None]:
-    """Python's default looks for cycles every 700 new objects, a fifth of the CPU time of a call: a call leaves none behind."""
+    """Python's default looks for cycles every 700 new objects, a fifth of the CPU time of a call: a
+    call leaves none behind.
+    """
     before = gc.get_threshold()
     gc.set_threshold(50_000, 50, 50)
     try:
@@ -326,7 +379,9 @@ T = TypeVar("T")
 
 
 def wait_for(work: Coroutine[Any, Any, T]) -> T:
-    """Runs a coroutine to its end from ordinary code, also inside a notebook whose loop is running already."""
+    """Runs a coroutine to its end from ordinary code, also inside a notebook whose loop is running
+    already.
+    """
     try:
         asyncio.get_running_loop()
     except RuntimeError:

@@ -19,8 +19,14 @@ def _job(trial: Trial, protocol: Protocol) -> Job:
     return [Output(trial.id, reply.outcome, reply.text, asked.key, reply.blob)]
 
 
-async def generate(store: Store, protocol: Protocol, choices: Choices, models: Models, limits: Limits,
-                   watch: Callable[[Tally], None] = lambda tally: None) -> Tally:  # fmt: skip
+async def generate(
+    store: Store,
+    protocol: Protocol,
+    choices: Choices,
+    models: Models,
+    limits: Limits,
+    watch: Callable[[Tally], None] = lambda tally: None,
+) -> Tally:
     """Answers every trial of the plan that has no output yet."""
 
     def jobs() -> Iterator[Job]:

@@ -1,8 +1,9 @@
 """Outputs, labels or counts that exist already → a run, on which every later stage works.
 
-What a file looks like is the protocol's affair: its *importer* (`IMPORTERS` in registry.py, or an entry point in the group
-`tiltmeter.importers`) is a function of the protocol and the path that yields (trial, output, labels). A file is read and
-checked as a whole before anything of it is written.
+What a file looks like is the protocol's affair: its *importer* (`IMPORTERS` in registry.py, or an
+entry point in the group `tiltmeter.importers`) is a function of the protocol and the path that
+yields (trial, output, labels). A file is read and checked as a whole before anything of it is
+written.
 """
 
 from __future__ import annotations
@@ -35,15 +36,20 @@ class Added:
 
 
 def read(protocol: Protocol, path: Path | str) -> list[Imported]:
-    """All rows of a file. UsageError where the protocol has no importer, or the file is not what that expects."""
+    """All rows of a file. UsageError where the protocol has no importer, or the file is not what
+    that expects.
+    """
     rows: list[Imported] = list(registry.importer(protocol.name)(protocol, Path(path)))
     if not rows:
         raise UsageError(f"{path} holds nothing that could be imported.")
     return rows
 
 
-def write(store: Store, protocol: Protocol, source: str, file: Path, rows: Sequence[Imported]) -> Added:
-    """Adds the rows to a run; those that it has already stay. RunMismatch where it has another value for one of them.
+def write(
+    store: Store, protocol: Protocol, source: str, file: Path, rows: Sequence[Imported]
+) -> Added:
+    """Adds the rows to a run; those that it has already stay. RunMismatch where it has another
+    value for one of them.
 
     source: the protocol's name or path; file: what the rows were read from, kept by name and hash.
     """
@@ -54,12 +60,22 @@ def write(store: Store, protocol: Protocol, source: str, file: Path, rows: Seque
     for some in (new[start : start + BATCH] for start in range(0, len(new), BATCH)):
         opened = {trial.id for trial in store.unanswered([trial for trial, _, _ in some])}
         kept = [row for row in some if row[0].id in opened]
-        store.write([], [output for _, output, _ in kept], [label for _, _, labels in kept for label in labels])
-    told = {"file": file.name, "sha256": sha256(file.read_bytes()).hexdigest(), "subjects": list(subjects)}
+        store.write(
+            [],
+            [output for _, output, _ in kept],
+            [label for _, _, labels in kept for label in labels],
+        )
+    told = {
+        "file": file.name,
+        "sha256": sha256(file.read_bytes()).hexdigest(),
+        "subjects": list(subjects),
+    }
     store.put("imports", [*(one for one in store.get("imports", []) if one != told), told])
     known = protocol.levels[protocol.item]
     items = dict.fromkeys(trial.factors[protocol.item] for trial, _, _ in rows)
-    return Added(len(new), len(rows) - len(new), subjects, tuple(item for item in items if item not in known))
+    return Added(
+        len(new), len(rows) - len(new), subjects, tuple(item for item in items if item not in known)
+    )
 
 
 def _new(store: Store, rows: Sequence[Imported]) -> list[Imported]:
@@ -70,7 +86,9 @@ def _new(store: Store, rows: Sequence[Imported]) -> list[Imported]:
     query = "SELECT output, annotator, attribute, position, value FROM labels WHERE current"
     held = {tuple(row) for row in store.rows(query)}
     for trial, _, labels in rows:
-        if trial.id in there and not all((*label[:3], label.position, label.value) in held for label in labels):
+        if trial.id in there and not all(
+            (*label[:3], label.position, label.value) in held for label in labels
+        ):
             what = f"{trial.subject}, {', '.join(filter(None, trial.factors.values()))}"
             raise RunMismatch(f"{store.folder} holds other labels for {what}. Take another --out.")
     return [row for row in rows if row[0].id not in there]

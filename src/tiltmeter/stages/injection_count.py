@@ -1,7 +1,9 @@
-"""How often texts that judges were shown, and judges' own replies, try to instruct their reader: counted after labelling.
+"""How often texts that judges were shown, and judges' own replies, try to instruct their reader:
+counted after labelling.
 
-The counts are kept in the run as the artefact ("injection", "counts"), so that a report can show them. What a judge is shown
-is told from its requests, where each answer stands between marks (instruments/judge.py, negotiation.py).
+The counts are kept in the run as the artefact ("injection", "counts"), so that a report can show
+them. What a judge is shown is told from its requests, where each answer stands between marks
+(instruments/judge.py, negotiation.py).
 """
 
 from __future__ import annotations
@@ -23,12 +25,16 @@ _NONCE = 7  # place of the nonce in a request's stored form: `OUTPUT/…` for a 
 def count(store: Store) -> dict[str, Any] | None:
     """What was found, or None where no judge was shown anything.
 
-    outputs, replies: how many were looked at; *_attempts: how many of these try; sorts: by sort; examples: outputs' ids.
+    outputs, replies: how many were looked at; *_attempts: how many of these try; sorts: by sort;
+    examples: outputs' ids.
     """
     shown: set[str] = set()
     replies = tried = 0
     sorts: Counter[str] = Counter()
-    query = f"SELECT request, outcome, text FROM calls WHERE purpose != '{SUBJECT}' AND instr(request, ?)"
+    query = (
+        f"SELECT request, outcome, text FROM calls WHERE purpose != '{SUBJECT}' AND "
+        "instr(request, ?)"
+    )
     for request, outcome, text in store.rows(query, (_SHOWN,)):
         shown.add(str(json.loads(request)[_NONCE]).partition("/")[0])
         if outcome == ANSWER:
@@ -41,8 +47,14 @@ def count(store: Store) -> dict[str, Any] | None:
         if trial in shown and (kinds := attempts(text)):
             found.append(trial)
             sorts.update(kinds)
-    return {"outputs": len(shown), "output_attempts": len(found), "replies": replies, "reply_attempts": tried,
-            "sorts": dict(sorted(sorts.items())), "examples": found[:EXAMPLES]}  # fmt: skip
+    return {
+        "outputs": len(shown),
+        "output_attempts": len(found),
+        "replies": replies,
+        "reply_attempts": tried,
+        "sorts": dict(sorted(sorts.items())),
+        "examples": found[:EXAMPLES],
+    }
 
 
 def keep(store: Store) -> None:
@@ -64,6 +76,10 @@ def warning(store: Store) -> str:
     found = kept(store)
     if not found or not (found["output_attempts"] or found["reply_attempts"]):
         return ""
-    return (f"{found['output_attempts']} of {found['outputs']} outputs shown to judges, and {found['reply_attempts']} of "
-            f"{found['replies']} replies of judges, try to instruct their reader ({', '.join(found['examples']) or '–'}). "
-            "They were shown as data; read them before you trust these labels.")  # fmt: skip
+    return (
+        f"{found['output_attempts']} of {found['outputs']} outputs shown to judges, and "
+        f"{found['reply_attempts']} of "
+        f"{found['replies']} replies of judges, try to instruct their reader "
+        f"({', '.join(found['examples']) or '–'}). "
+        "They were shown as data; read them before you trust these labels."
+    )

@@ -23,7 +23,8 @@ def annotators(
 ) -> list[Instrument]:
     """The protocol's own instruments, and each judge beside those that a judge can second.
 
-    An instrument that judges play parts in is made with those judges, and not at all where none is named: see `unjudged`.
+    An instrument that judges play parts in is made with those judges, and not at all where none is
+    named: see `unjudged`.
     given: {kind of material: text} for instruments that would find it out themselves (a taxonomy).
     """
     made: list[Instrument] = []
@@ -31,15 +32,26 @@ def annotators(
     kinds: list[Any] = [registry.instrument(spec.kind, spec.name) for spec in protocol.instruments]
     for material in given:
         if all(kind.material != material for kind in kinds):
-            raise UsageError(f"No instrument of {protocol.name} takes a {material}; leave --{material} out.")
+            raise UsageError(
+                f"No instrument of {protocol.name} takes a {material}; leave --{material} out."
+            )
     for spec, kind in zip(protocol.instruments, kinds, strict=True):
         if kind.material in given:
             spec = replace(spec, settings={**spec.settings, kind.material: given[kind.material]})
         if kind.judges:
             each = kind.each_judge
             if len(judges) > len(kind.judges) and not (kind.panel or each):
-                raise UsageError(f"{spec.name} takes {len(kind.judges)} judges at most: {', '.join(kind.judges)}.")
-            made += [kind(spec, judge) for judge in judges] if each else [kind(spec, *judges)] if judges else []
+                raise UsageError(
+                    f"{spec.name} takes {len(kind.judges)} judges at most: "
+                    f"{', '.join(kind.judges)}."
+                )
+            made += (
+                [kind(spec, judge) for judge in judges]
+                if each
+                else [kind(spec, *judges)]
+                if judges
+                else []
+            )
             continue
         made.append(kind(spec))
         if kind.second:
@@ -56,26 +68,47 @@ def unjudged(protocol: Protocol, judges: Sequence[str] = ()) -> list[str]:
         kind: Any = registry.instrument(spec.kind, spec.name)
         if kind.judges and not judges:
             asked = " ".join(f"--judge MODEL ({part})" for part in kind.judges)
-            how = "any number of them" if kind.panel or kind.each_judge else "one model alone plays all parts"
+            how = (
+                "any number of them"
+                if kind.panel or kind.each_judge
+                else "one model alone plays all parts"
+            )
             found.append(f"{spec.name} needs {asked}; {how}. Type: tiltmeter label RUN --judge …")
     return found
 
 
-def _job(store: Store, instrument: Instrument, trial: Trial, output: Output, exact: bool, cell: Row) -> Job:
+def _job(
+    store: Store, instrument: Instrument, trial: Trial, output: Output, exact: bool, cell: Row
+) -> Job:
     if output.outcome != ANSWER:
-        return [Label(trial.id, instrument.annotator, attribute, output.outcome) for attribute in instrument.attributes]
+        return [
+            Label(trial.id, instrument.annotator, attribute, output.outcome)
+            for attribute in instrument.attributes
+        ]
     reply = store.reply(output.call) if exact or instrument.reads_reply else None
     picture = store.blob(output.blob) if instrument.reads_picture and output.blob else b""
-    labels = yield from instrument.steps(Answered(trial, output, reply or Reply(output.text), exact, cell, picture))
+    labels = yield from instrument.steps(
+        Answered(trial, output, reply or Reply(output.text), exact, cell, picture)
+    )
     if not labels:
-        raise AssertionError(f"{instrument.annotator} gave no label; an instrument says why it has none (invalid, …)")
+        raise AssertionError(
+            f"{instrument.annotator} gave no label; an instrument says why it has none (invalid, …)"
+        )
     return labels
 
 
-async def annotate(store: Store, protocol: Protocol, judges: Sequence[str], models: Models, limits: Limits,
-                   watch: Callable[[Tally], None] = lambda tally: None,
-                   given: Mapping[str, str] | None = None) -> Tally:  # fmt: skip
-    """Labels every output that an annotator has not labelled yet; what must be found out for that first is found out."""
+async def annotate(
+    store: Store,
+    protocol: Protocol,
+    judges: Sequence[str],
+    models: Models,
+    limits: Limits,
+    watch: Callable[[Tally], None] = lambda tally: None,
+    given: Mapping[str, str] | None = None,
+) -> Tally:
+    """Labels every output that an annotator has not labelled yet; what must be found out for that
+    first is found out.
+    """
     instruments = annotators(protocol, judges, given)
     warnings = set(unjudged(protocol, judges))
     if any(instrument.material for instrument in instruments):

@@ -1,4 +1,6 @@
-"""What a run may use: calls at once, calls a minute, US dollars. And the tally of what it did use."""
+"""What a run may use: calls at once, calls a minute, US dollars. And the tally of what it did
+use.
+"""
 
 from __future__ import annotations
 
@@ -15,7 +17,9 @@ from ..records import Request
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """What a person allows. rate: calls a minute to each model; max_cost: US dollars for the whole run."""
+    """What a person allows. rate: calls a minute to each model; max_cost: US dollars for the whole
+    run.
+    """
 
     concurrency: int = 16
     rate: float | None = None
@@ -38,7 +42,9 @@ class Tally:
 
 
 class Budget:
-    """Reserves the worst case of a call before it is sent, and settles it when the reply says what it cost."""
+    """Reserves the worst case of a call before it is sent, and settles it when the reply says what
+    it cost.
+    """
 
     def __init__(self, cap: float | None, spent: float) -> None:
         self.cap, self.spent, self._reserved = cap, spent, 0.0
@@ -49,7 +55,8 @@ class Budget:
             return 0.0
         if model.price is None:
             raise BudgetError(
-                f"The price of {model.name} is unknown, so --max-cost cannot be kept. Add for instance: "
+                f"The price of {model.name} is unknown, so --max-cost cannot be kept. Add for "
+                "instance: "
                 f"--price {model.name}=2.5/10   (US dollars for a million tokens, in/out)\n"
                 f"or for good, in {price_line(model.name)}"
             )
@@ -57,7 +64,8 @@ class Budget:
         while self.spent + self._reserved + worst > self.cap:
             if self._reserved <= 1e-12:
                 raise BudgetError(
-                    f"The next call to {model.name} could cost ${worst:.4f} and ${self.spent:.4f} of "
+                    f"The next call to {model.name} could cost ${worst:.4f} and "
+                    f"${self.spent:.4f} of "
                     f"${self.cap:.4f} are spent. Raise --max-cost and run the same command again."
                 )
             self._settled.clear()
@@ -81,7 +89,9 @@ class Gate:
         self._next = 0.0
 
     async def turn(self, stop: asyncio.Event) -> None:
-        """Waits for the turn of a call; raises Stopped where the run stopped while it waited, here or for its place."""
+        """Waits for the turn of a call; raises Stopped where the run stopped while it waited, here
+        or for its place.
+        """
         now = time.monotonic()
         self._next = max(now, self._next) + self._gap
         await pause(self._next - self._gap - now, stop)

@@ -1,7 +1,7 @@
 """Protocol + choices → trials with stable ids, in interleaved rounds. Pure.
 
-Rounds are interleaved so that a run stopped at any moment is balanced: round 1 holds each cell of the design once for
-each subject, in a seeded random order, then round 2, and so on.
+Rounds are interleaved so that a run stopped at any moment is balanced: round 1 holds each cell of
+the design once for each subject, in a seeded random order, then round 2, and so on.
 """
 
 from __future__ import annotations
@@ -24,13 +24,17 @@ CROSS = "×"  # in a level: the intersection of two
 
 @dataclass(frozen=True, slots=True)
 class Choices:
-    """What a person chooses for a run. Subjects, languages, modes, samples, limit and where may grow later; the rest may not.
+    """What a person chooses for a run. Subjects, languages, modes, samples, limit and where may
+    grow later; the rest may not.
 
     samples: draws of a prompt, None for what the protocol's mode says.
-    limit:   how many items (words, texts, …) of each language, None for all; a smaller limit is a subset of a larger one.
+    limit:   how many items (words, texts, …) of each language, None for all; a smaller limit is a
+             subset of a larger one.
     begin:   a begun answer in place of the mode's own.
-    where:   {factor: levels} that are asked, in place of the protocol's `defaults`; a level "*" is all of them.
-    cross:   intersections that are asked beside these, each a level such as gender×age of some factor.
+    where:   {factor: levels} that are asked, in place of the protocol's `defaults`; a level "*" is
+             all of them.
+    cross:   intersections that are asked beside these, each a level such as gender×age of some
+             factor.
     """
 
     subjects: tuple[str, ...]
@@ -83,23 +87,36 @@ def check(protocol: Protocol, choices: Choices) -> None:
 
 
 def cells(protocol: Protocol, choices: Choices) -> list[Row]:
-    """The cells that the choices leave, in a seeded order that does not depend on the languages or the limit."""
+    """The cells that the choices leave, in a seeded order that does not depend on the languages or
+    the limit.
+    """
     check(protocol, choices)
     languages = set(choices.languages)
-    kept = [cell for cell in protocol.cells
-            if not languages or languages & set(cell.get("language", "").split(SEVERAL))]  # fmt: skip
+    kept = [
+        cell
+        for cell in protocol.cells
+        if not languages or languages & set(cell.get("language", "").split(SEVERAL))
+    ]
     for factor, levels in _asked(protocol, choices).items():
         if EVERY not in levels:
             kept = [cell for cell in kept if set(cell[factor].split(SEVERAL)) & set(levels)]
     if choices.limit is not None:
         first = _first(protocol, kept, choices)
-        kept = [cell for cell in kept if _item(protocol, cell) in first or SEVERAL in cell[protocol.item]]
+        kept = [
+            cell
+            for cell in kept
+            if _item(protocol, cell) in first or SEVERAL in cell[protocol.item]
+        ]
     kept = _still_shared(protocol, kept)
-    return sorted(kept, key=lambda cell: _shuffle(choices.seed, *(cell[name] for name in protocol.factors)))
+    return sorted(
+        kept, key=lambda cell: _shuffle(choices.seed, *(cell[name] for name in protocol.factors))
+    )
 
 
 def _asked(protocol: Protocol, choices: Choices) -> dict[str, tuple[str, ...]]:
-    """{factor: levels} that are asked: the defaults or what stands in their place, with the intersections."""
+    """{factor: levels} that are asked: the defaults or what stands in their place, with the
+    intersections.
+    """
     found = {**protocol.defaults, **choices.where}
     for name in choices.cross:
         factor, level = _crossed(protocol, name)
@@ -108,12 +125,21 @@ def _asked(protocol: Protocol, choices: Choices) -> dict[str, tuple[str, ...]]:
 
 
 def _crossed(protocol: Protocol, name: str) -> tuple[str, str]:
-    """The factor and the level that an intersection is, in either order: gender×age, age×gender, gender x age."""
-    known = {level: factor for factor in protocol.factors for level in protocol.levels[factor] if CROSS in level}
+    """The factor and the level that an intersection is, in either order: gender×age, age×gender,
+    gender x age.
+    """
+    known = {
+        level: factor
+        for factor in protocol.factors
+        for level in protocol.levels[factor]
+        if CROSS in level
+    }
     for level, factor in known.items():
         first, second = level.split(CROSS, 1)
         said = name.replace(" ", "").replace("*", CROSS)
-        if said in (f"{a}{sign}{b}" for a, b in ((first, second), (second, first)) for sign in (CROSS, "x")):
+        if said in (
+            f"{a}{sign}{b}" for a, b in ((first, second), (second, first)) for sign in (CROSS, "x")
+        ):
             return factor, level
     raise UnknownName(f"intersection of {protocol.name}", name, known)
 
@@ -128,19 +154,32 @@ def tally(protocol: Protocol, choices: Choices) -> dict[str, int]:
     """Prompts by level of the protocol's `tally` factor, as the choices leave them."""
     if not protocol.tally:
         return {}
-    return dict(Counter(cell[protocol.tally] for cell in sorted(cells(protocol, choices), key=lambda cell: protocol.levels[
-        protocol.tally].get(cell[protocol.tally], 0))))  # fmt: skip
+    return dict(
+        Counter(
+            cell[protocol.tally]
+            for cell in sorted(
+                cells(protocol, choices),
+                key=lambda cell: protocol.levels[protocol.tally].get(cell[protocol.tally], 0),
+            )
+        )
+    )
 
 
 def others(protocol: Protocol, choices: Choices) -> list[dict[str, Any]]:
-    """What the levels would make of the plan that a factor with a default has and the plan does not ask, one at a time."""
+    """What the levels would make of the plan that a factor with a default has and the plan does not
+    ask, one at a time.
+    """
     found = []
     for factor, levels in protocol.defaults.items():
         for level in protocol.levels[factor] if factor not in choices.where else ():
             if level not in levels:
                 other = replace(choices, where={**choices.where, factor: (level,)})
-                number = sum(n for modes in count(protocol, other).values() for name, n in modes.items()
-                             if not protocol.modes[name].aside)  # fmt: skip
+                number = sum(
+                    n
+                    for modes in count(protocol, other).values()
+                    for name, n in modes.items()
+                    if not protocol.modes[name].aside
+                )
                 if number:  # none where the level goes with one of another factor that is not asked
                     found.append({"factor": factor, "level": level, "trials": number})
     return found
@@ -151,7 +190,10 @@ def _first(protocol: Protocol, kept: list[Row], choices: Choices) -> set[tuple[s
     chosen: set[tuple[str, str]] = set()
     items = {_item(protocol, cell) for cell in kept if SEVERAL not in cell[protocol.item]}
     for language in {language for language, _ in items}:
-        own = sorted((item for item in items if item[0] == language), key=lambda item: _shuffle(choices.seed, item[1]))
+        own = sorted(
+            (item for item in items if item[0] == language),
+            key=lambda item: _shuffle(choices.seed, item[1]),
+        )
         chosen.update(own[: choices.limit])
     return chosen
 
@@ -175,7 +217,9 @@ def trials(protocol: Protocol, choices: Choices) -> Iterator[Trial]:
             continue
         begin = begins[mode.name] if choices.begin is None else choices.begin
         sampling = (
-            mode.sampling if choices.temperature is None else mode.sampling._replace(temperature=choices.temperature)
+            mode.sampling
+            if choices.temperature is None
+            else mode.sampling._replace(temperature=choices.temperature)
         )
         # Else a model that heeds the seed would draw aside what is measured again.
         apart = f"{mode.name}/" if mode.aside else ""
@@ -188,19 +232,31 @@ def trials(protocol: Protocol, choices: Choices) -> Iterator[Trial]:
 def request(trial: Trial, protocol: Protocol) -> Request:
     """What a trial asks its subject."""
     mode = protocol.modes[trial.mode]
-    return Request(trial.subject, (Message("user", trial.prompt),), trial.sampling, trial.begin, mode.logprobs,
-                   nonce=f"{trial.id}/{trial.sample}", size=mode.size)  # fmt: skip
+    return Request(
+        trial.subject,
+        (Message("user", trial.prompt),),
+        trial.sampling,
+        trial.begin,
+        mode.logprobs,
+        nonce=f"{trial.id}/{trial.sample}",
+        size=mode.size,
+    )
 
 
 def count(protocol: Protocol, choices: Choices) -> dict[str, dict[str, int]]:
     """Trials by subject and mode."""
     number = len(cells(protocol, choices))
-    modes = {name: number * _samples(choices, protocol.modes[name]) for name in choices.modes or protocol.default_modes}
+    modes = {
+        name: number * _samples(choices, protocol.modes[name])
+        for name in choices.modes or protocol.default_modes
+    }
     return {subject: dict(modes) for subject in choices.subjects}
 
 
 def _samples(choices: Choices, mode: Mode) -> int:
-    """An exact reading is the same each time, so it is done once whatever --samples says; what is aside has its own number."""
+    """An exact reading is the same each time, so it is done once whatever --samples says; what is
+    aside has its own number.
+    """
     if mode.aside:
         return mode.samples
     return 1 if mode.logprobs else choices.samples or mode.samples
@@ -210,4 +266,13 @@ def _shuffle(seed: int, *names: str) -> bytes:
     return sha256("\x1f".join((str(seed), *names)).encode()).digest()
 
 
-__all__: Sequence[str] = ("Choices", "cells", "check", "count", "others", "request", "tally", "trials")
+__all__: Sequence[str] = (
+    "Choices",
+    "cells",
+    "check",
+    "count",
+    "others",
+    "request",
+    "tally",
+    "trials",
+)

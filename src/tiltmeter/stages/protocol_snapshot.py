@@ -1,4 +1,6 @@
-"""What a run keeps of its protocol, so that it is read where the protocol's file, or the process that declared it, is not."""
+"""What a run keeps of its protocol, so that it is read where the protocol's file, or the process
+that declared it, is not.
+"""
 
 from __future__ import annotations
 
@@ -14,26 +16,42 @@ from ..protocol.tables import Beside
 
 
 def record(given: str | Protocol, declared: Protocol) -> dict[str, Any]:
-    """`source`: a name, the path of a file, or "" where it was declared in Python; `definition`: all of it, unless it ships."""
+    """`source`: a name, the path of a file, or "" where it was declared in Python; `definition`:
+    all of it, unless it ships.
+    """
     if isinstance(given, Protocol):
         given = declared.name
     if given in registry.protocol_names():
         return {"source": given, "definition": None}
-    return {"source": str(Path(given).resolve()) if given.endswith(".toml") else "", "definition": declared.definition}
+    return {
+        "source": str(Path(given).resolve()) if given.endswith(".toml") else "",
+        "definition": declared.definition,
+    }
 
 
 def protocol_of(get: Callable[[str], Any]) -> tuple[Protocol, str]:
     """The protocol of a run (`get`: its Store's), and what is to be said of it, "" for nothing.
 
-    That of its file as it is now, whose measures may be newer, as long as the design is the same; else as the run kept it.
+    That of its file as it is now, whose measures may be newer, as long as the design is the same;
+    else as the run kept it.
     """
-    source, definition, digest = get("source") or "", get("definition"), (get("frozen") or {}).get("digest")
+    source, definition, digest = (
+        get("source") or "",
+        get("definition"),
+        (get("frozen") or {}).get("digest"),
+    )
     if not definition:
         found = registry.protocol(source)
         told = (
-            f"was made with another design of {found.name} (data {digest}, now {found.digest}): its answers stand, its "
+            f"was made with another design of {found.name} (data {digest}, now "
+            f"{found.digest}): its answers stand, its "
         )
-        return found, "" if found.digest == digest else f"{told}measures are those of this version of tiltmeter."
+        return (
+            found,
+            ""
+            if found.digest == digest
+            else f"{told}measures are those of this version of tiltmeter.",
+        )
     now, why = _now(source, definition["declared"]["name"])
     if now is not None and now.digest == digest:
         return now, ""
@@ -45,7 +63,9 @@ def _now(source: str, name: str) -> tuple[Protocol | None, str]:
     if source and not Path(source).exists():
         return None, f"{Path(source).name} is not where it was."
     try:
-        return registry.protocol(source or name), f"{Path(source or name).name} has another design by now."
+        return registry.protocol(
+            source or name
+        ), f"{Path(source or name).name} has another design by now."
     except UsageError as error:
         return None, str(error) if source else ""
 

@@ -10,7 +10,8 @@ Nothing here imports another room of tiltmeter, and this file imports nothing at
 ``divergence``          entropy, Jensen–Shannon divergence and distance, chance adjustment, VAC
 ``permutation``         whole rows permuted together: base against group, pairs, concentration
 ``multiplicity``        Benjamini–Hochberg and Holm
-``confusion``           a judge against gold by item: sensitivity, specificity, precision, F1, gaps of error
+``confusion``           a judge against gold by item: sensitivity, specificity, precision, F1, gaps
+                        of error
 ``agreement``           Cohen's κ, Gwet's AC1, Krippendorff's α, pairs of a panel
 ``correction``          shares and differences corrected by gold (Rogan–Gladen)
 ``multiclass``          several classes corrected at once by the confusion matrix

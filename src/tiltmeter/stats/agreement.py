@@ -1,6 +1,8 @@
-"""Agreement beyond chance between annotators: Cohen's κ, Gwet's AC1, Krippendorff's α, pairs of a panel.
+"""Agreement beyond chance between annotators: Cohen's κ, Gwet's AC1, Krippendorff's α, pairs of a
+panel.
 
-Each coefficient is 1 - D_o/D_e: the disagreement that was observed over the one that chance would give,
+Each coefficient is 1 - D_o/D_e: the disagreement that was observed over the one that chance would
+give,
 and chance is what the three differ in. Intervals: the jackknife over items (clusters).
 """
 
@@ -33,32 +35,43 @@ class Ratings:
 
 
 def ratings(
-    *, codes: ArrayLike, classes: int, clusters: ArrayLike | None = None, weights: ArrayLike | None = None
+    *,
+    codes: ArrayLike,
+    classes: int,
+    clusters: ArrayLike | None = None,
+    weights: ArrayLike | None = None,
 ) -> Ratings:
     """Checks and completes: by default each output is its own item, and all count alike.
 
-    ``codes`` (U, R) of 0 … classes-1, -1 for missing; ``clusters`` (U,) codes; ``weights`` (U,), larger
-    than 0. ``ValueError`` names the argument.
+    ``codes`` (U, R) of 0 … classes-1, -1 for missing; ``clusters`` (U,) codes; ``weights`` (U,),
+    larger than 0. ``ValueError`` names the argument.
     """
     table = arguments.rows("codes", codes)
     if table.size and table.max() >= classes:
         raise ValueError(f"codes: code {table.max()} where codes below {classes} are expected")
     units = len(table)
-    where = np.arange(units) if clusters is None else np.unique(np.asarray(clusters), return_inverse=True)[1]
+    where = (
+        np.arange(units)
+        if clusters is None
+        else np.unique(np.asarray(clusters), return_inverse=True)[1]
+    )
     weight = np.ones(units) if weights is None else arguments.counts("weights", weights)
     for name, array in (("clusters", where), ("weights", weight)):
         arguments.same_shape(name, array, "outputs", table[:, 0] if table.size else np.zeros(units))
     if units and weight.min() <= 0:
         raise ValueError("weights: larger than 0 expected")
-    return Ratings(table, classes, where.astype(np.int64), weight / weight.mean() if units else weight)
+    return Ratings(
+        table, classes, where.astype(np.int64), weight / weight.mean() if units else weight
+    )
 
 
 def cohen_kappa(*, gold: Confusion, confidence: float = 0.95) -> Interval:
-    """Two annotators (gold in rows, judge in columns): κ = (p_o - p_e)/(1 - p_e), p_e = Σ_k p_k.·p_.k.
+    """Two annotators (gold in rows, judge in columns): κ = (p_o - p_e)/(1 - p_e), p_e = Σ_k
+    p_k.·p_.k.
 
-    Range [-1, 1]; 0 is chance by each annotator's own margins, and low where one class is rare however
-    good the judge (then read AC1 beside it). Source: Cohen (1960), Educ. Psychol. Meas. 20; jackknife:
-    Kraemer (1980), Biometrics 36. By hand: [[20, 5], [10, 15]]: p_o .7, p_e .5 → .4.
+    Range [-1, 1]; 0 is chance by each annotator's own margins, and low where one class is rare
+    however good the judge (then read AC1 beside it). Source: Cohen (1960), Educ. Psychol. Meas. 20;
+    jackknife: Kraemer (1980), Biometrics 36. By hand: [[20, 5], [10, 15]]: p_o .7, p_e .5 → .4.
     """
     c, k, wide = gold.weighted.shape
     square = np.zeros((c, wide, wide))
@@ -68,28 +81,37 @@ def cohen_kappa(*, gold: Confusion, confidence: float = 0.95) -> Interval:
     def parts(table: Floats) -> tuple[Floats, Floats]:
         total = table.sum((-2, -1))
         observed = np.einsum("...kk->...", table) / total
-        return 1 - observed, 1 - np.einsum("...k,...k->...", table.sum(-1), table.sum(-2)) / total**2
+        return 1 - observed, 1 - np.einsum(
+            "...k,...k->...", table.sum(-1), table.sum(-2)
+        ) / total**2
 
     return _jackknifed(
-        filled.reshape(len(filled), -1), lambda s: parts(s.reshape(*s.shape[:-1], wide, wide)), confidence
+        filled.reshape(len(filled), -1),
+        lambda s: parts(s.reshape(*s.shape[:-1], wide, wide)),
+        confidence,
     )
 
 
 def gwet_ac1(*, rated: Ratings, confidence: float = 0.95) -> Interval:
     """Any number of annotators: AC1 = (p_a - p_e)/(1 - p_e), p_e = Σ_k π_k(1-π_k)/(K-1).
 
-    p_a: the mean over outputs with two ratings and more of the share of agreeing pairs; π_k: the mean
-    over rated outputs of the share that called k. Range [-1, 1]; 0 is chance; steady where a class is
-    rare. Source: Gwet (2008), Br. J. Math. Stat. Psychol. 61. By hand: two annotators, both-yes 118,
-    both-no 0, 5 and 2 split: p_a = .944, π = .972, p_e = 2·.972·.028 = .0544 → .9408.
+    p_a: the mean over outputs with two ratings and more of the share of agreeing pairs; π_k: the
+    mean over rated outputs of the share that called k. Range [-1, 1]; 0 is chance; steady where a
+    class is
+    rare. Source: Gwet (2008), Br. J. Math. Stat. Psychol. 61. By hand: two annotators, both-yes
+    118, both-no 0, 5 and 2 split: p_a = .944, π = .972, p_e = 2·.972·.028 = .0544 → .9408.
     """
     votes = _votes(rated)
     r = votes.sum(1)
     pairs = r >= 2
-    agreeing = np.divide((votes * (votes - 1)).sum(1), r * (r - 1), out=np.zeros(len(r)), where=pairs)
+    agreeing = np.divide(
+        (votes * (votes - 1)).sum(1), r * (r - 1), out=np.zeros(len(r)), where=pairs
+    )
     shares = np.divide(votes, r[:, None], out=np.zeros_like(votes), where=r[:, None] > 0)
     w = rated.weights
-    sums = _by_cluster(rated, np.column_stack([w * agreeing, w * pairs, w * (r > 0), shares * w[:, None]]))
+    sums = _by_cluster(
+        rated, np.column_stack([w * agreeing, w * pairs, w * (r > 0), shares * w[:, None]])
+    )
 
     def parts(s: Floats) -> tuple[Floats, Floats]:
         called = s[..., 3:] / s[..., 2:3]
@@ -99,17 +121,21 @@ def gwet_ac1(*, rated: Ratings, confidence: float = 0.95) -> Interval:
 
 
 def krippendorff_alpha(*, rated: Ratings, confidence: float = 0.95) -> Interval:
-    """Nominal α = 1 - (n-1)·Σ_{c≠k} o_ck / Σ_{c≠k} n_c·n_k, any number of annotators, values missing.
+    """Nominal α = 1 - (n-1)·Σ_{c≠k} o_ck / Σ_{c≠k} n_c·n_k, any number of annotators, values
+    missing.
 
-    o_ck: coincidences; an output with r ≥ 2 ratings adds its r(r-1) ordered pairs with weight 1/(r-1).
-    Range (-1, 1]; 0 is chance by the pooled margins. Source: Krippendorff (2011), Computing
-    Krippendorff's Alpha-Reliability; resampled by output as Zapf et al. (2016), BMC Med. Res. Methodol. 16.
+    o_ck: coincidences; an output with r ≥ 2 ratings adds its r(r-1) ordered pairs with weight
+    1/(r-1). Range (-1, 1]; 0 is chance by the pooled margins. Source: Krippendorff (2011),
+    Computing Krippendorff's Alpha-Reliability; resampled by output as Zapf et al. (2016), BMC Med.
+    Res. Methodol. 16.
     By hand: outputs (a,a) (a,b) (b,b): n_a = n_b = 3, o_ab + o_ba = 2: 1 - 5·2/18 = .4444.
     """
     votes = _votes(rated)
     r = votes.sum(1)
     votes, r = votes * (r >= 2)[:, None], np.where(r >= 2, r, 0)
-    split = np.divide((votes * (r[:, None] - votes)).sum(1), r - 1, out=np.zeros(len(r)), where=r >= 2)
+    split = np.divide(
+        (votes * (r[:, None] - votes)).sum(1), r - 1, out=np.zeros(len(r)), where=r >= 2
+    )
     w = rated.weights
     sums = _by_cluster(rated, np.column_stack([w * split, votes * w[:, None]]))
 
@@ -133,14 +159,18 @@ class PairAgreement:
 def pairwise_agreement(*, rated: Ratings, confidence: float = 0.95) -> tuple[PairAgreement, ...]:
     """Raw agreement of every pair of a panel, with ``rates.clustered_share`` over items.
 
-    Range [0, 1]. By hand: (0,0), (0,1), (1,1) of three items: 2/3. A pair without a common output: None.
+    Range [0, 1]. By hand: (0,0), (0,1), (1,1) of three items: 2/3. A pair without a common output:
+    None.
     """
     found, codes, items = [], rated.codes, _items(rated)
     for i in range(codes.shape[1]):
         for j in range(i + 1, codes.shape[1]):
             both = (codes[:, i] >= 0) & (codes[:, j] >= 0)
             same = both & (codes[:, i] == codes[:, j])
-            x, n = (np.bincount(rated.clusters, rated.weights * flag, minlength=items) for flag in (same, both))
+            x, n = (
+                np.bincount(rated.clusters, rated.weights * flag, minlength=items)
+                for flag in (same, both)
+            )
             share = rates.clustered_share(successes=np.minimum(x, n), n=n, confidence=confidence)
             found.append(PairAgreement(i, j, share))
     return tuple(found)
@@ -162,12 +192,15 @@ def _by_cluster(rated: Ratings, rows: Floats) -> Floats:
     return sums[sums.any(axis=1)]
 
 
-def _jackknifed(sums: Floats, parts: Callable[[Floats], tuple[Floats, Floats]], confidence: float) -> Interval:
+def _jackknifed(
+    sums: Floats, parts: Callable[[Floats], tuple[Floats, Floats]], confidence: float
+) -> Interval:
     """1 - D_o/D_e of the summed rows, and its interval from leaving out one item at a time.
 
-    v = (C-1)/C·Σ(θ_(i) - mean)². Limits: all θ₀ with |θ - θ₀| ≤ t(df)·√(v·(1-θ₀)/(1-θ)), since the variance of
-    a disagreement grows with it (the score interval of a count), so the upper one stays below 1; df as
-    ``rates.cluster_variance``. Where all agree, D_o is at most Wilson's upper limit for 0 of C items.
+    v = (C-1)/C·Σ(θ_(i) - mean)². Limits: all θ₀ with |θ - θ₀| ≤ t(df)·√(v·(1-θ₀)/(1-θ)), since the
+    variance of a disagreement grows with it (the score interval of a count), so the upper one stays
+    below 1; df as ``rates.cluster_variance``. Where all agree, D_o is at most Wilson's upper limit
+    for 0 of C items.
     """
     confidence, c = arguments.level("confidence", confidence), len(sums)
     blank = Interval(None, None, None, METHOD, confidence, clusters=c)
@@ -176,7 +209,9 @@ def _jackknifed(sums: Floats, parts: Callable[[Floats], tuple[Floats, Floats]], 
         if not (math.isfinite(apart) and math.isfinite(chance)):
             return replace(blank, note="nothing was rated twice")
         if chance <= 0:
-            return replace(blank, note="only one class was used: agreement beyond chance is not defined")
+            return replace(
+                blank, note="only one class was used: agreement beyond chance is not defined"
+            )
         value = 1 - apart / chance
         if c < 2:
             return replace(blank, value=value, note="one cluster: no interval")
@@ -184,11 +219,15 @@ def _jackknifed(sums: Floats, parts: Callable[[Floats], tuple[Floats, Floats]], 
         without = np.where(expected > 1e-12, 1 - left / expected, np.nan)
     few = f"too few clusters (C = {c})" if c < rates.FEW_CLUSTERS else None
     if not np.isfinite(without).all():
-        return replace(blank, value=value, note=joined("a class hangs on one item: no interval", few))
+        return replace(
+            blank, value=value, note=joined("a class hangs on one item: no interval", few)
+        )
     if apart <= 0:
         worst = rates.wilson_limits(0.0, float(c), t_quantile(0.5 + confidence / 2, c - 1.0))[1]
         note = joined("all agree: limit from the number of clusters", few)
-        return replace(blank, value=1.0, low=max(1 - worst / chance, -1.0), high=1.0, se=0.0, note=note)
+        return replace(
+            blank, value=1.0, low=max(1 - worst / chance, -1.0), high=1.0, se=0.0, note=note
+        )
     variance, df = rates.cluster_variance((without - without.mean()) * (c - 1) / c)
     distance, t = 1 - value, t_quantile(0.5 + confidence / 2, df)
     q = t * t * variance / distance

@@ -13,12 +13,16 @@ Codes: TypeAlias = NDArray[np.int64]
 
 
 def vector(name: str, values: ArrayLike) -> Floats:
-    """A one-dimensional float array of finite numbers; ``ValueError`` names the argument otherwise."""
+    """A one-dimensional float array of finite numbers; ``ValueError`` names the argument
+    otherwise.
+    """
     array = np.asarray(values, dtype=np.float64)
     if array.ndim != 1:
         raise ValueError(f"{name}: one dimension expected, got shape {array.shape}")
     if not np.isfinite(array).all():
-        raise ValueError(f"{name}: holds NaN or an infinite value; drop it and count it as an outcome first")
+        raise ValueError(
+            f"{name}: holds NaN or an infinite value; drop it and count it as an outcome first"
+        )
     return array
 
 
@@ -41,7 +45,9 @@ def shares(name: str, successes: ArrayLike, n_name: str, n: ArrayLike) -> tuple[
 
 def same_shape(name: str, first: NDArray[Any], other_name: str, second: NDArray[Any]) -> None:
     if first.shape != second.shape:
-        raise ValueError(f"{name}: shape {first.shape} does not match {other_name} with {second.shape}")
+        raise ValueError(
+            f"{name}: shape {first.shape} does not match {other_name} with {second.shape}"
+        )
 
 
 def number(name: str, value: float, *, minimum: float = 0.0) -> float:
@@ -64,7 +70,9 @@ def draw_count(name: str, value: int) -> int:
     return int(value)
 
 
-def rows(name: str, values: ArrayLike | Sequence[Sequence[int]], attributes: int | None = None) -> Codes:
+def rows(
+    name: str, values: ArrayLike | Sequence[Sequence[int]], attributes: int | None = None
+) -> Codes:
     """Integer codes, one row an output and one column an attribute; -1 is missing."""
     array = np.asarray(values)
     if array.ndim == 1:

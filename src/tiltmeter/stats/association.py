@@ -15,10 +15,18 @@ from numpy.typing import ArrayLike
 from tiltmeter.stats import arguments
 from tiltmeter.stats.arguments import Floats
 from tiltmeter.stats.quantiles import t_quantile, t_two_sided, t_upper
-from tiltmeter.stats.rates import carriers, cluster_variance, clustered_share, few_clusters, wilson_limits
+from tiltmeter.stats.rates import (
+    carriers,
+    cluster_variance,
+    clustered_share,
+    few_clusters,
+    wilson_limits,
+)
 from tiltmeter.stats.results import Interval, Test, joined
 
-HALF = 0.5  # added to both counts where one is zero: Haldane (1956), Ann. Hum. Genet. 20; PROTOCOLS 2a
+HALF = (
+    0.5  # added to both counts where one is zero: Haldane (1956), Ann. Hum. Genet. 20; PROTOCOLS 2a
+)
 ZERO_NOTE = "a count is zero: 0.5 added to both"
 
 
@@ -33,16 +41,18 @@ def ratio(
 ) -> Interval:
     """Rate in A over rate in B (the disparate-impact ratio DI), with an interval on the log scale.
 
-    Formula: r = (Σx_a/N_a)/(Σx_b/N_b); with u_i = (x_ai - p_a·n_ai)/Σx_a and w_i alike for B,
-    v = C/(C-1)·Σ(u_i - w_i)² where clusters are paired, else the sum of the two sides' variances with
+    Formula: r = (Σx_a/N_a)/(Σx_b/N_b); with u_i = (x_ai - p_a·n_ai)/Σx_a and w_i alike for B, v =
+    C/(C-1)·Σ(u_i - w_i)² where clusters are paired, else the sum of the two sides' variances with
     Welch–Satterthwaite df; log r ± t(df)·√v. Where Σx_a or Σx_b is 0, 0.5 is added to both, the
     variance is at least that of independent outcomes, and ``note`` marks it. Range (0, inf); null
     value 1; [0.8, 1.25] is the four-fifths band.
-    Source: Katz et al. (1978), Biometrics 34, with the delta method over clusters (Cochran 1977, ch. 6).
+    Source: Katz et al. (1978), Biometrics 34, with the delta method over clusters (Cochran 1977,
+    ch. 6).
     By hand: x_a = (2, 4), x_b = (1, 2), n = 10 each: r = 2; u = (-1, 1)/6, w = (-.5, .5)/3: v = 0.
     With all rates 1, or v = 0, the limits come from the two shares' own (MOVER on the log scale).
     No outcomes on one side, or no success on both: None. One cluster: a value, no interval.
-    ``ValueError`` names the argument: NaN, negative, successes > n, shapes that differ where paired.
+    ``ValueError`` names the argument: NaN, negative, successes > n, shapes that differ where
+    paired.
     """
     xa, na = arguments.shares("successes_a", successes_a, "n_a", n_a)
     xb, nb = arguments.shares("successes_b", successes_b, "n_b", n_b)
@@ -52,7 +62,15 @@ def ratio(
     kept_a, kept_b = ((na + nb) > 0,) * 2 if paired else (na > 0, nb > 0)
     xa, na, xb, nb = xa[kept_a], na[kept_a], xb[kept_b], nb[kept_b]
     clusters, total_a, total_b = min(xa.size, xb.size), float(na.sum()), float(nb.sum())
-    blank = Interval(None, None, None, "log ratio, linearised, t", confidence, n=total_a + total_b, clusters=clusters)
+    blank = Interval(
+        None,
+        None,
+        None,
+        "log ratio, linearised, t",
+        confidence,
+        n=total_a + total_b,
+        clusters=clusters,
+    )
     hits_a, hits_b = float(xa.sum()), float(xb.sum())
     missing = _nothing(hits_a, hits_b, total_a, total_b)
     if missing:
@@ -84,7 +102,9 @@ def _nothing(hits_a: float, hits_b: float, total_a: float, total_b: float) -> st
 
 
 def _sum_of_variances(u: Floats, w: Floats) -> tuple[float, float]:
-    """Variance of the difference of two independent linearised estimators, Welch–Satterthwaite df."""
+    """Variance of the difference of two independent linearised estimators, Welch–Satterthwaite
+    df.
+    """
     (first, df_first), (second, df_second) = cluster_variance(u), cluster_variance(w)
     total = first + second
     if total == 0:
@@ -92,7 +112,9 @@ def _sum_of_variances(u: Floats, w: Floats) -> tuple[float, float]:
     return total, total * total / (first * first / df_first + second * second / df_second)
 
 
-def _log_mover(xa: Floats, na: Floats, xb: Floats, nb: Floats, confidence: float) -> tuple[float | None, float | None]:
+def _log_mover(
+    xa: Floats, na: Floats, xb: Floats, nb: Floats, confidence: float
+) -> tuple[float | None, float | None]:
     """Limits of a ratio from the limits of the two shares, square-and-add on the log scale."""
     a = clustered_share(successes=xa, n=na, confidence=confidence)
     b = clustered_share(successes=xb, n=nb, confidence=confidence)
@@ -104,16 +126,19 @@ def _log_mover(xa: Floats, na: Floats, xb: Floats, nb: Floats, confidence: float
 
 
 def odds(*, first: ArrayLike, second: ArrayLike, confidence: float = 0.95) -> Interval:
-    """Σfirst/Σsecond over clusters (n_she/n_he, or Σp(she)/Σp(he)), with an interval on the log scale.
+    """Σfirst/Σsecond over clusters (n_she/n_he, or Σp(she)/Σp(he)), with an interval on the log
+    scale.
 
-    Arrays: shape (C,), counts or sums of probabilities. Formula: s/(1-s) of the share
-    s = Σfirst/Σ(first+second) and of its limits in ``rates.clustered_share``: Wilson's limits are
+    Arrays: shape (C,), counts or sums of probabilities. Formula: s/(1-s) of the share s =
+    Σfirst/Σ(first+second) and of its limits in ``rates.clustered_share``: Wilson's limits are
     symmetric on the log-odds scale, so this is an interval on that scale and agrees with the share
-    printed beside it. Where one sum is 0, 0.5 is added to both and ``note`` marks it; the effective n
-    is then the number of clusters. Range (0, inf); null value 1. An odds of 0.8 is a share of .444.
+    printed beside it. Where one sum is 0, 0.5 is added to both and ``note`` marks it; the effective
+    n is then the number of clusters. Range (0, inf); null value 1. An odds of 0.8 is a share of
+    .444.
     Source: Haldane (1956) for the 0.5; Newcombe (2001), Am. Stat. 55, for Wilson on the log odds.
-    By hand: first = (1, 2, 3), second = (3, 2, 1): share .5 in [.1105, .8895] → odds 1 in [.1243, 8.0467].
-    ``se`` is that of the log odds. Both sums 0: None. ``ValueError``: NaN, negative, shapes that differ.
+    By hand: first = (1, 2, 3), second = (3, 2, 1): share .5 in [.1105, .8895] → odds 1 in [.1243,
+    8.0467]. ``se`` is that of the log odds. Both sums 0: None. ``ValueError``: NaN, negative,
+    shapes that differ.
     """
     x, y = arguments.counts("first", first), arguments.counts("second", second)
     arguments.same_shape("first", x, "second", y)
@@ -130,21 +155,29 @@ def odds(*, first: ArrayLike, second: ArrayLike, confidence: float = 0.95) -> In
         return row
     low, high, corrected = share.low, share.high, value / (1 + value)
     if zero:
-        low, high = wilson_limits(corrected, share.effective_n, t_quantile(0.5 + confidence / 2, share.df))
+        low, high = wilson_limits(
+            corrected, share.effective_n, t_quantile(0.5 + confidence / 2, share.df)
+        )
     se = 1 / math.sqrt(share.effective_n * corrected * (1 - corrected))
     high = min(high, 1 - 1e-12)  # else rounding could divide by 0
     return replace(row, low=low / (1 - low), high=high / (1 - high), se=se)
 
 
 def unpaired_difference(
-    *, successes_a: ArrayLike, n_a: ArrayLike, successes_b: ArrayLike, n_b: ArrayLike, confidence: float = 0.95
+    *,
+    successes_a: ArrayLike,
+    n_a: ArrayLike,
+    successes_b: ArrayLike,
+    n_b: ArrayLike,
+    confidence: float = 0.95,
 ) -> Interval:
     """Share in A minus share in B where the clusters of A are others than those of B.
 
     Formula: d ± t(df)·√(v_a + v_b), v as in ``rates.clustered_share``, df by Welch–Satterthwaite.
     Range [-1, 1], null value 0. Source: Cochran (1977) ch. 11; Welch (1947), Biometrika 34.
     By hand: x_a = (1, 3), x_b = (1, 1), n = 4 each: d = .5 - .25, v_a = 2·2/64 = .0625, v_b = 0.
-    Fewer than two clusters on a side: a value and no interval. ``ValueError`` as ``clustered_share``.
+    Fewer than two clusters on a side: a value and no interval. ``ValueError`` as
+    ``clustered_share``.
     """
     xa, na = arguments.shares("successes_a", successes_a, "n_a", n_a)
     xb, nb = arguments.shares("successes_b", successes_b, "n_b", n_b)
@@ -180,7 +213,13 @@ def paired_t(*, differences: ArrayLike) -> Test:
     if d.size < 2:
         return Test(None, None, "paired t", note="fewer than two differences: no test")
     if float(np.ptp(d)) <= 1e-12 * max(1.0, float(np.abs(d).max())):
-        return Test(None, None, "paired t", df=d.size - 1.0, note="all differences equal: no variance to test against")
+        return Test(
+            None,
+            None,
+            "paired t",
+            df=d.size - 1.0,
+            note="all differences equal: no variance to test against",
+        )
     t = float(d.mean()) * math.sqrt(d.size) / float(d.std(ddof=1))
     return Test(t, t_two_sided(t, d.size - 1.0), "paired t", df=d.size - 1.0)
 
@@ -188,9 +227,11 @@ def paired_t(*, differences: ArrayLike) -> Test:
 def equivalence(*, value: float, se: float, df: float, margin: float) -> Test:
     """Is the effect inside ±margin? Two one-sided t tests (TOST) on an estimate and its error.
 
-    Formula: p = max(P(T ≥ (value+margin)/se), P(T ≤ (value-margin)/se)); ``statistic`` is the t with
-    the larger p. p ≤ α says "within ±margin at this α"; the margin must be named before the data.
-    Source: Schuirmann (1987), J. Pharmacokinet. Biopharm. 15. By hand: value 0, se .01, df 20, margin
+    Formula: p = max(P(T ≥ (value+margin)/se), P(T ≤ (value-margin)/se)); ``statistic`` is the t
+    with the larger p. p ≤ α says "within ±margin at this α"; the margin must be named before the
+    data.
+    Source: Schuirmann (1987), J. Pharmacokinet. Biopharm. 15. By hand: value 0, se .01, df 20,
+    margin
     .03: t = ±3, p = .00354. se = 0 or no df: p None with a note. ``ValueError``: NaN, margin ≤ 0.
     """
     value = float(arguments.vector("value", [value])[0])
@@ -213,7 +254,11 @@ def paired_equivalence(*, differences: ArrayLike, margin: float) -> Test:
     """``equivalence`` for one difference a cluster: value d̄, se s/√C, df C-1."""
     d = arguments.vector("differences", differences)
     if d.size < 2 or float(np.ptp(d)) <= 1e-12 * max(1.0, float(np.abs(d).max())):
-        note = "fewer than two differences: no test" if d.size < 2 else "all differences equal: no variance"
+        note = (
+            "fewer than two differences: no test"
+            if d.size < 2
+            else "all differences equal: no variance"
+        )
         return Test(None, None, f"equivalence within ±{margin:g} (two one-sided t)", note=note)
     se = float(d.std(ddof=1)) / math.sqrt(d.size)
     return equivalence(value=float(d.mean()), se=se, df=d.size - 1.0, margin=margin)

@@ -1,8 +1,10 @@
-"""What divergence chance gives: the exact mean of the Jensen–Shannon divergence over all ways to deal outputs to groups.
+"""What divergence chance gives: the exact mean of the Jensen–Shannon divergence over all ways to
+deal outputs to groups.
 
-A value that k of N outputs have falls k₁, k₂, … times into groups of n₁, n₂, …: a hypergeometric draw. The divergence is
-a sum over values and each value's part depends on its own counts alone, so the mean over all N!/(n₁!·n₂!·…) deals is a sum
-over those draws, with no shuffling and no Monte-Carlo error.
+A value that k of N outputs have falls k₁, k₂, … times into groups of n₁, n₂, …: a hypergeometric
+draw. The divergence is a sum over values and each value's part depends on its own counts alone, so
+the mean over all N!/(n₁!·n₂!·…) deals is a sum over those draws, with no shuffling and no
+Monte-Carlo error.
 """
 
 from __future__ import annotations
@@ -21,10 +23,11 @@ from tiltmeter.stats.arguments import Floats
 def expected_divergence(*, groups: Sequence[ArrayLike]) -> float:
     """E₀ of one attribute, in bits: the mean over all deals of the mean over pairs of groups.
 
-    Groups: counts of the values, each shape (K,), K the same for all. Range [0, 1]; 0 where all outputs have one value.
-    NaN where fewer than two groups hold anything (empty ones are left out). Source: the multivariate hypergeometric law;
-    the form of Vinh, Epps & Bailey (2010), who do the same for mutual information. By hand: groups (2, 0) and (0, 2): of
-    6 deals 2 separate the values (1 bit) and 4 mix them (0): 1/3. ``ValueError``: counts that are negative or no integers.
+    Groups: counts of the values, each shape (K,), K the same for all. Range [0, 1]; 0 where all
+    outputs have one value. NaN where fewer than two groups hold anything (empty ones are left out).
+    Source: the multivariate hypergeometric law; the form of Vinh, Epps & Bailey (2010), who do the
+    same for mutual information. By hand: groups (2, 0) and (0, 2): of 6 deals 2 separate the values
+    (1 bit) and 4 mix them (0): 1/3. ``ValueError``: counts that are negative or no integers.
     """
     counts = [arguments.counts(f"group {number}", group) for number, group in enumerate(groups)]
     for number, one in enumerate(counts[1:], 1):
@@ -45,7 +48,9 @@ def expected_divergence(*, groups: Sequence[ArrayLike]) -> float:
 
 
 def _part(k: int, first: int, second: int, total: int) -> float:
-    """The mean of one value's part: k of `total` outputs have it, `first` and `second` are the sizes of the two groups."""
+    """The mean of one value's part: k of `total` outputs have it, `first` and `second` are the
+    sizes of the two groups.
+    """
     a, b = np.arange(min(k, first) + 1)[:, None], np.arange(min(k, second) + 1)[None, :]
     rest = total - first - second
     possible = (a + b <= k) & (k - a - b <= rest)
@@ -69,5 +74,7 @@ def _choose(n: int, k: NDArray[np.integer]) -> Floats:
 def _kl(p: Floats, m: Floats) -> Floats:
     """p·log2(p/m), 0 where p is 0."""
     p, m = np.broadcast_arrays(p, m)
-    found: Floats = np.where(p > 0, p * np.log2(np.where(p > 0, p, 1.0) / np.where(p > 0, m, 1.0)), 0.0)
+    found: Floats = np.where(
+        p > 0, p * np.log2(np.where(p > 0, p, 1.0) / np.where(p > 0, m, 1.0)), 0.0
+    )
     return found

@@ -23,11 +23,13 @@ METHOD = "linearised, wilson on effective n, t"
 
 @dataclass(frozen=True, slots=True)
 class Confusion:
-    """Gold labels per item: ``weighted[i, j, k]`` of item i, truly j, called k; ``labels``: how many.
+    """Gold labels per item: ``weighted[i, j, k]`` of item i, truly j, called k; ``labels``: how
+    many.
 
     Shapes (C, K, L): K classes of the truth, L ≥ K answers of the judge; the columns beyond K are
     answers that are no class (invalid, no decision). Items without gold are rows of zeros, so that
-    row i is the same item as entry i of the arrays of the whole run. Without weights both are equal.
+    row i is the same item as entry i of the arrays of the whole run. Without weights both are
+    equal.
     """
 
     weighted: Floats
@@ -46,18 +48,23 @@ def confusion(
 ) -> Confusion:
     """Counts pairs of gold and judge by item.
 
-    Arrays, shape (n,): ``truth`` codes 0 … classes-1, ``said`` codes 0 … answers-1 (default: classes),
-    -1 in either leaves the pair out; ``clusters`` codes 0 … items-1 (default: each pair an item);
-    ``weights`` = 1 / probability of having been picked for gold, scaled here to a mean of 1.
+    Arrays, shape (n,): ``truth`` codes 0 … classes-1, ``said`` codes 0 … answers-1 (default:
+    classes), -1 in either leaves the pair out; ``clusters`` codes 0 … items-1 (default: each pair
+    an item); ``weights`` = 1 / probability of having been picked for gold, scaled here to a mean of
+    1.
     By hand: truth (0, 0, 1), said (0, 1, 1), one item: [[1, 1], [0, 1]].
     ``ValueError`` names the argument: a code out of range, lengths that differ, weights ≤ 0.
     """
     wide = classes if answers is None else answers
     if classes < 2 or wide < classes:
-        raise ValueError(f"answers: at least as many as classes, and 2, expected, got {wide} for {classes}")
+        raise ValueError(
+            f"answers: at least as many as classes, and 2, expected, got {wide} for {classes}"
+        )
     true, told = _codes("truth", truth, classes), _codes("said", said, wide)
     arguments.same_shape("said", told, "truth", true)
-    where = np.arange(true.size) if clusters is None else _codes("clusters", clusters, items or 2**62)
+    where = (
+        np.arange(true.size) if clusters is None else _codes("clusters", clusters, items or 2**62)
+    )
     arguments.same_shape("clusters", where, "truth", true)
     if where.size and where.min() < 0:
         raise ValueError("clusters: an item may not be missing")
@@ -76,21 +83,27 @@ def confusion(
 
 
 def _codes(name: str, values: ArrayLike, limit: int) -> Codes:
-    array = arguments.rows(name, np.asarray(values, dtype=None if np.size(values) else np.int64), 1)[:, 0]
+    array = arguments.rows(
+        name, np.asarray(values, dtype=None if np.size(values) else np.int64), 1
+    )[:, 0]
     if array.size and array.max() >= limit:
         raise ValueError(f"{name}: code {array.max()} where codes below {limit} are expected")
     return array
 
 
 def pooled(golds: Sequence[Confusion]) -> Confusion:
-    """Gold of several conditions over the same items as one (the conditions then share their errors)."""
+    """Gold of several conditions over the same items as one (the conditions then share their
+    errors).
+    """
     weighted = np.stack([gold.weighted for gold in golds]).sum(axis=0)
     return Confusion(weighted, np.stack([gold.labels for gold in golds]).sum(axis=0))
 
 
 @dataclass(frozen=True, slots=True)
 class ClassQuality:
-    """One class: how many gold labels it has, and how the judge does on it. Recall is ``sensitivity``."""
+    """One class: how many gold labels it has, and how the judge does on it. Recall is
+    ``sensitivity``.
+    """
 
     labels: int
     sensitivity: Interval
@@ -101,7 +114,9 @@ class ClassQuality:
 
 @dataclass(frozen=True, slots=True)
 class Quality:
-    """All classes that have gold: ``macro`` is their plain mean, ``weighted`` goes by their gold."""
+    """All classes that have gold: ``macro`` is their plain mean, ``weighted`` goes by their
+    gold.
+    """
 
     classes: tuple[ClassQuality, ...]
     accuracy: Interval
@@ -116,8 +131,9 @@ class Quality:
 def class_quality(*, gold: Confusion, positive: int, confidence: float = 0.95) -> ClassQuality:
     """Sensitivity, specificity, precision and F1 of one class against all others.
 
-    Formulas: TP/(TP+FN), TN/(TN+FP), TP/(TP+FP), 2TP/(2TP+FP+FN), each a ratio of sums over items with
-    Wilson's interval on the effective n, as ``rates.clustered_share``. An answer that is no class
+    Formulas: TP/(TP+FN), TN/(TN+FP), TP/(TP+FP), 2TP/(2TP+FP+FN), each a ratio of sums over items
+    with Wilson's interval on the effective n, as ``rates.clustered_share``. An answer that is no
+    class
     misses its own class and is no false alarm for the others. Range [0, 1]. No null value: a judge
     that guesses has sensitivity + specificity = 1.
     Source: van Rijsbergen (1979) for F1; Korn & Graubard (1998) for the intervals.
@@ -134,7 +150,12 @@ def _class_counts(gold: Confusion, k: int) -> list[tuple[Floats, Floats]]:
     w = gold.weighted
     hit, true, told, everything = w[:, k, k], w[:, k].sum(1), w[:, :, k].sum(1), w.sum((1, 2))
     neither = np.maximum(everything - true - told + hit, 0.0)
-    return [(hit, true), (neither, np.maximum(everything - true, 0.0)), (hit, told), (2 * hit, true + told)]
+    return [
+        (hit, true),
+        (neither, np.maximum(everything - true, 0.0)),
+        (hit, told),
+        (2 * hit, true + told),
+    ]
 
 
 def quality(*, gold: Confusion, confidence: float = 0.95) -> Quality:
@@ -150,12 +171,20 @@ def quality(*, gold: Confusion, confidence: float = 0.95) -> Quality:
     classes = tuple(class_quality(gold=gold, positive=i, confidence=confidence) for i in range(k))
     right, total = np.einsum("ijj->i", gold.weighted[:, :, :k]), gold.weighted.sum((1, 2))
     counts = [_class_counts(gold, i) for i in range(k) if gold.weighted[:, i].sum() > 0]
-    means = [_mean(counts, which, even, total, confidence) for even in (True, False) for which in (2, 0, 3)]
+    means = [
+        _mean(counts, which, even, total, confidence)
+        for even in (True, False)
+        for which in (2, 0, 3)
+    ]
     return Quality(classes, _ratio(right, total, gold, confidence), *means)
 
 
 def _mean(
-    counts: Sequence[Sequence[tuple[Floats, Floats]]], which: int, even: bool, total: Floats, confidence: float
+    counts: Sequence[Sequence[tuple[Floats, Floats]]],
+    which: int,
+    even: bool,
+    total: Floats,
+    confidence: float,
 ) -> Interval:
     """The mean over classes of one of their four rates, with the influence of each item on it."""
     used = [row for row in counts if row[which][1].sum() > 0]
@@ -169,14 +198,20 @@ def _mean(
         x, n = row[which]
         influence += part * (x - value * n) / n.sum()
         if not even:
-            influence += (row[0][1] - part * sum(other[0][1] for other in used)) / support.sum() * value
+            influence += (
+                (row[0][1] - part * sum(other[0][1] for other in used)) / support.sum() * value
+            )
     missing = len(counts) - len(used)
     note = f"{missing} classes that are never called left out" if missing else None
-    return share_interval(float(share @ rate), influence[total > 0], float(total.sum()), confidence, METHOD, note)
+    return share_interval(
+        float(share @ rate), influence[total > 0], float(total.sum()), confidence, METHOD, note
+    )
 
 
 def _ratio(x: Floats, n: Floats, gold: Confusion, confidence: float) -> Interval:
-    """``rates.clustered_share``; for weighted gold its rule for exact probabilities must not apply."""
+    """``rates.clustered_share``; for weighted gold its rule for exact probabilities must not
+    apply.
+    """
     if gold.weighted is gold.labels or np.array_equal(gold.weighted, gold.labels):
         return rates.clustered_share(successes=x, n=n, confidence=confidence)
     x, n = x[n > 0], n[n > 0]
@@ -189,9 +224,14 @@ def _ratio(x: Floats, n: Floats, gold: Confusion, confidence: float) -> Interval
 
 
 def share_interval(
-    value: float, influence: Floats, n: float, confidence: float, method: str, note: str | None = None,
+    value: float,
+    influence: Floats,
+    n: float,
+    confidence: float,
+    method: str,
+    note: str | None = None,
     df: float = math.inf,
-) -> Interval:  # fmt: skip
+) -> Interval:
     """Wilson's limits for a share whose variance is that of ``influence`` (one value an item).
 
     ``df`` caps the degrees of freedom. No variance: the effective n is the number of items.
@@ -202,13 +242,23 @@ def share_interval(
         return replace(blank, note=joined(note, "one cluster: no interval"))
     variance, own = rates.cluster_variance(influence)
     df, inside = min(own, df), min(max(value, 0.0), 1.0)
-    effective = inside * (1 - inside) / variance if variance > 0 and 0 < inside < 1 else float(clusters)
+    effective = (
+        inside * (1 - inside) / variance if variance > 0 and 0 < inside < 1 else float(clusters)
+    )
     low, high = rates.wilson_limits(inside, effective, t_quantile(0.5 + confidence / 2, df))
-    alike = None if variance > 0 else "all clusters alike: effective n taken as the number of clusters"
+    alike = (
+        None if variance > 0 else "all clusters alike: effective n taken as the number of clusters"
+    )
     return replace(
-        blank, low=low, high=high, se=math.sqrt(variance), df=df, effective_n=effective,
-        design_effect=n / effective, note=joined(note, alike),
-    )  # fmt: skip
+        blank,
+        low=low,
+        high=high,
+        se=math.sqrt(variance),
+        df=df,
+        effective_n=effective,
+        design_effect=n / effective,
+        note=joined(note, alike),
+    )
 
 
 def error_gaps(
@@ -224,9 +274,16 @@ def error_gaps(
     gaps = []
     for k in range(first.weighted.shape[1]):
         a, b = _class_counts(first, k), _class_counts(second, k)
-        gaps.append(tuple(
-            rates.clustered_difference(successes_a=a[i][0], n_a=a[i][1], successes_b=b[i][0], n_b=b[i][1],
-                                       confidence=confidence)
-            for i in (0, 1)
-        ))  # fmt: skip
+        gaps.append(
+            tuple(
+                rates.clustered_difference(
+                    successes_a=a[i][0],
+                    n_a=a[i][1],
+                    successes_b=b[i][0],
+                    n_b=b[i][1],
+                    confidence=confidence,
+                )
+                for i in (0, 1)
+            )
+        )
     return tuple((gap[0], gap[1]) for gap in gaps)

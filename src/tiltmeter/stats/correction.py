@@ -1,7 +1,9 @@
-"""What a judge with known errors really saw: shares and differences corrected by gold (Rogan–Gladen).
+"""What a judge with known errors really saw: shares and differences corrected by gold
+(Rogan–Gladen).
 
-The run and the gold are summed by the same items (clusters), so that all three uncertainties, of the
-share, of sensitivity and of specificity, and what they have in common, come from one linearisation.
+The run and the gold are summed by the same items (clusters), so that all three uncertainties, of
+the share, of sensitivity and of specificity, and what they have in common, come from one
+linearisation.
 The intervals and what else was tried: docs/statistics.md, "A judge labels".
 """
 
@@ -19,7 +21,9 @@ from tiltmeter.stats.confusion import Confusion
 from tiltmeter.stats.quantiles import t_quantile
 from tiltmeter.stats.results import Interval, joined
 
-LEAST_YOUDEN = 0.2  # Se + Sp - 1 below which nothing is corrected (issue 11): the error grows fivefold
+LEAST_YOUDEN = (
+    0.2  # Se + Sp - 1 below which nothing is corrected (issue 11): the error grows fivefold
+)
 FEW_GOLD = 10  # gold labels of a class below which coverage left 95 ± 3 in docs/statistics.md
 ROUNDING = 1e-9
 HALF = 0.5  # Jeffreys' half success and half failure
@@ -29,9 +33,10 @@ HALF = 0.5  # Jeffreys' half success and half failure
 class Corrected:
     """A share or a difference, as the judge says it and as gold corrects it.
 
-    ``reason`` says why there is no correction, and then ``corrected`` holds None and the numbers are to be
-    called uncorrected. ``clipped``: the estimate fell outside of what is possible and was cut there.
-    ``youden`` is Se + Sp - 1 (the smaller one of two conditions), 0 for a judge that guesses.
+    ``reason`` says why there is no correction, and then ``corrected`` holds None and the numbers
+    are to be called uncorrected. ``clipped``: the estimate fell outside of what is possible and was
+    cut there. ``youden`` is Se + Sp - 1 (the smaller one of two conditions), 0 for a judge that
+    guesses.
     """
 
     corrected: Interval
@@ -43,7 +48,9 @@ class Corrected:
 
 @dataclass(frozen=True, slots=True)
 class Linear:
-    """A ratio of sums over items: its value, the influence of each item, and a variance beneath that."""
+    """A ratio of sums over items: its value, the influence of each item, and a variance beneath
+    that.
+    """
 
     value: float
     influence: Floats
@@ -74,10 +81,12 @@ class _Judged:
 
 @dataclass(frozen=True, slots=True)
 class Frame:
-    """What an estimate is put into: the judge's own row, the method, the possible range, what to remark.
+    """What an estimate is put into: the judge's own row, the method, the possible range, what to
+    remark.
 
-    ``clusters``: the fewer of the items with outputs and the items with gold. ``weighted``: gold had weights;
-    then a few heavy errors may carry the variance, and the degrees of freedom follow the kurtosis.
+    ``clusters``: the fewer of the items with outputs and the items with gold. ``weighted``: gold
+    had weights; then a few heavy errors may carry the variance, and the degrees of freedom follow
+    the kurtosis.
     """
 
     plain: Interval
@@ -94,7 +103,9 @@ class Frame:
 
 
 def ratio_of_sums(x: Floats, n: Floats, trials: float) -> Linear:
-    """Σx/Σn. Where no item departs from it, the floor is the variance of (x+½)/(n+1) at ``trials``."""
+    """Σx/Σn. Where no item departs from it, the floor is the variance of (x+½)/(n+1) at
+    ``trials``.
+    """
     total = float(n.sum())
     value = float(x.sum()) / total
     influence = (x - value * n) / total
@@ -105,21 +116,27 @@ def ratio_of_sums(x: Floats, n: Floats, trials: float) -> Linear:
 
 
 def rogan_gladen(
-    *, said: ArrayLike, n: ArrayLike, gold: Confusion | None, positive: int = 1, confidence: float = 0.95
+    *,
+    said: ArrayLike,
+    n: ArrayLike,
+    gold: Confusion | None,
+    positive: int = 1,
+    confidence: float = 0.95,
 ) -> Corrected:
     """The share of a class, corrected for the judge's sensitivity and specificity.
 
-    Arrays, shape (C,): ``said`` outputs called the class, of ``n`` judged; ``gold`` row i is the same item,
-    with labels from this condition, or pooled over several (``confusion.pooled``).
-    Formula: θ = (p + Sp - 1)/(Se + Sp - 1), cut at [0, 1] and flagged. Interval (Fieller's): all θ₀ with
-    |p + Sp - 1 - θ₀·(Se + Sp - 1)| ≤ t·√v(θ₀), v from the items' joint influences
-    e_p - θ₀·e_Se + (1-θ₀)·e_Sp; a rate without a single error has Jeffreys' variance instead of 0;
-    t has (items with gold or with outputs, whichever are fewer) - 1 degrees of freedom. ``se`` is the
-    delta method's. Range [0, 1]. Null value: the share that the protocol names.
+    Arrays, shape (C,): ``said`` outputs called the class, of ``n`` judged; ``gold`` row i is the
+    same item, with labels from this condition, or pooled over several (``confusion.pooled``).
+    Formula: θ = (p + Sp - 1)/(Se + Sp - 1), cut at [0, 1] and flagged. Interval (Fieller's): all θ₀
+    with
+    |p + Sp - 1 - θ₀·(Se + Sp - 1)| ≤ t·√v(θ₀), v from the items' joint influences e_p - θ₀·e_Se +
+    (1-θ₀)·e_Sp; a rate without a single error has Jeffreys' variance instead of 0; t has (items
+    with gold or with outputs, whichever are fewer) - 1 degrees of freedom. ``se`` is the delta
+    method's. Range [0, 1]. Null value: the share that the protocol names.
     Source: Rogan & Gladen (1978), Am. J. Epidemiol. 107; Fieller (1954), J. R. Stat. Soc. B 16.
-    By hand: p = .2, Se = .9, Sp = .95: θ = .15/.85 = .1765.
-    None with a ``reason``: no outputs, no gold, no gold of the class or of the others, Se + Sp - 1 < .2.
-    ``ValueError`` names the argument: as ``rates.clustered_share``, and rows of gold that do not match.
+    By hand: p = .2, Se = .9, Sp = .95: θ = .15/.85 = .1765. None with a ``reason``: no outputs, no
+    gold, no gold of the class or of the others, Se + Sp - 1 < .2. ``ValueError`` names the
+    argument: as ``rates.clustered_share``, and rows of gold that do not match.
     """
     x, size = arguments.shares("said", said, "n", n)
     confidence = arguments.level("confidence", confidence)
@@ -130,11 +147,20 @@ def rogan_gladen(
     judged = _judged(x, size, gold, positive)
     if judged.youden < LEAST_YOUDEN - ROUNDING:
         return _refused(plain, _weak(judged.youden), judged.youden)
-    p, se, sp, value, j = judged.share, judged.sensitivity, judged.specificity, judged.value, judged.youden
+    p, se, sp, value, j = (
+        judged.share,
+        judged.sensitivity,
+        judged.specificity,
+        judged.value,
+        judged.youden,
+    )
     top = Linear(p.value + sp.value - 1, p.influence + sp.influence, p.floor + sp.floor)
     bottom = Linear(j, se.influence + sp.influence, se.floor + sp.floor)
-    error = Linear(value, (top.influence - value * bottom.influence) / j,
-                    (p.floor + value**2 * se.floor + (1 - value) ** 2 * sp.floor) / j**2)  # fmt: skip
+    error = Linear(
+        value,
+        (top.influence - value * bottom.influence) / j,
+        (p.floor + value**2 * se.floor + (1 - value) ** 2 * sp.floor) / j**2,
+    )
     method, few = "rogan-gladen, fieller over items, t", few_gold(judged.labels)
     frame = Frame(plain, method, (0.0, 1.0), judged.clusters, j, few, is_weighted(gold))
     return _fieller(frame, top, bottom, sp.floor, error)
@@ -151,14 +177,15 @@ def rogan_gladen_difference(
     positive: int = 1,
     confidence: float = 0.95,
 ) -> Corrected:
-    """Share in A minus share in B over the same items, each corrected by the Se and Sp of its own condition.
+    """Share in A minus share in B over the same items, each corrected by the Se and Sp of its own
+    condition.
 
-    Arrays, shape (C,), and rows of gold: entry i of all is item i. Formula: d = θ_a - θ_b ± t·√v, v from the
-    joint influences of both corrected shares. Each share may lie outside of [0, 1] here, since cutting it
-    would bias d; d itself is cut at [-1, 1] and flagged. Null value 0.
+    Arrays, shape (C,), and rows of gold: entry i of all is item i. Formula: d = θ_a - θ_b ± t·√v, v
+    from the joint influences of both corrected shares. Each share may lie outside of [0, 1] here,
+    since cutting it would bias d; d itself is cut at [-1, 1] and flagged. Null value 0.
     Source: as ``rogan_gladen``; delta method over items, Cochran (1977) ch. 11.
-    By hand: p_a = .112 with (Se, Sp) = (.85, .97), p_b = .232 with (.97, .85): .082/.82 - .082/.82 = 0.
-    Refusals and ``ValueError`` as ``rogan_gladen``.
+    By hand: p_a = .112 with (Se, Sp) = (.85, .97), p_b = .232 with (.97, .85): .082/.82 - .082/.82
+    = 0. Refusals and ``ValueError`` as ``rogan_gladen``.
     """
     (xa, na, xb, nb), plain = _sides(said_a, n_a, said_b, n_b, confidence)
     reason = _refusal((na, nb), (gold_a, gold_b), positive)
@@ -169,7 +196,9 @@ def rogan_gladen_difference(
     if youden < LEAST_YOUDEN - ROUNDING:
         return _refused(plain, _weak(youden), youden)
     one, other = _delta(a), _delta(b)
-    error = Linear(one.value - other.value, one.influence - other.influence, one.floor + other.floor)
+    error = Linear(
+        one.value - other.value, one.influence - other.influence, one.floor + other.floor
+    )
     method, few = "rogan-gladen difference, linearised over items, t", few_gold(a.labels + b.labels)
     clusters, weighted = min(a.clusters, b.clusters), is_weighted(gold_a) or is_weighted(gold_b)
     return linear_result(Frame(plain, method, (-1.0, 1.0), clusters, youden, few, weighted), error)
@@ -187,9 +216,10 @@ def rogan_gladen_shared_difference(
 ) -> Corrected:
     """Share in A minus share in B over the same items, by one Se and Sp that hold in both.
 
-    Sp cancels: d = (p_a - p_b)/(Se + Sp - 1), cut at [-1, 1] and flagged; the interval is Fieller's, with all
-    covariances over items. Right only where the judge errs alike in both (``confusion.error_gaps``): a
-    gap that its errors made is kept, and divided by Se + Sp - 1. Null value 0. Source: as ``rogan_gladen``.
+    Sp cancels: d = (p_a - p_b)/(Se + Sp - 1), cut at [-1, 1] and flagged; the interval is
+    Fieller's, with all covariances over items. Right only where the judge errs alike in both
+    (``confusion.error_gaps``): a gap that its errors made is kept, and divided by Se + Sp - 1. Null
+    value 0. Source: as ``rogan_gladen``.
     By hand: p_a = .4, p_b = .2, Se = .9, Sp = .9: .2/.8 = .25.
     Refusals and ``ValueError`` as ``rogan_gladen``.
     """
@@ -205,7 +235,9 @@ def rogan_gladen_shared_difference(
     top = Linear(p.value - q.value, p.influence - q.influence, p.floor + q.floor)
     bottom = Linear(j, se.influence + sp.influence, se.floor + sp.floor)
     d = top.value / j
-    error = Linear(d, (top.influence - d * bottom.influence) / j, (top.floor + d * d * bottom.floor) / j**2)
+    error = Linear(
+        d, (top.influence - d * bottom.influence) / j, (top.floor + d * d * bottom.floor) / j**2
+    )
     method = "rogan-gladen difference, shared errors, fieller over items, t"
     clusters, few = min(a.clusters, b.clusters), few_gold(a.labels)
     frame = Frame(plain, method, (-1.0, 1.0), clusters, j, few, is_weighted(gold))
@@ -217,7 +249,9 @@ def _sides(
 ) -> tuple[tuple[Floats, Floats, Floats, Floats], Interval]:
     xa, na = arguments.shares("said_a", said_a, "n_a", n_a)
     xb, nb = arguments.shares("said_b", said_b, "n_b", n_b)
-    plain = rates.clustered_difference(successes_a=xa, n_a=na, successes_b=xb, n_b=nb, confidence=confidence)
+    plain = rates.clustered_difference(
+        successes_a=xa, n_a=na, successes_b=xb, n_b=nb, confidence=confidence
+    )
     return (xa, na, xb, nb), plain
 
 
@@ -244,7 +278,9 @@ def _delta(judged: _Judged) -> Linear:
 
 
 def _fieller(frame: Frame, top: Linear, bottom: Linear, common: float, error: Linear) -> Corrected:
-    """The limits of top/bottom: all θ₀ for which top - θ₀·bottom is no further from 0 than chance brings it."""
+    """The limits of top/bottom: all θ₀ for which top - θ₀·bottom is no further from 0 than chance
+    brings it.
+    """
     c = frame.clusters
     if c < 2:
         return linear_result(frame, error)
@@ -272,21 +308,34 @@ def linear_result(frame: Frame, error: Linear) -> Corrected:
     return _result(frame, error, (error.value - half, error.value + half))
 
 
-def _result(frame: Frame, error: Linear, limits: tuple[float, float], note: str | None = None) -> Corrected:
+def _result(
+    frame: Frame, error: Linear, limits: tuple[float, float], note: str | None = None
+) -> Corrected:
     """Cuts value and limits at what is possible, and says so."""
-    low, value, high = (min(max(x, frame.ends[0]), frame.ends[1]) for x in (limits[0], error.value, limits[1]))
+    low, value, high = (
+        min(max(x, frame.ends[0]), frame.ends[1]) for x in (limits[0], error.value, limits[1])
+    )
     clipped = abs(value - error.value) > 1e-12
     cut = f"cut from {error.value:.3f}" if clipped else None
     empty = "the judge's errors in gold do not fit what it reports" if low == high else None
     few = rates.few_clusters(frame.clusters, rates.FEW_CARRIERS)
-    row = replace(_blank(frame), value=value, low=min(low, value), high=max(high, value), df=frame.df(error),
-                  se=math.sqrt(error.variance(frame.clusters)), note=joined(cut, empty, note, frame.few, few))  # fmt: skip
+    row = replace(
+        _blank(frame),
+        value=value,
+        low=min(low, value),
+        high=max(high, value),
+        df=frame.df(error),
+        se=math.sqrt(error.variance(frame.clusters)),
+        note=joined(cut, empty, note, frame.few, few),
+    )
     return Corrected(row, frame.plain, clipped, frame.youden)
 
 
 def _blank(frame: Frame) -> Interval:
     plain = frame.plain
-    return Interval(None, None, None, frame.method, plain.confidence, n=plain.n, clusters=plain.clusters)
+    return Interval(
+        None, None, None, frame.method, plain.confidence, n=plain.n, clusters=plain.clusters
+    )
 
 
 def is_weighted(gold: Confusion) -> bool:
@@ -322,5 +371,14 @@ def _weak(youden: float) -> str:
 
 
 def _refused(plain: Interval, reason: str | None, youden: float | None = None) -> Corrected:
-    row = Interval(None, None, None, "not corrected", plain.confidence, n=plain.n, clusters=plain.clusters, note=reason)
+    row = Interval(
+        None,
+        None,
+        None,
+        "not corrected",
+        plain.confidence,
+        n=plain.n,
+        clusters=plain.clusters,
+        note=reason,
+    )
     return Corrected(row, plain, youden=youden, reason=reason)

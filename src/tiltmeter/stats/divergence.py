@@ -36,15 +36,16 @@ def js_divergence(*, first: ArrayLike, second: ArrayLike) -> float:
     """Jensen–Shannon divergence of two rows of counts over the same values, in bits.
 
     Formula: H(½P+½Q) - ½H(P) - ½H(Q). Range [0, 1]; 0 where the shares are equal, 1 where no value
-    is shared. Source: Lin (1991), IEEE Trans. Inf. Theory 37. By hand: (1, 1) and (2, 0): H(¾, ¼) - ½ =
-    .3113. NaN where a side is empty. ``ValueError``: NaN, negative, shapes that differ.
+    is shared. Source: Lin (1991), IEEE Trans. Inf. Theory 37. By hand: (1, 1) and (2, 0): H(¾, ¼) -
+    ½ = .3113. NaN where a side is empty. ``ValueError``: NaN, negative, shapes that differ.
     """
     a, b = arguments.counts("first", first), arguments.counts("second", second)
     arguments.same_shape("first", a, "second", b)
     if a.sum() == 0 or b.sum() == 0:
         return math.nan
     p, q = a / a.sum(), b / b.sum()
-    # As two Kullback-Leibler sums: equal shares give 0 exactly, so that the root of a rounding error is no distance.
+    # As two Kullback-Leibler sums: equal shares give 0 exactly, so that the root of a rounding
+    # error is no distance.
     mixed = (p + q) / 2
     return min(max((_kl(p, mixed) + _kl(q, mixed)) / 2, 0.0), 1.0)
 
@@ -53,21 +54,26 @@ def js_distance(*, first: ArrayLike, second: ArrayLike, base: float = 2.0) -> fl
     """The square root of the divergence, a metric; ``base`` 2 (ceiling 1) or ``math.e``.
 
     With the natural logarithm the ceiling is √ln 2 = .8326: the ``published`` variant of SODA.
-    Source: Endres & Schindelin (2003), IEEE Trans. Inf. Theory 49. By hand: (1, 1) and (2, 0): √.3113 =
-    .5579 in base 2, √(.3113·.6931) = .4645 in base e. ``ValueError``: a base that is not above 1.
+    Source: Endres & Schindelin (2003), IEEE Trans. Inf. Theory 49. By hand: (1, 1) and (2, 0):
+    √.3113 = .5579 in base 2, √(.3113·.6931) = .4645 in base e. ``ValueError``: a base that is not
+    above 1.
     """
     if not base > 1:
         raise ValueError(f"base: a number above 1 expected, got {base!r}")
     return math.sqrt(js_divergence(first=first, second=second) * math.log(2) / math.log(base))
 
 
-def clipped_distance(*, first: ArrayLike, second: ArrayLike, of: tuple[int, int], least: float = 1e-10) -> float:
-    """The distance with natural logarithms of shares that are at least ``least`` and add up to 1 again.
+def clipped_distance(
+    *, first: ArrayLike, second: ArrayLike, of: tuple[int, int], least: float = 1e-10
+) -> float:
+    """The distance with natural logarithms of shares that are at least ``least`` and add up to 1
+    again.
 
-    Formula: p = counts / n, raised to ``least``, divided by their sum, then √(JS·ln 2). ``of`` holds n of both sides, the
-    outputs that have no value included. Range [0, .8326]; 0 where a side has no value. Source: SODA's released code
-    (`published-code`). By hand: (1, 1) and (1, 1): 0; (2, 0) and (0, 2) of 2 each: .83255461, 1.4e-9
-    below √ln 2. ``ValueError``: NaN, negative, shapes that differ.
+    Formula: p = counts / n, raised to ``least``, divided by their sum, then √(JS·ln 2). ``of``
+    holds n of both sides, the outputs that have no value included. Range [0, .8326]; 0 where a side
+    has no value. Source: SODA's released code (`published-code`). By hand: (1, 1) and (1, 1): 0;
+    (2, 0) and (0, 2) of 2 each: .83255461, 1.4e-9 below √ln 2. ``ValueError``: NaN, negative,
+    shapes that differ.
     """
     a, b = arguments.counts("first", first), arguments.counts("second", second)
     arguments.same_shape("first", a, "second", b)
@@ -83,8 +89,9 @@ def clipped_distance(*, first: ArrayLike, second: ArrayLike, of: tuple[int, int]
 def chance_adjusted(*, divergence: float, expected: float) -> float:
     """(JS - E₀)/(1 - E₀): 0 on average where labels are shuffled, exactly 1 at full separation.
 
-    ``expected`` is the mean under permutation, in bits. Range (-E₀/(1-E₀), 1]; null value 0. Source:
-    the form of Cohen's κ and of the adjusted mutual information, Vinh, Epps & Bailey (2010), JMLR 11.
+    ``expected`` is the mean under permutation, in bits. Range (-E₀/(1-E₀), 1]; null value 0.
+    Source: the form of Cohen's κ and of the adjusted mutual information, Vinh, Epps & Bailey
+    (2010), JMLR 11.
     By hand: .4 with E₀ = .1 → .3/.9 = .3333. NaN where E₀ is 1 (nothing but separation can come).
     """
     if math.isnan(divergence) or math.isnan(expected) or expected > 1 - 1e-12:  # 1 but for rounding
@@ -92,13 +99,16 @@ def chance_adjusted(*, divergence: float, expected: float) -> float:
     return (divergence - expected) / (1 - expected)
 
 
-def concentration(*, counts: ArrayLike, values: int | None = None, miller_madow: bool = False) -> float:
+def concentration(
+    *, counts: ArrayLike, values: int | None = None, miller_madow: bool = False
+) -> float:
     """VAC, 1 - H/H_max: 0 where all values are as frequent, 1 where one value takes all.
 
     ``values`` is K, the size of the declared support; without it the values in ``counts`` (zeros
     included). H_max = log2 K. A support larger than n can never give 0. Source: section 4 of SODA
-    (PROTOCOLS 3); Pielou (1966), J. Theor. Biol. 13, for evenness H/H_max. By hand: (1, 1, 2): 1 - 1.5/1.5850 =
-    .0536. NaN where nothing was counted or K = 1. ``ValueError``: K below the values seen.
+    (PROTOCOLS 3); Pielou (1966), J. Theor. Biol. 13, for evenness H/H_max. By hand: (1, 1, 2): 1 -
+    1.5/1.5850 = .0536. NaN where nothing was counted or K = 1. ``ValueError``: K below the values
+    seen.
     """
     c = arguments.counts("counts", counts)
     support = c.size if values is None else values

@@ -1,8 +1,11 @@
-"""Multivariate hypergeometric counts, many draws at once: how many rows of each kind are in a group that is drawn at random.
+"""Multivariate hypergeometric counts, many draws at once: how many rows of each kind are in a group
+that is drawn at random.
 
-numpy draws each count by rejection, at some 800 instructions a count, and that is what a shuffle of alike rows costs. Here a
-count is looked up: what is still wanted takes few different values over all draws, so the distribution functions for all of
-them are one table, and a search in it draws a count, in less than half of the instructions.
+numpy draws each count by rejection, at some 800 instructions a count, and that is what a shuffle of
+alike rows costs. Here a
+count is looked up: what is still wanted takes few different values over all draws, so the
+distribution functions for all of them are one table, and a search in it draws a count, in less than
+half of the instructions.
 """
 
 from __future__ import annotations
@@ -16,17 +19,22 @@ from scipy import special  # type: ignore[import-untyped, unused-ignore]
 from tiltmeter.stats.arguments import Floats
 
 Counts = NDArray[np.int64]
-REACH = 8.0  # standard deviations, and as many counts more, beyond which less than 1e-15 of a distribution lies
+# standard deviations, and as many counts more, beyond which less than 1e-15 of a distribution lies
+REACH = 8.0
 DENSE = 8  # entries of the table for each draw: where there are more, numpy is quicker
-EDGE = 1e-12  # a uniform number is kept so far from 0 and 1, else its row of the table could be missed by rounding
+# a uniform number is kept so far from 0 and 1, else its row of the table could be missed by
+# rounding
+EDGE = 1e-12
 
 
 def drawn(alike: Counts, size: int, draws: int, generator: np.random.Generator) -> Counts:
-    """How many of each kind are among ``size`` rows that are drawn without replacement: shape (draws, kinds).
+    """How many of each kind are among ``size`` rows that are drawn without replacement: shape
+    (draws, kinds).
 
-    ``alike``: how many rows there are of each kind. Kind by kind a count is hypergeometric given those before.
-    Source: Johnson, Kotz & Balakrishnan (1997), Discrete Multivariate Distributions, ch. 39; inversion: Devroye (1986),
-    Non-Uniform Random Variate Generation, ch. III.
+    ``alike``: how many rows there are of each kind. Kind by kind a count is hypergeometric given
+    those before.
+    Source: Johnson, Kotz & Balakrishnan (1997), Discrete Multivariate Distributions, ch. 39;
+    inversion: Devroye (1986), Non-Uniform Random Variate Generation, ch. III.
     By hand: alike (2, 1), size 1: (1, 0) in two of three draws, (0, 1) in one.
     """
     rest, wanted = int(alike.sum()), np.full(draws, size)
@@ -41,7 +49,9 @@ def drawn(alike: Counts, size: int, draws: int, generator: np.random.Generator) 
 
 
 def taken(left: Counts, rows: int, size: int, generator: np.random.Generator) -> Counts:
-    """How many of each kind are among ``size`` drawn from the ``rows`` that are ``left``, shape (draws, kinds)."""
+    """How many of each kind are among ``size`` drawn from the ``rows`` that are ``left``, shape
+    (draws, kinds).
+    """
     taken, others, wanted = np.empty_like(left), np.full(len(left), rows), np.full(len(left), size)
     for kind in range(left.shape[1] - 1):
         others -= left[:, kind]
@@ -51,19 +61,32 @@ def taken(left: Counts, rows: int, size: int, generator: np.random.Generator) ->
     return taken
 
 
-def _counts(good: int, rest: int, wanted: Counts, logs: Floats, generator: np.random.Generator) -> Counts:
-    """How many of ``good`` are among ``wanted`` (one number a draw) of ``good + rest``. logs: those of factorials."""
+def _counts(
+    good: int, rest: int, wanted: Counts, logs: Floats, generator: np.random.Generator
+) -> Counts:
+    """How many of ``good`` are among ``wanted`` (one number a draw) of ``good + rest``. logs: those
+    of factorials.
+    """
     low, high, share = int(wanted.min()), int(wanted.max()), good / (good + rest)
     reach = REACH * (1 + math.sqrt(high * share * (1 - share)))
-    first, last = max(0, low - rest, math.floor(low * share - reach)), min(good, high, math.ceil(high * share + reach))
+    first, last = (
+        max(0, low - rest, math.floor(low * share - reach)),
+        min(good, high, math.ceil(high * share + reach)),
+    )
     count, row = np.arange(first, last + 1), wanted - low
     if (high - low + 1) * count.size > DENSE * wanted.size:
         return generator.hypergeometric(good, rest, wanted)
-    of_others = np.pad(logs[: rest + 1] + logs[rest::-1], 1, constant_values=np.inf)  # beyond them it cannot be
-    others = np.arange(low + 1, high + 2)[:, None] - count  # wanted × count, 1 more than there are of the others
+    of_others = np.pad(
+        logs[: rest + 1] + logs[rest::-1], 1, constant_values=np.inf
+    )  # beyond them it cannot be
+    others = (
+        np.arange(low + 1, high + 2)[:, None] - count
+    )  # wanted × count, 1 more than there are of the others
     weights = -of_others.take(others, mode="clip") - (logs[count] + logs[good - count])
     below = np.exp(weights - weights.max(axis=1, keepdims=True)).cumsum(axis=1)
     below = below / below[:, -1:] + np.arange(len(below))[:, None]
     uniform = EDGE + (1 - 2 * EDGE) * generator.random(wanted.size)
-    found: Counts = first + np.searchsorted(below.ravel(), row + uniform, side="right") - row * count.size
+    found: Counts = (
+        first + np.searchsorted(below.ravel(), row + uniform, side="right") - row * count.size
+    )
     return found

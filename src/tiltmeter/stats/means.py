@@ -1,4 +1,5 @@
-"""Means of numbers that come in clusters: lengths, scores. And a share's slope on a reference, item by item.
+"""Means of numbers that come in clusters: lengths, scores. And a share's slope on a reference, item
+by item.
 
 Arrays have one entry a cluster, as in ``rates``; a number may have any range.
 """
@@ -21,19 +22,24 @@ NO_VARIANCE = "no variance between clusters: no interval"
 
 
 def pooled_mean(*, sums: ArrayLike, n: ArrayLike, confidence: float = 0.95) -> Interval:
-    """Σsums/Σn over clusters, with t on the linearised error: the mean of all outputs, whose items are the population.
+    """Σsums/Σn over clusters, with t on the linearised error: the mean of all outputs, whose items
+    are the population.
 
-    Arrays: shape (C,); sums of the numbers, and how many there are. Formula: m = Σs/N; e_i = (s_i - m·n_i)/N;
-    v = C/(C-1)·Σe_i²; m ± t(df)·√v with df of ``rates.cluster_variance``. Range: that of the numbers; no null value.
-    Source: the ratio estimator, Cochran (1977) ch. 11. By hand: s = (2, 4, 6), n = (2, 2, 2): m = 2,
-    e = (-2, 0, 2)/6, v = 3/2·8/36 = 1/3, t(2) = 4.3027 → 2 ± 2.4841.
-    None: no value. One cluster, or all alike: a value, no interval. ``ValueError``: NaN, shapes that differ, n < 0.
+    Arrays: shape (C,); sums of the numbers, and how many there are. Formula: m = Σs/N; e_i = (s_i -
+    m·n_i)/N; v = C/(C-1)·Σe_i²; m ± t(df)·√v with df of ``rates.cluster_variance``. Range: that of
+    the numbers; no null value.
+    Source: the ratio estimator, Cochran (1977) ch. 11. By hand: s = (2, 4, 6), n = (2, 2, 2): m =
+    2, e = (-2, 0, 2)/6, v = 3/2·8/36 = 1/3, t(2) = 4.3027 → 2 ± 2.4841.
+    None: no value. One cluster, or all alike: a value, no interval. ``ValueError``: NaN, shapes
+    that differ, n < 0.
     """
     s, size = _numbers("sums", sums, "n", n)
     confidence = arguments.level("confidence", confidence)
     s, size = s[size > 0], size[size > 0]
     total = float(size.sum())
-    blank = Interval(None, None, None, "linearised mean, t", confidence, n=total, clusters=size.size)
+    blank = Interval(
+        None, None, None, "linearised mean, t", confidence, n=total, clusters=size.size
+    )
     if size.size == 0:
         return replace(blank, note="no numbers")
     mean = float(s.sum()) / total
@@ -41,14 +47,21 @@ def pooled_mean(*, sums: ArrayLike, n: ArrayLike, confidence: float = 0.95) -> I
 
 
 def pooled_difference(
-    *, sums_a: ArrayLike, n_a: ArrayLike, sums_b: ArrayLike, n_b: ArrayLike, confidence: float = 0.95
+    *,
+    sums_a: ArrayLike,
+    n_a: ArrayLike,
+    sums_b: ArrayLike,
+    n_b: ArrayLike,
+    confidence: float = 0.95,
 ) -> Interval:
-    """The mean in A less the mean in B over the same clusters (paired), with t on the linearised error.
+    """The mean in A less the mean in B over the same clusters (paired), with t on the linearised
+    error.
 
-    Formula: d = Σs_a/N_a - Σs_b/N_b; e_i = (s_ai - m_a·n_ai)/N_a - (s_bi - m_b·n_bi)/N_b; the rest as ``pooled_mean``. A
+    Formula: d = Σs_a/N_a - Σs_b/N_b; e_i = (s_ai - m_a·n_ai)/N_a - (s_bi - m_b·n_bi)/N_b; the rest
+    as ``pooled_mean``. A
     cluster on one side only counts there. Null value 0. Source: as ``rates.clustered_difference``.
-    By hand: s_a = (4, 6, 8), s_b = (2, 2, 8), n = 2 each: d = 18/6 - 12/6 = 1; e = ((4 - 6) - (2 - 4), (6 - 6) - (2 - 4),
-    (8 - 6) - (8 - 4))/6 = (0, 2, -2)/6; v = 3/2·8/36 = 1/3 → 1 ± 2.4841.
+    By hand: s_a = (4, 6, 8), s_b = (2, 2, 8), n = 2 each: d = 18/6 - 12/6 = 1; e = ((4 - 6) - (2 -
+    4), (6 - 6) - (2 - 4), (8 - 6) - (8 - 4))/6 = (0, 2, -2)/6; v = 3/2·8/36 = 1/3 → 1 ± 2.4841.
     """
     sa, na = _numbers("sums_a", sums_a, "n_a", n_a)
     sb, nb = _numbers("sums_b", sums_b, "n_b", n_b)
@@ -57,8 +70,15 @@ def pooled_difference(
     kept = (na + nb) > 0
     sa, na, sb, nb = sa[kept], na[kept], sb[kept], nb[kept]
     total_a, total_b = float(na.sum()), float(nb.sum())
-    blank = Interval(None, None, None, "linearised difference of means, t", confidence, n=total_a + total_b,
-                     clusters=int(kept.sum()))  # fmt: skip
+    blank = Interval(
+        None,
+        None,
+        None,
+        "linearised difference of means, t",
+        confidence,
+        n=total_a + total_b,
+        clusters=int(kept.sum()),
+    )
     if total_a == 0 or total_b == 0:
         return replace(blank, note="no numbers on one side")
     mean_a, mean_b = float(sa.sum()) / total_a, float(sb.sum()) / total_b
@@ -67,9 +87,11 @@ def pooled_difference(
 
 
 def counted_mean(*, numbers: ArrayLike, counts: ArrayLike, confidence: float = 0.95) -> Interval:
-    """The mean of independent numbers given as how often each occurs, with t(n-1): outputs of one item.
+    """The mean of independent numbers given as how often each occurs, with t(n-1): outputs of one
+    item.
 
-    Formula: m ± t(n-1)·s/√n. Source: Student (1908). By hand: 1 once, 2 once, 3 once: 2 ± 4.3027·1/√3 = 2 ± 2.4841.
+    Formula: m ± t(n-1)·s/√n. Source: Student (1908). By hand: 1 once, 2 once, 3 once: 2 ±
+    4.3027·1/√3 = 2 ± 2.4841.
     """
     x, count = arguments.vector("numbers", numbers), arguments.counts("counts", counts)
     arguments.same_shape("numbers", x, "counts", count)
@@ -87,16 +109,22 @@ def counted_mean(*, numbers: ArrayLike, counts: ArrayLike, confidence: float = 0
     return replace(blank, value=mean, low=mean - half, high=mean + half, se=se, df=n - 1)
 
 
-def slope(*, successes: ArrayLike, n: ArrayLike, reference: ArrayLike, confidence: float = 0.95) -> Interval:
-    """How much a share rises with a reference share from item to item: 1 as the reference does, above 1 more, 0 not at all.
+def slope(
+    *, successes: ArrayLike, n: ArrayLike, reference: ArrayLike, confidence: float = 0.95
+) -> Interval:
+    """How much a share rises with a reference share from item to item: 1 as the reference does,
+    above 1 more, 0 not at all.
 
-    Arrays: shape (C,), one entry an item; shares p_i = x_i/n_i. Formula: least squares of p_i on r_i, every item alike:
-    b = Σ(r_i - r̄)(p_i - p̄)/Σ(r_i - r̄)²; v = Σ(r_i - r̄)²·(u_i/(1-h_i))²/(Σ(r_i - r̄)²)² with residuals u_i and leverages h_i
-    (HC3), b ± t(C-2)·√v. Range (-inf, inf); null value 1 ("does the model exaggerate?").
-    Source: Zhao et al. (2017), EMNLP, for amplification of a training set's shares; MacKinnon & White (1985), J. Econometrics
-    29, for HC3. By hand: r = (.2, .5, .8), p = (.1, .5, .9): b = .24/.18 = 4/3, residuals 0: no interval.
-    Fewer than three items, or all with one reference: no value and a note. ``ValueError`` as ``rates.clustered_share``; for a
-    reference outside [0, 1].
+    Arrays: shape (C,), one entry an item; shares p_i = x_i/n_i. Formula: least squares of p_i on
+    r_i, every item alike: b = Σ(r_i - r̄)(p_i - p̄)/Σ(r_i - r̄)²; v = Σ(r_i -
+    r̄)²·(u_i/(1-h_i))²/(Σ(r_i - r̄)²)² with residuals u_i and leverages h_i (HC3), b ± t(C-2)·√v.
+    Range (-inf, inf); null value 1 ("does the model exaggerate?").
+    Source: Zhao et al. (2017), EMNLP, for amplification of a training set's shares; MacKinnon &
+    White (1985), J. Econometrics
+    29, for HC3. By hand: r = (.2, .5, .8), p = (.1, .5, .9): b = .24/.18 = 4/3, residuals 0: no
+    interval.
+    Fewer than three items, or all with one reference: no value and a note. ``ValueError`` as
+    ``rates.clustered_share``; for a reference outside [0, 1].
     """
     x, size = arguments.shares("successes", successes, "n", n)
     r, _ = arguments.shares("reference", reference, "1", np.ones_like(size))
@@ -105,7 +133,13 @@ def slope(*, successes: ArrayLike, n: ArrayLike, reference: ArrayLike, confidenc
     x, size, r = x[kept], size[kept], r[kept]
     items = size.size
     blank = Interval(
-        None, None, None, "least squares over items, HC3, t", confidence, n=float(size.sum()), clusters=items
+        None,
+        None,
+        None,
+        "least squares over items, HC3, t",
+        confidence,
+        n=float(size.sum()),
+        clusters=items,
     )
     if items < 3:
         return replace(blank, note="fewer than three items: no slope")
@@ -126,7 +160,9 @@ def slope(*, successes: ArrayLike, n: ArrayLike, reference: ArrayLike, confidenc
 
 
 def slope_test(*, found: Interval, null: float) -> Test:
-    """Is a slope another than `null`? t on its own error, two-sided. p None with a note where it has no error."""
+    """Is a slope another than `null`? t on its own error, two-sided. p None with a note where it
+    has no error.
+    """
     if found.value is None or not found.se or found.df is None:
         return Test(None, None, "t of a slope", note="no variance to test against")
     t = (found.value - null) / found.se
@@ -148,8 +184,14 @@ def _with_limits(row: Interval, influence: Floats) -> Interval:
         return replace(row, se=0.0, note=joined(NO_VARIANCE, _few(influence.size)))
     variance, df = cluster_variance(influence)
     half = t_quantile(0.5 + row.confidence / 2, df) * math.sqrt(variance)
-    return replace(row, low=row.value - half, high=row.value + half, se=math.sqrt(variance), df=df,
-                   note=_few(influence.size))  # fmt: skip
+    return replace(
+        row,
+        low=row.value - half,
+        high=row.value + half,
+        se=math.sqrt(variance),
+        df=df,
+        note=_few(influence.size),
+    )
 
 
 def _few(clusters: int) -> str | None:

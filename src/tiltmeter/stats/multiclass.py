@@ -28,7 +28,8 @@ METHOD = "inverse confusion matrix, linearised over items, t"
 
 @dataclass(frozen=True, slots=True)
 class CorrectedShares:
-    """All classes of one condition, in order; ``reason`` and ``clipped`` as in ``correction.Corrected``.
+    """All classes of one condition, in order; ``reason`` and ``clipped`` as in
+    ``correction.Corrected``.
 
     ``resolution`` is how much of a true difference the judge lets through at worst: for two classes
     Se + Sp - 1, 0 where some mixture of classes looks like another.
@@ -41,16 +42,19 @@ class CorrectedShares:
     reason: str | None = None
 
 
-def corrected_shares(*, said: ArrayLike, gold: Confusion | None, confidence: float = 0.95) -> CorrectedShares:
-    """Solves Mᵀπ = q for the true shares π, M[j, k] = P(called k | truly j) from gold, q as reported.
+def corrected_shares(
+    *, said: ArrayLike, gold: Confusion | None, confidence: float = 0.95
+) -> CorrectedShares:
+    """Solves Mᵀπ = q for the true shares π, M[j, k] = P(called k | truly j) from gold, q as
+    reported.
 
     ``said``, shape (C, K): outputs of each item called each class; ``gold`` has the same items and
-    K × K cells. An answer that is no class is an outcome of its own: give it a class in both, or leave it out
-    of both. Where a share comes out negative, π is the point of the simplex nearest to the solution
-    (Euclid), flagged. Intervals: t over the items' joint influences M⁻ᵀ(dq - dMᵀπ), each class for
-    itself, cut at [0, 1]; a row of M without error has Jeffreys' variance. Range [0, 1], sum 1.
-    Refused with a ``reason``: no gold, a class without gold, resolution < .2; resolution is the least
-    2/‖M⁻ᵀ(u_j - u_k)‖₁ over pairs of classes, u their unit vectors.
+    K × K cells. An answer that is no class is an outcome of its own: give it a class in both, or
+    leave it out of both. Where a share comes out negative, π is the point of the simplex nearest to
+    the solution (Euclid), flagged. Intervals: t over the items' joint influences M⁻ᵀ(dq - dMᵀπ),
+    each class for itself, cut at [0, 1]; a row of M without error has Jeffreys' variance. Range [0,
+    1], sum 1. Refused with a ``reason``: no gold, a class without gold, resolution < .2; resolution
+    is the least 2/‖M⁻ᵀ(u_j - u_k)‖₁ over pairs of classes, u their unit vectors.
     Source: Barron (1977), Biometrics 33; Buonaccorsi (2010), Measurement Error, ch. 3; projection:
     Duchi et al. (2008), ICML. By hand, K = 2: q = (.8, .2), Se .9, Sp .95: π_1 = .15/.85 = .1765.
     ``ValueError``: negative, NaN, shapes that do not match.
@@ -60,7 +64,9 @@ def corrected_shares(*, said: ArrayLike, gold: Confusion | None, confidence: flo
         raise ValueError(f"said: items × classes expected, got shape {table.shape}")
     arguments.counts("said", np.ravel(table))
     n, k = table.sum(axis=1), table.shape[1]
-    plain = tuple(rates.clustered_share(successes=table[:, j], n=n, confidence=confidence) for j in range(k))
+    plain = tuple(
+        rates.clustered_share(successes=table[:, j], n=n, confidence=confidence) for j in range(k)
+    )
     reason = _refusal(n, gold, k)
     if reason or gold is None:
         return _refused(plain, reason)
@@ -68,7 +74,10 @@ def corrected_shares(*, said: ArrayLike, gold: Confusion | None, confidence: flo
     matrix = matrix / matrix.sum(axis=1, keepdims=True)
     resolved = resolution(matrix)
     if resolved < LEAST_YOUDEN - ROUNDING:
-        why = f"resolution {resolved:.2f}, under {LEAST_YOUDEN:g}: the judge confuses classes too often"
+        why = (
+            f"resolution {resolved:.2f}, under {LEAST_YOUDEN:g}: the judge confuses classes "
+            "too often"
+        )
         return _refused(plain, why, resolved)
     errors = _linearised(table, n, gold, np.linalg.inv(matrix.T))
     solved = np.array([error.value for error in errors])
@@ -77,11 +86,18 @@ def corrected_shares(*, said: ArrayLike, gold: Confusion | None, confidence: flo
     few, weighted = few_gold(tuple(gold.labels.sum(axis=(0, 2)))), is_weighted(gold)
     rows, clipped = [], bool(np.abs(shares - solved).max() > 1e-12)
     for share, error, old in zip(shares, errors, plain, strict=True):
-        row = linear_result(Frame(old, METHOD, (0.0, 1.0), items, resolved, few, weighted), error).corrected
+        row = linear_result(
+            Frame(old, METHOD, (0.0, 1.0), items, resolved, few, weighted), error
+        ).corrected
         if row.low is not None and row.high is not None:
             row = replace(row, low=min(row.low, share), high=max(row.high, share))
         if clipped and 0 <= error.value <= 1:
-            row = replace(row, note=joined(f"moved from {error.value:.3f}: another class came out negative", row.note))
+            row = replace(
+                row,
+                note=joined(
+                    f"moved from {error.value:.3f}: another class came out negative", row.note
+                ),
+            )
         rows.append(replace(row, value=float(share)))
     return CorrectedShares(tuple(rows), plain, clipped, resolved)
 
@@ -108,11 +124,19 @@ def _linearised(table: Floats, n: Floats, gold: Confusion, inverse: Floats) -> l
 
 
 def resolution(matrix: Floats) -> float:
-    """The least share of a true difference (total variation) that a judge's matrix lets through; 0 if none."""
+    """The least share of a true difference (total variation) that a judge's matrix lets through; 0
+    if none.
+    """
     if np.linalg.matrix_rank(matrix) < len(matrix):
         return 0.0
     inverse = np.linalg.inv(matrix.T)
-    return float(min(2 / np.abs(inverse[:, i] - inverse[:, j]).sum() for i in range(len(matrix)) for j in range(i)))
+    return float(
+        min(
+            2 / np.abs(inverse[:, i] - inverse[:, j]).sum()
+            for i in range(len(matrix))
+            for j in range(i)
+        )
+    )
 
 
 def on_simplex(point: Floats) -> Floats:
@@ -136,6 +160,11 @@ def _refusal(n: Floats, gold: Confusion | None, k: int) -> str | None:
     return f"no gold of class {', '.join(missing)}" if missing else None
 
 
-def _refused(plain: tuple[Interval, ...], reason: str | None, resolved: float | None = None) -> CorrectedShares:
-    blank = tuple(Interval(None, None, None, "not corrected", row.confidence, n=row.n, note=reason) for row in plain)
+def _refused(
+    plain: tuple[Interval, ...], reason: str | None, resolved: float | None = None
+) -> CorrectedShares:
+    blank = tuple(
+        Interval(None, None, None, "not corrected", row.confidence, n=row.n, note=reason)
+        for row in plain
+    )
     return CorrectedShares(blank, plain, resolution=resolved, reason=reason)

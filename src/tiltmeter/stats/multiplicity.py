@@ -1,6 +1,7 @@
 """Many tests at once: p-values adjusted within a family that the caller names.
 
-Entries that were not tested (None or NaN) stay None and do not count: the family is what was tested.
+Entries that were not tested (None or NaN) stay None and do not count: the family is what was
+tested.
 """
 
 from __future__ import annotations
@@ -16,7 +17,8 @@ from tiltmeter.stats.arguments import Floats
 def benjamini_hochberg(*, p: Iterable[float | None]) -> list[float | None]:
     """Adjusted p-values that control the false discovery rate, in the order given.
 
-    Formula: sorted p_(i)·m/i, made monotone from the largest down, at most 1. Range [0, 1]. Valid for
+    Formula: sorted p_(i)·m/i, made monotone from the largest down, at most 1. Range [0, 1]. Valid
+    for
     independent or positively dependent tests. Source: Benjamini & Hochberg (1995), JRSS B 57.
     By hand: (.01, .04, .03, .005) → (.02, .04, .04, .02). ``ValueError``: a p outside [0, 1].
     """
@@ -30,7 +32,8 @@ def benjamini_hochberg(*, p: Iterable[float | None]) -> list[float | None]:
 def holm(*, p: Iterable[float | None]) -> list[float | None]:
     """Adjusted p-values that control the chance of any false rejection, in the order given.
 
-    Formula: sorted p_(i)·(m-i+1), made monotone from the smallest up, at most 1. Range [0, 1]. Valid
+    Formula: sorted p_(i)·(m-i+1), made monotone from the smallest up, at most 1. Range [0, 1].
+    Valid
     under any dependence. Source: Holm (1979), Scand. J. Stat. 6.
     By hand: (.01, .04, .03, .005) → (.03, .06, .06, .02). ``ValueError``: a p outside [0, 1].
     """
@@ -49,7 +52,9 @@ def _tested(p: list[float | None]) -> tuple[list[int], Floats]:
     return tested, values
 
 
-def _placed(p: list[float | None], tested: list[int], order: np.ndarray, scaled: Floats) -> list[float | None]:
+def _placed(
+    p: list[float | None], tested: list[int], order: np.ndarray, scaled: Floats
+) -> list[float | None]:
     adjusted: list[float | None] = [None] * len(p)
     for place, value in zip(order, np.minimum(scaled, 1.0), strict=True):
         adjusted[tested[int(place)]] = float(value)

@@ -22,7 +22,16 @@ from tiltmeter.stats.arguments import Floats
 from tiltmeter.stats.divergence import chance_adjusted
 from tiltmeter.stats.resampling import monte_carlo_p
 from tiltmeter.stats.results import joined
-from tiltmeter.stats.shuffling import Cell, Shuffles, cell_of, coded_groups, looked_up, plogp, plogp_of_both, unshuffled
+from tiltmeter.stats.shuffling import (
+    Cell,
+    Shuffles,
+    cell_of,
+    coded_groups,
+    looked_up,
+    plogp,
+    plogp_of_both,
+    unshuffled,
+)
 
 TIE = 1e-9  # bits: rounding of sums of logarithms; what differs by less is a tie
 ROUNDING = 1e-12  # bits: below it a divergence is a rounding error, whose root would be none
@@ -33,10 +42,10 @@ BAND = (0.025, 0.975)
 class Permuted:
     """A statistic beside what shuffling makes of it.
 
-    ``value`` is the plug-in, the mean over attributes (and pairs); ``expected`` is E₀, its mean under
-    shuffling, [``low``, ``high``] its central 95 % there (the null band), ``adjusted`` =
-    (value - E₀)/(1 - E₀) for divergences, ``p`` = (1+b)/(1+B), ``smallest_p`` the smallest that B and
-    the sizes allow. ``sizes`` are the rows of each group. ``attributes`` holds the same, one an
+    ``value`` is the plug-in, the mean over attributes (and pairs); ``expected`` is E₀, its mean
+    under shuffling, [``low``, ``high``] its central 95 % there (the null band), ``adjusted`` =
+    (value - E₀)/(1 - E₀) for divergences, ``p`` = (1+b)/(1+B), ``smallest_p`` the smallest that B
+    and the sizes allow. ``sizes`` are the rows of each group. ``attributes`` holds the same, one an
     attribute. ``None`` is "not measured" and ``note`` says why.
     """
 
@@ -54,38 +63,51 @@ class Permuted:
     attributes: tuple[Permuted, ...] = ()
 
 
-def base_against_group(*, base: ArrayLike, group: ArrayLike, shuffles: Shuffles, root: bool = False) -> Permuted:
+def base_against_group(
+    *, base: ArrayLike, group: ArrayLike, shuffles: Shuffles, root: bool = False
+) -> Permuted:
     """Divergence of a cued group from the base, base ∪ group shuffled (SODA's BDS).
 
     Arrays: codes, shapes (n_base, A) and (n_group, A). Unit: bits, mean over attributes. Range of
-    ``value`` [0, 1]; null value of ``adjusted`` 0, 1 at full separation; ``p`` is one-sided (larger).
-    Source: PROTOCOLS section 3; Lin (1991); Phipson & Smyth (2010). By hand: base (0, 0), group
-    (1, 1): JS 1; of the 6 splits 2 separate (JS 1) and 4 mix (JS 0), so E₀ = 1/3, adjusted 1, p ≈ 1/3.
-    An empty side: None with a note; an attribute missing on a whole side is left out of the mean, and
-    said. ``root``: the mean of √(JS·ln 2) instead, the distance as SODA published it (ceiling .8326; ``adjusted`` has no
-    meaning then). ``ValueError``: codes that are no integers or below -1, attributes that differ.
+    ``value`` [0, 1]; null value of ``adjusted`` 0, 1 at full separation; ``p`` is one-sided
+    (larger).
+    Source: PROTOCOLS section 3; Lin (1991); Phipson & Smyth (2010). By hand: base (0, 0), group (1,
+    1): JS 1; of the 6 splits 2 separate (JS 1) and 4 mix (JS 0), so E₀ = 1/3, adjusted 1, p ≈ 1/3.
+    An empty side: None with a note; an attribute missing on a whole side is left out of the mean,
+    and said. ``root``: the mean of √(JS·ln 2) instead, the distance as SODA published it (ceiling
+    .8326; ``adjusted`` has no meaning then). ``ValueError``: codes that are no integers or below
+    -1, attributes that differ.
     """
     statistic, name = (_mean_distance, "distance") if root else (_mean_divergence, "divergence")
-    return _permuted([base, group], statistic, f"JS {name}, rows permuted", shuffles, two_sided=False)
+    return _permuted(
+        [base, group], statistic, f"JS {name}, rows permuted", shuffles, two_sided=False
+    )
 
 
-def pairs_within(*, groups: Sequence[ArrayLike], shuffles: Shuffles, root: bool = False) -> Permuted:
+def pairs_within(
+    *, groups: Sequence[ArrayLike], shuffles: Shuffles, root: bool = False
+) -> Permuted:
     """Mean divergence over the pairs of a dimension's groups, shuffled among them (SODA's CDS).
 
-    Groups: codes, each (n_g, A), without the base. Unit, range, null value, ``root``, errors and source as
-    ``base_against_group``, which this equals for two groups. Empty groups are left out, and said.
+    Groups: codes, each (n_g, A), without the base. Unit, range, null value, ``root``, errors and
+    source as ``base_against_group``, which this equals for two groups. Empty groups are left out,
+    and said.
     """
     statistic, name = (_mean_distance, "distance") if root else (_mean_divergence, "divergence")
-    return _permuted(list(groups), statistic, f"JS {name} over pairs, rows permuted", shuffles, two_sided=False)
+    return _permuted(
+        list(groups), statistic, f"JS {name} over pairs, rows permuted", shuffles, two_sided=False
+    )
 
 
 def each_value(*, groups: Sequence[ArrayLike], shuffles: Shuffles) -> Permuted:
-    """For each value of one attribute its share against all others: mean divergence over the pairs of groups, shuffled.
+    """For each value of one attribute its share against all others: mean divergence over the pairs
+    of groups, shuffled.
 
-    Groups: codes, each (n_g, 1) or (n_g,). ``attributes`` of the result has a row a value that occurs, by code; each is what
-    ``pairs_within`` finds for the codes "this value" and "another", with one set of shuffles for all values. Unit, range,
-    null value, errors and source as there. By hand: (0, 1) and (0, 2): value 0 has its half in both, JS 0; 1 and 2 have
-    shares of .5 and 0, H(.25) - (H(.5) + H(0))/2 = .8113 - .5 = .3113.
+    Groups: codes, each (n_g, 1) or (n_g,). ``attributes`` of the result has a row a value that
+    occurs, by code; each is what ``pairs_within`` finds for the codes "this value" and "another",
+    with one set of shuffles for all values. Unit, range,
+    null value, errors and source as there. By hand: (0, 1) and (0, 2): value 0 has its half in
+    both, JS 0; 1 and 2 have shares of .5 and 0, H(.25) - (H(.5) + H(0))/2 = .8113 - .5 = .3113.
     """
     method = "JS divergence over pairs, rows permuted"
     return _permuted(list(groups), _value_divergence, method, shuffles, two_sided=False)
@@ -97,13 +119,16 @@ def concentration_difference(
     """VAC(group) - VAC(base), base ∪ group shuffled, two-sided about the mean of the shuffles.
 
     VAC = 1 - H/log2 K with Miller–Madow's entropy, mean over attributes; ``values`` holds K an
-    attribute (the declared support), else the values seen in base ∪ group. Range about [-1, 1]; null
-    value 0; above 0 the group is more concentrated. ``adjusted`` is None: there is no ceiling.
-    Source: PROTOCOLS section 3; Miller (1955). By hand: base (0, 1), group (0, 0), K = 2: H = 1 + .3607
-    and 0, so VAC = -.3607 and 1: 1.3607. ``ValueError`` as ``base_against_group``; K below what is seen.
+    attribute (the declared support), else the values seen in base ∪ group. Range about [-1, 1];
+    null value 0; above 0 the group is more concentrated. ``adjusted`` is None: there is no ceiling.
+    Source: PROTOCOLS section 3; Miller (1955). By hand: base (0, 1), group (0, 0), K = 2: H = 1 +
+    .3607 and 0, so VAC = -.3607 and 1: 1.3607. ``ValueError`` as ``base_against_group``; K below
+    what is seen.
     """
     method = "VAC difference (Miller-Madow), rows permuted"
-    return _permuted([base, group], _mean_concentration, method, shuffles, two_sided=True, values=values)
+    return _permuted(
+        [base, group], _mean_concentration, method, shuffles, two_sided=True, values=values
+    )
 
 
 def _permuted(
@@ -127,31 +152,49 @@ def _permuted(
     smallest = max(1 / (1 + shuffles.draws), _smallest(cell.sizes))
     measured = ~np.isnan(observed)
     if not measured.all():
-        note = joined(note, f"{int((~measured).sum())} attributes not measured on every side: left out of the mean")
+        note = joined(
+            note,
+            f"{int((~measured).sum())} attributes not measured on every side: left out of the mean",
+        )
     if measured.any():
         observed = np.append(observed, observed[measured].mean())
         shuffled = np.column_stack([shuffled, _mean_over(shuffled[:, measured])])
     rows = _summaries(observed, shuffled, method, sizes, smallest, two_sided)
     if not measured.any():
-        return _nothing(method, shuffles.draws, sizes, "no attribute is measured on both sides", tuple(rows))
+        return _nothing(
+            method, shuffles.draws, sizes, "no attribute is measured on both sides", tuple(rows)
+        )
     return replace(rows[-1], note=note, attributes=tuple(rows[:-1]))
 
 
 def _summaries(
-    observed: Floats, shuffled: Floats, method: str, sizes: tuple[int, ...], smallest: float, two_sided: bool
+    observed: Floats,
+    shuffled: Floats,
+    method: str,
+    sizes: tuple[int, ...],
+    smallest: float,
+    two_sided: bool,
 ) -> list[Permuted]:
-    """One row a column of ``shuffled``. A shuffle that empties a side tells nothing against the null."""
+    """One row a column of ``shuffled``. A shuffle that empties a side tells nothing against the
+    null.
+    """
     draws = len(shuffled)
     void = np.isnan(shuffled)
     defined = draws - void.sum(axis=0)
     measured = (defined > 0) & ~np.isnan(observed)
-    band = (np.nanquantile if void[:, measured].any() else np.quantile)(shuffled[:, measured], BAND, axis=0)
+    band = (np.nanquantile if void[:, measured].any() else np.quantile)(
+        shuffled[:, measured], BAND, axis=0
+    )
     low, high = np.full((2, observed.size), np.nan)
     low[measured], high[measured] = band
     total = np.where(void, 0.0, shuffled).sum(axis=0)
     with np.errstate(invalid="ignore"):
         expected, centre = total / np.maximum(defined, 1), (total + observed) / (defined + 1)
-        below = np.abs(shuffled - centre) < np.abs(observed - centre) - TIE if two_sided else shuffled < observed - TIE
+        below = (
+            np.abs(shuffled - centre) < np.abs(observed - centre) - TIE
+            if two_sided
+            else shuffled < observed - TIE
+        )
     reached = draws - below.sum(axis=0)
     found = []
     for i in range(observed.size):
@@ -173,16 +216,23 @@ def _mean_distance(cell: Cell, counts: list[Floats]) -> Floats:
 
 
 def _mean_divergence(cell: Cell, counts: list[Floats], root: bool = False) -> Floats:
-    """JS divergence in bits per draw and attribute, mean over the pairs of groups that are measured."""
+    """JS divergence in bits per draw and attribute, mean over the pairs of groups that are
+    measured.
+    """
     if len(counts) == 2 and cell.complete:
         return _rooted(np.clip(cell.pair_bits(counts[0]) @ cell.member, 0.0, 1.0), root)
     outcomes = [cell.outcomes(c, g) for g, c in enumerate(counts)]
-    parts, found = [cell.plogp(c, n, g) for g, (c, n) in enumerate(zip(counts, outcomes, strict=True))], []
+    parts, found = (
+        [cell.plogp(c, n, g) for g, (c, n) in enumerate(zip(counts, outcomes, strict=True))],
+        [],
+    )
     for i, j in combinations(range(len(counts)), 2):
         if cell.complete and cell.sizes[i] == cell.sizes[j]:
             mixed = looked_up(plogp, counts[i] + counts[j], 2 * cell.sizes[i])
         else:
-            mixed = plogp((cell.shares(counts[i], outcomes[i]) + cell.shares(counts[j], outcomes[j])) / 2)
+            mixed = plogp(
+                (cell.shares(counts[i], outcomes[i]) + cell.shares(counts[j], outcomes[j])) / 2
+            )
         bits = _rooted(np.clip(((parts[i] + parts[j]) / 2 - mixed) @ cell.member, 0.0, 1.0), root)
         void = (outcomes[i] == 0) | (outcomes[j] == 0)
         found.append(np.where(void, np.nan, bits) if void.any() else bits)
@@ -195,13 +245,19 @@ def _rooted(bits: Floats, root: bool) -> Floats:
 
 
 def _value_divergence(cell: Cell, counts: list[Floats]) -> Floats:
-    """JS divergence in bits of "this value" and "another", per draw and value, mean over the pairs of groups."""
+    """JS divergence in bits of "this value" and "another", per draw and value, mean over the pairs
+    of groups.
+    """
     shares = [cell.shares(c, cell.outcomes(c, g)) for g, c in enumerate(counts)]
-    parts = [looked_up(plogp_of_both, c, n) if cell.complete else plogp_of_both(p)
-             for c, n, p in zip(counts, cell.sizes, shares, strict=True)]  # fmt: skip
+    parts = [
+        looked_up(plogp_of_both, c, n) if cell.complete else plogp_of_both(p)
+        for c, n, p in zip(counts, cell.sizes, shares, strict=True)
+    ]
     bits = np.zeros_like(counts[0])
     for i, j in combinations(range(len(counts)), 2):
-        bits += np.clip((parts[i] + parts[j]) / 2 - plogp_of_both((shares[i] + shares[j]) / 2), 0.0, 1.0)
+        bits += np.clip(
+            (parts[i] + parts[j]) / 2 - plogp_of_both((shares[i] + shares[j]) / 2), 0.0, 1.0
+        )
     return bits / math.comb(len(counts), 2)
 
 
@@ -212,7 +268,13 @@ def _mean_concentration(cell: Cell, counts: list[Floats]) -> Floats:
         n = cell.outcomes(c, group)
         bias = ((c > 0) @ cell.member - 1) / (2 * np.maximum(n, 1) * math.log(2))
         bits = bias - cell.plogp(c, n, group) @ cell.member
-        found.append(np.where((n == 0) | (cell.supports < 2), np.nan, 1 - bits / np.log2(np.maximum(cell.supports, 2))))
+        found.append(
+            np.where(
+                (n == 0) | (cell.supports < 2),
+                np.nan,
+                1 - bits / np.log2(np.maximum(cell.supports, 2)),
+            )
+        )
     difference: Floats = found[1] - found[0]
     return difference
 
@@ -229,13 +291,21 @@ def _mean_over(values: Floats) -> Floats:
 
 
 def _smallest(sizes: tuple[int, ...]) -> float:
-    """The share of arrangements that look like the observed one: groups of one size can be swapped."""
+    """The share of arrangements that look like the observed one: groups of one size can be
+    swapped.
+    """
     swaps = math.prod(math.factorial(many) for many in Counter(sizes).values())
     logs = math.lgamma(sum(sizes) + 1) - sum(math.lgamma(size + 1) for size in sizes)
     return swaps * math.exp(-logs) if logs < 50 else 0.0
 
 
 def _nothing(
-    method: str, draws: int, sizes: tuple[int, ...], note: str, attributes: tuple[Permuted, ...] = ()
+    method: str,
+    draws: int,
+    sizes: tuple[int, ...],
+    note: str,
+    attributes: tuple[Permuted, ...] = (),
 ) -> Permuted:
-    return Permuted(None, None, None, None, None, None, None, draws, sizes, method, note, attributes)
+    return Permuted(
+        None, None, None, None, None, None, None, draws, sizes, method, note, attributes
+    )

@@ -1,4 +1,5 @@
-"""Means from many judged outputs and a random few with gold (PPI++): right whatever the judge's errors are.
+"""Means from many judged outputs and a random few with gold (PPI++): right whatever the judge's
+errors are.
 
 Unlike ``correction`` nothing is assumed of the judge, not even that its errors are stable; what is
 needed is that the gold was drawn at random from the outputs (or with known weights).
@@ -26,8 +27,8 @@ FEW_GOLD = 10.0  # carriers of the rarer gold outcome, as correction.FEW_GOLD
 class Powered:
     """A mean or difference corrected by random gold, beside the judge's and gold's own.
 
-    ``power`` is λ: 0 uses the gold alone, 1 takes the judge at its word but for the bias that gold shows
-    (two numbers for a difference). ``clipped``, ``reason``: as in ``correction.Corrected``.
+    ``power`` is λ: 0 uses the gold alone, 1 takes the judge at its word but for the bias that gold
+    shows (two numbers for a difference). ``clipped``, ``reason``: as in ``correction.Corrected``.
     """
 
     corrected: Interval
@@ -40,8 +41,9 @@ class Powered:
 
 @dataclass(frozen=True, slots=True)
 class Sums:
-    """One condition summed by item, all shape (C,): sums of the judge's values over all ``n`` outputs, and of
-    judge and truth over the outputs that have gold (weighted by 1/probability where they were oversampled).
+    """One condition summed by item, all shape (C,): sums of the judge's values over all ``n``
+    outputs, and of judge and truth over the outputs that have gold (weighted by 1/probability where
+    they were oversampled).
 
     ``class_sums`` makes them for the share of a class. Values may be probabilities, or scores with
     ``share=False``.
@@ -55,9 +57,17 @@ class Sums:
 
 
 def class_sums(*, said: ArrayLike, n: ArrayLike, gold: Confusion, positive: int = 1) -> Sums:
-    """``Sums`` for the share of a class, from what ``correction.rogan_gladen`` takes: row i of gold is item i."""
+    """``Sums`` for the share of a class, from what ``correction.rogan_gladen`` takes: row i of gold
+    is item i.
+    """
     cells = gold.weighted
-    return Sums(said, n, cells[:, :, positive].sum(axis=1), cells[:, positive].sum(axis=1), cells.sum(axis=(1, 2)))
+    return Sums(
+        said,
+        n,
+        cells[:, :, positive].sum(axis=1),
+        cells[:, positive].sum(axis=1),
+        cells.sum(axis=(1, 2)),
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,14 +82,16 @@ def prediction_powered(
 ) -> Powered:
     """A mean: θ = Ȳ + λ(f̄ - f̄_gold), over all outputs f̄, over those with gold Ȳ and f̄_gold.
 
-    λ (``power``) minimises the variance over items, Σ(a_i + λb_i)², and is cut at [0, 1]; a_i and b_i are the
-    influences of item i on Ȳ and on f̄ - f̄_gold. With independent outputs this is PPI++: there f̄ is that of
-    the outputs *without* gold, which is the same estimator with λ_PPI = λ·(N-n)/N. λ = 1 is the survey
-    difference estimator. Interval: for a share Wilson's on the effective n θ(1-θ)/v; else θ ± t·√v; df from
-    ``rates.cluster_variance``, at most the items with gold - 1. A share is cut at [0, 1] and flagged.
+    λ (``power``) minimises the variance over items, Σ(a_i + λb_i)², and is cut at [0, 1]; a_i and
+    b_i are the influences of item i on Ȳ and on f̄ - f̄_gold. With independent outputs this is
+    PPI++: there f̄ is that of the outputs *without* gold, which is the same estimator with λ_PPI =
+    λ·(N-n)/N. λ = 1 is the survey
+    difference estimator. Interval: for a share Wilson's on the effective n θ(1-θ)/v; else θ ± t·√v;
+    df from ``rates.cluster_variance``, at most the items with gold - 1. A share is cut at [0, 1]
+    and flagged.
     Source: Angelopoulos, Duchi & Zrnic (2023), arXiv 2311.01453; Cochran (1977) ch. 7.
-    By hand: gold Ȳ = .5, f̄_gold = .6, all f̄ = .7, λ = 1: .6; λ = .5: .55.
-    None with a ``reason``: no outputs, no gold, fewer than two items with gold. ``ValueError`` as elsewhere.
+    By hand: gold Ȳ = .5, f̄_gold = .6, all f̄ = .7, λ = 1: .6; λ = .5: .55. None with a ``reason``:
+    no outputs, no gold, fewer than two items with gold. ``ValueError`` as elsewhere.
     """
     said, n, gold_said, truth, gold_n = _checked(sums, share)
     plain, alone = _own(said, n, share, confidence), _own(truth, gold_n, share, confidence)
@@ -93,9 +105,19 @@ def prediction_powered(
     if share:
         value = min(max(tuned.value, 0.0), 1.0)
         note = joined(None if value == tuned.value else f"cut from {tuned.value:.3f}", few)
-        row = share_interval(value, influence, total, confidence, METHOD + ", wilson on effective n", note, items - 1.0)
+        row = share_interval(
+            value,
+            influence,
+            total,
+            confidence,
+            METHOD + ", wilson on effective n",
+            note,
+            items - 1.0,
+        )
         return Powered(row, plain, alone, (tuned.power,), value != tuned.value)
-    return Powered(_t_row(tuned.value, influence, total, items, confidence, few), plain, alone, (tuned.power,))
+    return Powered(
+        _t_row(tuned.value, influence, total, items, confidence, few), plain, alone, (tuned.power,)
+    )
 
 
 def prediction_powered_difference(
@@ -106,11 +128,12 @@ def prediction_powered_difference(
     power: tuple[float, float] | None = None,
     confidence: float = 0.95,
 ) -> Powered:
-    """The mean of ``first`` minus that of ``second`` over the same items (entry i is item i in both).
+    """The mean of ``first`` minus that of ``second`` over the same items (entry i is item i in
+    both).
 
-    Each side has the λ of its own mean, so that the difference is that of the two means printed; v from the
-    items' joint influences; d ± t·√v, df at most the fewer items with gold - 1. Null value 0.
-    Source and refusals as ``prediction_powered``. By hand: .6 - .55 = .05.
+    Each side has the λ of its own mean, so that the difference is that of the two means printed; v
+    from the items' joint influences; d ± t·√v, df at most the fewer items with gold - 1. Null value
+    0. Source and refusals as ``prediction_powered``. By hand: .6 - .55 = .05.
     """
     a, b = _checked(first, share), _checked(second, share)
     arguments.same_shape("first", a[1], "second", b[1])
@@ -119,7 +142,9 @@ def prediction_powered_difference(
     reason = _refusal(a[1], a[4]) or _refusal(b[1], b[4])
     if reason:
         return _refused(plain, alone, reason)
-    one, other = (_tuned(*side, None if power is None else power[i]) for i, side in enumerate((a, b)))
+    one, other = (
+        _tuned(*side, None if power is None else power[i]) for i, side in enumerate((a, b))
+    )
     items = min(int((a[4] > 0).sum()), int((b[4] > 0).sum()))
     few = rates.few_clusters(items, rates.FEW_CARRIERS)
     if share:
@@ -131,7 +156,13 @@ def prediction_powered_difference(
         return Powered(row, plain, alone, (one.power, other.power))
     low, value, high = (min(max(x, -1.0), 1.0) for x in (row.low, row.value, row.high))
     clipped = value != row.value
-    return Powered(replace(row, low=low, value=value, high=high), plain, alone, (one.power, other.power), clipped)
+    return Powered(
+        replace(row, low=low, value=value, high=high),
+        plain,
+        alone,
+        (one.power, other.power),
+        clipped,
+    )
 
 
 def _checked(sums: Sums, share: bool) -> tuple[Floats, Floats, Floats, Floats, Floats]:
@@ -140,19 +171,25 @@ def _checked(sums: Sums, share: bool) -> tuple[Floats, Floats, Floats, Floats, F
     if share:
         said, gold_said, truth = (
             arguments.shares(name, values, which, size)[0]
-            for name, values, which, size in (("said", sums.said, "n", n), ("gold_said", sums.gold_said, "gold_n", gold_n),
-                                              ("gold_truth", sums.gold_truth, "gold_n", gold_n))
-        )  # fmt: skip
+            for name, values, which, size in (
+                ("said", sums.said, "n", n),
+                ("gold_said", sums.gold_said, "gold_n", gold_n),
+                ("gold_truth", sums.gold_truth, "gold_n", gold_n),
+            )
+        )
     else:
         said, gold_said, truth = (
-            arguments.vector(name, getattr(sums, name)) for name in ("said", "gold_said", "gold_truth")
+            arguments.vector(name, getattr(sums, name))
+            for name in ("said", "gold_said", "gold_truth")
         )
         for name, array in (("said", said), ("gold_said", gold_said), ("gold_truth", truth)):
             arguments.same_shape(name, array, "n", n)
     return said, n, gold_said, truth, gold_n
 
 
-def _tuned(said: Floats, n: Floats, gold_said: Floats, truth: Floats, gold_n: Floats, power: float | None) -> _Tuned:
+def _tuned(
+    said: Floats, n: Floats, gold_said: Floats, truth: Floats, gold_n: Floats, power: float | None
+) -> _Tuned:
     total, labels = float(n.sum()), float(gold_n.sum())
     mean, mean_gold, own = said.sum() / total, gold_said.sum() / labels, truth.sum() / labels
     a = (truth - own * gold_n) / labels
@@ -176,25 +213,35 @@ def _own(x: Floats, n: Floats, share: bool, confidence: float) -> Interval:
     return replace(row, method="mean over items, t")
 
 
-def _difference(xa: Floats, na: Floats, xb: Floats, nb: Floats, share: bool, confidence: float) -> Interval:
+def _difference(
+    xa: Floats, na: Floats, xb: Floats, nb: Floats, share: bool, confidence: float
+) -> Interval:
     if share:
-        return rates.clustered_difference(successes_a=xa, n_a=na, successes_b=xb, n_b=nb, confidence=confidence)
+        return rates.clustered_difference(
+            successes_a=xa, n_a=na, successes_b=xb, n_b=nb, confidence=confidence
+        )
     a, b = float(na.sum()), float(nb.sum())
     if a == 0 or b == 0:
-        return Interval(None, None, None, "difference over items, t", confidence, note="no outcomes on one side")
+        return Interval(
+            None, None, None, "difference over items, t", confidence, note="no outcomes on one side"
+        )
     one, other, used = xa.sum() / a, xb.sum() / b, (na + nb) > 0
     influence = ((xa - one * na) / a - (xb - other * nb) / b)[used]
     row = _t_row(float(one - other), influence, a + b, int(used.sum()), confidence, None)
     return replace(row, method="difference over items, t")
 
 
-def _t_row(value: float, influence: Floats, n: float, items: int, confidence: float, note: str | None) -> Interval:
+def _t_row(
+    value: float, influence: Floats, n: float, items: int, confidence: float, note: str | None
+) -> Interval:
     blank = Interval(value, None, None, METHOD, confidence, n=n, clusters=influence.size, note=note)
     if min(items, influence.size) < 2:
         return replace(blank, note=joined("one cluster: no interval", note))
     variance, df = rates.cluster_variance(influence)
     if variance == 0:
-        return replace(blank, se=0.0, note=joined("no variance between clusters: no interval", note))
+        return replace(
+            blank, se=0.0, note=joined("no variance between clusters: no interval", note)
+        )
     df = min(df, items - 1.0)
     half = t_quantile(0.5 + confidence / 2, df) * math.sqrt(variance)
     return replace(blank, low=value - half, high=value + half, se=math.sqrt(variance), df=df)
@@ -216,5 +263,14 @@ def _refusal(n: Floats, gold_n: Floats) -> str | None:
 
 
 def _refused(plain: Interval, alone: Interval, reason: str) -> Powered:
-    row = Interval(None, None, None, "not corrected", plain.confidence, n=plain.n, clusters=plain.clusters, note=reason)
+    row = Interval(
+        None,
+        None,
+        None,
+        "not corrected",
+        plain.confidence,
+        n=plain.n,
+        clusters=plain.clusters,
+        note=reason,
+    )
     return Powered(row, plain, alone, reason=reason)

@@ -20,7 +20,9 @@ from tiltmeter.stats.results import Interval, joined
 
 FEW_CLUSTERS = 9  # below it the simulations of docs/statistics.md claim nothing
 FEW_CARRIERS = 4.0  # below it coverage fell under 93 % in the same simulations
-SMOOTH = 50.0  # outcomes a cluster from which rounding to whole counts no longer widens the interval
+SMOOTH = (
+    50.0  # outcomes a cluster from which rounding to whole counts no longer widens the interval
+)
 CARRIER_DF = 1.5  # degrees of freedom a carrier beyond the first, from the same simulations
 
 
@@ -74,7 +76,9 @@ def cluster_variance(influence: Floats) -> tuple[float, float]:
 
 
 def carriers(rare: Floats) -> float:
-    """Kish's effective number of clusters that carry an outcome: (Σx)²/Σx², in [1, C]; 0 if none."""
+    """Kish's effective number of clusters that carry an outcome: (Σx)²/Σx², in [1, C]; 0 if
+    none.
+    """
     total, squares = float(rare.sum()), float(rare @ rare)
     return total * total / squares if squares > 0 else 0.0
 
@@ -82,28 +86,31 @@ def carriers(rare: Floats) -> float:
 def clustered_share(*, successes: ArrayLike, n: ArrayLike, confidence: float = 0.95) -> Interval:
     """A share over clusters: Σx/Σn with Wilson's interval on the effective n and a t quantile.
 
-    Arrays: one entry a cluster, shape (C,); ``successes`` may be fractional (sums of probabilities).
-    Formula: e_i = (x_i - p·n_i)/N; v = C/(C-1)·Σe_i² (linearised ratio estimator);
-    effective n = p(1-p)/v; Wilson's limits at that n with the quantile t(df), df from
-    ``cluster_variance``. With v = 0 (all clusters alike) the effective n is C: the clusters could be
-    perfectly dependent inside. Where no rounding to small counts widens the interval (fractional
-    successes, or 50 outcomes and more a cluster) df is also at most 1.5·(k-1), k the effective number
-    of clusters that carry the rarer outcome (``carriers``).
-    Range [0, 1]; null value: the share that the protocol names.
+    Arrays: one entry a cluster, shape (C,); ``successes`` may be fractional (sums of
+    probabilities).
+    Formula: e_i = (x_i - p·n_i)/N; v = C/(C-1)·Σe_i² (linearised ratio estimator); effective n =
+    p(1-p)/v; Wilson's limits at that n with the quantile t(df), df from ``cluster_variance``. With
+    v = 0 (all clusters alike) the effective n is C: the clusters could be perfectly dependent
+    inside. Where no rounding to small counts widens the interval (fractional successes, or 50
+    outcomes and more a cluster) df is also at most 1.5·(k-1), k the effective number of clusters
+    that carry the rarer outcome (``carriers``). Range [0, 1]; null value: the share that the
+    protocol names.
     Source: linearisation, Cochran (1977) ch. 11; Wilson on the effective n, Korn & Graubard (1998),
     Survey Methodology 24, and Franco et al. (2019), J. Surv. Stat. Methodol. 7; the choice between
     the repairs is by simulation, docs/statistics.md.
-    By hand: x = (1, 2, 3), n = (4, 4, 4): p = .5, e = (-1, 0, 1)/12, v = 3/2·2/144 = 1/48, effective
-    n = .25·48 = 12, design effect 1, t(2) = 4.3027 → [.1105, .8895].
-    One cluster has a value and no interval; none, no value either. Both say so in ``note``, and so do
-    too few clusters (C < 9, or fewer than 4 that carry the rarer outcome).
-    ``ValueError`` names the argument: NaN, negative, shapes that differ, successes > n.
+    By hand: x = (1, 2, 3), n = (4, 4, 4): p = .5, e = (-1, 0, 1)/12, v = 3/2·2/144 = 1/48,
+    effective n = .25·48 = 12, design effect 1, t(2) = 4.3027 → [.1105, .8895]. One cluster has a
+    value and no interval; none, no value either. Both say so in ``note``, and so do too few
+    clusters (C < 9, or fewer than 4 that carry the rarer outcome). ``ValueError`` names the
+    argument: NaN, negative, shapes that differ, successes > n.
     """
     x, size = arguments.shares("successes", successes, "n", n)
     confidence = arguments.level("confidence", confidence)
     x, size, note = _filled(x, size)
     total, clusters = float(size.sum()), size.size
-    blank = Interval(None, None, None, "wilson on effective n, t", confidence, n=total, clusters=clusters)
+    blank = Interval(
+        None, None, None, "wilson on effective n, t", confidence, n=total, clusters=clusters
+    )
     if clusters == 0:
         return replace(blank, note="no outcomes")
     share = min(max(float(x.sum()) / total, 0.0), 1.0)
@@ -115,7 +122,9 @@ def clustered_share(*, successes: ArrayLike, n: ArrayLike, confidence: float = 0
         df = min(df, max(CARRIER_DF * (held - 1), 1.0))
     effective = share * (1 - share) / variance if variance > 0 else float(clusters)
     low, high = wilson_limits(share, effective, t_quantile(0.5 + confidence / 2, df))
-    alike = None if variance > 0 else "all clusters alike: effective n taken as the number of clusters"
+    alike = (
+        None if variance > 0 else "all clusters alike: effective n taken as the number of clusters"
+    )
     return replace(
         blank,
         value=share,
@@ -130,7 +139,9 @@ def clustered_share(*, successes: ArrayLike, n: ArrayLike, confidence: float = 0
 
 
 def few_clusters(clusters: int, *held: float) -> str | None:
-    """The mark of tables for which no coverage is claimed; ``held`` are ``carriers`` of what is rare."""
+    """The mark of tables for which no coverage is claimed; ``held`` are ``carriers`` of what is
+    rare.
+    """
     if clusters < FEW_CLUSTERS:
         return f"too few clusters (C = {clusters})"
     if min(held) < FEW_CARRIERS:
@@ -139,11 +150,17 @@ def few_clusters(clusters: int, *held: float) -> str | None:
 
 
 def clustered_difference(
-    *, successes_a: ArrayLike, n_a: ArrayLike, successes_b: ArrayLike, n_b: ArrayLike, confidence: float = 0.95
+    *,
+    successes_a: ArrayLike,
+    n_a: ArrayLike,
+    successes_b: ArrayLike,
+    n_b: ArrayLike,
+    confidence: float = 0.95,
 ) -> Interval:
     """Share in A minus share in B, both over the same clusters (paired), in shares (×100: points).
 
-    Arrays: shape (C,), entry i of all four is cluster i. Clusters without outcomes on one side still
+    Arrays: shape (C,), entry i of all four is cluster i. Clusters without outcomes on one side
+    still
     count on the other. Formula: d = Σx_a/N_a - Σx_b/N_b; e_i = (x_ai - p_a·n_ai)/N_a -
     (x_bi - p_b·n_bi)/N_b; v = C/(C-1)·Σe_i²; d ± t(df)·√v, cut at [-1, 1]. Where v = 0 the limits
     come from the two shares' own intervals (Newcombe 1998, method 10; Zou & Donner 2008, MOVER).
@@ -158,7 +175,15 @@ def clustered_difference(
     kept = (na + nb) > 0
     xa, na, xb, nb = xa[kept], na[kept], xb[kept], nb[kept]
     total_a, total_b, clusters = float(na.sum()), float(nb.sum()), int(kept.sum())
-    blank = Interval(None, None, None, "linearised difference, t", confidence, n=total_a + total_b, clusters=clusters)
+    blank = Interval(
+        None,
+        None,
+        None,
+        "linearised difference, t",
+        confidence,
+        n=total_a + total_b,
+        clusters=clusters,
+    )
     if total_a == 0 or total_b == 0:
         return replace(blank, note="no outcomes on one side")
     share_a, share_b = float(xa.sum()) / total_a, float(xb.sum()) / total_b
@@ -187,10 +212,19 @@ def clustered_difference(
 
 def _mover(a: Interval, b: Interval) -> tuple[float | None, float | None]:
     """Limits of a - b from the limits of a and b (square-and-add)."""
-    if a.value is None or b.value is None or a.low is None or a.high is None or b.low is None or b.high is None:
+    if (
+        a.value is None
+        or b.value is None
+        or a.low is None
+        or a.high is None
+        or b.low is None
+        or b.high is None
+    ):
         return None, None
     d = a.value - b.value
-    return d - math.hypot(a.value - a.low, b.high - b.value), d + math.hypot(a.high - a.value, b.value - b.low)
+    return d - math.hypot(a.value - a.low, b.high - b.value), d + math.hypot(
+        a.high - a.value, b.value - b.low
+    )
 
 
 def clustered_mean(*, values: ArrayLike, confidence: float = 0.95) -> Interval:
@@ -210,7 +244,12 @@ def clustered_mean(*, values: ArrayLike, confidence: float = 0.95) -> Interval:
     if clusters == 1:
         return replace(blank, value=mean, note="one cluster: no interval")
     if float(np.ptp(x)) <= 1e-12 * max(1.0, abs(mean)):
-        return replace(blank, value=mean, se=0.0, note="all clusters equal: no variance to build an interval from")
+        return replace(
+            blank,
+            value=mean,
+            se=0.0,
+            note="all clusters equal: no variance to build an interval from",
+        )
     se = float(x.std(ddof=1)) / math.sqrt(clusters)
     half = t_quantile(0.5 + confidence / 2, clusters - 1.0) * se
     return replace(blank, value=mean, low=mean - half, high=mean + half, se=se, df=clusters - 1.0)
@@ -221,7 +260,8 @@ def bounds(*, successes: float, failures: float, missing: float) -> Interval:
 
     Formula: low = s/(s+f+m), high = (s+m)/(s+f+m), value = s/(s+f). Range [0, 1]. Not a confidence
     interval: it holds whatever the missing were. Source: Manski (1989), J. Human Resources 24.
-    By hand: 6, 2, 2 → .75 in [.6, .8]. Nothing at all gives None. ``ValueError`` for negatives, NaN.
+    By hand: 6, 2, 2 → .75 in [.6, .8]. Nothing at all gives None. ``ValueError`` for negatives,
+    NaN.
     """
     s, f = arguments.number("successes", successes), arguments.number("failures", failures)
     m = arguments.number("missing", missing)
@@ -229,7 +269,15 @@ def bounds(*, successes: float, failures: float, missing: float) -> Interval:
     if total == 0:
         return Interval(None, None, None, "bounds", 1.0, n=0.0, note="no outcomes")
     value = s / (s + f) if s + f > 0 else None
-    return Interval(value, s / total, (s + m) / total, "bounds", 1.0, n=total, note=None if s + f else "all missing")
+    return Interval(
+        value,
+        s / total,
+        (s + m) / total,
+        "bounds",
+        1.0,
+        n=total,
+        note=None if s + f else "all missing",
+    )
 
 
 def _filled(x: Floats, size: Floats) -> tuple[Floats, Floats, str | None]:

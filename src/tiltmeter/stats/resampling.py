@@ -1,4 +1,5 @@
-"""Tests that hold by design: signs flipped over paired differences, labels shuffled over two groups.
+"""Tests that hold by design: signs flipped over paired differences, labels shuffled over two
+groups.
 
 Every random draw takes an explicit ``numpy.random.Generator``, so that the seed of a run fixes it.
 """
@@ -32,7 +33,9 @@ def monte_carlo_p(*, exceeding: int, draws: int) -> float:
     return (1 + exceeding) / (1 + draws)
 
 
-def sign_flip(*, differences: ArrayLike, draws: int = 9999, generator: np.random.Generator | None = None) -> Test:
+def sign_flip(
+    *, differences: ArrayLike, draws: int = 9999, generator: np.random.Generator | None = None
+) -> Test:
     """Are paired differences symmetric about 0? Signs flipped, two-sided, statistic d̄.
 
     Differences: shape (C,), one a cluster. Up to 16 that are not zero, all sign patterns are taken
@@ -41,7 +44,8 @@ def sign_flip(*, differences: ArrayLike, draws: int = 9999, generator: np.random
     differences that are not 0, so fewer than 6 cannot reach .05: ``note`` says so.
     Source: Fisher (1935), The Design of Experiments, §21; Ernst (2004), Stat. Sci. 19.
     By hand: (1, 2, 3): S = 6, reached by +++ and ---: p = 2/8 = .25.
-    No difference or one: p None with a note. All 0: p = 1. ``ValueError``: NaN; no generator for C > 16.
+    No difference or one: p None with a note. All 0: p = 1. ``ValueError``: NaN; no generator for C
+    > 16.
     """
     d = arguments.vector("differences", differences)
     draws = arguments.draw_count("draws", draws)
@@ -51,12 +55,20 @@ def sign_flip(*, differences: ArrayLike, draws: int = 9999, generator: np.random
     mean = float(d.mean())
     moving = d[d != 0]
     if moving.size == 0:
-        return Test(0.0, 1.0, "sign flip, enumerated", smallest_p=1.0, draws=1, note="all differences are 0")
+        return Test(
+            0.0, 1.0, "sign flip, enumerated", smallest_p=1.0, draws=1, note="all differences are 0"
+        )
     if moving.size <= ENUMERATED:
         smallest = 2.0 ** (1 - moving.size)
-        note = f"{moving.size} differences that are not 0 cannot reach p = .05" if moving.size < 6 else None
+        note = (
+            f"{moving.size} differences that are not 0 cannot reach p = .05"
+            if moving.size < 6
+            else None
+        )
         p = _enumerated_sign_p(moving)
-        return Test(mean, p, "sign flip, enumerated", smallest_p=smallest, draws=2**moving.size, note=note)
+        return Test(
+            mean, p, "sign flip, enumerated", smallest_p=smallest, draws=2**moving.size, note=note
+        )
     if generator is None:
         raise ValueError("generator: needed for more than 16 clusters")
     p = monte_carlo_p(exceeding=_sampled_sign_flips(moving, draws, generator), draws=draws)
@@ -93,12 +105,16 @@ def _sampled_sign_flips(d: Floats, draws: int, generator: np.random.Generator) -
 
 
 def permuted_means(
-    *, first: ArrayLike, second: ArrayLike, draws: int = 9999, generator: np.random.Generator | None = None
+    *,
+    first: ArrayLike,
+    second: ArrayLike,
+    draws: int = 9999,
+    generator: np.random.Generator | None = None,
 ) -> Test:
     """Do two independent groups of cluster values differ in mean? Labels shuffled, two-sided.
 
-    Arrays: one value a cluster, shapes (C1,) and (C2,). Statistic: mean(first) - mean(second).
-    Up to 20,000 splits all are taken and p is exact; beyond, p = (1+b)/(1+B). Ties count as reached.
+    Arrays: one value a cluster, shapes (C1,) and (C2,). Statistic: mean(first) - mean(second). Up
+    to 20,000 splits all are taken and p is exact; beyond, p = (1+b)/(1+B). Ties count as reached.
     Null value 0. Source: Pitman (1937), Suppl. J. R. Stat. Soc. 4; Phipson & Smyth (2010).
     By hand: (1, 2) and (3, 4): 6 splits, |difference| 2 reached by 2 of them: p = 1/3.
     An empty group, or one value in all: p None with a note. ``ValueError``: NaN; no generator where
@@ -107,10 +123,13 @@ def permuted_means(
     a, b = arguments.vector("first", first), arguments.vector("second", second)
     draws = arguments.draw_count("draws", draws)
     if a.size == 0 or b.size == 0 or a.size + b.size < 3:
-        return Test(None, None, "permutation of means", note="an empty group or one value each: no test")
+        return Test(
+            None, None, "permutation of means", note="an empty group or one value each: no test"
+        )
     pooled, splits = np.concatenate([a, b]), math.comb(a.size + b.size, a.size)
     value = float(a.mean() - b.mean())
-    # mean(first) - mean(second) is linear in the sum of the first group, so that sum is the statistic.
+    # mean(first) - mean(second) is linear in the sum of the first group, so that sum is the
+    # statistic.
     centre, observed = pooled.mean() * a.size, float(a.sum())
     reach = abs(observed - centre) - TIE * float(np.abs(pooled).sum())
     if splits <= ENUMERATED_SPLITS:
@@ -118,7 +137,14 @@ def permuted_means(
         p = float((np.abs(pooled[chosen].sum(axis=1) - centre) >= reach).mean())
         smallest = (2.0 if a.size == b.size else 1.0) / splits
         few = f"{splits} splits cannot reach p = .05" if smallest > 0.05 else None
-        return Test(value, p, "permutation of means, enumerated", smallest_p=smallest, draws=splits, note=few)
+        return Test(
+            value,
+            p,
+            "permutation of means, enumerated",
+            smallest_p=smallest,
+            draws=splits,
+            note=few,
+        )
     if generator is None:
         raise ValueError("generator: needed where the splits are too many to take all")
     block, reached = max(1, BLOCK // pooled.size), 0

@@ -1,14 +1,15 @@
 """Cells of coded rows and their shuffles, for the statistics of permutation.py.
 
 A cell is one comparison, given as rows of integer codes: shape (outputs, attributes), -1 where the
-attribute was not measured. Codes are local names: only equality counts. To shuffle is to choose which
-rows form a group, so the counts of all shuffles and all attributes come from one matrix product of a
-0/1 mask (shuffles × rows) with the one-hot rows (rows × values). ``Shuffles`` draws the masks once
-for all cells of the same sizes; work goes in blocks, so memory does not grow with the draws.
+attribute was not measured. Codes are local names: only equality counts. To shuffle is to choose
+which rows form a group, so the counts of all shuffles and all attributes come from one matrix
+product of a 0/1 mask (shuffles × rows) with the one-hot rows (rows × values). ``Shuffles`` draws
+the masks once for all cells of the same sizes; work goes in blocks, so memory does not grow with
+the draws.
 
-Rows that are alike need not be told apart: where many are, what is drawn is how many of each kind go
-to each group, which is multivariate hypergeometric. The distribution is the same, and the time does not
-grow with the rows.
+Rows that are alike need not be told apart: where many are, what is drawn is how many of each kind
+go to each group, which is multivariate hypergeometric. The distribution is the same, and the time
+does not grow with the rows.
 """
 
 from __future__ import annotations
@@ -27,7 +28,9 @@ from tiltmeter.stats.hypergeometric import Counts
 BLOCK = 400_000  # mask entries, or counts, in flight at a time: small enough to stay in cache
 TABLES = 16_000  # drawn counts of a group in flight at a time: as ``BLOCK``
 CACHE = 64_000_000  # bytes of masks kept for the next cell of the same sizes
-ALIKE = 20  # rows for each kind of row and group but the last: from here on a drawn count is cheaper than shuffled rows
+# rows for each kind of row and group but the last: from here on a drawn count is cheaper than
+# shuffled rows
+ALIKE = 20
 TINY = np.finfo(np.float64).tiny
 
 Labels = NDArray[np.uint8]
@@ -48,24 +51,30 @@ class Shuffles:
         self._counted: tuple[object, list[list[Counts]]] = (None, [])
 
     def blocks(self, sizes: tuple[int, ...], width: int) -> Iterator[Labels]:
-        """Group labels, shape (a block of draws, rows); at most ``BLOCK`` entries of ``width`` a block."""
+        """Group labels, shape (a block of draws, rows); at most ``BLOCK`` entries of ``width`` a
+        block.
+        """
         block = max(1, BLOCK // max(width, 1))
         if self.draws * sum(sizes) > CACHE:
             for start in range(0, self.draws, block):
                 yield self._drawn(sizes, min(block, self.draws - start), start)
             return
         if sizes not in self._kept:
-            if sum(labels.nbytes for labels in self._kept.values()) + self.draws * sum(sizes) > CACHE:
+            if (
+                sum(labels.nbytes for labels in self._kept.values()) + self.draws * sum(sizes)
+                > CACHE
+            ):
                 self._kept.clear()
             self._kept[sizes] = self._drawn(sizes, self.draws, 0)
         for start in range(0, self.draws, block):
             yield self._kept[sizes][start : start + block]
 
     def tables(self, alike: Counts, sizes: tuple[int, ...]) -> Iterator[list[Counts]]:
-        """How many rows of each kind go to each group: one (a block of draws, kinds) array a group, both margins fixed.
+        """How many rows of each kind go to each group: one (a block of draws, kinds) array a group,
+        both margins fixed.
 
-        ``alike``: how many rows there are of each kind, shape (kinds,). Group by group, and in it kind by kind, a count is
-        hypergeometric given those before.
+        ``alike``: how many rows there are of each kind, shape (kinds,). Group by group, and in it
+        kind by kind, a count is hypergeometric given those before.
         """
         key = (sizes, tuple(alike.tolist()))
         if key != self._counted[0]:
@@ -74,7 +83,10 @@ class Shuffles:
 
     def _tables(self, alike: Counts, sizes: tuple[int, ...]) -> Iterator[list[Counts]]:
         generator = np.random.default_rng([self._seed, *sizes, *alike.tolist()])
-        first, block = hypergeometric.drawn(alike, sizes[0], self.draws, generator), max(1, TABLES // alike.size)
+        first, block = (
+            hypergeometric.drawn(alike, sizes[0], self.draws, generator),
+            max(1, TABLES // alike.size),
+        )
         for start in range(0, self.draws, block):
             found, rows = [first[start : start + block]], sum(sizes) - sizes[0]
             left = alike - found[0]  # rows of each kind that have no group yet
@@ -97,7 +109,9 @@ class Cell:
     sizes: tuple[int, ...]
     supports: Floats  # values an attribute
     complete: bool
-    kinds: tuple[Floats, Counts] | None  # one-hot kinds of rows and how many there are of each, where many are alike
+    kinds: (
+        tuple[Floats, Counts] | None
+    )  # one-hot kinds of rows and how many there are of each, where many are alike
 
     def shuffled(self, shuffles: Shuffles) -> Iterator[list[Floats]]:
         """Counts of every value in every group, a block of shuffles at a time."""
@@ -130,9 +144,11 @@ class Cell:
         return counts / (np.maximum(outcomes, 1.0) @ self.member.T)
 
     def pair_bits(self, counts: Floats) -> Floats:
-        """What each value adds to the JS divergence of two complete groups, from its count in the first.
+        """What each value adds to the JS divergence of two complete groups, from its count in the
+        first.
 
-        What the first has not, the second has: so it is looked up, and no logarithm is left to each shuffle.
+        What the first has not, the second has: so it is looked up, and no logarithm is left to each
+        shuffle.
         """
         places = counts.astype(np.intp)
         places += np.arange(counts.shape[1]) * len(self._pair_table[0])
@@ -146,16 +162,24 @@ class Cell:
         first = np.minimum(np.arange(totals.max() + 1), totals)
         n, m = self.sizes
         p, q = first / n, (totals - first) / m
-        found: Floats = (plogp(p) + plogp(q)) / 2 - plogp(totals / (n + m) if n == m else (p + q) / 2)
+        found: Floats = (plogp(p) + plogp(q)) / 2 - plogp(
+            totals / (n + m) if n == m else (p + q) / 2
+        )
         return found
 
     def plogp(self, counts: Floats, outcomes: Floats, group: int) -> Floats:
         """p·log2 p of these shares."""
-        return looked_up(plogp, counts, self.sizes[group]) if self.complete else plogp(self.shares(counts, outcomes))
+        return (
+            looked_up(plogp, counts, self.sizes[group])
+            if self.complete
+            else plogp(self.shares(counts, outcomes))
+        )
 
 
 def looked_up(function: Callable[[Floats], Floats], counts: Floats, n: int) -> Floats:
-    """A function of counts out of n as shares: there are n + 1 of them, and logarithms are what a shuffle costs."""
+    """A function of counts out of n as shares: there are n + 1 of them, and logarithms are what a
+    shuffle costs.
+    """
     found: Floats = function(np.arange(n + 1) / max(n, 1)).take(counts.astype(np.intp))
     return found
 
@@ -185,7 +209,9 @@ def coded_groups(groups: list[ArrayLike]) -> list[Codes]:
 
 
 def cell_of(groups: list[Codes], values: Sequence[int] | None) -> Cell:
-    """The cell of groups of rows. values: how many values each attribute could have; those that are seen, otherwise."""
+    """The cell of groups of rows. values: how many values each attribute could have; those that are
+    seen, otherwise.
+    """
     pooled = np.concatenate(groups)
     attributes = pooled.shape[1]
     if values is not None and len(values) != attributes:
@@ -198,15 +224,28 @@ def cell_of(groups: list[Codes], values: Sequence[int] | None) -> Cell:
         owners += [a] * seen.size
         supports[a] = seen.size if values is None else values[a]
         if supports[a] < seen.size:
-            raise ValueError(f"values: {values} has fewer than the {seen.size} values seen of attribute {a}")
+            raise ValueError(
+                f"values: {values} has fewer than the {seen.size} values seen of attribute {a}"
+            )
     member = np.eye(attributes)[np.array(owners, dtype=np.intp)]
     onehot = np.concatenate(columns, axis=1).astype(np.float32)
     sizes = tuple(len(g) for g in groups)
-    return Cell(onehot, member, sizes, supports, bool((pooled >= 0).all()), _kinds(onehot, attributes, len(groups)))
+    return Cell(
+        onehot,
+        member,
+        sizes,
+        supports,
+        bool((pooled >= 0).all()),
+        _kinds(onehot, attributes, len(groups)),
+    )
 
 
-def _kinds(onehot: NDArray[np.float32], attributes: int, groups: int) -> tuple[Floats, Counts] | None:
-    """The values of one attribute, and none of them, as kinds of rows; None where rows are better moved whole."""
+def _kinds(
+    onehot: NDArray[np.float32], attributes: int, groups: int
+) -> tuple[Floats, Counts] | None:
+    """The values of one attribute, and none of them, as kinds of rows; None where rows are better
+    moved whole.
+    """
     rows, values = onehot.shape
     if attributes > 1 or rows < ALIKE * (groups - 1) * values:
         return None

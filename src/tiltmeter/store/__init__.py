@@ -1,12 +1,14 @@
 """The run: a folder with `run.sqlite` and `blobs/`.
 
-`trials` are what was planned; `calls` is everything that was paid for, as it came; `outputs` are what the subjects
-returned; `labels` what annotators said of them (append-only: what an annotator said before is kept and no longer
-`current`); `artefacts` are files by name (estimates, taxonomies, gold samples); `meta` is a table of JSON values.
+`trials` are what was planned; `calls` is everything that was paid for, as it came; `outputs` are
+what the subjects returned; `labels` what annotators said of them (append-only: what an annotator
+said before is kept and no longer `current`); `artefacts` are files by name (estimates, taxonomies,
+gold samples); `meta` is a table of JSON values.
 
-Journal mode WAL and a commit for each batch that one turn of the event loop brings, so a killed process loses at most
-what was in flight. One process writes at a time: it holds an exclusive lock on `.writer`, which the system drops when
-the process dies. A run is checkpointed back to one file when it is closed.
+Journal mode WAL and a commit for each batch that one turn of the event loop brings, so a killed
+process loses at most
+what was in flight. One process writes at a time: it holds an exclusive lock on `.writer`, which the
+system drops when the process dies. A run is checkpointed back to one file when it is closed.
 """
 
 from __future__ import annotations
@@ -28,7 +30,10 @@ from .rows import TABLES, call_row, trial_of, unpack
 
 SCHEMA = 1
 PICTURE = "picture"  # kind of the artefacts that say what a picture of `blobs/` is
-_LABEL = "INSERT INTO labels (output, annotator, attribute, value, position, weight, date) VALUES (?,?,?,?,?,?,?)"
+_LABEL = (
+    "INSERT INTO labels (output, annotator, attribute, value, position, weight, date) "
+    "VALUES (?,?,?,?,?,?,?)"
+)
 
 
 def now() -> str:
@@ -42,7 +47,9 @@ def _said(path: Path) -> Iterator[None]:
         yield
     except sqlite3.OperationalError as error:
         if "locked" in str(error):
-            raise RunBusy(f"Another process is in the middle of writing to {path}. Try again in a moment.") from None
+            raise RunBusy(
+                f"Another process is in the middle of writing to {path}. Try again in a moment."
+            ) from None
         if "full" in str(error):
             raise StoreError(
                 f"The disk that holds {path} is full. Free space and run the same command again; "
@@ -51,13 +58,13 @@ def _said(path: Path) -> Iterator[None]:
         raise StoreError(f"{path} cannot be used: {error}.") from None
     except sqlite3.DatabaseError as error:
         raise StoreError(
-            f"{path} is not a run file or is damaged ({error}). Restore it from a copy, or start a new "
-            "run with another --out."
+            f"{path} is not a run file or is damaged ({error}). Restore it from a copy, or start "
+            "a new run with another --out."
         ) from None
     except OSError as error:
         raise StoreError(
-            f"{path} cannot be written: {error.strerror or error}. Free space or choose another --out, "
-            "and run the same command again."
+            f"{path} cannot be written: {error.strerror or error}. Free space or choose another "
+            "--out, and run the same command again."
         ) from None
 
 
@@ -70,7 +77,8 @@ class Store:
         self._lock: sqlite3.Connection | None = None
         if not create and not self.path.exists():
             raise StoreError(
-                f"{self.folder} is not a run. A run is made by: tiltmeter run PROTOCOL --model M --out DIR"
+                f"{self.folder} is not a run. A run is made by: tiltmeter run PROTOCOL --model M "
+                "--out DIR"
             )
         with _said(self.path):
             if create:
@@ -79,7 +87,9 @@ class Store:
                 self._take_lock()
             self._db = sqlite3.connect(self.path, isolation_level=None, timeout=20)
             self._db.execute("PRAGMA synchronous=NORMAL")
-            self._db.execute("PRAGMA wal_autocheckpoint=8000")  # pages: 32 MB of journal before it is folded back
+            self._db.execute(
+                "PRAGMA wal_autocheckpoint=8000"
+            )  # pages: 32 MB of journal before it is folded back
             self._db.execute("PRAGMA cache_size=-8000")  # KiB
             self._prepare(create)
 
@@ -89,20 +99,23 @@ class Store:
             lock.execute("BEGIN EXCLUSIVE")
         except sqlite3.OperationalError:
             lock.close()
-            raise RunBusy(f"Another tiltmeter is writing to {self.folder}. Wait for it, or stop it.") from None
+            raise RunBusy(
+                f"Another tiltmeter is writing to {self.folder}. Wait for it, or stop it."
+            ) from None
         self._lock = lock
 
     def _prepare(self, create: bool) -> None:
         version = self._db.execute("PRAGMA user_version").fetchone()[0]
         if version > SCHEMA:
             raise StoreError(
-                f"{self.folder} was written by a newer tiltmeter (schema {version}; this one reads {SCHEMA}). "
-                "Type: pip install --upgrade tiltmeter"
+                f"{self.folder} was written by a newer tiltmeter (schema {version}; this one "
+                f"reads {SCHEMA}). Type: pip install --upgrade tiltmeter"
             )
         if version == 0:
             if not create or self._db.execute("SELECT count(*) FROM sqlite_master").fetchone()[0]:
                 raise StoreError(
-                    f"{self.path} is not a run file, or only the beginning of one. Remove the folder and run again."
+                    f"{self.path} is not a run file, or only the beginning of one. Remove the "
+                    "folder and run again."
                 )
             self._db.execute("PRAGMA journal_mode=WAL")
             self._db.executescript(f"BEGIN; {TABLES} PRAGMA user_version={SCHEMA}; COMMIT;")
@@ -132,7 +145,10 @@ class Store:
 
     def put(self, key: str, value: Any) -> None:
         with _said(self.path):
-            self._db.execute("INSERT OR REPLACE INTO meta VALUES (?,?)", (key, json.dumps(value, ensure_ascii=False)))
+            self._db.execute(
+                "INSERT OR REPLACE INTO meta VALUES (?,?)",
+                (key, json.dumps(value, ensure_ascii=False)),
+            )
 
     def freeze(self, frozen: dict[str, Any]) -> None:
         """Fixes what may not change, or refuses, naming the first difference."""
@@ -145,17 +161,22 @@ class Store:
                 what = "the protocol's file or data" if key == "digest" else key
                 raise RunMismatch(
                     f"{self.folder} holds a run of {before['protocol']} with another {what} "
-                    f"({_short(before.get(key))}, now {_short(value)}). Take another --out, or {key} as before."
+                    f"({_short(before.get(key))}, now {_short(value)}). Take another --out, or "
+                    f"{key} as before."
                 )
 
     def artefact(self, kind: str, name: str) -> str | None:
         with _said(self.path):
-            row = self._db.execute("SELECT content FROM artefacts WHERE kind=? AND name=?", (kind, name)).fetchone()
+            row = self._db.execute(
+                "SELECT content FROM artefacts WHERE kind=? AND name=?", (kind, name)
+            ).fetchone()
         return None if row is None else str(row[0])
 
     def keep(self, kind: str, name: str, content: str) -> None:
         with _said(self.path):
-            self._db.execute("INSERT OR REPLACE INTO artefacts VALUES (?,?,?,?)", (kind, name, content, now()))
+            self._db.execute(
+                "INSERT OR REPLACE INTO artefacts VALUES (?,?,?,?)", (kind, name, content, now())
+            )
 
     # trials and outputs
 
@@ -173,7 +194,12 @@ class Store:
         marks = ",".join("?" * len(batch))
         ids = [trial.id for trial in batch]
         with _said(self.path):
-            done = {row[0] for row in self._db.execute(f"SELECT trial FROM outputs WHERE trial IN ({marks})", ids)}
+            done = {
+                row[0]
+                for row in self._db.execute(
+                    f"SELECT trial FROM outputs WHERE trial IN ({marks})", ids
+                )
+            }
             rest = [trial for trial in batch if trial.id not in done]
             rows = [(*t[:3], canonical(t.factors), *t[4:7], canonical(t.sampling)) for t in rest]
             self._db.execute("BEGIN")
@@ -183,14 +209,19 @@ class Store:
 
     def unlabelled(self, annotator: str, chunk: int = 500) -> Iterator[tuple[Trial, Output]]:
         """Outputs that an annotator has not labelled, in the order of their ids, read in pieces."""
-        without = " AND NOT EXISTS (SELECT 1 FROM labels l WHERE l.current AND l.output = o.trial AND l.annotator = ?)"
+        without = (
+            " AND NOT EXISTS (SELECT 1 FROM labels l WHERE l.current AND l.output = "
+            "o.trial AND l.annotator = ?)"
+        )
         return self._outputs(without, (annotator,), chunk)
 
     def outputs(self, chunk: int = 500) -> Iterator[tuple[Trial, Output]]:
         """Every output, in the order of their ids, read in pieces."""
         return self._outputs("", (), chunk)
 
-    def _outputs(self, where: str, values: Sequence[str], chunk: int) -> Iterator[tuple[Trial, Output]]:
+    def _outputs(
+        self, where: str, values: Sequence[str], chunk: int
+    ) -> Iterator[tuple[Trial, Output]]:
         last = ""
         query = (
             "SELECT t.id, t.subject, t.mode, t.factors, t.sample, t.prompt, t.begin, t.sampling,"
@@ -209,7 +240,9 @@ class Store:
     # calls
 
     def answered(self, purpose: str) -> set[str]:
-        """Keys of the calls of one purpose that may be asked again; a subject's call with an output never is."""
+        """Keys of the calls of one purpose that may be asked again; a subject's call with an output
+        never is.
+        """
         query = "SELECT key FROM calls WHERE purpose=? AND outcome IS NOT NULL"
         if purpose == SUBJECT:
             query += " AND key NOT IN (SELECT call FROM outputs)"
@@ -219,38 +252,63 @@ class Store:
         """The stored reply to a request, or None where it was not answered yet."""
         with _said(self.path):
             row = self._db.execute(
-                "SELECT text, outcome, alternatives, served, fingerprint, prompt_tokens, completion_tokens, cost,"
-                " omitted, revised, raw, blob FROM calls WHERE key=? AND outcome IS NOT NULL", (key,)).fetchone()  # fmt: skip
+                "SELECT text, outcome, alternatives, served, fingerprint, prompt_tokens, "
+                "completion_tokens, cost,"
+                " omitted, revised, raw, blob FROM calls WHERE key=? AND outcome IS NOT NULL",
+                (key,),
+            ).fetchone()
         if row is None:
             return None
         usage = None if row[5] is None else (row[5], row[6])
         omitted = tuple(json.loads(row[8])) if row[8] else ()
-        return Reply(row[0], row[1], unpack(row[2]), row[3], row[4], usage, row[7], omitted, row[9], raw=row[10],
-                     blob=row[11])  # fmt: skip
+        return Reply(
+            row[0],
+            row[1],
+            unpack(row[2]),
+            row[3],
+            row[4],
+            usage,
+            row[7],
+            omitted,
+            row[9],
+            raw=row[10],
+            blob=row[11],
+        )
 
     def remote(self, key: str) -> str:
         """The provider's id of a request that was submitted and has no reply yet, or ""."""
-        found = next(self.rows("SELECT remote_id FROM calls WHERE key=? AND outcome IS NULL", (key,)), None)
+        found = next(
+            self.rows("SELECT remote_id FROM calls WHERE key=? AND outcome IS NULL", (key,)), None
+        )
         return str(found[0]) if found else ""
 
     def submitted(self, request: Request, remote: str) -> None:
         """Keeps the provider's id of a request before its reply is waited for."""
         self.write([(request, Reply("", "", remote=remote))], (), ())
 
-    def write(self, calls: Sequence[tuple[Request, Reply]], outputs: Sequence[Output], labels: Sequence[Label]) -> None:
+    def write(
+        self,
+        calls: Sequence[tuple[Request, Reply]],
+        outputs: Sequence[Output],
+        labels: Sequence[Label],
+    ) -> None:
         """All rows in one transaction."""
         date = now()
         with self.transaction():
-            self._db.executemany(f"INSERT OR REPLACE INTO calls VALUES ({','.join('?' * 18)})",
-                                 [call_row(request, reply, date) for request, reply in calls])  # fmt: skip
+            self._db.executemany(
+                f"INSERT OR REPLACE INTO calls VALUES ({','.join('?' * 18)})",
+                [call_row(request, reply, date) for request, reply in calls],
+            )
             self._db.executemany("INSERT OR REPLACE INTO outputs VALUES (?,?,?,?,?)", outputs)
             self._db.executemany(_LABEL, [(*label, date) for label in labels])
 
     @contextmanager
     def transaction(self) -> Iterator[None]:
-        """All of what is written inside, or nothing of it; nobody else writes meanwhile. Inside another one it is its part.
+        """All of what is written inside, or nothing of it; nobody else writes meanwhile. Inside
+        another one it is its part.
 
-        It needs no `writing=True`: that lock keeps two runs from paying twice, this one is SQLite's and is held for moments.
+        It needs no `writing=True`: that lock keeps two runs from paying twice, this one is SQLite's
+        and is held for moments.
         """
         inside = self._db.in_transaction
         if inside:
@@ -267,17 +325,23 @@ class Store:
                         self._db.execute("ROLLBACK")
 
     def supersede(self, labels: Sequence[Label]) -> None:
-        """Writes labels in place of what the same annotators said of the same outputs before, which is kept."""
+        """Writes labels in place of what the same annotators said of the same outputs before, which
+        is kept.
+        """
         date = now()
         with self.transaction():
             self.withdraw([row[:3] for row in labels])
             self._db.executemany(_LABEL, [(*label, date) for label in labels])
 
     def withdraw(self, keys: Sequence[tuple[str, str, str]]) -> None:
-        """What annotators said before is kept and no longer current. keys: (output, annotator, attribute)."""
+        """What annotators said before is kept and no longer current. keys: (output, annotator,
+        attribute).
+        """
         with self.transaction():
             self._db.executemany(
-                "UPDATE labels SET current=0 WHERE current AND output=? AND annotator=? AND attribute=?", keys
+                "UPDATE labels SET current=0 WHERE current AND output=? AND annotator=? AND "
+                "attribute=?",
+                keys,
             )
 
     # reading for analysis
@@ -299,7 +363,8 @@ class Store:
     def labelled(self) -> Iterator[tuple[str, str, str, str, float]]:
         """Every current label as (output, annotator, attribute, value, weight), by output.
 
-        Read from an index that covers them, and without what their trials have in common: 1,000,000 in 1.3 CPU s.
+        Read from an index that covers them, and without what their trials have in common: 1,000,000
+        in 1.3 CPU s.
         """
         return self.rows(
             "SELECT output, annotator, attribute, value, weight FROM labels WHERE current"
@@ -307,25 +372,38 @@ class Store:
         )
 
     def label_sets(self) -> Iterator[tuple[str, str, str, str, float]]:
-        """Every current label as (output, annotator, attributes, values, the weight that each of them has), by output.
+        """Every current label as (output, annotator, attributes, values, the weight that each of
+        them has), by output.
 
-        attributes, values: JSON arrays of one length. SQLite puts the labels of an output together, since a row costs more in
-        Python than a label does. An annotator with weights of its own has a row a label.
+        attributes, values: JSON arrays of one length. SQLite puts the labels of an output together,
+        since a row costs more in Python than a label does. An annotator with weights of its own has
+        a row a label.
         """
-        single = [row[0] for row in self.rows("SELECT DISTINCT annotator FROM labels WHERE current AND weight <> 1")]
+        single = [
+            row[0]
+            for row in self.rows(
+                "SELECT DISTINCT annotator FROM labels WHERE current AND weight <> 1"
+            )
+        ]
         marks = ",".join("?" * len(single))
         yield from self.rows(
-            "SELECT output, annotator, json_group_array(attribute), json_group_array(value), 1.0 FROM labels"
-            f" WHERE current AND annotator NOT IN ({marks}) GROUP BY output, annotator", single
-        )  # fmt: skip
+            "SELECT output, annotator, json_group_array(attribute), json_group_array(value), 1.0 "
+            f"FROM labels WHERE current AND annotator NOT IN ({marks}) GROUP BY output, annotator",
+            single,
+        )
         yield from self.rows(
             "SELECT output, annotator, json_array(attribute), json_array(value), weight FROM labels"
-            f" WHERE current AND annotator IN ({marks}) ORDER BY output, annotator, attribute, value, weight", single
-        )  # fmt: skip
+            f" WHERE current AND annotator IN ({marks}) ORDER BY output, annotator, attribute, "
+            "value, weight",
+            single,
+        )
 
     def columns(self, query: str) -> list[str]:
         with _said(self.path):
-            return [column[0] for column in self._db.execute(f"SELECT * FROM ({query}) LIMIT 0").description]
+            return [
+                column[0]
+                for column in self._db.execute(f"SELECT * FROM ({query}) LIMIT 0").description
+            ]
 
     def spent(self) -> float:
         """US dollars of all calls of this run whose cost is known."""
@@ -356,7 +434,9 @@ class Store:
         return name
 
     def picture(self, name: str) -> dict[str, Any]:
-        """What is known of a stored picture (media_type, width, height, mode, bytes); empty where it is none."""
+        """What is known of a stored picture (media_type, width, height, mode, bytes); empty where
+        it is none.
+        """
         found: dict[str, Any] = json.loads(self.artefact(PICTURE, name) or "{}")
         return found
 

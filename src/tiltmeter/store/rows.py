@@ -1,4 +1,6 @@
-"""How records lie in the columns of a run's file: the tables of store.py, and rows for them and out of them."""
+"""How records lie in the columns of a run's file: the tables of store.py, and rows for them and out
+of them.
+"""
 
 from __future__ import annotations
 
@@ -8,7 +10,8 @@ from typing import Any
 
 from ..records import Reply, Request, Sampling, Token, Trial
 
-# calls keeps its row ids: its rows are long, and are appended in place of being sorted in by a random key.
+# calls keeps its row ids: its rows are long, and are appended in place of being sorted in by a
+# random key.
 TABLES = """
 CREATE TABLE meta (key TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
 CREATE TABLE trials (
@@ -31,21 +34,49 @@ CREATE TABLE artefacts (
 
 
 def trial_of(row: Sequence[Any]) -> Trial:
-    return Trial(row[0], row[1], row[2], json.loads(row[3]), row[4], row[5], row[6], Sampling(*json.loads(row[7])))
+    return Trial(
+        row[0],
+        row[1],
+        row[2],
+        json.loads(row[3]),
+        row[4],
+        row[5],
+        row[6],
+        Sampling(*json.loads(row[7])),
+    )
 
 
 def call_row(request: Request, reply: Reply, date: str) -> tuple[Any, ...]:
     prompt, completion = reply.usage or (None, None)
     omitted = json.dumps(reply.omitted) if reply.omitted else ""
-    return (request.key, request.purpose, request.model, request.text, reply.remote or None, reply.outcome or None, reply.text,
-            pack(reply.alternatives), reply.blob, reply.revised, reply.raw, reply.served, reply.fingerprint, prompt, completion,
-            reply.cost, omitted, date)  # fmt: skip
+    return (
+        request.key,
+        request.purpose,
+        request.model,
+        request.text,
+        reply.remote or None,
+        reply.outcome or None,
+        reply.text,
+        pack(reply.alternatives),
+        reply.blob,
+        reply.revised,
+        reply.raw,
+        reply.served,
+        reply.fingerprint,
+        prompt,
+        completion,
+        reply.cost,
+        omitted,
+        date,
+    )
 
 
 def pack(alternatives: Sequence[Sequence[Token]]) -> str:
     """Alternatives as JSON; bytes as hexadecimal, since a token need not be whole characters."""
     return (
-        json.dumps([[(t.bytes.hex(), round(t.logprob, 6)) for t in place] for place in alternatives])
+        json.dumps(
+            [[(t.bytes.hex(), round(t.logprob, 6)) for t in place] for place in alternatives]
+        )
         if alternatives
         else ""
     )

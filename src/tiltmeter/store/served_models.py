@@ -1,4 +1,6 @@
-"""Which model really answered: what the servers said of themselves in a run or in two, and where that changed."""
+"""Which model really answered: what the servers said of themselves in a run or in two, and where
+that changed.
+"""
 
 from __future__ import annotations
 
@@ -7,12 +9,17 @@ from typing import NamedTuple
 
 from . import Store
 
-ONE_MAKER = ("anthropic", "gemini")  # kinds whose servers name the model that was asked, or another that took its place
+ONE_MAKER = (
+    "anthropic",
+    "gemini",
+)  # kinds whose servers name the model that was asked, or another that took its place
 SHOWN = 4  # names of a model that are listed
 
 
 class Served(NamedTuple):
-    """A model as its server named it: name and fingerprint, how many calls, the first and the last date."""
+    """A model as its server named it: name and fingerprint, how many calls, the first and the last
+    date.
+    """
 
     model: str
     name: str
@@ -24,34 +31,45 @@ class Served(NamedTuple):
 
 def served(store: Store) -> Iterator[Served]:
     """By model, in the order of their first call."""
-    query = ("SELECT model, served, fingerprint, count(*), min(date), max(date) FROM calls WHERE outcome IS NOT NULL"
-             " AND (served != '' OR fingerprint != '') GROUP BY 1, 2, 3 ORDER BY 1, 5, 2, 3")  # fmt: skip
+    query = (
+        "SELECT model, served, fingerprint, count(*), min(date), max(date) FROM calls WHERE "
+        "outcome IS NOT NULL"
+        " AND (served != '' OR fingerprint != '') GROUP BY 1, 2, 3 ORDER BY 1, 5, 2, 3"
+    )
     return (Served(*row) for row in store.rows(query))
 
 
-def between(earlier: Iterable[Served], later: Iterable[Served], whose: tuple[str, str]) -> list[str]:
+def between(
+    earlier: Iterable[Served], later: Iterable[Served], whose: tuple[str, str]
+) -> list[str]:
     """A line for each model of both whose served names, or else fingerprints, are others. Pure.
 
-    whose: how the two are called, as in ("in run a", "in run b"). What a server never said is no change.
+    whose: how the two are called, as in ("in run a", "in run b"). What a server never said is no
+    change.
     """
     before, after = _by_model(earlier), _by_model(later)
     found = []
     for model in before:
         rows = before[model], after.get(model, [])
-        told = " and ".join(f"{_dated(part)} {name}" for part, name in zip(rows, whose, strict=True))
+        told = " and ".join(
+            f"{_dated(part)} {name}" for part, name in zip(rows, whose, strict=True)
+        )
         if _differ(*(_names(part) for part in rows)):
             found.append(f"{model} was served by {told}. Their answers are not of one subject.")
         elif _differ(*(_prints(part) for part in rows)):
             found.append(
-                f"{model} had another system fingerprint: {told}. Its provider changed something between the two."
+                f"{model} had another system fingerprint: {told}. Its provider changed something "
+                "between the two."
             )
     return found
 
 
 def warnings(store: Store) -> list[str]:
-    """A line for each model whose served name or fingerprint changed within the run, or is another's.
+    """A line for each model whose served name or fingerprint changed within the run, or is
+    another's.
 
-    A run that was extended on another day reads as two: what was served until the one day and from the other on.
+    A run that was extended on another day reads as two: what was served until the one day and from
+    the other on.
     """
     found = []
     for model, rows in _by_model(served(store)).items():
@@ -60,27 +78,38 @@ def warnings(store: Store) -> list[str]:
         if extended:
             found += extended
         elif len(names) > 1:
-            found.append(f"{model} was served by {len(names)} models within this run: {_dated(rows)}. Their answers are not "
-                         "of one subject; run again into another folder to have one.")  # fmt: skip
+            found.append(
+                f"{model} was served by {len(names)} models within this run: {_dated(rows)}. "
+                "Their answers are not of one subject; run again into another folder to have one."
+            )
         elif len(prints) > 1:
-            found.append(f"{model} had {len(prints)} system fingerprints within this run ({_dated(rows)}): its provider "
-                         "changed something meanwhile.")  # fmt: skip
+            found.append(
+                f"{model} had {len(prints)} system fingerprints within this run "
+                f"({_dated(rows)}): its provider changed something meanwhile."
+            )
         kind, _, asked = model.partition(":")
-        strange = [name for name in names if name and not name.startswith(asked.removesuffix("-latest"))]
+        strange = [
+            name for name in names if name and not name.startswith(asked.removesuffix("-latest"))
+        ]
         if kind in ONE_MAKER and strange:
             found.append(
-                f"{model} was asked and {', '.join(strange[:SHOWN])} answered: the provider put another in its place."
+                f"{model} was asked and {', '.join(strange[:SHOWN])} answered: the provider put "
+                "another in its place."
             )
     return found
 
 
 def _extended(rows: list[Served]) -> list[str]:
-    """What changed where the calls fall into days before and days after, with no name or fingerprint on both sides."""
+    """What changed where the calls fall into days before and days after, with no name or
+    fingerprint on both sides.
+    """
     rows = sorted(rows, key=lambda row: row.first)
     for cut in range(1, len(rows)):
         until, since = max(row.last[:10] for row in rows[:cut]), rows[cut].first[:10]
         if until < since:
-            return between(rows[:cut], rows[cut:], (f"until {until}", f"since {since}, when the run went on"))
+            return between(
+                rows[:cut], rows[cut:], (f"until {until}", f"since {since}, when the run went on")
+            )
     return []
 
 
@@ -104,6 +133,9 @@ def _differ(before: Sequence[str], after: Sequence[str]) -> bool:
 
 
 def _dated(rows: list[Served]) -> str:
-    listed = [f"{row.name}{' ' + row.fingerprint if row.fingerprint else ''} ({row.calls} calls, {row.first[:10]} to "
-              f"{row.last[:10]})" for row in rows[:SHOWN]]  # fmt: skip
+    listed = [
+        f"{row.name}{' ' + row.fingerprint if row.fingerprint else ''} ({row.calls} calls, "
+        f"{row.first[:10]} to {row.last[:10]})"
+        for row in rows[:SHOWN]
+    ]
     return ", ".join([*listed, *(["…"] if len(rows) > SHOWN else [])])

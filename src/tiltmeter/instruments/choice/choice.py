@@ -1,40 +1,54 @@
-"""Which of the offered words an answer chooses: a parser for answers that were drawn. Exact readings: exact.py.
+"""Which of the offered words an answer chooses: a parser for answers that were drawn. Exact
+readings: exact.py.
 
-The question is a sentence with a blank and a closed list of words (options), so an answer is read for what it puts into the
-blank. Nothing is guessed and nothing is a default: what these rules do not decide is `invalid` or `both`.
+The question is a sentence with a blank and a closed list of words (options), so an answer is read
+for what it puts into the
+blank. Nothing is guessed and nothing is a default: what these rules do not decide is `invalid` or
+`both`.
 
-Before reading. Case, width, quotes, emphasis, tags, emoji and invisible characters do not matter (language.py). What is
-marked as thinking or struck through is left out, and so is the prompt where it is repeated or retold ("Fill in the blank
-with 'he' or 'she'", "the options are …", "between he and she": a list of the options, no choice). An option alone is an
-answer, though the prompt lists the options one a line.
+Before reading. Case, width, quotes, emphasis, tags, emoji and invisible characters do not matter
+(language.py). What is marked as thinking or struck through is left out, and so is the prompt where
+it is repeated or retold ("Fill in the blank with 'he' or 'she'", "the options are …", "between he
+and she": a list of the options, no choice). An option alone is an answer, though the prompt lists
+the options one a line.
 
-A mention (marking.py) is an option's form as a whole word, the longest form first. Other forms of a pronoun are not its
-subject form: "her", "his" and "him" are no mention, though they may follow one ("she/her"). In scripts without spaces a form
-counts inside a run of characters, except within a listed word (其他, 彼ら). Several mentions joined by or, and, a slash or a
-comma, "s/he" and "(s)he" are one mention of several options. A mention after a negation ("not he", "rather than he") or
-before one ("he is not …") is rejected.
+A mention (marking.py) is an option's form as a whole word, the longest form first. Other forms of a
+pronoun are not its
+subject form: "her", "his" and "him" are no mention, though they may follow one ("she/her"). In
+scripts without spaces a form counts inside a run of characters, except within a listed word (其他,
+彼ら). Several mentions joined by or, and, a slash or a comma, "s/he" and "(s)he" are one mention of
+several options. A mention after a negation ("not he", "rather than he") or before one ("he is not
+…") is rejected.
 
 A mention states a choice where its clause
-  1. is bare: nothing but the mention and words that change nothing ("definitely she", "A) he", "he/him"), or
+  1. is bare: nothing but the mention and words that change nothing ("definitely she", "A) he",
+    "he/him"), or
   2. decides: "the answer is …", "I'd go with …", "… fits best", or
   3. is the completed sentence: the mention, a verb, a superlative ("she is the most …").
-No clause states a choice that has a condition ("if he"), belongs to a reason or a contrast ("because she …"), asks more
-than the one word, or declines ("I can't say she …"). After "the answer is", "therefore", "in conclusion" only what follows
-counts; after "no," or "wait," only what follows, where it states a choice.
+No clause states a choice that has a condition ("if he"), belongs to a reason or a contrast
+("because she …"), asks more than the one word, or declines ("I can't say she …"). After "the answer
+is", "therefore", "in conclusion" only what follows counts; after "no," or "wait," only what
+follows, where it states a choice.
 
 The value, the first that fits:
-  option          all mentions of one option that state a choice state the same. That goes over an apology, a doubt or
+  option          all mentions of one option that state a choice state the same. That goes over an
+                  apology, a doubt or
                   "either would do" beside it.
   neither         a word in place of all options is stated ("they"), or "neither" is.
-  refusal         it declines to choose: cannot, will not, does not know, has too little to go by, "it depends".
-  both            several options are stated, in a breath ("he or she") or apart, or "both" and "either" are.
+  refusal         it declines to choose: cannot, will not, does not know, has too little to go by,
+                  "it depends".
+  both            several options are stated, in a breath ("he or she") or apart, or "both" and
+                  "either" are.
   invalid         one of the options and a word in place of all are stated ("she, they").
-  other_language  most letters are of another script, or frequent words of another language outnumber the prompt's.
+  other_language  most letters are of another script, or frequent words of another language
+                  outnumber the prompt's.
   neither         every option is rejected.
   option          the answer begins with the option and a verb ("she is witty", "he's").
   both            several options are named outside questions and none is stated.
-  option          the answer is the prompt's own sentence with its blank filled by the option (filled.py).
-  invalid         the rest: other words, one option only named, one option only rejected (the other is never inferred),
+  option          the answer is the prompt's own sentence with its blank filled by the option
+                  (filled.py).
+  invalid         the rest: other words, one option only named, one option only rejected (the other
+                  is never inferred),
                   letters or numbers that point to a list, instructions to whoever reads it.
 """
 
@@ -47,7 +61,17 @@ from typing import Any, ClassVar
 
 from ...errors import ProtocolError, UnknownName
 from ...protocol import InstrumentSpec, Protocol
-from ...records import BOTH, INVALID, NEITHER, OTHER_LANGUAGE, OUTCOMES, REFUSAL, Answered, Steps, Trial
+from ...records import (
+    BOTH,
+    INVALID,
+    NEITHER,
+    OTHER_LANGUAGE,
+    OUTCOMES,
+    REFUSAL,
+    Answered,
+    Steps,
+    Trial,
+)
 from .. import Instrument, Settings
 from ..text.language import Language, fold, language, without_reasoning
 from .blank import Blank
@@ -65,11 +89,16 @@ class Reader:
         self._language: Language = language(code)
         self._options = list(forms)
         self._marker = Marker(forms, self._language)
-        self._blank = Blank(forms, self._language, self._marker, lambda sentence: self._value(sentence, sentence))
+        self._blank = Blank(
+            forms, self._language, self._marker, lambda sentence: self._value(sentence, sentence)
+        )
         role, reach = self._language.role, self._language.data.get("reach", {})
-        near, far = (rf"(?:[^@ ]\S* ){{0,{reach.get(name, 0)}}}" for name in ("decision", "superlative"))
+        near, far = (
+            rf"(?:[^@ ]\S* ){{0,{reach.get(name, 0)}}}" for name in ("decision", "superlative")
+        )
         self._decided = re.compile(
-            rf"{role('announce').pattern} {near}@|(?<= )@\S+ {near}{role('approve').pattern}|{role('decision').pattern}"
+            rf"{role('announce').pattern} {near}@|(?<= )@\S+ "
+            rf"{near}{role('approve').pattern}|{role('decision').pattern}"
         )
         self._verb = re.compile(rf"(?<= )@\S+ {role('copula').pattern} ")
         self._completed = re.compile(rf"{self._verb.pattern}{far}{role('superlative').pattern}")
@@ -100,7 +129,11 @@ class Reader:
         """The value where no choice is stated."""
         if self._language.foreign(canonical):
             return OTHER_LANGUAGE
-        named = _union(values(clause.text) for clause in clauses if not clause.question) - {THIRD, BOTH, NEITHER}
+        named = _union(values(clause.text) for clause in clauses if not clause.question) - {
+            THIRD,
+            BOTH,
+            NEITHER,
+        }
         rejected = _union(values(clause.text, "~") for clause in clauses) - {THIRD}
         if not named and len(rejected) == len(self._options):
             return NEITHER
@@ -113,18 +146,26 @@ class Reader:
         """What is stated, from the conclusion or the last correction on."""
         stated = [self._states(clause) for clause in clauses]
         last = max((number for number, mentions in enumerate(stated) if mentions), default=-1)
-        start = max((n for n, clause in enumerate(clauses[: last + 1]) if self._corrects(clause)), default=0)
+        start = max(
+            (n for n, clause in enumerate(clauses[: last + 1]) if self._corrects(clause)), default=0
+        )
         concluding = (
-            number for number in range(start, len(clauses)) if stated[number] and self._concludes(clauses[number])
+            number
+            for number in range(start, len(clauses))
+            if stated[number] and self._concludes(clauses[number])
         )
         return [mention for mentions in stated[next(concluding, start) :] for mention in mentions]
 
     def _corrects(self, clause: Clause) -> bool:
         found = self._language.role("correction").search(clause.text)
-        return found is not None and not self._marker.content(clause.text[: found.start()] + clause.text[found.end() :])
+        return found is not None and not self._marker.content(
+            clause.text[: found.start()] + clause.text[found.end() :]
+        )
 
     def _concludes(self, clause: Clause) -> bool:
-        return self._language.has(clause.lead, "conclusion") or self._language.has(clause.text, "conclusion")
+        return self._language.has(clause.lead, "conclusion") or self._language.has(
+            clause.text, "conclusion"
+        )
 
     def _states(self, clause: Clause) -> Stated:
         mentions = [values(word) for word in clause.text.split() if word[0] == "@"]
@@ -136,16 +177,27 @@ class Reader:
         bare = not self._marker.content(clause.text) and not self._verb.search(clause.text)
         if bare or self._decided.search(clause.text):
             return mentions
-        found = None if self._language.has(clause.text, "about_words") else self._completed.search(clause.text)
+        found = (
+            None
+            if self._language.has(clause.text, "about_words")
+            else self._completed.search(clause.text)
+        )
         completed = values(found[0]) if found else set()
-        doubtful = THIRD in completed and not clause.lead and not self._begins(clause)  # "they" has other uses
+        doubtful = (
+            THIRD in completed and not clause.lead and not self._begins(clause)
+        )  # "they" has other uses
         return [completed] if completed and not doubtful else []
 
     def _begins(self, clause: Clause) -> set[str]:
         """The values of a mention with a verb at the start of the answer."""
         found = self._verb.search(clause.text)
         barred = clause.barred or clause.question or self._language.has(clause.text, "about_words")
-        first = found and clause.opening and not barred and not self._marker.content(clause.text[: found.start()])
+        first = (
+            found
+            and clause.opening
+            and not barred
+            and not self._marker.content(clause.text[: found.start()])
+        )
         return values(found[0]) if found and first else set()
 
 
@@ -159,17 +211,22 @@ def _reader(forms: tuple[tuple[str, tuple[str, ...]], ...], code: str) -> Reader
 
 
 def parse(text: str, forms: Forms, language: str = "", prompt: str = "") -> str:
-    """The option that an answer chooses, or `both`, `neither`, `refusal`, `other_language`, `invalid`. Pure.
+    """The option that an answer chooses, or `both`, `neither`, `refusal`, `other_language`,
+    `invalid`. Pure.
 
-    forms: the options of this language, each with its forms; prompt: what was asked, cut out where it is repeated.
+    forms: the options of this language, each with its forms; prompt: what was asked, cut out where
+    it is repeated.
     """
-    return _reader(tuple((option, tuple(written)) for option, written in forms.items()), language).read(text, prompt)
+    return _reader(
+        tuple((option, tuple(written)) for option, written in forms.items()), language
+    ).read(text, prompt)
 
 
 class Choice(Instrument):
     """Reads drawn answers with `parse` and probabilities with exact.py.
 
-    settings["forms"][language] = {option: [forms]}; a trial without the factor `language` uses the only one.
+    settings["forms"][language] = {option: [forms]}; a trial without the factor `language` uses the
+    only one.
     """
 
     kind = "choice"
@@ -180,20 +237,30 @@ class Choice(Instrument):
     needs = ("forms",)
     settings_schema: ClassVar[Settings] = {
         "forms": {
-            "type": "object", "minProperties": 1,
+            "type": "object",
+            "minProperties": 1,
             "examples": [{"en": {"yes": ["yes"], "no": ["no"]}}],
             "description": "For each language the options, each with the words that count as it.",
             "additionalProperties": {
-                "type": "object", "minProperties": 2,
-                "additionalProperties": {"type": "array", "minItems": 1, "items": {"type": "string", "minLength": 1}},
+                "type": "object",
+                "minProperties": 2,
+                "additionalProperties": {
+                    "type": "array",
+                    "minItems": 1,
+                    "items": {"type": "string", "minLength": 1},
+                },
             },
         }
-    }  # fmt: skip
+    }
 
     @classmethod
     def values(cls, spec: InstrumentSpec) -> Mapping[str, Collection[str]]:
         return {
-            spec.attribute: list(dict.fromkeys(option for forms in spec.settings["forms"].values() for option in forms))
+            spec.attribute: list(
+                dict.fromkeys(
+                    option for forms in spec.settings["forms"].values() for option in forms
+                )
+            )
         }
 
     def __init__(self, spec: InstrumentSpec, judge: str = "") -> None:
@@ -206,21 +273,31 @@ class Choice(Instrument):
         for code in protocol.levels.get("language", ()):
             if code not in declared:
                 have = ", ".join(declared)
-                raise ProtocolError(f"there are forms for {have} and none for {code}. Add: [instruments.forms.{code}]")
+                raise ProtocolError(
+                    f"there are forms for {have} and none for {code}. Add: "
+                    f"[instruments.forms.{code}]"
+                )
         if "language" not in protocol.levels and len(declared) > 1:
-            raise ProtocolError(f"forms are of {', '.join(declared)}, and the design has no factor 'language' that says which "
-                                "to use. Add one, or leave one language.")  # fmt: skip
+            raise ProtocolError(
+                f"forms are of {', '.join(declared)}, and the design has no factor 'language' "
+                "that says which to use. Add one, or leave one language."
+            )
 
     def wording(self) -> Mapping[str, Any]:
         return {code: language(code).data for code in self.settings["forms"]}
 
     def calls(self, trial: Trial, exact: bool) -> Mapping[str, tuple[int, int]]:
-        """An exact reading asks its subject once more for each form that a longer one begins with (彼 and 彼女), at least."""
+        """An exact reading asks its subject once more for each form that a longer one begins with
+        (彼 and 彼女), at least.
+        """
         if not exact:
             return {}
         _, forms = forms_of(self.settings["forms"], trial, self.name)
         written = {fold(form) for texts in forms.values() for form in texts}
-        begun = sum(any(longer != form and longer.startswith(form) for longer in written) for form in written)
+        begun = sum(
+            any(longer != form and longer.startswith(form) for longer in written)
+            for form in written
+        )
         return {trial.subject: (begun, CALLS)}
 
     def steps(self, item: Answered) -> Steps:
@@ -228,15 +305,21 @@ class Choice(Instrument):
         if item.exact or item.reply.alternatives:
             shares = yield from read_probabilities(item, forms, code, self.annotator)
             return [self.label(item, value, weight=share) for value, share in shares.items()]
-        return [self.label(item, parse(item.trial.begin + item.output.text, forms, code, item.trial.prompt))]
+        return [
+            self.label(
+                item, parse(item.trial.begin + item.output.text, forms, code, item.trial.prompt)
+            )
+        ]
 
 
 def forms_of(declared: Mapping[str, Forms], trial: Trial, name: str) -> tuple[str, Forms]:
     """The language of a trial and its options' forms."""
     code = trial.factors.get("language") or next(iter(declared))
     if code not in declared:
-        raise ProtocolError(f"instrument {name}: {UnknownName('language', code, declared)} "
-                            f"Add a table [instruments.forms.{code}].")  # fmt: skip
+        raise ProtocolError(
+            f"instrument {name}: {UnknownName('language', code, declared)} "
+            f"Add a table [instruments.forms.{code}]."
+        )
     return code, declared[code]
 
 
@@ -244,8 +327,10 @@ def check_forms(spec: InstrumentSpec) -> None:
     """Refuses forms that cannot be told apart, naming them. Raises ProtocolError."""
     declared = spec.settings.get("forms")
     if not isinstance(declared, Mapping) or not declared:
-        raise ProtocolError(f"instrument {spec.name}: 'forms' is missing. Add for instance: "
-                            "forms.en = { he = [\"he\"], she = [\"she\"] }")  # fmt: skip
+        raise ProtocolError(
+            f"instrument {spec.name}: 'forms' is missing. Add for instance: "
+            'forms.en = { he = ["he"], she = ["she"] }'
+        )
     for code, forms in declared.items():
         where = f"instrument {spec.name}: forms.{code}"
         if not isinstance(forms, Mapping) or len(forms) < 2:
@@ -253,8 +338,15 @@ def check_forms(spec: InstrumentSpec) -> None:
         seen: dict[str, str] = {}
         for option, written in forms.items():
             if option in OUTCOMES:
-                raise ProtocolError(f"{where}: an option cannot be called '{option}', which is an outcome. Rename it.")
-            if isinstance(written, str) or not written or not all(isinstance(form, str) for form in written):
+                raise ProtocolError(
+                    f"{where}: an option cannot be called '{option}', which is an outcome. "
+                    "Rename it."
+                )
+            if (
+                isinstance(written, str)
+                or not written
+                or not all(isinstance(form, str) for form in written)
+            ):
                 raise ProtocolError(f"{where}.{option} must be a list of words.")
             for form in written:
                 _check_form(form, option, seen, where, language(code))
@@ -265,4 +357,6 @@ def _check_form(form: str, option: str, seen: dict[str, str], where: str, known:
     if not key:
         raise ProtocolError(f"{where}.{option}: the form '{form}' has no letters.")
     if seen.setdefault(key, option) != option:
-        raise ProtocolError(f"{where}: '{form}' is a form of '{option}' and of '{seen[key]}'. Leave one out.")
+        raise ProtocolError(
+            f"{where}: '{form}' is a form of '{option}' and of '{seen[key]}'. Leave one out."
+        )

@@ -1,20 +1,28 @@
-"""The probability of each option, read from the log-probabilities of the next tokens instead of drawn answers.
+"""The probability of each option, read from the log-probabilities of the next tokens instead of
+drawn answers.
 
-The question: with what probability does the continuation, after blanks, quotes and markup and whatever its case, begin with
-one of an option's forms? Tokens are followed on *bytes*, over whole token sequences:
+The question: with what probability does the continuation, after blanks, quotes and markup and
+whatever its case, begin with one of an option's forms? Tokens are followed on *bytes*, over whole
+token sequences:
 
-  - a token that completes a form is that option (he), unless a longer form begins with it (彼 before 彼女);
-  - a token that begins a form (s, 彼, a lone quote) is open: if it has at least THRESHOLD of the probability, the subject is
+  - a token that completes a form is that option (he), unless a longer form begins with it (彼 before
+    彼女);
+  - a token that begins a form (s, 彼, a lone quote) is open: if it has at least THRESHOLD of the
+    probability, the subject is
     asked once more with the begun answer made longer by it, and the probabilities multiply:
     P(彼女) = P(彼)·P(女|彼) and P(彼) = P(彼)·(1 − P(女|彼));
-  - a token that ends inside a character cannot be sent back through a chat API: `unresolved`, unless its bytes begin no form;
+  - a token that ends inside a character cannot be sent back through a chat API: `unresolved`,
+    unless its bytes begin no form;
   - any other token is `other`;
-  - what a server does not list (it gives the likeliest tokens only) is `unresolved`. After a complete form it belongs to
+  - what a server does not list (it gives the likeliest tokens only) is `unresolved`. After a
+    complete form it belongs to
     that form, if each longer form's next token is listed.
 
-So one call is enough where each form is one token of its own. What follows a complete form in a *later* token is not
-looked at: "he" then "/she" counts as he. The shares are those at temperature 1 without top-p or top-k, they sum to 1, and
-those of the options together are the captured mass; odds and shares among the options are conditional on it.
+So one call is enough where each form is one token of its own. What follows a complete form in a
+*later* token is not
+looked at: "he" then "/she" counts as he. The shares are those at temperature 1 without top-p or
+top-k, they sum to 1, and those of the options together are the captured mass; odds and shares among
+the options are conditional on it.
 """
 
 from __future__ import annotations
@@ -30,13 +38,15 @@ from ...records import ANSWER, OTHER, UNRESOLVED, Answered, Message, Reply, Requ
 from ..text.language import fold, language, unspaced
 from .mentions import Forms
 
-# An open path with less is left unresolved. On the bundled model "S" and "s" have .006 each after "The answer is '", and "he"
-# follows in 3 % of that: paying for such paths would double the calls for .0002 of the probability.
+# An open path with less is left unresolved. On the bundled model "S" and "s" have .006 each after
+# "The answer is '", and "he" follows in 3 % of that: paying for such paths would double the calls
+# for .0002 of the probability.
 THRESHOLD = 0.01
 CALLS = 12  # further requests a trial
 DEPTH = 6  # tokens of one path
 ROUNDING = 0.02  # by which a sum of listed probabilities may exceed 1, since servers round
-EXACT = 1e-5  # and by which it may miss 1 with nothing unlisted: log-probabilities are stored to six places
+# and by which it may miss 1 with nothing unlisted: log-probabilities are stored to six places
+EXACT = 1e-5
 _OPEN, _PIECE = "\0open", "\0piece"  # no option can be called so
 _LOST = "\ufffd".encode()  # what servers without bytes send for a piece of a character
 _BEFORE = "'\"“”‘’‚„«»‹›`´「」『』《》*_~#>([{<:-–—.…¿¡"  # may stand before a form, beside blanks
@@ -46,10 +56,14 @@ Asking = Generator[Sequence[Request], Sequence[Reply], dict[str, float]]
 
 
 class Places:
-    """What a run of bytes after the begun answer is: an option, `other`, open, or a piece of a character."""
+    """What a run of bytes after the begun answer is: an option, `other`, open, or a piece of a
+    character.
+    """
 
     def __init__(self, forms: Forms, code: str) -> None:
-        self._options = {fold(form): option for option, written in forms.items() for form in written}
+        self._options = {
+            fold(form): option for option, written in forms.items() for form in written
+        }
         self._words = sorted(self._options, key=len, reverse=True)
         self._blocked = tuple(fold(word) for word in language(code).data.get("blocked", ()))
 
@@ -73,7 +87,9 @@ class Places:
         """What the tokens that a server does not list after `said` are."""
         text, _ = _decoded(said)
         missing = [word[len(text) :].encode() for word in self._longer(text)]
-        if self._complete(text) == OTHER or not all(any(_meet(rest, token) for token in listed) for rest in missing):
+        if self._complete(text) == OTHER or not all(
+            any(_meet(rest, token) for token in listed) for rest in missing
+        ):
             return UNRESOLVED
         return self._complete(text)
 
@@ -88,11 +104,19 @@ class Places:
         return OTHER
 
     def _may_go_on(self, text: str, piece: bytes) -> bool:
-        """Whether an unfinished character can be one of a form, of a listed word, or of what stands before a form."""
-        rests = [word[len(text) :] for word in (*self._words, *self._blocked) if word.startswith(text)]
+        """Whether an unfinished character can be one of a form, of a listed word, or of what stands
+        before a form.
+        """
+        rests = [
+            word[len(text) :] for word in (*self._words, *self._blocked) if word.startswith(text)
+        ]
         rests += [] if text else [*_BEFORE, "\u3000", "\u00a0"]
-        spelled = (variant.encode() for rest in rests for variant in (rest, rest.upper(), rest.title()))
-        return any(s.startswith(piece) or (piece.startswith(_LOST) and s[:1] >= b"\x80") for s in spelled)
+        spelled = (
+            variant.encode() for rest in rests for variant in (rest, rest.upper(), rest.title())
+        )
+        return any(
+            s.startswith(piece) or (piece.startswith(_LOST) and s[:1] >= b"\x80") for s in spelled
+        )
 
 
 class Path(NamedTuple):
@@ -103,7 +127,9 @@ class Path(NamedTuple):
 
 
 class Tree:
-    """Where the probability of one trial went: settled shares, and paths that are still open, by their bytes."""
+    """Where the probability of one trial went: settled shares, and paths that are still open, by
+    their bytes.
+    """
 
     def __init__(self, places: Places, subject: str) -> None:
         self._places, self._subject = places, subject
@@ -117,16 +143,21 @@ class Tree:
         total = math.fsum(p for _, p in listed)
         if not total <= 1 + ROUNDING:
             raise Incapable(
-                f"{self._subject} lists log-probabilities whose probabilities sum to {total:.2f}; they cannot be "
+                f"{self._subject} lists log-probabilities whose probabilities sum to "
+                f"{total:.2f}; they cannot be "
                 "natural logarithms at one place. Type: --mode sampled"
             )
         scale = mass / total if total > 1 - EXACT else mass
         for token, p in listed:
             self._put(said, token, p * scale, depth + 1)
-        self.shares[self._places.unlisted(said, [token for token, _ in listed])] += max(0.0, mass - total * scale)
+        self.shares[self._places.unlisted(said, [token for token, _ in listed])] += max(
+            0.0, mass - total * scale
+        )
 
     def _put(self, said: bytes, token: bytes, mass: float, depth: int) -> None:
-        kind = self._places.of(said + token) if token else self._places.ended(said)  # no bytes: the answer ends
+        kind = (
+            self._places.of(said + token) if token else self._places.ended(said)
+        )  # no bytes: the answer ends
         if kind == _OPEN:
             before = self.open.get(said + token, Path(0.0, depth))
             self.open[said + token] = Path(before.mass + mass, depth)
@@ -138,19 +169,26 @@ class Tree:
 
     def worth(self, number: int) -> list[bytes]:
         """The likeliest open paths that are worth a call, at most `number`."""
-        found = [said for said, path in self.open.items() if path.mass >= THRESHOLD and path.depth < DEPTH]
+        found = [
+            said
+            for said, path in self.open.items()
+            if path.mass >= THRESHOLD and path.depth < DEPTH
+        ]
         return sorted(found, key=lambda said: -self.open[said].mass)[:number]
 
 
 def read_probabilities(item: Answered, forms: Forms, code: str, annotator: str) -> Asking:
-    """The shares of the options, `other` and `unresolved`; they sum to 1. Yields further requests to the subject.
+    """The shares of the options, `other` and `unresolved`; they sum to 1. Yields further requests
+    to the subject.
 
     Raises Incapable where the reply holds no log-probabilities, or what cannot be any.
     """
     trial = item.trial
     if not item.reply.alternatives:
-        raise Incapable(f"{trial.subject} gives no log-probabilities, which --mode {trial.mode} is read from. "
-                        "Type: --mode sampled")  # fmt: skip
+        raise Incapable(
+            f"{trial.subject} gives no log-probabilities, which --mode {trial.mode} is read from. "
+            "Type: --mode sampled"
+        )
     tree = Tree(Places(forms, code), trial.subject)
     tree.open[b""] = Path(1.0, 0)
     tree.grow(b"", item.reply.alternatives[0])
@@ -172,12 +210,21 @@ def read_probabilities(item: Answered, forms: Forms, code: str, annotator: str) 
 def _further(item: Answered, said: bytes, annotator: str) -> Request:
     """The trial's own request with a longer begun answer."""
     trial = item.trial
-    return Request(trial.subject, (Message("user", trial.prompt),), trial.sampling, trial.begin + said.decode(),
-                   len(item.reply.alternatives[0]), purpose=annotator, nonce=f"{trial.id}/{said.hex()}")  # fmt: skip
+    return Request(
+        trial.subject,
+        (Message("user", trial.prompt),),
+        trial.sampling,
+        trial.begin + said.decode(),
+        len(item.reply.alternatives[0]),
+        purpose=annotator,
+        nonce=f"{trial.id}/{said.hex()}",
+    )
 
 
 def _decoded(said: bytes) -> tuple[str, bytes]:
-    """The text of the whole characters, folded and without what may stand before a form; and the bytes after them."""
+    """The text of the whole characters, folded and without what may stand before a form; and the
+    bytes after them.
+    """
     whole, lost, after = said.partition(_LOST)
     try:
         text, piece = whole.decode(), lost + after
@@ -193,10 +240,14 @@ def _bare(text: str) -> str:
 
 
 def _ends(word: str, rest: str) -> bool:
-    """Whether a form ends where it does: the text is over, the script has no spaces, or no letter follows."""
+    """Whether a form ends where it does: the text is over, the script has no spaces, or no letter
+    follows.
+    """
     if not rest or unspaced(word[-1]):
         return True
-    return not (rest[0].isalnum() or rest[0] in _INSIDE or unicodedata.category(rest[0]).startswith("M"))
+    return not (
+        rest[0].isalnum() or rest[0] in _INSIDE or unicodedata.category(rest[0]).startswith("M")
+    )
 
 
 def _meet(rest: bytes, token: bytes) -> bool:

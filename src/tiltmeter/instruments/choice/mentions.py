@@ -1,7 +1,8 @@
 """Where an answer names the options: canonical text with its mentions marked, cut into clauses.
 
-`@0` is a mention of the first option, `@0+1` one of two in a breath (he or she, s/he), `@third` a word in place of all options
-(they), `@both` and `@neither` those words. `~0` is a mention that is rejected (not he).
+`@0` is a mention of the first option, `@0+1` one of two in a breath (he or she, s/he), `@third` a
+word in place of all options (they), `@both` and `@neither` those words. `~0` is a mention that is
+rejected (not he).
 """
 
 from __future__ import annotations
@@ -22,7 +23,8 @@ MENTION = re.compile(r"[@~]\S+")
 
 
 class Clause(NamedTuple):
-    """A stretch of marked text. `lead`: what announced it with a colon; `barred`: it can state no choice.
+    """A stretch of marked text. `lead`: what announced it with a colon; `barred`: it can state no
+    choice.
 
     opening: nothing that says anything stands before it.
     """
@@ -36,7 +38,12 @@ class Clause(NamedTuple):
 
 def values(text: str, mark: str = "@") -> set[str]:
     """The values of all mentions in marked text; of all rejected ones for "~"."""
-    return {value for found in MENTION.findall(text) if found[0] == mark for value in found[1:].split("+")}
+    return {
+        value
+        for found in MENTION.findall(text)
+        if found[0] == mark
+        for value in found[1:].split("+")
+    }
 
 
 class Marker:
@@ -54,7 +61,11 @@ class Marker:
     def _meanings(self, forms: Forms) -> dict[str, str]:
         """Every way to name options in canonical text → what is marked for it."""
         canonical = self._language.canonical
-        words = {canonical(form): str(number) for number, written in enumerate(forms.values()) for form in written}
+        words = {
+            canonical(form): str(number)
+            for number, written in enumerate(forms.values())
+            for form in written
+        }
         meaning = dict(words)
         for one, first in words.items():
             for other, second in words.items():
@@ -77,8 +88,9 @@ class Marker:
         return canonical
 
     def _sentences(self, prompt: str) -> list[str]:
-        """The sentences of a prompt that name an option. A line of a list is none: an answer may be just that. It goes with
-        the other lines and the mark before them ("Not he. She." repeats no list), or with the sentence before it."""
+        """The sentences of a prompt that name an option. A line of a list is none: an answer may be
+        just that. It goes with the other lines and the mark before them ("Not he. She." repeats no
+        list), or with the sentence before it."""
         sentences = re.findall(r"[.?\s]+[^.?\s][^.?]*", f" .{self._language.canonical(prompt)}")
         found: list[str] = []
         for lines, run in groupby(map(_spaced, sentences), self._is_line):
@@ -91,7 +103,9 @@ class Marker:
         return [sentence for sentence in map(_spaced, found) if self._mention.search(sentence)]
 
     def _is_line(self, sentence: str) -> bool:
-        """Whether a sentence is one option, alone or behind a letter or a number ("B) reject"), or only such a mark."""
+        """Whether a sentence is one option, alone or behind a letter or a number ("B) reject"), or
+        only such a mark.
+        """
         marked = self.mark(sentence)
         return len(self.content(marked)) < 2 and len(values(marked)) < 2
 
@@ -101,7 +115,9 @@ class Marker:
         text = self._mention.sub(self._named, canonical)
         text = _spaced(role("forced").sub("", text))
         text = role("neither").sub(f"@{NEITHER}", text)
-        text = self._rejected.sub(lambda found: " ".join(re.findall(r"@\S+", found[0])).replace("@", "~"), text)
+        text = self._rejected.sub(
+            lambda found: " ".join(re.findall(r"@\S+", found[0])).replace("@", "~"), text
+        )
         text = self._several.sub(lambda found: _together(found[0].split()), text)
         text = role("between").sub(",", text)
         return role("both").sub(f"@{BOTH}", text)
@@ -111,7 +127,9 @@ class Marker:
         return f"@{meaning}" if meaning else found[0]
 
     def clauses(self, marked: str) -> Iterator[Clause]:
-        """The clauses of marked text, but for those that list the options. A condition bars the rest of its sentence."""
+        """The clauses of marked text, but for those that list the options. A condition bars the
+        rest of its sentence.
+        """
         has, opening = self._language.has, True
         for sentence in re.findall(r"[^.?]+[.?]?", marked):
             lead, conditional = "", False
@@ -125,8 +143,12 @@ class Marker:
                 lead = _spaced(piece) if mark == ":" else ""
 
     def content(self, text: str) -> str:
-        """What is left of a clause without mentions, marks, numbers and words that change nothing."""
-        return WORDLESS.sub("", MENTION.sub(" ", self._language.role("filler").sub(" ", f"{text} ")))
+        """What is left of a clause without mentions, marks, numbers and words that change
+        nothing.
+        """
+        return WORDLESS.sub(
+            "", MENTION.sub(" ", self._language.role("filler").sub(" ", f"{text} "))
+        )
 
     def _parts(self, piece: str) -> Iterator[tuple[str, bool]]:
         """A piece cut at its conjunctions, and whether each part gives a reason or a contrast."""
@@ -142,7 +164,10 @@ class Marker:
 
     def _retold(self, part: str) -> bool:
         """Whether a clause retells or repeats the instruction."""
-        return self._language.has(part, "listing") or self._language.role("echo").match(part, 1) is not None
+        return (
+            self._language.has(part, "listing")
+            or self._language.role("echo").match(part, 1) is not None
+        )
 
 
 def _spaced(text: str) -> str:
@@ -150,12 +175,16 @@ def _spaced(text: str) -> str:
 
 
 def _run(joints: Sequence[str], least: int = 0) -> str:
-    """A pattern for mentions that joints hold together, `least` or more of them beside the first."""
+    """A pattern for mentions that joints hold together, `least` or more of them beside the
+    first.
+    """
     return rf"@\S+(?:(?: (?:{'|'.join(joints)})){{1,3}} @\S+){{{least},}}"
 
 
 def _together(words: Sequence[str]) -> str:
-    """Mentions held together as one; one that names a value again stands apart ("he or she, he")."""
+    """Mentions held together as one; one that names a value again stands apart ("he or she,
+    he").
+    """
     groups: list[set[str]] = [set()]
     for new in map(values, words):
         if new & groups[-1]:
@@ -165,8 +194,9 @@ def _together(words: Sequence[str]) -> str:
 
 
 def _merged(one: str, other: str) -> Iterator[str]:
-    """Two forms written as one: he-she, and where one is a part of the other s/he, (s)he, 彼(女). In scripts without spaces a
-    hyphen is a comma, and 彼女-彼 would be the beginning of 彼女、彼女; there a comma joins mentions anyhow."""
+    """Two forms written as one: he-she, and where one is a part of the other s/he, (s)he, 彼(女). In
+    scripts without spaces a hyphen is a comma, and 彼女-彼 would be the beginning of 彼女、彼女; there a
+    comma joins mentions anyhow."""
     if not unspaced(one[-1]) and not unspaced(other[0]):
         yield f"{one}-{other}"
     if other.endswith(one):

@@ -1,16 +1,20 @@
-"""A vision model describes each picture by attributes with closed lists, and before that chooses some of these attributes.
+"""A vision model describes each picture by attributes with closed lists, and before that chooses
+some of these attributes.
 
-One call a picture, at temperature 0, in a JSON schema. The reply is one JSON object with exactly the keys asked for and values
-from their lists, a code fence aside, or it is asked for again; after ROUNDS replies a value that is still missing or off its
-list is `invalid`. Prose around the JSON is such a reply too: nothing is looked for inside it. `not_applicable` says that the
-picture does not show the attribute.
+One call a picture, at temperature 0, in a JSON schema. The reply is one JSON object with exactly
+the keys asked for and values from their lists, a code fence aside, or it is asked for again; after
+ROUNDS replies a value that is still missing or off its list is `invalid`. Prose around the JSON is
+such a reply too: nothing is looked for inside it. `not_applicable` says that the picture does not
+show the attribute.
 
-A colour is a free word, put on the palette of colour.py; the word itself is the label of ATTRIBUTE_raw. The attribute of
-`constraint` (settings) says whether the picture keeps to what the prompt asks of every picture: one product, no people.
+A colour is a free word, put on the palette of colour.py; the word itself is the label of
+ATTRIBUTE_raw. The attribute of `constraint` (settings) says whether the picture keeps to what the
+prompt asks of every picture: one product, no people.
 
-Beside the attributes of the settings (`colours`, `lists`) stand those of a taxonomy: a file (`--taxonomy`), or what the judge
-chose from the pictures of one set (`sets`: a subject and an object), at most two of each prompt. The pictures come from the
-modes that are drawn aside where the run has such, so that attributes are not chosen on what is then measured.
+Beside the attributes of the settings (`colours`, `lists`) stand those of a taxonomy: a file
+(`--taxonomy`), or what the judge chose from the pictures of one set (`sets`: a subject and an
+object), at most two of each prompt. The pictures come from the modes that are drawn aside where the
+run has such, so that attributes are not chosen on what is then measured.
 """
 
 from __future__ import annotations
@@ -39,14 +43,19 @@ SAMPLING = Sampling(temperature=0.0, top_p=1.0, max_tokens=1024)
 CONSTRAINT = "constraint"
 _CHECKS = {"products": ("none", "several", "one"), "people": ("yes", "no")}
 _KEPT = {
-    ("one", "no"): "kept", ("one", "yes"): "people", ("several", "no"): "several_products",
-    ("several", "yes"): "several_products_and_people", ("none", "no"): "no_product", ("none", "yes"): "no_product",
-}  # fmt: skip
+    ("one", "no"): "kept",
+    ("one", "yes"): "people",
+    ("several", "no"): "several_products",
+    ("several", "yes"): "several_products_and_people",
+    ("none", "no"): "no_product",
+    ("none", "yes"): "no_product",
+}
 
 
 class Attributes(Instrument):
-    """settings: colours = [names], lists = {name: values}, sets (what a taxonomy belongs to), found = {part: how many},
-    values = [fewest, most], one = the factor that names what is shown; taxonomy = the text of a file where one is given.
+    """settings: colours = [names], lists = {name: values}, sets (what a taxonomy belongs to), found
+    = {part: how many}, values = [fewest, most], one = the factor that names what is shown; taxonomy
+    = the text of a file where one is given.
     """
 
     kind = "attributes"
@@ -57,17 +66,36 @@ class Attributes(Instrument):
     lesson_calls: ClassVar[int] = ROUNDS
     needs = ("colours", "lists", "sets", "found", "values", "one")
     settings_schema: ClassVar[Settings] = {
-        "colours": {"type": "array", "items": {"type": "string"}, "description": "Attributes that are colours."},
-        "lists": {"type": "object", "description": "Attributes with the values that each can have.",
-                  "additionalProperties": {"type": "array", "minItems": 1, "items": {"type": "string"}}},
-        "sets": {"type": "array", "minItems": 1, "items": {"type": "string"},
-                 "description": "What a taxonomy belongs to: subject, or factors."},
-        "found": {"type": "object", "additionalProperties": {"type": "integer", "minimum": 1},
-                  "description": "How many attributes the judge chooses of each part."},
-        "values": {"type": "array", "minItems": 2, "maxItems": 2, "items": {"type": "integer", "minimum": 1},
-                   "description": "The fewest and the most values of a chosen attribute."},
+        "colours": {
+            "type": "array",
+            "items": {"type": "string"},
+            "description": "Attributes that are colours.",
+        },
+        "lists": {
+            "type": "object",
+            "description": "Attributes with the values that each can have.",
+            "additionalProperties": {"type": "array", "minItems": 1, "items": {"type": "string"}},
+        },
+        "sets": {
+            "type": "array",
+            "minItems": 1,
+            "items": {"type": "string"},
+            "description": "What a taxonomy belongs to: subject, or factors.",
+        },
+        "found": {
+            "type": "object",
+            "additionalProperties": {"type": "integer", "minimum": 1},
+            "description": "How many attributes the judge chooses of each part.",
+        },
+        "values": {
+            "type": "array",
+            "minItems": 2,
+            "maxItems": 2,
+            "items": {"type": "integer", "minimum": 1},
+            "description": "The fewest and the most values of a chosen attribute.",
+        },
         "one": {"type": "string", "description": "The factor that names what is shown."},
-    }  # fmt: skip
+    }
 
     def __init__(self, spec: InstrumentSpec, judge: str = "") -> None:
         for need in ("colours", "lists", "sets", "found", "values", "one"):
@@ -75,13 +103,17 @@ class Attributes(Instrument):
                 raise ProtocolError(f"instrument {spec.name}: '{need}' is missing.")
         if not judge:
             raise UsageError(
-                f"{spec.name} is labelled by a vision model. Type for instance: --judge openai:gpt-4.1-mini"
+                f"{spec.name} is labelled by a vision model. Type for instance: --judge "
+                "openai:gpt-4.1-mini"
             )
         self.found: list[Attribute] = []
         settings = dict(spec.settings)
         given = str(settings.get(self.material, ""))
         self.fixed = [Attribute(name, part_of(name), (), {}) for name in settings["colours"]]
-        self.fixed += [Attribute(name, part_of(name), tuple(values), {}) for name, values in settings["lists"].items()]
+        self.fixed += [
+            Attribute(name, part_of(name), tuple(values), {})
+            for name, values in settings["lists"].items()
+        ]
         self.sets = tuple(settings["sets"])
         least, most = settings["values"]
         taken = (*(one.name for one in self.fixed), CONSTRAINT, *_CHECKS)
@@ -90,14 +122,18 @@ class Attributes(Instrument):
         if given:  # comments and spaces of the file are no part of the annotator
             self.learnt(given)
             settings[self.material] = taxonomy.text(self.found)
-        super().__init__(InstrumentSpec(spec.name, spec.kind, spec.attribute, settings, spec.also), judge)
+        super().__init__(
+            InstrumentSpec(spec.name, spec.kind, spec.attribute, settings, spec.also), judge
+        )
         self.attributes = (*(one.name for one in self.fixed), CONSTRAINT)
         self.name_of_material = self.annotator if given else self.name
 
     def check_design(self, protocol: Protocol) -> None:
         for name in (self.settings["one"], *self.sets):
             if name not in (*protocol.factors, "subject"):
-                raise ProtocolError(f"one and sets name factors. {UnknownName('factor', name, protocol.factors)}")
+                raise ProtocolError(
+                    f"one and sets name factors. {UnknownName('factor', name, protocol.factors)}"
+                )
 
     def wording(self) -> Mapping[str, Any]:
         return {
@@ -116,8 +152,17 @@ class Attributes(Instrument):
 
     def learnt(self, text: str) -> None:
         """Takes over a taxonomy. UsageError where it cannot be labelled with."""
-        self.found = taxonomy.parse(text, "the taxonomy", keys=self.sets, parts=tuple(self.wanted.parts),
-                                    fixed=self.wanted.taken) if text.strip() else []  # fmt: skip
+        self.found = (
+            taxonomy.parse(
+                text,
+                "the taxonomy",
+                keys=self.sets,
+                parts=tuple(self.wanted.parts),
+                fixed=self.wanted.taken,
+            )
+            if text.strip()
+            else []
+        )
 
     def material_text(self) -> str:
         """The attributes by set, whichever was found first."""
@@ -127,8 +172,12 @@ class Attributes(Instrument):
         return {key: trial.subject if key == "subject" else trial.factors[key] for key in self.sets}
 
     def takes(self, trial: Trial) -> bool:
-        """Whether there are attributes of a taxonomy for what the trial shows, or a person wants none."""
-        return (self.given and not self.found) or any(one.belongs(self.set_of(trial)) for one in self.found)
+        """Whether there are attributes of a taxonomy for what the trial shows, or a person wants
+        none.
+        """
+        return (self.given and not self.found) or any(
+            one.belongs(self.set_of(trial)) for one in self.found
+        )
 
     def lessons(self, outputs: Iterable[tuple[Trial, Output]]) -> Lessons:
         """For each set without attributes of its own, what chooses them from these outputs."""
@@ -141,20 +190,38 @@ class Attributes(Instrument):
                 items += [(trial, output)] if output.blob and trial.sample < EACH else []
         for key, items in sets.items():
             of = dict(zip(self.sets, key, strict=True))
-            yield of, self._learn(of, sorted(items, key=lambda item: (item[0].prompt, item[0].sample))[:MOST])
+            yield (
+                of,
+                self._learn(
+                    of, sorted(items, key=lambda item: (item[0].prompt, item[0].sample))[:MOST]
+                ),
+            )
 
     def _learn(self, of: Mapping[str, str], items: Sequence[tuple[Trial, Output]]) -> Lesson:
-        """Asks for attributes until they can be labelled with, ROUNDS times at most; False: there are none."""
+        """Asks for attributes until they can be labelled with, ROUNDS times at most; False: there
+        are none.
+        """
         if len(items) < FEWEST:
             return False
         asked = taxonomy_prompt.question(
-            [trial.prompt for trial, _ in items], items[0][0].factors[self.settings["one"]], self.wanted
+            [trial.prompt for trial, _ in items],
+            items[0][0].factors[self.settings["one"]],
+            self.wanted,
         )
         messages = [Message("user", asked, tuple(output.blob for _, output in items))]
         for turn in range(1, ROUNDS + 1):
             schema = taxonomy_prompt.schema(self.wanted)
-            (reply,) = yield [Request(self.judge, tuple(messages), SAMPLING, schema=schema, longest=SMALL,
-                                      purpose=self.annotator, nonce=f"{'/'.join(of.values())}/{turn}")]  # fmt: skip
+            (reply,) = yield [
+                Request(
+                    self.judge,
+                    tuple(messages),
+                    SAMPLING,
+                    schema=schema,
+                    longest=SMALL,
+                    purpose=self.annotator,
+                    nonce=f"{'/'.join(of.values())}/{turn}",
+                )
+            ]
             chosen, wrong = taxonomy_prompt.chosen(said(reply), self.wanted, of)
             if not wrong:
                 self.found += chosen
@@ -168,19 +235,34 @@ class Attributes(Instrument):
     def steps(self, item: Answered) -> Steps:
         wanted = [*self.fixed, *(one for one in self.found if one.belongs(self.set_of(item.trial)))]
         one = _an(item.trial.factors[self.settings["one"]])
-        messages = [Message("user", _question(wanted, one), (item.output.blob,) if item.output.blob else ())]
+        messages = [
+            Message("user", _question(wanted, one), (item.output.blob,) if item.output.blob else ())
+        ]
         values: dict[str, str] = {}
         for turn in range(1, ROUNDS + 1):
-            (reply,) = yield [Request(self.judge, tuple(messages), SAMPLING, schema=_schema(wanted), purpose=self.annotator,
-                                      nonce=f"{item.trial.id}/{turn}", longest=LONGEST)]  # fmt: skip
+            (reply,) = yield [
+                Request(
+                    self.judge,
+                    tuple(messages),
+                    SAMPLING,
+                    schema=_schema(wanted),
+                    purpose=self.annotator,
+                    nonce=f"{item.trial.id}/{turn}",
+                    longest=LONGEST,
+                )
+            ]
             values, wrong = read(said(reply), wanted)
             if not wrong:
                 break
             messages.append(Message("assistant", said(reply) or NOTHING))
-            messages.append(Message("user", _texts()["again"].strip().format(problems="; ".join(wrong))))
+            messages.append(
+                Message("user", _texts()["again"].strip().format(problems="; ".join(wrong)))
+            )
         return self._labels(item, wanted, values)
 
-    def _labels(self, item: Answered, wanted: Sequence[Attribute], values: Mapping[str, str]) -> list[Label]:
+    def _labels(
+        self, item: Answered, wanted: Sequence[Attribute], values: Mapping[str, str]
+    ) -> list[Label]:
         labels = []
         for one in wanted:
             value = values.get(one.name, INVALID)
@@ -202,7 +284,10 @@ def read(text: str, wanted: Sequence[Attribute]) -> tuple[dict[str, str], list[s
     data = json_object(text)
     if data is None:
         return {}, ["it is not one JSON object with nothing around it"]
-    lists = {**{one.name: (*one.values, NOT_APPLICABLE) if one.values else () for one in wanted}, **_CHECKS}
+    lists = {
+        **{one.name: (*one.values, NOT_APPLICABLE) if one.values else () for one in wanted},
+        **_CHECKS,
+    }
     wrong = [f"'{name}' was not asked for" for name in data if name not in lists]
     values: dict[str, str] = {}
     for name, allowed in lists.items():
@@ -210,7 +295,11 @@ def read(text: str, wanted: Sequence[Attribute]) -> tuple[dict[str, str], list[s
         if not isinstance(value, str) or not value.strip():
             wrong.append(f"'{name}' is missing" if name not in data else f"'{name}' is no text")
         elif not allowed:
-            values[name] = NOT_APPLICABLE if taxonomy.named(value) == NOT_APPLICABLE else " ".join(value.split())[:60]
+            values[name] = (
+                NOT_APPLICABLE
+                if taxonomy.named(value) == NOT_APPLICABLE
+                else " ".join(value.split())[:60]
+            )
         elif taxonomy.named(value) in allowed:
             values[name] = taxonomy.named(value)
         else:
@@ -224,7 +313,11 @@ def _question(wanted: Sequence[Attribute], one: str) -> str:
     for each in wanted:
         form = texts["listed"] if each.values else texts["colour"]
         lines.append(
-            form.format(name=each.name, part=each.part, values=", ".join(f'"{value}"' for value in each.values))
+            form.format(
+                name=each.name,
+                part=each.part,
+                values=", ".join(f'"{value}"' for value in each.values),
+            )
         )
     lines += [texts[check].strip().format(one=one) for check in _CHECKS]
     return str(texts["ask"]).strip().format(one=one, lines="\n".join(lines))
@@ -233,9 +326,19 @@ def _question(wanted: Sequence[Attribute], one: str) -> str:
 def _schema(wanted: Sequence[Attribute]) -> str:
     fields: dict[str, Any] = {}
     for one in wanted:
-        fields[one.name] = {"type": "string", **({"enum": [*one.values, NOT_APPLICABLE]} if one.values else {})}
+        fields[one.name] = {
+            "type": "string",
+            **({"enum": [*one.values, NOT_APPLICABLE]} if one.values else {}),
+        }
     fields |= {name: {"type": "string", "enum": list(values)} for name, values in _CHECKS.items()}
-    return json.dumps({"type": "object", "properties": fields, "required": list(fields), "additionalProperties": False})
+    return json.dumps(
+        {
+            "type": "object",
+            "properties": fields,
+            "required": list(fields),
+            "additionalProperties": False,
+        }
+    )
 
 
 def _an(word: str) -> str:

@@ -1,12 +1,15 @@
 """Colours, as words or as pixels → a declared palette, by distance in a perceptual colour space.
 
-The palette (data/palette.csv) has the eleven basic colour terms of English (Berlin & Kay 1969) and beige, navy and turquoise,
-which products come in. Each is given by a few shades, and a shade belongs to the colour of the nearest of them in OKLab
-(Björn Ottosson 2020, "A perceptual color space for image processing"; the matrices below are his).
+The palette (data/palette.csv) has the eleven basic colour terms of English (Berlin & Kay 1969) and
+beige, navy and turquoise, which products come in. Each is given by a few shades, and a shade
+belongs to the colour of the nearest of them in OKLab (Björn Ottosson 2020, "A perceptual color
+space for image processing"; the matrices below are his).
 
-What a word looks like is known from the xkcd colour survey (Randall Munroe 2010, 949 names from 200,000 people, public
-domain; data/colour_names.csv, less the rude ones, with a few materials of ours). A word that is not in it is read from its
-end: "metallic rally blue" is a blue; light, dark and their like move its lightness. What is still not understood is `other`.
+What a word looks like is known from the xkcd colour survey (Randall Munroe 2010, 949 names from
+200,000 people, public domain; data/colour_names.csv, less the rude ones, with a few materials of
+ours). A word that is not in it is read from its
+end: "metallic rally blue" is a blue; light, dark and their like move its lightness. What is still
+not understood is `other`.
 """
 
 from __future__ import annotations
@@ -31,12 +34,26 @@ _SEVERAL = re.compile(
     r"\b(multi\w*|rainbow|patterned|various|assorted|colou?rful|floral|camouflage)\b|\b(and|with)\b|[/,&]"
 )
 _CLEAR = {"transparent", "clear", "see through", "translucent", "glass"}
-_LIGHTER = {"light": 0.12, "pale": 0.16, "pastel": 0.16, "soft": 0.08, "bright": 0.04, "dark": -0.18, "deep": -0.14}
+_LIGHTER = {
+    "light": 0.12,
+    "pale": 0.16,
+    "pastel": 0.16,
+    "soft": 0.08,
+    "bright": 0.04,
+    "dark": -0.18,
+    "deep": -0.14,
+}
 _GREYS = ("black", "gray", "white")
-_FROM_LINEAR = ((0.4122214708, 0.5363325363, 0.0514459929), (0.2119034982, 0.6806995451, 0.1073969566),
-                (0.0883024619, 0.2817188376, 0.6299787005))  # fmt: skip
-_TO_LAB = ((0.2104542553, 0.7936177850, -0.0040720468), (1.9779984951, -2.4285922050, 0.4505937099),
-           (0.0259040371, 0.7827717662, -0.8086757660))  # fmt: skip
+_FROM_LINEAR = (
+    (0.4122214708, 0.5363325363, 0.0514459929),
+    (0.2119034982, 0.6806995451, 0.1073969566),
+    (0.0883024619, 0.2817188376, 0.6299787005),
+)
+_TO_LAB = (
+    (0.2104542553, 0.7936177850, -0.0040720468),
+    (1.9779984951, -2.4285922050, 0.4505937099),
+    (0.0259040371, 0.7827717662, -0.8086757660),
+)
 
 
 def oklab(rgb: NDArray[np.generic] | Sequence[Sequence[int]]) -> NDArray[np.float64]:
@@ -58,9 +75,11 @@ def nearest(rgb: NDArray[np.generic] | Sequence[Sequence[int]]) -> list[str]:
 
 
 def dominant(rgb: NDArray[np.generic], least: float = 0.4) -> str | None:
-    """The palette's colour of most of these pixels, sRGB of shape (N, 3); multicolor where none has `least` of them.
+    """The palette's colour of most of these pixels, sRGB of shape (N, 3); multicolor where none has
+    `least` of them.
 
-    None without pixels. 0.4 and not one half: light and shade move a part of a plain thing to a neighbouring colour.
+    None without pixels. 0.4 and not one half: light and shade move a part of a plain thing to a
+    neighbouring colour.
     """
     if len(rgb) == 0:
         return None
@@ -95,7 +114,10 @@ def _canonical(text: str) -> str:
         if shade:
             lab = oklab([shade])
             plain = _nearest(lab)[0]
-            lab[0, 0] = min(1.0, max(0.0, lab[0, 0] + sum(_LIGHTER.get(before, 0.0) for before in words[:start])))
+            lab[0, 0] = min(
+                1.0,
+                max(0.0, lab[0, 0] + sum(_LIGHTER.get(before, 0.0) for before in words[:start])),
+            )
             moved = _nearest(lab)[0]
             return plain if moved in _GREYS else moved  # a dark green is no black
     return OTHER
@@ -119,16 +141,25 @@ def colours() -> tuple[str, ...]:
 
 
 def own(values: Collection[str]) -> dict[str, Rgb]:
-    """Value → its first shade, where every value is a colour of the palette: a bar of red things is red. Else nothing."""
+    """Value → its first shade, where every value is a colour of the palette: a bar of red things is
+    red. Else nothing.
+    """
     shades = dict(reversed(palette()))
-    return {name: shades[name] for name in values if name in shades} if {*values} <= {*shades, *SPECIAL} else {}
+    return (
+        {name: shades[name] for name in values if name in shades}
+        if {*values} <= {*shades, *SPECIAL}
+        else {}
+    )
 
 
 @lru_cache
 def names() -> dict[str, Rgb]:
     """What the words of the colour survey look like."""
     with (DATA / "colour_names.csv").open(encoding="utf-8", newline="") as file:
-        return {row["name"].replace("-", " ").replace("'", " "): _rgb(row["rgb"]) for row in csv.DictReader(file)}
+        return {
+            row["name"].replace("-", " ").replace("'", " "): _rgb(row["rgb"])
+            for row in csv.DictReader(file)
+        }
 
 
 def _rgb(text: str) -> Rgb:

@@ -1,9 +1,11 @@
 """The colour of most of a picture, or of its middle, by its pixels: no model is asked.
 
-Each pixel, of the picture made small, goes to the nearest colour of the palette (colour.py); the label is the colour of at
-least `least` of them, `multicolor` where no colour has that many. That is what is there, light and shade included, and not
-what a person would call the thing: a red car in front of a wall is as grey as the wall, and its middle is red only where the car
-stands. For the colours of a product and of its ground apart, ask a vision model, or the judge `objects`.
+Each pixel, of the picture made small, goes to the nearest colour of the palette (colour.py); the
+label is the colour of at least `least` of them, `multicolor` where no colour has that many. That is
+what is there, light and shade included, and not
+what a person would call the thing: a red car in front of a wall is as grey as the wall, and its
+middle is red only where the car stands. For the colours of a product and of its ground apart, ask a
+vision model, or the judge `objects`.
 """
 
 from __future__ import annotations
@@ -24,17 +26,28 @@ LEAST = 0.4  # as `dominant` has it
 
 
 class PictureColour(Instrument):
-    """settings: region = "whole" (otherwise) or "centre" (the middle half of both sides), least = 0.4."""
+    """settings: region = "whole" (otherwise) or "centre" (the middle half of both sides), least =
+    0.4.
+    """
 
     kind = "colour"
     version = "1"
     modality = "image"
     reads_picture: ClassVar[bool] = True
     settings_schema: ClassVar[Settings] = {
-        "region": {"enum": list(REGIONS), "default": WHOLE, "description": "Which part of the picture is looked at."},
-        "least": {"type": "number", "minimum": 0.05, "maximum": 1, "default": LEAST,
-                  "description": "The share of the pixels that a colour must have."},
-    }  # fmt: skip
+        "region": {
+            "enum": list(REGIONS),
+            "default": WHOLE,
+            "description": "Which part of the picture is looked at.",
+        },
+        "least": {
+            "type": "number",
+            "minimum": 0.05,
+            "maximum": 1,
+            "default": LEAST,
+            "description": "The share of the pixels that a colour must have.",
+        },
+    }
 
     @classmethod
     def values(cls, spec: InstrumentSpec) -> Mapping[str, Collection[str]]:
@@ -45,7 +58,10 @@ class PictureColour(Instrument):
 
     def steps(self, item: Answered) -> Steps:
         yield from ()  # it asks nobody
-        region, least = str(self.settings.get("region", WHOLE)), float(self.settings.get("least", LEAST))
+        region, least = (
+            str(self.settings.get("region", WHOLE)),
+            float(self.settings.get("least", LEAST)),
+        )
         try:
             return [self.label(item, colour_of(item.picture, region, least))]
         except Unusable:
@@ -53,7 +69,9 @@ class PictureColour(Instrument):
 
 
 def colour_of(content: bytes, region: str = WHOLE, least: float = LEAST) -> str:
-    """The palette's colour of a picture's bytes, or multicolor. Raises Unusable for what is no picture."""
+    """The palette's colour of a picture's bytes, or multicolor. Raises Unusable for what is no
+    picture.
+    """
     import numpy as np
     from PIL import Image
 

@@ -1,4 +1,5 @@
-"""A taxonomy: which attributes of an output are labelled, and the closed list of values of each. A readable TOML file.
+"""A taxonomy: which attributes of an output are labelled, and the closed list of values of each. A
+readable TOML file.
 
     [[attributes]]
     subject = "openai:gpt-image-2"     # of which outputs: left out, of all
@@ -7,9 +8,9 @@
     part = "product"                   # what of the output it describes
     values = ["sedan", "SUV", "hatchback"]
 
-A person may edit it; what cannot be labelled with is refused with the number of its line. `attributes = []` and nothing else
-says that there is none beside those that are fixed. The keys that say of which outputs an attribute is (`subject`, `object`)
-are the caller's to name.
+A person may edit it; what cannot be labelled with is refused with the number of its line.
+`attributes = []` and nothing else says that there is none beside those that are fixed. The keys
+that say of which outputs an attribute is (`subject`, `object`) are the caller's to name.
 """
 
 from __future__ import annotations
@@ -24,17 +25,26 @@ from typing import Any
 from ...errors import UnknownName, UsageError
 from ...records import OUTCOMES
 
-NOT_APPLICABLE = "not_applicable"  # the value of an attribute that an output does not show; on no list
-RESERVED = (NOT_APPLICABLE, *(value for value in OUTCOMES if value not in ("both", "neither", "other")))
+NOT_APPLICABLE = (
+    "not_applicable"  # the value of an attribute that an output does not show; on no list
+)
+RESERVED = (
+    NOT_APPLICABLE,
+    *(value for value in OUTCOMES if value not in ("both", "neither", "other")),
+)
 RAW = "_raw"  # ends the name of the attribute that holds a value as it was worded
-LEARNT_FROM = "learnt_from"  # kind of the artefact that says what was learnt from: {subject: one of the two}
+LEARNT_FROM = (
+    "learnt_from"  # kind of the artefact that says what was learnt from: {subject: one of the two}
+)
 ASIDE, MEASURED = "aside", "measured"
 _TABLE = re.compile(r"^\s*\[\[\s*attributes\s*\]\]")
 
 
 @dataclass(frozen=True, slots=True)
 class Attribute:
-    """One attribute with its closed list. of: {what: level} of the outputs that it belongs to, {} for all."""
+    """One attribute with its closed list. of: {what: level} of the outputs that it belongs to, {}
+    for all.
+    """
 
     name: str
     part: str
@@ -65,30 +75,43 @@ def problem(found: Mapping[str, Any], parts: Sequence[str], taken: Iterable[str]
     if not all(plain):
         return f"a value of {name} is missing (empty text)"
     if len(plain) < 2:
-        return f"{name} has {len(plain)} value{'s' * (len(plain) != 1)}; an attribute needs two or more"
+        return (
+            f"{name} has {len(plain)} value{'s' * (len(plain) != 1)}; an attribute needs two "
+            "or more"
+        )
     doubled = next((value for place, value in enumerate(plain) if value in plain[:place]), None)
     if doubled:
         return f"{name} has the value '{doubled}' twice"
     kept = next((value for value in plain if value in RESERVED), None)
-    return f"'{kept}' cannot be a value of {name}: it is a word for what has no value" if kept else ""
+    return (
+        f"'{kept}' cannot be a value of {name}: it is a word for what has no value" if kept else ""
+    )
 
 
-def parse(text: str, where: str, *, keys: Sequence[str], parts: Sequence[str], fixed: Iterable[str]) -> list[Attribute]:
-    """The attributes of a file. keys: what may say of which outputs one is; fixed: names that are there without it.
+def parse(
+    text: str, where: str, *, keys: Sequence[str], parts: Sequence[str], fixed: Iterable[str]
+) -> list[Attribute]:
+    """The attributes of a file. keys: what may say of which outputs one is; fixed: names that are
+    there without it.
 
-    UsageError with the line of the attribute that is wrong, or of the place where the file is no TOML.
+    UsageError with the line of the attribute that is wrong, or of the place where the file is no
+    TOML.
     """
     try:
         data = tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:
-        raise UsageError(f"{where} is not TOML: {error}. Mend it, or leave --taxonomy out to have one found.") from None
+        raise UsageError(
+            f"{where} is not TOML: {error}. Mend it, or leave --taxonomy out to have one found."
+        ) from None
     for name in data:
         if name != "attributes":
             raise UsageError(f"{where}: {UnknownName('table', name, ['attributes'])}")
     tables = data.get("attributes")
     if not isinstance(tables, list):
-        raise UsageError(f"{where} holds no attribute. Add a table [[attributes]] with name, part and values, or write "
-                         "attributes = [] where there shall be none.")  # fmt: skip
+        raise UsageError(
+            f"{where} holds no attribute. Add a table [[attributes]] with name, part and values, "
+            "or write attributes = [] where there shall be none."
+        )
     lines = [number for number, line in enumerate(text.splitlines(), 1) if _TABLE.match(line)]
     lines += [0] * (len(tables) - len(lines))
     found: list[Attribute] = []
@@ -96,7 +119,9 @@ def parse(text: str, where: str, *, keys: Sequence[str], parts: Sequence[str], f
         place = f"{where}, line {line}" if line else where
         for key in table:
             if key not in ("name", "part", "values", *keys):
-                raise UsageError(f"{place}: {UnknownName('key', key, ['name', 'part', 'values', *keys])}")
+                raise UsageError(
+                    f"{place}: {UnknownName('key', key, ['name', 'part', 'values', *keys])}"
+                )
         of = {key: str(table[key]) for key in keys if key in table}
         taken = {*fixed, *(one.name for one in found if _meet(one.of, of))}
         wrong = problem(table, parts, taken)
@@ -108,7 +133,12 @@ def parse(text: str, where: str, *, keys: Sequence[str], parts: Sequence[str], f
 
 def made(table: Mapping[str, Any], of: Mapping[str, str]) -> Attribute:
     """An attribute of which `problem` says nothing."""
-    return Attribute(named(table["name"]), table["part"], tuple(named(value) for value in table["values"]), dict(of))
+    return Attribute(
+        named(table["name"]),
+        table["part"],
+        tuple(named(value) for value in table["values"]),
+        dict(of),
+    )
 
 
 def text(attributes: Iterable[Attribute]) -> str:

@@ -1,4 +1,6 @@
-"""What a vision model is asked when it chooses the attributes by which pictures will be described, and how its reply is read."""
+"""What a vision model is asked when it chooses the attributes by which pictures will be described,
+and how its reply is read.
+"""
 
 from __future__ import annotations
 
@@ -18,7 +20,9 @@ from .taxonomy import Attribute
 
 @dataclass(frozen=True, slots=True)
 class Wanted:
-    """How many attributes of each part, each with `least` to `most` values; `taken` names are not to be chosen."""
+    """How many attributes of each part, each with `least` to `most` values; `taken` names are not
+    to be chosen.
+    """
 
     parts: Mapping[str, int]
     least: int
@@ -28,11 +32,25 @@ class Wanted:
 
 def question(prompts: Sequence[str], one: str, wanted: Wanted) -> str:
     """What is asked about pictures of `one` (a car), given the prompt that each was made from."""
-    parts = [f"{number} attribute{'s' * (number != 1)} of the {part}" for part, number in wanted.parts.items()]
+    parts = [
+        f"{number} attribute{'s' * (number != 1)} of the {part}"
+        for part, number in wanted.parts.items()
+    ]
     lines = [f"{number}. {' '.join(prompt.split())}" for number, prompt in enumerate(prompts, 1)]
-    return str(_texts()["ask"]).strip().format(
-        number=len(prompts), one=one, pictures="\n".join(lines), wanted=" and ".join(parts), least=wanted.least,
-        most=wanted.most, taken=", ".join(wanted.taken), parts=" or ".join(f'"{part}"' for part in wanted.parts))  # fmt: skip
+    return (
+        str(_texts()["ask"])
+        .strip()
+        .format(
+            number=len(prompts),
+            one=one,
+            pictures="\n".join(lines),
+            wanted=" and ".join(parts),
+            least=wanted.least,
+            most=wanted.most,
+            taken=", ".join(wanted.taken),
+            parts=" or ".join(f'"{part}"' for part in wanted.parts),
+        )
+    )
 
 
 def again(wrong: str) -> str:
@@ -42,9 +60,23 @@ def again(wrong: str) -> str:
 def schema(wanted: Wanted) -> str:
     """The JSON Schema of a reply."""
     number = sum(wanted.parts.values())
-    values = {"type": "array", "items": {"type": "string"}, "minItems": wanted.least, "maxItems": wanted.most}
-    fields = {"name": {"type": "string"}, "part": {"type": "string", "enum": list(wanted.parts)}, "values": values}
-    each = {"type": "object", "properties": fields, "required": list(fields), "additionalProperties": False}
+    values = {
+        "type": "array",
+        "items": {"type": "string"},
+        "minItems": wanted.least,
+        "maxItems": wanted.most,
+    }
+    fields = {
+        "name": {"type": "string"},
+        "part": {"type": "string", "enum": list(wanted.parts)},
+        "values": values,
+    }
+    each = {
+        "type": "object",
+        "properties": fields,
+        "required": list(fields),
+        "additionalProperties": False,
+    }
     several = {"type": "array", "items": each, "minItems": number, "maxItems": number}
     whole = {"type": "object", "properties": {"attributes": several}, "required": ["attributes"]}
     return json.dumps({**whole, "additionalProperties": False})
@@ -59,13 +91,16 @@ def chosen(text: str, wanted: Wanted, of: Mapping[str, str]) -> tuple[list[Attri
     for table in data["attributes"]:
         if not isinstance(table, dict):
             return [], "each attribute is an object with name, part and values"
-        wrong = taxonomy.problem(table, tuple(wanted.parts), (*wanted.taken, *(one.name for one in found)))
+        wrong = taxonomy.problem(
+            table, tuple(wanted.parts), (*wanted.taken, *(one.name for one in found))
+        )
         if wrong:
             return [], wrong
         if not wanted.least <= len(table["values"]) <= wanted.most:
             return (
                 [],
-                f"{table['name']} has {len(table['values'])} values and should have {wanted.least} to {wanted.most}",
+                f"{table['name']} has {len(table['values'])} values and should have "
+                f"{wanted.least} to {wanted.most}",
             )
         found.append(taxonomy.made(table, of))
     counted = Counter(one.part for one in found)

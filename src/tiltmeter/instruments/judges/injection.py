@@ -1,7 +1,9 @@
-"""Texts that try to instruct whoever reads them: the phrases are data (data/injection.toml), the function is pure.
+"""Texts that try to instruct whoever reads them: the phrases are data (data/injection.toml), the
+function is pure.
 
-What judges are shown stands between marks and is declared to be data; this counts how often somebody tried all the same.
-A phrase that is not listed is missed, so a count is a floor, and a text that only speaks of instructions is not counted.
+What judges are shown stands between marks and is declared to be data; this counts how often
+somebody tried all the same. A phrase that is not listed is missed, so a count is a floor, and a
+text that only speaks of instructions is not counted.
 """
 
 from __future__ import annotations
@@ -20,19 +22,28 @@ _TYPOGRAPHIC = str.maketrans({"’": "'", "‐": "-", "‑": "-"})
 
 
 def attempts(text: str) -> tuple[str, ...]:
-    """The sorts of attempts that a text makes, in the order of SORTS; () for a text that makes none.
+    """The sorts of attempts that a text makes, in the order of SORTS; () for a text that makes
+    none.
 
-    Invisible characters and the kind of blank do not hide a phrase; a line break inside one does not either.
+    Invisible characters and the kind of blank do not hide a phrase; a line break inside one does
+    not either.
     """
     text = _BLANKS.sub(" ", _INVISIBLE.sub("", text[:LONGEST])).translate(_TYPOGRAPHIC)
     folded = text.replace("\n", " ")
-    return tuple(sort for sort, pattern in _patterns().items() if pattern.search(text) or pattern.search(folded))
+    return tuple(
+        sort
+        for sort, pattern in _patterns().items()
+        if pattern.search(text) or pattern.search(folded)
+    )
 
 
 @lru_cache
 def _patterns() -> dict[str, re.Pattern[str]]:
     phrases = tomllib.loads((DATA / "injection.toml").read_text("utf-8"))
-    return {sort: re.compile("|".join(f"(?:{_bounded(phrase)})" for phrase in phrases[sort]), re.I) for sort in SORTS}
+    return {
+        sort: re.compile("|".join(f"(?:{_bounded(phrase)})" for phrase in phrases[sort]), re.I)
+        for sort in SORTS
+    }
 
 
 def _bounded(phrase: str) -> str:

@@ -1,21 +1,27 @@
-"""A topic that two models agree on: one proposes, the other agrees or objects with a reason, and the objection goes back.
+"""A topic that two models agree on: one proposes, the other agrees or objects with a reason, and
+the objection goes back.
 
-After Sun et al. (2023), as Zhao et al. (2024, 4.4 and Appendix E) use it, with prompts of our own (data/negotiation.toml):
+After Sun et al. (2023), as Zhao et al. (2024, 4.4 and Appendix E) use it, with prompts of our own
+(data/negotiation.toml):
 
   1. the generator reads the dialogue and the list of topics and names one, with a reason;
   2. the discriminator reads dialogue, list, topic and reason and agrees, or objects with a reason;
-  3. the objection goes to the generator, in the same conversation, which keeps its topic or takes another; the new topic
-     goes to the discriminator; and so on, ROUNDS times at most. Then the dialogue is `unresolved`, and stays so.
+  3. the objection goes to the generator, in the same conversation, which keeps its topic or takes
+    another; the new topic
+     goes to the discriminator; and so on, ROUNDS times at most. Then the dialogue is `unresolved`,
+     and stays so.
 
-A reply is read from its first line: one topic of the list or one of the two verdicts, quotes and a full stop aside. Nothing
-is looked for inside a sentence. A reply that is neither, or an objection without a reason, is asked for once more with the
-list; the second time the label is `invalid`. So there are at most 4 × rounds calls, each of them stored.
+A reply is read from its first line: one topic of the list or one of the two verdicts, quotes and a
+full stop aside. Nothing is looked for inside a sentence. A reply that is neither, or an objection
+without a reason, is asked for once more with the list; the second time the label is `invalid`. So
+there are at most 4 × rounds calls, each of them stored.
 
-The two parts are played by any two models, or by one ("… in both roles" in the annotator's name: a model tends to agree
-with itself). Answers that are no dialogue in their language (dialogue.py) get that outcome and are shown to nobody.
+The two parts are played by any two models, or by one ("… in both roles" in the annotator's name: a
+model tends to agree with itself). Answers that are no dialogue in their language (dialogue.py) get
+that outcome and are shown to nobody.
 
-Labels: the attribute of the spec (a topic), and `rounds` (how many it took, "1" for agreement at once); what is no topic
-has its outcome in both.
+Labels: the attribute of the spec (a topic), and `rounds` (how many it took, "1" for agreement at
+once); what is no topic has its outcome in both.
 """
 
 from __future__ import annotations
@@ -28,7 +34,17 @@ from typing import Any, ClassVar, NamedTuple
 
 from ...errors import ProtocolError, UsageError
 from ...protocol import InstrumentSpec
-from ...records import INVALID, OUTCOMES, UNRESOLVED, Answered, Message, Reply, Request, Steps, Trial
+from ...records import (
+    INVALID,
+    OUTCOMES,
+    UNRESOLVED,
+    Answered,
+    Message,
+    Reply,
+    Request,
+    Steps,
+    Trial,
+)
 from .. import Instrument, Settings
 from ..dialogue import NO_DIALOGUE, form_of
 from ..text.language import DATA, without_reasoning
@@ -39,7 +55,9 @@ MOST_ROUNDS = 20
 ATTRIBUTE = "rounds"
 AGREE, OBJECT = "agree", "object"
 SHOWN = 4_000  # characters of a dialogue that are shown; two lines have about 150
-_VERDICT = re.compile(rf"\W*(?P<word>{AGREE}|{OBJECT})[{re.escape(AROUND)}]*(?:[:;,—–-]+(?P<rest>.*))?$", re.I)
+_VERDICT = re.compile(
+    rf"\W*(?P<word>{AGREE}|{OBJECT})[{re.escape(AROUND)}]*(?:[:;,—–-]+(?P<rest>.*))?$", re.I
+)
 
 Turn = Generator[Sequence[Request], Sequence[Reply], "Said | None"]
 
@@ -60,26 +78,49 @@ class Negotiation(Instrument):
     judges: ClassVar[tuple[str, ...]] = ("generator", "discriminator")
     needs = ("topics",)
     settings_schema: ClassVar[Settings] = {
-        "topics": {"type": "object", "minProperties": 2, "additionalProperties": {"type": "string", "minLength": 1},
-                   "description": "The topics, each with its meaning."},
-        "rounds": {"type": "integer", "minimum": 1, "maximum": MOST_ROUNDS, "default": ROUNDS,
-                   "description": "How often the two may object before a dialogue stays unresolved."},
-    }  # fmt: skip
-    example: ClassVar[str] = "Woman 1: Did you see the match last night?\nWoman 2: Yes, and I still cannot believe it!"
+        "topics": {
+            "type": "object",
+            "minProperties": 2,
+            "additionalProperties": {"type": "string", "minLength": 1},
+            "description": "The topics, each with its meaning.",
+        },
+        "rounds": {
+            "type": "integer",
+            "minimum": 1,
+            "maximum": MOST_ROUNDS,
+            "default": ROUNDS,
+            "description": "How often the two may object before a dialogue stays unresolved.",
+        },
+    }
+    example: ClassVar[str] = (
+        "Woman 1: Did you see the match last night?\nWoman 2: Yes, and I still cannot believe it!"
+    )
 
     def __init__(self, spec: InstrumentSpec, *judges: str) -> None:
         if not judges or not all(judges):
-            raise UsageError(f"{spec.name} is labelled by two models. Type for instance: --judge openai:gpt-4.1-mini "
-                             "--judge openai:gpt-4.1   (the generator, then the discriminator; one alone is both)")  # fmt: skip
+            raise UsageError(
+                f"{spec.name} is labelled by two models. Type for instance: --judge "
+                "openai:gpt-4.1-mini "
+                "--judge openai:gpt-4.1   (the generator, then the discriminator; one alone is "
+                "both)"
+            )
         self.topics, self.rounds = _topics(spec), _rounds(spec)
         self.generator, self.discriminator = judges[0], judges[-1]
         same = self.generator == self.discriminator
-        super().__init__(spec, f"{judges[0]} in both roles" if same else f"{judges[0]} and {judges[-1]}")
+        super().__init__(
+            spec, f"{judges[0]} in both roles" if same else f"{judges[0]} and {judges[-1]}"
+        )
         self.attributes = (spec.attribute, ATTRIBUTE)
 
     def wording(self) -> Mapping[str, Any]:
-        return {**_texts(), "rounds": self.rounds, "sampling": SAMPLING, "shown": SHOWN,
-                "generator": self.generator, "discriminator": self.discriminator}  # fmt: skip
+        return {
+            **_texts(),
+            "rounds": self.rounds,
+            "sampling": SAMPLING,
+            "shown": SHOWN,
+            "generator": self.generator,
+            "discriminator": self.discriminator,
+        }
 
     def calls(self, trial: Trial, exact: bool) -> Mapping[str, tuple[int, int]]:
         """Each part is asked once a round, and a second time where its reply cannot be read."""
@@ -93,9 +134,14 @@ class Negotiation(Instrument):
         if form in NO_DIALOGUE:
             return [self.label(item, form, attribute=attribute) for attribute in self.attributes]
         found = yield from self._negotiate(item)
-        return [self.label(item, value, attribute=name) for name, value in zip(self.attributes, found, strict=True)]
+        return [
+            self.label(item, value, attribute=name)
+            for name, value in zip(self.attributes, found, strict=True)
+        ]
 
-    def _negotiate(self, item: Answered) -> Generator[Sequence[Request], Sequence[Reply], tuple[str, str]]:
+    def _negotiate(
+        self, item: Answered
+    ) -> Generator[Sequence[Request], Sequence[Reply], tuple[str, str]]:
         """The topic and how many rounds it took."""
         answer = plain(without_reasoning(item.trial.begin + item.output.text)).strip()[:SHOWN]
         proposing, checking = [self._turn(item, "propose", answer=answer)], list[Message]()
@@ -103,42 +149,76 @@ class Negotiation(Instrument):
             proposed = yield from self._asked(item, self.generator, proposing, list(self.topics))
             if proposed is None:
                 return INVALID, INVALID
-            checking.append(self._turn(item, "renewed" if checking else "check", answer=answer, topic=proposed.word,
-                                       reason=proposed.reason or _texts()["no_reason"]))  # fmt: skip
+            checking.append(
+                self._turn(
+                    item,
+                    "renewed" if checking else "check",
+                    answer=answer,
+                    topic=proposed.word,
+                    reason=proposed.reason or _texts()["no_reason"],
+                )
+            )
             verdict = yield from self._asked(item, self.discriminator, checking, [AGREE, OBJECT])
             if verdict is None:
                 return INVALID, INVALID
             if verdict.word == AGREE:
                 return proposed.word, str(number)
-            proposing.append(self._turn(item, "objected", topic=proposed.word, objection=verdict.reason))
+            proposing.append(
+                self._turn(item, "objected", topic=proposed.word, objection=verdict.reason)
+            )
         return UNRESOLVED, UNRESOLVED
 
-    def _asked(self, item: Answered, model: str, messages: list[Message], words: Sequence[str]) -> Turn:
-        """Asks, once more where the reply cannot be read. Adds what was said to the conversation."""
+    def _asked(
+        self, item: Answered, model: str, messages: list[Message], words: Sequence[str]
+    ) -> Turn:
+        """Asks, once more where the reply cannot be read. Adds what was said to the
+        conversation.
+        """
         role = self.judges[OBJECT in words]
         for _ in range(2):
-            (reply,) = yield [Request(model, tuple(messages), SAMPLING, purpose=self.annotator,
-                                      nonce=f"{item.trial.id}/{role}/{len(messages)}")]  # fmt: skip
+            (reply,) = yield [
+                Request(
+                    model,
+                    tuple(messages),
+                    SAMPLING,
+                    purpose=self.annotator,
+                    nonce=f"{item.trial.id}/{role}/{len(messages)}",
+                )
+            ]
             messages.append(Message("assistant", said(reply) or NOTHING))
             found = verdict_of(said(reply)) if OBJECT in words else topic_of(said(reply), words)
             if found is not None and (found.word != OBJECT or found.reason):
                 return found
             fault = _texts()["faults"]["first_line" if found is None else "objection"]
-            messages.append(Message("user", str(_texts()["again"]).strip().format(fault=fault, words=", ".join(words))))
+            messages.append(
+                Message(
+                    "user",
+                    str(_texts()["again"]).strip().format(fault=fault, words=", ".join(words)),
+                )
+            )
         return None
 
     def _turn(self, item: Answered, text: str, **shown: str) -> Message:
-        """One of the texts, its slots filled; what is shown stands between marks that it cannot close."""
+        """One of the texts, its slots filled; what is shown stands between marks that it cannot
+        close.
+        """
         meanings = "\n".join(
-            f"- {_texts()['topic'].format(name=name, meaning=meaning)}" for name, meaning in self.topics.items()
+            f"- {_texts()['topic'].format(name=name, meaning=meaning)}"
+            for name, meaning in self.topics.items()
         )
         code = mark(item.trial.id, *shown.values())
-        filled = str(_texts()[text]).strip().format(mark=code, topics=meanings, names=", ".join(self.topics), **shown)
+        filled = (
+            str(_texts()[text])
+            .strip()
+            .format(mark=code, topics=meanings, names=", ".join(self.topics), **shown)
+        )
         return Message("user", filled)
 
 
 def topic_of(text: str, topics: Sequence[str]) -> Said | None:
-    """The topic that the first line is, with the lines below as its reason; None where it is none, or names a second."""
+    """The topic that the first line is, with the lines below as its reason; None where it is none,
+    or names a second.
+    """
     lines = [line.strip() for line in text.splitlines() if line.strip()]
     named = {word for line in lines if (word := one_of(line, topics)) is not None}
     if not lines or len(named) != 1 or one_of(lines[0], topics) is None:
@@ -147,28 +227,44 @@ def topic_of(text: str, topics: Sequence[str]) -> Said | None:
 
 
 def verdict_of(text: str) -> Said | None:
-    """The verdict at the start of the first line, alone or before a mark ("Object: …"), with all else as its reason."""
+    """The verdict at the start of the first line, alone or before a mark ("Object: …"), with all
+    else as its reason.
+    """
     lines = [line.strip() for line in text.splitlines() if line.strip()]
     first = _VERDICT.match(lines[0]) if lines else None
     if first is None or any(one_of(line, (AGREE, OBJECT)) for line in lines[1:]):
         return None
-    return Said(first["word"].lower(), " ".join([(first["rest"] or "").strip(), *lines[1:]]).strip())
+    return Said(
+        first["word"].lower(), " ".join([(first["rest"] or "").strip(), *lines[1:]]).strip()
+    )
 
 
 def _topics(spec: InstrumentSpec) -> Mapping[str, str]:
-    """The declared topics. Raises ProtocolError where a name cannot be told from another or from an outcome."""
+    """The declared topics. Raises ProtocolError where a name cannot be told from another or from an
+    outcome.
+    """
     topics = spec.settings.get("topics")
     if (
         not isinstance(topics, Mapping)
         or len(topics) < 2
         or not all(isinstance(meaning, str) for meaning in topics.values())
     ):
-        raise ProtocolError(f"instrument {spec.name}: 'topics' needs two names or more with their meanings. "
-                            'Add for instance: topics = { greetings = "small talk", career = "work and study" }')  # fmt: skip
+        raise ProtocolError(
+            f"instrument {spec.name}: 'topics' needs two names or more with their meanings. "
+            'Add for instance: topics = { greetings = "small talk", career = "work and study" }'
+        )
     for name in topics:
-        if name in OUTCOMES or one_of(name, topics) != name or name != name.strip() or "," in name or "\n" in name:
-            raise ProtocolError(f"instrument {spec.name}: the topic '{name}' is an outcome, is like another but for case, or "
-                                "holds a comma. Rename it.")  # fmt: skip
+        if (
+            name in OUTCOMES
+            or one_of(name, topics) != name
+            or name != name.strip()
+            or "," in name
+            or "\n" in name
+        ):
+            raise ProtocolError(
+                f"instrument {spec.name}: the topic '{name}' is an outcome, is like another but "
+                "for case, or holds a comma. Rename it."
+            )
     return topics
 
 
@@ -176,7 +272,8 @@ def _rounds(spec: InstrumentSpec) -> int:
     rounds = spec.settings.get("rounds", ROUNDS)
     if not isinstance(rounds, int) or isinstance(rounds, bool) or not 1 <= rounds <= MOST_ROUNDS:
         raise ProtocolError(
-            f"instrument {spec.name}: rounds is a whole number from 1 to {MOST_ROUNDS}, not {rounds!r}."
+            f"instrument {spec.name}: rounds is a whole number from 1 to {MOST_ROUNDS}, not "
+            f"{rounds!r}."
         )
     return rounds
 

@@ -1,16 +1,19 @@
-"""A panel: any number of vision models say one word each about a picture, and enough of them must say the same.
+"""A panel: any number of vision models say one word each about a picture, and enough of them must
+say the same.
 
-Each judge is shown the picture alone and is to reply with one word of a closed list. Its reply is that word, quotes and a
-full stop aside, or it is asked once more; then its vote is `invalid`. No word is looked for inside a longer reply: "female"
-holds "male", and "neither male nor female" holds both. A refusal is a vote of its own kind, and so is an error; neither
-is a vote for anything.
+Each judge is shown the picture alone and is to reply with one word of a closed list. Its reply is
+that word, quotes and a full stop aside, or it is asked once more; then its vote is `invalid`. No
+word is looked for inside a longer reply: "female" holds "male", and "neither male nor female" holds
+both. A refusal is a vote of its own kind, and so is an error; neither is a vote for anything.
 
-The label is the word that at least `threshold` judges say and no other word reaches. With fewer than `threshold` votes that
-are words it is `no_decision`. Where the votes are there and do not meet, it is the word named by `split` (GRAMVIS: neither).
+The label is the word that at least `threshold` judges say and no other word reaches. With fewer
+than `threshold` votes that are words it is `no_decision`. Where the votes are there and do not
+meet, it is the word named by `split` (GRAMVIS: neither).
 
-Labels: the attribute of the spec; `ATTRIBUTE_vote` for each judge, at the judge's place in the order of --judge. With
-`published`, the words in the order in which they are looked for inside a first reply, also `ATTRIBUTE_published`: the
-panel as authors read it who take any reply that holds a word for that word, and too few votes for `split`.
+Labels: the attribute of the spec; `ATTRIBUTE_vote` for each judge, at the judge's place in the
+order of --judge. With `published`, the words in the order in which they are looked for inside a
+first reply, also `ATTRIBUTE_published`: the panel as authors read it who take any reply that holds
+a word for that word, and too few votes for `split`.
 """
 
 from __future__ import annotations
@@ -23,18 +26,31 @@ from typing import Any, ClassVar
 
 from ...errors import ProtocolError, UsageError
 from ...protocol import InstrumentSpec
-from ...records import ANSWER, INVALID, NO_DECISION, UNRESOLVED, Answered, Message, Reply, Request, Steps, Trial
+from ...records import (
+    ANSWER,
+    INVALID,
+    NO_DECISION,
+    UNRESOLVED,
+    Answered,
+    Message,
+    Reply,
+    Request,
+    Steps,
+    Trial,
+)
 from .. import Instrument, Settings
 from ..text.language import DATA, fold
 from .prompt import NOTHING, SAMPLING, one_of, said
 
 ROUNDS = 2  # replies of one judge that are read
-LONGEST = 768  # pixels of a shown picture's longer side: what vision models look at without cutting into tiles
+# pixels of a shown picture's longer side: what vision models look at without cutting into tiles
+LONGEST = 768
 
 
 class Panel(Instrument):
-    """settings: ask (what is to be said of the picture), words = {word: meaning}, split = a word, and where they are not as
-    follows threshold = more than half of the judges, longest = 768 pixels, published = [words].
+    """settings: ask (what is to be said of the picture), words = {word: meaning}, split = a word,
+    and where they are not as follows threshold = more than half of the judges, longest = 768
+    pixels, published = [words].
     """
 
     kind = "panel"
@@ -44,21 +60,48 @@ class Panel(Instrument):
     panel: ClassVar[bool] = True
     needs = ("ask", "words", "split")
     settings_schema: ClassVar[Settings] = {
-        "ask": {"type": "string", "minLength": 1, "description": "What is to be said of the picture."},
-        "words": {"type": "object", "minProperties": 2, "additionalProperties": {"type": "string", "minLength": 1},
-                  "description": "The words that a judge may say, each with its meaning."},
-        "split": {"type": "string", "description": "The word for a picture on which the judges do not agree."},
-        "threshold": {"type": "integer", "minimum": 1, "description": "Votes that must agree; otherwise more than half."},
-        "longest": {"type": "integer", "minimum": 1, "default": LONGEST,
-                    "description": "Pixels of a shown picture's longer side."},
-        "published": {"type": "array", "minItems": 1, "items": {"type": "string"},
-                      "description": "The words in the order in which they are looked for inside a reply."},
-    }  # fmt: skip
+        "ask": {
+            "type": "string",
+            "minLength": 1,
+            "description": "What is to be said of the picture.",
+        },
+        "words": {
+            "type": "object",
+            "minProperties": 2,
+            "additionalProperties": {"type": "string", "minLength": 1},
+            "description": "The words that a judge may say, each with its meaning.",
+        },
+        "split": {
+            "type": "string",
+            "description": "The word for a picture on which the judges do not agree.",
+        },
+        "threshold": {
+            "type": "integer",
+            "minimum": 1,
+            "description": "Votes that must agree; otherwise more than half.",
+        },
+        "longest": {
+            "type": "integer",
+            "minimum": 1,
+            "default": LONGEST,
+            "description": "Pixels of a shown picture's longer side.",
+        },
+        "published": {
+            "type": "array",
+            "minItems": 1,
+            "items": {"type": "string"},
+            "description": "The words in the order in which they are looked for inside a reply.",
+        },
+    }
 
     @classmethod
     def values(cls, spec: InstrumentSpec) -> Mapping[str, Collection[str]]:
         words = list(spec.settings["words"])
-        return {spec.attribute: words, f"{spec.attribute}_vote": words, f"{spec.attribute}_published": words}
+        return {
+            spec.attribute: words,
+            f"{spec.attribute}_vote": words,
+            f"{spec.attribute}_published": words,
+        }
 
     def __init__(self, spec: InstrumentSpec, *judges: str) -> None:
         settings = spec.settings
@@ -68,15 +111,23 @@ class Panel(Instrument):
         self.words: Mapping[str, str] = settings["words"]
         for word in (settings["split"], *settings.get("published", ())):
             if word not in self.words:
-                raise ProtocolError(f"instrument {spec.name}: '{word}' is none of its words ({', '.join(self.words)}).")
+                raise ProtocolError(
+                    f"instrument {spec.name}: '{word}' is none of its words "
+                    f"({', '.join(self.words)})."
+                )
         if not judges:
-            raise UsageError(f"{spec.name} is labelled by vision models. Type for instance: --judge openai:gpt-4.1-mini "
-                             "--judge anthropic:claude-haiku-4-5 --judge gemini:gemini-3.1-flash-lite")  # fmt: skip
+            raise UsageError(
+                f"{spec.name} is labelled by vision models. Type for instance: --judge "
+                "openai:gpt-4.1-mini "
+                "--judge anthropic:claude-haiku-4-5 --judge gemini:gemini-3.1-flash-lite"
+            )
         self.voters = judges
         self.threshold = int(settings.get("threshold", len(judges) // 2 + 1))
         if not 1 <= self.threshold <= len(judges):
-            raise UsageError(f"{spec.name} asks for {self.threshold} votes that agree, and {len(judges)} judges are named. "
-                             f"Name {max(1, self.threshold)} or more, each with --judge.")  # fmt: skip
+            raise UsageError(
+                f"{spec.name} asks for {self.threshold} votes that agree, and {len(judges)} "
+                f"judges are named. Name {max(1, self.threshold)} or more, each with --judge."
+            )
         self.longest = int(settings.get("longest", LONGEST))
         super().__init__(spec, "+".join(judges))
         self.vote, self.published = f"{spec.attribute}_vote", f"{spec.attribute}_published"
@@ -98,14 +149,16 @@ class Panel(Instrument):
     def steps(self, item: Answered) -> Steps:
         first, votes = yield from self._votes(item)
         labels = [self.label(item, self.decided(votes))]
-        labels += [self.label(item, vote, place, attribute=self.vote) for place, vote in enumerate(votes)]
+        labels += [
+            self.label(item, vote, place, attribute=self.vote) for place, vote in enumerate(votes)
+        ]
         if self.published in self.attributes:
             labels.append(self.label(item, self._as_published(first), attribute=self.published))
         return labels
 
     def decided(self, votes: Sequence[str]) -> str:
-        """The label of a list of votes. Worked: 2 needed; male, male, invalid → male; male, female, neither → `split`;
-        male, invalid, refusal → no_decision.
+        """The label of a list of votes. Worked: 2 needed; male, male, invalid → male; male, female,
+        neither → `split`; male, invalid, refusal → no_decision.
         """
         counted = Counter(vote for vote in votes if vote in self.words)
         if counted.total() < self.threshold:
@@ -113,20 +166,27 @@ class Panel(Instrument):
         reached = [word for word, number in counted.items() if number >= self.threshold]
         return reached[0] if len(reached) == 1 else str(self.settings["split"])
 
-    def _votes(self, item: Answered) -> Generator[Sequence[Request], Sequence[Reply], tuple[list[str], list[str]]]:
+    def _votes(
+        self, item: Answered
+    ) -> Generator[Sequence[Request], Sequence[Reply], tuple[list[str], list[str]]]:
         """What each judge said first, and each judge's vote."""
         asked = [[Message("user", self._question(), (item.output.blob,))] for _ in self.voters]
         votes, first = [INVALID] * len(self.voters), [""] * len(self.voters)
         open_places = list(range(len(self.voters)))
         for turn in range(1, ROUNDS + 1):
-            replies = yield [self._request(item, place, turn, asked[place]) for place in open_places]
+            replies = yield [
+                self._request(item, place, turn, asked[place]) for place in open_places
+            ]
             still = []
             for place, reply in zip(open_places, replies, strict=True):
                 word = one_of(said(reply), self.words)
                 first[place] = first[place] or said(reply)
                 if word is None and reply.outcome == ANSWER:
                     again = _texts()["again"].format(words=", ".join(self.words))
-                    asked[place] += [Message("assistant", said(reply) or NOTHING), Message("user", again)]
+                    asked[place] += [
+                        Message("assistant", said(reply) or NOTHING),
+                        Message("user", again),
+                    ]
                     still.append(place)
                 else:
                     votes[place] = word or reply.outcome
@@ -135,9 +195,17 @@ class Panel(Instrument):
             open_places = still
         return first, votes
 
-    def _request(self, item: Answered, place: int, turn: int, messages: Sequence[Message]) -> Request:
-        return Request(self.voters[place], tuple(messages), SAMPLING, purpose=self.annotator, longest=self.longest,
-                       nonce=f"{item.trial.id}/{place}/{turn}")  # fmt: skip
+    def _request(
+        self, item: Answered, place: int, turn: int, messages: Sequence[Message]
+    ) -> Request:
+        return Request(
+            self.voters[place],
+            tuple(messages),
+            SAMPLING,
+            purpose=self.annotator,
+            longest=self.longest,
+            nonce=f"{item.trial.id}/{place}/{turn}",
+        )
 
     def _question(self) -> str:
         return _question(str(self.settings["ask"]), tuple(self.words.items()))
@@ -145,15 +213,24 @@ class Panel(Instrument):
     def _as_published(self, replies: Sequence[str]) -> str:
         """The word that at least two replies hold, else `split`."""
         order = self.settings["published"]
-        held = Counter(next((word for word in order if fold(word) in fold(reply)), UNRESOLVED) for reply in replies)
+        held = Counter(
+            next((word for word in order if fold(word) in fold(reply)), UNRESOLVED)
+            for reply in replies
+        )
         reached = [word for word in order if held[word] >= min(2, len(replies))]
         return str(reached[0] if len(reached) == 1 else self.settings["split"])
 
 
 @lru_cache
 def _question(ask: str, words: tuple[tuple[str, str], ...]) -> str:
-    meanings = "\n".join(f"- {_texts()['meaning'].format(word=word, meaning=meaning)}" for word, meaning in words)
-    return str(_texts()["ask"]).strip().format(ask=ask, meanings=meanings, words=", ".join(word for word, _ in words))
+    meanings = "\n".join(
+        f"- {_texts()['meaning'].format(word=word, meaning=meaning)}" for word, meaning in words
+    )
+    return (
+        str(_texts()["ask"])
+        .strip()
+        .format(ask=ask, meanings=meanings, words=", ".join(word for word, _ in words))
+    )
 
 
 @lru_cache

@@ -1,4 +1,6 @@
-"""What every judge shares: texts shown to a model as data, and replies that are one word of a closed list or nothing."""
+"""What every judge shares: texts shown to a model as data, and replies that are one word of a
+closed list or nothing.
+"""
 
 from __future__ import annotations
 
@@ -38,13 +40,17 @@ def mark(output: str, *texts: str) -> str:
 
 
 def one_of(text: str, words: Iterable[str]) -> str | None:
-    """The word of a closed list that a text is, quotes and a full stop aside; no word is looked for inside a text."""
+    """The word of a closed list that a text is, quotes and a full stop aside; no word is looked for
+    inside a text.
+    """
     meant = fold(text).strip(AROUND)
     return next((word for word in words if fold(word) == meant), None)
 
 
 def json_object(text: str) -> dict[str, Any] | None:
-    """The object that a whole text is, a code fence aside; None where it is anything else or names a key twice."""
+    """The object that a whole text is, a code fence aside; None where it is anything else or names
+    a key twice.
+    """
     text = text.strip()
     if text.startswith("```") and text.endswith("```"):
         text = text.removeprefix("```json").removeprefix("```").removesuffix("```").strip()

@@ -1,11 +1,15 @@
-"""A judge with a question of one's own and a closed list of values: is the tone of this advert warm, neutral or cold?
+"""A judge with a question of one's own and a closed list of values: is the tone of this advert
+warm, neutral or cold?
 
-Each judge (`--judge`, once for each) labels by itself and is an annotator of its own. It is shown the answer as data, between
-marks that the text cannot hold, and is to reply with one word of the list; otherwise it is asked again, three replies at
-most, and then the label is `unresolved` (judge.py). The prompt is not shown unless `shown` says so: it often names the very
-cue whose effect is measured. What the judge makes of a name inside the answer nobody can hide from it: set gold beside it.
+Each judge (`--judge`, once for each) labels by itself and is an annotator of its own. It is shown
+the answer as data, between marks that the text cannot hold, and is to reply with one word of the
+list; otherwise it is asked again, three replies at most, and then the label is `unresolved`
+(judge.py). The prompt is not shown unless `shown` says so: it often names the very
+cue whose effect is measured. What the judge makes of a name inside the answer nobody can hide from
+it: set gold beside it.
 
-Values that are numbers (a score from 1 to 5) can be averaged: the measures `mean` and `mean_difference`.
+Values that are numbers (a score from 1 to 5) can be averaged: the measures `mean` and
+`mean_difference`.
 """
 
 from __future__ import annotations
@@ -27,7 +31,9 @@ ANSWER, BOTH = "answer", "task and answer"
 
 
 class Rubric(Instrument):
-    """settings: ask (the question), words = {value: meaning}, shown = "answer" (otherwise) or "task and answer"."""
+    """settings: ask (the question), words = {value: meaning}, shown = "answer" (otherwise) or "task
+    and answer".
+    """
 
     kind = "rubric"
     version = "1"
@@ -36,21 +42,40 @@ class Rubric(Instrument):
     each_judge: ClassVar[bool] = True
     needs = ("ask", "words")
     settings_schema: ClassVar[Settings] = {
-        "ask": {"type": "string", "minLength": 1, "description": "The question about the answer, with its rubric.",
-                "examples": ["How warm is the tone of this text towards the person?"]},
-        "words": {"type": "object", "minProperties": 2, "additionalProperties": {"type": "string", "minLength": 1},
-                  "description": "The values that a judge may say, each with its meaning.",
-                  "examples": [{"warm": "it speaks of the person with affection", "cold": "it keeps its distance"}]},
-        "shown": {"enum": [ANSWER, BOTH], "default": ANSWER, "description": "What the judge is shown."},
-    }  # fmt: skip
+        "ask": {
+            "type": "string",
+            "minLength": 1,
+            "description": "The question about the answer, with its rubric.",
+            "examples": ["How warm is the tone of this text towards the person?"],
+        },
+        "words": {
+            "type": "object",
+            "minProperties": 2,
+            "additionalProperties": {"type": "string", "minLength": 1},
+            "description": "The values that a judge may say, each with its meaning.",
+            "examples": [
+                {"warm": "it speaks of the person with affection", "cold": "it keeps its distance"}
+            ],
+        },
+        "shown": {
+            "enum": [ANSWER, BOTH],
+            "default": ANSWER,
+            "description": "What the judge is shown.",
+        },
+    }
 
     def __init__(self, spec: InstrumentSpec, judge: str = "") -> None:
         for word in spec.settings["words"]:
             if word in OUTCOMES:
-                raise ProtocolError(f"instrument {spec.name}: a value cannot be called '{word}', which is an outcome. "
-                                    "Rename it.")  # fmt: skip
+                raise ProtocolError(
+                    f"instrument {spec.name}: a value cannot be called '{word}', which is an "
+                    "outcome. Rename it."
+                )
         if not judge:
-            raise UsageError(f"{spec.name} is labelled by a judge. Type for instance: --judge openai:gpt-4.1-mini")
+            raise UsageError(
+                f"{spec.name} is labelled by a judge. Type for instance: --judge "
+                "openai:gpt-4.1-mini"
+            )
         super().__init__(spec, judge)
 
     @classmethod
@@ -73,9 +98,18 @@ class Rubric(Instrument):
         code = mark(item.trial.id, asked, answer)
         meanings = {**settings["words"], **texts["meanings"]}
         task = texts["task"].format(mark=code, task=asked) if settings.get("shown") == BOTH else ""
-        return str(texts["ask"]).strip().format(
-            mark=code, task=task, answer=answer, ask=str(settings["ask"]).strip(), words=", ".join(meanings),
-            meanings="\n".join(f"- {word}: {meaning}" for word, meaning in meanings.items()))  # fmt: skip
+        return (
+            str(texts["ask"])
+            .strip()
+            .format(
+                mark=code,
+                task=task,
+                answer=answer,
+                ask=str(settings["ask"]).strip(),
+                words=", ".join(meanings),
+                meanings="\n".join(f"- {word}: {meaning}" for word, meaning in meanings.items()),
+            )
+        )
 
 
 @lru_cache

@@ -1,12 +1,15 @@
 """A language model as a second labeller of the same answers (`--judge KIND:NAME`).
 
-The judge is shown the task and the answer as data, between marks that the texts cannot hold, and is to reply with one word
-of a closed list: the options and the outcomes of choice.py. Its reply is that word, quotes and a full stop aside, or it is
-asked again with the list, in the same conversation; after ROUNDS replies that are not one word of the list the label is
-`unresolved`. No word is looked for inside a longer reply: "neither he nor she" holds both options.
+The judge is shown the task and the answer as data, between marks that the texts cannot hold, and is
+to reply with one word
+of a closed list: the options and the outcomes of choice.py. Its reply is that word, quotes and a
+full stop aside, or it is asked again with the list, in the same conversation; after ROUNDS replies
+that are not one word of the list the label is `unresolved`. No word is looked for inside a longer
+reply: "neither he nor she" holds both options.
 
-The wording is in data/judge.toml and part of the annotator: with another prompt, judge or set of forms it is another one.
-Readings of probabilities have no text to judge, so they are not given to it.
+The wording is in data/judge.toml and part of the annotator: with another prompt, judge or set of
+forms it is another one. Readings of probabilities have no text to judge, so they are not given to
+it.
 """
 
 from __future__ import annotations
@@ -29,7 +32,9 @@ ROUNDS = 3
 
 
 class ChoiceJudge(Instrument):
-    """A judge for a `choice` instrument, made from that instrument's spec and the name of a model."""
+    """A judge for a `choice` instrument, made from that instrument's spec and the name of a
+    model.
+    """
 
     kind = "judge"
     version = "1"
@@ -37,7 +42,10 @@ class ChoiceJudge(Instrument):
 
     def __init__(self, spec: InstrumentSpec, judge: str = "") -> None:
         if not judge:
-            raise UsageError(f"The judge of {spec.name} needs a model. Type for instance: --judge openai:gpt-4.1-mini")
+            raise UsageError(
+                f"The judge of {spec.name} needs a model. Type for instance: --judge "
+                "openai:gpt-4.1-mini"
+            )
         check_forms(spec)
         super().__init__(spec, judge)
 
@@ -56,11 +64,20 @@ class ChoiceJudge(Instrument):
 def word_of(
     by: Instrument, item: Answered, asked: str, words: Sequence[str]
 ) -> Generator[Sequence[Request], Sequence[Reply], str]:
-    """The word of a closed list that the judge of an instrument says of an output, or `unresolved` after ROUNDS replies."""
+    """The word of a closed list that the judge of an instrument says of an output, or `unresolved`
+    after ROUNDS replies.
+    """
     messages = [Message("user", asked)]
     for turn in range(1, ROUNDS + 1):
-        (reply,) = yield [Request(by.judge, tuple(messages), SAMPLING, purpose=by.annotator,
-                                  nonce=f"{item.trial.id}/{turn}")]  # fmt: skip
+        (reply,) = yield [
+            Request(
+                by.judge,
+                tuple(messages),
+                SAMPLING,
+                purpose=by.annotator,
+                nonce=f"{item.trial.id}/{turn}",
+            )
+        ]
         word = one_of(said(reply), words)
         if word is not None:
             return word
@@ -74,17 +91,27 @@ def question(item: Answered, forms: Forms) -> str:
     task, answer = plain(item.trial.prompt), plain(item.trial.begin + item.output.text)
     meanings, words = _list(tuple((option, tuple(written)) for option, written in forms.items()))
     code = mark(item.trial.id, task, answer)
-    return str(_texts()["ask"]).strip().format(mark=code, task=task, answer=answer, meanings=meanings, words=words)
+    return (
+        str(_texts()["ask"])
+        .strip()
+        .format(mark=code, task=task, answer=answer, meanings=meanings, words=words)
+    )
 
 
 @lru_cache
 def _list(forms: tuple[tuple[str, tuple[str, ...]], ...]) -> tuple[str, str]:
-    """The closed list as the judge is shown it: a line with a meaning for each word, and the words."""
+    """The closed list as the judge is shown it: a line with a meaning for each word, and the
+    words.
+    """
     texts = _texts()
-    chosen = [texts["option"].format(option=option, forms=" or ".join(f'"{form}"' for form in written))
-              for option, written in forms]  # fmt: skip
+    chosen = [
+        texts["option"].format(option=option, forms=" or ".join(f'"{form}"' for form in written))
+        for option, written in forms
+    ]
     lines = [*chosen, *(f"{word}: {meaning}" for word, meaning in texts["meanings"].items())]
-    return "\n".join(f"- {line}" for line in lines), ", ".join((*(option for option, _ in forms), *texts["meanings"]))
+    return "\n".join(f"- {line}" for line in lines), ", ".join(
+        (*(option for option, _ in forms), *texts["meanings"])
+    )
 
 
 @lru_cache

@@ -1,13 +1,16 @@
-"""What one entry, line or sentence of an answer holds: listed words, a word of the answer's own, or prose. Pure.
+"""What one entry, line or sentence of an answer holds: listed words, a word of the answer's own, or
+prose. Pure.
 
 Of an entry only the head counts, what explains it does not:
 
     **Wise** – because she is kind                  wise
-    Communal: kind, warm                            kind, warm (a heading, then a row of listed words)
+    Communal: kind, warm                            kind, warm (a heading, then a row of listed
+                                                    words)
     Kind-Hearted                                    kind-hearted, and not kind
     intelligent (clever), clever (intelligent)      intelligent
     wise kind-hearted team leader, 聪明的善良的       the longest form first
-    very kind, kindness, brave                      a word of the answer's own: a head is the listed word and nothing else
+    very kind, kindness, brave                      a word of the answer's own: a head is the listed
+                                                    word and nothing else
 """
 
 from __future__ import annotations
@@ -19,14 +22,17 @@ from typing import NamedTuple, TypeVar
 from .wordlist import WordList, key
 
 ENTRY, ROW, OFF, ASIDE, PROSE = "entry", "row", "off", "aside", "prose"
-WORDS, LETTERS = 3, 8  # at least so long may an entry be that is a word and not prose; longer where the list's own are
+WORDS, LETTERS = (
+    3,
+    8,
+)  # at least so long may an entry be that is a word and not prose; longer where the list's own are
 LINE = 60  # characters that a single entry may have
 REMEMBERED = 50_000  # short entries recur, so their reading is kept
 Found = TypeVar("Found")
 
 EDGE = " \t\r\n\"'“”‘’«»‹›„「」『』《》〈〉()（）[]【】{}*_`#>~,，、;；.。!！·•"
-# A head is cut at a mark; at . ! - only where what _CUT says holds too, which looks back over the mark: a pattern that
-# begins with one class of characters passes over all others at once.
+# A head is cut at a mark; at . ! - only where what _CUT says holds too, which looks back over the
+# mark: a pattern that begins with one class of characters passes over all others at once.
 _MARK = r"[:：=→（(\[【–—―。！\n\t.!-]"
 _CUT = r"(?<![.!-])|(?<=[^\W\d][.!])(?=\s|$)|(?<=\s-)-*(?=[\s\w])|(?<=-)-|(?<=\.)\.\."
 _COLON, _BRACKET, _DASH, _STOPS = ":：=", "(（[【", "-–—", ".!。！\t"
@@ -37,7 +43,9 @@ _BETWEEN = re.compile(r"\s[-–—]\s")
 
 
 class Pick(NamedTuple):
-    """A word that an answer picks: its lexeme, "" where it is not on the list, and its letters as written."""
+    """A word that an answer picks: its lexeme, "" where it is not on the list, and its letters as
+    written.
+    """
 
     lexeme: str
     text: str
@@ -59,7 +67,9 @@ class Part(NamedTuple):
 
 
 class Unit(NamedTuple):
-    """An entry, a line or a sentence: what it is, the picks that it holds, and how many of them are listed."""
+    """An entry, a line or a sentence: what it is, the picks that it holds, and how many of them are
+    listed.
+    """
 
     kind: str
     picks: tuple[Pick, ...]
@@ -85,18 +95,24 @@ class Remembered(dict[str, Found]):
 
 
 class Entries:
-    """Reads entries for the words of one list. `units`: what an entry, a line or a sentence holds, by its text."""
+    """Reads entries for the words of one list. `units`: what an entry, a line or a sentence holds,
+    by its text.
+    """
 
     def __init__(self, words: WordList) -> None:
         self.words = words
         self.units = Remembered(self._unit)
         self._picked = Remembered(self._pick)
         self._parted = Remembered(self._piece)
-        self._reach = words.longest if words.unspaced else words.most + 1  # letters or words in the longest form
+        self._reach = (
+            words.longest if words.unspaced else words.most + 1
+        )  # letters or words in the longest form
         joins, reasons = words.data.get("and", ()), words.data.get("because", ())
         self._joins = frozenset(map(key, joins))
         self._join = re.compile(_between(joins, words.unspaced))
-        self._begun = re.compile(f"^{_either(joins)}" + (r"\s*" if words.unspaced else r"(?!\w)\s*"), re.I)
+        self._begun = re.compile(
+            f"^{_either(joins)}" + (r"\s*" if words.unspaced else r"(?!\w)\s*"), re.I
+        )
         self._because = re.compile(_between(reasons, words.unspaced))
         hyphen = r"|(?<=\w-)(?=\w)" if words.unspaced else ""
         self._cut = re.compile(f"{_MARK}(?:{_CUT}{hyphen})")
@@ -121,7 +137,12 @@ class Entries:
         elif mark in _COLON and key(head) in self._headings:
             found = self._behind(text, cut)
         if cut and not found:
-            found = self._entry(head) or self._behind(text, cut) or self._row(head) or self._spaced(head)
+            found = (
+                self._entry(head)
+                or self._behind(text, cut)
+                or self._row(head)
+                or self._spaced(head)
+            )
         found = found or self._entry(_SPLIT.split(head, maxsplit=1)[0])
         if found:
             return found
@@ -136,14 +157,22 @@ class Entries:
         parts = [part for part in _COMMA.split(head) if key(part)]
         if not parts or not all(map(self._short, parts)) or key(head).isdecimal():
             return NOTHING
-        return Unit(ASIDE if len(parts) > 1 else OFF, tuple(Pick("", key(part)) for part in parts), 0)
+        return Unit(
+            ASIDE if len(parts) > 1 else OFF, tuple(Pick("", key(part)) for part in parts), 0
+        )
 
     def _entry(self, head: str) -> Unit | None:
         """A head that is one listed word and nothing else."""
-        return Unit(ENTRY, (self._picked[head],), 1) if len(head) <= LINE and self._find(head) else None
+        return (
+            Unit(ENTRY, (self._picked[head],), 1)
+            if len(head) <= LINE and self._find(head)
+            else None
+        )
 
     def _behind(self, text: str, cut: re.Match[str]) -> Unit | None:
-        """Listed words behind a heading ("Communal: kind, warm", "Word 1: wise"), or the one in brackets."""
+        """Listed words behind a heading ("Communal: kind, warm", "Word 1: wise"), or the one in
+        brackets.
+        """
         mark, rest = cut[0].strip()[:1] or ".", text[cut.end() :]
         if mark in _COLON:
             return self._entry(rest) or self._row(rest) or self._spaced(rest)
@@ -151,11 +180,15 @@ class Entries:
             return self._entry(re.split(r"[)）\]】]", rest, maxsplit=1)[0])
         return None
 
-    def _announced(self, text: str, reason: re.Match[str], cut: re.Match[str] | None) -> Unit | None:
-        """Words in a row behind a colon, where "who" or "because" stands in the sentence that announces them.
+    def _announced(
+        self, text: str, reason: re.Match[str], cut: re.Match[str] | None
+    ) -> Unit | None:
+        """Words in a row behind a colon, where "who" or "because" stands in the sentence that
+        announces them.
 
-        "Voici les mots qui la décrivent : sage, vive". In "Wise because she is this: kind, warm" it explains a listed word. A
-        word off the list that is explained so ("Brave because of these: kind, warm") cannot be told from "Words because of
+        "Voici les mots qui la décrivent : sage, vive". In "Wise because she is this: kind, warm" it
+        explains a listed word. A word off the list that is explained so ("Brave because of these:
+        kind, warm") cannot be told from "Words because of
         which I like her: kind, warm": its explanation counts.
         """
         if cut is None or cut[0].strip() not in tuple(_COLON) or self._find(text[: reason.start()]):
@@ -168,21 +201,31 @@ class Entries:
         return self._row(text) if len(_BETWEEN.findall(text)) > 1 and "," not in text else None
 
     def _row(self, text: str) -> Unit | None:
-        """Words in a row: all short, or four in five of a long row; at least half listed, of two both, of four or more one."""
+        """Words in a row: all short, or four in five of a long row; at least half listed, of two
+        both, of four or more one.
+        """
         parts = self._parts(text)
         picks = [part.pick for part in parts if part.short]
-        if len(picks) < 2 or (len(picks) < len(parts) and not (len(parts) > 5 and len(picks) >= 0.8 * len(parts))):
+        if len(picks) < 2 or (
+            len(picks) < len(parts) and not (len(parts) > 5 and len(picks) >= 0.8 * len(parts))
+        ):
             return None
         if not picks[0].lexeme and self._leads(parts[0].text):
             return None
         if not parts[-1].short and (last := self._first(parts[-1].text)):
             picks.append(last)
         listed = _listed(picks)
-        enough = listed == 2 if len(picks) == 2 else 2 * listed >= len(picks) or (listed > 0 and len(picks) > 3)
+        enough = (
+            listed == 2
+            if len(picks) == 2
+            else 2 * listed >= len(picks) or (listed > 0 and len(picks) > 3)
+        )
         return Unit(ROW, tuple(picks), listed) if enough else None
 
     def _parts(self, text: str) -> list[Part]:
-        """The parts of a row that have letters; one with "and" inside is two where either is listed."""
+        """The parts of a row that have letters; one with "and" inside is two where either is
+        listed.
+        """
         pieces = text.replace("，", ",").replace("、", ",").split(",")  # these recur
         return [part for piece in pieces for part in self._parted[piece]]
 
@@ -213,7 +256,11 @@ class Entries:
 
     def _spaced(self, text: str) -> Unit | None:
         """Listed words with nothing but spaces or "and" between them, the longest form first."""
-        tokens = list(key(text)) if self.words.unspaced else [token for word in text.split() if (token := key(word))]
+        tokens = (
+            list(key(text))
+            if self.words.unspaced
+            else [token for word in text.split() if (token := key(word))]
+        )
         picks, at = [], 0
         while at < len(tokens):
             for end in range(min(len(tokens), at + self._reach), at, -1):
@@ -233,9 +280,11 @@ class Entries:
         return len(text.split()) <= max(WORDS, self.words.most) and len(text) <= LINE
 
     def run(self, sentence: str) -> list[Pick]:
-        """Words in a row inside a sentence, from one that leads into the row to one that leads out of it.
+        """Words in a row inside a sentence, from one that leads into the row to one that leads out
+        of it.
 
-        "I would call her wise, brave, kind, and patient with everyone.": three are listed, and all between are short.
+        "I would call her wise, brave, kind, and patient with everyone.": three are listed, and all
+        between are short.
         """
         parts = [part for piece in re.split(r"[:：]", sentence) for part in self._parts(piece)]
         places = [number for number, part in enumerate(parts) if part.pick.lexeme]
@@ -251,7 +300,9 @@ class Entries:
         return picks if listed > 2 and 2 * listed >= len(picks) else []
 
     def _edge(self, parts: Sequence[Part], listed: Callable[[str], Pick | None]) -> list[Pick]:
-        """The picks on the way from a row to the part of the sentence that holds one more; none where there is no such part."""
+        """The picks on the way from a row to the part of the sentence that holds one more; none
+        where there is no such part.
+        """
         picks: list[Pick] = []
         for part in parts:
             pick = listed(part.text)
@@ -263,7 +314,9 @@ class Entries:
         return []
 
     def _leads(self, text: str) -> bool:
-        """Whether a text of several words ends in a listed one: it begins a sentence ("She is kind")."""
+        """Whether a text of several words ends in a listed one: it begins a sentence ("She is
+        kind").
+        """
         last, (tokens, between) = self._last(text), self._tokens(text)
         return last is not None and len(between.join(tokens[2:])) >= len(last.text)
 

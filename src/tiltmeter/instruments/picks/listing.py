@@ -1,8 +1,10 @@
 """What an answer lists: from text to its picks, whatever they are written as. Pure.
 
-An answer is read in several ways and the first that holds is taken: its numbered entries, its bulleted entries, its lines
-and sentences (words one a line, or in a row with commas, 、 or spaces), and only where these give nothing, words in a row
-inside a sentence, or words in quotes or bold. What an entry holds: entries.py. A word named again is no further pick.
+An answer is read in several ways and the first that holds is taken: its numbered entries, its
+bulleted entries, its lines and sentences (words one a line, or in a row with commas, 、 or spaces),
+and only where these give nothing, words in a row
+inside a sentence, or words in quotes or bold. What an entry holds: entries.py. A word named again
+is no further pick.
 """
 
 from __future__ import annotations
@@ -18,9 +20,12 @@ from .wordlist import WordList, key
 
 LONGEST = 20_000  # characters read: a list of words is over long before
 
-# A text is split at marks: group 1 is all of the mark, group 2 its number or indentation, and behind it stands the entry.
-# A bullet begins with the end of the line before, which the one before leaves to it.
-_NUMBER = re.compile(r"((\d(?<![\dA-Za-z]\d)\d?\d?)[*_]*\s?(?:[.)．）、:：\]]+(?!\d)|[-–—]\s)[*_]*[^\S\n]*)")
+# A text is split at marks: group 1 is all of the mark, group 2 its number or indentation, and
+# behind it stands the entry. A bullet begins with the end of the line before, which the one before
+# leaves to it.
+_NUMBER = re.compile(
+    r"((\d(?<![\dA-Za-z]\d)\d?\d?)[*_]*\s?(?:[.)．）、:：\]]+(?!\d)|[-–—]\s)[*_]*[^\S\n]*)"
+)
 _BULLET = re.compile(
     r"(\n([^\S\n]*)(?:[•●○◦▪▫■□◆◇▶►✓✔☑→‣⁃・·★☆✨]\s*(?<!\n)|[-–—*+](?:\s+(?<!\n)|(?=\n))|-(?=[^\W\d_])))"
 )
@@ -31,10 +36,22 @@ _RULE = re.compile(r"^.*\|.*\n(?=.*\|)[\s|:-]*---[\s|:-]*$", re.M)
 _JSON = re.compile(r"\[.*\]|\{.*\}", re.S)
 _TAG = re.compile(r"<[^<>\n]{1,40}>")
 _SENTENCE = re.compile(r"(?<=[.!?])\s+|(?<=[。！？])")
-_PAIRS = ((r"\*\*", "*", r"\*\*"), ('"', '"', '"'), ("“", "”", "”"), ("‘", "’", "’"), ("«", "»", "»"), ("「", "」", "」"),
-          ("『", "』", "』"), ("《", "》", "》"), ("`", "`", "`"), (r"(?<!\w)'", "'", r"'(?!\w)"),
-          (r"(?<![\w*])[*_]", "*_", r"[*_](?![\w*])"))  # fmt: skip
-_QUOTED = re.compile("|".join(rf"{opened}([^{inner}\n]{{1,60}}){closed}" for opened, inner, closed in _PAIRS))
+_PAIRS = (
+    (r"\*\*", "*", r"\*\*"),
+    ('"', '"', '"'),
+    ("“", "”", "”"),
+    ("‘", "’", "’"),
+    ("«", "»", "»"),
+    ("「", "」", "」"),
+    ("『", "』", "』"),
+    ("《", "》", "》"),
+    ("`", "`", "`"),
+    (r"(?<!\w)'", "'", r"'(?!\w)"),
+    (r"(?<![\w*])[*_]", "*_", r"[*_](?![\w*])"),
+)
+_QUOTED = re.compile(
+    "|".join(rf"{opened}([^{inner}\n]{{1,60}}){closed}" for opened, inner, closed in _PAIRS)
+)
 
 
 class Reader:
@@ -44,8 +61,13 @@ class Reader:
         self.words, self.asked, self.entries = words, asked, Entries(words)
         inclusive = words.data.get("inclusive")
         self._neutral = Remembered(partial(re.compile(inclusive).sub, "")) if inclusive else None
-        self._readings = ((True, self._numbered), (True, self._bulleted),
-                          (False, self._lines), (False, self._sentences), (False, self._quoted))  # fmt: skip
+        self._readings = (
+            (True, self._numbered),
+            (True, self._bulleted),
+            (False, self._lines),
+            (False, self._sentences),
+            (False, self._quoted),
+        )
 
     def picks(self, text: str) -> Reading:
         """What an answer picks; nothing where it lists nothing."""
@@ -59,7 +81,9 @@ class Reader:
             if best.picks and listed <= best.listed:
                 continue
             best = reading
-            if (listed > 1 and 2 * listed >= len(picks)) or (marked and 3 * len(picks) >= 2 * self.asked):
+            if (listed > 1 and 2 * listed >= len(picks)) or (
+                marked and 3 * len(picks) >= 2 * self.asked
+            ):
                 break
         return best
 
@@ -74,13 +98,17 @@ class Reader:
         if "<" in text:
             text = _TAG.sub("\n", text)
         if "|" in text:
-            text = _TABLE.sub(lambda row: " – ".join(map(str.strip, row[1].split("|"))), _RULE.sub("", text))
+            text = _TABLE.sub(
+                lambda row: " – ".join(map(str.strip, row[1].split("|"))), _RULE.sub("", text)
+            )
         if self._neutral is not None:  # word by word: words recur
             text = " ".join([self._neutral[word] for word in text.split(" ")])
         return text
 
     def _numbered(self, text: str) -> list[Pick]:
-        """Entries that begin with 1, 2, 3, …: each at the start of a line or with the number that is due."""
+        """Entries that begin with 1, 2, 3, …: each at the start of a line or with the number that
+        is due.
+        """
         before, *pieces = _NUMBER.split(text)
         if not pieces:
             return []
@@ -93,7 +121,9 @@ class Reader:
             else:
                 entries[-1] += mark + entry
         found = self._marked(entries)
-        if len(entries) > 1 and "," in entries[0]:  # a row of words before numbered explanations of some of them
+        if (
+            len(entries) > 1 and "," in entries[0]
+        ):  # a row of words before numbered explanations of some of them
             row = self._lines(entries[0])
             return row if distinct(row).listed > distinct(found).listed else found
         return found
@@ -116,12 +146,20 @@ class Reader:
         if len(entries) < 3:
             return []
         units = self.entries.units
-        return [pick for entry in entries[1:] for pick in units[entry.strip().partition("\n")[0]].picks]
+        return [
+            pick for entry in entries[1:] for pick in units[entry.strip().partition("\n")[0]].picks
+        ]
 
     def _lines(self, text: str) -> list[Pick]:
-        """Words one a line, or in rows. A word off the list counts between listed ones, not before or behind them."""
+        """Words one a line, or in rows. A word off the list counts between listed ones, not before
+        or behind them.
+        """
         units = self._pieces(text)
-        rows = [unit for unit in units if unit.kind != ROW or not repeats_list(unit.picks, self.words, self.asked)]
+        rows = [
+            unit
+            for unit in units
+            if unit.kind != ROW or not repeats_list(unit.picks, self.words, self.asked)
+        ]
         holding = [number for number, unit in enumerate(rows) if unit.listed]
         if holding:
             units = rows
@@ -129,7 +167,12 @@ class Reader:
             holding = [number for number, unit in enumerate(units) if unit.listed]
         if not holding:
             return self._own(units)
-        return [pick for unit in units[holding[0] : holding[-1] + 1] if unit.kind != ASIDE for pick in unit.picks]
+        return [
+            pick
+            for unit in units[holding[0] : holding[-1] + 1]
+            if unit.kind != ASIDE
+            for pick in unit.picks
+        ]
 
     def _own(self, units: Sequence[Unit]) -> list[Pick]:
         """Words of the answer's own: a long row of them, or nothing but such words."""
@@ -146,12 +189,23 @@ class Reader:
         for line in filter(None, map(str.strip, text.split("\n"))):
             unit = self.entries.units[line]
             parts = () if unit.listed else _SENTENCE.split(line)
-            units += [self.entries.units[part] for part in parts if part.strip()] if len(parts) > 1 else [unit]
+            units += (
+                [self.entries.units[part] for part in parts if part.strip()]
+                if len(parts) > 1
+                else [unit]
+            )
         return units
 
     def _sentences(self, text: str) -> list[Pick]:
-        """Words in a row inside sentences: "I would call her wise, kind, and patient with everyone."."""
-        return [pick for line in text.split("\n") for part in _SENTENCE.split(line) for pick in self.entries.run(part)]
+        """Words in a row inside sentences: "I would call her wise, kind, and patient with
+        everyone.".
+        """
+        return [
+            pick
+            for line in text.split("\n")
+            for part in _SENTENCE.split(line)
+            for pick in self.entries.run(part)
+        ]
 
     def _quoted(self, text: str) -> list[Pick]:
         marked = ("".join(filter(None, groups)) for groups in _QUOTED.findall(text))
@@ -165,10 +219,14 @@ def _ends_in_new_line(text: str) -> bool:
 
 
 def repeats_list(picks: Sequence[Pick], words: WordList, asked: int) -> bool:
-    """Whether picks are the word list itself: far more than asked, or more than asked and in its own order."""
+    """Whether picks are the word list itself: far more than asked, or more than asked and in its
+    own order.
+    """
     if len(picks) <= asked:
         return False
-    places = [words.order[lexeme] for lexeme in dict.fromkeys(pick.lexeme for pick in picks) if lexeme]
+    places = [
+        words.order[lexeme] for lexeme in dict.fromkeys(pick.lexeme for pick in picks) if lexeme
+    ]
     if len(places) <= asked:
         return False
     follow = sum(second == first + 1 for first, second in pairwise(places))
@@ -176,7 +234,9 @@ def repeats_list(picks: Sequence[Pick], words: WordList, asked: int) -> bool:
 
 
 def _from_json(text: str) -> str:
-    """The texts of a JSON array, or of the first array in an object, as bullets; of an object in it the first text."""
+    """The texts of a JSON array, or of the first array in an object, as bullets; of an object in it
+    the first text.
+    """
     found = _JSON.search(text)
     try:
         words = list(_strings(json.loads(found[0]))) if found else []

@@ -1,9 +1,12 @@
-"""Which words of a list an answer picks: "Pick 10 words from … to best describe …". How answers are read: listing.py.
+"""Which words of a list an answer picks: "Pick 10 words from … to best describe …". How answers are
+read: listing.py.
 
 Labels of an answer with picks:
 
-  length           `short`, `ten` or `long`: fewer picks than asked, as many, more (a word named twice is one pick)
-  word             for each pick (position = its rank from 0) the lexeme, or `off_list` for a word that is not on the list
+  length           `short`, `ten` or `long`: fewer picks than asked, as many, more (a word named
+                   twice is one pick)
+  word             for each pick (position = its rank from 0) the lexeme, or `off_list` for a word
+                   that is not on the list
 
 and what follows from `word`, looked up in the list when labels are counted (`Picks.derived`):
 
@@ -13,8 +16,8 @@ and what follows from `word`, looked up in the list when labels are counted (`Pi
 An answer without picks has one label of each attribute, the first that fits:
 
   refusal          it names no word and declines to
-  other_language   fewer than half of its words are listed, and they are on the list of another language, or the text is in
-                   another language (identify.py)
+  other_language   fewer than half of its words are listed, and they are on the list of another
+                   language, or the text is in another language (identify.py)
   invalid          it lists nothing, or repeats the word list
 """
 
@@ -43,8 +46,8 @@ _APOSTROPHES = str.maketrans(dict.fromkeys("’ʼ‘′`´", "'"))
 class Picks(Instrument):
     """Reads the words that an answer picks from its language's list.
 
-    settings["words"]: the list's rows (the protocol file names a CSV file); ["classes"]: the classes that there are, any
-    when left out; ["asked"]: how many words an answer should have, 10.
+    settings["words"]: the list's rows (the protocol file names a CSV file); ["classes"]: the
+    classes that there are, any when left out; ["asked"]: how many words an answer should have, 10.
     """
 
     kind = "picks"
@@ -53,24 +56,46 @@ class Picks(Instrument):
     needs = ("words",)
     settings_schema: ClassVar[Settings] = {
         "words": rows("The list that is picked from.", "language", "class", "word"),
-        "classes": {"type": "array", "items": {"type": "string"}, "description": "The classes that there are."},
-        "asked": {"type": "integer", "minimum": 1, "default": 10, "description": "How many words an answer should have."},
-    }  # fmt: skip
+        "classes": {
+            "type": "array",
+            "items": {"type": "string"},
+            "description": "The classes that there are.",
+        },
+        "asked": {
+            "type": "integer",
+            "minimum": 1,
+            "default": 10,
+            "description": "How many words an answer should have.",
+        },
+    }
 
     def __init__(self, spec: InstrumentSpec, judge: str = "") -> None:
         rows = spec.settings.get("words")
         if not isinstance(rows, Sequence) or isinstance(rows, str) or not rows:
-            raise ProtocolError(f"instrument {spec.name}: 'words' is missing. Add for instance: words = \"words.csv\"")
+            raise ProtocolError(
+                f"instrument {spec.name}: 'words' is missing. Add for instance: words = "
+                '"words.csv"'
+            )
         check_rows(rows, spec.settings.get("classes", ()), f"instrument {spec.name}: words")
         self.asked = spec.settings.get("asked", 10)
         if not isinstance(self.asked, int) or self.asked < 1:
-            raise ProtocolError(f"instrument {spec.name}: 'asked' is how many words are asked for. Write: asked = 10")
-        if language_id.wording()["library"] == "none":  # at once: without it answers would be labelled otherwise
-            raise MissingExtra("Telling answers in another language from words off the list", "languages")
+            raise ProtocolError(
+                f"instrument {spec.name}: 'asked' is how many words are asked for. Write: asked "
+                "= 10"
+            )
+        if (
+            language_id.wording()["library"] == "none"
+        ):  # at once: without it answers would be labelled otherwise
+            raise MissingExtra(
+                "Telling answers in another language from words off the list", "languages"
+            )
         super().__init__(spec, judge)
         self.attributes = (WORD, LENGTH)
         languages = dict.fromkeys(row["language"] for row in rows)
-        self.lists = {code: WordList(code, [row for row in rows if row["language"] == code]) for code in languages}
+        self.lists = {
+            code: WordList(code, [row for row in rows if row["language"] == code])
+            for code in languages
+        }
         self.others = {  # the forms of all other lists
             code: {form for other in languages if other != code for form in self.lists[other].forms}
             for code in languages
@@ -98,14 +123,17 @@ class Picks(Instrument):
         for code in protocol.levels.get("language", ()):
             if code not in self.lists:
                 raise ProtocolError(
-                    f"there are words for {', '.join(self.lists)} and none for {code}. Add them to the list."
+                    f"there are words for {', '.join(self.lists)} and none for {code}. Add them "
+                    "to the list."
                 )
 
     def wording(self) -> Mapping[str, Any]:
         return {**language_data(), "identifier": language_id.wording()}
 
     def steps(self, item: Answered) -> Steps:
-        found = self.read(item.trial.begin + item.output.text, self._language(item), item.trial.prompt)
+        found = self.read(
+            item.trial.begin + item.output.text, self._language(item), item.trial.prompt
+        )
         yield from ()  # it asks nobody
         return self._outcome(item, found) if isinstance(found, str) else self._labels(item, found)
 
@@ -126,17 +154,22 @@ class Picks(Instrument):
         code = item.trial.factors.get("language") or next(iter(self.lists))
         if code not in self.lists:
             raise ProtocolError(
-                f"instrument {self.name}: {UnknownName('language', code, self.lists)} Add its words to the list."
+                f"instrument {self.name}: {UnknownName('language', code, self.lists)} Add its "
+                "words to the list."
             )
         return code
 
     def _elsewhere(self, picks: Sequence[Pick], listed: int, code: str) -> bool:
-        """Whether more of the words are on another language's list ("intelligent, loyal, kind" asked in French)."""
+        """Whether more of the words are on another language's list ("intelligent, loyal, kind"
+        asked in French).
+        """
         if listed == len(picks):
             return False
         texts, least = {pick.text for pick in picks} & self.others[code], max(listed, 1)
         return len(texts) > least and any(
-            len(words.forms.keys() & texts) > least for other, words in self.lists.items() if other != code
+            len(words.forms.keys() & texts) > least
+            for other, words in self.lists.items()
+            if other != code
         )
 
     def _outcome(self, item: Answered, value: str) -> list[Label]:
@@ -145,8 +178,13 @@ class Picks(Instrument):
     def _labels(self, item: Answered, picks: Sequence[Pick]) -> list[Label]:
         output, by = item.trial.id, self.annotator
         length = SHORT if len(picks) < self.asked else LONG if len(picks) > self.asked else TEN
-        new = tuple.__new__  # Label(…) would cost half as much again, and all that is done for an answer 7 % more
-        words = [new(Label, (output, by, WORD, pick.lexeme or OFF_LIST, n, 1.0)) for n, pick in enumerate(picks)]
+        new = (
+            tuple.__new__
+        )  # Label(…) would cost half as much again, and all that is done for an answer 7 % more
+        words = [
+            new(Label, (output, by, WORD, pick.lexeme or OFF_LIST, n, 1.0))
+            for n, pick in enumerate(picks)
+        ]
         return [Label(output, by, LENGTH, length), *words]
 
 

@@ -1,13 +1,16 @@
-"""A list of words that answers pick from: its forms, lexemes and classes in one language, and the check of its rows.
+"""A list of words that answers pick from: its forms, lexemes and classes in one language, and the
+check of its rows.
 
-A row is one printed word: `language`, `class`, `word`, and, where a list has them, `lexeme` (what is one word in several
-forms; the word itself when empty), `gender` (f or m where the word has two forms) and `remark`:
+A row is one printed word: `language`, `class`, `word`, and, where a list has them, `lexeme` (what
+is one word in several forms; the word itself when empty), `gender` (f or m where the word has two
+forms) and `remark`:
 
     again   the word stands twice in this class, as printed
     alone   one gender's form only, as printed
 
-A word is looked up by its letters and digits alone: case, width, hyphens, spaces, quotes and markup do not matter. Other
-endings, spellings and missing accents (data/picks.toml) count where they can mean one lexeme only.
+A word is looked up by its letters and digits alone: case, width, hyphens, spaces, quotes and markup
+do not matter. Other endings, spellings and missing accents (data/picks.toml) count where they can
+mean one lexeme only.
 """
 
 from __future__ import annotations
@@ -30,7 +33,9 @@ Rows = Sequence[Mapping[str, str]]
 
 
 def key(text: str) -> str:
-    """The letters and digits of a text in lower case: "Détail-Orienté" and "détail orienté" are the same."""
+    """The letters and digits of a text in lower case: "Détail-Orienté" and "détail orienté" are the
+    same.
+    """
     return _DROPPED.sub("", unicodedata.normalize("NFKC", text).casefold())
 
 
@@ -45,7 +50,9 @@ def language_data() -> Mapping[str, Any]:
 
 
 class WordList:
-    """The words of one language. `classes`: lexeme → its classes; `order`: lexeme → its place in the list."""
+    """The words of one language. `classes`: lexeme → its classes; `order`: lexeme → its place in
+    the list.
+    """
 
     def __init__(self, code: str, rows: Rows) -> None:
         self.code = code
@@ -57,7 +64,9 @@ class WordList:
             lexeme = row.get("lexeme") or row["word"]
             self.forms[key(row["word"])] = lexeme
             self.order.setdefault(lexeme, len(self.order))
-            self.classes[lexeme] = tuple(dict.fromkeys((*self.classes.get(lexeme, ()), row["class"])))
+            self.classes[lexeme] = tuple(
+                dict.fromkeys((*self.classes.get(lexeme, ()), row["class"]))
+            )
         self.unspaced = all(unspaced(form[0]) for form in self.forms)
         self.longest = max(map(len, self.forms))
         self.most = max(len(re.split(r"[\s’'-]+", row["word"])) for row in rows)  # words in a form
@@ -73,7 +82,11 @@ class WordList:
         meant: dict[str, set[str]] = {}
         for written, lexeme in self._variants():
             meant.setdefault(written, set()).add(lexeme)
-        return ((written, lexemes.pop()) for written, lexemes in meant.items() if written and len(lexemes) == 1)
+        return (
+            (written, lexemes.pop())
+            for written, lexemes in meant.items()
+            if written and len(lexemes) == 1
+        )
 
     def _variants(self) -> Iterator[tuple[str, str]]:
         for alias, printed in self.data.get("also", {}).items():
@@ -84,8 +97,15 @@ class WordList:
                 if form.endswith(printed) and len(form) > len(printed):
                     yield form.removesuffix(printed) + written, lexeme
         if self.data.get("accents"):
-            also = {key(alias): self.forms.get(key(printed)) for alias, printed in self.data.get("also", {}).items()}
-            yield from ((_unaccented(form), lexeme) for form, lexeme in {**also, **self.forms}.items() if lexeme)
+            also = {
+                key(alias): self.forms.get(key(printed))
+                for alias, printed in self.data.get("also", {}).items()
+            }
+            yield from (
+                (_unaccented(form), lexeme)
+                for form, lexeme in {**also, **self.forms}.items()
+                if lexeme
+            )
 
 
 def check_rows(rows: Rows, classes: Sequence[str], where: str) -> None:
@@ -99,18 +119,25 @@ def check_rows(rows: Rows, classes: Sequence[str], where: str) -> None:
         word, language, lexeme = row["word"], row["language"], row.get("lexeme") or row["word"]
         first = seen.setdefault((language, row["class"], word), line)
         if first != line and row.get("remark") != "again":
-            raise ProtocolError(f"{where}, line {line}: '{word}' ({language}) stands in '{row['class']}' already, line {first}. "
-                                "Remove one, or write 'again' into the column remark.")  # fmt: skip
+            raise ProtocolError(
+                f"{where}, line {line}: '{word}' ({language}) stands in '{row['class']}' "
+                f"already, line {first}. Remove one, or write 'again' into the column remark."
+            )
         if meant.setdefault((language, key(word)), lexeme) != lexeme:
-            raise ProtocolError(f"{where}, line {line}: '{word}' ({language}) cannot be told from a form of "
-                                f"'{meant[language, key(word)]}'. Give both the same lexeme, or remove one.")  # fmt: skip
+            raise ProtocolError(
+                f"{where}, line {line}: '{word}' ({language}) cannot be told from a form of "
+                f"'{meant[language, key(word)]}'. Give both the same lexeme, or remove one."
+            )
     _check_genders(rows, where)
 
 
 def _missing(row: Mapping[str, str]) -> str:
     for name in ("language", "class", "word"):
         if not row.get(name, "").strip():
-            return f"'{name}' is {'empty' if name in row else 'missing: the list needs the columns language, class, word'}."
+            return (
+                f"'{name}' is "
+                f"{'empty' if name in row else 'missing: the list needs the columns language, class, word'}."
+            )
     return "" if key(row["word"]) else f"'{row['word']}' has no letters."
 
 
@@ -129,10 +156,18 @@ def _unknown(row: Mapping[str, str], classes: Sequence[str]) -> str:
 def _check_genders(rows: Rows, where: str) -> None:
     genders: dict[tuple[str, str], set[str]] = {}
     for row in rows:
-        genders.setdefault((row["language"], row.get("lexeme") or row["word"]), set()).add(row.get("gender", ""))
+        genders.setdefault((row["language"], row.get("lexeme") or row["word"]), set()).add(
+            row.get("gender", "")
+        )
     for line, row in enumerate(rows, 2):
-        gender, found = row.get("gender", ""), genders[row["language"], row.get("lexeme") or row["word"]]
+        gender, found = (
+            row.get("gender", ""),
+            genders[row["language"], row.get("lexeme") or row["word"]],
+        )
         other = {"f": "m", "m": "f"}.get(gender)
         if other and other not in found and row.get("remark") != "alone":
-            raise ProtocolError(f"{where}, line {line}: '{row['word']}' ({row['language']}) is marked {gender} and its lexeme "
-                                f"has no form marked {other}. Add it, or write 'alone' into the column remark.")  # fmt: skip
+            raise ProtocolError(
+                f"{where}, line {line}: '{row['word']}' ({row['language']}) is marked {gender} "
+                "and its lexeme "
+                f"has no form marked {other}. Add it, or write 'alone' into the column remark."
+            )

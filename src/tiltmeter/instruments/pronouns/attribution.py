@@ -1,14 +1,15 @@
-"""Whom a pronoun means: entities, their mentions, and a sum of weights for each. Rules only; no model, no network.
+"""Whom a pronoun means: entities, their mentions, and a sum of weights for each. Rules only; no
+model, no network.
 
-Pronouns are read from left to right. Each is given to the entity whose best mention has the highest score, and is from
-then on a mention of that entity itself, so that a chain of pronouns carries on. A score is a sum of weights
-(data/attribution.toml) over what can be seen without a parser: how many sentences apart, how many other people between,
-the roles of both (parallelism: a subject after a subject), whether the same clause forbids it ("Ann saw her"),
-whether it
-is the text's first or most-named person.
+Pronouns are read from left to right. Each is given to the entity whose best mention has the highest
+score, and is from then on a mention of that entity itself, so that a chain of pronouns carries on.
+A score is a sum of weights (data/attribution.toml) over what can be seen without a parser: how many
+sentences apart, how many other people between, the roles of both (parallelism: a subject after a
+subject), whether the same clause forbids it ("Ann saw her"), whether it is the text's first or
+most-named person.
 
-`referent` answers for two candidate names, as in GAP (Webster et al. 2018, "Mind the GAP"); pronouns.py asks the same
-question about the primary person of a text.
+`referent` answers for two candidate names, as in GAP (Webster et al. 2018, "Mind the GAP");
+pronouns.py asks the same question about the primary person of a text.
 """
 
 from __future__ import annotations
@@ -21,7 +22,19 @@ from dataclasses import dataclass, field
 from functools import cache
 
 from ..text.language import DATA
-from .passage import OBJECT, POSSESSIVE, PREPOSITION, SUBJECT, Token, is_possessive, people, plain, role, tokens, words
+from .passage import (
+    OBJECT,
+    POSSESSIVE,
+    PREPOSITION,
+    SUBJECT,
+    Token,
+    is_possessive,
+    people,
+    plain,
+    role,
+    tokens,
+    words,
+)
 
 ROLES = ("subject", "object", "preposition", "genitive", "possessive", "other")
 _APART = tuple(f"sentences_{number}" for number in range(4))
@@ -30,12 +43,23 @@ _PAIRED = {
     kind: tuple(tuple(f"{kind}_{mine}_{theirs}" for theirs in ROLES) for mine in ROLES)
     for kind in ("near", "far", "clause")
 }
-PRONOUNS = {"he": "m", "him": "m", "his": "m", "himself": "m", "she": "f", "her": "f", "hers": "f", "herself": "f"}
+PRONOUNS = {
+    "he": "m",
+    "him": "m",
+    "his": "m",
+    "himself": "m",
+    "she": "f",
+    "her": "f",
+    "hers": "f",
+    "herself": "f",
+}
 
 
 @dataclass(slots=True)
 class Mention:
-    """A place where an entity is meant: tokens first … last. `chained`: a pronoun that was given to the entity."""
+    """A place where an entity is meant: tokens first … last. `chained`: a pronoun that was given to
+    the entity.
+    """
 
     first: int
     last: int
@@ -47,7 +71,9 @@ class Mention:
 
 @dataclass(slots=True)
 class Entity:
-    """Somebody. gender: "m", "f" or "" where unknown; `primary` is the person that a text is about."""
+    """Somebody. gender: "m", "f" or "" where unknown; `primary` is the person that a text is
+    about.
+    """
 
     name: frozenset[str]
     gender: str = ""
@@ -74,8 +100,12 @@ def pronoun_role(found: Sequence[Token], at: int) -> int:
     return PREPOSITION if at and found[at - 1].word in words("prepositions") else OBJECT
 
 
-def features(found: Sequence[Token], at: int, mine: int, mention: Mention, between: int) -> Iterator[tuple[str, float]]:
-    """What is seen of a pronoun (token `at`, role `mine`) and one mention, as names of weights with their amounts."""
+def features(
+    found: Sequence[Token], at: int, mine: int, mention: Mention, between: int
+) -> Iterator[tuple[str, float]]:
+    """What is seen of a pronoun (token `at`, role `mine`) and one mention, as names of weights with
+    their amounts.
+    """
     token = found[at]
     apart = token.sentence - mention.sentence
     if mention.first > at:
@@ -95,11 +125,17 @@ def features(found: Sequence[Token], at: int, mine: int, mention: Mention, betwe
     yield "distance", math.log1p(abs(at - mention.first))
 
 
-def _setting(found: Sequence[Token], mention: Mention, at: int, mine: int) -> Iterator[tuple[str, float]]:
-    """How a name stands: in brackets, first in its sentence, inside "her sister Ann", before "and" or "who"."""
+def _setting(
+    found: Sequence[Token], mention: Mention, at: int, mine: int
+) -> Iterator[tuple[str, float]]:
+    """How a name stands: in brackets, first in its sentence, inside "her sister Ann", before "and"
+    or "who".
+    """
     before = found[mention.first - 1].word if mention.first else ""
     if before == "(" or (
-        before in ("by", "as") and mention.first > 1 and found[mention.first - 2].word in ("(", "played")
+        before in ("by", "as")
+        and mention.first > 1
+        and found[mention.first - 2].word in ("(", "played")
     ):
         yield "bracketed", 1.0
     if mention.first == 0 or found[mention.first - 1].sentence < mention.sentence:
@@ -111,7 +147,11 @@ def _setting(found: Sequence[Token], mention: Mention, at: int, mine: int) -> It
     ):
         yield "inside", 1.0
     after = found[mention.last + 1].word if mention.last + 1 < len(found) else ""
-    if mention.first < at and mention.sentence == found[at].sentence and _relative(found, mention.last + 1, at):
+    if (
+        mention.first < at
+        and mention.sentence == found[at].sentence
+        and _relative(found, mention.last + 1, at)
+    ):
         yield "relative", 1.0
     if after in ("and", "who", ",", "("):
         yield f"before_{after}", 1.0
@@ -123,7 +163,9 @@ def _relative(found: Sequence[Token], after: int, at: int) -> bool:
     return (
         start < at
         and found[start].word == "who"
-        and not any(token.word in ",;" or token.word in words("conjunctions") for token in found[start:at])
+        and not any(
+            token.word in ",;" or token.word in words("conjunctions") for token in found[start:at]
+        )
     )
 
 
@@ -176,12 +218,20 @@ def _between(people: Sequence[Entity], entity: Entity, low: int, high: int) -> i
 def resolve(
     found: Sequence[Token], people: Sequence[Entity], pronouns: Mapping[int, str]
 ) -> dict[int, list[tuple[float, Entity]]]:
-    """For each pronoun (token → gender) the entities that agree with it, best first; chains them as it goes."""
+    """For each pronoun (token → gender) the entities that agree with it, best first; chains them as
+    it goes.
+    """
     answers: dict[int, list[tuple[float, Entity]]] = {}
     for at, gender in pronouns.items():
         mine = pronoun_role(found, at)
-        ranked = sorted(((score(found, at, mine, entity, people)[0], entity) for entity in people
-                         if gender in ("", entity.gender) or not entity.gender), key=lambda pair: -pair[0])  # fmt: skip
+        ranked = sorted(
+            (
+                (score(found, at, mine, entity, people)[0], entity)
+                for entity in people
+                if gender in ("", entity.gender) or not entity.gender
+            ),
+            key=lambda pair: -pair[0],
+        )
         answers[at] = ranked
         if ranked:
             token = found[at]
@@ -197,7 +247,15 @@ def names(found: Sequence[Token], text: str) -> list[tuple[int, int]]:
     """Runs of capitalised words that may be a person's name: (first, last) tokens."""
     runs: list[tuple[int, int]] = []
     at = 0
-    kinds = ("determiners", "prepositions", "pronouns", "conjunctions", "adverbs", "boundary", "auxiliaries")
+    kinds = (
+        "determiners",
+        "prepositions",
+        "pronouns",
+        "conjunctions",
+        "adverbs",
+        "boundary",
+        "auxiliaries",
+    )
     closed = words(*kinds)
     while at < len(found):
         if found[at].raw[0].isupper() and found[at].word not in closed:
@@ -217,14 +275,16 @@ def names(found: Sequence[Token], text: str) -> list[tuple[int, int]]:
 
 
 def people_in(found: Sequence[Token], runs: Sequence[tuple[int, int]]) -> list[Entity]:
-    """Runs of names as entities: a run whose words are all in a longer one (a surname, a first name) is the same
-    person."""
+    """Runs of names as entities: a run whose words are all in a longer one (a surname, a first
+    name) is the same person."""
     entities: list[Entity] = []
     for first, last in runs:
         name = frozenset(found[i].word for i in range(first, last + 1)) - _TITLES
         if not name:
             continue
-        mention = Mention(first, last, role(found, first, last), found[first].sentence, found[first].clause)
+        mention = Mention(
+            first, last, role(found, first, last), found[first].sentence, found[first].clause
+        )
         for entity in entities:
             if name <= entity.name or entity.name <= name:
                 entity.name |= name
@@ -236,18 +296,35 @@ def people_in(found: Sequence[Token], runs: Sequence[tuple[int, int]]) -> list[E
 
 
 def _gender(found: Sequence[Token], first: int, last: int) -> str:
-    """What a title or a first name says: "m", "f", or "" where neither is known or a name is borne by both."""
+    """What a title or a first name says: "m", "f", or "" where neither is known or a name is borne
+    by both.
+    """
     said = people()["title"].get(found[first].word) or people()["name"].get(found[first].word)
     return said if said in ("m", "f") else ""
 
 
 _TITLES = frozenset(
-    ["mr", "mrs", "ms", "miss", "mx", "dr", "prof", "professor", "rev", "reverend", "sir", "lady", "lord"]
+    [
+        "mr",
+        "mrs",
+        "ms",
+        "miss",
+        "mx",
+        "dr",
+        "prof",
+        "professor",
+        "rev",
+        "reverend",
+        "sir",
+        "lady",
+        "lord",
+    ]
 )
 
 
 def referent(text: str, offset: int, a: tuple[str, int], b: tuple[str, int]) -> str:
-    """Which of two named people the pronoun at an offset means: "A", "B" or "neither". Offsets count characters.
+    """Which of two named people the pronoun at an offset means: "A", "B" or "neither". Offsets
+    count characters.
 
     >>> referent("Ann thanked Cara. She left.", 18, ("Ann", 0), ("Cara", 12))
     'A'
@@ -265,14 +342,20 @@ def compare(text: str, offset: int, a: tuple[str, int], b: tuple[str, int]) -> d
     runs = _with_candidates(found, begins, names(found, text), (a, b))
     people = people_in(found, runs)
     at = _token_at(found, offset)
-    pronouns = {i: PRONOUNS[token.word] for i, token in enumerate(found) if token.word in PRONOUNS and i < at}
+    pronouns = {
+        i: PRONOUNS[token.word]
+        for i, token in enumerate(found)
+        if token.word in PRONOUNS and i < at
+    }
     pronouns[at] = PRONOUNS.get(found[at].word, "")
     ranked = resolve(found, people, pronouns)[at]
     sides = {"A": -math.inf, "B": -math.inf, "other": -math.inf}
     place = {side: _token_at(found, start) for side, (_, start) in (("A", a), ("B", b))}
     for total, entity in ranked:
         covers = [
-            side for side, i in place.items() if any(m.first <= i <= m.last and not m.chained for m in entity.mentions)
+            side
+            for side, i in place.items()
+            if any(m.first <= i <= m.last and not m.chained for m in entity.mentions)
         ]
         for side in covers or ["other"]:
             sides[side] = max(sides[side], total)
@@ -286,8 +369,12 @@ def _token_at(found: Sequence[Token], offset: int) -> int:
     raise ValueError(f"no word at offset {offset}")
 
 
-def _with_candidates(found: Sequence[Token], begins: Mapping[int, int], runs: list[tuple[int, int]],
-                     candidates: Sequence[tuple[str, int]]) -> list[tuple[int, int]]:  # fmt: skip
+def _with_candidates(
+    found: Sequence[Token],
+    begins: Mapping[int, int],
+    runs: list[tuple[int, int]],
+    candidates: Sequence[tuple[str, int]],
+) -> list[tuple[int, int]]:
     """The runs of names, with the two candidates cut out exactly as they are given."""
     kept = list(runs)
     for name, start in candidates:

@@ -1,9 +1,10 @@
-"""An English text as tokens with sentences and clauses, for rules that find who a pronoun means. Plain rules, no model.
+"""An English text as tokens with sentences and clauses, for rules that find who a pronoun means.
+Plain rules, no model.
 
-The closed classes of words are data (data/pronouns.toml). A token's sentence and clause are numbers that grow; roles
-are
-guessed from the words beside a mention, without a parser: what precedes it (a preposition, a verb, the beginning of a
-clause) and what follows (a verb, an auxiliary, 's).
+The closed classes of words are data (data/pronouns.toml). A token's sentence and clause are numbers
+that grow; roles are
+guessed from the words beside a mention, without a parser: what precedes it (a preposition, a verb,
+the beginning of a clause) and what follows (a verb, an auxiliary, 's).
 """
 
 from __future__ import annotations
@@ -17,9 +18,12 @@ from typing import Any, NamedTuple, TypeVar
 
 from ..text.language import DATA
 
-# 'em, 'im and 'er are words of their own where they follow no letter; an emphasis mark, a dash, a bracket is a token.
+# 'em, 'im and 'er are words of their own where they follow no letter; an emphasis mark, a dash, a
+# bracket is a token.
 _TOKEN = re.compile(r"\w+(?:[-']\w+)*'?|'(?<![\w']')(?:em|im|er)\b|\n|[^\w\s]")
-LONG = 100  # characters without a space that are no word (Chinese, an address): not worth remembering
+LONG = (
+    100  # characters without a space that are no word (Chinese, an address): not worth remembering
+)
 _STRAIGHT = {"’": "'", "ʼ": "'", "‘": "'", "“": '"', "”": '"'}
 _ABBREVIATED = frozenset(
     [
@@ -49,8 +53,8 @@ SUBJECT, OBJECT, PREPOSITION, GENITIVE, POSSESSIVE, OTHER = range(6)
 
 
 class Seen(NamedTuple):
-    """What a word by itself could be: a first name, a noun for persons (their genders), a plural, a word in -s,
-    capitalised."""
+    """What a word by itself could be: a first name, a noun for persons (their genders), a plural, a
+    word in -s, capitalised."""
 
     name: str = ""
     noun: str = ""
@@ -63,8 +67,8 @@ PLAIN = Seen()  # names nobody, unless it is the theme noun
 
 
 class Token(NamedTuple):
-    """word: lower case, without 's; raw: as it stands; begin: offset in the text; own: it ends in a genitive or a
-    clitic; seen: what it could be by itself, None for function words and signs."""
+    """word: lower case, without 's; raw: as it stands; begin: offset in the text; own: it ends in a
+    genitive or a clitic; seen: what it could be by itself, None for function words and signs."""
 
     word: str
     raw: str
@@ -79,7 +83,8 @@ Value = TypeVar("Value")
 
 
 class Remembered(dict[str, Value]):
-    """A function of what stands between two spaces, remembered: texts are made of the same words over and over.
+    """A function of what stands between two spaces, remembered: texts are made of the same words
+    over and over.
 
     A hit costs a third of one in an lru_cache. Begins anew when it is full.
     """
@@ -119,7 +124,9 @@ def people() -> Mapping[str, Mapping[str, str]]:
     found: dict[str, dict[str, str]] = {}
     with (DATA / "people.csv").open(encoding="utf-8", newline="") as handle:
         for row in csv.DictReader(handle):
-            found.setdefault(row["kind"], {}).update(dict.fromkeys(row["words"].split(), row["gender"]))
+            found.setdefault(row["kind"], {}).update(
+                dict.fromkeys(row["words"].split(), row["gender"])
+            )
     return found
 
 
@@ -150,7 +157,11 @@ def tokens(text: str) -> list[Token]:
             if marks:
                 if word not in _ENDS:
                     clause += 1
-                elif not (word == "." and found and (found[-1].word in _ABBREVIATED or len(found[-1].word) == 1)):
+                elif not (
+                    word == "."
+                    and found
+                    and (found[-1].word in _ABBREVIATED or len(found[-1].word) == 1)
+                ):
                     ended = True
             add(_token((word, raw, begin + offset, sentence, clause, own, seen)))
         begin += len(chunk) + 1
@@ -161,8 +172,8 @@ _Piece = tuple[int, str, str, bool, Seen | None, bool, bool]
 
 
 def _cut(chunk: str) -> tuple[_Piece, ...]:
-    """The tokens of what stands between two spaces: offset, word, raw, own, seen, whether one can begin a sentence,
-    whether it begins a clause or ends a sentence."""
+    """The tokens of what stands between two spaces: offset, word, raw, own, seen, whether one can
+    begin a sentence, whether it begins a clause or ends a sentence."""
     made = []
     for match in _TOKEN.finditer(chunk):
         raw, own = match[0], False
@@ -182,7 +193,9 @@ def _seen(raw: str, word: str) -> Seen | None:
         return None
     capital = raw[0].isupper()
     name = people()["name"].get(word, "") if capital else ""
-    made = Seen(name, people()["noun"].get(word, ""), word in people()["plural"], word[-1] == "s", capital)
+    made = Seen(
+        name, people()["noun"].get(word, ""), word in people()["plural"], word[-1] == "s", capital
+    )
     return made if any(made) else PLAIN
 
 
@@ -194,7 +207,9 @@ def closed() -> frozenset[str]:
 
 
 def _unclitic(word: str) -> tuple[str, bool]:
-    """A word without 's, 'd, 'll, 've, 're or a final apostrophe, and whether it was a genitive or 's."""
+    """A word without 's, 'd, 'll, 've, 're or a final apostrophe, and whether it was a genitive or
+    's.
+    """
     if word.endswith("'s") and len(word) > 2:
         return word[:-2], True
     if word.endswith(("'d", "'ll", "'ve", "'re")) and word.rindex("'"):
@@ -205,7 +220,9 @@ def _unclitic(word: str) -> tuple[str, bool]:
 
 
 def verb_like(token: Token) -> bool:
-    """Whether a word could be a finite verb, by its form: an auxiliary, an irregular past, -ed, or -s."""
+    """Whether a word could be a finite verb, by its form: an auxiliary, an irregular past, -ed, or
+    -s.
+    """
     return _verb_form(token.raw, token.word)
 
 
@@ -235,7 +252,9 @@ def follows_as_verb(found: Sequence[Token], at: int) -> bool:
 def role(found: Sequence[Token], first: int, last: int) -> int:
     """The role of a name or noun that stands in tokens first … last: one of SUBJECT … OTHER."""
     after = last + 1
-    if found[last].own and not (after < len(found) and found[after].word in words("determiners", "adverbs")):
+    if found[last].own and not (
+        after < len(found) and found[after].word in words("determiners", "adverbs")
+    ):
         return GENITIVE
     verb = follows_as_verb(found, after)
     at, steps = first - 1, 0
@@ -258,13 +277,21 @@ def role(found: Sequence[Token], first: int, last: int) -> int:
         or found[at].word in words("boundary")
         or found[at].word in ',"('
     )
-    if begins and after < len(found) and (found[after].word in (",", "(", "and", "who", "himself", "herself")):
+    if (
+        begins
+        and after < len(found)
+        and (found[after].word in (",", "(", "and", "who", "himself", "herself"))
+    ):
         return SUBJECT
-    return SUBJECT if begins and steps == 0 and found[first].sentence != found[at].sentence else OTHER
+    return (
+        SUBJECT if begins and steps == 0 and found[first].sentence != found[at].sentence else OTHER
+    )
 
 
 def is_possessive(found: Sequence[Token], at: int) -> bool:
-    """Whether "her" (or "hir") at a place is a possessor: a word follows that no object is followed by."""
+    """Whether "her" (or "hir") at a place is a possessor: a word follows that no object is followed
+    by.
+    """
     if at + 1 >= len(found):
         return False
     follows = found[at + 1]

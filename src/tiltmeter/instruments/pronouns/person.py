@@ -1,11 +1,10 @@
 """The primary person of a text and everybody else in it: where each is named. Rules only.
 
-A person is told by a theme noun: a name (Emery), an occupation (firefighter), a title with a surname (Mrs. Thompson), a
-kinship term (husband). Names that stand beside a kinship term ("my partner, Parker", "Jack is Molly's husband") are
-that
-person too. Other people are first names of a list, names after a title, nouns for persons, and capitalised words that
-do
-what persons do; plural nouns are kept as possible referents of "they".
+A person is told by a theme noun: a name (Emery), an occupation (firefighter), a title with a
+surname (Mrs. Thompson), a kinship term (husband). Names that stand beside a kinship term ("my
+partner, Parker", "Jack is Molly's husband") are that person too. Other people are first names of a
+list, names after a title, nouns for persons, and capitalised words that do what persons do; plural
+nouns are kept as possible referents of "they".
 """
 
 from __future__ import annotations
@@ -39,7 +38,8 @@ _KIN = {
 
 @dataclass(frozen=True, slots=True)
 class Person:
-    """Whom a text is about. heads: words that name the person; exact: they count with a capital letter only.
+    """Whom a text is about. heads: words that name the person; exact: they count with a capital
+    letter only.
 
     gender: what the noun says, as a cue: "m", "f" or "".
     """
@@ -54,7 +54,9 @@ class Person:
 
 @lru_cache(maxsize=4096)
 def person(theme: str, noun: str, text: str = "") -> Person:
-    """The person of a theme (name, occupation, title, kinship) and noun; a surname is taken from the input text."""
+    """The person of a theme (name, occupation, title, kinship) and noun; a surname is taken from
+    the input text.
+    """
     parts = [part for part in (token.word for token in tokens(plain(noun))) if part[0].isalnum()]
     if not parts:
         raise ValueError(f"'{noun}' names nobody")
@@ -71,7 +73,10 @@ def person(theme: str, noun: str, text: str = "") -> Person:
         return Person(theme, noun, surnames, True, gender if gender in "mf" else "", parts[0])
     if theme == "name":
         return Person(
-            theme, noun, frozenset(parts) | _after_title(text, last), noun != noun.lower() and last in _words_too()
+            theme,
+            noun,
+            frozenset(parts) | _after_title(text, last),
+            noun != noun.lower() and last in _words_too(),
         )
     heads = frozenset({last, *_gendered(last)})
     return Person(theme, noun, heads)
@@ -90,7 +95,10 @@ def _after_title(text: str, before: str) -> frozenset[str]:
             and found[follows].raw[0].isupper()
             and len(found[follows].word) > 1
             and found[follows].word
-            not in (words("pronouns", "determiners", "boundary", "auxiliaries") | people()["not_name"].keys())
+            not in (
+                words("pronouns", "determiners", "boundary", "auxiliaries")
+                | people()["not_name"].keys()
+            )
             and not (follows > at + 1 and found[follows].sentence != token.sentence)
         ):
             names.add(found[follows].word)
@@ -98,7 +106,9 @@ def _after_title(text: str, before: str) -> frozenset[str]:
 
 
 def _beside(found: Sequence[Token], person: Person) -> frozenset[str]:
-    """Names in apposition with a kinship term: "husband Tom", "partner (Parker)", "Jack is Molly's husband"."""
+    """Names in apposition with a kinship term: "husband Tom", "partner (Parker)", "Jack is Molly's
+    husband".
+    """
     names: set[str] = set()
     known = people()["name"]
     for at, token in enumerate(found):
@@ -107,7 +117,12 @@ def _beside(found: Sequence[Token], person: Person) -> frozenset[str]:
         follows = at + 1
         if follows < len(found) and found[follows].word in (",", "("):
             follows += 1
-        if follows < len(found) and found[follows].word in known and found[follows].raw[0].isupper() and not token.own:
+        if (
+            follows < len(found)
+            and found[follows].word in known
+            and found[follows].raw[0].isupper()
+            and not token.own
+        ):
             names.add(found[follows].word)
         for back in range(at - 1, max(at - 6, -1), -1):
             if found[back].sentence != token.sentence:
@@ -124,7 +139,11 @@ def _beside(found: Sequence[Token], person: Person) -> frozenset[str]:
 
 def _gendered(word: str) -> list[str]:
     """salesperson → salesman, saleswoman, … for words in -person."""
-    return [word.removesuffix("person") + end for end in ("man", "woman", "lady")] if word.endswith("person") else []
+    return (
+        [word.removesuffix("person") + end for end in ("man", "woman", "lady")]
+        if word.endswith("person")
+        else []
+    )
 
 
 @cache
@@ -146,7 +165,12 @@ def named(found: Sequence[Token], at: int, who: Person) -> bool:
             if before == "." and at > 1:
                 before = found[at - 2].word
             other = people()["title"].get(before, "")
-            if other in "mf" and other and other != who.gender and any(t.word == who.title for t in found):
+            if (
+                other in "mf"
+                and other
+                and other != who.gender
+                and any(t.word == who.title for t in found)
+            ):
                 return False
         return True
     return not (
@@ -155,8 +179,12 @@ def named(found: Sequence[Token], at: int, who: Person) -> bool:
     )
 
 
-def everybody(found: Sequence[Token], who: Person, several: bool = True) -> tuple[Entity, list[Entity]]:
-    """The primary person, and everybody else that a pronoun could mean; with `several` also plural nouns."""
+def everybody(
+    found: Sequence[Token], who: Person, several: bool = True
+) -> tuple[Entity, list[Entity]]:
+    """The primary person, and everybody else that a pronoun could mean; with `several` also plural
+    nouns.
+    """
     primary = Entity(frozenset(("",)), "", [], 0, True)
     others: dict[str, Entity] = {}
     titles = people()["title"]
@@ -169,7 +197,9 @@ def everybody(found: Sequence[Token], who: Person, several: bool = True) -> tupl
             continue
         word = token.word
         if word in heads and named(found, at, who):
-            primary.mentions.append(Mention(at, at, role(found, at, at), token.sentence, token.clause))
+            primary.mentions.append(
+                Mention(at, at, role(found, at, at), token.sentence, token.clause)
+            )
             continue
         if seen is PLAIN:
             continue
@@ -187,15 +217,22 @@ def everybody(found: Sequence[Token], who: Person, several: bool = True) -> tupl
             if entity is None:
                 known = "" if gender == "n" else gender
                 entity = others[word] = Entity(frozenset((word,)), known, [], len(others) + 1)
-            entity.mentions.append(Mention(at, at, role(found, at, at), token.sentence, token.clause))
+            entity.mentions.append(
+                Mention(at, at, role(found, at, at), token.sentence, token.clause)
+            )
     return primary, [*others.values(), *(_together(found, primary, others) if several else ())]
 
 
 def _described(found: Sequence[Token], at: int) -> bool:
-    """Whether a noun says what somebody is ("she is a lady", "Charlie – a man of his word"): nobody new."""
+    """Whether a noun says what somebody is ("she is a lady", "Charlie – a man of his word"): nobody
+    new.
+    """
     if at < 2 or found[at - 1].word not in ("a", "an", "the"):
         return False
-    return found[at - 2].word in ("is", "was", "'s", "be", "been", "as", "-", "–", "—", "like") or found[at - 2].own
+    return (
+        found[at - 2].word in ("is", "was", "'s", "be", "been", "as", "-", "–", "—", "like")
+        or found[at - 2].own
+    )
 
 
 def _month(found: Sequence[Token], at: int) -> bool:
@@ -207,12 +244,14 @@ def _month(found: Sequence[Token], at: int) -> bool:
 
 def _titled(found: Sequence[Token], at: int, titles: Mapping[str, str]) -> str:
     before = at - 2 if at > 1 and found[at - 1].word == "." else at - 1
-    return titles.get(found[before].word, "") if before >= 0 and found[before].raw[0].isupper() else ""
+    return (
+        titles.get(found[before].word, "") if before >= 0 and found[before].raw[0].isupper() else ""
+    )
 
 
 def _acts(found: Sequence[Token], at: int, titles: Mapping[str, str]) -> bool:
-    """Whether an unknown capitalised word is likely a person: after a title, or the subject of a verb in
-    mid-sentence."""
+    """Whether an unknown capitalised word is likely a person: after a title, or the subject of a
+    verb in mid-sentence."""
     if _titled(found, at, titles):
         return True
     token = found[at]
@@ -223,16 +262,27 @@ def _acts(found: Sequence[Token], at: int, titles: Mapping[str, str]) -> bool:
     )
     if starts or token.word in people()["not_name"] or len(token.word) < 2 or token.raw.isupper():
         return False
-    if found[at - 1].word == "the" or found[at - 1].word in words("places") or found[at - 1].raw[0].isupper():
+    if (
+        found[at - 1].word == "the"
+        or found[at - 1].word in words("places")
+        or found[at - 1].raw[0].isupper()
+    ):
         return False
-    return at + 1 < len(found) and (verb_like(found[at + 1]) or found[at + 1].word in words("speech"))
+    return at + 1 < len(found) and (
+        verb_like(found[at + 1]) or found[at + 1].word in words("speech")
+    )
 
 
 def _plural(found: Sequence[Token], at: int) -> bool:
     """Whether a word in -s is a plural noun: what precedes it is no subject."""
     token = found[at]
     word = token.word
-    if len(word) < 4 or token.own or word.endswith(("ss", "us", "is", "'s")) or word in people()["not_plural"]:
+    if (
+        len(word) < 4
+        or token.own
+        or word.endswith(("ss", "us", "is", "'s"))
+        or word in people()["not_plural"]
+    ):
         return False
     if token.raw[0].isupper():
         return at > 0 and found[at - 1].word == "the"
@@ -240,14 +290,17 @@ def _plural(found: Sequence[Token], at: int) -> bool:
         return at + 1 < len(found) and found[at + 1].word != ","
     before = found[at - 1]
     if (
-        before.word in ("a", "an", "this", "each", "every", "that", "it", "he", "she", "who", "what", "which")
+        before.word
+        in ("a", "an", "this", "each", "every", "that", "it", "he", "she", "who", "what", "which")
         or before.own
     ):
         return before.own
     if before.word in words("determiners", "prepositions") or before.word.isdigit():
         return True
     if not before.word[0].isalnum() or before.word in ("and", "or"):
-        return at + 1 < len(found) and found[at + 1].word not in words("determiners", "prepositions")
+        return at + 1 < len(found) and found[at + 1].word not in words(
+            "determiners", "prepositions"
+        )
     if before.raw[0].isupper() or before.word in words("pronouns", "adverbs"):
         return False
     return verb_like(before) or (
@@ -262,10 +315,15 @@ def _verb_next(found: Sequence[Token], at: int) -> bool:
     return at + 1 < len(found) and found[at + 1].word in words("determiners", "prepositions")
 
 
-def _together(found: Sequence[Token], primary: Entity, others: Mapping[str, Entity]) -> list[Entity]:
+def _together(
+    found: Sequence[Token], primary: Entity, others: Mapping[str, Entity]
+) -> list[Entity]:
     """ "Taylor and Sam": a plural, at the second of two people who are joined by "and"."""
     places = {
-        mention.last for entity in (primary, *others.values()) for mention in entity.mentions if entity.gender != PLURAL
+        mention.last
+        for entity in (primary, *others.values())
+        for mention in entity.mentions
+        if entity.gender != PLURAL
     }
     pairs = [
         at
@@ -282,5 +340,7 @@ def _together(found: Sequence[Token], primary: Entity, others: Mapping[str, Enti
     ]
     if not pairs:
         return []
-    mentions = [Mention(at, at, SUBJECT, found[at].sentence, found[at].clause) for at in sorted(pairs)]
+    mentions = [
+        Mention(at, at, SUBJECT, found[at].sentence, found[at].clause) for at in sorted(pairs)
+    ]
     return [Entity(frozenset(("together",)), PLURAL, mentions, 99)]

@@ -1,12 +1,15 @@
-"""Which third-person pronouns a text uses for its person, whatever the text: a letter, a story, a translation into English.
+"""Which third-person pronouns a text uses for its person, whatever the text: a letter, a story, a
+translation into English.
 
-With `who`, the name of a column of the tables, the person is the one whom that column names, and pronouns of other people do
-not count; rules say whose a pronoun is (pronouns.py, with its measured errors in docs/protext.md). Without it every
-third-person pronoun of one person or several counts, so a text is to be about one person.
+With `who`, the name of a column of the tables, the person is the one whom that column names, and
+pronouns of other people do not count; rules say whose a pronoun is (pronouns.py, with its measured
+errors in docs/protext.md). Without it every third-person pronoun of one person or several counts,
+so a text is to be about one person.
 
-Label, as the text has it and not as a person is: feminine (she), masculine (he), neutral (singular they, "he or she"), neo (xe,
-ze, …), mixed (several of these), none. English only: set `language = "en"` where the column `language` says another, as in a
-translation. What is no text has its outcome (prose.py).
+Label, as the text has it and not as a person is: feminine (she), masculine (he), neutral (singular
+they, "he or she"), neo (xe, ze, …), mixed (several of these), none. English only: set `language =
+"en"` where the column `language` says another, as in a translation. What is no text has its outcome
+(prose.py).
 """
 
 from __future__ import annotations
@@ -27,17 +30,24 @@ _NOBODY = Person("name", "", frozenset())
 
 
 class PronounUse(Instrument):
-    """settings: who (a column that names the person), by = "name" (otherwise), "occupation", "title" or "kinship"."""
+    """settings: who (a column that names the person), by = "name" (otherwise), "occupation",
+    "title" or "kinship".
+    """
 
     kind = "pronouns"
     version = VERSION
     modality = "text"
     settings_schema: ClassVar[Settings] = {
-        "who": {"type": "string", "minLength": 1, "examples": ["name"],
-                "description": "The column that names the person; otherwise every pronoun of the text counts."},
+        "who": {
+            "type": "string",
+            "minLength": 1,
+            "examples": ["name"],
+            "description": "The column that names the person; otherwise every pronoun of the "
+            "text counts.",
+        },
         "by": {"enum": list(NAMED_BY), "default": "name", "description": "What the column holds."},
         "language": LANGUAGE,
-    }  # fmt: skip
+    }
 
     @classmethod
     def values(cls, spec: InstrumentSpec) -> Mapping[str, Collection[str]]:
@@ -46,11 +56,18 @@ class PronounUse(Instrument):
     def check_design(self, protocol: Protocol) -> None:
         who = self.settings.get("who")
         if who and who not in protocol.cells[0]:
-            raise ProtocolError(f"instrument {self.name}: {UnknownName('column', who, protocol.cells[0])}")
-        for code in [self.settings["language"]] if "language" in self.settings else protocol.languages:
+            raise ProtocolError(
+                f"instrument {self.name}: {UnknownName('column', who, protocol.cells[0])}"
+            )
+        for code in (
+            [self.settings["language"]] if "language" in self.settings else protocol.languages
+        ):
             if code.partition("-")[0] != "en":
-                raise ProtocolError(f"instrument {self.name}: it reads English, not '{code}'. Where answers are in English "
-                                    'all the same, as translations into it, write: language = "en"')  # fmt: skip
+                raise ProtocolError(
+                    f"instrument {self.name}: it reads English, not '{code}'. Where answers are "
+                    "in English "
+                    'all the same, as translations into it, write: language = "en"'
+                )
 
     def wording(self) -> Mapping[str, Any]:
         return told_by()
@@ -61,7 +78,8 @@ class PronounUse(Instrument):
         if outcome:
             return [self.label(item, outcome)]
         noun = item.cell.get(self.settings.get("who", ""), "")
-        # The answer may add a surname ("Emily Clark … Ms. Clark"): so its own words are looked at as well.
+        # The answer may add a surname ("Emily Clark … Ms. Clark"): so its own words are looked at
+        # as well.
         named = f"{item.trial.prompt}\n{text}"
         who = person(self.settings.get("by", "name"), noun, named) if noun.strip() else None
         return [self.label(item, used(text, who))]
@@ -70,7 +88,8 @@ class PronounUse(Instrument):
 def used(text: str, who: Person | None = None) -> str:
     """The class of the pronouns of a person, or of all of a text.
 
-    Worked: "She is a nurse." is feminine; "Kim met Tom, who lost his hat." is none for Kim and masculine for all.
+    Worked: "She is a nurse." is feminine; "Kim met Tom, who lost his hat." is none for Kim and
+    masculine for all.
     """
     if who is not None:
         return identify(text, who).label

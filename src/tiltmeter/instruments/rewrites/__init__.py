@@ -1,7 +1,9 @@
-"""A rewrite of a text about one person, by rules: a rewrite → pronoun class, verdicts, behaviours. No model is asked.
+"""A rewrite of a text about one person, by rules: a rewrite → pronoun class, verdicts, behaviours.
+No model is asked.
 
-It needs the row of the design that a trial comes from, with the columns text, theme, noun and pronoun; so it works for any
-corpus of that design. What is no rewrite (outcomes.py) has its outcome as the label of every attribute.
+It needs the row of the design that a trial comes from, with the columns text, theme, noun and
+pronoun; so it works for any corpus of that design. What is no rewrite (outcomes.py) has its outcome
+as the label of every attribute.
 
 Settings: also = the attributes beside `pronouns` that it is to label (see ATTRIBUTES).
 """
@@ -22,7 +24,13 @@ from .behaviours import BEHAVIOURS, behaviours, lexicon
 from .neopronouns import pronoun_sets
 from .outcomes import READ, TOO_LONG, UNCHANGED, rules, shape
 
-PRONOUNS, VERDICT, PUBLISHED, SHAPE, NEO_KEPT = "pronouns", "verdict", "verdict_published", "shape", "neo_kept"
+PRONOUNS, VERDICT, PUBLISHED, SHAPE, NEO_KEPT = (
+    "pronouns",
+    "verdict",
+    "verdict_published",
+    "shape",
+    "neo_kept",
+)
 ATTRIBUTES = (PRONOUNS, VERDICT, PUBLISHED, SHAPE, *BEHAVIOURS, NEO_KEPT)
 UNREAD = "it"  # not told from the word for things: whether a rewrite keeps it is not measured
 AGREEMENT = "agreement"  # a judge's only: whether it names the same class
@@ -37,14 +45,18 @@ class Rewrites(Instrument):
     second = "rewrite_judge"
     modality = "text"
     settings_schema: ClassVar[Settings] = {
-        "told": {"enum": ["condition"], "description": "The judge is told the condition, as the paper's was."}
+        "told": {
+            "enum": ["condition"],
+            "description": "The judge is told the condition, as the paper's was.",
+        }
     }
 
     def __init__(self, spec: InstrumentSpec, judge: str = "") -> None:
         for name in (spec.attribute, *spec.also):
             if name not in (*ATTRIBUTES, AGREEMENT):
                 raise ProtocolError(
-                    f"instrument {spec.name}: '{name}' is no attribute of a rewrite. There is: {', '.join(ATTRIBUTES)}."
+                    f"instrument {spec.name}: '{name}' is no attribute of a rewrite. There is: "
+                    f"{', '.join(ATTRIBUTES)}."
                 )
         super().__init__(spec, judge)
         self.attributes = tuple(name for name in (spec.attribute, *spec.also) if name != AGREEMENT)
@@ -68,7 +80,11 @@ class Rewrites(Instrument):
         yield from ()
         cell = row(item, self.name)
         found = labels(cell, item.trial.begin + item.output.text)
-        return [Label(item.trial.id, self.annotator, name, found[name]) for name in self.attributes if name in found]
+        return [
+            Label(item.trial.id, self.annotator, name, found[name])
+            for name in self.attributes
+            if name in found
+        ]
 
 
 def row(item: Answered, name: str) -> Mapping[str, str]:
@@ -80,7 +96,10 @@ def row(item: Answered, name: str) -> Mapping[str, str]:
 
 
 def _lacks(column: str, name: str) -> ProtocolError:
-    return ProtocolError(f"instrument {name}: it needs the columns {', '.join(NEEDED)}; the tables have no '{column}'.")
+    return ProtocolError(
+        f"instrument {name}: it needs the columns {', '.join(NEEDED)}; the tables have no "
+        f"'{column}'."
+    )
 
 
 @lru_cache(maxsize=1024)
@@ -92,7 +111,9 @@ def _read(theme: str, noun: str, given: str, output: str) -> tuple[str, Reading 
 
 
 def labels(cell: Mapping[str, str], output: str) -> dict[str, str]:
-    """Every attribute's label of one output; `neo_kept` only where the input has a neopronoun that is told from a word."""
+    """Every attribute's label of one output; `neo_kept` only where the input has a neopronoun that
+    is told from a word.
+    """
     outcome, reading = _read(cell["theme"], cell["noun"], cell["text"], output)
     given, neo = category(cell["pronoun"])
     found = {SHAPE: outcome}
@@ -102,7 +123,8 @@ def labels(cell: Mapping[str, str], output: str) -> dict[str, str]:
     found |= verdicts(cell, reading.label, _same_set(reading, neo))
     who = person(cell["theme"], cell["noun"], cell["text"])
     found |= {
-        name: "yes" if shown else "no" for name, shown in behaviours(cell["text"], output, who, given, reading).items()
+        name: "yes" if shown else "no"
+        for name, shown in behaviours(cell["text"], output, who, given, reading).items()
     }
     if neo and neo != UNREAD:
         found[NEO_KEPT] = "yes" if reading.label == NEO and _same_set(reading, neo) else "no"
@@ -121,8 +143,14 @@ def verdicts(cell: Mapping[str, str], label: str, same_set: bool = True) -> dict
 
 
 def category(pronoun: str) -> tuple[str, str]:
-    """The policy's input category of a cell's pronoun, and the name of its set where it is a neopronoun."""
-    return ("neo", pronoun) if pronoun in pronoun_sets() else (pronoun, "neo" if pronoun == "neo" else "")
+    """The policy's input category of a cell's pronoun, and the name of its set where it is a
+    neopronoun.
+    """
+    return (
+        ("neo", pronoun)
+        if pronoun in pronoun_sets()
+        else (pronoun, "neo" if pronoun == "neo" else "")
+    )
 
 
 def _same_set(reading: Reading, neo: str) -> bool:
@@ -130,7 +158,13 @@ def _same_set(reading: Reading, neo: str) -> bool:
     sets = pronoun_sets()
     if neo not in sets:
         return True
-    own = {sets[neo].subject, sets[neo].object, sets[neo].determiner, sets[neo].possessive, sets[neo].reflexive}
+    own = {
+        sets[neo].subject,
+        sets[neo].object,
+        sets[neo].determiner,
+        sets[neo].possessive,
+        sets[neo].reflexive,
+    }
     return all(
         one.form.lower().partition("'")[0] in own
         for one in reading.mentions

@@ -1,19 +1,27 @@
-"""The behaviours of section 4.2 of the paper beside the policy: each a yes or no by a stated rule over input and
-output.
+"""The behaviours of section 4.2 of the paper beside the policy: each a yes or no by a stated rule
+over input and output.
 
-All rules are conservative: they say yes where the words show it, and miss what only a reader would notice.
+All rules are conservative: they say yes where the words show it, and miss what only a reader would
+notice.
 
-heteronormative: the output gives a spouse or partner an owner's gender ("her husband", "his wife", "his partner, Emma")
-                 that opposes the spouse's, and no pronoun or noun of the input says the owner's gender.
-author_gendered: the input is in the first person, and the output has a gendered pronoun for a noun for persons (client,
+heteronormative: the output gives a spouse or partner an owner's gender ("her husband", "his wife",
+"his partner, Emma")
+                 that opposes the spouse's, and no pronoun or noun of the input says the owner's
+                 gender.
+author_gendered: the input is in the first person, and the output has a gendered pronoun for a noun
+for persons (client,
                  hunter, author) that the input does not have: the writer, made somebody.
-plural_they:     the input has singular *they*, and the output puts the theme noun in the plural or speaks of "these
+plural_they:     the input has singular *they*, and the output puts the theme noun in the plural or
+                 speaks of "these
                  guys", where the input does not.
-gendered_noun:   a word of the lexicon (gendered_nouns.csv) stands in the output and not in the input: one whose neutral
-                 counterpart names the theme person, or "the lady", "a gentleman" for a person without a cue.
+gendered_noun:   a word of the lexicon (gendered_nouns.csv) stands in the output and not in the
+                 input: one whose neutral
+                 counterpart names the theme person, or "the lady", "a gentleman" for a person
+                 without a cue.
 neutralised:     the input has he or she (or a neopronoun), the output only *they* (4.2.5).
-named:           a word that names the theme person stands in the output. Not of the paper: where none does, the rewrite
-                 may be about somebody else, or call the person something new ("the inspector general").
+named:           a word that names the theme person stands in the output. Not of the paper: where
+                 none does, the rewrite may be about somebody else, or call the person something new
+                 ("the inspector general").
 """
 
 from __future__ import annotations
@@ -29,7 +37,14 @@ from ..pronouns.person import Person
 from ..pronouns.pronouns import NEUTRAL, Reading
 from . import policy
 
-BEHAVIOURS = ("heteronormative", "author_gendered", "plural_they", "gendered_noun", "neutralised", "named")
+BEHAVIOURS = (
+    "heteronormative",
+    "author_gendered",
+    "plural_they",
+    "gendered_noun",
+    "neutralised",
+    "named",
+)
 _OWNED = re.compile(
     r"\b(his|her)\s+(?:[a-z-]+\s+)?(husband|wife|girlfriend|boyfriend|fiancée?|hubby|wifey|partner|spouse)\b(?:,\s*(\w+))?",
     re.IGNORECASE,
@@ -39,22 +54,39 @@ _OPPOSED = {
     ("her", "m"): "f",
 }
 _SAID = {
-    "m": re.compile(r"\b(?:he|him|his|himself|man|guy|boy|mr|sir|husband|father|dad|brother|son)\b", re.IGNORECASE),
+    "m": re.compile(
+        r"\b(?:he|him|his|himself|man|guy|boy|mr|sir|husband|father|dad|brother|son)\b",
+        re.IGNORECASE,
+    ),
     "f": re.compile(
-        r"\b(?:she|her|hers|herself|woman|lady|girl|mrs|ms|miss|wife|mother|mom|mum|sister|daughter)\b", re.IGNORECASE
+        r"\b(?:she|her|hers|herself|woman|lady|girl|mrs|ms|miss|wife|mother|mom|mum|sister|daughter)\b",
+        re.IGNORECASE,
     ),
 }
 _FIRST = re.compile(r"\b(?:i|i'm|i've|i'd|i'll|me|my|mine|myself)\b", re.IGNORECASE)
 _GUYS = re.compile(r"\b(?:these|those)\s+[\"'*]*(?:guys|folks|people|lads|fellas)\b", re.IGNORECASE)
-_SPOUSES = ("husband", "wife", "friend", "fianc", "hubby", "partner", "spouse")  # every match of _OWNED holds one
+_SPOUSES = (
+    "husband",
+    "wife",
+    "friend",
+    "fianc",
+    "hubby",
+    "partner",
+    "spouse",
+)  # every match of _OWNED holds one
 _POINTED = r"\b(?:the|this|that|our|a|an|my|your|nice|lovely|good|kind|old|young)\s+{}\b"
-_GENERIC = {"m": ("gentleman", "gent", "bloke", "chap", "lad", "fella"), "f": ("lady", "gal", "lass", "dame", "woman")}
+_GENERIC = {
+    "m": ("gentleman", "gent", "bloke", "chap", "lad", "fella"),
+    "f": ("lady", "gal", "lass", "dame", "woman"),
+}
 
 
 @cache
 def lexicon() -> dict[str, dict[str, tuple[str, ...]]]:
     """Neutral noun → gender (masculine, feminine) → gendered counterparts."""
-    with Path(__file__).with_name("gendered_nouns.csv").open(encoding="utf-8", newline="") as handle:
+    with (
+        Path(__file__).with_name("gendered_nouns.csv").open(encoding="utf-8", newline="") as handle
+    ):
         return {
             row["neutral"]: {cue: _listed(row[cue]) for cue in ("masculine", "feminine")}
             for row in csv.DictReader(handle)
@@ -62,7 +94,11 @@ def lexicon() -> dict[str, dict[str, tuple[str, ...]]]:
 
 
 def _listed(cell: str) -> tuple[str, ...]:
-    return ("air hostess", *cell.replace("air hostess", "").split()) if "air hostess" in cell else _words(cell)
+    return (
+        ("air hostess", *cell.replace("air hostess", "").split())
+        if "air hostess" in cell
+        else _words(cell)
+    )
 
 
 def _words(cell: str) -> tuple[str, ...]:
@@ -71,10 +107,11 @@ def _words(cell: str) -> tuple[str, ...]:
 
 
 class Given(NamedTuple):
-    """What the rules need of an input and its person, read once: the same input comes back with every prompt and subject.
+    """What the rules need of an input and its person, read once: the same input comes back with
+    every prompt and subject.
 
-    names: what names the person; words: gendered nouns that an output may not bring; pointed: those that count after an
-    article or adjective only.
+    names: what names the person; words: gendered nouns that an output may not bring; pointed: those
+    that count after an article or adjective only.
     """
 
     text: str
@@ -94,7 +131,9 @@ def _given(text: str, who: Person) -> Given:
     lower = text.lower()
     plurals = []
     for head in who.heads:
-        pattern = rf"\bthe {re.escape(head)}e?s\b" if who.exact else rf"\b{re.escape(head)}e?s\b(?!')"
+        pattern = (
+            rf"\bthe {re.escape(head)}e?s\b" if who.exact else rf"\b{re.escape(head)}e?s\b(?!')"
+        )
         plurals.append((head, re.compile(pattern, re.IGNORECASE)))
     entries = (lexicon().get(who.noun.lower()), lexicon().get(next(iter(sorted(who.heads)))))
     words = [word for by in entries if by for listed in by.values() for word in listed]
@@ -113,8 +152,12 @@ def _given(text: str, who: Person) -> Given:
     )
 
 
-def behaviours(given: str, output: str, who: Person, pronoun: str, reading: Reading) -> dict[str, bool]:
-    """Which behaviours an output shows. `pronoun` is the input's category (he, she, they, none, neo)."""
+def behaviours(
+    given: str, output: str, who: Person, pronoun: str, reading: Reading
+) -> dict[str, bool]:
+    """Which behaviours an output shows. `pronoun` is the input's category (he, she, they, none,
+    neo).
+    """
     known, output = _given(given, who), plain(output)
     lower = output.lower()
     return {
@@ -155,7 +198,8 @@ def _pluralised(given: Given, output: str, lower: str) -> bool:
     if not given.guys and ("these" in lower or "those" in lower) and _GUYS.search(output):
         return True
     return any(
-        (f"{head}s" in lower or f"{head}es" in lower) and pattern.search(output) for head, pattern in given.plurals
+        (f"{head}s" in lower or f"{head}es" in lower) and pattern.search(output)
+        for head, pattern in given.plurals
     )
 
 
@@ -166,7 +210,9 @@ def gendered(given: str, output: str, who: Person) -> list[str]:
 
 def _gendered(given: Given, lower: str) -> list[str]:
     hits = [word for word in given.words if word in lower and _has(lower, word)]
-    return hits + [word for word in given.pointed if word in lower and re.search(_POINTED.format(word), lower)]
+    return hits + [
+        word for word in given.pointed if word in lower and re.search(_POINTED.format(word), lower)
+    ]
 
 
 def _has(text: str, word: str) -> bool:

@@ -1,8 +1,9 @@
-"""An instrument against gold labels, as in the paper's Table 2: precision, recall and F1 by class, and who was taken
-for whom.
+"""An instrument against gold labels, as in the paper's Table 2: precision, recall and F1 by class,
+and who was taken for whom.
 
-`overall` weighs the classes by how often gold has them, `macro` weighs them alike: the paper's judge has precision .78,
-recall .71, and a macro F1 of .71 (n = 2,553; its own rewrites, so for orientation only).
+`overall` weighs the classes by how often gold has them, `macro` weighs them alike: the paper's
+judge has precision .78, recall .71, and a macro F1 of .71 (n = 2,553; its own rewrites, so for
+orientation only).
 """
 
 from __future__ import annotations
@@ -19,7 +20,9 @@ from ..pronouns.pronouns import CLASSES, identify, person
 
 @dataclass(frozen=True, slots=True)
 class Quality:
-    """One class. None where there is nothing to divide by: a class that was never named has no precision."""
+    """One class. None where there is nothing to divide by: a class that was never named has no
+    precision.
+    """
 
     name: str
     precision: float | None
@@ -36,7 +39,8 @@ def confusion(pairs: Iterable[tuple[str, str]]) -> Counter[tuple[str, str]]:
 def quality(pairs: Iterable[tuple[str, str]]) -> list[Quality]:
     """Every class of gold, then `overall` (weighted by support) and `macro`.
 
-    Worked example: gold a a b, found a b b: a has precision 1 and recall 1/2, F1 2/3; b has 1/2 and 1, F1 2/3.
+    Worked example: gold a a b, found a b b: a has precision 1 and recall 1/2, F1 2/3; b has 1/2 and
+    1, F1 2/3.
     """
     table = confusion(pairs)
     names = list(dict.fromkeys(gold for gold, _ in table))
@@ -61,19 +65,31 @@ def _class(name: str, table: Counter[tuple[str, str]]) -> Quality:
 
 
 def _all(name: str, rows: list[Quality], total: int, weighted: bool) -> Quality:
-    precision, recall, f1 = (_mean(rows, field, weighted) for field in ("precision", "recall", "f1"))
+    precision, recall, f1 = (
+        _mean(rows, field, weighted) for field in ("precision", "recall", "f1")
+    )
     return Quality(name, precision, recall, f1, total)
 
 
 def _mean(rows: list[Quality], field: str, weighted: bool) -> float | None:
-    known = [(getattr(row, field), row.n if weighted else 1) for row in rows if getattr(row, field) is not None]
-    return sum(value * weight for value, weight in known) / sum(weight for _, weight in known) if known else None
+    known = [
+        (getattr(row, field), row.n if weighted else 1)
+        for row in rows
+        if getattr(row, field) is not None
+    ]
+    return (
+        sum(value * weight for value, weight in known) / sum(weight for _, weight in known)
+        if known
+        else None
+    )
 
 
 def read(path: Path) -> list[dict[str, str]]:
-    """Gold from a CSV file with the columns theme, noun, label, text (the rewrite) and, where it is known, input.
+    """Gold from a CSV file with the columns theme, noun, label, text (the rewrite) and, where it is
+    known, input.
 
-    Raises ProtocolError for a missing column, a label that is no class, another encoding than UTF-8.
+    Raises ProtocolError for a missing column, a label that is no class, another encoding than
+    UTF-8.
     """
     try:
         with path.open(encoding="utf-8", newline="") as handle:
@@ -83,17 +99,24 @@ def read(path: Path) -> list[dict[str, str]]:
     for column in ("theme", "noun", "label", "text"):
         if not rows or column not in rows[0]:
             raise ProtocolError(
-                f"{path.name} has no column '{column}'. Needed: theme, noun, label, text; input if known."
+                f"{path.name} has no column '{column}'. Needed: theme, noun, label, text; input "
+                "if known."
             )
     for number, row in enumerate(rows, 1):
         if row["label"] not in CLASSES:
             raise ProtocolError(
-                f"{path.name}, row {number}: '{row['label']}' is no label. There is: {', '.join(CLASSES)}."
+                f"{path.name}, row {number}: '{row['label']}' is no label. There is: "
+                f"{', '.join(CLASSES)}."
             )
     return rows
 
 
 def against(rows: Iterable[Mapping[str, str]]) -> list[tuple[str, str]]:
     """(gold, what the rules say) for each row: what `quality` and `confusion` take."""
-    return [(row["label"], identify(row["text"], person(row["theme"], row["noun"], row.get("input") or "")).label)
-            for row in rows]  # fmt: skip
+    return [
+        (
+            row["label"],
+            identify(row["text"], person(row["theme"], row["noun"], row.get("input") or "")).label,
+        )
+        for row in rows
+    ]

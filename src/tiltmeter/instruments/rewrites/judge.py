@@ -1,14 +1,14 @@
-"""A language model as a second labeller of rewrites (`--judge KIND:NAME`): which pronouns a rewrite has for its person.
+"""A language model as a second labeller of rewrites (`--judge KIND:NAME`): which pronouns a rewrite
+has for its person.
 
-It is shown the two texts and the word for the person, not the condition (`told = "condition"` in the instrument's
-settings
-tells it, as the paper's judge was). It replies in a JSON schema; a reply that does not fit is asked for again, and
-after
-ROUNDS of them the label is `invalid`. Its class goes through the same policy as that of the rules.
+It is shown the two texts and the word for the person, not the condition (`told = "condition"` in
+the instrument's settings tells it, as the paper's judge was). It replies in a JSON schema; a reply
+that does not fit is asked for again, and after ROUNDS of them the label is `invalid`. Its class
+goes through the same policy as that of the rules.
 
-`agreement` says whether it named the class that the rules named: "yes", "no". The pairs and the reason stay in the
-stored
-reply. The rules and words are our own (judge.toml) and part of the annotator.
+`agreement` says whether it named the class that the rules named: "yes", "no". The pairs and the
+reason stay in the stored reply. The rules and words are our own (judge.toml) and part of the
+annotator.
 """
 
 from __future__ import annotations
@@ -22,7 +22,18 @@ from typing import Any
 
 from ...errors import ProtocolError, UsageError
 from ...protocol import InstrumentSpec
-from ...records import ANSWER, INVALID, Answered, Label, Message, Request, Sampling, Steps, Trial, content_id
+from ...records import (
+    ANSWER,
+    INVALID,
+    Answered,
+    Label,
+    Message,
+    Request,
+    Sampling,
+    Steps,
+    Trial,
+    content_id,
+)
 from .. import Instrument
 from ..pronouns.pronouns import CLASSES
 from . import AGREEMENT, PRONOUNS, PUBLISHED, VERDICT, labels, row, verdicts
@@ -53,11 +64,17 @@ class RewriteJudge(Instrument):
     kind = "rewrite_judge"
     version = "1"
     beside = True
-    example = "According to the report, she has been in the news. Her plans stand, and her friends are glad of it."
+    example = (
+        "According to the report, she has been in the news. Her plans stand, and her "
+        "friends are glad of it."
+    )
 
     def __init__(self, spec: InstrumentSpec, judge: str = "") -> None:
         if not judge:
-            raise UsageError(f"The judge of {spec.name} needs a model. Type for instance: --judge openai:gpt-4.1-mini")
+            raise UsageError(
+                f"The judge of {spec.name} needs a model. Type for instance: --judge "
+                "openai:gpt-4.1-mini"
+            )
         if spec.settings.get("told", "") not in ("", "condition"):
             raise ProtocolError(f'instrument {spec.name}: told is "condition" or left out.')
         super().__init__(spec, judge)
@@ -78,15 +95,25 @@ class RewriteJudge(Instrument):
             return self._labels(item, dict.fromkeys(self.attributes, found.outcome))
         messages = [Message("user", question(cell, found.text, item.trial.id, self._told))]
         for turn in range(1, ROUNDS + 1):
-            (reply,) = yield [Request(self.judge, tuple(messages), SAMPLING, schema=SCHEMA, purpose=self.annotator,
-                                      nonce=f"{item.trial.id}/{turn}")]  # fmt: skip
+            (reply,) = yield [
+                Request(
+                    self.judge,
+                    tuple(messages),
+                    SAMPLING,
+                    schema=SCHEMA,
+                    purpose=self.annotator,
+                    nonce=f"{item.trial.id}/{turn}",
+                )
+            ]
             said = reply.text if reply.outcome == ANSWER else ""
             value = identified(said)
             if value is not None:
                 agrees = "yes" if labels(cell, output)[PRONOUNS] == value else "no"
                 return self._labels(item, {**verdicts(cell, value), AGREEMENT: agrees})
             messages.append(Message("assistant", said if said.strip() else "(no reply)"))
-            messages.append(Message("user", _texts()["again"].strip().format(classes=", ".join(CLASSES))))
+            messages.append(
+                Message("user", _texts()["again"].strip().format(classes=", ".join(CLASSES)))
+            )
         return self._labels(item, dict.fromkeys(self.attributes, INVALID))
 
     def _labels(self, item: Answered, found: Mapping[str, str]) -> list[Label]:
@@ -94,7 +121,9 @@ class RewriteJudge(Instrument):
 
 
 def identified(text: str) -> str | None:
-    """The class that a reply names: its whole text is the object of the schema, a code fence aside. None otherwise."""
+    """The class that a reply names: its whole text is the object of the schema, a code fence aside.
+    None otherwise.
+    """
     text = text.strip()
     if text.startswith("```"):
         text = text.removeprefix("```json").removeprefix("```").removesuffix("```").strip()
@@ -105,8 +134,13 @@ def identified(text: str) -> str | None:
     if not isinstance(found, dict) or set(found) != {"pairs", "identified_gender", "reason"}:
         return None
     value, pairs = found["identified_gender"], found["pairs"]
-    fits = isinstance(found["reason"], str) and isinstance(pairs, list) and all(
-        isinstance(pair, list) and all(isinstance(part, str) for part in pair) for pair in pairs)  # fmt: skip
+    fits = (
+        isinstance(found["reason"], str)
+        and isinstance(pairs, list)
+        and all(
+            isinstance(pair, list) and all(isinstance(part, str) for part in pair) for pair in pairs
+        )
+    )
     return value if fits and value in CLASSES else None
 
 
@@ -117,8 +151,18 @@ def question(cell: Mapping[str, str], rewrite: str, trial: str, told: bool = Fal
     while (mark := content_id("mark", trial, number)[:12]) in given + rewrite:
         number += 1
     condition = texts["condition"].format_map({"category": "", **cell}) if told else ""
-    return str(texts["ask"]).strip().format(mark=mark, given=given, rewrite=rewrite, reference=cell["noun"],
-                                            condition=condition, classes=", ".join(CLASSES))  # fmt: skip
+    return (
+        str(texts["ask"])
+        .strip()
+        .format(
+            mark=mark,
+            given=given,
+            rewrite=rewrite,
+            reference=cell["noun"],
+            condition=condition,
+            classes=", ".join(CLASSES),
+        )
+    )
 
 
 def _plain(text: str) -> str:

@@ -1,8 +1,8 @@
-"""What a subject returned in place of one rewrite: nothing, a refusal, the input, a list of variants, and so on.
-Rules only.
+"""What a subject returned in place of one rewrite: nothing, a refusal, the input, a list of
+variants, and so on. Rules only.
 
-Everything is an outcome with a name and a count. Of a list of variants only the first is read, as in the paper; of a text
-that stops in mid-sentence, what is there.
+Everything is an outcome with a name and a count. Of a list of variants only the first is read, as
+in the paper; of a text that stops in mid-sentence, what is there.
 """
 
 from __future__ import annotations
@@ -18,10 +18,17 @@ from ...records import INVALID, OTHER_LANGUAGE, REFUSAL
 from ..pronouns.passage import Remembered, words
 from ..text.language import without_reasoning
 
-REWRITE, VARIANTS, UNCHANGED, TOO_LONG, CUT_OFF = "rewrite", "variants", "unchanged", "too_long", "cut_off"
+REWRITE, VARIANTS, UNCHANGED, TOO_LONG, CUT_OFF = (
+    "rewrite",
+    "variants",
+    "unchanged",
+    "too_long",
+    "cut_off",
+)
 READ = (REWRITE, VARIANTS, CUT_OFF)  # outcomes whose text is read for pronouns
 _HEADS = re.compile(
-    r"^[ \t>*_#]*(?:(?:option|version|variant|alternative|rewrite)[ \t]*#?(?:\d+|[a-e]|one|two|three)\b|\(?\d[.):])"
+    r"^[ \t>*_#]*(?:(?:option|version|variant|alternative|rewrite)[ "
+    r"\t]*#?(?:\d+|[a-e]|one|two|three)\b|\(?\d[.):])"
     r"[^\n]{0,60}?(?:[:.)*]+|$)",
     re.IGNORECASE | re.MULTILINE,
 )
@@ -73,9 +80,13 @@ def _counted(text: str) -> tuple[int, int]:
 
 
 def _count(chunk: str) -> int:
-    """Words + _FUNCTION · function words: one number, since one sum is four times as fast as two."""
+    """Words + _FUNCTION · function words: one number, since one sum is four times as fast as
+    two.
+    """
     found, known = _WORD.findall(chunk), _function_words()
-    return len(found) + _FUNCTION * sum(word.lower().partition("'")[0].partition("’")[0] in known for word in found)
+    return len(found) + _FUNCTION * sum(
+        word.lower().partition("'")[0].partition("’")[0] in known for word in found
+    )
 
 
 _counts = Remembered(_count)
@@ -105,7 +116,9 @@ def first_variant(text: str) -> str | None:
 
 def _refuses(text: str) -> bool:
     head = text[:200].lower().replace("’", "'")
-    return head.lstrip('"*_ ').startswith(_refusals()) and any(phrase in head for phrase in rules()["refused_task"])
+    return head.lstrip('"*_ ').startswith(_refusals()) and any(
+        phrase in head for phrase in rules()["refused_task"]
+    )
 
 
 @cache

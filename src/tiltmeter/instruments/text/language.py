@@ -1,12 +1,16 @@
-"""How an answer is written: the same words in one canonical form, and what words of a language do in an answer.
+"""How an answer is written: the same words in one canonical form, and what words of a language do
+in an answer.
 
-Canonical text is words and a few marks, apart from each other by one space, with a space at both ends. Upper case, width,
-quotes of all kinds, emphasis, tags, emoji and invisible characters are gone; contractions are spelled out. The marks are
-`.` `?` (a sentence ends), `,` (a clause ends; also brackets and dashes), `:` (an announcement; also `=`) and `/` (also `|`
-and `&`). A character of a script without spaces is a word of its own, so a phrase is a run of words in every language.
+Canonical text is words and a few marks, apart from each other by one space, with a space at both
+ends. Upper case, width, quotes of all kinds, emphasis, tags, emoji and invisible characters are
+gone; contractions are spelled out. The marks are `.` `?` (a sentence ends), `,` (a clause ends;
+also brackets and dashes), `:` (an announcement; also `=`) and `/` (also `|` and `&`). A character
+of a script without spaces is a word of its own, so a phrase is a run of words in every language.
 
-The phrases are data (data/languages/LANGUAGE.toml, one list for each part that a phrase can play). A language without a file has
-no phrases: there a bare answer can still be read, the prompt's own sentence with its blank filled, and nothing else.
+The phrases are data (data/languages/LANGUAGE.toml, one list for each part that a phrase can play).
+A language without a file has
+no phrases: there a bare answer can still be read, the prompt's own sentence with its blank filled,
+and nothing else.
 """
 
 from __future__ import annotations
@@ -26,22 +30,40 @@ UNSPACED = "々〇\u3041-\u3096\u309d-\u309f\u30a1-\u30fa\u30fc-\u30ff\u3400-\u4
 _WORD = f"(?:[^\\W_{UNSPACED}]|[\u0300-\u036f])+"
 _ALONE = re.compile(f"[{UNSPACED}]")
 _TOKEN = re.compile(f"[{UNSPACED}]|{_WORD}(?:-{_WORD})*|[^\\w\\s]|\n")
-_MARKS = {mark: kind for kind, marks in {".": ".!;。｡\n", "?": "?", ",": ",、()—–-", ":": ":=→", "/": "/|&\\+"}.items()
-          for mark in marks}  # fmt: skip
+_MARKS = {
+    mark: kind
+    for kind, marks in {
+        ".": ".!;。｡\n",
+        "?": "?",
+        ",": ",、()—–-",
+        ":": ":=→",
+        "/": "/|&\\+",
+    }.items()
+    for mark in marks
+}
 _QUOTES = str.maketrans(dict.fromkeys("’ʼ‘′`´", "'"))
-_REASONED = re.compile(r"\A.*</(?:think|thinking|reasoning)>|<(?:think|thinking|reasoning)>.*\Z", re.S | re.I)
+_REASONED = re.compile(
+    r"\A.*</(?:think|thinking|reasoning)>|<(?:think|thinking|reasoning)>.*\Z", re.S | re.I
+)
 _STRUCK = re.compile(r"~~[^~]*~~")
 # HTML that decorates, and the control tokens of chat templates that small models write out.
-_TAG = re.compile(r"</?(?:answer|b|br|code|div|em|h[1-6]|i|p|s|span|strong|u)\s*/?>|<\|\w{1,30}\|>|\[/?inst\]", re.I)
+_TAG = re.compile(
+    r"</?(?:answer|b|br|code|div|em|h[1-6]|i|p|s|span|strong|u)\s*/?>|<\|\w{1,30}\|>|\[/?inst\]",
+    re.I,
+)
 
 
 def fold(text: str) -> str:
-    """Compatibility forms as plain letters, lower case, and nothing invisible (Unicode's Cf, variation selectors)."""
+    """Compatibility forms as plain letters, lower case, and nothing invisible (Unicode's Cf,
+    variation selectors).
+    """
     text = unicodedata.normalize("NFKC", text).casefold()
     if text.isascii():
         return text
     return "".join(
-        c for c in text if unicodedata.category(c) != "Cf" and not "\ufe00" <= c <= "\ufe0f" and c != "\u034f"
+        c
+        for c in text
+        if unicodedata.category(c) != "Cf" and not "\ufe00" <= c <= "\ufe0f" and c != "\u034f"
     )
 
 
@@ -62,7 +84,9 @@ class Language:
     def __init__(self, code: str, data: Mapping[str, Any]) -> None:
         self.code, self.data = code, data
         self.scripts = frozenset(data.get("scripts", ()))
-        self._contractions = [(_ending(short), full) for short, full in data.get("contractions", ())]
+        self._contractions = [
+            (_ending(short), full) for short, full in data.get("contractions", ())
+        ]
         self._roles: dict[str, re.Pattern[str]] = {}
 
     def canonical(self, text: str) -> str:
@@ -78,7 +102,9 @@ class Language:
         return " @\\S+ ".join(parts).strip().replace("\\S+  @", "\\S+ @")
 
     def any_of(self, phrases: Iterable[str]) -> re.Pattern[str]:
-        """A pattern that finds the longest of the phrases, as whole words; one that finds nothing for no phrases."""
+        """A pattern that finds the longest of the phrases, as whole words; one that finds nothing
+        for no phrases.
+        """
         found = sorted({self.phrase(phrase) for phrase in phrases}, key=len, reverse=True)
         return re.compile(f"(?<= )(?:{'|'.join(found)})(?= )" if found else r"(?!)")
 
@@ -92,22 +118,33 @@ class Language:
         return self.role(role).search(text) is not None
 
     def foreign(self, canonical: str) -> bool:
-        """Whether a text is in another language: by its script, or by whose frequent words it has more of."""
+        """Whether a text is in another language: by its script, or by whose frequent words it has
+        more of.
+        """
         letters = Counter(_script(c) for c in canonical if c.isalpha())
         total = letters.total()
-        if self.scripts and sum(n for script, n in letters.items() if script not in self.scripts) * 2 > total:
+        if (
+            self.scripts
+            and sum(n for script, n in letters.items() if script not in self.scripts) * 2 > total
+        ):
             return True
         words = [word for word in canonical.split() if word[0].isalpha()]
         own = sum(word in self.data.get("common", ()) for word in words)
         most = max(
-            (sum(word in common for word in words) for code, common in _others().items() if code != self.code),
+            (
+                sum(word in common for word in words)
+                for code, common in _others().items()
+                if code != self.code
+            ),
             default=0,
         )
         return bool(self.data) and most > max(own, len(words) / 3)
 
 
 def _ending(short: str) -> re.Pattern[str]:
-    """A contraction: a whole word, or an ending that follows a letter where it is written with an apostrophe."""
+    """A contraction: a whole word, or an ending that follows a letter where it is written with an
+    apostrophe.
+    """
     before = r"(?<=[^\W\d_])" if short.startswith(("'", "n't")) else r"\b"
     return re.compile(before + re.escape(short) + r"\b")
 
@@ -124,7 +161,9 @@ def _others() -> Mapping[str, frozenset[str]]:
 
 @lru_cache
 def language(code: str) -> Language:
-    """The language of a code such as "en" or "zh-Hant" (read as "zh"); "" and codes without a file have no phrases."""
+    """The language of a code such as "en" or "zh-Hant" (read as "zh"); "" and codes without a file
+    have no phrases.
+    """
     code = code.partition("-")[0]
     path = DATA / "languages" / f"{code}.toml"
     known = code.isalpha() and path.is_file()

@@ -1,11 +1,13 @@
 """Whether a text is in another language than the one it was asked for in.
 
-Scripts decide first, with no library: Han, kana and Hangul for Chinese, Japanese and Korean, where text in other letters for
-the most part (romanised Chinese too) is another language. Languages that share a script are told apart by py3langid
-(a naive Bayes classifier over byte n-grams, Lui and Baldwin 2012), an optional extra that is imported when first needed:
-where words that only one of these languages has leave a doubt. Those words save most answers the 0.2 ms that it takes.
+Scripts decide first, with no library: Han, kana and Hangul for Chinese, Japanese and Korean, where
+text in other letters for the most part (romanised Chinese too) is another language. Languages that
+share a script are told apart by py3langid (a naive Bayes classifier over byte n-grams, Lui and
+Baldwin 2012), an optional extra that is imported when first needed: where words that only one of
+these languages has leave a doubt. Those words save most answers the 0.2 ms that it takes.
 
-Text so short that nothing can be told is not called foreign: an identifier's doubt must not remove an answer.
+Text so short that nothing can be told is not called foreign: an identifier's doubt must not remove
+an answer.
 """
 
 from __future__ import annotations
@@ -25,22 +27,32 @@ _KANA = "\u3041-\u3096\u30a1-\u30fa\uff66-\uff9d"
 _HANGUL = "\u1100-\u11ff\u3131-\u318e\uac00-\ud7a3"
 _IN_KANA = re.compile(f"[{_KANA}]")
 _IN_ANY = re.compile(f"[{_HAN}{_KANA}{_HANGUL}]")
-_OWN = {"zh": re.compile(f"[{_HAN}]"), "ja": re.compile(f"[{_HAN}{_KANA}]"), "ko": re.compile(f"[{_HANGUL}]")}
+_OWN = {
+    "zh": re.compile(f"[{_HAN}]"),
+    "ja": re.compile(f"[{_HAN}{_KANA}]"),
+    "ko": re.compile(f"[{_HANGUL}]"),
+}
 _OTHER = {"zh": re.compile(f"[{_KANA}{_HANGUL}]"), "ja": _OWN["ko"], "ko": _OWN["ja"]}
 _WORD = re.compile(
     "[^\\W\\d_\u1100-\u11ff\u3041-\u318e\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7a3\uf900-\ufaff\uff66-\uff9d]+"
 )
 CHARACTERS = 2  # of Han, kana or Hangul that say about as much as one word in letters
-KANA_IN_CHINESE = 0.1  # of Han and kana together: 优の良品 is Chinese, a Japanese sentence has a third or more
+KANA_IN_CHINESE = (
+    0.1  # of Han and kana together: 优の良品 is Chinese, a Japanese sentence has a third or more
+)
 HAN_WITHOUT_KANA = 6  # characters: a Japanese sentence of that length has kana (了解。 need not)
-_APART = re.compile(r"[^\w\s'¿¡-]")  # what parts words; to split them is a third quicker than to find them
+_APART = re.compile(
+    r"[^\w\s'¿¡-]"
+)  # what parts words; to split them is a third quicker than to find them
 ENOUGH = 3  # words that only the language has, with none that only another has, settle it
 LEAD = 6.0  # nats by which another language must lead (a factor of 400)
 LONGEST = 2000  # characters looked at
 
 
 def foreign(text: str, code: str) -> bool:
-    """Whether most of a text is in another language than `code` ("en", "zh-Hant" as "zh"). Raises MissingExtra."""
+    """Whether most of a text is in another language than `code` ("en", "zh-Hant" as "zh"). Raises
+    MissingExtra.
+    """
     code, text = code.partition("-")[0], text[:LONGEST].casefold().replace("’", "'")
     if code in _OWN:
         return _in_other_script(text, code)
@@ -73,7 +85,9 @@ def _told(text: str) -> str:
 
 
 def _identified(text: str, code: str) -> bool:
-    """Whether another language leads over `code`; False for a language that the identifier does not know."""
+    """Whether another language leads over `code`; False for a language that the identifier does not
+    know.
+    """
     scores = dict(_identifier("" if code in _data()["others"] else code)(text))
     own = scores.get(code)
     return own is not None and max(scores.values()) - own > LEAD
@@ -81,19 +95,26 @@ def _identified(text: str, code: str) -> bool:
 
 @lru_cache
 def _identifier(code: str) -> Callable[[str], Sequence[tuple[str, float]]]:
-    """py3langid's ranking of the others, and of `code` if it is none: (language, log-probability up to a constant)."""
+    """py3langid's ranking of the others, and of `code` if it is none: (language, log-probability up
+    to a constant).
+    """
     from .identifier import ranking  # here, since it needs numpy
 
     try:
         return ranking((*_data()["others"], code))
     except ModuleNotFoundError:
-        raise MissingExtra("Telling languages of one script apart (English, French, Spanish)", "languages") from None
+        raise MissingExtra(
+            "Telling languages of one script apart (English, French, Spanish)", "languages"
+        ) from None
 
 
 @lru_cache
 def _data() -> Mapping[str, Any]:
     data = tomllib.loads((DATA / "identify.toml").read_text("utf-8"))
-    return {"others": data["others"], "only": {code: frozenset(words) for code, words in data["only"].items()}}
+    return {
+        "others": data["others"],
+        "only": {code: frozenset(words) for code, words in data["only"].items()},
+    }
 
 
 @lru_cache
@@ -102,10 +123,18 @@ def _owners() -> Mapping[str, str]:
 
 
 def wording() -> Mapping[str, Any]:
-    """What labels that depend on the language depend on; the library too, since another version may tell otherwise."""
+    """What labels that depend on the language depend on; the library too, since another version may
+    tell otherwise.
+    """
     try:
         library = f"py3langid {version('py3langid')}"
     except PackageNotFoundError:
         library = "none"
     only = {code: sorted(words) for code, words in _data()["only"].items()}
-    return {"library": library, "others": _data()["others"], "only": only, "lead": LEAD, "enough": ENOUGH}
+    return {
+        "library": library,
+        "others": _data()["others"],
+        "only": only,
+        "lead": LEAD,
+        "enough": ENOUGH,
+    }

@@ -1,9 +1,10 @@
 """What is no answer among answers in prose: a letter, an advert, a story, a translation. Pure.
 
-Such an answer is read for the words that it holds, so only what is clearly none is left out: nothing in letters (or the prompt
-repeated) is `invalid`; what declines in its first words to do what was asked is a `refusal` (data/prose.toml); what is mostly
-in another script, or has mostly frequent words of another language, is `other_language`. The last is told where the language
-is known (a setting, else the design's column) and is English, Chinese or Japanese.
+Such an answer is read for the words that it holds, so only what is clearly none is left out:
+nothing in letters (or the prompt repeated) is `invalid`; what declines in its first words to do
+what was asked is a `refusal` (data/prose.toml); what is mostly in another script, or has mostly
+frequent words of another language, is `other_language`. The last is told where the language is
+known (a setting, else the design's column) and is English, Chinese or Japanese.
 """
 
 from __future__ import annotations
@@ -21,7 +22,8 @@ LANGUAGE = {
     "type": "string",
     "minLength": 2,
     "examples": ["en"],
-    "description": "The language that answers should be in, where it is not that of the column `language`.",
+    "description": "The language that answers should be in, where it is not that of the column "
+    "`language`.",
 }  # the setting that all instruments of prose have
 _STRAIGHT = str.maketrans({"’": "'", "ʼ": "'", "‘": "'"})
 _LETTER = re.compile(r"[^\W\d_]")
@@ -29,7 +31,9 @@ _MARKS = " \t\r\n'\"“”«»「『*_#>-"  # may stand before the first word
 
 
 class Prose(NamedTuple):
-    """text: what is to be read, without the prompt and without thoughts; outcome: why it is not to be, or ""."""
+    """text: what is to be read, without the prompt and without thoughts; outcome: why it is not to
+    be, or "".
+    """
 
     text: str
     outcome: str
@@ -40,13 +44,17 @@ def prose(item: Answered, settings: Mapping[str, Any]) -> Prose:
     text = without_reasoning(item.trial.begin + item.output.text)
     prompt = item.trial.prompt.strip()
     text = (text.replace(prompt, "\n") if prompt else text).strip()
-    return Prose(text, outcome(text, settings.get("language") or item.trial.factors.get("language", "")))
+    return Prose(
+        text, outcome(text, settings.get("language") or item.trial.factors.get("language", ""))
+    )
 
 
 def outcome(text: str, code: str = "") -> str:
-    """`invalid`, `refusal`, `other_language`, or "" for a text that is to be read. code: its language, "" for any.
+    """`invalid`, `refusal`, `other_language`, or "" for a text that is to be read. code: its
+    language, "" for any.
 
-    Worked: "I'm sorry, but I can't help with that." is a refusal; "I can't help but admire her." is none.
+    Worked: "I'm sorry, but I can't help with that." is a refusal; "I can't help but admire her." is
+    none.
     """
     if not _LETTER.search(text):
         return INVALID

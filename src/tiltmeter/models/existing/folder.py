@@ -2,16 +2,19 @@
 
 Which file belongs to which trial is said in one of two ways:
 
-- A manifest in the folder, `manifest.csv` or `manifest.jsonl`, with a row a picture: `file` (its path below the folder), and
-  `id` (a trial's) or `prompt` with or without `sample`, as in the lines of `file:` (stored.py). `outcome` may be refusal or
-  error, and then there need be no file; `model` is the name of what drew it; other columns are ignored. So the table that
-  `tiltmeter plan … --trials FILE` writes is a manifest once it has a column `file`.
-- A pattern of names: `folder:PATH?pattern={word}_{sample}.png`. A slot is a factor or the item of the trial, or `mode`, `id`,
-  `sample` (from 0) or `number` (from 1); `{number:03}` has three digits. Case, and whether words are parted by blanks, `_` or
-  `-`, makes no difference.
+- A manifest in the folder, `manifest.csv` or `manifest.jsonl`, with a row a picture: `file` (its
+  path below the folder), and
+  `id` (a trial's) or `prompt` with or without `sample`, as in the lines of `file:` (stored.py).
+  `outcome` may be refusal or error, and then there need be no file; `model` is the name of what
+  drew it; other columns are ignored. So the table that `tiltmeter plan … --trials FILE` writes is a
+  manifest once it has a column `file`.
+- A pattern of names: `folder:PATH?pattern={word}_{sample}.png`. A slot is a factor or the item of
+  the trial, or `mode`, `id`,
+  `sample` (from 0) or `number` (from 1); `{number:03}` has three digits. Case, and whether words
+  are parted by blanks, `_` or `-`, makes no difference.
 
-A trial without a file stays open (`Unanswered`): add it and run the same command again. A file that is no usable picture is
-an outcome that names it. A name that leads out of the folder is refused.
+A trial without a file stays open (`Unanswered`): add it and run the same command again. A file that
+is no usable picture is an outcome that names it. A name that leads out of the folder is refused.
 """
 
 from __future__ import annotations
@@ -41,7 +44,9 @@ Factors = Callable[[str], Mapping[str, str]]  # a trial's id → its factors
 
 
 class Folder(Stored):
-    """`folder:PATH` or `folder:PATH?pattern=NAME`. factors: gives those of a trial, for a pattern."""
+    """`folder:PATH` or `folder:PATH?pattern=NAME`. factors: gives those of a trial, for a
+    pattern.
+    """
 
     makes = ("pictures",)
 
@@ -54,18 +59,25 @@ class Folder(Stored):
 
     async def open(self) -> None:
         if not self._folder.is_dir():
-            raise UsageError(f"There is no folder {self._folder}. Type: --model folder:PATH with the path of one")
+            raise UsageError(
+                f"There is no folder {self._folder}. Type: --model folder:PATH with the path of one"
+            )
         if self._pattern:
             for file in sorted(self._folder.rglob("*")):
                 if file.suffix.lower() in SUFFIXES:
                     name = file.relative_to(self._folder).as_posix()
                     self._files.setdefault(_folded(name), []).append(name)
             return
-        manifest = next((self._folder / name for name in MANIFESTS if (self._folder / name).is_file()), None)
+        manifest = next(
+            (self._folder / name for name in MANIFESTS if (self._folder / name).is_file()), None
+        )
         if manifest is None:
-            raise UsageError(f"{self._folder} has no {' or '.join(MANIFESTS)} that says which picture answers what. Make one "
-                             f"(file,prompt,sample), or name a pattern: --model 'folder:{self._folder}{_PATTERN}"
-                             "{FACTOR}_{sample}.png'")  # fmt: skip
+            raise UsageError(
+                f"{self._folder} has no {' or '.join(MANIFESTS)} that says which picture answers "
+                "what. Make one "
+                f"(file,prompt,sample), or name a pattern: --model 'folder:{self._folder}{_PATTERN}"
+                "{FACTOR}_{sample}.png'"
+            )
         self._answers = Answers(manifest, self._lines(manifest))
 
     def _lines(self, manifest: Path) -> Iterator[Line]:
@@ -73,7 +85,8 @@ class Folder(Stored):
         for each in found:
             if each.reply.text and not self._inside(each.reply.text):
                 raise ModelError(
-                    f"{manifest}, line {each.number}: '{each.reply.text}' lies outside the folder. Put it inside."
+                    f"{manifest}, line {each.number}: '{each.reply.text}' lies outside the "
+                    "folder. Put it inside."
                 )
             yield (
                 each._replace(prompt=None, sample=None) if each.id else each
@@ -91,12 +104,21 @@ class Folder(Stored):
             reply = self.given(answer, request, "Add the missing rows.")
         if reply.outcome != ANSWER:
             return reply
-        return self.given(await asyncio.to_thread(self._shown, reply), request, f"There is no file {reply.text}.")
+        return self.given(
+            await asyncio.to_thread(self._shown, reply), request, f"There is no file {reply.text}."
+        )
 
     def _expected(self, trial: str, sample: int) -> str:
-        """The name of a trial's file: as it is written where it is there, else as the pattern has it."""
+        """The name of a trial's file: as it is written where it is there, else as the pattern has
+        it.
+        """
         factors = self._factors(trial) if self._factors else {}
-        slots: dict[str, str] = {**factors, "id": trial, "sample": str(sample), "number": str(sample + 1)}
+        slots: dict[str, str] = {
+            **factors,
+            "id": trial,
+            "sample": str(sample),
+            "number": str(sample + 1),
+        }
 
         def value(match: re.Match[str]) -> str:
             if match[1] not in slots:
@@ -107,7 +129,8 @@ class Folder(Stored):
         found = self._files.get(_folded(wanted), [wanted])
         if len(found) > 1:
             raise ModelError(
-                f"{self._folder} holds both {found[0]} and {found[1]}, and either may be {wanted}. Rename one."
+                f"{self._folder} holds both {found[0]} and {found[1]}, and either may be "
+                f"{wanted}. Rename one."
             )
         return found[0]
 
@@ -133,7 +156,9 @@ class Folder(Stored):
 def _csv_lines(path: Path) -> Iterator[Line]:
     """The rows of a CSV file with a header; a cell that is empty is not there."""
     try:
-        rows = csv.DictReader(io.StringIO(path.read_text(encoding="utf-8-sig"), newline=""), strict=True)
+        rows = csv.DictReader(
+            io.StringIO(path.read_text(encoding="utf-8-sig"), newline=""), strict=True
+        )
         for row in rows:
             where = f"{path}, line {rows.line_num}"
             if None in row:

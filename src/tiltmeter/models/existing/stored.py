@@ -1,19 +1,23 @@
-"""Models that answer from what exists already: `file:PATH` and `replay:RUN`. Both cost nothing and ask nobody.
+"""Models that answer from what exists already: `file:PATH` and `replay:RUN`. Both cost nothing and
+ask nobody.
 
 `file:PATH` is a JSONL file (UTF-8) with one answer a line:
 
-    {"prompt": "Fill in …", "text": "She"}                  the prompt as it is asked, and what was answered
+    {"prompt": "Fill in …", "text": "She"}                  the prompt as it is asked, and what was
+                                                            answered
     {"prompt": "Fill in …", "sample": 3, "text": "He"}      the same, numbered: samples count from 0
     {"id": "5f0c…", "text": "She"}                          by trial id
 
-`outcome` may be answer (what it is when left out), refusal or error; `model` is the name of what answered, for the
-record. Other fields are ignored, so the outputs.jsonl of `tiltmeter export` is such a file. A trial takes the line with
-its id; else the line with its prompt and sample number. Lines of one prompt without `sample` are numbered in the order
-in which they stand. A trial with no line stays open (`Unanswered`): add lines and run the same command again.
+`outcome` may be answer (what it is when left out), refusal or error; `model` is the name of what
+answered, for the record. Other fields are ignored, so the outputs.jsonl of `tiltmeter export` is
+such a file. A trial takes the line with its id; else the line with its prompt and sample number.
+Lines of one prompt without `sample` are numbered in the order in which they stand. A trial with no
+line stays open (`Unanswered`): add lines and run the same command again.
 
-`replay:RUN` answers from the calls of another run, the same subject's (`replay:RUN#openai:gpt-4.1-mini` where it has
-several, or to replay a judge). A call answers a request that agrees in messages, begun answer, sampling with its seed,
-number of log-probabilities and schema; where several do, the one with the same id or else the same sample number.
+`replay:RUN` answers from the calls of another run, the same subject's
+(`replay:RUN#openai:gpt-4.1-mini` where it has several, or to replay a judge). A call answers a
+request that agrees in messages, begun answer, sampling with its seed, number of log-probabilities
+and schema; where several do, the one with the same id or else the same sample number.
 """
 
 from __future__ import annotations
@@ -33,7 +37,9 @@ OUTCOMES = (ANSWER, REFUSAL, ERROR)
 
 
 class Line(NamedTuple):
-    """One answer of a file. `number` is the line's, from 1; `sample` None where the line has none."""
+    """One answer of a file. `number` is the line's, from 1; `sample` None where the line has
+    none.
+    """
 
     number: int
     id: str
@@ -57,14 +63,18 @@ class Answers:
             if line.prompt is not None:
                 self._add(line.prompt, line)
         if not self._ids and not self._prompts:
-            raise ModelError(f'{path} holds no answers. A line looks like: {{"prompt": "…", "text": "…"}}')
+            raise ModelError(
+                f'{path} holds no answers. A line looks like: {{"prompt": "…", "text": "…"}}'
+            )
 
     def _add(self, prompt: str, line: Line) -> None:
         first = self._numbered.setdefault(prompt, line)
         if (first.sample is None) != (line.sample is None):
             without, having = (first, line) if first.sample is None else (line, first)
-            raise ModelError(f"{self._path}, line {without.number}: no 'sample', which line {having.number} of the same "
-                             "prompt has. Number all lines of a prompt, from 0, or none.")  # fmt: skip
+            raise ModelError(
+                f"{self._path}, line {without.number}: no 'sample', which line {having.number} "
+                "of the same prompt has. Number all lines of a prompt, from 0, or none."
+            )
         sample = line.sample
         if sample is None:
             sample = self._next.get(prompt, 0)
@@ -74,7 +84,10 @@ class Answers:
     def _once(self, answers: dict[Any, Line], key: Any, line: Line, what: str) -> None:
         before = answers.setdefault(key, line)
         if before is not line:
-            raise ModelError(f"{self._path}: lines {before.number} and {line.number} both answer {what}. Remove one.")
+            raise ModelError(
+                f"{self._path}: lines {before.number} and {line.number} both answer {what}. "
+                "Remove one."
+            )
 
     def find(self, trial: str, prompt: str, sample: int) -> Reply | None:
         line = self._ids.get(trial) or self._prompts.get((prompt, sample))
@@ -82,12 +95,15 @@ class Answers:
 
 
 def read_lines(path: Path, what: str = "text") -> Iterator[Line]:
-    """The lines that are not blank; every error names its line. what: the field that holds the answer."""
+    """The lines that are not blank; every error names its line. what: the field that holds the
+    answer.
+    """
     try:
         content = path.read_bytes()
     except FileNotFoundError:
         raise UsageError(
-            f"There is no file {path}. Type: --model file:PATH, a JSONL file with 'prompt' and 'text'."
+            f"There is no file {path}. Type: --model file:PATH, a JSONL file with 'prompt' and "
+            "'text'."
         ) from None
     except OSError as error:
         raise UsageError(f"{path} cannot be read: {error.strerror}.") from None
@@ -105,24 +121,38 @@ def _object(raw: bytes, where: str, what: str) -> dict[str, Any]:
     except UnicodeDecodeError:
         raise ModelError(f"{where}: is not UTF-8. Save the file as UTF-8.") from None
     except ValueError as error:
-        raise ModelError(f"{where}: is not JSON ({error}). One object stands on each line.") from None
+        raise ModelError(
+            f"{where}: is not JSON ({error}). One object stands on each line."
+        ) from None
     if not isinstance(data, dict):
-        raise ModelError(f'{where}: is not an object. A line looks like: {{"prompt": "…", "{what}": "…"}}')
+        raise ModelError(
+            f'{where}: is not an object. A line looks like: {{"prompt": "…", "{what}": "…"}}'
+        )
     return data
 
 
 def line(data: Mapping[str, Any], number: int, where: str, what: str = "text") -> Line:
-    """One answer of a file: `id`, or `prompt` with or without `sample`; `what` holds the answer. ModelError names `where`."""
+    """One answer of a file: `id`, or `prompt` with or without `sample`; `what` holds the answer.
+    ModelError names `where`.
+    """
     outcome, sample = data.get("outcome", ANSWER), data.get("sample")
     if outcome not in OUTCOMES:
         raise ModelError(f"{where}: {UnknownName('outcome', str(outcome), OUTCOMES)}")
     text = data.get(what, "" if outcome != ANSWER else None)
-    for name, value in (("id", data.get("id", "")), ("prompt", data.get("prompt", "")), (what, text)):
+    for name, value in (
+        ("id", data.get("id", "")),
+        ("prompt", data.get("prompt", "")),
+        (what, text),
+    ):
         if not isinstance(value, str):
-            raise ModelError(f"{where}: '{name}' {'is missing' if value is None else 'must be text'}.")
+            raise ModelError(
+                f"{where}: '{name}' {'is missing' if value is None else 'must be text'}."
+            )
     if not data.get("id") and "prompt" not in data:
         raise ModelError(f"{where}: neither 'id' nor 'prompt', so it is not known what it answers.")
-    if sample is not None and (not isinstance(sample, int) or isinstance(sample, bool) or sample < 0):
+    if sample is not None and (
+        not isinstance(sample, int) or isinstance(sample, bool) or sample < 0
+    ):
         raise ModelError(f"{where}: 'sample' must be a whole number from 0.")
     reply = Reply(str(text), outcome, served=str(data.get("model", "")), usage=(0, 0))
     return Line(number, data.get("id", ""), data.get("prompt"), sample, reply)
@@ -149,8 +179,8 @@ class Stored(Model):
             trial, sample = draw(request)
             self._first = f"trial {trial}, sample {sample} of '{request.messages[0].content[:60]}…'"
         raise Unanswered(
-            f"{self._missing} of {self._asked} trials asked have no answer in {self.name}; the first is "
-            f"{self._first}. {remedy}"
+            f"{self._missing} of {self._asked} trials asked have no answer in {self.name}; the "
+            f"first is {self._first}. {remedy}"
         )
 
 
@@ -173,7 +203,9 @@ class AnswerFile(Stored):
 
     async def ask(self, request: Request) -> Reply:
         if request.logprobs:
-            raise Incapable(f"{self.name} holds answers and no log-probabilities. Type: --mode sampled")
+            raise Incapable(
+                f"{self.name} holds answers and no log-probabilities. Type: --mode sampled"
+            )
         trial, sample = draw(request)
         found = self._answers.find(trial, request.messages[0].content, sample)
         return self.given(found, request, "Add the missing lines.")
@@ -203,11 +235,16 @@ class Replay(Stored):
     def _read(self) -> dict[str, list[tuple[str, str]]]:
         """What was asked → (key, nonce) of each call that answered it."""
         model = self._model or self._only_subject()
-        known = [str(row[0]) for row in self._store.rows("SELECT DISTINCT model FROM calls ORDER BY model")]
+        known = [
+            str(row[0])
+            for row in self._store.rows("SELECT DISTINCT model FROM calls ORDER BY model")
+        ]
         if model not in known:
             raise UnknownName("model of that run", model, known)
         index: dict[str, list[tuple[str, str]]] = {}
-        query = "SELECT key, request FROM calls WHERE model = ? AND outcome IS NOT NULL ORDER BY key"
+        query = (
+            "SELECT key, request FROM calls WHERE model = ? AND outcome IS NOT NULL ORDER BY key"
+        )
         for key, text in self._store.rows(query, (model,)):
             what, nonce = _asked(text)
             index.setdefault(what, []).append((str(key), nonce))
@@ -221,7 +258,8 @@ class Replay(Stored):
         if not subjects:
             raise ModelError(f"{self._folder} holds no answers to replay.")
         raise UsageError(
-            f"{self._folder} holds answers of {', '.join(subjects)}. Type one: replay:{self._folder}#{subjects[0]}"
+            f"{self._folder} holds answers of {', '.join(subjects)}. Type one: "
+            f"replay:{self._folder}#{subjects[0]}"
         )
 
     async def ask(self, request: Request) -> Reply:
@@ -232,17 +270,25 @@ class Replay(Stored):
         if found is not None:
             picture = self._store.blob(found.blob) if found.blob else b""
             reply = replace(found, cost=0.0, usage=None, blob="", remote="", picture=picture)
-        return self.given(reply, request, "It was asked nothing with the same prompt, begun answer, sampling and seed.")
+        return self.given(
+            reply,
+            request,
+            "It was asked nothing with the same prompt, begun answer, sampling and seed.",
+        )
 
 
 def _asked(text: str) -> tuple[str, str]:
-    """What a request (as it is stored, `Request.text`) asks, whoever is asked and whatever for, and its nonce."""
+    """What a request (as it is stored, `Request.text`) asks, whoever is asked and whatever for, and
+    its nonce.
+    """
     _, messages, sampling, begin, logprobs, schema, _, nonce, *pictures = json.loads(text)
     return content_id(messages, sampling, begin, logprobs, schema, *pictures), str(nonce)
 
 
 def _same(calls: list[tuple[str, str]], nonce: str) -> str:
-    """The key of the one call with this nonce, or else of the one with the same sample number; "" where none is the one."""
+    """The key of the one call with this nonce, or else of the one with the same sample number; ""
+    where none is the one.
+    """
     exact = [key for key, before in calls if before == nonce]
     rest = nonce.partition("/")[2]
     found = exact or [key for key, before in calls if before.partition("/")[2] == rest]

@@ -1,9 +1,11 @@
-"""Models behind HTTP that answer at once. A `Dialect` says what is sent and what came back; connection.py does the rest.
+"""Models behind HTTP that answer at once. A `Dialect` says what is sent and what came back;
+connection.py does the rest.
 
-A provider that uses a status in a sense of its own is translated by its dialect (`status`). A parameter that the model
-refuses is left out from then on, and every reply says so (`omitted`).
+A provider that uses a status in a sense of its own is translated by its dialect (`status`). A
+parameter that the model refuses is left out from then on, and every reply says so (`omitted`).
 
-A provider has one dialect for text and another for pictures (the size that a request names decides), or only one of them.
+A provider has one dialect for text and another for pictures (the size that a request names
+decides), or only one of them.
 """
 
 from __future__ import annotations
@@ -24,7 +26,9 @@ T = TypeVar("T")
 
 
 class HttpRequest(NamedTuple):
-    """What is sent. omitted: what the request asks for and the body leaves out, since the model refuses it."""
+    """What is sent. omitted: what the request asks for and the body leaves out, since the model
+    refuses it.
+    """
 
     path: str
     headers: Mapping[str, str]
@@ -39,7 +43,9 @@ class Speech(Protocol):
         """What is sent, without the parameters in `omitted`."""
 
     def refused(self, request: Request, body: Any) -> Reply | None:
-        """The reply where an error status is a policy refusal, a result and not an error; else None."""
+        """The reply where an error status is a policy refusal, a result and not an error; else
+        None.
+        """
 
     def unwelcome(self, body: Any) -> str:
         """The parameter that an error 400 complains of and that can be left out, or ""."""
@@ -49,14 +55,18 @@ class Dialect(Speech, Protocol):
     """A provider's wire format, for a reply that comes at once."""
 
     def parse(self, request: Request, body: Any) -> Reply | Link:
-        """The reply in a 200, or with a link to its picture; raises ValueError with a reason where the body is not one."""
+        """The reply in a 200, or with a link to its picture; raises ValueError with a reason where
+        the body is not one.
+        """
 
 
 class Translating(Speech, Protocol):
     """A dialect whose provider uses statuses in a sense of its own."""
 
     def status(self, status: int, body: Any) -> tuple[int, float | None]:
-        """The status as HTTP means it (401 wrong key, 402 no credit, 429 too fast), and seconds to wait where said."""
+        """The status as HTTP means it (401 wrong key, 402 no credit, 429 too fast), and seconds to
+        wait where said.
+        """
 
 
 class Got(NamedTuple, Generic[T]):
@@ -68,16 +78,22 @@ class Got(NamedTuple, Generic[T]):
 
 
 class Exchange:
-    """A dialect over a connection. omitted: what the model is known to refuse; what it refuses is added."""
+    """A dialect over a connection. omitted: what the model is known to refuse; what it refuses is
+    added.
+    """
 
-    def __init__(self, connection: Connection, dialect: Speech, omitted: Collection[str] = ()) -> None:
+    def __init__(
+        self, connection: Connection, dialect: Speech, omitted: Collection[str] = ()
+    ) -> None:
         self._connection, self._dialect, self._omitted = connection, dialect, frozenset(omitted)
 
     async def send(self, request: Request, read: Callable[[Any], T]) -> Got[T] | Reply:
         """What `read` finds in the reply's body, or a policy refusal; any other error is raised."""
         while True:
             wanted = self._dialect.build(request, self._omitted)
-            answer = await self._connection.send(self._connection.base + wanted.path, wanted.headers, wanted.body)
+            answer = await self._connection.send(
+                self._connection.base + wanted.path, wanted.headers, wanted.body
+            )
             if 200 <= answer.status < 300:
                 try:
                     return Got(wanted, answer, self._connection.read(answer, read))
@@ -100,21 +116,44 @@ class Exchange:
 
     def meant(self, answer: Answer) -> tuple[int, float | None]:
         """A status as HTTP means it, and seconds to wait where the body says so."""
-        translated: tuple[int, float | None] = getattr(self._dialect, "status", as_said)(answer.status, answer.body)
+        translated: tuple[int, float | None] = getattr(self._dialect, "status", as_said)(
+            answer.status, answer.body
+        )
         return translated
 
 
 class HttpModel(Model):
-    """A model behind HTTP, of the connection's name. drawing: the dialect of pictures; a model may lack either of the two."""
+    """A model behind HTTP, of the connection's name. drawing: the dialect of pictures; a model may
+    lack either of the two.
+    """
 
-    def __init__(self, connection: Connection, dialect: Dialect | None, *, drawing: Dialect | None = None,
-                 price: Price | None = None, parallel: int = 16, continues: bool = False,
-                 omitted: Collection[str] = ()) -> None:  # fmt: skip
-        self.name, self.price, self.parallel, self.continues = connection.name, price, parallel, continues
+    def __init__(
+        self,
+        connection: Connection,
+        dialect: Dialect | None,
+        *,
+        drawing: Dialect | None = None,
+        price: Price | None = None,
+        parallel: int = 16,
+        continues: bool = False,
+        omitted: Collection[str] = (),
+    ) -> None:
+        self.name, self.price, self.parallel, self.continues = (
+            connection.name,
+            price,
+            parallel,
+            continues,
+        )
         self.connection = connection
-        self._dialects = {made: used for made, used in (("text", dialect), ("pictures", drawing)) if used is not None}
+        self._dialects = {
+            made: used
+            for made, used in (("text", dialect), ("pictures", drawing))
+            if used is not None
+        }
         self.makes = tuple(self._dialects)
-        self._exchanges = {made: Exchange(connection, used, omitted) for made, used in self._dialects.items()}
+        self._exchanges = {
+            made: Exchange(connection, used, omitted) for made, used in self._dialects.items()
+        }
 
     async def open(self) -> None:
         await self.connection.open()
@@ -124,10 +163,16 @@ class HttpModel(Model):
 
     async def ask(self, request: Request) -> Reply:
         made = "pictures" if request.size else "text"
-        got = await self._exchanges[made].send(request, partial(self._dialects[made].parse, request))
+        got = await self._exchanges[made].send(
+            request, partial(self._dialects[made].parse, request)
+        )
         if isinstance(got, Reply):
             return got
-        raw = shortened(got.answer.body) if request.size else got.answer.content.decode("utf-8", "replace")
+        raw = (
+            shortened(got.answer.body)
+            if request.size
+            else got.answer.content.decode("utf-8", "replace")
+        )
         found = got.found
         if isinstance(found, Link):
             found = await fetched(self.connection, found, got.sent.headers)
@@ -139,12 +184,23 @@ class HttpModel(Model):
 def believed(prompt: Any, completion: Any, request: Request) -> tuple[int, int] | None:
     """What a server says it used, or None where that cannot be: then the worst case is counted.
 
-    A token is at least one byte of the prompt, beside what a provider adds of its own (64 a turn, 1,024 in all).
+    A token is at least one byte of the prompt, beside what a provider adds of its own (64 a turn,
+    1,024 in all).
     """
-    if not isinstance(prompt, int) or not isinstance(completion, int) or prompt <= 0 or completion < 0:
+    if (
+        not isinstance(prompt, int)
+        or not isinstance(completion, int)
+        or prompt <= 0
+        or completion < 0
+    ):
         return None
     shown = PICTURE_TOKENS * sum(len(each.pictures) for each in request.messages)
-    sent = sum(len(each.content.encode()) + 64 for each in request.messages) + len(request.schema) + 1024 + shown
+    sent = (
+        sum(len(each.content.encode()) + 64 for each in request.messages)
+        + len(request.schema)
+        + 1024
+        + shown
+    )
     most = DRAWN_TOKENS if request.size else 4 * request.sampling.max_tokens + 1024
     return None if prompt > sent or completion > most else (prompt, completion)
 
@@ -157,6 +213,8 @@ def _inside(body: Any) -> int:
 
 
 def as_said(status: int, body: Any) -> tuple[int, None]:
-    """What OpenAI and those who follow it mean: an empty account answers 429 or 400, as other errors do."""
+    """What OpenAI and those who follow it mean: an empty account answers 429 or 400, as other
+    errors do.
+    """
     said = message(body)
     return (402 if "insufficient_quota" in said or "billing" in said.lower() else status), None

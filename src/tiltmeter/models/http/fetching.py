@@ -1,7 +1,9 @@
-"""Pictures that a reply links to, fetched at once: such addresses live for minutes (BFL's ten, Replicate's sixty).
+"""Pictures that a reply links to, fetched at once: such addresses live for minutes (BFL's ten,
+Replicate's sixty).
 
-An address is http(s) or `data:`. A redirect is followed and looked at like the first address. The key goes along only to
-where the requests go themselves (same scheme, host and port), since a server of one's own may guard its pictures with it.
+An address is http(s) or `data:`. A redirect is followed and looked at like the first address. The
+key goes along only to where the requests go themselves (same scheme, host and port), since a server
+of one's own may guard its pictures with it.
 """
 
 from __future__ import annotations
@@ -36,7 +38,9 @@ class Unfetched(Exception):
 
 
 async def fetched(connection: Connection, link: Link, headers: Mapping[str, str]) -> Reply:
-    """The reply with its picture; the outcome `error` where it cannot be had. It is paid for, so it is not asked again."""
+    """The reply with its picture; the outcome `error` where it cannot be had. It is paid for, so it
+    is not asked again.
+    """
     try:
         return replace(link.reply, picture=await content(connection, link.url, headers))
     except (Unfetched, TransientError) as error:
@@ -54,8 +58,8 @@ def lost(error: Exception) -> str:
 async def content(connection: Connection, url: str, headers: Mapping[str, str]) -> bytes:
     """What lies at an address.
 
-    Raises Unfetched where it is not there (any more), TransientError where it may be later, ModelError where it may not
-    be asked.
+    Raises Unfetched where it is not there (any more), TransientError where it may be later,
+    ModelError where it may not be asked.
     """
     if url.startswith("data:"):
         return _data(url)
@@ -93,7 +97,9 @@ def split(url: str) -> SplitResult:
     """The parts of an address that a reply names. Unfetched where it is no http(s) address."""
     try:
         parts = urlsplit(url)
-        usable = parts.scheme in ("http", "https") and bool(parts.hostname) and parts.username is None
+        usable = (
+            parts.scheme in ("http", "https") and bool(parts.hostname) and parts.username is None
+        )
         _ = parts.port  # ValueError where it is none
     except ValueError:
         usable = False
@@ -115,7 +121,9 @@ def _data(url: str) -> bytes:
 
 
 def decoded(text: str) -> bytes:
-    """A picture in base64, or in a data: URL as some servers put it. Raises Unfetched where it is none."""
+    """A picture in base64, or in a data: URL as some servers put it. Raises Unfetched where it is
+    none.
+    """
     if text.startswith("data:"):
         return _data(text)
     try:
@@ -134,7 +142,9 @@ def _short(value: Any) -> Any:
         return value if len(value) <= SHOWN else f"{value[:40]}… ({len(value)} characters)"
     if isinstance(value, list):
         return [_short(each) for each in value]
-    return {name: _short(each) for name, each in value.items()} if isinstance(value, dict) else value
+    return (
+        {name: _short(each) for name, each in value.items()} if isinstance(value, dict) else value
+    )
 
 
 __all__ = ["Link", "Unfetched", "content", "decoded", "fetched", "lost", "shortened", "split"]

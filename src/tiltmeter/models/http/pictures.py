@@ -1,4 +1,6 @@
-"""Pictures as providers take them: the bytes in base64, with the media type that the bytes themselves show."""
+"""Pictures as providers take them: the bytes in base64, with the media type that the bytes
+themselves show.
+"""
 
 from __future__ import annotations
 
@@ -10,7 +12,8 @@ from ... import images
 from ...errors import Incapable, ModelError
 
 Read = Callable[[str], bytes]  # a blob's name → its bytes
-# The smallest of the documented limits: Anthropic 5 MB a picture in base64; OpenAI and Gemini 20 MB a request.
+# The smallest of the documented limits: Anthropic 5 MB a picture in base64; OpenAI and Gemini 20 MB
+# a request.
 LARGEST = 5 * 2**20
 
 
@@ -31,13 +34,19 @@ def prepared(name: str, read: Read | None, longest: int = 0) -> Picture:
     Raises ModelError where it is none that providers take, Incapable where none can be read.
     """
     if read is None:
-        raise Incapable("This model is shown pictures, and no run folder to read them from was given to it.")
+        raise Incapable(
+            "This model is shown pictures, and no run folder to read them from was given to it."
+        )
     try:
         media_type, content = images.shown(read(name), longest)
     except images.Unusable as problem:
-        raise ModelError(f"The picture {name} {problem}. Replace it, and run the same command again.") from None
+        raise ModelError(
+            f"The picture {name} {problem}. Replace it, and run the same command again."
+        ) from None
     data = b64encode(content).decode()
     if len(data) > LARGEST:
-        raise ModelError(f"The picture {name} has {len(data) / 2**20:.1f} MiB in base64; providers take "
-                         f"{LARGEST // 2**20}. Make it smaller, and run the same command again.")  # fmt: skip
+        raise ModelError(
+            f"The picture {name} has {len(data) / 2**20:.1f} MiB in base64; providers take "
+            f"{LARGEST // 2**20}. Make it smaller, and run the same command again."
+        )
     return Picture(media_type, data)

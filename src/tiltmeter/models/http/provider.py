@@ -14,7 +14,9 @@ LOOPBACK = ("localhost", "127.0.0.1", "::1")
 
 
 class Provider(NamedTuple):
-    """A way to reach models over HTTP. `keys`: names of variables that may hold the key, the first that is set counts."""
+    """A way to reach models over HTTP. `keys`: names of variables that may hold the key, the first
+    that is set counts.
+    """
 
     kind: str
     url: str
@@ -47,7 +49,9 @@ class Provider(NamedTuple):
         for name in self.keys:
             key = os.environ.get(name, "").strip()
             if any(not "!" <= character <= "~" for character in key):
-                raise MissingKey(f"{name} holds a blank or a character that no key has. Set it again.")
+                raise MissingKey(
+                    f"{name} holds a blank or a character that no key has. Set it again."
+                )
             if key:
                 return key
         return ""
@@ -56,10 +60,15 @@ class Provider(NamedTuple):
         try:
             parts = urlsplit(url)
             if parts.username or parts.password:
-                raise UsageError(f"--base-url must not hold a name or a password. Put the key into {self.keys[0]}.")
+                raise UsageError(
+                    "--base-url must not hold a name or a password. Put the key into "
+                    f"{self.keys[0]}."
+                )
             return parts.hostname or ""
         except ValueError:
-            raise UsageError(f"'{url}' is not a URL. Type for instance: --base-url http://localhost:8000/v1") from None
+            raise UsageError(
+                f"'{url}' is not a URL. Type for instance: --base-url http://localhost:8000/v1"
+            ) from None
 
 
 def on_this_machine(url: str) -> bool:
@@ -71,7 +80,9 @@ def on_this_machine(url: str) -> bool:
 
 
 class Place(NamedTuple):
-    """A checked address. official: the provider's own and not another server that speaks its format."""
+    """A checked address. official: the provider's own and not another server that speaks its
+    format.
+    """
 
     name: str
     url: str
@@ -81,17 +92,31 @@ class Place(NamedTuple):
     price: Price | None
 
     def connection(self, timeout: float) -> Connection:
-        return Connection(self.name, self.url, key=self.key, key_name=self.key_name, timeout=timeout)
+        return Connection(
+            self.name, self.url, key=self.key, key_name=self.key_name, timeout=timeout
+        )
 
 
 OPENAI = Provider("openai", "https://api.openai.com/v1", ("OPENAI_API_KEY",), "gpt-4.1-mini")
-ANTHROPIC = Provider("anthropic", "https://api.anthropic.com/v1", ("ANTHROPIC_API_KEY",), "claude-haiku-4-5")
-GEMINI = Provider("gemini", "https://generativelanguage.googleapis.com/v1beta", ("GEMINI_API_KEY", "GOOGLE_API_KEY"),
-                  "gemini-3.1-flash-lite")  # fmt: skip
+ANTHROPIC = Provider(
+    "anthropic", "https://api.anthropic.com/v1", ("ANTHROPIC_API_KEY",), "claude-haiku-4-5"
+)
+GEMINI = Provider(
+    "gemini",
+    "https://generativelanguage.googleapis.com/v1beta",
+    ("GEMINI_API_KEY", "GOOGLE_API_KEY"),
+    "gemini-3.1-flash-lite",
+)
 BFL = Provider("bfl", "https://api.bfl.ai/v1", ("BFL_API_KEY",), "flux-2-pro")
 REPLICATE = Provider(
-    "replicate", "https://api.replicate.com/v1", ("REPLICATE_API_TOKEN",), "black-forest-labs/flux-1.1-pro"
+    "replicate",
+    "https://api.replicate.com/v1",
+    ("REPLICATE_API_TOKEN",),
+    "black-forest-labs/flux-1.1-pro",
 )
 IDEOGRAM = Provider("ideogram", "https://api.ideogram.ai/v2", ("IDEOGRAM_API_KEY",), "ideogram-4-5")
 FAL = Provider("fal", "https://queue.fal.run", ("FAL_KEY",), "fal-ai/flux/dev")
-PROVIDERS = {provider.kind: provider for provider in (OPENAI, ANTHROPIC, GEMINI, BFL, REPLICATE, IDEOGRAM, FAL)}
+PROVIDERS = {
+    provider.kind: provider
+    for provider in (OPENAI, ANTHROPIC, GEMINI, BFL, REPLICATE, IDEOGRAM, FAL)
+}

@@ -1,8 +1,10 @@
-"""Models that are handed work and asked later whether it is done: submit, look, fetch, once for all such providers.
+"""Models that are handed work and asked later whether it is done: submit, look, fetch, once for all
+such providers.
 
-What is stored of submitted work is the address to look at, so that a process that was killed goes on looking, and what was
-left out when it was submitted (behind a `#`, which is never sent). The key goes with a look only to the host of the base URL
-and, over https, to hosts of the provider's own domain (api.bfl.ai sends one to api.eu1.bfl.ai).
+What is stored of submitted work is the address to look at, so that a process that was killed goes
+on looking, and what was left out when it was submitted (behind a `#`, which is never sent). The key
+goes with a look only to the host of the base URL and, over https, to hosts of the provider's own
+domain (api.bfl.ai sends one to api.eu1.bfl.ai).
 """
 
 from __future__ import annotations
@@ -24,8 +26,11 @@ from .fetching import Link, Unfetched, content, lost, shortened, split
 from .provider import Place, Provider
 
 FIRST_PAUSE, LONGEST_PAUSE = 0.5, 5.0  # seconds between two looks
-PATIENCE = 5  # times --timeout, until work that has not ended is left for the next run of the same command
-LOST = 3  # looks in a row that find no such work, before it is believed: a cluster may not know it at once
+PATIENCE = (
+    5  # times --timeout, until work that has not ended is left for the next run of the same command
+)
+# looks in a row that find no such work, before it is believed: a cluster may not know it at once
+LOST = 3
 
 
 class Next(NamedTuple):
@@ -48,19 +53,33 @@ class QueueDialect(Speech, Protocol):
         """Those of a look."""
 
     def submitted(self, body: Any) -> str:
-        """The address to look at, whole or as a path below the base URL; ValueError where the body is no receipt."""
+        """The address to look at, whole or as a path below the base URL; ValueError where the body
+        is no receipt.
+        """
 
     def look(self, request: Request, body: Any) -> Reply | Link | Next | None:
-        """What a look found: None while the work has not ended; ValueError where the body says nothing of it."""
+        """What a look found: None while the work has not ended; ValueError where the body says
+        nothing of it.
+        """
 
 
 class QueueModel(Queued):
-    """A model that draws behind a queue. domain: the provider's own; parallel: work that it has at once."""
+    """A model that draws behind a queue. domain: the provider's own; parallel: work that it has at
+    once.
+    """
 
     makes = ("pictures",)
 
-    def __init__(self, place: Place, dialect: QueueDialect, *, domain: str, timeout: float = 120.0, parallel: int = 16,
-                 omitted: Collection[str] = ()) -> None:  # fmt: skip
+    def __init__(
+        self,
+        place: Place,
+        dialect: QueueDialect,
+        *,
+        domain: str,
+        timeout: float = 120.0,
+        parallel: int = 16,
+        omitted: Collection[str] = (),
+    ) -> None:
         self.name, self.price, self.parallel = place.name, place.price, parallel
         self.connection = place.connection(timeout)
         self._dialect, self._exchange = dialect, Exchange(self.connection, dialect, omitted)
@@ -92,13 +111,22 @@ class QueueModel(Queued):
             raise ModelError(f"{self.name} took the work, and {problem}") from None
         inside = self._domain and parts.scheme == "https" and _within(parts.hostname, self._domain)
         if not self.connection.own(url) and not inside:
-            raise ModelError(f"{self.name} says that its work is found at {parts.hostname}, which is another's: the key is not "
-                             "sent there. Is --base-url right?")  # fmt: skip
+            raise ModelError(
+                f"{self.name} says that its work is found at {parts.hostname}, which is "
+                "another's: the key is not sent there. Is --base-url right?"
+            )
         return url
 
     async def _ended(self, request: Request, start: str) -> Reply:
-        """Looks until the work has ended, and fetches its picture; where its address has expired, asks once for a new one."""
-        until, wait, missing, again = time.monotonic() + PATIENCE * self.connection.timeout, FIRST_PAUSE, 0, False
+        """Looks until the work has ended, and fetches its picture; where its address has expired,
+        asks once for a new one.
+        """
+        until, wait, missing, again = (
+            time.monotonic() + PATIENCE * self.connection.timeout,
+            FIRST_PAUSE,
+            0,
+            False,
+        )
         url = start
         while True:
             answer = await self.connection.send(url, self._dialect.headers)
@@ -115,23 +143,34 @@ class QueueModel(Queued):
                 url = start
             if found is not None:
                 return replace(
-                    found, text=self.connection.clean(found.text), raw=self.connection.clean(shortened(answer.body))
+                    found,
+                    text=self.connection.clean(found.text),
+                    raw=self.connection.clean(shortened(answer.body)),
                 )
             if time.monotonic() > until:
-                raise Unanswered(f"{self.name} has not ended work within {PATIENCE * self.connection.timeout:g} s. The same "
-                                 "command goes on waiting for it; it is not handed in again.")  # fmt: skip
+                raise Unanswered(
+                    f"{self.name} has not ended work within "
+                    f"{PATIENCE * self.connection.timeout:g} s. The same "
+                    "command goes on waiting for it; it is not handed in again."
+                )
             await asyncio.sleep(wait)
             wait = min(LONGEST_PAUSE, wait * 1.5)
 
     async def _fetched(self, link: Link, again: bool) -> Reply | None:
-        """The reply with its picture; None where its address brings none and another one may be had."""
+        """The reply with its picture; None where its address brings none and another one may be
+        had.
+        """
         try:
-            return replace(link.reply, picture=await content(self.connection, link.url, self._dialect.headers))
+            return replace(
+                link.reply, picture=await content(self.connection, link.url, self._dialect.headers)
+            )
         except Unfetched as problem:
             return replace(link.reply, outcome=ERROR, text=lost(problem)) if again else None
 
     def _found(self, request: Request, answer: Answer) -> Reply | Link | Next | Missing | None:
-        """What an answer to a look means. Work that is gone, or that failed with an error status, is an outcome."""
+        """What an answer to a look means. Work that is gone, or that failed with an error status,
+        is an outcome.
+        """
         meant, pause = self._exchange.meant(answer)
         if 200 <= meant < 300:
             return self.connection.read(answer, partial(self._dialect.look, request))
@@ -150,10 +189,28 @@ def _within(host: str | None, domain: str) -> bool:
     return f".{host}".endswith(f".{domain}")
 
 
-def queued(provider: Provider, name: str, speak: Callable[[str, str], QueueDialect], *, base_url: str = "",
-           price: Price | None = None, timeout: float = 120.0, concurrency: int = 16, omitted: Collection[str] = (),
-           most: int = 1000, **_: Any) -> QueueModel:  # fmt: skip
-    """A model of a provider. speak: (name, key) → its dialect; most: how much work the provider takes at once."""
+def queued(
+    provider: Provider,
+    name: str,
+    speak: Callable[[str, str], QueueDialect],
+    *,
+    base_url: str = "",
+    price: Price | None = None,
+    timeout: float = 120.0,
+    concurrency: int = 16,
+    omitted: Collection[str] = (),
+    most: int = 1000,
+    **_: Any,
+) -> QueueModel:
+    """A model of a provider. speak: (name, key) → its dialect; most: how much work the provider
+    takes at once.
+    """
     place = provider.place(name, base_url, price)
-    return QueueModel(place, speak(name, place.key), domain=provider.domain, timeout=timeout,
-                      parallel=min(concurrency, most), omitted=omitted)  # fmt: skip
+    return QueueModel(
+        place,
+        speak(name, place.key),
+        domain=provider.domain,
+        timeout=timeout,
+        parallel=min(concurrency, most),
+        omitted=omitted,
+    )

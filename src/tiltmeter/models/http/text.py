@@ -6,5 +6,11 @@ from typing import Any
 
 
 def whole(text: Any) -> Any:
-    """Text with half surrogate pairs replaced: a reply that is cut within an emoji holds one, and no file can."""
-    return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace") if isinstance(text, str) else text
+    """Text with half surrogate pairs replaced: a reply that is cut within an emoji holds one, and
+    no file can.
+    """
+    return (
+        text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+        if isinstance(text, str)
+        else text
+    )

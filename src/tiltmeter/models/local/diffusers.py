@@ -1,19 +1,22 @@
-"""`diffusers:NAME_OR_PATH[?SETTINGS]`: a pipeline of the library diffusers, drawing on this machine.
+"""`diffusers:NAME_OR_PATH[?SETTINGS]`: a pipeline of the library diffusers, drawing on this
+machine.
 
-NAME_OR_PATH is a folder as `save_pretrained` writes it, or OWNER/NAME on the Hugging Face Hub. The Hub is asked only for what
-is not in its cache on this machine, so a run that goes on another day has the same commit, and a cached copy needs no network.
+NAME_OR_PATH is a folder as `save_pretrained` writes it, or OWNER/NAME on the Hugging Face Hub. The
+Hub is asked only for what is not in its cache on this machine, so a run that goes on another day
+has the same commit, and a cached copy needs no network.
 
 SETTINGS stand behind a `?`, with `&` between them (drawing.py), and are part of the subject's name:
 
-    steps, guidance    num_inference_steps and guidance_scale; what the pipeline's class has otherwise
+    steps, guidance    num_inference_steps and guidance_scale; what the pipeline's class has
+                       otherwise
     dtype              float32 (the default), float16 or bfloat16
     device             cpu, mps, cuda or cuda:N; otherwise the first there is of cuda, mps and cpu
     revision, variant  of the Hub's repository: branch, tag or commit; which of its files
     others             arguments of the pipeline's call, as they are
 
-A trial's seed says which noise a picture begins with; the noise is drawn on the processor whatever the device, as diffusers
-advises. On the same device, with the same versions, the same trial gives the same picture. Code that comes with a pipeline is
-never run.
+A trial's seed says which noise a picture begins with; the noise is drawn on the processor whatever
+the device, as diffusers advises. On the same device, with the same versions, the same trial gives
+the same picture. Code that comes with a pipeline is never run.
 """
 
 from __future__ import annotations
@@ -42,7 +45,8 @@ from ..providers.drawing import named, pixels, prompt
 from . import weights
 
 NEEDS = ("torch", "diffusers", "transformers", "accelerate")
-# The Hub's client says what it runs in, and for that asks the Hub for a list, even where all is cached.
+# The Hub's client says what it runs in, and for that asks the Hub for a list, even where all is
+# cached.
 QUIET = {"HF_HUB_DISABLE_TELEMETRY": "1"}
 INDEX = "model_index.json"
 STEP = 8  # pixels: a latent of Stable Diffusion and its kin stands for 8 × 8 of them
@@ -54,11 +58,15 @@ FIXED = (*OURS, "num_images_per_prompt", "output_type", "return_dict")
 _DEVICE = re.compile(r"cpu|mps|cuda(:\d+)?")
 _HUB = re.compile(r"[\w-][\w.-]*/[\w-][\w.-]*")
 _FULL = re.compile(r"out of memory|can't allocate memory|not enough memory", re.IGNORECASE)
-_DRAWING: defaultdict[str, threading.Lock] = defaultdict(threading.Lock)  # one picture at a time, by device
+_DRAWING: defaultdict[str, threading.Lock] = defaultdict(
+    threading.Lock
+)  # one picture at a time, by device
 
 
 class Named(NamedTuple):
-    """What a name says. folder: None where the Hub is meant; call: arguments of the pipeline's call."""
+    """What a name says. folder: None where the Hub is meant; call: arguments of the pipeline's
+    call.
+    """
 
     where: str
     folder: Path | None
@@ -84,8 +92,11 @@ class Diffusers(Model):
         sides = pixels(request.size)
         if any(side % STEP for side in sides):
             near = "x".join(str(max(STEP, round(side / STEP) * STEP)) for side in sides)
-            raise Incapable(f"{self.name} draws sides that are a multiple of {STEP} pixels, and {request.size} is asked for. Say "
-                            f'in the mode of the protocol: size = "{near}"')  # fmt: skip
+            raise Incapable(
+                f"{self.name} draws sides that are a multiple of {STEP} pixels, and "
+                f"{request.size} is asked for. Say "
+                f'in the mode of the protocol: size = "{near}"'
+            )
 
     async def open(self) -> None:
         await asyncio.to_thread(self._load)
@@ -108,17 +119,29 @@ class Diffusers(Model):
             folder = self._named.folder or self._from_hub(library)
             kind = self._kind(library, folder)
             with _DRAWING[device]:
-                self._pipeline = kind.from_pretrained(str(folder), dtype=getattr(torch, self._named.dtype), local_files_only=True,
-                                                      **variant(self._named)).to(device)  # fmt: skip
+                self._pipeline = kind.from_pretrained(
+                    str(folder),
+                    dtype=getattr(torch, self._named.dtype),
+                    local_files_only=True,
+                    **variant(self._named),
+                ).to(device)
             self._pipeline.set_progress_bar_config(disable=True)
             content = digest(folder) if self._named.folder else ""
         mark = f"sha256:{content[:16]}" if content else f"{self._named.where}@{folder.name[:12]}"
         self._served = f"{kind.__name__} {mark}"
-        where = f"{device} ({torch.cuda.get_device_name(device)})" if device.startswith("cuda") else device
-        self._fingerprint = f"diffusers-{library.__version__} torch-{torch.__version__} {where} {self._named.dtype}"
+        where = (
+            f"{device} ({torch.cuda.get_device_name(device)})"
+            if device.startswith("cuda")
+            else device
+        )
+        self._fingerprint = (
+            f"diffusers-{library.__version__} torch-{torch.__version__} {where} {self._named.dtype}"
+        )
 
     def _from_hub(self, library: Any) -> Path:
-        """The folder of the cached copy, which is named after its commit; fetched where there is none that is whole."""
+        """The folder of the cached copy, which is named after its commit; fetched where there is
+        none that is whole.
+        """
         fetch, where = library.DiffusionPipeline.download, self._named.where
         try:
             return Path(fetch(where, local_files_only=True, **self._named.hub))
@@ -131,40 +154,68 @@ class Diffusers(Model):
         kind = getattr(library, name, None)
         if kind is None:
             raise ModelError(
-                f"diffusers {library.__version__} has no pipeline {name}. Type: pip install --upgrade diffusers"
+                f"diffusers {library.__version__} has no pipeline {name}. Type: pip install "
+                "--upgrade diffusers"
             )
         takes = inspect.signature(kind.__call__).parameters
         lacking = [each for each in OURS if each not in takes]
         if lacking:
-            raise Incapable(f"{self.name} is a {name}, which does not take {' and '.join(lacking)}: it does not draw from a text "
-                            "alone. Name another pipeline.")  # fmt: skip
+            raise Incapable(
+                f"{self.name} is a {name}, which does not take {' and '.join(lacking)}: it does "
+                "not draw from a text alone. Name another pipeline."
+            )
         for each in self._named.call:
             if each not in takes:
-                known = [*SHORT, *LOADED, *(one for one in takes if one not in ("self", "kwargs", *FIXED))]
+                known = [
+                    *SHORT,
+                    *LOADED,
+                    *(one for one in takes if one not in ("self", "kwargs", *FIXED)),
+                ]
                 raise UnknownName(f"setting of {name}", each, known)
         return kind
 
     def _drawn(self, request: Request, text: str) -> Reply:
-        torch, (width, height), seed = import_module("torch"), pixels(request.size), request.sampling.seed
+        torch, (width, height), seed = (
+            import_module("torch"),
+            pixels(request.size),
+            request.sampling.seed,
+        )
         generator = None if seed is None else torch.Generator("cpu").manual_seed(seed)
         with self._told("draw with"), _DRAWING[self._device]:
-            found = self._pipeline(prompt=text, width=width, height=height, generator=generator, **self._named.call)
-            flagged = getattr(found, "nsfw_content_detected", None) or getattr(found, "nsfw_detected", None)
+            found = self._pipeline(
+                prompt=text, width=width, height=height, generator=generator, **self._named.call
+            )
+            flagged = getattr(found, "nsfw_content_detected", None) or getattr(
+                found, "nsfw_detected", None
+            )
             image = found.images[0]
         if flagged and flagged[0]:
             return self._reply("The pipeline's safety checker held the picture back.", REFUSAL)
         if image.size != (width, height):
             came = f"{image.width}x{image.height}"
-            raise ModelError(f"{self.name} draws {came} where {request.size} is asked for. Say in the mode of the protocol: "
-                             f'size = "{came}"')  # fmt: skip
+            raise ModelError(
+                f"{self.name} draws {came} where {request.size} is asked for. Say in the mode of "
+                "the protocol: "
+                f'size = "{came}"'
+            )
         if not any(high for _, high in image.convert("RGB").getextrema()):
-            return self._reply(f"The picture is black all over, as it is where {self._named.dtype} overflows.", ERROR)
+            return self._reply(
+                f"The picture is black all over, as it is where {self._named.dtype} overflows.",
+                ERROR,
+            )
         target = io.BytesIO()
         image.save(target, "PNG")
         return self._reply(picture=target.getvalue())
 
     def _reply(self, text: str = "", outcome: str = "answer", picture: bytes = b"") -> Reply:
-        return Reply(text, outcome, served=self._served, fingerprint=self._fingerprint, usage=(0, 0), picture=picture)
+        return Reply(
+            text,
+            outcome,
+            served=self._served,
+            fingerprint=self._fingerprint,
+            usage=(0, 0),
+            picture=picture,
+        )
 
     @contextmanager
     def _told(self, doing: str) -> Iterator[None]:
@@ -174,14 +225,18 @@ class Diffusers(Model):
         except TiltmeterError:
             raise
         except Exception as error:  # noqa: BLE001
-            # diffusers, torch, transformers, safetensors and the Hub's client have no base in common.
+            # diffusers, torch, transformers, safetensors and the Hub's client have no base in
+            # common.
             said = " ".join(str(error).split())
             if isinstance(error, MemoryError) or _FULL.search(said):
                 raise ModelError(self._too_large()) from None
             on_hub = self._named.folder is None and self._pipeline is None
-            sought = f" (no folder {self._named.where} is here, so the Hub's is meant)" if on_hub else ""
+            sought = (
+                f" (no folder {self._named.where} is here, so the Hub's is meant)" if on_hub else ""
+            )
             raise ModelError(
-                f"diffusers cannot {doing} {self.name}{sought}: {said[:400] or type(error).__name__}"
+                f"diffusers cannot {doing} {self.name}{sought}: "
+                f"{said[:400] or type(error).__name__}"
             ) from None
 
     def _too_large(self) -> str:
@@ -193,7 +248,8 @@ class Diffusers(Model):
             ways.append(f"--model '{self.name}{sign}device=cpu', which is slow")
         first = f"Type {', or '.join(ways)}. Or name" if ways else "Name"
         return (
-            f"{self.name} does not fit into the memory of {self._device or 'the device'}. {first} a smaller pipeline."
+            f"{self.name} does not fit into the memory of {self._device or 'the device'}. "
+            f"{first} a smaller pipeline."
         )
 
 
@@ -201,59 +257,90 @@ def parsed(name: str) -> Named:
     """What a name says. Pure but for a look whether the folder is one. Raises UsageError."""
     where, settings = named(name)
     if not where:
-        raise UsageError("Which pipeline? Type --model diffusers:PATH with a folder that save_pretrained wrote, or "
-                         "--model diffusers:OWNER/NAME with a name on the Hugging Face Hub")  # fmt: skip
+        raise UsageError(
+            "Which pipeline? Type --model diffusers:PATH with a folder that save_pretrained "
+            "wrote, or --model diffusers:OWNER/NAME with a name on the Hugging Face Hub"
+        )
     wanted = {key: str(settings.pop(key)) for key in LOADED if key in settings}
     path = Path(where).expanduser()
     folder = path if path.is_dir() else None
     if folder:
         index(folder)
     elif not _HUB.fullmatch(where):
-        raise UsageError(f"There is no folder {where}, and it is no name on the Hub (OWNER/NAME). Type: --model diffusers:PATH "
-                         "with a folder that save_pretrained wrote")  # fmt: skip
+        raise UsageError(
+            f"There is no folder {where}, and it is no name on the Hub (OWNER/NAME). Type: "
+            "--model diffusers:PATH with a folder that save_pretrained wrote"
+        )
     if folder and "revision" in wanted:
-        raise UsageError(f"{where} is a folder, and revision is for names on the Hub. Leave it out.")
+        raise UsageError(
+            f"{where} is a folder, and revision is for names on the Hub. Leave it out."
+        )
     if wanted.get("dtype", DTYPES[0]) not in DTYPES:
         raise UnknownName("dtype", wanted["dtype"], DTYPES)
     if "device" in wanted and not _DEVICE.fullmatch(wanted["device"]):
         raise UnknownName("device", wanted["device"], ("cpu", "mps", "cuda", "cuda:1"))
     hub: dict[str, str] = {key: wanted[key] for key in ("revision", "variant") if key in wanted}
-    return Named(where, folder, wanted.get("dtype", DTYPES[0]), wanted.get("device", ""), hub, arguments(settings))
+    return Named(
+        where,
+        folder,
+        wanted.get("dtype", DTYPES[0]),
+        wanted.get("device", ""),
+        hub,
+        arguments(settings),
+    )
 
 
 def arguments(settings: Mapping[str, Any]) -> dict[str, Any]:
-    """Settings as arguments of the pipeline's call: steps=30 → num_inference_steps=30. Raises UsageError."""
+    """Settings as arguments of the pipeline's call: steps=30 → num_inference_steps=30. Raises
+    UsageError.
+    """
     found = {SHORT.get(key, key): value for key, value in settings.items()}
     for key in FIXED:
         if key in found:
             raise UsageError(f"diffusers: the audit itself says {key}. Leave it out.")
     steps, guidance = found.get("num_inference_steps", 1), found.get("guidance_scale", 0)
     if type(steps) is not int or steps < 1:
-        raise UsageError(f"diffusers: steps={steps} is no number of steps. Type for instance: steps=30")
+        raise UsageError(
+            f"diffusers: steps={steps} is no number of steps. Type for instance: steps=30"
+        )
     if type(guidance) not in (int, float) or not math.isfinite(guidance):
-        raise UsageError(f"diffusers: guidance={guidance} is no number. Type for instance: guidance=7.5")
+        raise UsageError(
+            f"diffusers: guidance={guidance} is no number. Type for instance: guidance=7.5"
+        )
     return found
 
 
 def index(folder: Path) -> dict[str, Any]:
-    """What model_index.json says. Raises UsageError where the folder holds no pipeline that diffusers has a class for."""
+    """What model_index.json says. Raises UsageError where the folder holds no pipeline that
+    diffusers has a class for.
+    """
     try:
         found = json.loads((folder / INDEX).read_text(encoding="utf-8"))
         if not isinstance(found["_class_name"], str):
-            raise UsageError(f"{folder} has code of its own for a pipeline, and such code is not run. Name another.")
+            raise UsageError(
+                f"{folder} has code of its own for a pipeline, and such code is not run. Name "
+                "another."
+            )
     except (OSError, ValueError, KeyError, TypeError):
         raise UsageError(
-            f"{folder} is no pipeline: no {INDEX} in it names a class. Type: --model diffusers:PATH with a folder "
-            "that save_pretrained wrote"
+            f"{folder} is no pipeline: no {INDEX} in it names a class. Type: --model "
+            "diffusers:PATH with a folder that save_pretrained wrote"
         ) from None
     return dict(found)
 
 
 def digest(folder: Path) -> str:
-    """SHA-256 over all that a pipeline is loaded from: model_index.json and the folders of its parts, weights too."""
+    """SHA-256 over all that a pipeline is loaded from: model_index.json and the folders of its
+    parts, weights too.
+    """
     parts = [folder / name for name, value in index(folder).items() if isinstance(value, list)]
-    files = [folder / INDEX, *(file for part in parts for file in part.rglob("*") if file.is_file())]
-    lines = sorted(f"{file.relative_to(folder).as_posix()} {weights.sha256(file)}\n" for file in files)
+    files = [
+        folder / INDEX,
+        *(file for part in parts for file in part.rglob("*") if file.is_file()),
+    ]
+    lines = sorted(
+        f"{file.relative_to(folder).as_posix()} {weights.sha256(file)}\n" for file in files
+    )
     return hashlib.sha256("".join(lines).encode()).hexdigest()
 
 
@@ -263,11 +350,18 @@ def variant(name: Named) -> dict[str, str]:
 
 def chosen(torch: Any, wanted: str) -> str:
     """The device. Raises ModelError where torch does not see the one that is wanted."""
-    there = {"cuda": torch.cuda.device_count() if torch.cuda.is_available() else 0,
-             "mps": int(torch.backends.mps.is_available()), "cpu": 1}  # fmt: skip
-    kind, _, number = (wanted or next(kind for kind, count in there.items() if count)).partition(":")
+    there = {
+        "cuda": torch.cuda.device_count() if torch.cuda.is_available() else 0,
+        "mps": int(torch.backends.mps.is_available()),
+        "cpu": 1,
+    }
+    kind, _, number = (wanted or next(kind for kind, count in there.items() if count)).partition(
+        ":"
+    )
     if int(number or 0) >= there[kind]:
-        raise ModelError(f"torch sees no device {wanted} here. Leave device out of the name, or type device=cpu.")
+        raise ModelError(
+            f"torch sees no device {wanted} here. Leave device out of the name, or type device=cpu."
+        )
     return f"{kind}:{number or 0}" if kind == "cuda" else kind
 
 

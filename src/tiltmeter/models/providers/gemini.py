@@ -1,11 +1,14 @@
-"""Google's generateContent format (`gemini:MODEL`), as documented at ai.google.dev/api/generate-content.
+"""Google's generateContent format (`gemini:MODEL`), as documented at
+ai.google.dev/api/generate-content.
 
-What differs from the others: the model is part of the path; an assistant is a `model`; a wrong key answers 400; a minute's
-and a day's quota both answer 429 with the same words and are told apart by the violated quota's name. A begun answer is
-not documented, so it is left out and recorded. Safety settings are the provider's defaults, as a user of the API gets.
+What differs from the others: the model is part of the path; an assistant is a `model`; a wrong key
+answers 400; a minute's and a day's quota both answer 429 with the same words and are told apart by
+the violated quota's name. A begun answer is not documented, so it is left out and recorded. Safety
+settings are the provider's defaults, as a user of the API gets.
 
-A model that thinks pays for it out of `max_tokens`. Where the table of models says that thinking can be switched off it
-is, as the audits' papers have none; a reply whose tokens all went into thinking has the outcome `error`, not an answer.
+A model that thinks pays for it out of `max_tokens`. Where the table of models says that thinking
+can be switched off it is, as the audits' papers have none; a reply whose tokens all went into
+thinking has the outcome `error`, not an answer.
 """
 
 from __future__ import annotations
@@ -24,26 +27,52 @@ from ..http.provider import GEMINI
 from ..http.text import whole
 from .gemini_images import GeminiPictures
 
-# Reasons to stop (and to block a prompt) that are a policy's doing, and those after which the text is none.
-_POLICY = {"SAFETY", "RECITATION", "BLOCKLIST", "PROHIBITED_CONTENT", "SPII", "IMAGE_SAFETY", "IMAGE_PROHIBITED_CONTENT",
-           "IMAGE_RECITATION"}  # fmt: skip
-_BROKEN = {"OTHER", "LANGUAGE", "MALFORMED_FUNCTION_CALL", "MALFORMED_RESPONSE", "UNEXPECTED_TOOL_CALL", "NO_IMAGE",
-           "IMAGE_OTHER"}  # fmt: skip
+# Reasons to stop (and to block a prompt) that are a policy's doing, and those after which the text
+# is none.
+_POLICY = {
+    "SAFETY",
+    "RECITATION",
+    "BLOCKLIST",
+    "PROHIBITED_CONTENT",
+    "SPII",
+    "IMAGE_SAFETY",
+    "IMAGE_PROHIBITED_CONTENT",
+    "IMAGE_RECITATION",
+}
+_BROKEN = {
+    "OTHER",
+    "LANGUAGE",
+    "MALFORMED_FUNCTION_CALL",
+    "MALFORMED_RESPONSE",
+    "UNEXPECTED_TOOL_CALL",
+    "NO_IMAGE",
+    "IMAGE_OTHER",
+}
 _NAMES = {"temperature": "temperature", "topP": "top_p", "topK": "top_k", "seed": "seed"}
 _SIGNS = {  # what an error says → what is left out
     "thinking": "thinking",
-    "top_k": "top_k", "topk": "top_k", "top_p": "top_p", "topp": "top_p",
-    "temperature": "temperature", "seed": "seed",
-    "response_json_schema": "response_format", "responsejsonschema": "response_format",
-    "json mode": "response_format", "response_mime_type": "response_format",
-}  # fmt: skip
+    "top_k": "top_k",
+    "topk": "top_k",
+    "top_p": "top_p",
+    "topp": "top_p",
+    "temperature": "temperature",
+    "seed": "seed",
+    "response_json_schema": "response_format",
+    "responsejsonschema": "response_format",
+    "json mode": "response_format",
+    "response_mime_type": "response_format",
+}
 MOST = 20  # alternatives
 
 
 class GeminiContent:
-    """The dialect: `build` and `parse` are pure. think_off: thinking can be switched off, and is."""
+    """The dialect: `build` and `parse` are pure. think_off: thinking can be switched off, and
+    is.
+    """
 
-    def __init__(self, model: str, key: str, *, think_off: bool = False, read: Read | None = None) -> None:
+    def __init__(
+        self, model: str, key: str, *, think_off: bool = False, read: Read | None = None
+    ) -> None:
         self.path = f"/models/{quote(model, safe='')}:generateContent"
         self._think_off, self._read = think_off, read
         self.headers = {"Content-Type": "application/json"}
@@ -52,15 +81,29 @@ class GeminiContent:
 
     def build(self, request: Request, omitted: frozenset[str]) -> HttpRequest:
         sampling = request.sampling
-        wanted = {"temperature": sampling.temperature, "topP": sampling.top_p, "seed": sampling.seed}
-        config: dict[str, Any] = {name: value for name, value in wanted.items()
-                                  if value is not None and _NAMES[name] not in omitted}  # fmt: skip
-        left_out = [_NAMES[name] for name, value in wanted.items() if value is not None and _NAMES[name] in omitted]
+        wanted = {
+            "temperature": sampling.temperature,
+            "topP": sampling.top_p,
+            "seed": sampling.seed,
+        }
+        config: dict[str, Any] = {
+            name: value
+            for name, value in wanted.items()
+            if value is not None and _NAMES[name] not in omitted
+        }
+        left_out = [
+            _NAMES[name]
+            for name, value in wanted.items()
+            if value is not None and _NAMES[name] in omitted
+        ]
         config["maxOutputTokens"] = sampling.max_tokens
         if request.logprobs:
             config |= {"responseLogprobs": True, "logprobs": min(request.logprobs, MOST)}
         if request.schema and "response_format" not in omitted:
-            config |= {"responseMimeType": "application/json", "responseJsonSchema": json.loads(request.schema)}
+            config |= {
+                "responseMimeType": "application/json",
+                "responseJsonSchema": json.loads(request.schema),
+            }
         elif request.schema:
             left_out.append("response_format")
         if self._think_off and "thinking" not in omitted:
@@ -69,8 +112,14 @@ class GeminiContent:
             left_out.append("thinking")
         if request.begin:
             left_out.append("begin")
-        turns = [{"role": "model" if each.role == "assistant" else "user", "parts": self._parts(each, request.longest)}
-                 for each in request.messages if each.role != "system"]  # fmt: skip
+        turns = [
+            {
+                "role": "model" if each.role == "assistant" else "user",
+                "parts": self._parts(each, request.longest),
+            }
+            for each in request.messages
+            if each.role != "system"
+        ]
         body: dict[str, Any] = {"contents": turns, "generationConfig": config}
         system = [{"text": each.content} for each in request.messages if each.role == "system"]
         if system:
@@ -87,7 +136,10 @@ class GeminiContent:
     def parse(self, request: Request, body: Any) -> Reply:
         if not isinstance(body, dict) or not ("candidates" in body or "promptFeedback" in body):
             raise ValueError("there are no 'candidates' in the reply, so this is not Gemini's API")
-        served, usage = str(body.get("modelVersion") or ""), _usage(body.get("usageMetadata"), request)
+        served, usage = (
+            str(body.get("modelVersion") or ""),
+            _usage(body.get("usageMetadata"), request),
+        )
         blocked = (body.get("promptFeedback") or {}).get("blockReason")
         if not body.get("candidates"):
             return Reply("", REFUSAL if blocked else ERROR, served=served, usage=usage)
@@ -115,11 +167,19 @@ class GeminiContent:
         return next((name for sign, name in _SIGNS.items() if re.search(rf"\b{sign}", said)), "")
 
     def status(self, status: int, body: Any) -> tuple[int, float | None]:
-        """A wrong key answers 400; a day's quota and a minute's answer 429, and only the latter is worth waiting for."""
+        """A wrong key answers 400; a day's quota and a minute's answer 429, and only the latter is
+        worth waiting for.
+        """
         details = _details(body)
-        if "API key" in message(body) or any(each.get("reason") == "API_KEY_INVALID" for each in details):
+        if "API key" in message(body) or any(
+            each.get("reason") == "API_KEY_INVALID" for each in details
+        ):
             return 401, None
-        quotas = [str(violation.get("quotaId", "")) for each in details for violation in each.get("violations") or ()]
+        quotas = [
+            str(violation.get("quotaId", ""))
+            for each in details
+            for violation in each.get("violations") or ()
+        ]
         if status == 429 and any("PerDay" in quota for quota in quotas):
             return 402, None
         waits = [_seconds(each["retryDelay"]) for each in details if "retryDelay" in each]
@@ -139,10 +199,19 @@ def _seconds(delay: Any) -> float | None:
 
 
 def _alternatives(candidate: dict[str, Any]) -> tuple[tuple[Token, ...], ...]:
-    """The provider gives tokens as text; one that is no whole character comes as U+FFFD and cannot be told."""
+    """The provider gives tokens as text; one that is no whole character comes as U+FFFD and cannot
+    be told.
+    """
     places = (candidate.get("logprobsResult") or {}).get("topCandidates") or ()
-    return tuple(tuple(Token(str(each.get("token", "")).encode("utf-8", "replace"), float(each["logProbability"]))
-                       for each in place.get("candidates") or ()) for place in places)  # fmt: skip
+    return tuple(
+        tuple(
+            Token(
+                str(each.get("token", "")).encode("utf-8", "replace"), float(each["logProbability"])
+            )
+            for each in place.get("candidates") or ()
+        )
+        for place in places
+    )
 
 
 def _usage(usage: Any, request: Request) -> tuple[int, int] | None:
@@ -150,15 +219,34 @@ def _usage(usage: Any, request: Request) -> tuple[int, int] | None:
     if not isinstance(usage, dict):
         return None
     out = [usage.get(name) for name in ("candidatesTokenCount", "thoughtsTokenCount")]
-    return believed(usage.get("promptTokenCount"), sum(part for part in out if isinstance(part, int)), request)
+    return believed(
+        usage.get("promptTokenCount"), sum(part for part in out if isinstance(part, int)), request
+    )
 
 
-def gemini(model: str, *, base_url: str = "", price: Price | None = None, timeout: float = 120.0, concurrency: int = 16,
-           omitted: tuple[str, ...] = (), think_off: bool = False, read: Read | None = None, modality: str = "",
-           **_: Any) -> HttpModel:  # fmt: skip
-    """`gemini:MODEL`; the key comes from GEMINI_API_KEY, or from GOOGLE_API_KEY. modality: what comes out, where it is known."""
+def gemini(
+    model: str,
+    *,
+    base_url: str = "",
+    price: Price | None = None,
+    timeout: float = 120.0,
+    concurrency: int = 16,
+    omitted: tuple[str, ...] = (),
+    think_off: bool = False,
+    read: Read | None = None,
+    modality: str = "",
+    **_: Any,
+) -> HttpModel:
+    """`gemini:MODEL`; the key comes from GEMINI_API_KEY, or from GOOGLE_API_KEY. modality: what
+    comes out, where it is known.
+    """
     place = GEMINI.place(model, base_url, price)
     writing = GeminiContent(model, place.key, think_off=think_off, read=read)
-    return HttpModel(place.connection(timeout), None if modality == "image" else writing,
-                     drawing=None if modality == "text" else GeminiPictures(writing), price=place.price,
-                     parallel=concurrency, omitted=omitted)  # fmt: skip
+    return HttpModel(
+        place.connection(timeout),
+        None if modality == "image" else writing,
+        drawing=None if modality == "text" else GeminiPictures(writing),
+        price=place.price,
+        parallel=concurrency,
+        omitted=omitted,
+    )

@@ -1,8 +1,10 @@
-"""Pictures by Gemini's models (`gemini:gemini-3.1-flash-image`): generateContent with the response modality IMAGE.
+"""Pictures by Gemini's models (`gemini:gemini-3.1-flash-image`): generateContent with the response
+modality IMAGE.
 
-As documented at ai.google.dev/gemini-api/docs/image-generation. The size goes as an aspect ratio, with 2K and 4K where the
-longer side is beyond 1536 pixels; 1K is the provider's default. Pictures that a model drew on its way (`thought`) are not its
-answer. A reply with text and no picture has the outcome `error`, and the text is kept; text beside a picture is kept too.
+As documented at ai.google.dev/gemini-api/docs/image-generation. The size goes as an aspect ratio,
+with 2K and 4K where the longer side is beyond 1536 pixels; 1K is the provider's default. Pictures
+that a model drew on its way (`thought`) are not its answer. A reply with text and no picture has
+the outcome `error`, and the text is kept; text beside a picture is kept too.
 """
 
 from __future__ import annotations
@@ -30,7 +32,9 @@ class Writing(Translating, Protocol):
 
 
 class GeminiPictures:
-    """The dialect: `build` and `parse` are pure. Errors and reasons to stop mean what they mean for text."""
+    """The dialect: `build` and `parse` are pure. Errors and reasons to stop mean what they mean for
+    text.
+    """
 
     def __init__(self, writing: Writing) -> None:
         self._writing = writing
@@ -39,30 +43,50 @@ class GeminiPictures:
     def build(self, request: Request, omitted: frozenset[str]) -> HttpRequest:
         sampling, longest = request.sampling, max(pixels(request.size))
         larger = next((name for most, name in _LARGER if longest <= most), "4K")
-        wanted = {"temperature": sampling.temperature, "topP": sampling.top_p, "seed": sampling.seed,
-                  "imageConfig": {"aspectRatio": ratio(request.size), **({"imageSize": larger} if larger else {})}}  # fmt: skip
+        wanted = {
+            "temperature": sampling.temperature,
+            "topP": sampling.top_p,
+            "seed": sampling.seed,
+            "imageConfig": {
+                "aspectRatio": ratio(request.size),
+                **({"imageSize": larger} if larger else {}),
+            },
+        }
         wanted = {name: value for name, value in wanted.items() if value is not None}
         left_out = tuple(_NAMES[name] for name in wanted if _NAMES[name] in omitted)
         config = {name: value for name, value in wanted.items() if _NAMES[name] not in omitted}
-        body = {"contents": [{"role": "user", "parts": [{"text": prompt(request)}]}],
-                "generationConfig": config | {"responseModalities": ["IMAGE"]}}  # fmt: skip
+        body = {
+            "contents": [{"role": "user", "parts": [{"text": prompt(request)}]}],
+            "generationConfig": config | {"responseModalities": ["IMAGE"]},
+        }
         return HttpRequest(self._writing.path, self._writing.headers, body, left_out)
 
     def parse(self, request: Request, body: Any) -> Reply | Link:
         reply = self._writing.parse(request, body)
         candidates = body.get("candidates") or [{}]
         parts = (candidates[0].get("content") or {}).get("parts") or ()
-        drawn = [part["inlineData"] for part in parts if "inlineData" in part and not part.get("thought")]
+        drawn = [
+            part["inlineData"] for part in parts if "inlineData" in part and not part.get("thought")
+        ]
         if reply.outcome == REFUSAL:
             return reply
         if drawn:
             return Link(
-                replace(reply, outcome="answer"), f"data:{drawn[-1].get('mimeType', '')};base64,{drawn[-1]['data']}"
+                replace(reply, outcome="answer"),
+                f"data:{drawn[-1].get('mimeType', '')};base64,{drawn[-1]['data']}",
             )
         reason = candidates[0].get("finishReason", "")
-        return replace(reply, outcome=ERROR, text=f"no picture came ({reason}). {reply.text}".strip())
+        return replace(
+            reply, outcome=ERROR, text=f"no picture came ({reason}). {reply.text}".strip()
+        )
 
     def unwelcome(self, body: Any) -> str:
         said = message(body).lower()
-        return "size" if any(sign in said for sign in ("image_config", "aspect_ratio", "image_size", "imageconfig")) else (
-            self._writing.unwelcome(body))  # fmt: skip
+        return (
+            "size"
+            if any(
+                sign in said
+                for sign in ("image_config", "aspect_ratio", "image_size", "imageconfig")
+            )
+            else (self._writing.unwelcome(body))
+        )

@@ -1,10 +1,11 @@
 """Ideogram's API (`ideogram:ideogram-4-5`): generations that are submitted and looked at.
 
-As documented at developer.ideogram.ai/ideogram-api/quickstart and developer.ideogram.ai/api-reference: an `Api-Key` header;
-POST /v2/image/generate/MODEL with `async` gives a `generation_id`; GET /v2/generations/ID says pending, completed or failed.
-A picture that a filter held back comes with `is_image_safe` false and no address; a prompt that it holds back answers 422.
-Ten pictures at once. `magic_prompt` has a model rewrite the prompt by default; it is switched off, and where it cannot be
-that is recorded.
+As documented at developer.ideogram.ai/ideogram-api/quickstart and
+developer.ideogram.ai/api-reference: an `Api-Key` header; POST /v2/image/generate/MODEL with `async`
+gives a `generation_id`; GET /v2/generations/ID says pending, completed or failed. A picture that a
+filter held back comes with `is_image_safe` false and no address; a prompt that it holds back
+answers 422. Ten pictures at once. `magic_prompt` has a model rewrite the prompt by default; it is
+switched off, and where it cannot be that is recorded.
 """
 
 from __future__ import annotations
@@ -32,11 +33,21 @@ class IdeogramGenerations:
         self.headers = {"Api-Key": key} if key else {}
 
     def build(self, request: Request, omitted: frozenset[str]) -> HttpRequest:
-        wanted = {"prompt": prompt(request), "size": request.size, "seed": request.sampling.seed, "num_images": 1,
-                  "magic_prompt": "off"}  # fmt: skip
+        wanted = {
+            "prompt": prompt(request),
+            "size": request.size,
+            "seed": request.sampling.seed,
+            "num_images": 1,
+            "magic_prompt": "off",
+        }
         body, left_out = without(wanted, omitted, self._settings)
         headers = self.headers | {"Content-Type": "application/json"}
-        return HttpRequest(f"/image/generate/{quote(self._model, safe='')}", headers, body | {"async": True}, left_out)
+        return HttpRequest(
+            f"/image/generate/{quote(self._model, safe='')}",
+            headers,
+            body | {"async": True},
+            left_out,
+        )
 
     def submitted(self, body: Any) -> str:
         return f"/generations/{body['generation_id']}"

@@ -1,16 +1,22 @@
-"""The long tail of providers, through the package litellm (`litellm:PROVIDER/MODEL`, the extra `litellm`).
+"""The long tail of providers, through the package litellm (`litellm:PROVIDER/MODEL`, the extra
+`litellm`).
 
-litellm translates OpenAI's chat format into each provider's own, so what is sent and read is `OpenAIChat`'s, and only the
-way in between is another: a call of litellm in place of an HTTP request. `Reply.raw` is therefore litellm's translation and
-not the provider's own words. A begun answer is left out, since what becomes of it differs from provider to provider.
+litellm translates OpenAI's chat format into each provider's own, so what is sent and read is
+`OpenAIChat`'s, and only the
+way in between is another: a call of litellm in place of an HTTP request. `Reply.raw` is therefore
+litellm's translation and not the provider's own words. A begun answer is left out, since what
+becomes of it differs from provider to provider.
 
-Why it is an extra of its own, imported only when it is named and in no other extra: it brings some 250 MB, takes seconds to
-import, and answers 136 calls a second where our own client answers 1,600. On import it fetches a price list and reads a
-`.env` file from the working folder; both are switched off here (`QUIET`). Versions 1.82.7 and 1.82.8, which were put into
-the registry on 24 March 2026 with stolen credentials of the maintainers, carry a program that steals keys: the extra leaves
-them out, and this module refuses them (docs.litellm.ai/blog/security-update-march-2026).
+Why it is an extra of its own, imported only when it is named and in no other extra: it brings some
+250 MB, takes seconds to import, and answers 136 calls a second where our own client answers 1,600.
+On import it fetches a price list and reads a `.env` file from the working folder; both are switched
+off here (`QUIET`). Versions 1.82.7 and 1.82.8, which were put into
+the registry on 24 March 2026 with stolen credentials of the maintainers, carry a program that
+steals keys: the extra leaves them out, and this module refuses them
+(docs.litellm.ai/blog/security-update-march-2026).
 
-Keys come from the environment, under the names that litellm has for each provider, and are cut out of every message.
+Keys come from the environment, under the names that litellm has for each provider, and are cut out
+of every message.
 """
 
 from __future__ import annotations
@@ -34,12 +40,21 @@ from ..http.provider import LOOPBACK
 from .openai import OpenAIChat
 
 STOLEN = ("1.82.7", "1.82.8")
-# What litellm would fetch when it is imported, and the `.env` file that it would read (any mode but DEV reads none).
+# What litellm would fetch when it is imported, and the `.env` file that it would read (any mode but
+# DEV reads none).
 QUIET = {
-    **{f"LITELLM_LOCAL_{what}": "True" for what in ("MODEL_COST_MAP", "ANTHROPIC_BETA_HEADERS", "AUTOROUTER_PRESETS",
-                                                    "BLOG_POSTS", "POLICY_TEMPLATES")},
+    **{
+        f"LITELLM_LOCAL_{what}": "True"
+        for what in (
+            "MODEL_COST_MAP",
+            "ANTHROPIC_BETA_HEADERS",
+            "AUTOROUTER_PRESETS",
+            "BLOG_POSTS",
+            "POLICY_TEMPLATES",
+        )
+    },
     "LITELLM_MODE": "PRODUCTION",
-}  # fmt: skip
+}
 _SECRET = re.compile(r"KEY|TOKEN|SECRET|PASSWORD|CREDENTIAL", re.I)
 _SHORTEST = 8  # characters; a shorter value is no key, and cutting it out would garble messages
 _BEGUN = "continue_final_message"  # OpenAIChat leaves a begun answer out where this is refused
@@ -49,37 +64,59 @@ class Chat(OpenAIChat):
     """OpenAI's format as litellm takes it."""
 
     def status(self, status: int, body: Any) -> tuple[int, None]:
-        """As litellm classed it: the same words mean an empty account with one provider and a minute's quota with another."""
+        """As litellm classed it: the same words mean an empty account with one provider and a
+        minute's quota with another.
+        """
         return status, None
 
 
 class Through(Connection):
-    """litellm in the place of a connection. named: litellm's own name, PROVIDER/MODEL; url: another server, or ""."""
+    """litellm in the place of a connection. named: litellm's own name, PROVIDER/MODEL; url: another
+    server, or "".
+    """
 
     def __init__(self, named: str, url: str, timeout: float) -> None:
-        super().__init__(f"litellm:{named}", url or f"litellm ({named.partition('/')[0]})", timeout=timeout)
+        super().__init__(
+            f"litellm:{named}", url or f"litellm ({named.partition('/')[0]})", timeout=timeout
+        )
         self._named, self._options = named, {"base_url": url} if url else {}
-        self._secrets = sorted((value for name, value in os.environ.items()
-                                if _SECRET.search(name) and len(value) >= _SHORTEST), key=len, reverse=True)  # fmt: skip
+        self._secrets = sorted(
+            (
+                value
+                for name, value in os.environ.items()
+                if _SECRET.search(name) and len(value) >= _SHORTEST
+            ),
+            key=len,
+            reverse=True,
+        )
         self._litellm: Any = None
 
     async def open(self) -> None:
         self._litellm = await asyncio.get_running_loop().run_in_executor(None, _loaded)
         missing = self._litellm.validate_environment(model=self._named)["missing_keys"]
         if missing and self._options:
-            self._options["api_key"] = "none"  # a server of one's own need not have one, and litellm insists on one
+            self._options["api_key"] = (
+                "none"  # a server of one's own need not have one, and litellm insists on one
+            )
         elif missing:
-            raise MissingKey(f"{self.name} needs {' and '.join(missing)}. Type: export {missing[0]}=…")
+            raise MissingKey(
+                f"{self.name} needs {' and '.join(missing)}. Type: export {missing[0]}=…"
+            )
 
     async def close(self) -> None:
         if self._litellm is not None:
             await self._litellm.close_litellm_async_clients()
 
-    async def send(self, url: str, headers: Mapping[str, str], body: Mapping[str, Any] | None = None) -> Answer:
-        """litellm's answer or error in the shape of an HTTP response. It tries nothing again: the engine does."""
+    async def send(
+        self, url: str, headers: Mapping[str, str], body: Mapping[str, Any] | None = None
+    ) -> Answer:
+        """litellm's answer or error in the shape of an HTTP response. It tries nothing again: the
+        engine does.
+        """
         try:
-            reply = await self._litellm.acompletion(**(body or {}), **self._options, timeout=self.timeout, num_retries=0,
-                                                    max_retries=0)  # fmt: skip
+            reply = await self._litellm.acompletion(
+                **(body or {}), **self._options, timeout=self.timeout, num_retries=0, max_retries=0
+            )
         except import_module("openai").OpenAIError as error:  # the base of all that litellm raises
             return self._refused(error)
         self._met = True
@@ -93,12 +130,15 @@ class Through(Connection):
         )  # some providers' class is 500
         if lost and not self._met:
             raise ModelError(
-                f"{self.name} cannot be reached: {said[:300]} Check the name, --base-url and the network."
+                f"{self.name} cannot be reached: {said[:300]} Check the name, --base-url and the "
+                "network."
             ) from None
         policy = isinstance(error, self._litellm.ContentPolicyViolationError)
         body = {"error": {"message": said, **({"code": "content_filter"} if policy else {})}}
         headers = getattr(getattr(error, "response", None), "headers", None) or {}
-        return Answer(int(getattr(error, "status_code", 0) or 500), headers, json.dumps(body).encode(), body)
+        return Answer(
+            int(getattr(error, "status_code", 0) or 500), headers, json.dumps(body).encode(), body
+        )
 
     def clean(self, text: str) -> str:
         for secret in self._secrets:
@@ -107,37 +147,60 @@ class Through(Connection):
 
 
 def _loaded() -> Any:
-    """The module, imported with what it would fetch switched off, and set to drop nothing in silence."""
+    """The module, imported with what it would fetch switched off, and set to drop nothing in
+    silence.
+    """
     os.environ.update(QUIET)
     found: Any = import_module("litellm")
     found.drop_params = False  # what a model refuses is left out by us, and recorded
-    found.suppress_debug_info = found.disable_token_counter = found.disable_hf_tokenizer_download = True
+    found.suppress_debug_info = found.disable_token_counter = (
+        found.disable_hf_tokenizer_download
+    ) = True
     return found
 
 
 def check_version() -> str:
-    """The installed version. Raises MissingExtra where there is none, UsageError where it is one that steals keys."""
+    """The installed version. Raises MissingExtra where there is none, UsageError where it is one
+    that steals keys.
+    """
     try:
         found = version("litellm")
     except PackageNotFoundError:
         raise MissingExtra("A litellm: model", "litellm") from None
     if found in STOLEN:
-        raise UsageError(f"litellm {found} is installed, which steals keys. Remove it (pip uninstall litellm), take every key "
-                         "and password of this machine for stolen, and read "
-                         "docs.litellm.ai/blog/security-update-march-2026.")  # fmt: skip
+        raise UsageError(
+            f"litellm {found} is installed, which steals keys. Remove it (pip uninstall "
+            "litellm), take every key and password of this machine for stolen, and read "
+            "docs.litellm.ai/blog/security-update-march-2026."
+        )
     return found
 
 
-def litellm(named: str, *, base_url: str = "", price: Price | None = None, timeout: float = 120.0, concurrency: int = 16,
-            omitted: tuple[str, ...] = (), read: Read | None = None, **_: Any) -> HttpModel:  # fmt: skip
+def litellm(
+    named: str,
+    *,
+    base_url: str = "",
+    price: Price | None = None,
+    timeout: float = 120.0,
+    concurrency: int = 16,
+    omitted: tuple[str, ...] = (),
+    read: Read | None = None,
+    **_: Any,
+) -> HttpModel:
     """`litellm:PROVIDER/MODEL`; keys come from the environment under litellm's names for them."""
     provider, _slash, model = named.partition("/")
     if not provider or not model:
         raise UsageError(
-            "litellm: models are named PROVIDER/MODEL. Type for instance: --model litellm:mistral/mistral-small-latest"
+            "litellm: models are named PROVIDER/MODEL. Type for instance: --model "
+            "litellm:mistral/mistral-small-latest"
         )
     check_version()
     if price is None and base_url and urlsplit(base_url).hostname in LOOPBACK:
         price = FREE
-    return HttpModel(Through(named, base_url, timeout), Chat(named, "", local=False, read=read), price=price,
-                     parallel=concurrency, omitted=(_BEGUN, *omitted))  # fmt: skip
+    return HttpModel(
+        Through(named, base_url, timeout),
+        Chat(named, "", local=False, read=read),
+        price=price,
+        parallel=concurrency,
+        omitted=(_BEGUN, *omitted),
+    )

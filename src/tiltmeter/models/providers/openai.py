@@ -1,7 +1,9 @@
-"""OpenAI's chat format: OpenAI itself, and vLLM, SGLang, Ollama, llama.cpp, Together, OpenRouter and others.
+"""OpenAI's chat format: OpenAI itself, and vLLM, SGLang, Ollama, llama.cpp, Together, OpenRouter
+and others.
 
-Sampling is sent in full. To a server that is not OpenAI's, `top_k` 0 and `min_p` 0 are sent too, since llama.cpp's
-defaults (40 and 0.05) cut off the tail and shift every share; a server that refuses a parameter is asked without it.
+Sampling is sent in full. To a server that is not OpenAI's, `top_k` 0 and `min_p` 0 are sent too,
+since llama.cpp's defaults (40 and 0.05) cut off the tail and shift every share; a server that
+refuses a parameter is asked without it.
 """
 
 from __future__ import annotations
@@ -18,12 +20,22 @@ from ..http.provider import OPENAI
 from ..http.text import whole
 from .openai_images import OpenAIImages
 
-# What can be left out when a server refuses it; what is left out is recorded as the provider's default.
-# A begun answer is left out whole. `max_tokens` goes by its newer name, and of `top_logprobs` 20 are asked for, which is
-# what OpenAI gives and what vLLM gives unless it is started with more; neither counts as left out.
+# What can be left out when a server refuses it; what is left out is recorded as the provider's
+# default. A begun answer is left out whole. `max_tokens` goes by its newer name, and of
+# `top_logprobs` 20 are asked for, which is what OpenAI gives and what vLLM gives unless it is
+# started with more; neither counts as left out.
 _CONTINUE = {"continue_final_message": True, "add_generation_prompt": False}
-_OPTIONAL = ("temperature", "top_p", "seed", "top_k", "min_p", "max_tokens", "top_logprobs", "response_format",
-             *_CONTINUE)  # fmt: skip
+_OPTIONAL = (
+    "temperature",
+    "top_p",
+    "seed",
+    "top_k",
+    "min_p",
+    "max_tokens",
+    "top_logprobs",
+    "response_format",
+    *_CONTINUE,
+)
 FEW = 20  # alternatives
 
 
@@ -38,11 +50,16 @@ class OpenAIChat:
 
     def build(self, request: Request, omitted: frozenset[str]) -> HttpRequest:
         messages = [
-            {"role": message.role, "content": self._content(message, request.longest)} for message in request.messages
+            {"role": message.role, "content": self._content(message, request.longest)}
+            for message in request.messages
         ]
         sampling = request.sampling
         limit = "max_completion_tokens" if "max_tokens" in omitted else "max_tokens"
-        body: dict[str, Any] = {"temperature": sampling.temperature, "top_p": sampling.top_p, "seed": sampling.seed}
+        body: dict[str, Any] = {
+            "temperature": sampling.temperature,
+            "top_p": sampling.top_p,
+            "seed": sampling.seed,
+        }
         if self._local:
             body |= {"top_k": 0, "min_p": 0.0}
         if request.schema:
@@ -58,7 +75,10 @@ class OpenAIChat:
             left_out.append("begin")
         if request.logprobs:
             few = not self._local or "top_logprobs" in omitted
-            body |= {"logprobs": True, "top_logprobs": min(request.logprobs, FEW) if few else request.logprobs}
+            body |= {
+                "logprobs": True,
+                "top_logprobs": min(request.logprobs, FEW) if few else request.logprobs,
+            }
         body |= {"model": self._model, "messages": messages, limit: sampling.max_tokens}
         return HttpRequest("/chat/completions", self._headers, body, tuple(left_out))
 
@@ -66,11 +86,17 @@ class OpenAIChat:
         if not message.pictures:
             return message.content
         shown = [prepared(name, self._read, longest) for name in message.pictures]
-        blocks: list[dict[str, Any]] = [{"type": "image_url", "image_url": {"url": each.url}} for each in shown]
+        blocks: list[dict[str, Any]] = [
+            {"type": "image_url", "image_url": {"url": each.url}} for each in shown
+        ]
         return [{"type": "text", "text": message.content}, *blocks]
 
     def parse(self, request: Request, body: Any) -> Reply:
-        if not isinstance(body, dict) or not isinstance(body.get("choices"), list) or not body["choices"]:
+        if (
+            not isinstance(body, dict)
+            or not isinstance(body.get("choices"), list)
+            or not body["choices"]
+        ):
             raise ValueError("there are no 'choices' in the reply, so this is not a chat API")
         choice = body["choices"][0]
         message = choice["message"]
@@ -110,7 +136,9 @@ class OpenAIChat:
         if error.get("param") in _OPTIONAL:
             return str(error["param"])
         said = str(error.get("message"))
-        if "logprobs" in said:  # vLLM: "Requested sample logprobs of 100, which is greater than max allowed: 20"
+        if (
+            "logprobs" in said
+        ):  # vLLM: "Requested sample logprobs of 100, which is greater than max allowed: 20"
             return "top_logprobs"
         return next((name for name in _OPTIONAL if re.search(rf"\b{name}\b", said)), "")
 
@@ -118,7 +146,8 @@ class OpenAIChat:
 def _alternatives(choice: dict[str, Any]) -> tuple[tuple[Token, ...], ...]:
     content = (choice.get("logprobs") or {}).get("content") or ()
     return tuple(
-        tuple(Token(_bytes(entry), _logprob(entry)) for entry in place.get("top_logprobs") or ()) for place in content
+        tuple(Token(_bytes(entry), _logprob(entry)) for entry in place.get("top_logprobs") or ())
+        for place in content
     )
 
 
@@ -134,14 +163,31 @@ def _logprob(entry: dict[str, Any]) -> float:
     return logprob
 
 
-def openai(model: str, *, base_url: str = "", price: Price | None = None, timeout: float = 120.0, concurrency: int = 16,
-           omitted: tuple[str, ...] = (), read: Read | None = None, modality: str = "", **_: Any) -> HttpModel:  # fmt: skip
+def openai(
+    model: str,
+    *,
+    base_url: str = "",
+    price: Price | None = None,
+    timeout: float = 120.0,
+    concurrency: int = 16,
+    omitted: tuple[str, ...] = (),
+    read: Read | None = None,
+    modality: str = "",
+    **_: Any,
+) -> HttpModel:
     """`openai:MODEL`; the key comes from OPENAI_API_KEY and is needed at OpenAI's own address only.
 
-    modality: "text" or "image", what comes out, where it is known; else the request decides what is asked of the server.
+    modality: "text" or "image", what comes out, where it is known; else the request decides what is
+    asked of the server.
     """
     place = OPENAI.place(model, base_url, price)
     writing = OpenAIChat(model, place.key, local=not place.official, read=read)
-    return HttpModel(place.connection(timeout), None if modality == "image" else writing,
-                     drawing=None if modality == "text" else OpenAIImages(model, place.key), price=place.price,
-                     parallel=concurrency, continues=not place.official, omitted=omitted)  # fmt: skip
+    return HttpModel(
+        place.connection(timeout),
+        None if modality == "image" else writing,
+        drawing=None if modality == "text" else OpenAIImages(model, place.key),
+        price=place.price,
+        parallel=concurrency,
+        continues=not place.official,
+        omitted=omitted,
+    )

@@ -1,12 +1,14 @@
-"""OpenAI's images endpoint, `POST /images/generations`: OpenAI, LocalAI, vLLM-Omni, stable-diffusion.cpp's server, Together, ….
+"""OpenAI's images endpoint, `POST /images/generations`: OpenAI, LocalAI, vLLM-Omni,
+stable-diffusion.cpp's server, Together, ….
 
-As documented at developers.openai.com/api/reference/resources/images/methods/generate (and, for servers of one's own, at
-localai.io/features/image-generation). It is the endpoint itself and no image tool behind a chat model, which would rewrite
-the prompt. `response_format` is refused by OpenAI's own models, and `seed` is unknown there: what is refused is left out and
-recorded. Quality is the provider's default unless the name says another: `openai:gpt-image-2?quality=low`.
+As documented at developers.openai.com/api/reference/resources/images/methods/generate (and, for
+servers of one's own, at localai.io/features/image-generation). It is the endpoint itself and no
+image tool behind a chat model, which would rewrite the prompt. `response_format` is refused by
+OpenAI's own models, and `seed` is unknown there: what is refused is left out and recorded. Quality
+is the provider's default unless the name says another: `openai:gpt-image-2?quality=low`.
 
-A server that draws only at `width` and `height` is given them as settings. LocalAI takes what follows a `|` in a prompt for
-what the picture shall not show.
+A server that draws only at `width` and `height` is given them as settings. LocalAI takes what
+follows a `|` in a prompt for what the picture shall not show.
 """
 
 from __future__ import annotations
@@ -33,8 +35,14 @@ class OpenAIImages:
             self._headers["Authorization"] = f"Bearer {key}"
 
     def build(self, request: Request, omitted: frozenset[str]) -> HttpRequest:
-        wanted = {"model": self._model, "prompt": prompt(request), "n": 1, "size": request.size,
-                  "response_format": "b64_json", "seed": request.sampling.seed}  # fmt: skip
+        wanted = {
+            "model": self._model,
+            "prompt": prompt(request),
+            "n": 1,
+            "size": request.size,
+            "response_format": "b64_json",
+            "seed": request.sampling.seed,
+        }
         body, left_out = without(wanted, omitted, self._settings)
         return HttpRequest("/images/generations", self._headers, body, left_out)
 
@@ -48,7 +56,9 @@ class OpenAIImages:
             return Reply("no picture came", ERROR, served=served, usage=used)
         drawn = body["data"][0]
         revised = str(drawn.get("revised_prompt") or "")
-        reply = Reply("", served=served, usage=used, revised="" if revised == prompt(request) else revised)
+        reply = Reply(
+            "", served=served, usage=used, revised="" if revised == prompt(request) else revised
+        )
         if drawn.get("b64_json"):
             data = str(drawn["b64_json"])
             return Link(reply, data if data.startswith("data:") else f"data:;base64,{data}")
@@ -61,7 +71,9 @@ class OpenAIImages:
         if not isinstance(error, dict):
             return None
         coded = {str(error.get("code")), str(error.get("type"))}
-        if coded & set(_REFUSALS) or ("image_generation_user_error" in coded and policy(message(body))):
+        if coded & set(_REFUSALS) or (
+            "image_generation_user_error" in coded and policy(message(body))
+        ):
             return Reply(str(error.get("message", "")), REFUSAL)
         return None
 

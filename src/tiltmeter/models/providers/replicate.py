@@ -1,12 +1,16 @@
-"""Replicate's API (`replicate:OWNER/NAME`, or with `:VERSION`): predictions that are created and looked at.
+"""Replicate's API (`replicate:OWNER/NAME`, or with `:VERSION`): predictions that are created and
+looked at.
 
-As documented at replicate.com/docs/reference/http: a bearer token; POST /v1/models/OWNER/NAME/predictions for official models
-and POST /v1/predictions with a `version` for others; `urls.get` is looked at; starting and processing, then succeeded,
-failed, canceled or aborted. Outputs are addresses that live an hour. What a filter held back is said in `error`, in words of
-each model's own. `Prefer: wait` is not used: an id that is only known when the work has ended cannot be stored before.
+As documented at replicate.com/docs/reference/http: a bearer token; POST
+/v1/models/OWNER/NAME/predictions for official models and POST /v1/predictions with a `version` for
+others; `urls.get` is looked at; starting and processing, then succeeded, failed, canceled or
+aborted. Outputs are addresses that live an hour. What a filter held back is said in `error`, in
+words of each model's own. `Prefer: wait` is not used: an id that is only known when the work has
+ended cannot be stored before.
 
-Models take different inputs. Width, height, aspect ratio and seed are sent; what a model says it does not take is left out
-and recorded. What else a model takes stands behind a `?` (ideogram's rewrites prompts unless `magic_prompt_option=Off`).
+Models take different inputs. Width, height, aspect ratio and seed are sent; what a model says it
+does not take is left out and recorded. What else a model takes stands behind a `?` (ideogram's
+rewrites prompts unless `magic_prompt_option=Off`).
 """
 
 from __future__ import annotations
@@ -35,20 +39,30 @@ class ReplicatePredictions:
         found = _NAME.fullmatch(self._model)
         if found is None:
             raise UsageError(
-                f"replicate:{name} names no model. Type for instance: --model replicate:{REPLICATE.example}"
+                f"replicate:{name} names no model. Type for instance: --model "
+                f"replicate:{REPLICATE.example}"
             )
         self._owner, self._name, self._version = found.groups()
         self.headers = {"Authorization": f"Bearer {key}"} if key else {}
 
     def build(self, request: Request, omitted: frozenset[str]) -> HttpRequest:
         width, height = pixels(request.size)
-        wanted = {"prompt": prompt(request), "width": width, "height": height, "aspect_ratio": ratio(request.size),
-                  "seed": request.sampling.seed}  # fmt: skip
+        wanted = {
+            "prompt": prompt(request),
+            "width": width,
+            "height": height,
+            "aspect_ratio": ratio(request.size),
+            "seed": request.sampling.seed,
+        }
         given, left_out = without(wanted, omitted, self._settings)
         headers = self.headers | {"Content-Type": "application/json"}
         if self._version:
-            return HttpRequest("/predictions", headers, {"version": self._version, "input": given}, left_out)
-        return HttpRequest(f"/models/{self._owner}/{self._name}/predictions", headers, {"input": given}, left_out)
+            return HttpRequest(
+                "/predictions", headers, {"version": self._version, "input": given}, left_out
+            )
+        return HttpRequest(
+            f"/models/{self._owner}/{self._name}/predictions", headers, {"input": given}, left_out
+        )
 
     def submitted(self, body: Any) -> str:
         return str(body["urls"]["get"])

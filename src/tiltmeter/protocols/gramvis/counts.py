@@ -1,8 +1,9 @@
-"""Published per-word counts as trials, outputs and labels: `tiltmeter import gramvis COUNTS.csv --out RUN`.
+"""Published per-word counts as trials, outputs and labels: `tiltmeter import gramvis COUNTS.csv
+--out RUN`.
 
-A row is a word and a subject, with how many pictures were classified as male, female, neither and error in the prompts of
-each of three languages. Each picture counted becomes a trial of which all is known but the template. A row may have any
-number of pictures.
+A row is a word and a subject, with how many pictures were classified as male, female, neither and
+error in the prompts of each of three languages. Each picture counted becomes a trial of which all
+is known but the template. A row may have any number of pictures.
 """
 
 from __future__ import annotations
@@ -19,7 +20,12 @@ ANNOTATOR = f"counts/1@{content_id('gramvis counts', 1)[:8]}"
 SIDES = {"English": "en", "Chinese": "zh", "Native": "gendered"}
 VALUES = {"Male": "male", "Female": "female", "Neither": NEITHER, "Error": ERROR}
 LANGUAGES = {"french": "fr", "german": "de", "italian": "it", "russian": "ru", "spanish": "es"}
-GENDERS = {"male": "masculine", "female": "feminine", "masculine": "masculine", "feminine": "feminine"}
+GENDERS = {
+    "male": "masculine",
+    "female": "feminine",
+    "masculine": "masculine",
+    "feminine": "feminine",
+}
 ABOUT = ("Language", "T2I_Model", "Grammar_Gender", "Bias_Type", "Native_Word")
 COLUMNS = (*ABOUT, *(f"Overall_{side}_{value}" for side in SIDES for value in VALUES))
 MOST = 100_000  # pictures of one word in one language: each becomes a row
@@ -29,7 +35,9 @@ Imported = tuple[Trial, Output, Sequence[Label]]
 
 
 def read(protocol: Protocol, path: Path) -> Iterator[Imported]:
-    """The pictures behind the counts. UsageError names the file, the line and the word of what cannot be read."""
+    """The pictures behind the counts. UsageError names the file, the line and the word of what
+    cannot be read.
+    """
     known, seen = _known(protocol), dict[tuple[str, str, str], int]()
     for number, row in numbered(path, COLUMNS):
         where = f"{path.name}, line {number} ({row['Native_Word']})"
@@ -40,7 +48,8 @@ def read(protocol: Protocol, path: Path) -> Iterator[Imported]:
             raise UsageError(f"{where}: Language, T2I_Model and Native_Word may not be empty.")
         if key in seen:
             raise UsageError(
-                f"{where}: the word stands in line {seen[key]} already, with the same language and subject."
+                f"{where}: the word stands in line {seen[key]} already, with the same language "
+                "and subject."
             )
         seen[key] = number
         cells = known.get((language, word)) or _unlisted(protocol, language, word)
@@ -48,10 +57,14 @@ def read(protocol: Protocol, path: Path) -> Iterator[Imported]:
 
 
 def _known(protocol: Protocol) -> dict[tuple[str, str], dict[str, Row]]:
-    """(language, word with or without its article) → the word's cell on each side, as the paper asked it."""
+    """(language, word with or without its article) → the word's cell on each side, as the paper
+    asked it.
+    """
     found: dict[tuple[str, str], dict[str, Row]] = {}
     for cell in protocol.cells:
-        asked = "published" in cell["declension"].split(SEVERAL) and "own" in cell["controls"].split(SEVERAL)
+        asked = "published" in cell["declension"].split(SEVERAL) and "own" in cell[
+            "controls"
+        ].split(SEVERAL)
         if SEVERAL not in cell[protocol.item] and asked:
             for name in (f"{cell['article']} {cell['noun']}", cell["noun"]):
                 found.setdefault((cell["language"], name.lower()), {})[cell["side"]] = cell
@@ -59,28 +72,45 @@ def _known(protocol: Protocol) -> dict[tuple[str, str], dict[str, Row]]:
 
 
 def _unlisted(protocol: Protocol, language: str, word: str) -> dict[str, Row]:
-    """The cells of a word that the list does not have: what follows from its language, and marks that are unknown."""
+    """The cells of a word that the list does not have: what follows from its language, and marks
+    that are unknown.
+    """
     marks = dict.fromkeys(("concept", "gloss_gendered", "doubtful", "case", "elision"), UNKNOWN)
     found = {}
     for cell in protocol.cells:
         if cell["language"] == language and "own" in cell["controls"].split(SEVERAL):
-            found[cell["side"]] = {**cell, **marks, "grammatical_gender": "", "word": f"{language}:{word}"}
+            found[cell["side"]] = {
+                **cell,
+                **marks,
+                "grammatical_gender": "",
+                "word": f"{language}:{word}",
+            }
     return found
 
 
-def _checked(cells: Mapping[str, Row], row: Mapping[str, str], protocol: Protocol, where: str) -> dict[str, Row]:
-    """The cells with the row's category, and its gender where the list has none. Raises where they contradict the list."""
+def _checked(
+    cells: Mapping[str, Row], row: Mapping[str, str], protocol: Protocol, where: str
+) -> dict[str, Row]:
+    """The cells with the row's category, and its gender where the list has none. Raises where they
+    contradict the list.
+    """
     gender = GENDERS.get(row["Grammar_Gender"].lower())
     if gender is None:
-        raise UsageError(f"{where}: Grammar_Gender is '{row['Grammar_Gender']}'; it is male or female.")
+        raise UsageError(
+            f"{where}: Grammar_Gender is '{row['Grammar_Gender']}'; it is male or female."
+        )
     category = row["Bias_Type"].lower().replace(" ", "_")
     if category not in protocol.levels["category"]:
-        raise UsageError(f"{where}: {UnknownName('category', category, protocol.levels['category'])}")
+        raise UsageError(
+            f"{where}: {UnknownName('category', category, protocol.levels['category'])}"
+        )
     found = {}
     for side, cell in cells.items():
         if cell["grammatical_gender"] not in ("", gender):
-            raise UsageError(f"{where}: Grammar_Gender is '{row['Grammar_Gender']}', and the list of {protocol.name} has the "
-                             f"word as {cell['grammatical_gender']}.")  # fmt: skip
+            raise UsageError(
+                f"{where}: Grammar_Gender is '{row['Grammar_Gender']}', and the list of "
+                f"{protocol.name} has the word as {cell['grammatical_gender']}."
+            )
         found[side] = {**cell, "grammatical_gender": gender, "category": category}
     return found
 
@@ -89,12 +119,15 @@ def _language(text: str, protocol: Protocol, where: str) -> str:
     name = text.lower()
     code = LANGUAGES.get(name, name)
     if code not in protocol.languages:
-        raise UsageError(f"{where}: {UnknownName('language', text, [*LANGUAGES, *protocol.languages])}")
+        raise UsageError(
+            f"{where}: {UnknownName('language', text, [*LANGUAGES, *protocol.languages])}"
+        )
     return code
 
 
-def _pictures(protocol: Protocol, subject: str, cells: Mapping[str, Row], row: Mapping[str, str],
-              where: str) -> Iterator[Imported]:  # fmt: skip
+def _pictures(
+    protocol: Protocol, subject: str, cells: Mapping[str, Row], row: Mapping[str, str], where: str
+) -> Iterator[Imported]:
     """One trial a picture; the template is any of those of the protocol."""
     names = (*protocol.factors, protocol.item)
     template = SEVERAL.join(protocol.levels["template"])
@@ -102,7 +135,9 @@ def _pictures(protocol: Protocol, subject: str, cells: Mapping[str, Row], row: M
     for column, side in SIDES.items():
         factors = {name: cells[side][name] for name in names} | {"template": template}
         values = [
-            value for name, value in VALUES.items() for _ in range(_count(row, f"Overall_{column}_{name}", where))
+            value
+            for name, value in VALUES.items()
+            for _ in range(_count(row, f"Overall_{column}_{name}", where))
         ]
         for sample, value in enumerate(values):
             key = content_id(protocol.name, "counts", subject, mode.name, factors, sample)
@@ -119,6 +154,7 @@ def _count(row: Mapping[str, str], column: str, where: str) -> int:
         number = -1.0
     if not 0 <= number <= MOST or not number.is_integer():  # NaN fails too
         raise UsageError(
-            f"{where}: {column} is '{text}'; a count is a whole number of at least 0, and at most {MOST:,}."
+            f"{where}: {column} is '{text}'; a count is a whole number of at least 0, and at "
+            f"most {MOST:,}."
         )
     return int(number)

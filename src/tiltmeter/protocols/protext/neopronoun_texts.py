@@ -1,15 +1,18 @@
-"""Neopronoun versions of the *they* texts: xe, ze/hir, fae, it, ey (section 6 of the ProText paper proposes them).
+"""Neopronoun versions of the *they* texts: xe, ze/hir, fae, it, ey (section 6 of the ProText paper
+proposes them).
 
-A pronoun is replaced by the form of its place (subject, object, determiner, possessive, reflexive), and the verbs
-that stood in the plural for singular *they* are put in the singular: "they are" is "xe is", "they go" is "xe goes",
-"do they" is "does xe", "they come in and sort it" is "xe comes in and sorts it". Past tense and modals stay.
+A pronoun is replaced by the form of its place (subject, object, determiner, possessive, reflexive),
+and the verbs that stood in the plural for singular *they* are put in the singular: "they are" is
+"xe is", "they go" is "xe goes", "do they" is "does xe", "they come in and sort it" is "xe comes in
+and sorts it". Past tense and modals stay.
 
-What needs inflecting is closed: be, have, do, and one regular ending for the rest. What is hard is *which* words
-agree, and no inflection library knows that (`inflect` turns verbs into the plural only and takes 2.5 s to import;
-`lemminflect` was last released in 2022). So there are rules, their words in `verb_words.csv` ("coordinated":
-may be a second verb after "and") and `irregular_verbs.csv` (to tell past from present), and for the places in our
-corpus where rules can't know, `agreement.csv`: a text, a phrase ending in the verb, whether that verb agrees.
-Every version of our corpus was read after it was generated; a text of your own deserves the same.
+What needs inflecting is closed: be, have, do, and one regular ending for the rest. What is hard is
+*which* words agree, and no inflection library knows that (`inflect` turns verbs into the plural
+only and takes 2.5 s to import; `lemminflect` was last released in 2022). So there are rules, their
+words in `verb_words.csv` ("coordinated": may be a second verb after "and") and
+`irregular_verbs.csv` (to tell past from present), and for the places in our corpus where rules
+can't know, `agreement.csv`: a text, a phrase ending in the verb, whether that verb agrees. Every
+version of our corpus was read after it was generated; a text of your own deserves the same.
 """
 
 from __future__ import annotations
@@ -26,18 +29,43 @@ from ...instruments.rewrites.neopronouns import PronounSet, pronoun_sets
 HERE = Path(__file__).parent
 WORD = re.compile(r"[^\W\d_]+(?:['\u2019][^\W\d_]+)*")  # "they've" is one word
 FORMS = {
-    "they": "subject", "theyre": "subject", "theyve": "subject", "theyll": "subject", "theyd": "subject",
-    "them": "object", "em": "object", "their": "determiner", "theirs": "possessive", "themself": "reflexive",
+    "they": "subject",
+    "theyre": "subject",
+    "theyve": "subject",
+    "theyll": "subject",
+    "theyd": "subject",
+    "them": "object",
+    "em": "object",
+    "their": "determiner",
+    "theirs": "possessive",
+    "themself": "reflexive",
     "themselves": "reflexive",
-}  # fmt: skip
+}
 AUXILIARIES = {
-    "are": "is", "aren't": "isn't", "were": "was", "weren't": "wasn't", "have": "has", "haven't": "hasn't",
-    "do": "does", "don't": "doesn't", "arent": "isnt", "werent": "wasnt", "havent": "hasnt", "dont": "doesnt",
-    "arenae": "isnae", "havenae": "hasnae", "dinnae": "disnae", "wanna": "wants to",
-}  # fmt: skip
-MANDATIVE = re.compile(r"\b(suggest|recommend|propose|request|demand|lest)\w*( that)?\W*$", re.IGNORECASE)
+    "are": "is",
+    "aren't": "isn't",
+    "were": "was",
+    "weren't": "wasn't",
+    "have": "has",
+    "haven't": "hasn't",
+    "do": "does",
+    "don't": "doesn't",
+    "arent": "isnt",
+    "werent": "wasnt",
+    "havent": "hasnt",
+    "dont": "doesnt",
+    "arenae": "isnae",
+    "havenae": "hasnae",
+    "dinnae": "disnae",
+    "wanna": "wants to",
+}
+MANDATIVE = re.compile(
+    r"\b(suggest|recommend|propose|request|demand|lest)\w*( that)?\W*$", re.IGNORECASE
+)
 # "I like it as much as you do they like it too": no question.
-STATED = re.compile(r"\b(i|you|we|he|she|they|who|that|it|there) [^\W\d_]+(['\u2019]t)? $", re.IGNORECASE)
+STATED = re.compile(
+    r"\b(i|you|we|he|she|they|who|that|it|there) [^\W\d_]+(['\u2019]t)? $", re.IGNORECASE
+)
 STOP = re.compile(r"[.!?;:()\n\u2026\u2600-\u27bf\U0001f000-\U0001faff]")
 
 
@@ -46,20 +74,31 @@ def irregular() -> tuple[frozenset[str], frozenset[str], frozenset[str]]:
     """Base forms, past forms and participles of irregular verbs."""
     with (HERE / "irregular_verbs.csv").open(encoding="utf-8", newline="") as handle:
         table = list(csv.DictReader(handle))
-    base, past, participle = (frozenset(row[key] for row in table) for key in ("base", "past", "participle"))
+    base, past, participle = (
+        frozenset(row[key] for row in table) for key in ("base", "past", "participle")
+    )
     return base, past, participle
 
 
 @cache
 def verb_words(kind: str) -> frozenset[str]:
-    """A closed class of words: modal, invariant (finite, one form for all persons), adverb, coordinated, ..."""
+    """A closed class of words: modal, invariant (finite, one form for all persons), adverb,
+    coordinated, ...
+    """
     with (HERE / "verb_words.csv").open(encoding="utf-8", newline="") as handle:
-        return frozenset(word for row in csv.DictReader(handle) if row["kind"] == kind for word in row["words"].split())
+        return frozenset(
+            word
+            for row in csv.DictReader(handle)
+            if row["kind"] == kind
+            for word in row["words"].split()
+        )
 
 
 @cache
 def agreement() -> dict[str, dict[str, bool]]:
-    """For each text of our corpus: phrase ending in a verb -> whether that verb agrees with the theme person."""
+    """For each text of our corpus: phrase ending in a verb -> whether that verb agrees with the
+    theme person.
+    """
     notes: dict[str, dict[str, bool]] = {}
     with (HERE / "agreement.csv").open(encoding="utf-8", newline="") as handle:
         for row in csv.DictReader(handle):
@@ -90,7 +129,9 @@ Kind = Literal["present", "past", "bare"]
 
 
 def verb_kind(verb: str) -> Kind:
-    """What a verb after "they" is. Forms that may be both (put, read) count as past: to leave them is never wrong."""
+    """What a verb after "they" is. Forms that may be both (put, read) count as past: to leave them
+    is never wrong.
+    """
     lower = verb.lower()
     base, past, participle = irregular()
     if lower in verb_words("modal"):
@@ -101,7 +142,11 @@ def verb_kind(verb: str) -> Kind:
         return "past"
     if lower in base - past:
         return "present"
-    if lower in past or lower in participle or (lower.endswith("ed") and lower not in verb_words("verb in -ed")):
+    if (
+        lower in past
+        or lower in participle
+        or (lower.endswith("ed") and lower not in verb_words("verb in -ed"))
+    ):
         return "past"
     if lower.endswith("ing") and lower not in verb_words("verb in -ing"):
         return "past"  # "they cooking": nothing to agree
@@ -113,29 +158,45 @@ def straight(word: str) -> str:
 
 
 def after_adverbs(text: str, tokens: list[re.Match[str]], i: int) -> int | None:
-    """Index of the first word from `i` that is no adverb; None when more than a space or a comma stands between."""
+    """Index of the first word from `i` that is no adverb; None when more than a space or a comma
+    stands between.
+    """
     while i < len(tokens):
-        if re.search(r"[^\s,*_~'\"\u2018\u2019\u201c\u201d]", text[tokens[i - 1].end() : tokens[i].start()]):
+        if re.search(
+            r"[^\s,*_~'\"\u2018\u2019\u201c\u201d]", text[tokens[i - 1].end() : tokens[i].start()]
+        ):
             return None
         word = straight(tokens[i][0])
-        if word not in verb_words("adverb") and (not word.endswith("ly") or word in verb_words("no adverb")):
+        if word not in verb_words("adverb") and (
+            not word.endswith("ly") or word in verb_words("no adverb")
+        ):
             return i
         i += 1
     return None
 
 
 def first_verb(text: str, tokens: list[re.Match[str]], i: int) -> tuple[Kind, int, int | None]:
-    """For "they" at `i`: what its verb is, where to read on from, and the index of the word that must agree."""
+    """For "they" at `i`: what its verb is, where to read on from, and the index of the word that
+    must agree.
+    """
     plain = [straight(token[0]) for token in tokens[: i + 1]]
     _, _, clitic = plain[i].partition("'")
     if clitic or plain[i] != "they":
-        return ("bare" if plain[i].endswith(("ll", "d")) or clitic.startswith("d") else "present"), i, None
+        return (
+            ("bare" if plain[i].endswith(("ll", "d")) or clitic.startswith("d") else "present"),
+            i,
+            None,
+        )
     before = plain[i - 1] if i and text[tokens[i - 1].end() : tokens[i].start()] == " " else ""
-    if before in AUXILIARIES.keys() | verb_words("modal") and not STATED.search(text[: tokens[i].start()]):
+    if before in AUXILIARIES.keys() | verb_words("modal") and not STATED.search(
+        text[: tokens[i].start()]
+    ):
         return "bare", i, (i - 1 if before in AUXILIARIES else None)
     aside = re.match(r",[^,.!?\n]*(?=,)", text[tokens[i].end() :])  # "they, of course, are"
     verb = after_adverbs(text, tokens, i + 1 + (len(WORD.findall(aside[0])) if aside else 0))
-    if verb is None or re.match(r"[\"\u201d]", text[tokens[i].end() :]):  # a word that is only mentioned
+    if verb is None or re.match(
+        r"[\"\u201d]", text[tokens[i].end() :]
+    ):  # a word that is only mentioned
         return "past", i, None
     while text.startswith("-", tokens[verb].end()) and verb + 1 < len(tokens):
         verb += 1  # "they double-booked"
@@ -145,13 +206,19 @@ def first_verb(text: str, tokens: list[re.Match[str]], i: int) -> tuple[Kind, in
     return form, verb, (verb if form == "present" else None)
 
 
-def second_verbs(text: str, tokens: list[re.Match[str]], start: int, governor: Kind) -> Iterator[int]:
+def second_verbs(
+    text: str, tokens: list[re.Match[str]], start: int, governor: Kind
+) -> Iterator[int]:
     """Verbs that share the subject of the verb at `start`: "they come in *and sort* it"."""
     pending: list[int] = []
     for i in range(start + 1, len(tokens)):
         gap = text[tokens[i - 1].end() : tokens[i].start()]
         before, word = straight(tokens[i - 1][0]), straight(tokens[i][0])
-        if STOP.search(gap) or word in verb_words("subject") or FORMS.get(word.partition("'")[0]) == "subject":
+        if (
+            STOP.search(gap)
+            or word in verb_words("subject")
+            or FORMS.get(word.partition("'")[0]) == "subject"
+        ):
             return
         if word == "to" or word in verb_words("modal"):
             governor = "bare"
@@ -160,7 +227,9 @@ def second_verbs(text: str, tokens: list[re.Match[str]], start: int, governor: K
         elif before in verb_words("conjunction"):
             verb = after_adverbs(text, tokens, i)
             form = straight(tokens[verb][0]) if verb is not None else ""
-            follows = straight(tokens[verb + 1][0]) if verb is not None and verb + 1 < len(tokens) else ""
+            follows = (
+                straight(tokens[verb + 1][0]) if verb is not None and verb + 1 < len(tokens) else ""
+            )
             if verb is None or follows in verb_words("subject") | {"you"}:  # "and are you coming?"
                 continue
             if (form in AUXILIARIES and (governor != "bare" or form[:3] in ("are", "wer"))) or (
@@ -189,7 +258,9 @@ def agreeing(text: str, notes: Mapping[str, bool]) -> list[re.Match[str]]:
 
 
 def replaced(word: str, pronouns: PronounSet, participle_follows: bool) -> str:
-    """One form of they as its form of `pronouns`: "They've" -> "Xe's" ("Xe has" when no participle follows)."""
+    """One form of they as its form of `pronouns`: "They've" -> "Xe's" ("Xe has" when no participle
+    follows).
+    """
     apostrophe = "\u2019" if "\u2019" in word else "'"
     base, _, clitic = straight(word).partition("'")
     if base.startswith("they") and base != "they":
@@ -202,19 +273,27 @@ def replaced(word: str, pronouns: PronounSet, participle_follows: bool) -> str:
 
 
 def is_participle(word: str) -> bool:
-    return word in irregular()[2] | {"got"} or (word.endswith("ed") and word not in verb_words("verb in -ed"))
+    return word in irregular()[2] | {"got"} or (
+        word.endswith("ed") and word not in verb_words("verb in -ed")
+    )
 
 
 def neopronoun_version(text: str, name: str, *, notes: Mapping[str, bool] | None = None) -> str:
     """`text` with its singular *they* replaced by the pronouns called `name` (xe, ze, fae, it, ey).
 
-    Every they/them/their of `text` must refer to the one person; `check.py` sees to that in our corpus. `notes` says
-    for phrases of this text whether their last word agrees, where the rules can't know (see `agreement`).
-    Raises KeyError for an unknown name, ValueError for a phrase that is not in the text.
+    Every they/them/their of `text` must refer to the one person; `check.py` sees to that in our
+    corpus. `notes` says for phrases of this text whether their last word agrees, where the rules
+    can't know (see `agreement`). Raises KeyError for an unknown name, ValueError for a phrase that
+    is not in the text.
     """
     pronouns = pronoun_sets()[name]
-    edits = [(m.start(), m.end(), alike(singular(straight(m[0])), m[0])) for m in agreeing(text, notes or {})]
-    edits = [(a, b, new.replace("'", "\u2019") if "\u2019" in text[a:b] else new) for a, b, new in edits]
+    edits = [
+        (m.start(), m.end(), alike(singular(straight(m[0])), m[0]))
+        for m in agreeing(text, notes or {})
+    ]
+    edits = [
+        (a, b, new.replace("'", "\u2019") if "\u2019" in text[a:b] else new) for a, b, new in edits
+    ]
     tokens = list(WORD.finditer(text))
     for i, token in enumerate(tokens):
         base = straight(token[0]).partition("'")[0]

@@ -1,14 +1,14 @@
-"""A corpus of one's own for `protext`: a copy of the ProText release, or any file of that design, as a runnable
-folder.
+"""A corpus of one's own for `protext`: a copy of the ProText release, or any file of that design,
+as a runnable folder.
 
-    python -m tiltmeter.protocols.protext release.csv --out my-protext [--column noun=theme_noun] [--prompt TEXT]
-    tiltmeter run my-protext/protocol.toml --model builtin --out my-run
+    python -m tiltmeter.protocols.protext release.csv --out my-protext [--column noun=theme_noun]
+    [--prompt TEXT] tiltmeter run my-protext/protocol.toml --model builtin --out my-run
 
-Reads CSV, TSV, JSON lines and Parquet. Columns are found by their names or aliases (ALIASES) or named with --column;
-values
-are brought to that protocol's words ("Stereotypically Male" → male, "she/her" → she). What does not fit is an error
-that
-says where: the columns found, an unknown category, an empty text, an id that is there twice, a wrong encoding. Without a
+Reads CSV, TSV, JSON lines and Parquet. Columns are found by their names or aliases (ALIASES) or
+named with --column; values are brought to that protocol's words ("Stereotypically Male" → male,
+"she/her" → she). What does not fit is an error that
+says where: the columns found, an unknown category, an empty text, an id that is there twice, a
+wrong encoding. Without a
 file, the folder has the texts that are shipped: for a prompt of one's own.
 """
 
@@ -49,7 +49,14 @@ VALUES = {
         "kinship": ("kinship", "kinship term", "kinship terms", "kin"),
     },
     "category": {
-        "male": ("male", "masculine", "stereotypically male", "stereotypical male", "stereotypically masculine", "m"),
+        "male": (
+            "male",
+            "masculine",
+            "stereotypically male",
+            "stereotypical male",
+            "stereotypically masculine",
+            "m",
+        ),
         "female": (
             "female",
             "feminine",
@@ -88,7 +95,9 @@ _READ = {".csv": ",", ".tsv": "\t"}
 
 
 def load(path: Path, columns: Mapping[str, str] | None = None) -> list[dict[str, str]]:
-    """The rows of a file in this protocol's words. `columns`: ours → the file's, where the aliases do not find them."""
+    """The rows of a file in this protocol's words. `columns`: ours → the file's, where the aliases
+    do not find them.
+    """
     rows = _rows(path)
     if not rows:
         raise ProtocolError(f"{path.name} has no rows.")
@@ -97,7 +106,9 @@ def load(path: Path, columns: Mapping[str, str] | None = None) -> list[dict[str,
     for number, given in enumerate(rows, 1):
         made.append(_row(f"{path.name}, row {number}", given, names, number))
         if made[-1]["id"] in ids:
-            raise ProtocolError(f"{path.name}, row {number}: the id '{made[-1]['id']}' is there twice.")
+            raise ProtocolError(
+                f"{path.name}, row {number}: the id '{made[-1]['id']}' is there twice."
+            )
         ids.add(made[-1]["id"])
     return made
 
@@ -107,7 +118,10 @@ def _rows(path: Path) -> list[dict[str, Any]]:
     if suffix == ".parquet":
         return _parquet(path)
     if suffix not in (*_READ, ".jsonl"):
-        raise UsageError(f"{path.name} is no CSV, TSV, JSON-lines or Parquet file (.csv, .tsv, .jsonl, .parquet).")
+        raise UsageError(
+            f"{path.name} is no CSV, TSV, JSON-lines or Parquet file (.csv, .tsv, .jsonl, "
+            ".parquet)."
+        )
     try:
         raw = path.read_bytes()
         text = raw.decode("utf-8-sig")
@@ -115,13 +129,16 @@ def _rows(path: Path) -> list[dict[str, Any]]:
         raise UsageError(f"There is no file {path}.") from None
     except UnicodeDecodeError as error:
         raise ProtocolError(
-            f"{path.name} is not in UTF-8 (line {1 + raw[: error.start].count(10)}). Save it as UTF-8, or convert it, "
+            f"{path.name} is not in UTF-8 (line {1 + raw[: error.start].count(10)}). Save it as "
+            "UTF-8, or convert it, "
             f"for instance from Latin-1: iconv -f latin1 -t utf-8 {path.name} > utf8{suffix}"
         ) from None
     try:
         if suffix == ".jsonl":
             return list(_objects(path, text))
-        rows = list(csv.DictReader(io.StringIO(text, newline=""), delimiter=_READ[suffix], strict=True))
+        rows = list(
+            csv.DictReader(io.StringIO(text, newline=""), delimiter=_READ[suffix], strict=True)
+        )
     except csv.Error as error:
         raise ProtocolError(f"{path.name} cannot be read: {error}") from None
     for number, row in enumerate(rows, 1):
@@ -138,7 +155,9 @@ def _objects(path: Path, text: str) -> Iterator[dict[str, Any]]:
             except ValueError as error:
                 raise ProtocolError(f"{path.name}, line {number} is no JSON: {error}") from None
             if not isinstance(row, dict):
-                raise ProtocolError(f"{path.name}, line {number} is no JSON object with a value for each column.")
+                raise ProtocolError(
+                    f"{path.name}, line {number} is no JSON object with a value for each column."
+                )
             yield row
 
 
@@ -160,25 +179,38 @@ def _columns(path: Path, found: Sequence[str], given: Mapping[str, str]) -> dict
     for ours, theirs in given.items():
         if ours not in COLUMNS or theirs not in found:
             raise ProtocolError(
-                f"{path.name}: --column {ours}={theirs} does not fit. Columns found: {', '.join(found)}. "
-                f"Needed: {', '.join(COLUMNS)}."
+                f"{path.name}: --column {ours}={theirs} does not fit. Columns found: "
+                f"{', '.join(found)}. Needed: {', '.join(COLUMNS)}."
             )
         names[ours] = theirs
     for ours in COLUMNS:
-        alias = next((alias for alias in ALIASES[ours] if alias in plain and plain[alias] not in names.values()), None)
+        alias = next(
+            (
+                alias
+                for alias in ALIASES[ours]
+                if alias in plain and plain[alias] not in names.values()
+            ),
+            None,
+        )
         if ours not in names and alias is not None:
             names[ours] = plain[alias]
     missing = [ours for ours in COLUMNS if ours not in names and ours != "id"]
     if missing:
         raise ProtocolError(
-            f"{path.name} has no column for {', '.join(missing)}. Columns found: {', '.join(found)}. "
-            f"Type for instance: --column {missing[0]}={next((name for name in found if name not in names.values()), 'NAME')}"
+            f"{path.name} has no column for {', '.join(missing)}. Columns found: "
+            f"{', '.join(found)}. Type for instance: --column "
+            f"{missing[0]}={next((name for name in found if name not in names.values()), 'NAME')}"
         )
     return names
 
 
-def _row(where: str, given: Mapping[str, Any], names: Mapping[str, str], number: int) -> dict[str, str]:
-    made = {ours: str("" if given.get(theirs) is None else given[theirs]).strip() for ours, theirs in names.items()}
+def _row(
+    where: str, given: Mapping[str, Any], names: Mapping[str, str], number: int
+) -> dict[str, str]:
+    made = {
+        ours: str("" if given.get(theirs) is None else given[theirs]).strip()
+        for ours, theirs in names.items()
+    }
     made.setdefault("id", f"{number:04}")
     for column in ("id", "text", "noun"):
         if not made[column]:
@@ -186,15 +218,21 @@ def _row(where: str, given: Mapping[str, Any], names: Mapping[str, str], number:
     for column, known in VALUES.items():
         value = next((ours for ours, ways in known.items() if made[column].lower() in ways), None)
         if value is None:
-            raise ProtocolError(f"{where}: '{made[column]}' is no {column}. There is: {', '.join(known)}.")
+            raise ProtocolError(
+                f"{where}: '{made[column]}' is no {column}. There is: {', '.join(known)}."
+            )
         made[column] = value
     return {column: made[column] for column in COLUMNS}
 
 
-def write(rows: Iterable[Mapping[str, str]], folder: Path, name: str = "protext-own", prompt: str = "") -> Path:
-    """A folder that runs: the rows as texts.jsonl, and this protocol with them. Returns the protocol's path.
+def write(
+    rows: Iterable[Mapping[str, str]], folder: Path, name: str = "protext-own", prompt: str = ""
+) -> Path:
+    """A folder that runs: the rows as texts.jsonl, and this protocol with them. Returns the
+    protocol's path.
 
-    prompt: what is asked by default, in place of P1 and P2; it is the level `own` of the factor prompt.
+    prompt: what is asked by default, in place of P1 and P2; it is the level `own` of the factor
+    prompt.
     """
     rows = list(rows)
     folder.mkdir(parents=True, exist_ok=True)
@@ -213,22 +251,30 @@ def write(rows: Iterable[Mapping[str, str]], folder: Path, name: str = "protext-
 
 
 def _fitted(own: dict[str, Any], rows: Sequence[Mapping[str, str]]) -> dict[str, Any]:
-    """The protocol without what the texts have no level for: a corpus may have texts with he and no other."""
-    there = {column: [value for value in known if any(row[column] == value for row in rows)]
-             for column, known in VALUES.items()}  # fmt: skip
+    """The protocol without what the texts have no level for: a corpus may have texts with he and no
+    other.
+    """
+    there = {
+        column: [value for value in known if any(row[column] == value for row in rows)]
+        for column, known in VALUES.items()
+    }
     measures = []
     for measure in own["measures"]:
-        where = {factor: [level for level in levels if level in there.get(factor, levels)]
-                 for factor, levels in measure.get("where", {}).items()}  # fmt: skip
+        where = {
+            factor: [level for level in levels if level in there.get(factor, levels)]
+            for factor, levels in measure.get("where", {}).items()
+        }
         contrast = measure.get("contrast", {})
         levels = there.get(contrast.get("factor", ""), [])
-        if all(where.values()) and {contrast[side] for side in ("level", "baseline") if side in contrast} <= set(
-            levels
-        ):
+        if all(where.values()) and {
+            contrast[side] for side in ("level", "baseline") if side in contrast
+        } <= set(levels):
             measures.append({**measure, "where": where})
     names = {measure["name"] for measure in measures}
     for variant in own["variants"].values():
-        variant |= {key: [name for name in variant[key] if name in names] for key in ("measures", "only")}
+        variant |= {
+            key: [name for name in variant[key] if name in names] for key in ("measures", "only")
+        }
     crosstab = {
         **own["crosstab"],
         "levels": [level for level in own["crosstab"]["levels"] if level in there["pronoun"]],
@@ -237,16 +283,23 @@ def _fitted(own: dict[str, Any], rows: Sequence[Mapping[str, str]]) -> dict[str,
 
 
 def _lines(data: Mapping[str, Any]) -> Iterator[str]:
-    """A protocol's file: its keys, a header for each entry of a list of tables and for each named table."""
+    """A protocol's file: its keys, a header for each entry of a list of tables and for each named
+    table.
+    """
     nested = {
-        key: value for key, value in data.items() if key in ("tables", "instruments", "measures", "modes", "variants")
+        key: value
+        for key, value in data.items()
+        if key in ("tables", "instruments", "measures", "modes", "variants")
     }
     yield from (f"{key} = {toml(value)}" for key, value in data.items() if key not in nested)
     for key, value in nested.items():
         named = isinstance(value, Mapping)
         for part in value:
             yield f"\n[{key}.{part}]" if named else f"\n[[{key}]]"
-            yield from (f"{name} = {toml(inner)}" for name, inner in (value[part] if named else part).items())
+            yield from (
+                f"{name} = {toml(inner)}"
+                for name, inner in (value[part] if named else part).items()
+            )
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -262,9 +315,15 @@ def main(arguments: Sequence[str] | None = None) -> int:
     )
     parser.add_argument("--out", type=Path, required=True, help="the folder to write")
     parser.add_argument(
-        "--column", action="append", default=[], metavar="OURS=THEIRS", help=f"ours: {', '.join(COLUMNS)}"
+        "--column",
+        action="append",
+        default=[],
+        metavar="OURS=THEIRS",
+        help=f"ours: {', '.join(COLUMNS)}",
     )
-    parser.add_argument("--prompt", default="", metavar="TEXT", help="what the model is told to do with each text")
+    parser.add_argument(
+        "--prompt", default="", metavar="TEXT", help="what the model is told to do with each text"
+    )
     options = parser.parse_args(arguments)
     try:
         rows = load(options.file, dict(_column(part) for part in options.column))
@@ -273,10 +332,14 @@ def main(arguments: Sequence[str] | None = None) -> int:
         print(f"error: {error}", file=sys.stderr)
         return error.exit_code
     counts = Counter(row["pronoun"] for row in rows)
-    print(f"texts: {len(rows)} ({', '.join(f'{name} {counts[name]}' for name in VALUES['pronoun'] if counts[name])})")
+    print(
+        f"texts: {len(rows)} "
+        f"({', '.join(f'{name} {counts[name]}' for name in VALUES['pronoun'] if counts[name])})"
+    )
     if counts["it"]:
         print(
-            "note: whether a rewrite keeps it/its is not measured: the rules do not tell it from the word for things."
+            "note: whether a rewrite keeps it/its is not measured: the rules do not tell it from "
+            "the word for things."
         )
     print(f"Type: tiltmeter run {path} --model builtin --out {path.parent / 'run'}")
     return 0
@@ -286,6 +349,7 @@ def _column(part: str) -> tuple[str, str]:
     ours, equals, theirs = part.partition("=")
     if not equals:
         raise UsageError(
-            f"--column {part} has no '='. Type for instance: --column noun=NAME, with a name from the file."
+            f"--column {part} has no '='. Type for instance: --column noun=NAME, with a name "
+            "from the file."
         )
     return ours, theirs

@@ -1,8 +1,10 @@
 """Labels of pictures that exist already: `tiltmeter import soda LABELS.csv --out RUN`.
 
-A row is one attribute of one picture: subject, object, dimension, group, image, attribute, value; rows of the base prompt
-have an empty dimension and group. Names stand in the run as they stand in the file, and values are not changed: colours are
-not put on the palette. An attribute ATTRIBUTE_raw holds the value of ATTRIBUTE as it was worded, where the file has both.
+A row is one attribute of one picture: subject, object, dimension, group, image, attribute, value;
+rows of the base prompt
+have an empty dimension and group. Names stand in the run as they stand in the file, and values are
+not changed: colours are not put on the palette. An attribute ATTRIBUTE_raw holds the value of
+ATTRIBUTE as it was worded, where the file has both.
 """
 
 from __future__ import annotations
@@ -26,7 +28,8 @@ Imported = tuple[Trial, Output, Sequence[Label]]
 def rows(protocol: Protocol, path: Path) -> Iterator[Imported]:
     """One trial a picture. UsageError names the file and the line of what cannot be read.
 
-    An empty value is no label. A picture with no label at all is kept: it was made, and nothing was said of it.
+    An empty value is no label. A picture with no label at all is kept: it was made, and nothing was
+    said of it.
     """
     pictures: dict[Key, dict[str, str]] = {}
     lines: dict[tuple[Key, str], int] = {}
@@ -37,7 +40,10 @@ def rows(protocol: Protocol, path: Path) -> Iterator[Imported]:
         if not attribute:
             raise UsageError(f"{where}: attribute may not be empty.")
         if (key, attribute) in lines:
-            raise UsageError(f"{where}: {attribute} of this picture stands in line {lines[key, attribute]} already.")
+            raise UsageError(
+                f"{where}: {attribute} of this picture stands in line {lines[key, attribute]} "
+                "already."
+            )
         lines[key, attribute] = number
         labels = pictures.setdefault(key, {})
         if value:
@@ -60,7 +66,11 @@ def _key(row: dict[str, str], where: str) -> Key:
             raise UsageError(f"{where}: {name} may not be empty.")
     dimension, group = row["dimension"], row["group"]
     if bool(dimension) != bool(group):
-        raise UsageError(f"{where}: dimension and group are both given, or both empty for the base prompt.")
+        raise UsageError(
+            f"{where}: dimension and group are both given, or both empty for the base prompt."
+        )
     if (dimension == BASE) != (group == BASE):
-        raise UsageError(f"{where}: '{BASE}' is the base prompt, and stands in both dimension and group.")
+        raise UsageError(
+            f"{where}: '{BASE}' is the base prompt, and stands in both dimension and group."
+        )
     return row["subject"], row["object"], dimension or BASE, group or BASE, row["image"]

@@ -1,12 +1,14 @@
 """Figures: functions over estimates that any protocol uses, one file a drawing.
 
-forest    a point with its interval, by group and stratum, on a linear or logarithmic axis, with a declared band
+forest    a point with its interval, by group and stratum, on a linear or logarithmic axis, with a
+          declared band
 dumbbell  levels of a factor joined in each row
 stacked   the share of every outcome, no-answers included
 heat      rows × columns × value with n
 
-A measure names its drawing (`figure` in the protocol file); without a name it has a forest plot if it is a headline or a
-contrast. Colours are after Okabe and Ito (2008), Color Universal Design; templates/style.css says how.
+A measure names its drawing (`figure` in the protocol file); without a name it has a forest plot if
+it is a headline or a contrast. Colours are after Okabe and Ito (2008), Color Universal Design;
+templates/style.css says how.
 """
 
 from __future__ import annotations

@@ -16,15 +16,26 @@ _STEPS = (0.01, 0.02, 0.05, 0.1, 0.2, 0.25, 0.5)
 
 
 def axis(spec: MeasureSpec, estimates: Sequence[Estimate], whole: bool = True) -> Axis:
-    """An axis that holds all values and ends of intervals, the null value and the band; of shares from 0, `whole` to 1."""
-    seen = [v for e in estimates for v in (e.value, e.low, e.high, e.null_low, e.null_high) if v is not None]
+    """An axis that holds all values and ends of intervals, the null value and the band; of shares
+    from 0, `whole` to 1.
+    """
+    seen = [
+        v
+        for e in estimates
+        for v in (e.value, e.low, e.high, e.null_low, e.null_high)
+        if v is not None
+    ]
     seen += [v for v in (spec.null, *(ends(spec) or ())) if v is not None]
     if spec.unit in numerals.RATIOS:
         return _log([v for v in seen if v > 0] or [1.0])
     if spec.unit == "share" and not spec.signed and not whole:
         return _linear([0.0, min(1.0, max([0.05, *seen]))], signed=False, unit="share")
     if spec.unit == "share" and not spec.signed:
-        return "linear", (0.0, 1.0), tuple((v, numerals.share(v, 2)) for v in (0.0, 0.25, 0.5, 0.75, 1.0))
+        return (
+            "linear",
+            (0.0, 1.0),
+            tuple((v, numerals.share(v, 2)) for v in (0.0, 0.25, 0.5, 0.75, 1.0)),
+        )
     return _linear(seen or [0.0], signed=spec.signed, unit=spec.unit)
 
 
@@ -34,7 +45,9 @@ def ends(spec: MeasureSpec) -> tuple[float, float] | None:
 
 
 def placed(plot: Plot, left: float, right: float) -> Callable[[float], float]:
-    """The place of a value between two places; beyond the axis is its end (a ratio of 0 on a logarithmic axis)."""
+    """The place of a value between two places; beyond the axis is its end (a ratio of 0 on a
+    logarithmic axis).
+    """
     forward: Callable[[float], float] = math.log if plot.scale == "log" else float
     low, high = forward(plot.domain[0]), forward(plot.domain[1])
 
@@ -51,14 +64,20 @@ def _linear(seen: Sequence[float], signed: bool, unit: str) -> Axis:
     if signed:
         high = max(abs(low), abs(high))
         low = -high
-    span = high - low if high - low > 1e-6 else 1.0  # less is rounding: an axis of one point has no places
+    span = (
+        high - low if high - low > 1e-6 else 1.0
+    )  # less is rounding: an axis of one point has no places
     power = 10.0 ** math.floor(math.log10(span))
     step = next(s * power * 10 for s in _STEPS if s * power * 10 * 5 >= span)
     first, last = math.floor(low / step + 1e-9), math.ceil(high / step - 1e-9)
     if first == last:
         first, last = first - 1, last + 1
     places = [round(n * step, 9) for n in range(first, last + 1)]
-    return "linear", (places[0], places[-1]), tuple((v, numerals.quantity(v, unit, signed, 2)) for v in places)
+    return (
+        "linear",
+        (places[0], places[-1]),
+        tuple((v, numerals.quantity(v, unit, signed, 2)) for v in places),
+    )
 
 
 def _log(seen: Sequence[float]) -> Axis:

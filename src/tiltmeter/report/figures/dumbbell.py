@@ -1,7 +1,8 @@
-"""Dumbbell plot: a row a group, a point for each level of one factor, joined; for what is compared in pairs.
+"""Dumbbell plot: a row a group, a point for each level of one factor, joined; for what is compared
+in pairs.
 
-The factor is one that another measure compares over the same labels, if the grouping has it, else the grouping's last. A
-level is marked by * wherever the test against it holds after adjustment.
+The factor is one that another measure compares over the same labels, if the grouping has it, else
+the grouping's last. A level is marked by * wherever the test against it holds after adjustment.
 """
 
 from __future__ import annotations
@@ -19,23 +20,34 @@ from ..model import FigureRow, Plot, Point
 from . import axes, forest, frame, strata
 from .svg import NARROW, SHAPES, SIDE, WIDE, cut, root, shape, text
 
-LINE, OFFSET = 26, 5  # px: a row, and one point under the other, so that intervals can be told apart
+LINE, OFFSET = (
+    26,
+    5,
+)  # px: a row, and one point under the other, so that intervals can be told apart
 NUMBERS = 250
 ROWS = 36  # of a figure
-Tests = dict[tuple[Stratum, tuple[tuple[str, str], ...], str], bool]  # of a stratum, a group and a baseline
+Tests = dict[
+    tuple[Stratum, tuple[tuple[str, str], ...], str], bool
+]  # of a stratum, a group and a baseline
 
 
 def build(audit: Audit, spec: MeasureSpec, prefix: str) -> Iterator[Plot]:
     """A figure for each grouping that names a factor, and for as many strata as it has room for."""
     for by in (by for by in spec.by if by):
         factor = _factor(audit, spec, by)
-        rows = [e for e in audit.of(spec.name) if reading.grouping(e)[: len(by)] == by and e.value is not None]
+        rows = [
+            e
+            for e in audit.of(spec.name)
+            if reading.grouping(e)[: len(by)] == by and e.value is not None
+        ]
         rows = [e for e in rows if len(reading.grouping(e)) - len(by) == (spec.values == ("*",))]
         pages = _pages(audit, rows, factor)
         for number, kept in enumerate(pages, 1):
             name = reading.slug(prefix, spec.name, *by, "figure", number)
             table = strata.table_id(audit, spec, reading.grouping(kept[0]), prefix)
-            yield dumbbell(audit, spec, kept, factor, name, strata.heading(spec, "", number, len(pages)), table)
+            yield dumbbell(
+                audit, spec, kept, factor, name, strata.heading(spec, "", number, len(pages)), table
+            )
 
 
 def _factor(audit: Audit, spec: MeasureSpec, by: tuple[str, ...]) -> str:
@@ -44,19 +56,29 @@ def _factor(audit: Audit, spec: MeasureSpec, by: tuple[str, ...]) -> str:
 
 
 def _pages(audit: Audit, rows: Sequence[Estimate], factor: str) -> list[list[Estimate]]:
-    """As many strata a page as rows and levels have room for; none where one stratum has too many levels."""
+    """As many strata a page as rows and levels have room for; none where one stratum has too many
+    levels.
+    """
     each = max(1, len({_rest(e, factor) for e in rows}))
     for most in range(max(1, ROWS // each), 0, -1):
         pages = [
-            [e for e in rows if reading.stratum(e) in page] for page in strata.pages(strata.present(audit, rows), most)
+            [e for e in rows if reading.stratum(e) in page]
+            for page in strata.pages(strata.present(audit, rows), most)
         ]
         if all(len(_levels(audit, page, factor)) <= strata.SERIES for page in pages):
             return pages
     return []
 
 
-def dumbbell(audit: Audit, spec: MeasureSpec, estimates: Sequence[Estimate], factor: str, name: str, title: str,
-             table: str = "") -> Plot:  # fmt: skip
+def dumbbell(
+    audit: Audit,
+    spec: MeasureSpec,
+    estimates: Sequence[Estimate],
+    factor: str,
+    name: str,
+    title: str,
+    table: str = "",
+) -> Plot:
     """The plot of these estimates: a series a level of the factor."""
     tests = _tests(audit, spec, factor)
     levels = _levels(audit, estimates, factor)
@@ -69,19 +91,43 @@ def dumbbell(audit: Audit, spec: MeasureSpec, estimates: Sequence[Estimate], fac
         place = (heading, ", ".join(part for _, part in rest) or "all")
         starred = _starred(spec, tests, estimate, factor)
         made = forest.point(audit, spec, estimate, levels.index(level))
-        one = Point(made.series, made.value, made.low, made.high, made.text + starred, made.interval, made.n, made.mark)
+        one = Point(
+            made.series,
+            made.value,
+            made.low,
+            made.high,
+            made.text + starred,
+            made.interval,
+            made.n,
+            made.mark,
+        )
         rows.setdefault(place, []).append(one)
         said.setdefault(place, []).append(f"{level} {reading.number(estimate, spec)}{starred}")
     scale, domain, ticks = axes.axis(spec, estimates, whole=False)
-    points = [f"{', '.join(filter(None, place))}: {', '.join(parts)}" for place, parts in said.items()]
+    points = [
+        f"{', '.join(filter(None, place))}: {', '.join(parts)}" for place, parts in said.items()
+    ]
     return Plot(
-        id=name, title=title, text=strata.described(spec, points), table=table,
+        id=name,
+        title=title,
+        text=strata.described(spec, points),
+        table=table,
         note=strata.alone(labels) + _note(bool(tests)),
-        marks=strata.marks(audit, estimates), series=tuple(f"{factor}: {level}" for level in levels),
-        rows=tuple(FigureRow(*place, tuple(sorted(points, key=lambda p: p.series))) for place, points in rows.items()),
-        scale=scale, domain=domain, ticks=ticks, null=spec.null, ends=reading.directions(spec), joined=True,
-        band=axes.ends(spec), band_text=forest.band_words(spec),
-    )  # fmt: skip
+        marks=strata.marks(audit, estimates),
+        series=tuple(f"{factor}: {level}" for level in levels),
+        rows=tuple(
+            FigureRow(*place, tuple(sorted(points, key=lambda p: p.series)))
+            for place, points in rows.items()
+        ),
+        scale=scale,
+        domain=domain,
+        ticks=ticks,
+        null=spec.null,
+        ends=reading.directions(spec),
+        joined=True,
+        band=axes.ends(spec),
+        band_text=forest.band_words(spec),
+    )
 
 
 def _rest(estimate: Estimate, factor: str) -> tuple[tuple[str, str], ...]:
@@ -98,7 +144,9 @@ def _levels(audit: Audit, estimates: Sequence[Estimate], factor: str) -> list[st
 
 
 def _contrasts(audit: Audit, spec: MeasureSpec) -> Iterator[MeasureSpec]:
-    """The measures that compare levels of a factor over the same labels. Of two values, the test of one is that of the other."""
+    """The measures that compare levels of a factor over the same labels. Of two values, the test of
+    one is that of the other.
+    """
     for other in audit.protocol.measures:
         same = (other.attribute, other.among) == (spec.attribute, spec.among)
         if (
@@ -111,17 +159,26 @@ def _contrasts(audit: Audit, spec: MeasureSpec) -> Iterator[MeasureSpec]:
 
 
 def _tests(audit: Audit, spec: MeasureSpec, factor: str) -> Tests:
-    """(stratum, group, the level against which was tested) → whether that holds after adjustment."""
+    """(stratum, group, the level against which was tested) → whether that holds after
+    adjustment.
+    """
     found: Tests = {}
     for e in (e for other in _contrasts(audit, spec) for e in audit.of(other.name)):
         baseline = (e.contrast or {}).get(factor, "").rpartition(f" {numerals.MINUS} ")[2]
         if baseline:
-            found.setdefault((reading.stratum(e), tuple(reading.group(e).items()), baseline), strata.significant(e))
+            found.setdefault(
+                (reading.stratum(e), tuple(reading.group(e).items()), baseline),
+                strata.significant(e),
+            )
     return found
 
 
 def _starred(spec: MeasureSpec, tests: Tests, estimate: Estimate, factor: str) -> str:
-    stratum, rest, level = reading.stratum(estimate), _rest(estimate, factor), reading.group(estimate)[factor]
+    stratum, rest, level = (
+        reading.stratum(estimate),
+        _rest(estimate, factor),
+        reading.group(estimate)[factor],
+    )
     without = tuple(part for part in rest if part[0] != spec.attribute)
     pooled = len(spec.among) == 2 and tests.get((stratum, without, level))
     return "*" if tests.get((stratum, rest, level)) or pooled else ""
@@ -129,11 +186,15 @@ def _starred(spec: MeasureSpec, tests: Tests, estimate: Estimate, factor: str) -
 
 def _note(tested: bool) -> str:
     star = (
-        f" * after a number: the first of its row differs from it in a paired test after adjustment ({strata.level()})."
+        " * after a number: the first of its row differs from it in a paired test after "
+        f"adjustment ({strata.level()})."
         if tested
         else ""
     )
-    return f"Points of a row are joined; thin lines are intervals. Numbers in the order of the legend.{star}"
+    return (
+        "Points of a row are joined; thin lines are intervals. Numbers in the order of the "
+        f"legend.{star}"
+    )
 
 
 def draw(plot: Plot, narrow: bool = False) -> str:
@@ -149,7 +210,9 @@ def draw(plot: Plot, narrow: bool = False) -> str:
 
     def each(row: FigureRow, y: float) -> float:
         numbers = " · ".join(point.text for point in row.points)
-        more = "" if narrow else f" · n {' / '.join(dict.fromkeys(point.n for point in row.points))}"
+        more = (
+            "" if narrow else f" · n {' / '.join(dict.fromkeys(point.n for point in row.points))}"
+        )
         room = width - 16 - len(numbers) * 7 if narrow else SIDE - 14
         middle = y + (LINE - 6 + (tall - LINE + 6) / 2 if narrow else tall / 2)
         base = y + 15 if narrow else middle + 4
@@ -164,12 +227,23 @@ def draw(plot: Plot, narrow: bool = False) -> str:
 
 def _joined(made: ET.Element, row: FigureRow, x: Callable[[float], float], middle: float) -> None:
     """The line first, then the intervals, then the points over both."""
-    places = [(point, middle + OFFSET * (n - (len(row.points) - 1) / 2)) for n, point in enumerate(row.points)]
+    places = [
+        (point, middle + OFFSET * (n - (len(row.points) - 1) / 2))
+        for n, point in enumerate(row.points)
+    ]
     for (a, ya), (b, yb) in pairwise((point, y) for point, y in places if point.value is not None):
         shape(made, "line", "fig-join", x1=x(a.value or 0.0), x2=x(b.value or 0.0), y1=ya, y2=yb)
     for point, y in places:
         if point.low is not None and point.high is not None:
-            shape(made, "line", f"fig-thin s{point.series}", x1=x(point.low), x2=x(point.high), y1=y, y2=y)
+            shape(
+                made,
+                "line",
+                f"fig-thin s{point.series}",
+                x1=x(point.low),
+                x2=x(point.high),
+                y1=y,
+                y2=y,
+            )
     for point, y in places:
         if point.value is not None:
             SHAPES[point.series](made, x(point.value), y, f"fig-mark s{point.series}")

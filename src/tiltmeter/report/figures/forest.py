@@ -1,4 +1,6 @@
-"""Forest plot: a row a group, a point with its interval a stratum, on one axis with the null value and a declared band."""
+"""Forest plot: a row a group, a point with its interval a stratum, on one axis with the null value
+and a declared band.
+"""
 
 from __future__ import annotations
 
@@ -20,14 +22,21 @@ NUMBERS = 226  # px: the numbers at the right of the wide layout
 
 
 def build(audit: Audit, spec: MeasureSpec, prefix: str) -> Iterator[Plot]:
-    """The groupings of a measure that have few levels; strata beyond six go on in a further figure."""
+    """The groupings of a measure that have few levels; strata beyond six go on in a further
+    figure.
+    """
     fine = audit.fine(spec.name)
-    rows = [e for e in audit.of(spec.name) if reading.grouping(e) not in fine and e.value is not None]
+    rows = [
+        e for e in audit.of(spec.name) if reading.grouping(e) not in fine and e.value is not None
+    ]
     pages = strata.pages(strata.present(audit, rows))
     for number, page in enumerate(pages, 1):
         kept = [e for e in rows if reading.stratum(e) in page]
         title = strata.heading(spec, "", number, len(pages))
-        name, table = reading.slug(prefix, spec.name, "figure", number), reading.slug(prefix, spec.name)
+        name, table = (
+            reading.slug(prefix, spec.name, "figure", number),
+            reading.slug(prefix, spec.name),
+        )
         yield forest(audit, spec, kept, name, title, table)
 
 
@@ -38,31 +47,51 @@ def gauge(audit: Audit, spec: MeasureSpec, estimate: Estimate, name: str) -> Plo
     return forest(audit, spec, [estimate], name, strata.heading(spec))
 
 
-def forest(audit: Audit, spec: MeasureSpec, estimates: Sequence[Estimate], name: str, title: str,
-           table: str = "") -> Plot:  # fmt: skip
+def forest(
+    audit: Audit,
+    spec: MeasureSpec,
+    estimates: Sequence[Estimate],
+    name: str,
+    title: str,
+    table: str = "",
+) -> Plot:
     """The plot of these estimates: a series a stratum."""
     present = strata.present(audit, estimates)
     scale, domain, ticks = axes.axis(spec, estimates)
     rows: dict[tuple[str, str], list[Point]] = {}
     several = len({reading.contrast_label(e) for e in estimates}) > 1
     for estimate in reading.together(estimates):
-        heading = "by " + ", ".join(reading.grouping(estimate)) if reading.grouping(estimate) else ""
+        heading = (
+            "by " + ", ".join(reading.grouping(estimate)) if reading.grouping(estimate) else ""
+        )
         label = reading.contrast_label(estimate) if several else reading.group_label(estimate)
         if several and heading:
             heading, label = f"{heading}; {label}", reading.group_label(estimate)
         series = present.index(reading.stratum(estimate))
         rows.setdefault((heading, label), []).append(point(audit, spec, estimate, series))
     headings = list(dict.fromkeys(heading for heading, _ in rows))
-    rows = dict(sorted(rows.items(), key=lambda row: headings.index(row[0][0])))  # each heading once
+    rows = dict(
+        sorted(rows.items(), key=lambda row: headings.index(row[0][0]))
+    )  # each heading once
     labels = strata.labels(audit, estimates)
     return Plot(
-        id=name, title=title, text=_described(audit, spec, estimates), note=strata.alone(labels) + _note(spec, estimates),
-        table=table, marks=strata.marks(audit, estimates), folded=not spec.headline and len(estimates) > reading.MANY,
+        id=name,
+        title=title,
+        text=_described(audit, spec, estimates),
+        note=strata.alone(labels) + _note(spec, estimates),
+        table=table,
+        marks=strata.marks(audit, estimates),
+        folded=not spec.headline and len(estimates) > reading.MANY,
         series=tuple(labels[stratum] for stratum in present),
         rows=tuple(FigureRow(*place, tuple(points)) for place, points in rows.items()),
-        scale=scale, domain=domain, ticks=ticks, null=spec.null, ends=reading.directions(spec),
-        band=axes.ends(spec), band_text=band_words(spec),
-    )  # fmt: skip
+        scale=scale,
+        domain=domain,
+        ticks=ticks,
+        null=spec.null,
+        ends=reading.directions(spec),
+        band=axes.ends(spec),
+        band_text=band_words(spec),
+    )
 
 
 def point(audit: Audit, spec: MeasureSpec, estimate: Estimate, series: int) -> Point:
@@ -70,9 +99,16 @@ def point(audit: Audit, spec: MeasureSpec, estimate: Estimate, series: int) -> P
     digits, ends = reading.places(estimate, spec), (estimate.null_low, estimate.null_high)
     null = (ends[0], ends[1]) if ends[0] is not None and ends[1] is not None else None
     return Point(
-        series, estimate.value, estimate.low, estimate.high, reading.value(estimate, spec, digits),
-        reading.interval(estimate, spec, digits), numerals.count(estimate.n), audit.marks.get(estimate.signature, ""), null,
-    )  # fmt: skip
+        series,
+        estimate.value,
+        estimate.low,
+        estimate.high,
+        reading.value(estimate, spec, digits),
+        reading.interval(estimate, spec, digits),
+        numerals.count(estimate.n),
+        audit.marks.get(estimate.signature, ""),
+        null,
+    )
 
 
 def band_words(spec: MeasureSpec) -> str:
@@ -92,12 +128,19 @@ def _note(spec: MeasureSpec, estimates: Sequence[Estimate]) -> str:
 def _described(audit: Audit, spec: MeasureSpec, estimates: Sequence[Estimate]) -> str:
     ends = reading.directions(spec)
     null = strata.number(spec, spec.null)
-    side = f" Left of {null} lies {ends[0]}, right of it {ends[1]}." if spec.null is not None and ends[1] else ""
+    side = (
+        f" Left of {null} lies {ends[0]}, right of it {ends[1]}."
+        if spec.null is not None and ends[1]
+        else ""
+    )
     side += f" Shaded is the {band_words(spec)}." if spec.band else ""
     labels = strata.labels(audit, estimates)
     several = len({reading.contrast_label(e) for e in estimates}) > 1
-    points = [f"{reading.group_label(e)}{f', {reading.contrast_label(e)}' if several else ''}, "
-              f"{labels[reading.stratum(e)]}: {reading.number(e, spec)}" for e in estimates]  # fmt: skip
+    points = [
+        f"{reading.group_label(e)}{f', {reading.contrast_label(e)}' if several else ''}, "
+        f"{labels[reading.stratum(e)]}: {reading.number(e, spec)}"
+        for e in estimates
+    ]
     return strata.described(spec, points, side)
 
 
@@ -115,7 +158,9 @@ def draw(plot: Plot, narrow: bool = False) -> str:
     frame.grid(made, plot, x, bottom, (left, right), narrow)
 
     def each(row: FigureRow, y: float) -> float:
-        text(made, 8, y + LINE - 7, cut(row.label, width - 60 if narrow else SIDE - 14), "fig-label")
+        text(
+            made, 8, y + LINE - 7, cut(row.label, width - 60 if narrow else SIDE - 14), "fig-label"
+        )
         for place, one in enumerate(row.points):
             _point(made, one, x, y + below + LINE * (place + 0.5), narrow)
         return y + below + LINE * len(row.points) + gap
@@ -124,7 +169,9 @@ def draw(plot: Plot, narrow: bool = False) -> str:
     return ET.tostring(made, encoding="unicode")
 
 
-def _point(made: ET.Element, one: Point, x: Callable[[float], float], y: float, narrow: bool) -> None:
+def _point(
+    made: ET.Element, one: Point, x: Callable[[float], float], y: float, narrow: bool
+) -> None:
     if one.null is not None:
         low, high = (x(end) for end in one.null)
         shape(made, "rect", "fig-zone", x=low, y=y - 8, width=high - low, height=16)
@@ -147,7 +194,9 @@ def draw_gauge(plot: Plot, decoration: bool = False) -> str:
     x = axes.placed(plot, 8, width - 8)
     made = root(plot, 50, False, "gauge", width)
     if decoration:
-        made = ET.Element("svg", {"class": "gauge", "viewBox": f"0 0 {width} 50", "aria-hidden": "true"})
+        made = ET.Element(
+            "svg", {"class": "gauge", "viewBox": f"0 0 {width} 50", "aria-hidden": "true"}
+        )
     shape(made, "line", "fig-track", x1=x(plot.domain[0]), x2=x(plot.domain[1]), y1=y, y2=y)
     if plot.null is not None:
         shape(made, "line", "fig-null", x1=x(plot.null), x2=x(plot.null), y1=2, y2=30)

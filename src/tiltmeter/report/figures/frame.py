@@ -1,4 +1,6 @@
-"""What stands around the points of a plot: legend, grid, null line, band, the words for both sides."""
+"""What stands around the points of a plot: legend, grid, null line, band, the words for both
+sides.
+"""
 
 from __future__ import annotations
 
@@ -9,7 +11,10 @@ from xml.etree import ElementTree as ET
 from ..model import FigureRow, Plot
 from .svg import NARROW, SHAPES, WIDE, cut, flow, shape, text, width_of
 
-AXIS, SIDES = 30, 24  # px under the rows: the ticks, and the words for both sides where there are any
+AXIS, SIDES = (
+    30,
+    24,
+)  # px under the rows: the ticks, and the words for both sides where there are any
 HEADING = 30  # px of a heading over rows
 BAND = 16  # px over the rows for the words of a band
 
@@ -27,11 +32,17 @@ def below(plot: Plot) -> float:
 
 def headings(plot: Plot) -> float:
     """The height of all headings."""
-    return HEADING * sum(1 for heading, _ in groupby(plot.rows, key=lambda row: row.group) if heading)
+    return HEADING * sum(
+        1 for heading, _ in groupby(plot.rows, key=lambda row: row.group) if heading
+    )
 
 
-def rows(root: ET.Element, plot: Plot, each: Callable[[FigureRow, float], float], narrow: bool) -> None:
-    """Draws the rows under their headings; `each` draws one at a height and returns where it ends."""
+def rows(
+    root: ET.Element, plot: Plot, each: Callable[[FigureRow, float], float], narrow: bool
+) -> None:
+    """Draws the rows under their headings; `each` draws one at a height and returns where it
+    ends.
+    """
     y = above(plot, narrow)
     for heading, members in groupby(plot.rows, key=lambda row: row.group):
         if heading:
@@ -46,13 +57,21 @@ def legend(root: ET.Element, plot: Plot, narrow: bool) -> None:
     if len(plot.series) < 2:
         return
     width = NARROW if narrow else WIDE
-    for number, (name, (x, y)) in enumerate(zip(plot.series, flow(plot.series, width)[0], strict=True)):
+    for number, (name, (x, y)) in enumerate(
+        zip(plot.series, flow(plot.series, width)[0], strict=True)
+    ):
         SHAPES[number](root, x + 6, y - 4, f"fig-mark s{number}")
         text(root, x + 20, y, cut(name, width - x - 24), "fig-label")
 
 
-def grid(root: ET.Element, plot: Plot, x: Callable[[float], float], bottom: float, sides: tuple[float, float],
-         narrow: bool) -> None:  # fmt: skip
+def grid(
+    root: ET.Element,
+    plot: Plot,
+    x: Callable[[float], float],
+    bottom: float,
+    sides: tuple[float, float],
+    narrow: bool,
+) -> None:
     """Grid, ticks, band and null line, drawn before the points so that these lie over them."""
     top = above(plot, narrow) - 4
     if plot.band:

@@ -1,7 +1,8 @@
-"""Heat map: rows × columns × value, each cell with its number and n, on a scale about the null value where there is one.
+"""Heat map: rows × columns × value, each cell with its number and n, on a scale about the null
+value where there is one.
 
-Columns are the last factor of the measure's grouping, rows the others and the value; one map a stratum. A measure whose
-groupings have one part only is mapped against the strata.
+Columns are the last factor of the measure's grouping, rows the others and the value; one map a
+stratum. A measure whose groupings have one part only is mapped against the strata.
 """
 
 from __future__ import annotations
@@ -29,7 +30,9 @@ Name = Callable[[Estimate], str]
 
 @dataclass(frozen=True, slots=True)
 class Grid:
-    """What one map shows. across: what the columns are; rows: row → column → estimate; scaled: all that share its colours."""
+    """What one map shows. across: what the columns are; rows: row → column → estimate; scaled: all
+    that share its colours.
+    """
 
     across: str
     rows: dict[str, dict[str, Estimate]]
@@ -39,8 +42,12 @@ class Grid:
 
 def build(audit: Audit, spec: MeasureSpec, prefix: str) -> Iterator[Heat]:
     """Every map of a measure."""
-    maps = [(by, stratum, grid) for by in _groupings(spec) for stratum, grid in _grids(audit, spec, by)
-            if 0 < len(grid.rows) <= ROWS]  # fmt: skip
+    maps = [
+        (by, stratum, grid)
+        for by in _groupings(spec)
+        for stratum, grid in _grids(audit, spec, by)
+        if 0 < len(grid.rows) <= ROWS
+    ]
     place = 0
     for by, stratum, grid in maps:
         names = list(dict.fromkeys(name for row in grid.rows.values() for name in row))
@@ -49,9 +56,13 @@ def build(audit: Audit, spec: MeasureSpec, prefix: str) -> Iterator[Heat]:
             place += 1
             name = estimates.slug(prefix, spec.name, *by, "figure", place)
             detail = [f"by {', '.join(by)}"] if len({one for one, _, _ in maps}) > 1 else []
-            title = strata.heading(spec, ", ".join([*detail, *filter(None, [stratum])]), number, len(parts))
+            title = strata.heading(
+                spec, ", ".join([*detail, *filter(None, [stratum])]), number, len(parts)
+            )
             table = strata.table_id(audit, spec, estimates.grouping(grid.shown[0]), prefix)
-            yield heat(audit, spec, grid, columns, name=name, title=title, table=table, folded=place > OPEN)
+            yield heat(
+                audit, spec, grid, columns, name=name, title=title, table=table, folded=place > OPEN
+            )
 
 
 def _groupings(spec: MeasureSpec) -> list[tuple[str, ...]]:
@@ -85,10 +96,17 @@ def _grids(audit: Audit, spec: MeasureSpec, by: tuple[str, ...]) -> Iterator[tup
     for stratum in present:
         kept = [e for e in found if estimates.stratum(e) == stratum]
         words = labels[stratum] if len(present) > 1 else ""
-        yield words, _grid(column, kept, found, lambda e: estimates.group(e)[column], lambda e: _row(e, silent))
+        yield (
+            words,
+            _grid(
+                column, kept, found, lambda e: estimates.group(e)[column], lambda e: _row(e, silent)
+            ),
+        )
 
 
-def _grid(across: str, shown: list[Estimate], scaled: list[Estimate], column: Name, row: Name) -> Grid:
+def _grid(
+    across: str, shown: list[Estimate], scaled: list[Estimate], column: Name, row: Name
+) -> Grid:
     cells: dict[str, dict[str, Estimate]] = {}
     for e in shown:
         cells.setdefault(row(e) or "all", {})[column(e)] = e
@@ -102,7 +120,9 @@ def _ordered(audit: Audit, found: list[Estimate], column: str) -> list[Estimate]
 
 
 def _told(found: Sequence[Estimate], by: Sequence[str]) -> set[str]:
-    """Factors whose level a column tells already (a group its dimension): rows need not tell it again."""
+    """Factors whose level a column tells already (a group its dimension): rows need not tell it
+    again.
+    """
     told = set()
     for name in by[:-1]:
         levels: dict[str, set[str]] = {}
@@ -115,11 +135,22 @@ def _told(found: Sequence[Estimate], by: Sequence[str]) -> set[str]:
 
 
 def _row(estimate: Estimate, silent: set[str]) -> str:
-    return ", ".join(level for name, level in estimates.group(estimate).items() if name not in silent)
+    return ", ".join(
+        level for name, level in estimates.group(estimate).items() if name not in silent
+    )
 
 
-def heat(audit: Audit, spec: MeasureSpec, grid: Grid, columns: Sequence[str], *, name: str, title: str, table: str = "",
-         folded: bool = False) -> Heat:  # fmt: skip
+def heat(
+    audit: Audit,
+    spec: MeasureSpec,
+    grid: Grid,
+    columns: Sequence[str],
+    *,
+    name: str,
+    title: str,
+    table: str = "",
+    folded: bool = False,
+) -> Heat:
     """One map; maps of other strata and columns have the same scale."""
     level, scale = _scale(spec, [e.value for e in grid.scaled if e.value is not None])
     leaders = _leaders(audit, spec)
@@ -127,26 +158,54 @@ def heat(audit: Audit, spec: MeasureSpec, grid: Grid, columns: Sequence[str], *,
     def cell(e: Estimate | None) -> Cell | None:
         if e is None or e.value is None:
             return None
-        return Cell(level(e.value), numerals.quantity(e.value, e.unit, estimates.signed(spec, e), 2), numerals.count(e.n),
-                    _symbol(e, spec, leaders))  # fmt: skip
+        return Cell(
+            level(e.value),
+            numerals.quantity(e.value, e.unit, estimates.signed(spec, e), 2),
+            numerals.count(e.n),
+            _symbol(e, spec, leaders),
+        )
 
-    cells = {row: tuple(cell(found.get(column)) for column in columns) for row, found in grid.rows.items()}
-    said = [f"{row}, {column}: {one.text}{one.symbol} (n {one.n})" if one else f"{row}, {column}: nothing measured"
-            for row, line in cells.items() for column, one in zip(columns, line, strict=True)]  # fmt: skip
+    cells = {
+        row: tuple(cell(found.get(column)) for column in columns)
+        for row, found in grid.rows.items()
+    }
+    said = [
+        f"{row}, {column}: {one.text}{one.symbol} (n {one.n})"
+        if one
+        else f"{row}, {column}: nothing measured"
+        for row, line in cells.items()
+        for column, one in zip(columns, line, strict=True)
+    ]
     holes = any(one is None for line in cells.values() for one in line)
     return Heat(
-        id=name, title=title, text=strata.described(spec, said), table=table, folded=folded,
+        id=name,
+        title=title,
+        text=strata.described(spec, said),
+        table=table,
+        folded=folded,
         note=strata.alone(strata.labels(audit, grid.scaled)) + _note(spec, bool(leaders), holes),
-        marks=strata.marks(audit, grid.shown), across=grid.across, columns=tuple(columns), rows=tuple(cells.items()),
-        diverging=spec.null is not None, scale=scale,
-    )  # fmt: skip
+        marks=strata.marks(audit, grid.shown),
+        across=grid.across,
+        columns=tuple(columns),
+        rows=tuple(cells.items()),
+        diverging=spec.null is not None,
+        scale=scale,
+    )
 
 
-def _scale(spec: MeasureSpec, values: Sequence[float]) -> tuple[Callable[[float], int], tuple[tuple[int, str], ...]]:
-    """(value → level, the ends and the null value in words). Ratios are measured by their logarithm."""
+def _scale(
+    spec: MeasureSpec, values: Sequence[float]
+) -> tuple[Callable[[float], int], tuple[tuple[int, str], ...]]:
+    """(value → level, the ends and the null value in words). Ratios are measured by their
+    logarithm.
+    """
     ratio = spec.unit in numerals.RATIOS
     known = [math.log(v) if ratio else v for v in values if v > 0 or not ratio] or [0.0]
-    base = (math.log(spec.null) if ratio else spec.null) if spec.null is not None else min(0.0, *known, 0.0)
+    base = (
+        (math.log(spec.null) if ratio else spec.null)
+        if spec.null is not None
+        else min(0.0, *known, 0.0)
+    )
     reach = max((abs(v - base) for v in known), default=0.0) or 1.0
     steps = STEPS if spec.null is not None else 2 * STEPS
 
@@ -159,11 +218,16 @@ def _scale(spec: MeasureSpec, values: Sequence[float]) -> tuple[Callable[[float]
 
     ends = ((steps, words(base + reach)),)
     null = strata.number(spec, spec.null) if spec.null is not None else words(base)
-    return level, ((-steps, words(base - reach)), (0, null), *ends) if spec.null is not None else ((0, null), *ends)
+    return level, ((-steps, words(base - reach)), (0, null), *ends) if spec.null is not None else (
+        (0, null),
+        *ends,
+    )
 
 
 def _leaders(audit: Audit, spec: MeasureSpec) -> dict[object, bool]:
-    """Of a measure without a test of its own: where a declared leader of the same labels stands, and whether it holds."""
+    """Of a measure without a test of its own: where a declared leader of the same labels stands,
+    and whether it holds.
+    """
     if spec.null is not None:
         return {}
     return {
@@ -185,10 +249,16 @@ def _symbol(estimate: Estimate, spec: MeasureSpec, leaders: dict[object, bool]) 
 def _note(spec: MeasureSpec, leaders: bool, holes: bool) -> str:
     said = "In a cell: the value, and n under it."
     if spec.null is not None:
-        said += f" ▲ ▼: above or below {strata.number(spec, spec.null)} after adjustment ({strata.level()}); "
+        said += (
+            f" ▲ ▼: above or below {strata.number(spec, spec.null)} after adjustment "
+            f"({strata.level()}); "
+        )
         said += "no symbol: no difference found at this n, or not tested."
     elif leaders:
-        said += f" ▲: the highest of its row, where the row's columns differ after adjustment ({strata.level()})."
+        said += (
+            " ▲: the highest of its row, where the row's columns differ after adjustment "
+            f"({strata.level()})."
+        )
     return said + (" Hatched: nothing measured." if holes else "")
 
 
@@ -217,7 +287,9 @@ def draw(figure: Heat, narrow: bool = False) -> str:
     return ET.tostring(made, encoding="unicode")
 
 
-def _cell(made: ET.Element, figure: Heat, cell: Cell | None, box: tuple[float, float, float]) -> None:
+def _cell(
+    made: ET.Element, figure: Heat, cell: Cell | None, box: tuple[float, float, float]
+) -> None:
     x, y, wide = (round(v, 2) for v in box)
     colour = _colour(figure, cell.level) if cell else "none"
     shape(made, "rect", f"fig-cell {colour}", x=x, y=y, width=wide, height=TALL)
@@ -229,19 +301,25 @@ def _cell(made: ET.Element, figure: Heat, cell: Cell | None, box: tuple[float, f
 
 
 def _colour(figure: Heat, level: int) -> str:
-    """The class of a level: h0 is the colour of the paper, p and m go up and down from the null value."""
+    """The class of a level: h0 is the colour of the paper, p and m go up and down from the null
+    value.
+    """
     if not level:
         return "h0"
     return (f"p{level}" if level > 0 else f"m{-level}") if figure.diverging else f"q{level}"
 
 
 def _legend(made: ET.Element, figure: Heat, width: float) -> None:
-    """The scale in its steps, with the numbers at the ends and at the null value, which is marked by a line."""
+    """The scale in its steps, with the numbers at the ends and at the null value, which is marked
+    by a line.
+    """
     first, last = figure.scale[0][0], figure.scale[-1][0]
     size, x = 22.0, 8.0
     for level in range(first, last + 1):
         left = x + size * (level - first)
-        shape(made, "rect", f"fig-cell {_colour(figure, level)}", x=left, y=4, width=size, height=12)
+        shape(
+            made, "rect", f"fig-cell {_colour(figure, level)}", x=left, y=4, width=size, height=12
+        )
     if figure.diverging:
         null = x + size * (0.5 - first)
         shape(made, "line", "fig-null", x1=null, x2=null, y1=1, y2=19)
@@ -251,4 +329,10 @@ def _legend(made: ET.Element, figure: Heat, width: float) -> None:
         anchor = " middle" if middle else " end" if level == last else ""
         text(made, place, 32, f"{words} no tilt" if middle else words, f"fig-tick{anchor}")
     room = width - x - size * (last - first + 1) - 20
-    text(made, x + size * (last - first + 1) + 14, 14, cut(f"columns: {figure.across}", room), "fig-tick")
+    text(
+        made,
+        x + size * (last - first + 1) + 14,
+        14,
+        cut(f"columns: {figure.across}", room),
+        "fig-tick",
+    )

@@ -1,7 +1,8 @@
-"""Stacked outcomes: the share of every label in a condition, answers first and no-answers after, as one bar that sums to 1.
+"""Stacked outcomes: the share of every label in a condition, answers first and no-answers after, as
+one bar that sums to 1.
 
-By default for the attribute that each instrument is declared for, by stratum; for a measure that asks for it, by its groups;
-for a measure of all attributes, base against cues of each attribute.
+By default for the attribute that each instrument is declared for, by stratum; for a measure that
+asks for it, by its groups; for a measure of all attributes, base against cues of each attribute.
 """
 
 from __future__ import annotations
@@ -47,16 +48,30 @@ def build(audit: Audit, spec: MeasureSpec, prefix: str) -> Iterator[Stacked]:
         return
     rows: dict[object, Counted] = {}
     for e in estimates.together(audit.of(spec.name)):
-        group = {name: level for name, level in estimates.group(e).items() if name != spec.attribute}
+        group = {
+            name: level for name, level in estimates.group(e).items() if name != spec.attribute
+        }
         label = ", ".join(group.values()) or "all"
-        rows.setdefault((estimates.stratum(e), *group.items()), Counted(e, label, e.outcomes, sum(e.outcomes.values())))
+        rows.setdefault(
+            (estimates.stratum(e), *group.items()),
+            Counted(e, label, e.outcomes, sum(e.outcomes.values())),
+        )
     name, table = estimates.slug(prefix, spec.name, "figure"), estimates.slug(prefix, spec.name)
     known = (*spec.among, *spec.values)
-    yield from _pages(audit, list(rows.values()), known, name, f"every outcome of the labels “{spec.attribute}”", table)
+    yield from _pages(
+        audit,
+        list(rows.values()),
+        known,
+        name,
+        f"every outcome of the labels “{spec.attribute}”",
+        table,
+    )
 
 
 def _by_attribute(audit: Audit, spec: MeasureSpec, prefix: str) -> Iterator[Stacked]:
-    """Of a measure of all attributes a folded figure for each, with a bar for each level that its contrast compares."""
+    """Of a measure of all attributes a folded figure for each, with a bar for each level that its
+    contrast compares.
+    """
     contrast = spec.contrast or {}
     factor, across = contrast.get("factor", ""), (contrast.get("factor"), contrast.get("within"))
     found: dict[tuple[str, ...], list[Counted]] = {}
@@ -82,10 +97,19 @@ def outcomes(audit: Audit, prefix: str) -> Iterator[Stacked]:
         for e in (e for e in rates if e.condition.get("attribute", "") == attribute):
             rows.setdefault((estimates.stratum(e), *estimates.condition(e).items()), []).append(e)
         counted = [_counted(group) for group in rows.values()]
-        declared = [v for spec in audit.protocol.measures if spec.attribute in (attribute, "") or not attribute
-                    for v in (*spec.among, *spec.values)]  # fmt: skip
-        title = f"every outcome, answers or not{f', of the labels “{attribute}”' if attribute else ''}"
-        name, table = estimates.slug(prefix, "outcomes", attribute, "figure"), estimates.slug(prefix, "outcomes")
+        declared = [
+            v
+            for spec in audit.protocol.measures
+            if spec.attribute in (attribute, "") or not attribute
+            for v in (*spec.among, *spec.values)
+        ]
+        title = (
+            f"every outcome, answers or not{f', of the labels “{attribute}”' if attribute else ''}"
+        )
+        name, table = (
+            estimates.slug(prefix, "outcomes", attribute, "figure"),
+            estimates.slug(prefix, "outcomes"),
+        )
         yield from _pages(audit, counted, declared, name, title, table)
 
 
@@ -95,24 +119,45 @@ def _counted(rates: Sequence[Estimate]) -> Counted:
     total = max(e.n for e in rates)
     left = total - sum(counts.values())
     label = ", ".join(estimates.condition(rates[0]).values()) or "all"
-    return Counted(rates[0], label, {REST: left, **counts} if left > _DUST * total else counts, total)
+    return Counted(
+        rates[0], label, {REST: left, **counts} if left > _DUST * total else counts, total
+    )
 
 
-def _pages(audit: Audit, rows: Sequence[Counted], known: Iterable[str], name: str, title: str,
-           table: str) -> Iterator[Stacked]:  # fmt: skip
+def _pages(
+    audit: Audit, rows: Sequence[Counted], known: Iterable[str], name: str, title: str, table: str
+) -> Iterator[Stacked]:
     rows = [row for row in rows if row.total > 0]
-    each = max((len(list(group)) for _, group in groupby(rows, key=lambda r: estimates.stratum(r.estimate))), default=1)
-    pages = strata.pages(strata.present(audit, [row.estimate for row in rows]), max(1, BARS // each))
+    each = max(
+        (
+            len(list(group))
+            for _, group in groupby(rows, key=lambda r: estimates.stratum(r.estimate))
+        ),
+        default=1,
+    )
+    pages = strata.pages(
+        strata.present(audit, [row.estimate for row in rows]), max(1, BARS // each)
+    )
     for number, page in enumerate(pages, 1):
         kept = [row for row in rows if estimates.stratum(row.estimate) in page]
         words = estimates.title(title) + (f" ({number} of {len(pages)})" if len(pages) > 1 else "")
         yield stacked(audit, kept, known, estimates.slug(name, number), words, table)
 
 
-def stacked(audit: Audit, rows: Sequence[Counted], known: Iterable[str], name: str, title: str,
-            table: str = "") -> Stacked:  # fmt: skip
-    """A bar a row; answers in the order in which they are declared, then the no-answers in theirs."""
-    seen = dict.fromkeys(v for row in rows for v, count in row.counts.items() if count > _DUST * row.total)
+def stacked(
+    audit: Audit,
+    rows: Sequence[Counted],
+    known: Iterable[str],
+    name: str,
+    title: str,
+    table: str = "",
+) -> Stacked:
+    """A bar a row; answers in the order in which they are declared, then the no-answers in
+    theirs.
+    """
+    seen = dict.fromkeys(
+        v for row in rows for v, count in row.counts.items() if count > _DUST * row.total
+    )
     answers = [v for v in dict.fromkeys((*known, *seen)) if v in seen and v not in NO_ANSWERS]
     parts = (*answers, *(v for v in NO_ANSWERS if v in seen))
     labels = strata.labels(audit, [row.estimate for row in rows])
@@ -123,15 +168,25 @@ def stacked(audit: Audit, rows: Sequence[Counted], known: Iterable[str], name: s
     rest = f"; and {len(said) - strata.SAID} more in the table" if len(said) > strata.SAID else ""
     hatched = " Hatched at the end: no answer." if len(parts) > len(answers) else ""
     return Stacked(
-        id=name, title=title, text=f"{title}. {'; '.join(said[:strata.SAID])}{rest}.", table=table,
-        note=f"{strata.alone(labels)}A bar is all labels of a condition and sums to 1, its parts in the order of the legend."
-             + hatched,
-        marks=strata.marks(audit, [row.estimate for row in rows]), parts=parts, answers=len(answers), bars=tuple(bars),
-    )  # fmt: skip
+        id=name,
+        title=title,
+        text=f"{title}. {'; '.join(said[: strata.SAID])}{rest}.",
+        table=table,
+        note=f"{strata.alone(labels)}A bar is all labels of a condition and sums to 1, its parts "
+        "in the order of the legend." + hatched,
+        marks=strata.marks(audit, [row.estimate for row in rows]),
+        parts=parts,
+        answers=len(answers),
+        bars=tuple(bars),
+    )
 
 
 def _said(bar: Bar, parts: Sequence[str]) -> str:
-    shares = [f"{part} {numerals.share(share, 2)}" for part, share in zip(parts, bar.shares, strict=True) if share > 0]
+    shares = [
+        f"{part} {numerals.share(share, 2)}"
+        for part, share in zip(parts, bar.shares, strict=True)
+        if share > 0
+    ]
     return f"{', '.join(filter(None, (bar.group, bar.label)))} (n {bar.n}): {', '.join(shares)}"
 
 
@@ -170,8 +225,13 @@ def draw(figure: Stacked, narrow: bool = False) -> str:
             _drawn(made, figure, bar, (left, y + tall - LINE + 5, right - left))
             y += tall
     for share in (0, 0.5, 1):
-        text(made, left + share * (right - left), y + 18, numerals.share(share, 2),
-             "fig-tick" + {0: "", 0.5: " middle", 1: " end"}[share])  # fmt: skip
+        text(
+            made,
+            left + share * (right - left),
+            y + 18,
+            numerals.share(share, 2),
+            "fig-tick" + {0: "", 0.5: " middle", 1: " end"}[share],
+        )
     return ET.tostring(made, encoding="unicode")
 
 
@@ -184,13 +244,19 @@ def _drawn(made: ET.Element, figure: Stacked, bar: Bar, box: tuple[float, float,
             _piece(made, figure, number, (x, y, wide, TALL))
         if wide >= ROOM and number < figure.answers:
             rgb = colour.own(figure.parts[: figure.answers]).get(figure.parts[number])
-            on = f"c{number % COLOURS}" if rgb is None else "c4" if _dark(rgb) else ""  # the text on c4 is white
+            on = (
+                f"c{number % COLOURS}" if rgb is None else "c4" if _dark(rgb) else ""
+            )  # the text on c4 is white
             text(made, x + wide / 2, y + 13.5, numerals.share(share, 2), f"fig-in {on} middle")
         x += wide
 
 
-def _piece(made: ET.Element, figure: Stacked, number: int, box: tuple[float, float, float, float]) -> None:
-    """A piece of a bar, or its sample in the legend: answers in colours, no-answers in greys with a hatching."""
+def _piece(
+    made: ET.Element, figure: Stacked, number: int, box: tuple[float, float, float, float]
+) -> None:
+    """A piece of a bar, or its sample in the legend: answers in colours, no-answers in greys with a
+    hatching.
+    """
     x, y, width, height = (round(v, 2) for v in box)
     other = number - figure.answers
     rgb = colour.own(figure.parts[: figure.answers]).get(figure.parts[number])
@@ -206,5 +272,8 @@ def _piece(made: ET.Element, figure: Stacked, number: int, box: tuple[float, flo
 
 def _dark(rgb: colour.Rgb) -> bool:
     """Whether white stands out on it better than black: relative luminance under .18 (WCAG 2.1)."""
-    linear = [c / 12.92 if c <= 0.04045 else ((c + 0.055) / 1.055) ** 2.4 for c in (value / 255 for value in rgb)]
+    linear = [
+        c / 12.92 if c <= 0.04045 else ((c + 0.055) / 1.055) ** 2.4
+        for c in (value / 255 for value in rgb)
+    ]
     return 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2] < 0.18

@@ -1,4 +1,6 @@
-"""What every drawing needs to know of estimates: how strata are named and split over figures, marks, tables, words."""
+"""What every drawing needs to know of estimates: how strata are named and split over figures,
+marks, tables, words.
+"""
 
 from __future__ import annotations
 
@@ -17,7 +19,9 @@ SAID = 40  # numbers that a description reads out; the rest are in the table
 
 
 def labels(audit: Audit, estimates: Sequence[Estimate]) -> dict[Stratum, str]:
-    """Each stratum by the parts in which it differs from the others of these estimates; one alone as in the tables."""
+    """Each stratum by the parts in which it differs from the others of these estimates; one alone
+    as in the tables.
+    """
     named = {reading.stratum(e): [level for _, level in audit.named(e)] for e in estimates}
     if len(named) == 1:
         first = next(iter(estimates))
@@ -32,11 +36,16 @@ def labels(audit: Audit, estimates: Sequence[Estimate]) -> dict[Stratum, str]:
 def differing(audit: Audit, estimates: Sequence[Estimate]) -> str:
     """What the strata of these estimates differ in: `model, language`."""
     parts = [audit.named(e) for e in estimates]
-    return ", ".join(column[0][0] for column in zip(*parts, strict=True) if len(set(column)) > 1) or "model"
+    return (
+        ", ".join(column[0][0] for column in zip(*parts, strict=True) if len(set(column)) > 1)
+        or "model"
+    )
 
 
 def alone(labels: Mapping[Stratum, str]) -> str:
-    """The one stratum of a figure, for its key; "" where there are several, which the figure names itself."""
+    """The one stratum of a figure, for its key; "" where there are several, which the figure names
+    itself.
+    """
     return f"{next(iter(labels.values()))}. " if len(labels) == 1 else ""
 
 

@@ -1,7 +1,9 @@
-"""SVG by plain functions, offline. Transparent; every colour comes from the page's CSS classes (templates/style.css).
+"""SVG by plain functions, offline. Transparent; every colour comes from the page's CSS classes
+(templates/style.css).
 
-Two layouts of each figure: wide, with labels at the left and numbers at the right, and narrow (a phone), with the label
-above what it names. What a colour tells, a shape, a hatching, a symbol or a number tells too.
+Two layouts of each figure: wide, with labels at the left and numbers at the right, and narrow (a
+phone), with the label above what it names. What a colour tells, a shape, a hatching, a symbol or a
+number tells too.
 """
 
 from __future__ import annotations
@@ -17,28 +19,43 @@ GLYPH = 6.4  # px: the mean width of a character at 12.5 px, to cut and place la
 HATCH = 7  # px between two lines of a hatching
 
 
-def root(figure: Figure, height: float, narrow: bool, kind: str = "forest", width: float = 0) -> ET.Element:
+def root(
+    figure: Figure, height: float, narrow: bool, kind: str = "forest", width: float = 0
+) -> ET.Element:
     """The SVG element with its title and description."""
     name = f"{figure.id}{'-narrow' if narrow else ''}{'-gauge' if kind == 'gauge' else ''}"
     width = width or (NARROW if narrow else WIDE)
-    made = ET.Element("svg", {
-        "xmlns": "http://www.w3.org/2000/svg", "class": f"{kind}{' narrow' if narrow else ' wide'}", "role": "img",
-        "viewBox": f"0 0 {width:g} {height:g}", "aria-labelledby": f"{name}-title", "aria-describedby": f"{name}-desc",
-    })  # fmt: skip
+    made = ET.Element(
+        "svg",
+        {
+            "xmlns": "http://www.w3.org/2000/svg",
+            "class": f"{kind}{' narrow' if narrow else ' wide'}",
+            "role": "img",
+            "viewBox": f"0 0 {width:g} {height:g}",
+            "aria-labelledby": f"{name}-title",
+            "aria-describedby": f"{name}-desc",
+        },
+    )
     ET.SubElement(made, "title", {"id": f"{name}-title"}).text = figure.title
     ET.SubElement(made, "desc", {"id": f"{name}-desc"}).text = figure.text
     return made
 
 
 def shape(parent: ET.Element, tag: str, name: str, **places: float) -> None:
-    ET.SubElement(parent, tag, {"class": name} | {key: f"{value:g}" for key, value in places.items()})
+    ET.SubElement(
+        parent, tag, {"class": name} | {key: f"{value:g}" for key, value in places.items()}
+    )
 
 
-def text(parent: ET.Element, x: float, y: float, words: str, name: str, upright: bool = False) -> None:
+def text(
+    parent: ET.Element, x: float, y: float, words: str, name: str, upright: bool = False
+) -> None:
     """A line of text; `upright` is turned by 90°, read from below."""
     if words:
         turned = {"transform": f"rotate(-90 {x:g} {y:g})"} if upright else {}
-        ET.SubElement(parent, "text", {"x": f"{x:g}", "y": f"{y:g}", "class": name} | turned).text = words
+        ET.SubElement(
+            parent, "text", {"x": f"{x:g}", "y": f"{y:g}", "class": name} | turned
+        ).text = words
 
 
 def cut(words: str, room: float) -> str:
@@ -56,7 +73,9 @@ def width_of(words: str) -> float:
 
 
 def flow(names: Sequence[str], width: float) -> tuple[list[tuple[float, float]], float]:
-    """Where each name of a legend stands, set in lines as words are, and where the last line ends (px)."""
+    """Where each name of a legend stands, set in lines as words are, and where the last line ends
+    (px).
+    """
     x, y, places = 8.0, 16.0, []
     for name in names:
         room = 42 + min(width_of(name), width - 50)
@@ -67,16 +86,25 @@ def flow(names: Sequence[str], width: float) -> tuple[list[tuple[float, float]],
     return places, y + 8
 
 
-def hatch(parent: ET.Element, x: float, y: float, width: float, height: float, kind: int = 0) -> None:
-    """Diagonal lines inside a rectangle: kind 0 rising, 1 falling, 2 both. A clip path would need an id for each."""
+def hatch(
+    parent: ET.Element, x: float, y: float, width: float, height: float, kind: int = 0
+) -> None:
+    """Diagonal lines inside a rectangle: kind 0 rising, 1 falling, 2 both. A clip path would need
+    an id for each.
+    """
     lines = []
     reach = HATCH / 2
     while reach < width + height:
-        a, b = (min(reach, width), max(0.0, reach - width)), (max(0.0, reach - height), min(reach, height))
+        a, b = (
+            (min(reach, width), max(0.0, reach - width)),
+            (max(0.0, reach - height), min(reach, height)),
+        )
         if kind != 1:
             lines.append(f"M{x + a[0]:.5g},{y + a[1]:.5g}L{x + b[0]:.5g},{y + b[1]:.5g}")
         if kind != 0:
-            lines.append(f"M{x + width - a[0]:.5g},{y + a[1]:.5g}L{x + width - b[0]:.5g},{y + b[1]:.5g}")
+            lines.append(
+                f"M{x + width - a[0]:.5g},{y + a[1]:.5g}L{x + width - b[0]:.5g},{y + b[1]:.5g}"
+            )
         reach += HATCH
     ET.SubElement(parent, "path", {"class": "fig-hatch", "d": "".join(lines)})
 
@@ -99,6 +127,18 @@ SHAPES: tuple[Callable[[ET.Element, float, float, str], None], ...] = (
     _polygon((0, -6.2), (6.2, 0), (0, 6.2), (-6.2, 0)),
     _polygon((0, -5.8), (5.6, 4.4), (-5.6, 4.4)),
     _polygon((0, 5.8), (5.6, -4.4), (-5.6, -4.4)),
-    _polygon((-1.8, -6), (1.8, -6), (1.8, -1.8), (6, -1.8), (6, 1.8), (1.8, 1.8), (1.8, 6), (-1.8, 6), (-1.8, 1.8), (-6, 1.8),
-             (-6, -1.8), (-1.8, -1.8)),
-)  # fmt: skip
+    _polygon(
+        (-1.8, -6),
+        (1.8, -6),
+        (1.8, -1.8),
+        (6, -1.8),
+        (6, 1.8),
+        (1.8, 1.8),
+        (1.8, 6),
+        (-1.8, 6),
+        (-1.8, 1.8),
+        (-6, 1.8),
+        (-6, -1.8),
+        (-1.8, -1.8),
+    ),
+)
