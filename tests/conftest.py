@@ -40,9 +40,8 @@ LONGEST = (
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    config.option.loadscopereorder = (
-        False  # xdist would begin with the files that have the most tests
-    )
+    # xdist would begin with the files that have the most tests
+    config.option.loadscopereorder = False
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:

@@ -22,9 +22,8 @@ ALIKE = (
     "the judge's errors taken as alike in all conditions, since there is too little gold in "
     "this one"
 )
-MANY_OUTSIDE = (
-    0.05  # of the gold: from here it is said that person or judge gave no value that counts
-)
+# of the gold: from here it is said that person or judge gave no value that counts
+MANY_OUTSIDE = 0.05
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,9 +14,8 @@ import polars as pl
 from ..protocol import Protocol
 from ..protocol.tables import SEVERAL
 
-SHARED = (
-    "shared"  # a column: the items that were asked together, "" where an item was asked by itself
-)
+# a column: the items that were asked together, "" where an item was asked by itself
+SHARED = "shared"
 
 
 def spread(frame: pl.DataFrame, protocol: Protocol) -> pl.DataFrame:

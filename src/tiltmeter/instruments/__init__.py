@@ -80,33 +80,25 @@ class Instrument:
     settings_schema: ClassVar[Settings] = {}  # setting → JSON Schema of it
     needs: ClassVar[tuple[str, ...]] = ()  # settings that must be there
     second: ClassVar[str] = ""  # the kind of instrument in which a judge labels the same outputs
-    judges: ClassVar[
-        tuple[str, ...]
-    ] = ()  # parts that judges play in it, in the order of --judge; one alone plays all
+    # parts that judges play in it, in the order of --judge; one alone plays all
+    judges: ClassVar[tuple[str, ...]] = ()
     panel: ClassVar[bool] = False  # takes any number of judges, each in the one part
-    beside: ClassVar[bool] = (
-        False  # is what --judge adds beside another instrument (its `second`); no file names it
-    )
+    # is what --judge adds beside another instrument (its `second`); no file names it
+    beside: ClassVar[bool] = False
     each_judge: ClassVar[bool] = False  # is made anew for each judge, which labels by itself
-    material: ClassVar[str] = (
-        ""  # the kind of artefact that it labels with and finds out: a taxonomy
-    )
-    lesson_calls: ClassVar[int] = (
-        1  # calls that finding it out for one set of outputs takes at most
-    )
-    reads_probabilities: ClassVar[bool] = (
-        False  # takes outputs that are probabilities of the next token
-    )
-    reads_reply: ClassVar[bool] = (
-        False  # is shown all of the subject's reply, as the prompt that its provider rewrote
-    )
-    reads_picture: ClassVar[bool] = (
-        False  # is given the bytes of a picture, which it reads by itself
-    )
+    # the kind of artefact that it labels with and finds out: a taxonomy
+    material: ClassVar[str] = ""
+    # calls that finding it out for one set of outputs takes at most
+    lesson_calls: ClassVar[int] = 1
+    # takes outputs that are probabilities of the next token
+    reads_probabilities: ClassVar[bool] = False
+    # is shown all of the subject's reply, as the prompt that its provider rewrote
+    reads_reply: ClassVar[bool] = False
+    # is given the bytes of a picture, which it reads by itself
+    reads_picture: ClassVar[bool] = False
     modality: ClassVar[str] = ""  # "text" or "image" where it can label outputs of one only
-    example: ClassVar[str] = (
-        "An answer."  # a text that it asks its judge about, for an estimate of what that costs
-    )
+    # a text that it asks its judge about, for an estimate of what that costs
+    example: ClassVar[str] = "An answer."
 
     def __init__(self, spec: InstrumentSpec, judge: str = "") -> None:
         self.name, self.attribute, self.settings, self.judge = (

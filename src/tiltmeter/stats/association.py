@@ -24,9 +24,8 @@ from tiltmeter.stats.rates import (
 )
 from tiltmeter.stats.results import Interval, Test, joined
 
-HALF = (
-    0.5  # added to both counts where one is zero: Haldane (1956), Ann. Hum. Genet. 20; PROTOCOLS 2a
-)
+# added to both counts where one is zero: Haldane (1956), Ann. Hum. Genet. 20; PROTOCOLS 2a
+HALF = 0.5
 ZERO_NOTE = "a count is zero: 0.5 added to both"
 
 

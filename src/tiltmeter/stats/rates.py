@@ -20,9 +20,8 @@ from tiltmeter.stats.results import Interval, joined
 
 FEW_CLUSTERS = 9  # below it the simulations of docs/statistics.md claim nothing
 FEW_CARRIERS = 4.0  # below it coverage fell under 93 % in the same simulations
-SMOOTH = (
-    50.0  # outcomes a cluster from which rounding to whole counts no longer widens the interval
-)
+# outcomes a cluster from which rounding to whole counts no longer widens the interval
+SMOOTH = 50.0
 CARRIER_DF = 1.5  # degrees of freedom a carrier beyond the first, from the same simulations
 
 

@@ -25,17 +25,15 @@ from typing import Any
 from ...errors import UnknownName, UsageError
 from ...records import OUTCOMES
 
-NOT_APPLICABLE = (
-    "not_applicable"  # the value of an attribute that an output does not show; on no list
-)
+# the value of an attribute that an output does not show; on no list
+NOT_APPLICABLE = "not_applicable"
 RESERVED = (
     NOT_APPLICABLE,
     *(value for value in OUTCOMES if value not in ("both", "neither", "other")),
 )
 RAW = "_raw"  # ends the name of the attribute that holds a value as it was worded
-LEARNT_FROM = (
-    "learnt_from"  # kind of the artefact that says what was learnt from: {subject: one of the two}
-)
+# kind of the artefact that says what was learnt from: {subject: one of the two}
+LEARNT_FROM = "learnt_from"
 ASIDE, MEASURED = "aside", "measured"
 _TABLE = re.compile(r"^\s*\[\[\s*attributes\s*\]\]")
 

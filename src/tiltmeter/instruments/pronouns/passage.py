@@ -21,9 +21,8 @@ from ..text.language import DATA
 # 'em, 'im and 'er are words of their own where they follow no letter; an emphasis mark, a dash, a
 # bracket is a token.
 _TOKEN = re.compile(r"\w+(?:[-']\w+)*'?|'(?<![\w']')(?:em|im|er)\b|\n|[^\w\s]")
-LONG = (
-    100  # characters without a space that are no word (Chinese, an address): not worth remembering
-)
+# characters without a space that are no word (Chinese, an address): not worth remembering
+LONG = 100
 _STRAIGHT = {"’": "'", "ʼ": "'", "‘": "'", "“": '"', "”": '"'}
 _ABBREVIATED = frozenset(
     [

@@ -37,9 +37,8 @@ _WORD = re.compile(
     "[^\\W\\d_\u1100-\u11ff\u3041-\u318e\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7a3\uf900-\ufaff\uff66-\uff9d]+"
 )
 CHARACTERS = 2  # of Han, kana or Hangul that say about as much as one word in letters
-KANA_IN_CHINESE = (
-    0.1  # of Han and kana together: 优の良品 is Chinese, a Japanese sentence has a third or more
-)
+# of Han and kana together: 优の良品 is Chinese, a Japanese sentence has a third or more
+KANA_IN_CHINESE = 0.1
 HAN_WITHOUT_KANA = 6  # characters: a Japanese sentence of that length has kana (了解。 need not)
 _APART = re.compile(
     r"[^\w\s'¿¡-]"

@@ -26,9 +26,8 @@ from .fetching import Link, Unfetched, content, lost, shortened, split
 from .provider import Place, Provider
 
 FIRST_PAUSE, LONGEST_PAUSE = 0.5, 5.0  # seconds between two looks
-PATIENCE = (
-    5  # times --timeout, until work that has not ended is left for the next run of the same command
-)
+# times --timeout, until work that has not ended is left for the next run of the same command
+PATIENCE = 5
 # looks in a row that find no such work, before it is believed: a cluster may not know it at once
 LOST = 3
 

@@ -51,9 +51,8 @@ BUILTIN_CONTEXT, GGUF_CONTEXT = (
     2048,
     4096,
 )  # tokens a slot; one takes 23 kB with SmolLM2, 128 kB with Llama 3 8B
-PATIENCE = (
-    600.0  # seconds, at least, before a reply is given up: a slow machine is not a lost connection
-)
+# seconds, at least, before a reply is given up: a slow machine is not a lost connection
+PATIENCE = 600.0
 ALIAS = "smollm2-135m-instruct"
 _MAGIC = b"GGUF"  # the first bytes of a GGUF file (ggml, docs/gguf.md)
 # llama.cpp holds a drawn token back while its bytes are not whole characters, and its

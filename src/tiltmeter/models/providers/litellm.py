@@ -95,9 +95,8 @@ class Through(Connection):
         self._litellm = await asyncio.get_running_loop().run_in_executor(None, _loaded)
         missing = self._litellm.validate_environment(model=self._named)["missing_keys"]
         if missing and self._options:
-            self._options["api_key"] = (
-                "none"  # a server of one's own need not have one, and litellm insists on one
-            )
+            # a server of one's own need not have one, and litellm insists on one
+            self._options["api_key"] = "none"
         elif missing:
             raise MissingKey(
                 f"{self.name} needs {' and '.join(missing)}. Type: export {missing[0]}=…"
