@@ -16,7 +16,7 @@ from tiltmeter import api
 from tiltmeter.cli import main
 from tiltmeter.errors import UsageError
 from tiltmeter.records import Estimate
-from tiltmeter.report import estimates
+from tiltmeter.report import audits
 from tiltmeter.report.figures import draw, figures
 from tiltmeter.report.model import Stacked
 
@@ -240,7 +240,7 @@ def test_distributions_are_drawn_base_against_cue(tmp_path: Path) -> None:
     """One figure an object and attribute, a bar a prompt: the shares are those of the file."""
     rows = images(SIZES)
     run = api.import_("soda", write(tmp_path / "l.csv", rows), tmp_path / "run")
-    audit = estimates.audit(run.protocol, run.analyse(), {})
+    audit = audits.audit(run.protocol, run.analyse(), {})
     drawn = {
         figure.title: figure for figure in figures(audit, "default") if isinstance(figure, Stacked)
     }
@@ -269,7 +269,7 @@ def test_a_bar_of_red_things_is_red(tmp_path: Path) -> None:
             for n, value in enumerate(values + odd)
         ]
         run = api.import_("soda", write(tmp_path / "l.csv", rows), tmp_path / odd[0])
-        found = figures(estimates.audit(run.protocol, run.analyse(), {}), "default")
+        found = figures(audits.audit(run.protocol, run.analyse(), {}), "default")
         (svg,) = [
             draw(figure) for figure in found if figure.title == "Every label of car, product_color"
         ]

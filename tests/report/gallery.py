@@ -10,8 +10,7 @@ from typing import Any
 
 from tiltmeter.protocol.load import load
 from tiltmeter.records import Estimate
-from tiltmeter.report import estimates as reading
-from tiltmeter.report import html
+from tiltmeter.report import audits, html
 from tiltmeter.report.figures import draw, figures
 from tiltmeter.report.model import Figure
 
@@ -104,7 +103,7 @@ def drawn() -> dict[str, Figure]:
     marks = {"sig-en": "S1", "sig-ja": "S2"}
     made = {
         figure.id.removeprefix("g-"): figure
-        for figure in figures(reading.audit(PROTOCOL, rows, marks), "g")
+        for figure in figures(audits.audit(PROTOCOL, rows, marks), "g")
     }
     names = {
         "impact-figure-1": "forest",

@@ -10,10 +10,10 @@ import pytest
 
 from tests.report.conftest import HOSTILE, LEANING
 from tiltmeter import analyse
+from tiltmeter.analyse import numerals
 from tiltmeter.protocol import Protocol
 from tiltmeter.records import Estimate
-from tiltmeter.report import content, examples, findings, numerals, subjects, tables
-from tiltmeter.report import estimates as reading
+from tiltmeter.report import audits, content, examples, findings, subjects, tables
 from tiltmeter.report.model import Content
 from tiltmeter.stages import injection_count
 from tiltmeter.stages.plan import Choices
@@ -48,7 +48,7 @@ def whole(**changes: object) -> Estimate:
 
 
 def said(protocol: Protocol, *rows: Estimate) -> list[str]:
-    audit = reading.audit(protocol, rows, reading.numbered(e.signature for e in rows))
+    audit = audits.audit(protocol, rows, audits.numbered(e.signature for e in rows))
     return [finding.sentence for finding in findings.findings(audit)]
 
 
@@ -70,7 +70,7 @@ def test_no_difference_is_said_with_n_and_what_could_have_been_found(roles: Prot
         "m: no difference found at this n. The share of she among answers that are she or he is .52 [.47, .57] "
         "(95 % interval), adjusted p = .310; a difference of .07 or more from .50 would be found with 80 % power."
     )
-    audit = reading.audit(roles, [quiet], {})
+    audit = audits.audit(roles, [quiet], {})
     assert next(findings.findings(audit)).sure[0] == "n = 980 answers over 98 lexemes."
 
 
@@ -122,12 +122,12 @@ def test_little_captured_mass_and_missing_answers_are_warned_of(roles: Protocol)
         p=None,
         p_adjusted=None,
     )
-    audit = reading.audit(roles, [whole(), mass, bounds], {})
+    audit = audits.audit(roles, [whole(), mass, bounds], {})
     first, second = next(findings.findings(audit)).warnings
     assert "only .13 of the probability" in first
     assert ".50 of the answers" in second and "[.30, .80], which holds .50" in second
     enough = replace(mass, value=0.88), replace(bounds, low=0.6, high=0.64)
-    assert next(findings.findings(reading.audit(roles, [whole(), *enough], {}))).warnings == ()
+    assert next(findings.findings(audits.audit(roles, [whole(), *enough], {}))).warnings == ()
 
 
 def test_an_order_effect_larger_than_the_tilt_is_warned_of(roles: Protocol) -> None:
@@ -138,12 +138,12 @@ def test_an_order_effect_larger_than_the_tilt_is_warned_of(roles: Protocol) -> N
         low=0.2,
         high=0.36,
     )
-    (warning,) = next(findings.findings(reading.audit(roles, [whole(), order], {}))).warnings
+    (warning,) = next(findings.findings(audits.audit(roles, [whole(), order], {}))).warnings
     assert warning.startswith(
         "The order effect (+.28) is larger than the distance of the number from .50 (+.12)"
     )
     small = replace(order, value=0.1, low=0.05, high=0.15)
-    assert next(findings.findings(reading.audit(roles, [whole(), small], {}))).warnings == ()
+    assert next(findings.findings(audits.audit(roles, [whole(), small], {}))).warnings == ()
 
 
 def test_the_page_never_says_unbiased(built: Content) -> None:
@@ -369,7 +369,7 @@ def test_outcomes_of_several_labels_and_groups_have_rows_of_their_own(roles: Pro
         for about in ("form", "topic")
         for outcome, value in (("refusal", 0.2), ("told", 0.8))
     ]
-    (table,) = tables.tables(reading.audit(roles, rows, {}), "x")
+    (table,) = tables.tables(audits.audit(roles, rows, {}), "x")
     assert [column.name for column in table.columns][:2] == ["pairing", "attribute"]
     assert [row[:2] for row in table.rows] == [
         ("FF", "form"),

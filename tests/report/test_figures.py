@@ -21,8 +21,7 @@ from tiltmeter.errors import ProtocolError
 from tiltmeter.protocol import FIGURES, Protocol
 from tiltmeter.protocol.load import load
 from tiltmeter.records import Estimate
-from tiltmeter.report import estimates as reading
-from tiltmeter.report import figures, html
+from tiltmeter.report import audits, figures, html
 from tiltmeter.report.figures import forest, stacked, strata, svg
 from tiltmeter.report.model import Content, Figure, Heat, Plot, Stacked, alone
 
@@ -145,7 +144,7 @@ def simple(roles: Protocol, measure: str, *rows: Row) -> Plot:
         )
         for place, (value, low, high) in enumerate(rows)
     ]
-    audit = reading.audit(roles, estimates, {"s": "S1"})
+    audit = audits.audit(roles, estimates, {"s": "S1"})
     headline = replace(spec, headline=True)
     return forest.forest(audit, headline, estimates, "f", "t")
 
@@ -268,7 +267,7 @@ def test_words_that_are_not_told_apart_are_answers() -> None:
     rate = gallery.estimate("labels", {"outcome": "refusal"}, 0.1, outcomes={"refusal": 20.0})
     rows = [replace(rate, measure="outcome_rate")]
     (figure,) = stacked.outcomes(
-        reading.audit(replace(gallery.PROTOCOL, instruments=()), rows, {}), "g"
+        audits.audit(replace(gallery.PROTOCOL, instruments=()), rows, {}), "g"
     )
     assert figure.parts == ("answer", "refusal") and figure.bars[0].shares == (0.9, 0.1)
 
@@ -398,7 +397,7 @@ def test_a_divergence_is_drawn_over_what_chance_gives() -> None:
         )
     ]
     spec = next(spec for spec in gallery.PROTOCOL.measures if spec.name == "against_en")
-    (figure,) = forest.build(reading.audit(gallery.PROTOCOL, rows, {}), spec, "g")
+    (figure,) = forest.build(audits.audit(gallery.PROTOCOL, rows, {}), spec, "g")
     assert len(figure.rows) == 7 and all(row.points[0].null == (-0.02, 0.04) for row in figure.rows)
     zones = classes(tree(figure), "fig-zone")
     points = [float(e.get("cx", "nan")) for e in tree(figure).iter(f"{NAME}circle")]
@@ -428,7 +427,7 @@ def test_a_heading_stands_once_where_groups_have_several_contrasts(roles: Protoc
         for level in ("b − a", "c − a")
     ]
     spec = next(spec for spec in roles.measures if spec.name == "order_effect")
-    plot = forest.forest(reading.audit(roles, rows, {}), spec, rows, "x", "Effect")
+    plot = forest.forest(audits.audit(roles, rows, {}), spec, rows, "x", "Effect")
     assert [(row.group, row.label) for row in plot.rows] == [
         ("by class; order: b − a", "communal"),
         ("by class; order: b − a", "standout"),

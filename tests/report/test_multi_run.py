@@ -11,9 +11,10 @@ import pytest
 import tiltmeter
 from tests.report.test_reporters import Reader
 from tiltmeter import api
+from tiltmeter.analyse import numerals
 from tiltmeter.cli import main
 from tiltmeter.errors import UsageError
-from tiltmeter.report import multi_run, numerals
+from tiltmeter.report import multi_run
 from tiltmeter.report.model import Report
 from tiltmeter.store import Store
 

@@ -9,13 +9,13 @@ import pytest
 from tests.report.test_content import whole
 from tiltmeter.protocol import Protocol
 from tiltmeter.records import Estimate
-from tiltmeter.report import estimates, findings, summary
+from tiltmeter.report import audits, findings, summary
 from tiltmeter.report.model import Content, Finding
 from tiltmeter.report.subjects import Asked
 
 
 def found(protocol: Protocol, *rows: Estimate) -> tuple[Finding, ...]:
-    return summary.labelled(list(findings.findings(estimates.audit(protocol, rows, {}))))
+    return summary.labelled(list(findings.findings(audits.audit(protocol, rows, {}))))
 
 
 @pytest.fixture
@@ -88,9 +88,9 @@ def test_what_would_be_found_is_told_by_unit(roles: Protocol) -> None:
         whole(subject="b", detectable=0.09),
         whole(subject="c", detectable=9.0, unit="words"),
     ]
-    two = dict(summary._numbers(estimates.audit(roles, rows[:2], {})))
+    two = dict(summary._numbers(audits.audit(roles, rows[:2], {})))
     assert two["would be found"] == "a difference of .09 to .12 or more, with 80 % power"
-    three = dict(summary._numbers(estimates.audit(roles, rows, {})))
+    three = dict(summary._numbers(audits.audit(roles, rows, {})))
     assert (
         three["would be found"]
         == "a difference of .09 to .12 (share) or 9 (words) or more, with 80 % power"

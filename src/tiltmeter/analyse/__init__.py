@@ -31,8 +31,8 @@ from .counting import counted, with_derived
 from .groups import Table
 from .kinds import KINDS, outcome_rates
 from .outputs import wholes
+from .reading import STRATA
 
-STRATA = ("subject", "annotator", "mode", "language")
 TOGETHER = " + "  # between the subjects over which a measure pools
 KINDS.update({**paired.PAIRED, **numbers.NUMBERS, **references.REFERENCES})
 

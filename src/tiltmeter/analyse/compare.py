@@ -14,7 +14,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from .. import analyse
 from ..errors import RunMismatch, UsageError
@@ -28,6 +28,7 @@ from .groups import Floats, Table
 from .judged import ALIKE, Sense, Side, correct, enough_gold, summed
 from .kinds import sign_flip_of
 from .paired import TESTED, shared_items
+from .reading import CORRECTED
 
 MARGIN = 0.05
 FIXED = {
@@ -336,7 +337,7 @@ class _Pair:
             return
         clear = replace(
             base,
-            measure=base.measure + corrected.CORRECTED,
+            measure=base.measure + CORRECTED,
             value=None,
             low=None,
             high=None,
@@ -438,14 +439,16 @@ def _common(sides: Sequence[Side], sense: Sense) -> list[str]:
     ]
 
 
+_T = TypeVar("_T")
+
+
 def _only(side: Side, items: Sequence[str], sense: Sense) -> Side:
-    kept = set(items)
-    return Side(
-        *(
-            {item: values for item, values in part.items() if sense.shared.get(item, item) in kept}
-            for part in (side.said, side.weighted, side.labels)
-        )
-    )  # type: ignore[arg-type]
+    names = set(items)
+
+    def keep(by_item: Mapping[str, _T]) -> dict[str, _T]:
+        return {k: v for k, v in by_item.items() if sense.shared.get(k, k) in names}
+
+    return Side(keep(side.said), keep(side.weighted), keep(side.labels))
 
 
 Found = tuple[Interval, Floats, tuple[float | None, float | None]]

@@ -24,8 +24,8 @@ from ..store import Store
 from .groups import Cut, Table
 from .judged import Pairs, Sense, Side, correct
 from .paired import TESTED, shared_items, side_cuts
+from .reading import CORRECTED
 
-CORRECTED = "_corrected"  # ends the measure's name
 WEIGHTED, COUNTED, AT_RANDOM = (
     "gold:",
     "gold labels:",

@@ -10,14 +10,13 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from ..analyse import signature
+from ..analyse import numerals, signature
 from ..errors import StoreError, UsageError
 from ..gold import VOTE
 from ..images import Unusable, checked
 from ..protocol import Protocol
 from ..protocol.tables import SEVERAL
 from ..records import ANSWER
-from ..report import numerals
 from ..store import Store
 from ..store.rows import unpack
 from .index import Index, Source

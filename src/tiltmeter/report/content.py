@@ -14,15 +14,14 @@ from dataclasses import replace
 from typing import Any
 
 from .. import __version__, gold
-from ..analyse import cautions, signature
+from ..analyse import cautions, numerals, signature
 from ..gold import validation
 from ..protocol import Protocol, prompt_pairs
 from ..protocol.tables import SEVERAL
 from ..records import Estimate
 from ..stages import injection_count
 from ..store import Store, served_models
-from . import estimates as reading
-from . import examples, findings, numerals, pictures, sanitize, subjects, summary, tables
+from . import audits, examples, findings, pictures, sanitize, subjects, summary, tables
 from . import judges as cards
 from .figures import figures
 from .model import Content, Pairs, Section, Signature
@@ -34,14 +33,14 @@ FEW = 4  # levels of a factor whose every combination deserves an example prompt
 def build(store: Store, protocol: Protocol, estimates: Sequence[Estimate]) -> Content:
     """The content of a report. Estimates of several variants go into sections of their own."""
     known, trials = subjects.facts(store), subjects.asked(store)
-    marks = reading.numbered(estimate.signature for estimate in estimates)
+    marks = audits.numbered(estimate.signature for estimate in estimates)
     variants = dict.fromkeys(estimate.variant for estimate in estimates)
-    audits = [
-        reading.audit(protocol, [e for e in estimates if e.variant == name], marks)
+    read = [
+        audits.audit(protocol, [e for e in estimates if e.variant == name], marks)
         for name in variants
     ]
     headline = summary.labelled(
-        [finding for audit in audits[:1] for finding in findings.findings(audit)]
+        [finding for audit in read[:1] for finding in findings.findings(audit)]
     )
     shown = summary.first(headline)
     annotators = [
@@ -57,7 +56,7 @@ def build(store: Store, protocol: Protocol, estimates: Sequence[Estimate]) -> Co
         version=__version__,
         asked=_asked(store, protocol, trials),
         lead=summary.summary(headline, len(shown)),
-        basis=summary.basis(store, protocol, audits[0] if audits else None, annotators),
+        basis=summary.basis(store, protocol, read[0] if read else None, annotators),
         findings=shown,
         more_findings=len(headline) - len(shown),
         cautions=summary.CAUTIONS,
@@ -65,7 +64,7 @@ def build(store: Store, protocol: Protocol, estimates: Sequence[Estimate]) -> Co
         prompts=_prompts(protocol, estimates),
         measures=_measures(protocol),
         subjects=subjects.subjects(known, trials, served_models.warnings(store)),
-        sections=(*(_section(audit) for audit in audits), *_validation(store, protocol)),
+        sections=(*(_section(audit) for audit in read), *_validation(store, protocol)),
         examples=examples.examples(store, protocol),
         pictures=pictures.grids(store, protocol),
         limits=(
@@ -78,7 +77,7 @@ def build(store: Store, protocol: Protocol, estimates: Sequence[Estimate]) -> Co
         citation=protocol.citation,
         signatures=tuple(Signature(mark, text) for text, mark in marks.items()),
         long_signatures=tuple(_long(protocol, known, trials, annotators, frozen)),
-        commands=tuple(_commands(store, protocol, known, trials, frozen, audits)),
+        commands=tuple(_commands(store, protocol, known, trials, frozen, read)),
         commands_note="Set the same keys in the environment and, where one was used, the same "
         "--base-url. "
         "A sampled model gives other draws; what must agree is what lies within the intervals.",
@@ -106,7 +105,7 @@ def _extent(store: Store, protocol: Protocol) -> tuple[int, int, tuple[str, ...]
     return items, len(protocol.items(languages)), tuple(sorted(languages - {""}))
 
 
-def _section(audit: reading.Audit) -> Section:
+def _section(audit: audits.Audit) -> Section:
     name = audit.estimates[0].variant
     variant = audit.protocol.variants.get(name)
     title = "Results" if name == "default" else f"Results, variant “{name}”"
@@ -269,7 +268,7 @@ def _commands(
     known: Sequence[subjects.Facts],
     trials: Sequence[subjects.Asked],
     frozen: dict[str, Any],
-    audits: Sequence[reading.Audit],
+    audits: Sequence[audits.Audit],
 ) -> Iterator[str]:
     """What to type for the same audit. One command for each set of modes, samples and items that
     was asked together.

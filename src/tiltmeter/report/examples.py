@@ -17,10 +17,10 @@ from collections.abc import Iterable, Sequence
 from itertools import groupby
 from typing import Any
 
+from ..analyse import numerals
 from ..protocol import Protocol
 from ..protocol.tables import SEVERAL
 from ..store import Store
-from . import numerals
 from .model import Example, ExampleGroup, Examples
 
 LIMIT = 400  # answers in one page

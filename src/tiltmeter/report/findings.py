@@ -10,11 +10,11 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 
+from ..analyse import numerals, reading
 from ..protocol import MeasureSpec
 from ..records import Estimate
-from . import estimates as reading
-from . import numerals
-from .estimates import Audit
+from . import audits
+from .audits import Audit
 from .figures import forest
 from .model import Finding
 
@@ -101,7 +101,7 @@ def _finding(audit: Audit, spec: MeasureSpec, estimate: Estimate, number: int) -
         _sentence(audit, spec, estimate, found),
         tuple(_sure(audit, spec, estimate)),
         tuple(_warnings(audit, spec, estimate)),
-        forest.gauge(audit, spec, estimate, reading.slug("gauge", estimate.variant, number)),
+        forest.gauge(audit, spec, estimate, audits.slug("gauge", estimate.variant, number)),
         mark,
         estimate.signature,
         spec.name,
@@ -245,7 +245,7 @@ def _by_group(audit: Audit, spec: MeasureSpec, whole: Estimate) -> Iterator[str]
             for e in rows
             if reading.grouping(e) == by and verdict(e, spec.null) in ("tilt", "none", "undecided")
         ]
-        if not tested or len(tested) > reading.MANY:
+        if not tested or len(tested) > audits.MANY:
             continue
         parts = []
         for direction in dict.fromkeys(

@@ -6,11 +6,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from ..analyse import numerals
 from ..analyse.compare import Compared, Comparison
 from ..gold.review import Reviewed
 from ..gold.validation import Agreement, Card, Group, Validation
 from ..stats.results import Interval
-from . import estimates, numerals
+from . import audits
 from .model import Column, Section, Table
 
 NUMBER = ("gold", "sensitivity", "specificity", "precision", "F1")
@@ -79,7 +80,7 @@ def _card(card: Card, place: int) -> Table:
     how = "drawn at random, with weights" if card.random else "not known to be drawn at random"
     about = f"gold {how} · 95 % intervals over items; recall is the sensitivity"
     return Table(
-        estimates.slug("card", place),
+        audits.slug("card", place),
         f"{card.annotator}: {card.attribute} against people",
         about,
         columns,
@@ -103,7 +104,7 @@ def _matrix(group: Group, card: Card, place: int) -> Iterator[Table]:
     )
     title = f"{card.annotator}: {card.attribute}, which label it gave"
     yield Table(
-        estimates.slug("matrix", place),
+        audits.slug("matrix", place),
         title,
         "rows: people; columns: the annotator",
         columns,
@@ -135,7 +136,7 @@ def _shares(card: Card, place: int) -> Table:
     )
     about += "".join(f" · not corrected: {reason}" for reason in reasons)
     return Table(
-        estimates.slug("shares", place),
+        audits.slug("shares", place),
         f"{card.annotator}: shares of {card.attribute}",
         about,
         columns,
@@ -178,7 +179,7 @@ def _agreement(found: tuple[Agreement, ...]) -> Table:
         for one in found
     )
     about = "0 is agreement by chance, of raw agreement none; 95 % intervals over items"
-    return Table("agreement", "Agreement", about, columns, rows, folded=len(rows) > estimates.MANY)
+    return Table("agreement", "Agreement", about, columns, rows, folded=len(rows) > audits.MANY)
 
 
 def _coefficient(found: Interval) -> str:

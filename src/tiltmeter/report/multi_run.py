@@ -9,13 +9,12 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from ..analyse import compare
+from ..analyse import compare, numerals, reading
 from ..errors import RunMismatch, UsageError
 from ..protocol import MeasureSpec, Protocol
 from ..records import Estimate
 from ..store import Store
-from . import content, findings, judges, numerals, sanitize
-from . import estimates as reading
+from . import audits, content, findings, judges, sanitize
 from .model import Column, Report, Section, Table, Told, alone
 
 SYMBOLS = {"tilt": "▲ ", "none": "○ ", "undecided": "◇ ", "shown": "", "unmeasured": ""}
@@ -103,7 +102,7 @@ def _side_by_side(of: Mapping[str, Analysed]) -> Table:
     cells: dict[tuple[str, Parts], dict[tuple[str, str], str]] = {}
     for name, run in of.items():
         default = [e for e in run.estimates if e.variant == run.estimates[0].variant]
-        for spec, estimate in findings.headline(reading.audit(run.protocol, default, {})):
+        for spec, estimate in findings.headline(audits.audit(run.protocol, default, {})):
             key = (spec.text or spec.name, _parts(estimate))
             cells.setdefault(key, {})[name, estimate.subject] = _cell(spec, estimate)
     columns = list(dict.fromkeys(place for row in cells.values() for place in row))
@@ -122,12 +121,12 @@ def _side_by_side(of: Mapping[str, Analysed]) -> Table:
     )
     title = f"Headline numbers of {next(iter(of.values())).protocol.name}"
     return Table(
-        reading.slug("side", title),
+        audits.slug("side", title),
         title,
         KEY,
         (Column("measure", brief=True), Column("group", brief=True), *heads),
         rows,
-        folded=len(rows) > reading.MANY,
+        folded=len(rows) > audits.MANY,
     )
 
 

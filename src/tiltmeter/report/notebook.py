@@ -18,8 +18,7 @@ from ..errors import UnknownName
 from ..protocol import Protocol
 from ..protocol.tables import SEVERAL
 from ..records import Estimate
-from . import estimates as reading
-from . import figures, findings, sanitize
+from . import audits, figures, findings, sanitize
 
 OUTCOMES = "outcomes"  # names the figure of every outcome, which is of no measure
 # whatever the width of the cell
@@ -86,13 +85,13 @@ def summary(
     return "".join(parts)
 
 
-def _audit(protocol: Protocol, estimates: Sequence[Estimate]) -> reading.Audit:
-    return reading.audit(
-        protocol, estimates, reading.numbered(estimate.signature for estimate in estimates)
+def _audit(protocol: Protocol, estimates: Sequence[Estimate]) -> audits.Audit:
+    return audits.audit(
+        protocol, estimates, audits.numbered(estimate.signature for estimate in estimates)
     )
 
 
-def _drawn(audit: reading.Audit) -> Iterator[Drawing]:
+def _drawn(audit: audits.Audit) -> Iterator[Drawing]:
     made = [
         (spec.name, figure)
         for spec in audit.protocol.measures

@@ -8,8 +8,8 @@ import json
 from dataclasses import dataclass, field
 from typing import Any
 
+from ..analyse import numerals
 from ..store import Store
-from . import numerals
 from .model import Pairs, Subject
 
 

@@ -7,10 +7,11 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from .. import gold
+from ..analyse import numerals, reading
 from ..protocol import Protocol
 from ..records import OUTCOMES
 from ..store import Store
-from . import estimates, findings, numerals
+from . import audits, findings
 from .examples import main
 from .model import Finding, Pairs
 from .subjects import Asked
@@ -125,7 +126,7 @@ def asked(
 
 
 def basis(
-    store: Store, protocol: Protocol, audit: estimates.Audit | None, annotators: Sequence[str]
+    store: Store, protocol: Protocol, audit: audits.Audit | None, annotators: Sequence[str]
 ) -> Pairs:
     """How sure: who labelled and whether people checked it, what was no answer, what intervals and
     tests rest on.
@@ -169,7 +170,7 @@ def _missing(store: Store, protocol: Protocol) -> str:
     )
 
 
-def _numbers(audit: estimates.Audit) -> Iterator[tuple[str, str]]:
+def _numbers(audit: audits.Audit) -> Iterator[tuple[str, str]]:
     """Intervals, what they are over, and the smallest difference that would be found."""
     rows = [
         (spec, estimate)
@@ -190,7 +191,7 @@ def _numbers(audit: estimates.Audit) -> Iterator[tuple[str, str]]:
     ] = {}  # by unit: a share and a number of words are not one range
     for spec, e in rows:
         if e.detectable is not None:
-            found.setdefault(e.unit, []).append((e.detectable, estimates.detectable(e, spec, 2)))
+            found.setdefault(e.unit, []).append((e.detectable, reading.detectable(e, spec, 2)))
     ranges = {unit: _range([text for _, text in sorted(one)]) for unit, one in found.items()}
     told = [f"{text} ({unit})" if len(ranges) > 1 else text for unit, text in ranges.items()]
     if told:

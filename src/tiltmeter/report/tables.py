@@ -9,10 +9,10 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from string import ascii_lowercase
 
+from ..analyse import numerals, reading
 from ..records import OUTCOMES, Estimate
-from . import estimates as reading
-from . import numerals
-from .estimates import Audit
+from . import audits
+from .audits import Audit
 from .model import Column, Pairs, Table
 
 GROUP = Column("group", brief=True)
@@ -67,10 +67,10 @@ def _measure(audit: Audit, name: str, title: str, prefix: str) -> Iterator[Table
     if few:
         yield _table(
             audit,
-            reading.together(few),
-            reading.slug(prefix, name),
+            audits.together(few),
+            audits.slug(prefix, name),
             title,
-            folded=len(few) > reading.MANY,
+            folded=len(few) > audits.MANY,
         )
     for by, estimates in many.items():
         named = f"{title}, by {', '.join(by)}" if by else title
@@ -79,7 +79,7 @@ def _measure(audit: Audit, name: str, title: str, prefix: str) -> Iterator[Table
             "to the lowest"
         )
         yield _table(
-            audit, _ranked(estimates), reading.slug(prefix, name, *by), heading, folded=True
+            audit, _ranked(estimates), audits.slug(prefix, name, *by), heading, folded=True
         )
 
 
@@ -92,7 +92,7 @@ def _ranked(estimates: Sequence[Estimate]) -> list[Estimate]:
         if estimate.value is not None:
             lead.setdefault(reading.key(estimate), estimate.value)
     return sorted(
-        reading.together(estimates), key=lambda e: -lead.get(reading.key(e), float("-inf"))
+        audits.together(estimates), key=lambda e: -lead.get(reading.key(e), float("-inf"))
     )
 
 
@@ -184,7 +184,7 @@ def _fields(audit: Audit, rows: Sequence[Estimate], letters: dict[str, str]) -> 
     yield Field(
         Column("null band", "number"), lambda e: numerals.interval(e.null_low, e.null_high, e.unit)
     )
-    yield Field(Column("outcomes"), lambda e: reading.outcomes(e) or numerals.NOTHING)
+    yield Field(Column("outcomes"), lambda e: audits.outcomes(e) or numerals.NOTHING)
     yield Field(Column("note", "letter", True), lambda e: _lettered(letters, e, corrected(e)))
     yield Field(MARK, lambda e: audit.marks.get(e.signature, numerals.NOTHING))
 
@@ -323,7 +323,7 @@ def _outcome_table(audit: Audit, prefix: str) -> Iterator[Table]:
     )
     title = "Every outcome, answers or not"
     yield Table(
-        reading.slug(prefix, "outcomes"),
+        audits.slug(prefix, "outcomes"),
         title,
         about.removeprefix(" · "),
         columns,

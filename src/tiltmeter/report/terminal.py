@@ -12,7 +12,8 @@ from rich.padding import Padding
 from rich.table import Table as Grid
 from rich.text import Text
 
-from . import judges, numerals
+from ..analyse import numerals
+from . import judges
 from .model import Content, Finding, Table
 
 WIDTH = 100

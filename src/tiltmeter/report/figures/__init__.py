@@ -18,7 +18,7 @@ from dataclasses import replace
 
 from ...protocol import MeasureSpec
 from ...protocol.tables import SEVERAL
-from ..estimates import Audit
+from ..audits import Audit
 from ..model import Figure, Heat, Plot, Stacked
 from . import dumbbell, forest, heat, stacked
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 
+from ...analyse import numerals
 from ...protocol import MeasureSpec
 from ...records import Estimate
-from .. import numerals
 from ..model import Plot
 
 Ticks = tuple[tuple[float, str], ...]

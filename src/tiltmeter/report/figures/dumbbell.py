@@ -11,11 +11,12 @@ from collections.abc import Callable, Iterator, Sequence
 from itertools import pairwise
 from xml.etree import ElementTree as ET
 
+from ...analyse import numerals, reading
+from ...analyse.reading import Stratum
 from ...protocol import MeasureSpec
 from ...records import Estimate
-from .. import estimates as reading
-from .. import numerals
-from ..estimates import Audit, Stratum
+from .. import audits
+from ..audits import Audit
 from ..model import FigureRow, Plot, Point
 from . import axes, forest, frame, strata
 from .svg import NARROW, SHAPES, SIDE, WIDE, cut, root, shape, text
@@ -43,7 +44,7 @@ def build(audit: Audit, spec: MeasureSpec, prefix: str) -> Iterator[Plot]:
         rows = [e for e in rows if len(reading.grouping(e)) - len(by) == (spec.values == ("*",))]
         pages = _pages(audit, rows, factor)
         for number, kept in enumerate(pages, 1):
-            name = reading.slug(prefix, spec.name, *by, "figure", number)
+            name = audits.slug(prefix, spec.name, *by, "figure", number)
             table = strata.table_id(audit, spec, reading.grouping(kept[0]), prefix)
             yield dumbbell(
                 audit, spec, kept, factor, name, strata.heading(spec, "", number, len(pages)), table

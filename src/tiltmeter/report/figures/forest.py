@@ -8,11 +8,11 @@ import math
 from collections.abc import Callable, Iterator, Sequence
 from xml.etree import ElementTree as ET
 
+from ...analyse import numerals, reading
 from ...protocol import MeasureSpec
 from ...records import Estimate
-from .. import estimates as reading
-from .. import numerals
-from ..estimates import Audit
+from .. import audits
+from ..audits import Audit
 from ..model import FigureRow, Plot, Point
 from . import axes, frame, strata
 from .svg import NARROW, SHAPES, SIDE, WIDE, cut, root, shape, text
@@ -34,8 +34,8 @@ def build(audit: Audit, spec: MeasureSpec, prefix: str) -> Iterator[Plot]:
         kept = [e for e in rows if reading.stratum(e) in page]
         title = strata.heading(spec, "", number, len(pages))
         name, table = (
-            reading.slug(prefix, spec.name, "figure", number),
-            reading.slug(prefix, spec.name),
+            audits.slug(prefix, spec.name, "figure", number),
+            audits.slug(prefix, spec.name),
         )
         yield forest(audit, spec, kept, name, title, table)
 
@@ -60,7 +60,7 @@ def forest(
     scale, domain, ticks = axes.axis(spec, estimates)
     rows: dict[tuple[str, str], list[Point]] = {}
     several = len({reading.contrast_label(e) for e in estimates}) > 1
-    for estimate in reading.together(estimates):
+    for estimate in audits.together(estimates):
         heading = (
             "by " + ", ".join(reading.grouping(estimate)) if reading.grouping(estimate) else ""
         )
@@ -81,7 +81,7 @@ def forest(
         note=strata.alone(labels) + _note(spec, estimates),
         table=table,
         marks=strata.marks(audit, estimates),
-        folded=not spec.headline and len(estimates) > reading.MANY,
+        folded=not spec.headline and len(estimates) > audits.MANY,
         series=tuple(labels[stratum] for stratum in present),
         rows=tuple(FigureRow(*place, tuple(points)) for place, points in rows.items()),
         scale=scale,

@@ -12,10 +12,11 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from xml.etree import ElementTree as ET
 
+from ...analyse import numerals, reading
 from ...protocol import MeasureSpec
 from ...records import Estimate
-from .. import estimates, numerals
-from ..estimates import Audit
+from .. import audits
+from ..audits import Audit
 from ..model import Cell, Heat
 from . import strata
 from .svg import NARROW, SIDE, WIDE, cut, hatch, root, shape, text, width_of
@@ -54,12 +55,12 @@ def build(audit: Audit, spec: MeasureSpec, prefix: str) -> Iterator[Heat]:
         parts = [names[start : start + COLUMNS] for start in range(0, len(names), COLUMNS)]
         for number, columns in enumerate(parts, 1):
             place += 1
-            name = estimates.slug(prefix, spec.name, *by, "figure", place)
+            name = audits.slug(prefix, spec.name, *by, "figure", place)
             detail = [f"by {', '.join(by)}"] if len({one for one, _, _ in maps}) > 1 else []
             title = strata.heading(
                 spec, ", ".join([*detail, *filter(None, [stratum])]), number, len(parts)
             )
-            table = strata.table_id(audit, spec, estimates.grouping(grid.shown[0]), prefix)
+            table = strata.table_id(audit, spec, reading.grouping(grid.shown[0]), prefix)
             yield heat(
                 audit, spec, grid, columns, name=name, title=title, table=table, folded=place > OPEN
             )
@@ -74,8 +75,8 @@ def _groupings(spec: MeasureSpec) -> list[tuple[str, ...]]:
 def _grids(audit: Audit, spec: MeasureSpec, by: tuple[str, ...]) -> Iterator[tuple[str, Grid]]:
     """(the stratum in words, its grid) for each stratum; or one grid for all of them."""
     each = spec.values == ("*",)
-    found = [e for e in audit.of(spec.name) if estimates.grouping(e)[: len(by)] == by]
-    found = [e for e in found if len(estimates.grouping(e)) == len(by) + each]
+    found = [e for e in audit.of(spec.name) if reading.grouping(e)[: len(by)] == by]
+    found = [e for e in found if len(reading.grouping(e)) == len(by) + each]
     if not found:
         return
     if not by or len(by) + each < 2:
@@ -86,20 +87,20 @@ def _grids(audit: Audit, spec: MeasureSpec, by: tuple[str, ...]) -> Iterator[tup
                 strata.differing(audit, found),
                 found,
                 found,
-                lambda e: names[estimates.stratum(e)],
-                estimates.group_label,
+                lambda e: names[reading.stratum(e)],
+                reading.group_label,
             ),
         )
         return
     column, present, labels = by[-1], strata.present(audit, found), strata.labels(audit, found)
     found, silent = _ordered(audit, found, column), {column, *_told(found, by)}
     for stratum in present:
-        kept = [e for e in found if estimates.stratum(e) == stratum]
+        kept = [e for e in found if reading.stratum(e) == stratum]
         words = labels[stratum] if len(present) > 1 else ""
         yield (
             words,
             _grid(
-                column, kept, found, lambda e: estimates.group(e)[column], lambda e: _row(e, silent)
+                column, kept, found, lambda e: reading.group(e)[column], lambda e: _row(e, silent)
             ),
         )
 
@@ -116,7 +117,7 @@ def _grid(
 def _ordered(audit: Audit, found: list[Estimate], column: str) -> list[Estimate]:
     """Columns in the order of the design."""
     order = audit.protocol.levels.get(column, {})
-    return sorted(found, key=lambda e: order.get(estimates.group(e)[column], len(order)))
+    return sorted(found, key=lambda e: order.get(reading.group(e)[column], len(order)))
 
 
 def _told(found: Sequence[Estimate], by: Sequence[str]) -> set[str]:
@@ -127,7 +128,7 @@ def _told(found: Sequence[Estimate], by: Sequence[str]) -> set[str]:
     for name in by[:-1]:
         levels: dict[str, set[str]] = {}
         for e in found:
-            levels.setdefault(estimates.group(e)[by[-1]], set()).add(estimates.group(e)[name])
+            levels.setdefault(reading.group(e)[by[-1]], set()).add(reading.group(e)[name])
         several = len({level for each in levels.values() for level in each}) > 1
         if several and all(len(each) == 1 for each in levels.values()):
             told.add(name)
@@ -135,9 +136,7 @@ def _told(found: Sequence[Estimate], by: Sequence[str]) -> set[str]:
 
 
 def _row(estimate: Estimate, silent: set[str]) -> str:
-    return ", ".join(
-        level for name, level in estimates.group(estimate).items() if name not in silent
-    )
+    return ", ".join(level for name, level in reading.group(estimate).items() if name not in silent)
 
 
 def heat(
@@ -160,7 +159,7 @@ def heat(
             return None
         return Cell(
             level(e.value),
-            numerals.quantity(e.value, e.unit, estimates.signed(spec, e), 2),
+            numerals.quantity(e.value, e.unit, reading.signed(spec, e), 2),
             numerals.count(e.n),
             _symbol(e, spec, leaders),
         )
@@ -231,7 +230,7 @@ def _leaders(audit: Audit, spec: MeasureSpec) -> dict[object, bool]:
     if spec.null is not None:
         return {}
     return {
-        (estimates.stratum(e), estimates.key(e)): strata.significant(e)
+        (reading.stratum(e), reading.key(e)): strata.significant(e)
         for other in audit.protocol.measures
         if other.kind == "leader" and (other.attribute, other.among) == (spec.attribute, spec.among)
         for e in audit.of(other.name)
@@ -239,7 +238,7 @@ def _leaders(audit: Audit, spec: MeasureSpec) -> dict[object, bool]:
 
 
 def _symbol(estimate: Estimate, spec: MeasureSpec, leaders: dict[object, bool]) -> str:
-    if leaders.get((estimates.stratum(estimate), estimates.key(estimate))):
+    if leaders.get((reading.stratum(estimate), reading.key(estimate))):
         return "▲"
     if spec.null is None or estimate.value is None or not strata.significant(estimate):
         return ""

@@ -12,12 +12,14 @@ from dataclasses import dataclass, replace
 from itertools import groupby
 from xml.etree import ElementTree as ET
 
+from ...analyse import numerals, reading
+from ...analyse.reading import Stratum
 from ...instruments.images import colour
 from ...instruments.images.taxonomy import NOT_APPLICABLE
 from ...protocol import EVERY, MeasureSpec
 from ...records import OUTCOMES, Estimate
-from .. import estimates, numerals
-from ..estimates import Audit, Stratum
+from .. import audits
+from ..audits import Audit
 from ..model import Bar, Stacked
 from . import strata
 from .svg import NARROW, SIDE, WIDE, cut, flow, hatch, root, shape, text
@@ -47,16 +49,14 @@ def build(audit: Audit, spec: MeasureSpec, prefix: str) -> Iterator[Stacked]:
         yield from _by_attribute(audit, spec, prefix)
         return
     rows: dict[object, Counted] = {}
-    for e in estimates.together(audit.of(spec.name)):
-        group = {
-            name: level for name, level in estimates.group(e).items() if name != spec.attribute
-        }
+    for e in audits.together(audit.of(spec.name)):
+        group = {name: level for name, level in reading.group(e).items() if name != spec.attribute}
         label = ", ".join(group.values()) or "all"
         rows.setdefault(
-            (estimates.stratum(e), *group.items()),
+            (reading.stratum(e), *group.items()),
             Counted(e, label, e.outcomes, sum(e.outcomes.values())),
         )
-    name, table = estimates.slug(prefix, spec.name, "figure"), estimates.slug(prefix, spec.name)
+    name, table = audits.slug(prefix, spec.name, "figure"), audits.slug(prefix, spec.name)
     known = (*spec.among, *spec.values)
     yield from _pages(
         audit,
@@ -76,26 +76,26 @@ def _by_attribute(audit: Audit, spec: MeasureSpec, prefix: str) -> Iterator[Stac
     factor, across = contrast.get("factor", ""), (contrast.get("factor"), contrast.get("within"))
     found: dict[tuple[str, ...], list[Counted]] = {}
     for e in audit.of(spec.name):
-        group = estimates.group(e)
+        group = reading.group(e)
         if "attribute" in group:
             about = tuple(level for name, level in group.items() if name not in across)
             counted = Counted(e, group.get(factor, "all"), e.outcomes, sum(e.outcomes.values()))
             found.setdefault(about, []).append(counted)
     for about, rows in found.items():
-        name = estimates.slug(prefix, spec.name, *about, "figure")
-        table = strata.table_id(audit, spec, estimates.grouping(rows[0].estimate), prefix)
+        name = audits.slug(prefix, spec.name, *about, "figure")
+        table = strata.table_id(audit, spec, reading.grouping(rows[0].estimate), prefix)
         for figure in _pages(audit, rows, (), name, f"every label of {', '.join(about)}", table):
             yield replace(figure, folded=True)
 
 
 def outcomes(audit: Audit, prefix: str) -> Iterator[Stacked]:
     """A figure for each instrument, of the attribute that it is declared for."""
-    rates = audit.of(estimates.OUTCOME_RATE)
+    rates = audit.of(reading.OUTCOME_RATE)
     named = {spec.attribute: spec.also for spec in audit.protocol.instruments}
     for attribute in named if len(named) > 1 or any(named.values()) else [""]:
         rows: dict[object, list[Estimate]] = {}
         for e in (e for e in rates if e.condition.get("attribute", "") == attribute):
-            rows.setdefault((estimates.stratum(e), *estimates.condition(e).items()), []).append(e)
+            rows.setdefault((reading.stratum(e), *reading.condition(e).items()), []).append(e)
         counted = [_counted(group) for group in rows.values()]
         declared = [
             v
@@ -107,8 +107,8 @@ def outcomes(audit: Audit, prefix: str) -> Iterator[Stacked]:
             f"every outcome, answers or not{f', of the labels “{attribute}”' if attribute else ''}"
         )
         name, table = (
-            estimates.slug(prefix, "outcomes", attribute, "figure"),
-            estimates.slug(prefix, "outcomes"),
+            audits.slug(prefix, "outcomes", attribute, "figure"),
+            audits.slug(prefix, "outcomes"),
         )
         yield from _pages(audit, counted, declared, name, title, table)
 
@@ -118,7 +118,7 @@ def _counted(rates: Sequence[Estimate]) -> Counted:
     counts = {e.condition["outcome"]: sum(e.outcomes.values()) for e in rates}
     total = max(e.n for e in rates)
     left = total - sum(counts.values())
-    label = ", ".join(estimates.condition(rates[0]).values()) or "all"
+    label = ", ".join(reading.condition(rates[0]).values()) or "all"
     return Counted(
         rates[0], label, {REST: left, **counts} if left > _DUST * total else counts, total
     )
@@ -129,19 +129,16 @@ def _pages(
 ) -> Iterator[Stacked]:
     rows = [row for row in rows if row.total > 0]
     each = max(
-        (
-            len(list(group))
-            for _, group in groupby(rows, key=lambda r: estimates.stratum(r.estimate))
-        ),
+        (len(list(group)) for _, group in groupby(rows, key=lambda r: reading.stratum(r.estimate))),
         default=1,
     )
     pages = strata.pages(
         strata.present(audit, [row.estimate for row in rows]), max(1, BARS // each)
     )
     for number, page in enumerate(pages, 1):
-        kept = [row for row in rows if estimates.stratum(row.estimate) in page]
-        words = estimates.title(title) + (f" ({number} of {len(pages)})" if len(pages) > 1 else "")
-        yield stacked(audit, kept, known, estimates.slug(name, number), words, table)
+        kept = [row for row in rows if reading.stratum(row.estimate) in page]
+        words = reading.title(title) + (f" ({number} of {len(pages)})" if len(pages) > 1 else "")
+        yield stacked(audit, kept, known, audits.slug(name, number), words, table)
 
 
 def stacked(
@@ -191,13 +188,13 @@ def _said(bar: Bar, parts: Sequence[str]) -> str:
 
 
 def _place(audit: Audit, row: Counted) -> int:
-    return audit.strata.index(estimates.stratum(row.estimate))
+    return audit.strata.index(reading.stratum(row.estimate))
 
 
 def _bar(row: Counted, parts: Sequence[str], labels: Mapping[Stratum, str]) -> Bar:
     total = sum(row.counts.get(part, 0.0) for part in parts)
     shares = tuple(row.counts.get(part, 0.0) / total for part in parts)
-    group = labels[estimates.stratum(row.estimate)] if len(labels) > 1 else ""
+    group = labels[reading.stratum(row.estimate)] if len(labels) > 1 else ""
     return Bar(group, row.label, shares, numerals.count(round(row.total, 1)))
 
 

@@ -7,11 +7,12 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from itertools import groupby
 
+from ...analyse import numerals, reading
+from ...analyse.reading import Stratum
 from ...protocol import MeasureSpec
 from ...records import Estimate
-from .. import estimates as reading
-from .. import numerals
-from ..estimates import Audit, Stratum
+from .. import audits
+from ..audits import Audit
 from ..model import Pairs
 
 SERIES = 6  # in one figure: as many as there are colours and shapes that stay apart
@@ -77,7 +78,7 @@ def marks(audit: Audit, estimates: Iterable[Estimate]) -> Pairs:
 
 def table_id(audit: Audit, spec: MeasureSpec, grouping: tuple[str, ...], prefix: str) -> str:
     """Where `tables` has the numbers of a grouping."""
-    return reading.slug(prefix, spec.name, *(grouping if grouping in audit.fine(spec.name) else ()))
+    return audits.slug(prefix, spec.name, *(grouping if grouping in audit.fine(spec.name) else ()))
 
 
 def heading(spec: MeasureSpec, detail: str = "", number: int = 1, of: int = 1) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tiltmeter.report import numerals
+from tiltmeter.analyse import numerals
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,151 @@
+"""One estimate in words: its stratum, its group, and its number with its interval."""
+
+from __future__ import annotations
+
+from ..protocol import MeasureSpec
+from ..records import Estimate
+from . import numerals
+
+STRATA = ("subject", "annotator", "mode", "language")
+CORRECTED = "_corrected"  # ends the name of a row as gold corrects it
+BOUNDS = (
+    "_bounds"  # ends the name of a row between which it lies whatever is missing would have been
+)
+OUTCOME_RATE = "outcome_rate"
+CAPTURED = "captured_mass"
+ALPHA = 0.05  # of a test, where an estimate has no confidence of its own
+_OWN = ("subject", "annotator")  # strata that are fields of an estimate, not part of its condition
+Stratum = tuple[str, ...]
+
+
+def stratum(estimate: Estimate) -> Stratum:
+    """What is never pooled: subject, instrument, then mode and language."""
+    return (
+        estimate.subject,
+        estimate.instrument,
+        *(estimate.condition.get(name, "") for name in inner()),
+    )
+
+
+def inner() -> list[str]:
+    return [name for name in STRATA if name not in _OWN]
+
+
+def group(estimate: Estimate) -> dict[str, str]:
+    """The factor levels that an estimate is about, without those of its stratum."""
+    return {name: level for name, level in estimate.condition.items() if name not in inner()}
+
+
+def condition(estimate: Estimate) -> dict[str, str]:
+    """The group of an outcome rate, without the outcome itself."""
+    return {
+        name: level
+        for name, level in group(estimate).items()
+        if name not in ("attribute", "outcome")
+    }
+
+
+def grouping(estimate: Estimate) -> tuple[str, ...]:
+    return tuple(group(estimate))
+
+
+def key(estimate: Estimate) -> tuple[tuple[str, str], ...]:
+    """What tells rows of a stratum apart: two factors may have a level of the same name."""
+    return (*group(estimate).items(), *(estimate.contrast or {}).items())
+
+
+def group_label(estimate: Estimate) -> str:
+    """`all`, or the levels of the group."""
+    return ", ".join(group(estimate).values()) or "all"
+
+
+def contrast_label(estimate: Estimate) -> str:
+    return "; ".join(f"{name}: {level}" for name, level in (estimate.contrast or {}).items())
+
+
+def title(text: str) -> str:
+    """The words of a measure as a heading."""
+    return text[:1].upper() + text[1:]
+
+
+def signed(spec: MeasureSpec | None, estimate: Estimate) -> bool:
+    return estimate.contrast is not None or (spec is not None and spec.signed)
+
+
+def value(estimate: Estimate, spec: MeasureSpec | None, places: int | None = None) -> str:
+    return numerals.quantity(estimate.value, estimate.unit, signed(spec, estimate), places)
+
+
+def interval(estimate: Estimate, spec: MeasureSpec | None, places: int | None = None) -> str:
+    return numerals.interval(
+        estimate.low, estimate.high, estimate.unit, signed(spec, estimate), places
+    )
+
+
+def places(estimate: Estimate, spec: MeasureSpec | None) -> int:
+    """Two decimals in a sentence; three where two would print a value or an end as the null value
+    that it is not.
+    """
+    null = spec.null if spec else None
+    ends = [
+        end
+        for end in (estimate.value, estimate.low, estimate.high)
+        if end is not None and null is not None
+    ]
+    near = any(
+        end != null and numerals.fixed(end, 2) == numerals.fixed(null or 0.0, 2) for end in ends
+    )
+    return 3 if near else 2
+
+
+def number(estimate: Estimate, spec: MeasureSpec | None) -> str:
+    """`.62 [.55, .69]`, as a sentence has it; no brackets where there is no interval."""
+    digits = places(estimate, spec)
+    ends = interval(estimate, spec, digits)
+    return value(estimate, spec, digits) + (f" {ends}" if ends != numerals.NOTHING else "")
+
+
+def detectable(estimate: Estimate, spec: MeasureSpec | None, digits: int | None = None) -> str:
+    """The smallest difference that would be found; "none" where it lies outside what the measure
+    can be.
+    """
+    if estimate.detectable is None or estimate.unit != "share":
+        return numerals.quantity(estimate.detectable, estimate.unit, places=digits)
+    null = spec.null if spec and spec.null is not None else 0.0
+    room = 1.0 if signed(spec, estimate) else max(null, 1 - null)
+    return (
+        "none"
+        if estimate.detectable >= room
+        else numerals.share(estimate.detectable, 3 if digits is None else digits)
+    )
+
+
+def as_corrected(estimate: Estimate, spec: MeasureSpec | None, digits: int | None = None) -> str:
+    """`.62 [.55, .69]` as gold corrects it, or that it does not."""
+    if estimate.value is None:
+        return "uncorrected"
+    return f"{value(estimate, spec, digits)} {interval(estimate, spec, digits)}"
+
+
+def directions(spec: MeasureSpec | None) -> tuple[str, str]:
+    """What it means to lie below and above the null value, in the words of the protocol."""
+    if spec is None:
+        return "", ""
+    if spec.contrast and "level" in spec.contrast:
+        return f"lower with {spec.contrast['level']}", f"higher with {spec.contrast['level']}"
+    if (
+        spec.null is None
+        or "*" in spec.values
+        or spec.contrast
+        or not (spec.values or spec.reference)
+    ):
+        return "", ""
+    if spec.reference:
+        return (
+            ("below the reference", "above the reference")
+            if spec.signed
+            else ("flatter", "steeper")
+        )
+    above = "/".join(spec.values)
+    others = "/".join(value for value in spec.among if value not in spec.values)
+    return (f"towards {others}" if others else f"away from {above}"), f"towards {above}"

@@ -1,0 +1,137 @@
+"""The estimates of one variant as a report reads them: which strata there are, what tells them apart."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+
+from ..analyse import numerals
+from ..analyse.reading import Stratum, grouping, inner, key, stratum
+from ..protocol import MeasureSpec, Protocol
+from ..records import Estimate
+
+MANY = 24  # levels; a grouping with more has a folded table of its own and no figure
+SOME = 6  # likewise where each level is one item only (a word), since those are no groups
+
+
+@dataclass(frozen=True, slots=True)
+class Audit:
+    """The estimates of one variant with what is needed to word them. Positions of strata give the
+    order everywhere.
+    """
+
+    protocol: Protocol
+    estimates: Sequence[Estimate]
+    marks: Mapping[str, str]
+    strata: tuple[Stratum, ...]
+
+    def spec(self, measure: str) -> MeasureSpec | None:
+        return next((spec for spec in self.protocol.measures if spec.name == measure), None)
+
+    def of(self, measure: str) -> list[Estimate]:
+        return [estimate for estimate in self.estimates if estimate.measure == measure]
+
+    def named(self, estimate: Estimate) -> list[tuple[str, str]]:
+        """(name, level) of the parts of the stratum that differ between strata; the subject is
+        always there.
+        """
+        names = ["model", "instrument", *inner()]
+        return [
+            (names[place], self.instrument(level) if place == 1 else level)
+            for place, level in enumerate(stratum(estimate))
+            if place == 0 or len({other[place] for other in self.strata}) > 1
+        ]
+
+    def instrument(self, annotator: str) -> str:
+        """The annotator without its hash, where that still tells it from the others; the signature
+        has it whole.
+        """
+        bare = annotator.partition("@")[0]
+        return (
+            annotator
+            if sum(other.partition("@")[0] == bare for other in {s[1] for s in self.strata}) > 1
+            else bare
+        )
+
+    def fine(self, measure: str) -> set[tuple[str, ...]]:
+        """Groupings of a measure that have too many levels for a figure or an open table."""
+        groupings: dict[tuple[str, ...], list[Estimate]] = {}
+        for estimate in self.of(measure):
+            groupings.setdefault(grouping(estimate), []).append(estimate)
+        many = set()
+        for by, rows in groupings.items():
+            levels = len({key(e) for e in rows})
+            if levels > MANY or (
+                levels > SOME and all((e.clusters or 1) <= 1 and not e.contrast for e in rows)
+            ):
+                many.add(by)
+        return many
+
+    def brief(self, estimate: Estimate) -> list[tuple[str, str]]:
+        """As `named`, without the subject where there is only one and something else tells the
+        strata apart.
+        """
+        parts = self.named(estimate)
+        return (
+            parts[1:] if len(parts) > 1 and len({other[0] for other in self.strata}) == 1 else parts
+        )
+
+    def same(self) -> list[tuple[str, str]]:
+        """(name, level) of the parts of the stratum that all strata share, beside the subject."""
+        names = ["model", "instrument", *inner()]
+        shared = []
+        for place in range(1, len(names)):
+            levels = {other[place] for other in self.strata}
+            if len(levels) == 1 and levels != {""}:
+                shared.append((names[place], next(iter(levels))))
+        return shared
+
+    def drawn(self, estimate: Estimate) -> bool:
+        """Whether outputs were sampled, not read from probabilities."""
+        mode = self.protocol.modes.get(estimate.condition.get("mode", ""))
+        return mode is None or not mode.logprobs
+
+    def items(self, number: float | None = 2) -> str:
+        """The protocol's word for what it samples over (its clusters), in the plural where it
+        should be.
+        """
+        return self.protocol.item if number == 1 else f"{self.protocol.item}s"
+
+
+def audit(protocol: Protocol, estimates: Sequence[Estimate], marks: Mapping[str, str]) -> Audit:
+    return Audit(
+        protocol,
+        estimates,
+        marks,
+        tuple(dict.fromkeys(stratum(estimate) for estimate in estimates)),
+    )
+
+
+def numbered(signatures: Iterable[str]) -> dict[str, str]:
+    """Signature → mark (S1, S2, …) in the order of first appearance."""
+    return {
+        text: f"S{place}"
+        for place, text in enumerate(dict.fromkeys(text for text in signatures if text), 1)
+    }
+
+
+def together(estimates: Sequence[Estimate]) -> list[Estimate]:
+    """Rows of the same group beside one another; groupings and groups in the order in which they
+    first come.
+    """
+    first = {key(e): place for place, e in reversed(list(enumerate(estimates)))}
+    depth = {by: place for place, by in enumerate(dict.fromkeys(grouping(e) for e in estimates))}
+    return sorted(estimates, key=lambda e: (depth[grouping(e)], first[key(e)]))
+
+
+def slug(*parts: object) -> str:
+    """An id for HTML: names of a user's own protocol may hold anything."""
+    return re.sub(r"[^\w.-]+", "_", "-".join(map(str, parts)))
+
+
+def outcomes(estimate: Estimate) -> str:
+    """`she 500 · he 400 · refusal 10`."""
+    return " · ".join(
+        f"{name} {numerals.count(number)}" for name, number in estimate.outcomes.items()
+    )
