@@ -23,7 +23,7 @@ from typing import Literal
 from ..protocol.thresholds import Threshold
 from ..records import Estimate
 from ..stats.quantiles import normal_quantile, t_quantile
-from .corrected import CORRECTED
+from .reading import CORRECTED
 
 FAILED, INCONCLUSIVE = 3, 4  # exit codes
 ALPHA = 0.05
