@@ -17,9 +17,10 @@ from pathlib import Path
 from typing import Any
 
 from .errors import ProtocolError, UnknownName
-from .protocol import Protocol, schema
+from .protocol import Protocol, measure_kinds, schema
 from .protocol import load as loading
 from .protocol.load import load
+from .protocol.measure_kinds import MeasureKind, measure_kind
 from .protocol.source_lines import Place
 from .protocol.tables import Beside
 
@@ -181,14 +182,16 @@ def schema_for_editors() -> dict[str, Any]:
     return schema.editor({name: kind for name, kind in found.items() if not kind.beside})
 
 
-def measure(kind: str, name: str = "") -> Callable[..., Any]:
-    """A kind of measure that another package brings; those that ship are in
-    `analyse.kinds.KINDS`.
+def measure(kind: str) -> MeasureKind:
+    """What is known of a kind of measure, built in or of another package. UnknownName if there is
+    none.
     """
-    try:
-        return _find({}, "measures", kind, "kind of measure")
-    except UnknownName as error:
-        raise ProtocolError(f"measure {name}: {error}") from None
+    return measure_kind(kind)
+
+
+def measure_names() -> list[str]:
+    """All kinds of measures."""
+    return measure_kinds.names()
 
 
 def importer(protocol: str) -> Callable[..., Any]:

@@ -18,7 +18,7 @@ import pytest
 
 import tiltmeter
 from tiltmeter import registry
-from tiltmeter.analyse.kinds import KINDS
+from tiltmeter.protocol.built_in_measures import KINDS
 
 FILES = Path(__file__).parent / "nameable"
 TOOLS = (

@@ -4,8 +4,8 @@ protocol declares them.
 Nothing is pooled over subjects, instruments, modes or languages, unless a measure names some of
 them (`over`): these make a *stratum*. Inside a stratum a measure is computed for each of its
 groupings, with the items (words, texts, …) as clusters: intervals speak of the population of items.
-Formulas and tests are in `stats/`, what a kind of measure does with them in `kinds.py` and the
-files beside it.
+Formulas and tests are in `stats/`, what a kind of measure does with them in the files beside this
+one, and what is known of each kind in `protocol/built_in_measures.py`.
 """
 
 from __future__ import annotations
@@ -17,24 +17,23 @@ from typing import Any
 
 import polars as pl
 
-from .. import registry
 from ..errors import UnknownName
 from ..gold import HUMAN
 from ..instruments import measured
 from ..protocol import EVERY, MeasureSpec, Protocol, Variant
+from ..protocol.measure_kinds import measure_kind
 from ..records import Estimate
 from ..stats import multiplicity
 from ..stats.results import joined
 from ..store import Store
-from . import corrected, numbers, paired, pooling, references, signature
+from . import corrected, pooling, signature
 from .counting import counted, with_derived
 from .groups import Table
-from .kinds import KINDS, outcome_rates
 from .outputs import wholes
 from .reading import STRATA
+from .shares import outcome_rates
 
 TOGETHER = " + "  # between the subjects over which a measure pools
-KINDS.update({**paired.PAIRED, **numbers.NUMBERS, **references.REFERENCES})
 
 
 def estimates(store: Store, protocol: Protocol, variant: str = "default") -> list[Estimate]:
@@ -148,9 +147,9 @@ def _stratum(
         if measure.attribute not in (*seen, EVERY) or measure.over != over:
             continue
         kept = replace(table, rows=kept_rows(table.rows, measure.where))
+        compute = measure_kind(measure.kind).function()
         for by in measure.by:
-            kind = KINDS.get(measure.kind) or registry.measure(measure.kind, measure.name)
-            found = list(kind(kept, measure, by))
+            found = list(compute(kept, measure, by))
             usual = f"{measure.name} by {', '.join(by) or 'whole'}"
             yield from (
                 (measure.family or estimate.family or usual, estimate) for estimate in found

@@ -19,20 +19,17 @@ from dataclasses import replace
 
 import numpy as np
 
-from ..instruments.images import taxonomy
 from ..protocol import MeasureSpec, Variant
 from ..records import Estimate
 from ..stats import divergence, permutation
 from ..stats.chance import expected_divergence
 from ..stats.permutation import Permuted
 from ..stats.results import joined
-from .concentration import concentration, dominant, shift
-from .groups import Table
+from .cell_scores import score_of_cells
 from .outputs import (
     DRAWS,
     Cell,
     Values,
-    cells,
     codes,
     counts,
     notes,
@@ -43,10 +40,10 @@ from .outputs import (
 )
 from .published import CODE, PUBLISHED, bits_by_code, clipped_by_code, distances
 
-Score = Callable[[Cell, MeasureSpec, Variant], Iterator[Estimate]]
 ByCode = Callable[[Estimate, Cell, Sequence[Sequence[Values]]], Iterator[Estimate]]
 
 
+@score_of_cells()
 def from_base(cell: Cell, measure: MeasureSpec, variant: Variant) -> Iterator[Estimate]:
     """Each group against the base prompt (BDS)."""
     for (dimension, group), outputs in cell.groups.items():
@@ -57,6 +54,7 @@ def from_base(cell: Cell, measure: MeasureSpec, variant: Variant) -> Iterator[Es
         )
 
 
+@score_of_cells(pooled_by_code=True)
 def between_groups(cell: Cell, measure: MeasureSpec, variant: Variant) -> Iterator[Estimate]:
     """The groups of each dimension against one another, mean over pairs (CDS)."""
     for dimension, groups in cell.dimensions().items():
@@ -87,36 +85,6 @@ def _in_variant(
         return by_code(blank, cell, sides)
     return (distances if variant.name == PUBLISHED else _adjusted)(
         blank, cell, sides, tuple(groups)
-    )
-
-
-def scored(score: Score) -> Callable[[Table, MeasureSpec, Sequence[str]], Iterator[Estimate]]:
-    """A score of cells as a kind of measure."""
-
-    def kind(table: Table, measure: MeasureSpec, by: Sequence[str]) -> Iterator[Estimate]:
-        found, stratum = table.wholes(), table.stratum
-        pooled = score is between_groups and table.variant.name == CODE
-        outputs = found.pooled(stratum) if pooled else found.outputs.get(stratum, ())
-        several = found.subjects(stratum) if pooled else []
-        optimistic = found.learnt.get(stratum[1], {}).get(stratum[0]) == taxonomy.MEASURED
-        for cell in cells(found, stratum, outputs, measure, () if pooled else by, table.protocol):
-            for estimate in score(cell, measure, table.variant):
-                note = joined(
-                    estimate.note,
-                    f"{len(several)} subjects together" if len(several) > 1 else None,
-                    "attributes were chosen on the measured outputs: p is optimistic"
-                    if optimistic and estimate.p
-                    else None,
-                )
-                yield replace(estimate, note=note or "", family=_family(estimate))
-
-    return kind
-
-
-def _family(estimate: Estimate) -> str:
-    """Overall rows are one table, rows by attribute another."""
-    return (
-        f"{estimate.measure} {'by attribute' if 'attribute' in estimate.condition else 'overall'}"
     )
 
 
@@ -192,12 +160,3 @@ def _expected(one: Permuted, sides: Sequence[Sequence[Values]], name: str) -> fl
     if all(valued(output, name) for side in sides for output in side):
         return expected_divergence(groups=[np.array(side) for side in counts(sides, name)])
     return one.expected
-
-
-SCORES: dict[str, Score] = {
-    "from_base": from_base,
-    "between_groups": between_groups,
-    "concentration": concentration,
-    "dominant": dominant,
-    "shift": shift,
-}

@@ -19,6 +19,7 @@ from typing import Any, TypeVar
 from .. import analyse
 from ..errors import RunMismatch, UsageError
 from ..protocol import MeasureSpec, Protocol
+from ..protocol.measure_kinds import measure_kind
 from ..records import Estimate
 from ..stats import equivalence, multiplicity, rates
 from ..stats.results import Interval, joined
@@ -26,9 +27,9 @@ from ..store import Store, served_models
 from . import corrected
 from .groups import Floats, Table
 from .judged import ALIKE, Sense, Side, correct, enough_gold, summed
-from .kinds import sign_flip_of
 from .paired import TESTED, shared_items
 from .reading import CORRECTED
+from .rows import sign_flip_of
 
 MARGIN = 0.05
 FIXED = {
@@ -176,7 +177,7 @@ def _compared(protocol: Protocol, first: Part, second: Part, margin: float) -> I
     for stratum in common:
         tables = first.tables[stratum], second.tables[stratum]
         for measure in analyse.declared(protocol):
-            if measure.kind in corrected.KINDS and measure.per == "labels" and not measure.over:
+            if corrected.can_correct(measure) and not measure.over:
                 kept = [
                     replace(table, rows=analyse.kept_rows(table.rows, measure.where))
                     for table in tables
@@ -222,7 +223,7 @@ def _shown(stratum: Stratum) -> str:
 
 def _left_out(protocol: Protocol) -> Iterator[str]:
     for measure in analyse.declared(protocol):
-        if measure.headline and (measure.kind not in corrected.KINDS or measure.per != "labels"):
+        if measure.headline and not corrected.can_correct(measure):
             what = measure.kind.replace("_", " ")
             yield (
                 f"{measure.name}: a {what} has no paired comparison here; read the reports "
@@ -269,13 +270,10 @@ class _Pair:
         control.
         """
         contrast = self.measure.contrast or {}
-        if self.measure.kind == "share":
+        compared = measure_kind(self.measure.kind).sides
+        if compared == "one":
             return [TESTED]
-        return (
-            contrast["controls"].split("|")
-            if self.measure.kind == "effect"
-            else [contrast["baseline"]]
-        )
+        return contrast["controls"].split("|") if compared == "controls" else [contrast["baseline"]]
 
     def _row(
         self,

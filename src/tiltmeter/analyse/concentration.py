@@ -13,12 +13,14 @@ import numpy as np
 from ..protocol import MeasureSpec, Variant
 from ..records import Estimate
 from ..stats import divergence, permutation
+from .cell_scores import score_of_cells
 from .outputs import DRAWS, Cell, Values, codes, counts, notes, number, shuffled, spoken, valued
 from .published import CODE, PUBLISHED, read
 
 LEAST_SCORE = 0.05  # concentration scores below it are left out of the released code's mean
 
 
+@score_of_cells()
 def concentration(cell: Cell, measure: MeasureSpec, variant: Variant) -> Iterator[Estimate]:
     """How concentrated the values of each prompt are (VAC), and by default how much more than the
     base prompt's.
@@ -73,6 +75,7 @@ def concentration(cell: Cell, measure: MeasureSpec, variant: Variant) -> Iterato
         )
 
 
+@score_of_cells()
 def dominant(cell: Cell, measure: MeasureSpec, variant: Variant) -> Iterator[Estimate]:
     """Attributes of which all outputs of a prompt have one value, and what share of prompts ×
     attributes they are.
@@ -121,6 +124,7 @@ def dominant(cell: Cell, measure: MeasureSpec, variant: Variant) -> Iterator[Est
     yield from found
 
 
+@score_of_cells()
 def shift(cell: Cell, measure: MeasureSpec, variant: Variant) -> Iterator[Estimate]:
     """Attributes whose commonest value is another than the base prompt's, where both have `null` of
     the outputs or more.

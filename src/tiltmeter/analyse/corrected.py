@@ -19,6 +19,7 @@ import polars as pl
 
 from .. import gold
 from ..protocol import MeasureSpec
+from ..protocol.measure_kinds import measure_kind
 from ..records import Estimate
 from ..store import Store
 from .groups import Cut, Table
@@ -32,7 +33,6 @@ WEIGHTED, COUNTED, AT_RANDOM = (
     "random gold:",
 )  # begin the names of gold's attributes here
 BETWEEN = "\x1f"  # truth and answer in a value
-KINDS = ("share", "difference", "effect")
 Key = tuple[tuple[str, str], ...]
 
 
@@ -76,6 +76,11 @@ def is_random(table: Table, attribute: str) -> bool:
     return not table.rows.filter(pl.col("attribute") == AT_RANDOM + attribute).is_empty()
 
 
+def can_correct(measure: MeasureSpec) -> bool:
+    """True if the measure is a share of labels, or shares of labels held against each other."""
+    return bool(measure_kind(measure.kind).sides) and measure.per == "labels"
+
+
 def corrected(
     naive: Iterable[Estimate], table: Table, measure: MeasureSpec, by: Sequence[str]
 ) -> Iterator[Estimate]:
@@ -83,13 +88,7 @@ def corrected(
     what is one item.
     """
     rows = [row for row in naive if row.measure == measure.name and (row.clusters or 0) > 1]
-    if (
-        not rows
-        or measure.kind not in KINDS
-        or measure.per != "labels"
-        or not table.variant.intervals
-        or not table.drawn
-    ):
+    if not rows or not can_correct(measure) or not table.variant.intervals or not table.drawn:
         return
     whole = sides(table, replace(measure, kind="share"), ()).get((), {}).get(TESTED, Side({}))
     random = is_random(table, measure.attribute)
@@ -142,7 +141,9 @@ def _names(row: Estimate, measure: MeasureSpec) -> tuple[str, ...]:
     contrast = measure.contrast or {}
     return (
         TESTED,
-        contrast["baseline"] if measure.kind == "difference" else row.contrast[contrast["factor"]],
+        contrast["baseline"]
+        if measure_kind(measure.kind).sides == "level"
+        else row.contrast[contrast["factor"]],
     )
 
 
@@ -191,9 +192,10 @@ def sides(table: Table, measure: MeasureSpec, by: Sequence[str]) -> dict[Key, di
 
 
 def _cuts(table: Table, measure: MeasureSpec, by: Sequence[str]) -> dict[Key, dict[str, Cut]]:
-    if measure.kind == "effect":
+    compared = measure_kind(measure.kind).sides
+    if compared == "controls":
         return side_cuts(table, measure, by)
-    if measure.kind == "difference":
+    if compared == "level":
         level = (measure.contrast or {})["level"]
         return {
             key: {TESTED if side == level else side: cut for side, cut in cuts.items()}

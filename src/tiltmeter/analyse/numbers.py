@@ -18,7 +18,7 @@ from ..records import OUTCOMES, Estimate
 from ..stats import means
 from ..stats.results import Interval, joined
 from .groups import Cut, Floats, Group, Table, together
-from .kinds import Kind, _row, _tested, _tested_apart
+from .rows import estimate_row, with_shuffled_items, with_sign_flip
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,7 +53,7 @@ def mean(table: Table, measure: MeasureSpec, by: Sequence[str]) -> Iterator[Esti
         estimate = _estimate(measure, cut, found.n, interval, table)
         if measure.null is not None and interval.value is not None and not cut.fixed:
             total = float(found.n.sum())
-            estimate = _tested(
+            estimate = with_sign_flip(
                 estimate,
                 (found.sums - measure.null * found.n) * (found.n.size / total),
                 interval,
@@ -84,9 +84,9 @@ def mean_difference(table: Table, measure: MeasureSpec, by: Sequence[str]) -> It
         )
         both = (na > 0) & (nb > 0)
         if both.any():
-            yield _tested(estimate, sa[both] / na[both] - sb[both] / nb[both], found, table)
+            yield with_sign_flip(estimate, sa[both] / na[both] - sb[both] / nb[both], found, table)
         else:
-            yield _tested_apart(
+            yield with_shuffled_items(
                 estimate, (sa[na > 0] / na[na > 0], sb[nb > 0] / nb[nb > 0]), found, table
             )
 
@@ -116,7 +116,4 @@ def _sums(cut: Cut, measure: MeasureSpec) -> Sums:
 
 
 def _estimate(measure: MeasureSpec, cut: Cut, n: Floats, found: Interval, table: Table) -> Estimate:
-    return _row(Group(cut.condition, cut.items, n, n, cut.outcomes), measure, found, table)
-
-
-NUMBERS: dict[str, Kind] = {"mean": mean, "mean_difference": mean_difference}
+    return estimate_row(Group(cut.condition, cut.items, n, n, cut.outcomes), measure, found, table)

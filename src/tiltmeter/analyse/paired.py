@@ -23,8 +23,8 @@ from ..records import Estimate
 from ..stats import association, power, rates
 from ..stats.results import Interval, Test, joined
 from .groups import Cut, Floats, Group, Key, Table, together
-from .kinds import Kind, _number, _row, sign_flip_of
 from .pooling import SHARED
+from .rows import estimate_row, finite, sign_flip_of
 
 TESTED = "tested"  # the side that is no control
 
@@ -92,7 +92,7 @@ def effect(table: Table, measure: MeasureSpec, by: Sequence[str]) -> Iterator[Es
             if control in sides.hits:
                 yield _effect(sides, control, measure, table)
                 if table.variant.intervals and measure.per == "labels":
-                    yield _bounds(sides, control, measure, table)
+                    yield bounds(sides, control, measure, table)
 
 
 def cell_mean(table: Table, measure: MeasureSpec, by: Sequence[str]) -> Iterator[Estimate]:
@@ -265,8 +265,8 @@ def _effect(sides: Sides, control: str, measure: MeasureSpec, table: Table) -> E
     return replace(
         estimate,
         test=test.method,
-        p=_number(test.p),
-        detectable=_number(smallest),
+        p=finite(test.p),
+        detectable=finite(smallest),
         note=joined(estimate.note or None, test.note, left) or "",
     )
 
@@ -284,19 +284,20 @@ def _named(
     outcomes = together(sides.outcomes[TESTED], sides.outcomes[control])
     group = Group(sides.condition, (), among, among, outcomes)
     return replace(
-        _row(group, measure, found, table), contrast={(measure.contrast or {})["factor"]: control}
+        estimate_row(group, measure, found, table),
+        contrast={(measure.contrast or {})["factor"]: control},
     )
 
 
-def _bounds(sides: Sides, control: str, measure: MeasureSpec, table: Table) -> Estimate:
+def bounds(sides: Sides, control: str, measure: MeasureSpec, table: Table) -> Estimate:
     """The effect whatever all that is not in the denominator would have been, on either side."""
     xa, na, xb, nb = (
         values[side].sum() for side in (TESTED, control) for values in (sides.hits, sides.among)
     )
-    value = _number(xa / na - xb / nb) if na > 0 and nb > 0 else None
+    value = finite(xa / na - xb / nb) if na > 0 and nb > 0 else None
     ends = [sides.share(TESTED, rest) - sides.share(control, 1 - rest) for rest in (0.0, 1.0)]
     n = sides.total[TESTED] + sides.total[control]
-    found = Interval(value, _number(ends[0]), _number(ends[1]), "bounds", 1.0, clusters=n.size)
+    found = Interval(value, finite(ends[0]), finite(ends[1]), "bounds", 1.0, clusters=n.size)
     estimate = _named(
         sides, control, replace(measure, name=f"{measure.name}_bounds"), found, table, n
     )
@@ -323,11 +324,3 @@ def _mean(
         n=round(float(labels), 6),
         note=note if values else "nothing to average",
     )
-
-
-PAIRED: dict[str, Kind] = {
-    "effect": effect,
-    "cell_mean": cell_mean,
-    "effect_mean": effect_mean,
-    "item_mean": item_mean,
-}

@@ -18,7 +18,7 @@ from ..records import Estimate
 from ..stats import means, rates
 from ..stats.results import Interval, joined
 from .groups import Floats, Group, Table
-from .kinds import Kind, _from_null, _one_item, _row, _tested, _with
+from .rows import estimate_row, from_null, one_item, with_sign_flip, with_test
 
 WHOLE = "given shares"  # names a reference that is no column
 
@@ -36,12 +36,13 @@ def from_reference(table: Table, measure: MeasureSpec, by: Sequence[str]) -> Ite
     for group, reference, note in _referred(table, measure, by):
         found = _difference(group, reference)
         estimate = replace(
-            _row(group, measure, found, table), contrast={"reference": str(measure.reference)}
+            estimate_row(group, measure, found, table),
+            contrast={"reference": str(measure.reference)},
         )
         if measure.null is not None and not group.fixed and group.among.sum() > 0:
             expected = (reference + measure.null) * group.among
             gaps = (group.hits - expected) * (group.among.size / group.among.sum())
-            estimate = _tested(estimate, gaps, found, table)
+            estimate = with_sign_flip(estimate, gaps, found, table)
         yield replace(estimate, note=joined(estimate.note or None, note) or "")
 
 
@@ -54,10 +55,11 @@ def reference_slope(table: Table, measure: MeasureSpec, by: Sequence[str]) -> It
     for group, reference, note in _referred(table, measure, by):
         found = means.slope(successes=group.hits, n=group.among, reference=reference)
         estimate = replace(
-            _row(group, measure, found, table), contrast={"reference": str(measure.reference)}
+            estimate_row(group, measure, found, table),
+            contrast={"reference": str(measure.reference)},
         )
         if measure.null is not None and table.variant.intervals and not group.fixed:
-            estimate = _with(estimate, means.slope_test(found=found, null=measure.null), found)
+            estimate = with_test(estimate, means.slope_test(found=found, null=measure.null), found)
         yield replace(estimate, note=joined(estimate.note or None, note) or "")
 
 
@@ -72,16 +74,16 @@ def _from_whole(
     for value, expected in reference.items():
         for group in (table.group(cut, measure, (value,)) for cut in cuts):
             shared = (
-                _one_item(group)
+                one_item(group)
                 if group.fixed
                 else rates.clustered_share(successes=group.hits, n=group.among)
             )
             found = _shifted(shared, expected)
             condition = {**group.condition, measure.attribute: value}
-            row = _row(replace(group, condition=condition), measure, found, table)
+            row = estimate_row(replace(group, condition=condition), measure, found, table)
             row = replace(row, contrast={"reference": f"{WHOLE} ({expected:g})"})
             if measure.null is not None and not group.fixed:
-                row = _tested(row, _from_null(group, expected + measure.null), found, table)
+                row = with_sign_flip(row, from_null(group, expected + measure.null), found, table)
             yield row
 
 
@@ -90,7 +92,7 @@ def _difference(group: Group, reference: Floats) -> Interval:
     moved.
     """
     if group.fixed:
-        return _shifted(_one_item(group), float(reference[0]) if reference.size else 0.0)
+        return _shifted(one_item(group), float(reference[0]) if reference.size else 0.0)
     found = rates.clustered_difference(
         successes_a=group.hits,
         n_a=group.among,
@@ -153,6 +155,3 @@ def _of_items(table: Table, measure: MeasureSpec, condition: Mapping[str, str]) 
         ):
             found.setdefault(cell[protocol.item], []).append(float(cell[column]))
     return {item: sum(shares) / len(shares) for item, shares in found.items()}
-
-
-REFERENCES: dict[str, Kind] = {"from_reference": from_reference, "reference_slope": reference_slope}

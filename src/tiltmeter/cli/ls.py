@@ -46,6 +46,7 @@ def command(what: str, as_json: bool) -> None:
             "examples": sorted(init.examples()),
             "models": sorted(registry.MODELS),
             "instruments": sorted(registry.INSTRUMENTS),
+            "measures": {kind: registry.measure(kind).summary for kind in registry.measure_names()},
         }
         click.echo(json.dumps({"schema": 1, **listed}, ensure_ascii=False, indent=1))
         return
@@ -60,6 +61,9 @@ def command(what: str, as_json: bool) -> None:
     click.echo("Model kinds (--model KIND:NAME)")
     for kind, text in registry.MODEL_TEXT.items():
         click.echo(f"  {kind:12} {text}")
+    click.echo("Kinds of measures (kind = NAME in a protocol)")
+    for kind in registry.measure_names():
+        click.echo(f"  {kind:15} {registry.measure(kind).summary}")
     click.echo("Prices and ends of models: tiltmeter ls models")
 
 

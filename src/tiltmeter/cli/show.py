@@ -46,7 +46,7 @@ def command(protocol: str, prompts: int) -> None:
     _table(declared)
     click.echo("\nMeasures:")
     for measure in declared.measures:
-        click.echo(f"  {measure.name}: {measure.text or measure.kind}")
+        click.echo(f"  {measure.name}: {measure.text or registry.measure(measure.kind).summary}")
     click.echo("\nPrompts, for instance:")
     for cell in asked[:prompts]:
         click.echo(f"  {declared.words(cell)}")

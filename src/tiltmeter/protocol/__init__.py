@@ -19,6 +19,7 @@ from functools import cached_property
 from typing import Any
 
 from ..records import Sampling, content_id
+from .measure_kinds import measure_kind
 from .tables import SEVERAL, Row, fill, join
 
 EVERY = "*"  # as the attribute of a measure: each that an instrument labels
@@ -75,7 +76,7 @@ class InstrumentSpec:
 class MeasureSpec:
     """What is computed from labels.
 
-    kind:     a name in `analyse.kinds.KINDS` (share, odds, difference, ratio, leader, divergence).
+    kind:     a name in `measure_kinds.names()` (share, difference, …).
     values:   the label values that are counted; `["*"]` is each value on a row of its own.
     among:    the values that make the denominator; all labels otherwise, less those in `without`.
     per:      what the denominator counts, "labels" or "outputs".
@@ -117,17 +118,10 @@ class MeasureSpec:
     expected: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
     reference: str | Mapping[str, float] = ""
 
-    def __post_init__(self) -> None:
-        """A number has the unit of its attribute (words, a score) where none is named."""
-        if self.unit == "share" and self.kind in ("mean", "mean_difference", "reference_slope"):
-            object.__setattr__(
-                self, "unit", "slope" if self.kind == "reference_slope" else self.attribute
-            )
-
     @property
     def signed(self) -> bool:
         """Whether its values are differences, which have a sign."""
-        return self.contrast is not None or self.kind == "from_reference"
+        return self.contrast is not None or measure_kind(self.kind).signed
 
 
 @dataclass(frozen=True, slots=True)

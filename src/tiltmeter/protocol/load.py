@@ -16,6 +16,7 @@ from typing import Any, TypeVar
 from ..errors import ProtocolError, UnknownName, UsageError
 from . import InstrumentSpec, MeasureSpec, Mode, Protocol, Variant, schema, validate
 from .json_schema import fault
+from .measure_kinds import measure_kind
 from .source_lines import Place
 from .tables import Beside, Row, join, rows_of
 
@@ -96,7 +97,7 @@ def declare(
                 for name, mode in _modes(data)
             },
             "instruments": tuple(instruments),
-            "measures": tuple(_made(MeasureSpec, spec) for spec in data.get("measures", ())),
+            "measures": tuple(map(_measure, data.get("measures", ()))),
             "variants": {"default": Variant("default")}
             | {
                 name: _made(Variant, {"name": name, **spec})
@@ -165,6 +166,16 @@ def _mode(name: str, mode: Mapping[str, Any], data: Mapping[str, Any], place: Pl
             'write at the top: modality = "image"'
         )
     return made
+
+
+def _measure(spec: Mapping[str, Any]) -> MeasureSpec:
+    """A measure; its unit and its drawing are those of its kind where it names none."""
+    try:
+        kind = measure_kind(spec["kind"])
+    except UnknownName:
+        return _made(MeasureSpec, spec)  # refused later, with its place
+    own = {"unit": kind.unit or spec["attribute"], "figure": kind.figure}
+    return _made(MeasureSpec, {**own, **spec})
 
 
 def _instrument(spec: Mapping[str, Any], beside: Beside, place: Place) -> InstrumentSpec:

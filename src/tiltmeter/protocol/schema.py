@@ -8,39 +8,19 @@ import copy
 import tomllib
 from collections.abc import Mapping
 from functools import lru_cache
-from importlib.metadata import entry_points
 from pathlib import Path
 from typing import Any
 
-from . import FIGURES
+from . import FIGURES, measure_kinds
+from .measure_kinds import measure_kind
 
 DRAFT = "http://json-schema.org/draft-07/schema#"  # what editors' TOML extensions understand
 
 
 @lru_cache
-def _data() -> dict[str, Any]:
-    return tomllib.loads(Path(__file__).with_name("schema.toml").read_text("utf-8"))
-
-
-@lru_cache
 def shape() -> dict[str, Any]:
-    """JSON Schema of all but what is a matter of the kind of an instrument."""
-    return {name: part for name, part in _data().items() if name != "kinds"}
-
-
-@lru_cache
-def kinds() -> Mapping[str, tuple[str, ...]]:
-    """The kinds of measures, each with the keys that its contrast must have, () where it needs
-    none.
-    """
-    return {name: tuple(kind.get("contrast", ())) for name, kind in _data()["kinds"].items()}
-
-
-def kinds_of_others() -> list[str]:
-    """Kinds of measures that other packages bring, by the entry-point group
-    `tiltmeter.measures`.
-    """
-    return [point.name for point in entry_points(group="tiltmeter.measures")]
+    """JSON Schema of all but what is a matter of the kind of an instrument or a measure."""
+    return tomllib.loads(Path(__file__).with_name("schema.toml").read_text("utf-8"))
 
 
 def settings(kind: Any) -> dict[str, Any]:
@@ -67,26 +47,32 @@ def editor(instruments: Mapping[str, Any]) -> dict[str, Any]:
         )
         for kind in sorted(instruments)
     ]
+    _add_measure_kinds(measure)
+    found["definitions"] = found.pop("$defs")  # as draft 7 has it
+    whole: dict[str, Any] = _renamed(found)
+    return whole
+
+
+def _add_measure_kinds(measure: dict[str, Any]) -> None:
+    """Which kinds a measure can have, those of other packages too, and what their contrasts need."""
+    kinds = [measure_kind(name) for name in measure_kinds.names()]
     rules = measure["properties"]
-    rules["kind"]["enum"] = list(kinds())
+    rules["kind"]["enum"] = [kind.name for kind in kinds]
     rules["kind"]["description"] += " " + "; ".join(
-        f"{name}: {kind['text']}" for name, kind in _data()["kinds"].items()
+        f"{kind.name}: {kind.summary}" for kind in kinds
     )
     rules["figure"]["pattern"] = f"^({'|'.join(FIGURES)})(\\|({'|'.join(FIGURES)}))*$"
     measure["allOf"] = [
         {
-            "if": _is(kind),
+            "if": _is(kind.name),
             "then": {
                 "required": ["contrast"],
-                "properties": {"contrast": {"required": list(needs)}},
+                "properties": {"contrast": {"required": list(kind.contrast)}},
             },
         }
-        for kind, needs in kinds().items()
-        if needs
+        for kind in kinds
+        if kind.contrast
     ]
-    found["definitions"] = found.pop("$defs")  # as draft 7 has it
-    whole: dict[str, Any] = _renamed(found)
-    return whole
 
 
 def _of_kind(kind: str, known: Mapping[str, Any], needs: tuple[str, ...]) -> dict[str, Any]:

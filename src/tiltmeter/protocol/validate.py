@@ -15,13 +15,12 @@ from operator import itemgetter
 
 from ..errors import ProtocolError, UnknownName, UsageError
 from ..records import OUTCOMES
-from . import EVERY, FIGURES, MeasureSpec, Protocol, Variant, schema, thresholds
+from . import EVERY, FIGURES, MeasureSpec, Protocol, Variant, thresholds
+from .measure_kinds import MeasureKind, measure_kind
 from .source_lines import Place
 from .tables import SEVERAL
 
 Values = Mapping[str, Collection[str]]  # of each attribute whose values are closed
-OF_NUMBERS = ("mean", "mean_difference")  # kinds of measures of labels that are numbers
-AGAINST_REFERENCE = ("from_reference", "reference_slope")
 
 
 def check(protocol: Protocol, place: Place, values: Values) -> None:
@@ -119,8 +118,7 @@ def _measure(
     attributes: Collection[str],
     values: Values,
 ) -> None:
-    if measure.kind not in schema.kinds():
-        _known("kind", measure.kind, (*schema.kinds(), *schema.kinds_of_others()), place.at("kind"))
+    kind = _kind(measure, place)
     _known(
         "attribute",
         measure.attribute,
@@ -151,12 +149,22 @@ def _measure(
                     known,
                     place.at("expected", factor, level),
                 )
-    _values(measure, place, values.get(measure.attribute))
-    _reference(protocol, measure, place.at("reference"), values.get(measure.attribute))
-    _contrast(protocol, measure, place.at("contrast"))
+    _values(measure, kind, place, values.get(measure.attribute))
+    _null(measure, kind, place.at("null"))
+    _reference(protocol, measure, kind, place.at("reference"), values.get(measure.attribute))
+    _contrast(protocol, measure, kind, place.at("contrast"))
 
 
-def _values(measure: MeasureSpec, place: Place, known: Collection[str] | None) -> None:
+def _kind(measure: MeasureSpec, place: Place) -> MeasureKind:
+    try:
+        return measure_kind(measure.kind)
+    except UnknownName as error:
+        raise ProtocolError(f"{place.at('kind')}: {error}") from None
+
+
+def _values(
+    measure: MeasureSpec, kind: MeasureKind, place: Place, known: Collection[str] | None
+) -> None:
     """Values are among those that the instrument gives, and hits among what they are divided by."""
     if known is not None:
         for setting in ("values", "among", "without"):
@@ -169,7 +177,7 @@ def _values(measure: MeasureSpec, place: Place, known: Collection[str] | None) -
                 f"{place.at('values', number)}: '{value}' is counted and not in the denominator, "
                 f"among = {list(measure.among)}. Add it there, or leave it out here."
             )
-    if measure.kind in OF_NUMBERS:
+    if kind.numbers:
         if known is not None and not any(_is_number(value) for value in known):
             raise ProtocolError(
                 f"{place.at('attribute')}: no label of {measure.attribute} is a number, so it "
@@ -185,14 +193,35 @@ def _values(measure: MeasureSpec, place: Place, known: Collection[str] | None) -
         )
 
 
+def _null(measure: MeasureSpec, kind: MeasureKind, place: Place) -> None:
+    """A test takes the null value that its formula has, and one in the range of the values."""
+    null = measure.null
+    if null is None:
+        return
+    if kind.null is not None and null != kind.null:
+        raise ProtocolError(
+            f"{place}: a {kind.name} is tested against {kind.null:g} and no other value. "
+            f"Write null = {kind.null:.1f}, or leave it out for no test."
+        )
+    if not kind.low <= null <= kind.high:
+        raise ProtocolError(
+            f"{place}: a {kind.name} lies between {kind.low:g} and {kind.high:g}, so {null:g} "
+            "cannot be its null. Write a value between them."
+        )
+
+
 def _reference(
-    protocol: Protocol, measure: MeasureSpec, place: Place, known: Collection[str] | None
+    protocol: Protocol,
+    measure: MeasureSpec,
+    kind: MeasureKind,
+    place: Place,
+    known: Collection[str] | None,
 ) -> None:
     """A reference is a column with a share for each item, or shares of values; only some kinds take
     one.
     """
     reference = measure.reference
-    if measure.kind not in AGAINST_REFERENCE:
+    if not kind.reference:
         if reference:
             raise ProtocolError(
                 f'{place}: a {measure.kind} takes no reference. Write kind = "from_reference".'
@@ -203,7 +232,7 @@ def _reference(
             f'{place}: a {measure.kind} needs one. Write for instance: reference = "women_share"'
         )
     if isinstance(reference, Mapping):
-        if measure.kind != "from_reference":
+        if kind.reference == "column":
             raise ProtocolError(
                 f"{place}: a {measure.kind} needs a column with a share for each item."
             )
@@ -235,8 +264,8 @@ def _is_share(value: str) -> bool:
     return _is_number(value) and 0 <= float(value) <= 1
 
 
-def _contrast(protocol: Protocol, measure: MeasureSpec, place: Place) -> None:
-    contrast, needs = measure.contrast or {}, schema.kinds().get(measure.kind, ())
+def _contrast(protocol: Protocol, measure: MeasureSpec, kind: MeasureKind, place: Place) -> None:
+    contrast, needs = measure.contrast or {}, kind.contrast
     for need in needs:
         if need not in contrast:
             example = ", ".join(f'{name} = "…"' for name in needs)

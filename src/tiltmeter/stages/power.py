@@ -20,6 +20,7 @@ from typing import Any
 
 from ..errors import UsageError
 from ..protocol import MeasureSpec, Mode, Protocol, few_items
+from ..protocol.measure_kinds import measure_kind
 from ..protocol.tables import SEVERAL, Row
 from . import plan
 from .plan import Choices
@@ -174,13 +175,14 @@ def _row(
         None,
         "share",
     )
-    if measure.kind in ("divergence", "from_base", "between_groups"):
+    solver = measure_kind(measure.kind).detectable
+    if solver == "divergence":
         return _divergence(row, measure, cells, samples)
-    if measure.kind in ("mean", "mean_difference", "reference_slope"):
+    if solver == "spread":
         return replace(
             row, note="depends on how far items spread: see `detectable` after a small run"
         )
-    if measure.kind not in ("share", "odds", "difference", "ratio", "effect", "from_reference"):
+    if not solver:
         return replace(row, note=f"a {measure.kind} has no detectable difference of its own")
     units, share = _units(row, protocol, mode, icc), _share(measure)
     if units.clusters < 2:
@@ -258,7 +260,7 @@ def _share(measure: MeasureSpec) -> float:
     """The share near which a tilt would lie: the null of a share, one half, or 1/K where each of K
     values is counted.
     """
-    if measure.kind == "share" and measure.null is not None:
+    if measure.null is not None and measure_kind(measure.kind).detectable == "share":
         return measure.null
     return 1 / len(measure.among) if measure.values == ("*",) and measure.among else 0.5
 

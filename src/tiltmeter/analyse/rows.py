@@ -1,0 +1,173 @@
+"""Rows of the table of estimates: an interval, a test, bounds, each as an `Estimate`.
+
+A kind of measure says what was measured; who, where and the signature are added afterwards.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import zlib
+from collections.abc import Mapping
+from dataclasses import replace
+
+import numpy as np
+
+from ..protocol import MeasureSpec
+from ..records import Estimate
+from ..stats import power, rates, resampling
+from ..stats.results import Interval, Test, joined
+from .groups import Floats, Group, Table
+
+DRAWS = 9_999  # of a test by shuffling
+
+
+def estimate_row(
+    group: Group,
+    measure: MeasureSpec,
+    found: Interval,
+    table: Table,
+    contrast: Mapping[str, str] | None = None,
+) -> Estimate:
+    """An interval as an estimate; what is not finite is null."""
+    low, high = (finite(found.low), finite(found.high)) if table.variant.intervals else (None, None)
+    return Estimate(
+        "",
+        "",
+        "",
+        measure.name,
+        group.condition,
+        contrast,
+        finite(found.value),
+        measure.unit,
+        low,
+        high,
+        found.confidence if low is not None else None,
+        found.method if low is not None else None,
+        n=round(float(group.among.sum()), 6),
+        clusters=found.clusters,
+        outcomes=group.outcomes,
+        note=found.note or "",
+    )
+
+
+def with_test(estimate: Estimate, test: Test, found: Interval) -> Estimate:
+    """With p and the difference that would be found."""
+    clusters = found.clusters or 0
+    smallest = (
+        power.detectable(se=found.se, clusters=clusters) if found.se and clusters > 1 else None
+    )
+    if smallest is not None and "log" in found.method:
+        # From the log scale: this much above a ratio of 1; a ratio of more than 1,000 says nothing.
+        smallest = math.expm1(smallest) if smallest < math.log(1000) else None
+    note = joined(estimate.note or None, test.note) or ""
+    return replace(
+        estimate, test=test.method, p=finite(test.p), detectable=finite(smallest), note=note
+    )
+
+
+def with_sign_flip(
+    estimate: Estimate, differences: Floats, found: Interval, table: Table
+) -> Estimate:
+    """Sign flip over items, where the variant has intervals."""
+    if not table.variant.intervals or not differences.size:
+        return estimate
+    return with_test(estimate, sign_flip_of(estimate, differences), found)
+
+
+def sign_flip_of(estimate: Estimate, differences: Floats) -> Test:
+    """Sign flip of a row's differences; its seed comes from what the row is about, and from no
+    other row.
+    """
+    sampled = np.count_nonzero(differences) > resampling.ENUMERATED
+    generator = generator_of(estimate) if sampled else None
+    return resampling.sign_flip(differences=differences, draws=DRAWS, generator=generator)
+
+
+def with_shuffled_items(
+    estimate: Estimate, sides: tuple[Floats, Floats], found: Interval, table: Table
+) -> Estimate:
+    """No item stands on both sides: items are shuffled over the two (as texts about male-typed and
+    female-typed nouns).
+    """
+    if not table.variant.intervals:
+        return estimate
+    test = resampling.permuted_means(
+        first=sides[0], second=sides[1], draws=DRAWS, generator=generator_of(estimate)
+    )
+    return with_test(estimate, test, found)
+
+
+def bounds(group: Group, measure: MeasureSpec) -> Estimate:
+    """Between all other outcomes counted against, and all counted for: it holds whatever they would
+    have been.
+    """
+    total, hits, among = (
+        sum(group.outcomes.values()),
+        float(group.hits.sum()),
+        float(group.among.sum()),
+    )
+    found = rates.bounds(
+        successes=hits, failures=max(0.0, among - hits), missing=max(0.0, total - among)
+    )
+    return Estimate(
+        "",
+        "",
+        "",
+        f"{measure.name}_bounds",
+        group.condition,
+        None,
+        finite(found.value),
+        measure.unit,
+        finite(found.low),
+        finite(found.high),
+        None,
+        found.method,
+        n=round(total, 6),
+        clusters=len(group.items),
+        outcomes=group.outcomes,
+        note=found.note or "",
+    )
+
+
+def one_item(group: Group) -> Interval:
+    """One item is not a population of items: its own outputs are, where they were drawn
+    independently.
+    """
+    hits, n = float(group.hits.sum()), float(group.among.sum())
+    if n == 0:
+        return Interval(None, None, None, "wilson", n=0.0, note="no outcomes")
+    if not group.drawn:
+        return Interval(
+            hits / n,
+            None,
+            None,
+            "read",
+            n=n,
+            note="read from probabilities: no sampling error, one item",
+        )
+    return rates.wilson(hits, n)
+
+
+def from_null(group: Group, null: float) -> Floats:
+    """Each item's share less the null value, weighted by its part of the denominator (mean weight
+    1); sums to Σ(x − null·n).
+    """
+    total = group.among.sum()
+    if total == 0:
+        return np.zeros(0)
+    found: Floats = (group.hits - null * group.among) * (group.among.size / total)
+    return found
+
+
+def generator_of(estimate: Estimate) -> np.random.Generator:
+    where = [
+        estimate.measure,
+        sorted(estimate.condition.items()),
+        sorted((estimate.contrast or {}).items()),
+    ]
+    return np.random.default_rng(zlib.crc32(json.dumps(where).encode()))
+
+
+def finite(value: float | None) -> float | None:
+    return float(value) if value is not None and np.isfinite(value) else None

@@ -1,0 +1,157 @@
+"""Shares, odds, and shares of two levels held against each other, over items."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+
+import polars as pl
+
+from ..protocol import MeasureSpec, few_items
+from ..records import OUTCOMES, Estimate
+from ..stats import association, rates
+from ..stats.results import Interval
+from .groups import Floats, Group, Pair, Table
+from .rows import bounds, estimate_row, from_null, one_item, with_shuffled_items, with_sign_flip
+
+
+def share(table: Table, measure: MeasureSpec, by: Sequence[str]) -> Iterator[Estimate]:
+    """Σhits/Σamong over items, clustered; with bounds for what is neither where a denominator is
+    declared.
+    """
+    for more, groups in table.counted(measure, by):
+        for group in groups:
+            group = replace(group, condition={**group.condition, **more})
+            found = (
+                one_item(group)
+                if group.fixed
+                else rates.clustered_share(successes=group.hits, n=group.among)
+            )
+            estimate = estimate_row(group, measure, found, table)
+            if measure.null is not None and not group.fixed:
+                estimate = with_sign_flip(estimate, from_null(group, measure.null), found, table)
+            yield estimate
+            if measure.among and table.variant.intervals:
+                yield bounds(group, measure)
+
+
+def odds(table: Table, measure: MeasureSpec, by: Sequence[str]) -> Iterator[Estimate]:
+    """Σhits/Σ(among − hits) with an interval on the log scale; tested as the share against one
+    half.
+    """
+    for group in table.groups(measure, by, measure.values):
+        rest = group.among - group.hits
+        found = association.odds(first=group.hits, second=rest)
+        if not table.variant.intervals:
+            plain = group.hits.sum() / rest.sum() if rest.sum() > 0 else None
+            found = replace(
+                found,
+                value=plain,
+                note=None if plain is not None else "no answer in the denominator",
+            )
+        estimate = estimate_row(group, measure, found, table)
+        yield (
+            with_sign_flip(estimate, from_null(group, 0.5), found, table)
+            if measure.null == 1
+            else estimate
+        )
+
+
+def difference(table: Table, measure: MeasureSpec, by: Sequence[str]) -> Iterator[Estimate]:
+    """Share at one level of a factor less the share at its baseline, paired by item where items
+    stand on both sides.
+    """
+    for more, pair in table.pairs(measure, by):
+        (xa, xb), (na, nb) = pair.hits, pair.among
+        found = rates.clustered_difference(successes_a=xa, n_a=na, successes_b=xb, n_b=nb)
+        yield _paired(pair, more, measure, found, table)
+
+
+def ratio(table: Table, measure: MeasureSpec, by: Sequence[str]) -> Iterator[Estimate]:
+    """Rate at one level of a factor over the rate at its baseline (disparate impact), paired by
+    item.
+
+    per = "labels": hits ÷ labels; per = "outputs": hits ÷ outputs, as papers count, a plain ratio
+    with no interval.
+    """
+    for more, pair in table.pairs(measure, by):
+        (xa, xb), (na, nb) = pair.hits, pair.among
+        if measure.per == "outputs":
+            found = _plain_ratio(xa, na, xb, nb)
+        else:
+            found = association.ratio(successes_a=xa, n_a=na, successes_b=xb, n_b=nb)
+        yield _paired(pair, more, measure, found, table)
+
+
+def outcome_rates(table: Table, attribute: str, named: bool) -> Iterator[Estimate]:
+    """How often each label occurs among all; what is no answer has a rate too. Many answers (texts)
+    are left out.
+
+    None for an attribute with several labels an answer (ten picked words): a rate of labels is no
+    rate of answers.
+    named: the condition names the attribute, since the protocol has several.
+    """
+    rows = table.rows.filter(pl.col("attribute") == attribute)
+    if float(rows["weight"].sum()) > float(table.rows["outputs"].sum()) + 1e-6:
+        return
+    about = {"attribute": attribute} if named else {}
+    seen = rows["value"].unique().sort().to_list()
+    options = tuple(value for value in seen if value not in OUTCOMES)
+    shown = [
+        *(options if len(options) <= 12 else ()),
+        *(value for value in OUTCOMES if value in seen),
+    ]
+    measure = MeasureSpec("outcome_rate", "share", attribute, ())
+    cuts = list(table.cuts(measure, _few_items(table)))
+    for value in shown:
+        for group in (table.group(cut, measure, (value,)) for cut in cuts):
+            found = (
+                one_item(group)
+                if group.fixed
+                else rates.clustered_share(successes=group.hits, n=group.among)
+            )
+            condition = {**group.condition, **about, "outcome": value}
+            outcomes = {value: group.outcomes.get(value, 0.0)}
+            yield estimate_row(
+                replace(group, condition=condition, outcomes=outcomes), measure, found, table
+            )
+    if not table.drawn and options:
+        measure = MeasureSpec("captured_mass", "share", attribute, options)
+        for group in table.groups(measure, (), options):
+            yield estimate_row(
+                group, measure, rates.clustered_share(successes=group.hits, n=group.among), table
+            )
+
+
+def _few_items(table: Table) -> tuple[str, ...]:
+    """The item as a grouping where a design has only a few and names them as a factor: they are no
+    sample of items.
+    """
+    return (table.protocol.item,) if few_items(table.protocol) else ()
+
+
+def _paired(
+    pair: Pair, more: Mapping[str, str], measure: MeasureSpec, found: Interval, table: Table
+) -> Estimate:
+    (xa, xb), (na, nb) = pair.hits, pair.among
+    group = Group({**pair.condition, **more}, (), xa, na + nb, pair.outcomes)
+    estimate = estimate_row(group, measure, found, table, pair.contrast)
+    if measure.per == "outputs":
+        return estimate
+    both = (na > 0) & (nb > 0)
+    if both.any():
+        return with_sign_flip(estimate, xa[both] / na[both] - xb[both] / nb[both], found, table)
+    return with_shuffled_items(
+        estimate, (xa[na > 0] / na[na > 0], xb[nb > 0] / nb[nb > 0]), found, table
+    )
+
+
+def _plain_ratio(xa: Floats, na: Floats, xb: Floats, nb: Floats) -> Interval:
+    method = "ratio of rates by output"
+    if na.sum() == 0 or nb.sum() == 0 or xb.sum() == 0:
+        return Interval(
+            None, None, None, method, clusters=xa.size, note="nothing in the denominator"
+        )
+    return Interval(
+        float(xa.sum() / na.sum() / (xb.sum() / nb.sum())), None, None, method, clusters=xa.size
+    )

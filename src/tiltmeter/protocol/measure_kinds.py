@@ -1,0 +1,104 @@
+"""The kinds of measures: all that is known of one stands in one record, and what it computes in one
+function.
+
+A package adds one by an entry point in the group `tiltmeter.measures`, a name and a `MeasureKind`.
+Those that ship are listed in `built_in_measures.py`; their functions are named as "module:NAME" and
+imported when a run is analysed, so that reading a protocol imports nothing heavy.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from functools import lru_cache
+from importlib import import_module
+from importlib.metadata import entry_points
+from typing import Literal
+
+from ..errors import UnknownName
+from ..records import Estimate
+
+# (analyse.groups.Table, MeasureSpec, the factors of one grouping) → the rows of that grouping
+Compute = Callable[..., Iterator[Estimate]]
+GROUP = "tiltmeter.measures"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MeasureKind:
+    """What is known of one kind of measure.
+
+    summary:    what it computes, in one line; `interval` and `test` as the documentation has them.
+    compute:    the function of `analyse` that computes it, or "module:NAME" of one.
+    contrast:   the keys that the contrast of its measures must have; () where it needs none.
+    unit:       of its values; "" for the unit of the labels (words, a score).
+    null:       the only value that its test can take as no tilt; None where the measure names one.
+    low, high:  the range of its values.
+    numbers:    True if it takes labels that are numbers.
+    reference:  what its shares are held against: a "column" of the tables; "any" also takes shares
+                of the whole; "" if it takes no reference.
+    signed:     True if its values are differences even without a contrast.
+    sides:      what a share is held against: nothing ("one"), the level of a factor ("level"), each
+                of several controls ("controls"). Such measures are corrected by gold, and runs are
+                compared on them. "" for all others.
+    detectable: how the smallest difference that a design can find is worked out: as of a share near
+                its null ("share"), near one half ("half"), by simulation of a "divergence"; it
+                depends on the "spread" of the numbers; "" if it has none.
+    figure:     the drawing in the report where a measure names none.
+    """
+
+    name: str
+    summary: str
+    compute: str | Compute
+    interval: str = "none"
+    test: str = "none"
+    contrast: tuple[str, ...] = ()
+    unit: str = "share"
+    null: float | None = None
+    low: float = -math.inf
+    high: float = math.inf
+    numbers: bool = False
+    reference: Literal["", "column", "any"] = ""
+    signed: bool = False
+    sides: Literal["", "one", "level", "controls"] = ""
+    detectable: Literal["", "share", "half", "divergence", "spread"] = ""
+    figure: str = "forest"
+
+    def function(self) -> Compute:
+        """The function that computes it, imported now if it is named."""
+        if not isinstance(self.compute, str):
+            return self.compute
+        module, _, name = self.compute.partition(":")
+        function: Compute = getattr(import_module(module), name)
+        return function
+
+
+def of_function(name: str, function: Compute) -> MeasureKind:
+    """A kind of which nothing is known but its function."""
+    first = (function.__doc__ or "").strip().partition("\n")[0]
+    return MeasureKind(name=name, summary=first or f"computed by {name}", compute=function)
+
+
+def built_in() -> dict[str, MeasureKind]:
+    """The kinds that ship with tiltmeter, by name."""
+    from .built_in_measures import KINDS
+
+    return KINDS
+
+
+def names() -> list[str]:
+    """All kinds: those that ship, then those of other packages, which are not imported for it."""
+    return list(dict.fromkeys((*built_in(), *sorted(entry_points(group=GROUP).names))))
+
+
+@lru_cache
+def measure_kind(name: str) -> MeasureKind:
+    """The record of a kind, built in or of another package. UnknownName if there is none."""
+    shipped = built_in()
+    if name in shipped:
+        return shipped[name]
+    found = {point.name: point for point in entry_points(group=GROUP)}
+    if name not in found:
+        raise UnknownName("kind", name, names())
+    loaded: MeasureKind | Compute = found[name].load()
+    return loaded if isinstance(loaded, MeasureKind) else of_function(name, loaded)
