@@ -46,6 +46,7 @@ import aiohttp
 
 from tiltmeter import registry
 from tiltmeter.models import FREE, Model
+from tiltmeter.models.kinds import ModelOptions, make_model
 from tiltmeter.models.local.local import ALIAS, SLOTS, LlamaChat, LocalModel
 from tiltmeter.records import Output, Reply, Request, Sampling
 from tiltmeter.stages import plan
@@ -272,7 +273,7 @@ def chi_square_p(value: float, degrees: int) -> float:
 
 async def measure(rounds: int, draws: int, seed: int, source: str | None) -> dict[str, Result]:
     requests = probes()
-    models = [registry.model("builtin", builtin_from=source) for _ in range(2)]
+    models = [make_model("builtin", ModelOptions(builtin_from=source)) for _ in range(2)]
     first, second = (model for model in models if isinstance(model, LocalModel))
     try:
         for model in models:

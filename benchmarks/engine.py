@@ -96,6 +96,7 @@ def inside(stage: str, folder: Path, url: str, trials: int) -> dict[str, float]:
     verb again.
     """
     from tiltmeter import registry
+    from tiltmeter.models.kinds import ModelOptions, make_model
     from tiltmeter.stages import plan
     from tiltmeter.stages.engine import Models
     from tiltmeter.stages.generate import generate
@@ -117,7 +118,7 @@ def inside(stage: str, folder: Path, url: str, trials: int) -> dict[str, float]:
             store.freeze(choices.frozen(protocol))
             store.put("source", "roles")
             async with Models(
-                lambda name: registry.model(name, base_url=url, concurrency=CONNECTIONS)
+                lambda name: make_model(name, ModelOptions(base_url=url, concurrency=CONNECTIONS))
             ) as models:
                 if stage == "judges":
                     await annotate(

@@ -39,6 +39,7 @@ from tiltmeter.analyse import estimates
 from tiltmeter.cache import CACHE
 from tiltmeter.instruments.dialogue import NO_DIALOGUE
 from tiltmeter.instruments.text import language_id
+from tiltmeter.models.kinds import make_model
 from tiltmeter.planted.dialogues import topic_in
 from tiltmeter.planted.model import planted
 from tiltmeter.protocol import Protocol
@@ -157,7 +158,7 @@ def measured(name: str, number: int, load: float) -> dict[str, float]:
         store.write([], [item.output for item in items], [])
 
         async def label() -> None:
-            async with Models(registry.model) as models:
+            async with Models(make_model) as models:
                 await annotate(store, protocol, (), models, Limits())
 
         gc.collect()

@@ -125,6 +125,7 @@ def bare(url: str, pictures: int) -> dict[str, float]:
 def engine(url: str, protocol: Path, folder: Path, pictures: int) -> dict[str, float]:
     """CPU seconds a picture and a vote of a run, and its memory in MB."""
     from tiltmeter import registry
+    from tiltmeter.models.kinds import ModelOptions, make_model
     from tiltmeter.stages import plan
     from tiltmeter.stages.engine import Models
     from tiltmeter.stages.generate import generate
@@ -141,7 +142,9 @@ def engine(url: str, protocol: Path, folder: Path, pictures: int) -> dict[str, f
     async def work() -> tuple[float, float, float]:
         with Store(folder, create=True, writing=True) as store:
             async with Models(
-                lambda n: registry.model(n, base_url=url, concurrency=CONNECTIONS, read=store.blob)
+                lambda n: make_model(
+                    n, ModelOptions(base_url=url, concurrency=CONNECTIONS, read=store.blob)
+                )
             ) as models:
                 start = _cpu()
                 await generate(store, declared, choices, models, limits)

@@ -16,7 +16,7 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any
 
-from .errors import ProtocolError, UnknownName
+from .errors import ProtocolError, UnknownName, UsageError
 from .protocol import Protocol, measure_kinds, schema
 from .protocol import load as loading
 from .protocol.load import load
@@ -25,47 +25,30 @@ from .protocol.source_lines import Place
 from .protocol.tables import Beside
 
 PROTOCOLS = ("dialogues", "gramvis", "protext", "roles", "soda", "words")
+# Model kind → where its `KIND` is declared (models/kinds.py), in the order of `tiltmeter ls`.
 MODELS = {
-    "builtin": "tiltmeter.models.local.local:builtin",
-    "gguf": "tiltmeter.models.local.local:gguf",
-    "openai": "tiltmeter.models.providers.openai:openai",
-    "anthropic": "tiltmeter.models.providers.anthropic:anthropic",
-    "gemini": "tiltmeter.models.providers.gemini:gemini",
-    "litellm": "tiltmeter.models.providers.litellm:litellm",
-    "bfl": "tiltmeter.models.providers.bfl:bfl",
-    "replicate": "tiltmeter.models.providers.replicate:replicate",
-    "ideogram": "tiltmeter.models.providers.ideogram:ideogram",
-    "fal": "tiltmeter.models.providers.fal:fal",
-    "diffusers": "tiltmeter.models.local.diffusers:diffusers",
-    "file": "tiltmeter.models.existing.stored:file",
-    "folder": "tiltmeter.models.existing.folder:folder",
-    "faces": "tiltmeter.models.local.faces:faces",
-    "objects": "tiltmeter.models.local.objects:objects",
-    "replay": "tiltmeter.models.existing.stored:replay",
-    "planted": "tiltmeter.planted.model:planted",
-    "planted-rewriter": "tiltmeter.planted.rewriter:planted_rewriter",
+    "builtin": "tiltmeter.models.local.local:BUILTIN",
+    "gguf": "tiltmeter.models.local.local:GGUF",
+    "openai": "tiltmeter.models.providers.openai:KIND",
+    "anthropic": "tiltmeter.models.providers.anthropic:KIND",
+    "gemini": "tiltmeter.models.providers.gemini:KIND",
+    "bfl": "tiltmeter.models.providers.bfl:KIND",
+    "replicate": "tiltmeter.models.providers.replicate:KIND",
+    "ideogram": "tiltmeter.models.providers.ideogram:KIND",
+    "fal": "tiltmeter.models.providers.fal:KIND",
+    "litellm": "tiltmeter.models.providers.litellm:KIND",
+    "diffusers": "tiltmeter.models.local.diffusers:KIND",
+    "file": "tiltmeter.models.existing.stored:FILE",
+    "folder": "tiltmeter.models.existing.folder:KIND",
+    "faces": "tiltmeter.models.local.faces:KIND",
+    "replay": "tiltmeter.models.existing.stored:REPLAY",
+    "planted": "tiltmeter.planted.model:KIND",
+    "planted-rewriter": "tiltmeter.planted.rewriter:KIND",
 }
-MODEL_TEXT = {
-    "builtin": "the bundled SmolLM2-135M-Instruct: no key, English",
-    "gguf": "gguf:PATH, a GGUF file of your own, on this machine",
-    "openai": "openai:MODEL, OpenAI or any compatible server with --base-url: text and pictures",
-    "anthropic": "anthropic:MODEL, Anthropic's own API",
-    "gemini": "gemini:MODEL, Google's own API: text and pictures",
-    "bfl": "bfl:MODEL, Black Forest Labs' API: pictures",
-    "replicate": "replicate:OWNER/NAME[:VERSION], Replicate's API: pictures",
-    "ideogram": "ideogram:MODEL, Ideogram's API: pictures",
-    "fal": "fal:OWNER/APP, fal's queue: pictures",
-    "litellm": "litellm:PROVIDER/MODEL, the long tail (extra litellm)",
-    "diffusers": "diffusers:NAME_OR_PATH, a pipeline on this machine: pictures (extra diffusers)",
-    "file": "file:PATH, answers that exist already (JSON lines)",
-    "folder": "folder:PATH, pictures that exist already (a manifest, or a pattern of names)",
-    "faces": "a judge on this machine: perceived gender presentation of faces (extra faces)",
-    "objects": "a judge on this machine: colours and writing of a product and its background "
-    "(extra objects)",
-    "replay": "replay:RUN, the answers of another run",
-    "planted": "planted:SETTINGS, a model with a tilt of known size",
-    "planted-rewriter": "planted-rewriter:SETTINGS, rewrites that gender and misgender a known "
-    "share",
+# Kinds that earlier versions had; their runs still open.
+RETIRED_MODELS = {
+    "objects": "The judge objects is no longer there: its error rates were known for rendered "
+    "pictures only. Name a vision model, for instance --judge openai:gpt-4.1-mini"
 }
 INSTRUMENTS = {
     "choice": "tiltmeter.instruments.choice.choice:Choice",
@@ -158,12 +141,25 @@ def _rows(value: Any) -> Any:
     raise TypeError(f"{type(value).__name__} is nothing that a file can hold")
 
 
-def model(name: str, **options: Any) -> Any:
-    """A `models.Model` by `kind` or `kind:name` (typed where it is used, since no room here imports
-    a room it names).
+def model_names() -> list[str]:
+    """The kinds of models: those that ship, then those of other packages by name."""
+    return [*MODELS, *sorted(_entry_points("models").keys() - MODELS.keys())]
+
+
+def is_model(name: str) -> bool:
+    """True if a name is that of a kind of model, or begins with one and a colon."""
+    kind = name.partition(":")[0]
+    return kind in MODELS or kind in RETIRED_MODELS or kind in _entry_points("models")
+
+
+def model_entry(kind: str) -> Any:
+    """What is registered for a kind of model, a `ModelKind` or a plain factory.
+
+    `models.kinds` reads it; it is untyped here since no room here imports a room that it names.
     """
-    kind, _, rest = name.partition(":")
-    return _find(MODELS, "models", kind, "model kind")(rest, **options)
+    if kind in RETIRED_MODELS:
+        raise UsageError(RETIRED_MODELS[kind])
+    return _find(MODELS, "models", kind, "model kind")
 
 
 def instrument(kind: str, name: str = "") -> Callable[..., Any]:

@@ -13,6 +13,7 @@ import pytest
 from tests.serving import planted_server
 from tiltmeter.api import doctor
 from tiltmeter.cli import main
+from tiltmeter.models.providers import litellm
 from tiltmeter.models.table import VARIABLE
 
 SECRET = "sk-0123456789abcdef0123456789abcdef"
@@ -55,7 +56,7 @@ def test_a_litellm_that_steals_keys_is_wrong(
 ) -> None:
     monkeypatch.setattr(doctor, "find_spec", lambda name: object())
     for number, fine in (("1.82.8", False), ("1.83.0", True)):
-        monkeypatch.setattr(doctor.litellm, "version", lambda name, number=number: number)
+        monkeypatch.setattr(litellm, "version", lambda name, number=number: number)
         code, found = by_name([], capsys)
         assert found["litellm"]["ok"] is fine and code == (0 if fine else 1)
         assert ("steals keys" in found["litellm"]["said"]) is not fine
@@ -89,7 +90,7 @@ def test_keys_are_named_and_never_shown(
 def test_a_part_that_is_not_installed(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(doctor, "PARTS", (("reading tea leaves", "tealeaves", "tealeaves", "tea"),))
+    monkeypatch.setattr(doctor, "PARTS", (("reading tea leaves", "tealeaves", "tea"),))
     code, found = by_name([], capsys)
     assert code == 0 and found["tealeaves"]["ok"] is None
     assert found["tealeaves"]["type"] == "pip install '.[tea]'"

@@ -13,8 +13,8 @@ from tiltmeter import api, registry
 from tiltmeter.cli import main
 from tiltmeter.errors import MissingExtra, UsageError
 from tiltmeter.instruments.text import language_id
-from tiltmeter.models import FREE, Model, Price, table
-from tiltmeter.models.http.provider import PROVIDERS
+from tiltmeter.models import FREE, Model, Price
+from tiltmeter.models.kinds import PICTURES, TEXT, all_kinds, kind_of, make_model
 from tiltmeter.records import Message, Reply, Request, Sampling
 from tiltmeter.stages import cost
 from tiltmeter.stages import power as design
@@ -339,12 +339,15 @@ def test_a_model_that_draws_where_text_is_asked_for_is_told_and_the_reverse(
     )
 
 
-@pytest.mark.parametrize(("kinds", "made"), [(table.DRAW, ("pictures",)), (table.WRITE, ("text",))])
+@pytest.mark.parametrize("made", [(PICTURES,), (TEXT,)])
 def test_what_a_kind_makes_is_what_its_models_say(
-    kinds: tuple[str, ...], made: tuple[str, ...], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    made: tuple[str, ...], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    for provider in PROVIDERS.values():
-        monkeypatch.setenv(provider.keys[0], "sk-none")
+    kinds = [kind.name for kind in all_kinds() if kind.makes == made]
+    for kind in kinds:
+        provider = kind_of(kind).provider
+        if provider:
+            monkeypatch.setenv(provider.keys[0], "sk-none")
     (tmp_path / "manifest.csv").write_text("file,prompt,sample\n", encoding="utf-8")
     names = {
         "folder": str(tmp_path),
@@ -355,7 +358,7 @@ def test_what_a_kind_makes_is_what_its_models_say(
     seen = []
     for kind in kinds:
         try:
-            seen.append(registry.model(f"{kind}:{names.get(kind, 'a/b')}").makes)
+            seen.append(make_model(f"{kind}:{names.get(kind, 'a/b')}").makes)
         except (MissingExtra, UsageError):  # an extra or a file that is not on this machine
             continue
     assert set(seen) == {made} and len(seen) >= 3

@@ -14,6 +14,7 @@ from tiltmeter.errors import (
     TransientError,
     UsageError,
 )
+from tiltmeter.models.kinds import ModelOptions
 from tiltmeter.models.providers.anthropic import AnthropicMessages, anthropic
 from tiltmeter.records import ANSWER, REFUSAL, Message, Reply, Request, Sampling
 
@@ -32,7 +33,9 @@ def request(word: str = "she", **changes: Any) -> Request:
 
 
 def talk(wire: AnthropicWire, *requests: Request) -> list[Reply]:
-    return wire.talk(lambda: anthropic("claude-haiku-4-5", base_url=wire.url), *requests)
+    return wire.talk(
+        lambda: anthropic("claude-haiku-4-5", ModelOptions(base_url=wire.url)), *requests
+    )
 
 
 def parsed(body: Any, asked: Request | None = None) -> Reply:

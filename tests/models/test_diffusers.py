@@ -22,7 +22,6 @@ import pytest
 from PIL import Image
 
 import tiltmeter
-from tiltmeter import registry
 from tiltmeter.cli import main
 from tiltmeter.errors import (
     Incapable,
@@ -32,6 +31,7 @@ from tiltmeter.errors import (
     UnknownName,
     UsageError,
 )
+from tiltmeter.models.kinds import make_model
 from tiltmeter.models.local import diffusers as module
 from tiltmeter.records import Message, Request, Sampling
 
@@ -141,7 +141,7 @@ def test_a_missing_extra_says_what_to_type(
 ) -> None:
     monkeypatch.setattr(module, "NEEDS", ("a_module_that_is_not_there",))
     with pytest.raises(MissingExtra):
-        registry.model(f"diffusers:{shell}")
+        make_model(f"diffusers:{shell}")
     assert main(["run", GUARDS, "-m", f"diffusers:{shell}", "--out", str(tmp_path / "run")]) == 2
     said = " ".join(capsys.readouterr().err.split())
     assert "needs the extra 'diffusers'" in said and "pip install '.[diffusers]'" in said
@@ -283,7 +283,7 @@ def pipeline(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def drawn(name: str, *requests: Request) -> list[Any]:
     async def work() -> list[Any]:
-        model = registry.model(f"diffusers:{name}")
+        model = make_model(f"diffusers:{name}")
         await model.open()
         try:
             return [await model.ask(request) for request in requests]

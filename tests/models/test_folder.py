@@ -11,9 +11,9 @@ from typing import Any
 import pytest
 
 from tests.drawing import picture
-from tiltmeter import registry
 from tiltmeter.cli import main
 from tiltmeter.errors import Incapable, ModelError, TiltmeterError, Unanswered, UsageError
+from tiltmeter.models.kinds import ModelOptions, make_model
 from tiltmeter.records import ANSWER, ERROR, REFUSAL, Message, Reply, Request
 from tiltmeter.store import Store
 
@@ -34,7 +34,7 @@ def draw(name: str, *wanted: tuple[str, str, int], **options: Any) -> list[Reply
     """The replies to (trial, prompt, sample)."""
 
     async def main() -> list[Reply]:
-        model = registry.model(f"folder:{name}", **options)
+        model = make_model(f"folder:{name}", ModelOptions(**options))
         await model.open()
         try:
             return [
@@ -216,7 +216,7 @@ def test_a_folder_that_says_nothing(
 
 def test_a_folder_writes_nothing() -> None:
     with pytest.raises(Incapable, match="draws pictures"):
-        registry.model("folder:x").check(Request("m", (Message("user", "Hello"),)))
+        make_model("folder:x").check(Request("m", (Message("user", "Hello"),)))
 
 
 def test_from_a_plan_to_a_run_by_the_command_line(

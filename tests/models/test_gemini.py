@@ -7,6 +7,7 @@ import pytest
 
 from tests.models.wire import KEY, GeminiWire, gemini_error, gemini_reply
 from tiltmeter.errors import Incapable, MissingKey, ModelError, TransientError
+from tiltmeter.models.kinds import ModelOptions
 from tiltmeter.models.providers.gemini import GeminiContent, gemini
 from tiltmeter.records import ANSWER, ERROR, REFUSAL, Message, Reply, Request, Sampling
 
@@ -27,7 +28,9 @@ def request(word: str = "she", **changes: Any) -> Request:
 
 
 def talk(wire: GeminiWire, *requests: Request, **options: Any) -> list[Reply]:
-    return wire.talk(lambda: gemini("gemini-2.5-flash", base_url=wire.url, **options), *requests)
+    return wire.talk(
+        lambda: gemini("gemini-2.5-flash", ModelOptions(base_url=wire.url, **options)), *requests
+    )
 
 
 def parsed(body: Any, asked: Request | None = None) -> Reply:

@@ -10,7 +10,6 @@ from typing import Any
 
 import pytest
 
-from tiltmeter import registry
 from tiltmeter.errors import (
     Incapable,
     MissingKey,
@@ -21,6 +20,7 @@ from tiltmeter.errors import (
 )
 from tiltmeter.models import FREE, Price
 from tiltmeter.models.http import HttpModel, connection
+from tiltmeter.models.kinds import ModelOptions, make_model
 from tiltmeter.models.providers.openai import OpenAIChat, openai
 from tiltmeter.planted.model import planted
 from tiltmeter.planted.server import Server, start
@@ -54,7 +54,7 @@ EXACT: dict[str, Any] = {
 
 
 async def with_client(url: str, use: Callable[[HttpModel], Awaitable[Any]], **options: Any) -> Any:
-    model = openai("planted", base_url=url, **options)
+    model = openai("planted", ModelOptions(base_url=url, **options))
     await model.open()
     try:
         return await use(model)
@@ -365,7 +365,7 @@ def test_what_is_not_a_url(url: str) -> None:
 
 def test_a_password_in_the_url_is_refused_and_not_repeated() -> None:
     with pytest.raises(UsageError) as caught:
-        openai("m", base_url="http://me:hunter2@localhost/v1")
+        openai("m", ModelOptions(base_url="http://me:hunter2@localhost/v1"))
     assert "hunter2" not in str(caught.value) and "OPENAI_API_KEY" in str(caught.value)
 
 
@@ -378,7 +378,7 @@ def test_keys(monkeypatch: pytest.MonkeyPatch) -> None:
     assert "sk-1" not in str(caught.value)
     monkeypatch.setenv("OPENAI_API_KEY", "sk-1\n")  # as a file read into the environment leaves it
     assert openai("gpt-4.1-mini").price is None
-    assert openai("x", base_url="http://127.0.0.1:1/v1").price == FREE
+    assert openai("x", ModelOptions(base_url="http://127.0.0.1:1/v1")).price == FREE
 
 
 # the engine over the client
@@ -397,7 +397,7 @@ def drive(
     async def main(store: Store) -> tuple[Tally, Server]:
         async with await start(settings) as server:
             made = {"base_url": server.url, "timeout": 0.5, "concurrency": 64, "price": price}
-            async with Models(lambda name: registry.model(name, **made)) as models:
+            async with Models(lambda name: make_model(name, ModelOptions(**made))) as models:
                 tally = await Engine(store, models, Limits(**limits)).drive(
                     job(seed) for seed in range(number)
                 )

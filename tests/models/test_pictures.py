@@ -9,6 +9,7 @@ from tests.models.wire import KEY, AnthropicWire, GeminiWire
 from tiltmeter.errors import Incapable, ModelError
 from tiltmeter.models import PICTURE_TOKENS, Price
 from tiltmeter.models.http import believed
+from tiltmeter.models.kinds import ModelOptions
 from tiltmeter.models.providers.anthropic import AnthropicMessages, anthropic
 from tiltmeter.models.providers.gemini import GeminiContent, gemini
 from tiltmeter.models.providers.openai import OpenAIChat
@@ -71,7 +72,9 @@ def test_pictures_are_checked_by_the_server(name: str, monkeypatch: pytest.Monke
         (Message("user", "Say: she", ("p.png", "p.jpg")),),
         Sampling(seed=7, max_tokens=64),
     )
-    (reply,) = wire.talk(lambda: model("a-model", base_url=wire.url, read=blobs.__getitem__), asked)
+    (reply,) = wire.talk(
+        lambda: model("a-model", ModelOptions(base_url=wire.url, read=blobs.__getitem__)), asked
+    )
     assert reply.text == "she" and wire.pictures == ["image/png", "image/jpeg"]
 
 

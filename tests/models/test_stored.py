@@ -18,7 +18,8 @@ from tiltmeter.errors import (
     UnknownName,
     UsageError,
 )
-from tiltmeter.models.existing.stored import Answers, file, replay
+from tiltmeter.models.existing.stored import Answers, answer_file, replay
+from tiltmeter.models.kinds import make_model
 from tiltmeter.records import REFUSAL, Message, Reply, Request, Sampling
 from tiltmeter.stages import engine, generate, plan
 from tiltmeter.stages.engine import Engine, Models
@@ -37,7 +38,7 @@ def write(path: Path, *lines: object) -> Path:
 
 def ask(name: str, *requests: Request) -> list[Reply]:
     async def main() -> list[Reply]:
-        model = registry.model(name)
+        model = make_model(name)
         await model.open()
         try:
             return [await model.ask(request) for request in requests]
@@ -57,7 +58,7 @@ def roles(store: Store, models: Sequence[str], **choices: Any) -> Tally:
     chosen = Choices(subjects=tuple(models), languages=("en",), limit=3, **choices)
 
     async def main() -> Tally:
-        async with Models(registry.model) as made:
+        async with Models(make_model) as made:
             return await generate.generate(store, protocol, chosen, made, Limits())
 
     return asyncio.run(main())
@@ -165,7 +166,7 @@ def test_a_file_that_is_not_there(tmp_path: Path) -> None:
     with pytest.raises(UsageError, match="cannot be read"):
         ask(f"file:{tmp_path}")
     with pytest.raises(UsageError, match="--model file:"):
-        file("")
+        answer_file("")
     with pytest.raises(UsageError, match="--model replay:"):
         replay("")
 
@@ -348,7 +349,7 @@ def test_the_engine_does_not_ask_again_where_there_is_no_answer(tmp_path: Path) 
         return []
 
     async def main(store: Store) -> Tally:
-        async with Models(registry.model) as models:
+        async with Models(make_model) as models:
             return await Engine(store, models, Limits()).drive([job() for _ in range(20)])
 
     with Store(tmp_path / "run", create=True, writing=True) as store:

@@ -22,6 +22,7 @@ from tiltmeter import registry
 from tiltmeter.errors import UnknownName, UsageError
 from tiltmeter.instruments.dialogue import read
 from tiltmeter.instruments.judges.negotiation import Negotiation
+from tiltmeter.models.kinds import make_model
 from tiltmeter.planted.dialogues import Dialogues, bank, topic_in
 from tiltmeter.planted.model import Planted, planted, topic_truth
 from tiltmeter.planted.server import start
@@ -316,7 +317,7 @@ def test_through_http_too_a_judge_that_never_agrees_leaves_all_unresolved(tmp_pa
 )
 def test_settings_that_do_not_fit(settings: str, kind: type[UsageError], message: str) -> None:
     with pytest.raises(kind) as caught:
-        registry.model(f"planted:protocol=dialogues,{settings}")
+        make_model(f"planted:protocol=dialogues,{settings}")
     assert message in str(caught.value)
 
 
@@ -335,7 +336,7 @@ def test_a_table_of_ones_own_that_has_other_speakers_or_languages_is_refused_in_
     with pytest.raises(
         UsageError, match=re.escape("no speaker 'girl' (column first). It has: woman, man.")
     ):
-        registry.model(f"planted:protocol={girl}")
+        make_model(f"planted:protocol={girl}")
     german = copied(tmp_path / "german", "prompts.csv", "\nfr,", "\nde,")
     with pytest.raises(UnknownName, match="No language of planted dialogues 'de'"):
         tiltmeter.run(

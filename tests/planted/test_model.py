@@ -28,6 +28,7 @@ from tiltmeter.errors import (
 )
 from tiltmeter.instruments.choice.choice import Choice
 from tiltmeter.instruments.judges.text import ROUNDS, ChoiceJudge
+from tiltmeter.models.kinds import ModelOptions, make_model
 from tiltmeter.planted.model import Planted, mean_truth, planted, truth
 from tiltmeter.planted.server import start
 from tiltmeter.planted.settings import FAULTS, SWITCHES, parse
@@ -299,7 +300,7 @@ def attempts(model: Planted, request: Request, number: int = 40) -> list[str]:
 
 @pytest.mark.parametrize("fault", sorted(FAULTS))
 def test_a_fault_is_of_an_attempt_so_that_a_retry_gets_through(fault: str) -> None:
-    model = planted(f"she=.5,{fault}=.5", timeout=0.001)
+    model = planted(f"she=.5,{fault}=.5", ModelOptions(timeout=0.001))
     tried = [attempts(model, asks(nonce=nonce)) for nonce in range(200)]
     assert all(found[-1] == "" for found in tried)
     failed = sum(len(found) - 1 for found in tried)
@@ -476,7 +477,7 @@ def test_a_judge_reads_texts_that_are_not_its_own() -> None:
 )
 def test_settings_that_do_not_fit(settings: str, kind: type[UsageError], said: str) -> None:
     with pytest.raises(kind) as caught:
-        registry.model(f"planted:{settings}")
+        make_model(f"planted:{settings}")
     assert said in str(caught.value)
 
 

@@ -16,6 +16,7 @@ import pytest
 import tiltmeter
 from tiltmeter import registry
 from tiltmeter.errors import ModelError, UnknownName, UsageError
+from tiltmeter.models.kinds import make_model
 from tiltmeter.planted.model import Planted, picks_truth, planted, ratio_truth
 from tiltmeter.planted.server import start
 from tiltmeter.planted.settings import parse
@@ -315,7 +316,7 @@ def test_a_run_through_http_finds_what_was_planted(code: str, tmp_path: Path) ->
 )
 def test_settings_that_do_not_fit(settings: str, kind: type[UsageError], message: str) -> None:
     with pytest.raises(kind) as caught:
-        registry.model(f"planted:protocol=words,{settings}")
+        make_model(f"planted:protocol=words,{settings}")
     assert message in str(caught.value)
 
 

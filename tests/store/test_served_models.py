@@ -8,6 +8,7 @@ import pytest
 
 from tiltmeter import api
 from tiltmeter.cli import main
+from tiltmeter.models.kinds import serves_asked
 from tiltmeter.records import Message, Reply, Request
 from tiltmeter.store import Store
 from tiltmeter.store.served_models import Served, between, served, warnings
@@ -30,7 +31,7 @@ def told(folder: Path, *calls: tuple[str, str, str]) -> list[str]:
         assert sum(row.calls for row in served(store)) == sum(
             bool(name or print_) for _, name, print_ in calls
         )
-        return warnings(store)
+        return warnings(store, serves_asked)
 
 
 def test_one_name_and_one_fingerprint_is_no_warning(tmp_path: Path) -> None:
@@ -119,7 +120,7 @@ def days(folder: Path, *calls: tuple[str, str, str]) -> list[str]:
                     (f"{day}T12:00:00.000+00:00", number),
                 )
             )
-        return warnings(store)
+        return warnings(store, serves_asked)
 
 
 def test_a_run_that_went_on_on_another_day_with_another_model(tmp_path: Path) -> None:

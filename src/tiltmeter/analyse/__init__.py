@@ -19,7 +19,7 @@ import polars as pl
 
 from ..errors import UnknownName
 from ..gold import HUMAN
-from ..instruments import measured
+from ..models import error_rates
 from ..protocol import EVERY, MeasureSpec, Protocol, Variant
 from ..protocol.measure_kinds import measure_kind
 from ..records import Estimate
@@ -56,7 +56,9 @@ def estimates(store: Store, protocol: Protocol, variant: str = "default") -> lis
         for family, estimate in _stratum(table, over, gold):
             names = (family, subject, annotator, ", ".join(stratum.values()))
             note = (
-                joined(estimate.note, None if estimate.value is None else measured.note(annotator))
+                joined(
+                    estimate.note, None if estimate.value is None else error_rates.note(annotator)
+                )
                 or ""
             )
             more = {

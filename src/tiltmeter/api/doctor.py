@@ -13,66 +13,25 @@ import platform
 import sys
 import time
 from collections.abc import Iterable, Iterator
-from dataclasses import asdict, dataclass
 from importlib import metadata
 from importlib.util import find_spec
-from typing import Any
 from urllib.parse import urlsplit
 
 from .. import __version__
 from ..errors import MissingExtra, ModelError, TiltmeterError
 from ..models import table
 from ..models.http.connection import Connection
-from ..models.http.provider import PROVIDERS
-from ..models.local.offline import Offline
-from ..models.providers import litellm
+from ..models.kinds import TEXT, Finding, ModelKind, all_kinds, kind_of
 from ..records import Message, Request, Sampling
 from ..stages.connect import Connect
 from ..stages.engine import wait_for
 
-# What it is for, the module that is looked for, the distribution that it comes with, the extra that
-# brings it.
-PARTS = (
-    ("builtin and gguf: models", "xllamacpp", "xllamacpp", "builtin"),
-    (
-        "words and dialogues: telling languages of one script apart",
-        "py3langid",
-        "py3langid",
-        "languages",
-    ),
-    ("the judges faces and objects: small networks", "onnxruntime", "onnxruntime", "faces"),
-    ("the judge objects: writing in pictures", "rapidocr", "rapidocr", "objects"),
-    ("litellm: models of the long tail", "litellm", "litellm", "litellm"),
-)
-# A judge on this machine, the module without which its weights are no use, and what to type to have
-# them.
-OFFLINE = (
-    (
-        "faces",
-        "onnxruntime",
-        "tiltmeter run gramvis --model planted:protocol=gramvis --judge faces --limit 1 --out try",
-    ),
-    ("objects", "rapidocr", "tiltmeter label RUN --judge objects --taxonomy FILE"),
-)
+# What it is for, the module that is looked for, the extra that brings it: parts that no kind of
+# model needs (`ModelKind.modules` has the others).
+PARTS = (("words and dialogues: telling languages of one script apart", "py3langid", "languages"),)
 NEEDED = ("aiohttp", "click", "jinja2", "numpy", "platformdirs", "polars", "rich", "scipy")
 WAIT = 10.0  # seconds for an address to answer
 QUESTION = Request("", (Message("user", "Reply with the word: ready"),), Sampling(1.0, 1.0, 16))
-
-
-@dataclass(frozen=True, slots=True)
-class Finding:
-    """One thing looked at. ok: True fine, False wrong, None not there and not needed. type: what to
-    type about it.
-    """
-
-    area: str
-    name: str
-    ok: bool | None
-    said: str
-    type: str = ""
-
-    def as_dict(self) -> dict[str, Any]:
-        return asdict(self)
 
 
 def look(
@@ -81,7 +40,8 @@ def look(
     """Everything that can be told without asking anybody, then each model named; `call` asks each
     one question.
     """
-    found = [*_machine(), *_parts(), _builtin(), *_offline(), *_keys(), _own_table()]
+    kinds = all_kinds()
+    found = [*_machine(), *_parts(kinds), *_checks(kinds), *_keys(kinds), _own_table()]
     models = list(models)
     if models:
         found += wait_for(_models(models, call, connect or Connect()))
@@ -113,80 +73,39 @@ def _machine() -> Iterator[Finding]:
     )
 
 
-def _parts() -> Iterator[Finding]:
-    for purpose, module, distribution, extra in PARTS:
+def _parts(kinds: Iterable[ModelKind]) -> Iterator[Finding]:
+    """Optional modules: those that kinds of models need, one line for all kinds that share one."""
+    wanted = {module: (purpose, extra) for purpose, module, extra in PARTS}
+    names: dict[str, list[str]] = {}
+    for kind in kinds:
+        for module in kind.modules:
+            names.setdefault(module, []).append(kind.name)
+            wanted[module] = f"models: {', '.join(names[module])}", kind.extra
+    for module, (purpose, extra) in wanted.items():
         if find_spec(module) is None:
-            yield Finding(
-                "optional", module, None, f"not installed ({purpose})", f"pip install '.[{extra}]'"
-            )
-            continue
-        try:
-            found = (
-                litellm.check_version() if module == "litellm" else metadata.version(distribution)
-            )
-        except TiltmeterError as error:  # a version that steals keys
-            yield Finding("optional", module, False, str(error), "pip uninstall litellm")
-            continue
-        except metadata.PackageNotFoundError:  # a folder of that name in the working directory
-            found = "of unknown version"
-        yield Finding("optional", module, True, f"{found} ({purpose})")
-
-
-def _builtin() -> Finding:
-    """Whether the bundled weights are in the cache; where not, the first run that needs them
-    fetches them.
-    """
-    from ..models.local import weights
-
-    try:
-        path = weights.cached(weights.SMOLLM2)
-    except TiltmeterError as error:
-        return Finding("built-in model", "weights", False, str(error))
-    if path is None:
-        return Finding(
-            "built-in model",
-            "weights",
-            None,
-            f"not fetched yet; they go to {weights.cache()}",
-            "tiltmeter run roles --model builtin --mode exact --limit 2 --out try",
-        )
-    return Finding(
-        "built-in model", "weights", True, f"{path} ({path.stat().st_size / 2**20:.0f} MiB)"
-    )
-
-
-def _offline() -> Iterator[Finding]:
-    """Whether the weights of the judges on this machine are in the cache; the first run with such a
-    judge fetches them.
-    """
-    from ..models.local import weights
-
-    for judge, module, command in OFFLINE:
-        if find_spec(module) is None:
-            continue
-        missing = [
-            one
-            for one in weights.KNOWN.values()
-            if judge in one.judges and weights.cached(one) is None
-        ]
-        if missing:
-            size = sum(one.download or one.size for one in missing) / 1e6
-            named = " and ".join(one.title for one in missing)
-            yield Finding(
-                "judges on this machine",
-                judge,
-                None,
-                f"not fetched yet: {named} (about {size:.0f} MB)",
-                command,
-            )
+            missing = f"not installed ({purpose})"
+            yield Finding("optional", module, None, missing, f"pip install '.[{extra}]'")
         else:
-            yield Finding(
-                "judges on this machine", judge, True, f"its weights are in {weights.cache()}"
-            )
+            yield Finding("optional", module, True, f"{_version(module)} ({purpose})")
 
 
-def _keys() -> Iterator[Finding]:
-    for provider in PROVIDERS.values():
+def _version(module: str) -> str:
+    try:
+        return metadata.version(module)
+    except metadata.PackageNotFoundError:  # a folder of that name in the working directory
+        return "of unknown version"
+
+
+def _checks(kinds: Iterable[ModelKind]) -> Iterator[Finding]:
+    """What each kind has checked of itself, where its modules are installed."""
+    for kind in kinds:
+        if all(find_spec(module) is not None for module in kind.modules):
+            yield from kind.check()
+
+
+def _keys(kinds: Iterable[ModelKind]) -> Iterator[Finding]:
+    """Whether the environment has a key for each provider; a key is never shown."""
+    for provider in (kind.provider for kind in kinds if kind.provider):
         names = [name for name in provider.keys if os.environ.get(name, "").strip()]
         if not names:
             yield Finding("keys", provider.kind, None, "no key", f"export {provider.keys[0]}=…")
@@ -223,10 +142,11 @@ async def _model(name: str, call: bool, connect: Connect) -> Finding:
     question where wished.
     """
     try:
-        if name.partition(":")[0] in ("builtin", "gguf") and find_spec("xllamacpp") is None:
-            raise MissingExtra(name, "builtin")
+        kind = kind_of(name)
+        if any(find_spec(module) is None for module in kind.modules):
+            raise MissingExtra(name, kind.extra)
         model = connect.model(name, 1)
-        answers = "text" in model.makes and not isinstance(model, Offline)
+        answers = TEXT in model.makes and not kind.judge_only
         if not call or not answers:
             further = (
                 "--call asks it one question"

@@ -30,6 +30,8 @@ def command(what: str, as_json: bool) -> None:
         for name, question in init.examples().items():
             click.echo(f"{name:12} {question}")
         return
+    from ..models.kinds import all_kinds
+
     protocols = [registry.protocol(name) for name in registry.protocol_names()]
     if as_json:
         listed = {
@@ -44,7 +46,7 @@ def command(what: str, as_json: bool) -> None:
                 for p in protocols
             ],
             "examples": sorted(init.examples()),
-            "models": sorted(registry.MODELS),
+            "models": sorted(registry.model_names()),
             "instruments": sorted(registry.INSTRUMENTS),
             "measures": {kind: registry.measure(kind).summary for kind in registry.measure_names()},
         }
@@ -59,8 +61,8 @@ def command(what: str, as_json: bool) -> None:
     for name, question in init.examples().items():
         click.echo(f"  {name:12} {question}")
     click.echo("Model kinds (--model KIND:NAME)")
-    for kind, text in registry.MODEL_TEXT.items():
-        click.echo(f"  {kind:12} {text}")
+    for model in all_kinds():
+        click.echo(f"  {model.name:12} {model.summary}")
     click.echo("Kinds of measures (kind = NAME in a protocol)")
     for kind in registry.measure_names():
         click.echo(f"  {kind:15} {registry.measure(kind).summary}")

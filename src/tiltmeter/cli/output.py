@@ -11,6 +11,7 @@ import click
 from rich.console import Console
 
 from ..api import Run
+from ..models.kinds import serves_asked
 from ..protocol import Protocol
 from ..protocol import thresholds as bounds
 from ..protocol.thresholds import Threshold
@@ -71,7 +72,7 @@ def finish(
     with Store(run.folder) as store:
         built = content.build(store, run.protocol, estimates)
         told = (
-            *served_models.warnings(store),
+            *served_models.warnings(store, serves_asked),
             injection_count.warning(store),
             *cautions.warnings(store, run.protocol),
         )

@@ -140,7 +140,7 @@ def _label(lists: _Lists, where: str, row: Mapping[str, Any]) -> Label:
     if attribute not in lists.attributes:
         raise UsageError(f"{where}: {UnknownName('attribute', attribute, lists.attributes)}")
     name = _cell(row, "annotator") or NAMELESS
-    if name in lists.machines or (":" in name and name.partition(":")[0] in registry.MODELS):
+    if name in lists.machines or (":" in name and registry.is_model(name)):
         raise UsageError(
             f"{where}: {name} is a model or an instrument. Gold is what people said; what a "
             "judge says of itself shows nothing of its errors."

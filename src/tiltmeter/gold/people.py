@@ -45,7 +45,7 @@ def named(store: Store, protocol: Protocol, name: str) -> str:
     elif (
         plain in gold.machines(store)
         or plain in {spec.name for spec in protocol.instruments}
-        or _model(plain)
+        or registry.is_model(plain)
     ):
         why = "is a model or an instrument; gold is what people say"
     if why:
@@ -54,10 +54,6 @@ def named(store: Store, protocol: Protocol, name: str) -> str:
             "Type for instance: --annotator ann"
         )
     return HUMAN + plain
-
-
-def _model(name: str) -> bool:
-    return name.partition(":")[0] in registry.MODELS
 
 
 def disagreements(store: Store) -> dict[str, dict[str, dict[str, State]]]:

@@ -19,6 +19,7 @@ from typing import Any
 
 from ..errors import UnknownName, UsageError
 from . import Price
+from .kinds import PICTURES, TEXT, kind_of
 
 BUILT_IN = Path(__file__).with_name("models.toml")
 VARIABLE = "TILTMETER_MODELS"
@@ -34,22 +35,6 @@ _PRICE = (
     "date = 2026-11-21 }"
 )
 _TAKES = ("temperature", "top_p", "seed", "begin", "schema", "vision", "logprobs", "think_off")
-DRAW = (
-    "bfl",
-    "diffusers",
-    "fal",
-    "folder",
-    "ideogram",
-    "replicate",
-)  # kinds that make pictures only
-WRITE = (
-    "anthropic",
-    "builtin",
-    "file",
-    "gguf",
-    "litellm",
-    "planted-rewriter",
-)  # kinds that make text only
 # The dialects' names for what can be left out.
 _LEFT_OUT = {
     "temperature": ("temperature",),
@@ -157,11 +142,10 @@ def makes(name: str) -> tuple[str, ...]:
     """What comes out of a model, as in `Model.makes`: by its kind or its row; both where only its
     server knows.
     """
-    kind, row = name.partition(":")[0], find(name)
-    modality = row.modality if row and not row.own and kind not in (*DRAW, *WRITE) else ""
-    if kind in DRAW or modality == "image":
-        return ("pictures",)
-    return ("text",) if kind in WRITE or modality == "text" else ("text", "pictures")
+    by_kind, row = kind_of(name).makes, find(name)
+    if len(by_kind) == 1 or row is None or row.own:
+        return by_kind
+    return (PICTURES,) if row.modality == "image" else (TEXT,)
 
 
 def refuse_retired(row: Listed, today: date | None = None) -> None:

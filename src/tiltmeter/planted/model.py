@@ -22,7 +22,7 @@ from .. import registry
 from ..errors import Incapable, MissingKey, ModelError, TransientError
 from ..models import FREE, Model, Price
 from ..models.http import NO_LOGPROBS
-from ..models.http.pictures import Read
+from ..models.kinds import DEFAULTS, ModelKind, ModelOptions, ReadBlob
 from ..records import Reply, Request, Token
 from .capabilities import drawn_of, topics_of, words_of, written_of
 from .dialogues import Dialogues, topic_truth
@@ -65,7 +65,7 @@ class Planted(Model):
         settings: Settings,
         price: Price = FREE,
         timeout: float = 120.0,
-        see: Read | None = None,
+        see: ReadBlob | None = None,
     ) -> None:
         self.name, self.price, self.settings = f"planted:{settings.text}", price, settings
         self.tilt = spoken_by(settings)
@@ -249,13 +249,12 @@ def usage(request: Request, text: str) -> tuple[int, int]:
     return size // 4 + 1, min(request.sampling.max_tokens, len(text.encode()) // 4 + 1)
 
 
-def planted(
-    settings: str,
-    *,
-    price: Price | None = None,
-    timeout: float = 120.0,
-    read: Read | None = None,
-    **_: Any,
-) -> Planted:
+def planted(settings: str, options: ModelOptions = DEFAULTS) -> Planted:
     """`planted:SETTINGS`; without settings every word is chosen equally often."""
-    return Planted(parse(settings), FREE if price is None else price, timeout, read)
+    price = FREE if options.price is None else options.price
+    return Planted(parse(settings), price, options.timeout, options.read)
+
+
+KIND = ModelKind(
+    "planted", "planted:SETTINGS, a model with a tilt of known size", planted, price=FREE
+)

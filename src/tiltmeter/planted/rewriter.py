@@ -30,6 +30,7 @@ from typing import Any
 from .. import registry
 from ..errors import ModelError, UnknownName, UsageError
 from ..models import FREE, Model, Price
+from ..models.kinds import DEFAULTS, TEXT, ModelKind, ModelOptions
 from ..protocol.tables import Row
 from ..records import Reply, Request
 from .tilt import uniforms
@@ -168,6 +169,15 @@ def reference(cell: Row) -> str:
     return noun if cell["theme"] == "name" else f"the {noun.lower()}"
 
 
-def planted_rewriter(settings: str, *, price: Price | None = None, **_: Any) -> PlantedRewriter:
+def planted_rewriter(settings: str, options: ModelOptions = DEFAULTS) -> PlantedRewriter:
     """`planted-rewriter:SETTINGS`."""
-    return PlantedRewriter(parse(settings), FREE if price is None else price)
+    return PlantedRewriter(parse(settings), FREE if options.price is None else options.price)
+
+
+KIND = ModelKind(
+    "planted-rewriter",
+    "planted-rewriter:SETTINGS, rewrites that gender and misgender a known share",
+    planted_rewriter,
+    makes=(TEXT,),
+    price=FREE,
+)

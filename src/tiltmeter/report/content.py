@@ -16,6 +16,7 @@ from typing import Any
 from .. import __version__, gold
 from ..analyse import cautions, numerals, signature
 from ..gold import validation
+from ..models.kinds import serves_asked
 from ..protocol import Protocol, prompt_pairs
 from ..protocol.tables import SEVERAL
 from ..records import Estimate
@@ -63,7 +64,7 @@ def build(store: Store, protocol: Protocol, estimates: Sequence[Estimate]) -> Co
         design=_design(store, protocol, trials, annotators, frozen),
         prompts=_prompts(protocol, estimates),
         measures=_measures(protocol),
-        subjects=subjects.subjects(known, trials, served_models.warnings(store)),
+        subjects=subjects.subjects(known, trials, served_models.warnings(store, serves_asked)),
         sections=(*(_section(audit) for audit in read), *_validation(store, protocol)),
         examples=examples.examples(store, protocol),
         pictures=pictures.grids(store, protocol),

@@ -5,30 +5,26 @@ each.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
-from typing import Any
+from dataclasses import dataclass, field, replace
+from typing import NotRequired, TypedDict
 
-from .. import registry
 from ..errors import UsageError
 from ..models import FREE, Model, Price, table
 from ..models.http.provider import on_this_machine
+from ..models.kinds import ModelOptions, kind_of, make_model
 from ..store import Store
 
-# Kinds that are one provider's; another server for them is named by kind.
-OWN_ADDRESS = ("anthropic", "gemini", "bfl", "replicate", "ideogram", "fal")
-# Kinds that cost nothing.
-AT_HOME = (
-    "builtin",
-    "gguf",
-    "diffusers",
-    "file",
-    "folder",
-    "replay",
-    "planted",
-    "planted-rewriter",
-    "faces",
-    "objects",
-)
+
+class KnownModel(TypedDict):
+    """A model as `plan --json` names it. retires_on, price_date: days as YYYY-MM-DD."""
+
+    name: str
+    listed: bool
+    retires_on: str | None
+    retired: bool
+    soon: bool
+    price_date: NotRequired[str]
+    price_source: NotRequired[str]
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,9 +43,9 @@ class Connect:
     base_urls: Mapping[str, str] = field(default_factory=dict)
 
     def url(self, name: str) -> str:
-        kind = name.partition(":")[0]
-        general = "" if kind in OWN_ADDRESS else self.base_url
-        return self.base_urls.get(name) or self.base_urls.get(kind) or general
+        """The base URL that the user gave for a model, or "" for the kind's own."""
+        general = "" if kind_of(name).own_server else self.base_url
+        return self.base_urls.get(name) or self.base_urls.get(name.partition(":")[0]) or general
 
     def price(self, name: str) -> Price | None:
         """The price given; else the table's, which at another server counts only where it is the
@@ -61,68 +57,57 @@ class Connect:
         )
 
     def model(self, name: str, concurrency: int, run: Store | None = None) -> Model:
-        """UsageError where the table says that the provider retired the model, unless another
-        server is named.
+        """A model that is not open yet.
 
         run: where the pictures lie that a model is shown, and the factors of the trials that a
         folder of pictures answers.
+
+        Raises UsageError if the table says that the provider retired the model and no other server
+        is named.
         """
         row, url = table.find(name), self.url(name)
-        known: dict[str, Any] = {}
         if row and not url:
             table.refuse_retired(row)
-        if run:
-            known |= {"read": run.blob, "factors": run.factors}
-        if row:
-            known |= {
-                "omitted": row.omitted,
-                "think_off": row.takes.get("think_off") is True,
-                "modality": "" if row.own else row.modality,
-            }
-        made: Model = registry.model(
-            name,
+        options = ModelOptions(
             base_url=url,
+            price=self.price(name) or kind_of(name).price,
             timeout=self.timeout,
-            price=self.price(name),
-            builtin_from=self.builtin_from,
             concurrency=concurrency,
-            **known,
+            builtin_from=self.builtin_from,
+            read=run.blob if run else None,
+            factors=run.factors if run else None,
         )
-        return made
+        if row:
+            options = replace(
+                options,
+                omitted=row.omitted,
+                think_off=row.takes.get("think_off") is True,
+                modality="" if row.own else row.modality,
+            )
+        return make_model(name, options)
 
     def expected_price(self, name: str) -> Price | None:
-        """The price that the model will have when it is made: nothing for one on this machine or
-        one that is stored.
-        """
-        kind = name.partition(":")[0]
-        return self.price(name) or (
-            FREE if kind in AT_HOME or on_this_machine(self.url(name)) else None
-        )
+        """The price that the model will have when it is made; None where nobody knows it."""
+        at_home = FREE if on_this_machine(self.url(name)) else None
+        return self.price(name) or kind_of(name).price or at_home
 
-    def known(self, name: str) -> dict[str, Any]:
+    def known(self, name: str) -> KnownModel:
         """What the table says of a model: its end and where its price is from."""
         row = table.find(name)
-        shown: dict[str, Any] = {
-            "name": name,
-            "listed": row is not None,
-            "retires_on": None,
-            "retired": False,
-            "soon": False,
-        }
+        known = KnownModel(
+            name=name, listed=row is not None, retires_on=None, retired=False, soon=False
+        )
         if row and not self.url(name):
-            shown |= {
-                "retires_on": row.retires_on and str(row.retires_on),
-                "retired": row.retired(),
-                "soon": row.ends_soon(),
-            }
+            known["retires_on"] = str(row.retires_on) if row.retires_on else None
+            known["retired"], known["soon"] = row.retired(), row.ends_soon()
         if row and row.price and name not in self.prices:
-            shown |= {"price_date": str(row.price_date), "price_source": row.price_source}
-        return shown
+            known["price_date"], known["price_source"] = str(row.price_date), row.price_source
+        return known
 
     def check(self, names: Iterable[str]) -> None:
-        """Refuses a base URL that none of the models would use."""
+        """Raises UsageError for a base URL that none of the models would use."""
         names = list(names)
-        if self.base_url and all(name.partition(":")[0] in OWN_ADDRESS for name in names):
+        if self.base_url and all(kind_of(name).own_server for name in names):
             kind = names[0].partition(":")[0]
             raise UsageError(
                 "--base-url is for openai: models. Type for instance: --base-url "

@@ -4,15 +4,11 @@ that changed.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import NamedTuple
 
 from . import Store
 
-ONE_MAKER = (
-    "anthropic",
-    "gemini",
-)  # kinds whose servers name the model that was asked, or another that took its place
 SHOWN = 4  # names of a model that are listed
 
 
@@ -64,10 +60,11 @@ def between(
     return found
 
 
-def warnings(store: Store) -> list[str]:
+def warnings(store: Store, serves_asked: Callable[[str], bool]) -> list[str]:
     """A line for each model whose served name or fingerprint changed within the run, or is
     another's.
 
+    serves_asked: True of a model whose server names the very model that was asked.
     A run that was extended on another day reads as two: what was served until the one day and from
     the other on.
     """
@@ -87,11 +84,11 @@ def warnings(store: Store) -> list[str]:
                 f"{model} had {len(prints)} system fingerprints within this run "
                 f"({_dated(rows)}): its provider changed something meanwhile."
             )
-        kind, _, asked = model.partition(":")
+        asked = model.partition(":")[2]
         strange = [
             name for name in names if name and not name.startswith(asked.removesuffix("-latest"))
         ]
-        if kind in ONE_MAKER and strange:
+        if strange and serves_asked(model):
             found.append(
                 f"{model} was asked and {', '.join(strange[:SHOWN])} answered: the provider put "
                 "another in its place."

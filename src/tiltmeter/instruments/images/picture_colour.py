@@ -5,7 +5,7 @@ label is the colour of at least `least` of them, `multicolor` where no colour ha
 what is there, light and shade included, and not
 what a person would call the thing: a red car in front of a wall is as grey as the wall, and its
 middle is red only where the car stands. For the colours of a product and of its ground apart, ask a
-vision model, or the judge `objects`.
+vision model.
 """
 
 from __future__ import annotations

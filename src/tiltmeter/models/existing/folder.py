@@ -24,7 +24,7 @@ import csv
 import io
 import re
 import unicodedata
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -32,7 +32,9 @@ from typing import Any
 from ... import images
 from ...errors import ModelError, UnknownName, UsageError
 from ...records import ANSWER, ERROR, Reply, Request
+from .. import FREE
 from ..http.connection import MAX_REPLY
+from ..kinds import DEFAULTS, PICTURES, ModelKind, ModelOptions, ReadFactors
 from .stored import Answers, Line, Stored, draw, line, read_lines
 
 MANIFESTS = ("manifest.csv", "manifest.jsonl")
@@ -40,7 +42,6 @@ SUFFIXES = (".png", ".jpg", ".jpeg", ".webp", ".gif")
 _PATTERN = "?pattern="
 _SLOT = re.compile(r"\{(\w+)(?::0(\d))?\}")
 _PARTED = re.compile(r"[\s_-]+")
-Factors = Callable[[str], Mapping[str, str]]  # a trial's id → its factors
 
 
 class Folder(Stored):
@@ -50,7 +51,7 @@ class Folder(Stored):
 
     makes = ("pictures",)
 
-    def __init__(self, name: str, factors: Factors | None = None) -> None:
+    def __init__(self, name: str, factors: ReadFactors | None = None) -> None:
         super().__init__(f"folder:{name}")
         path, _, self._pattern = name.partition(_PATTERN)
         self._folder, self._factors = Path(path), factors
@@ -180,8 +181,17 @@ def _folded(name: str) -> str:
     return _PARTED.sub("_", unicodedata.normalize("NFC", name).casefold())
 
 
-def folder(name: str, *, factors: Factors | None = None, **_: Any) -> Folder:
+def folder(name: str, options: ModelOptions = DEFAULTS) -> Folder:
     """`folder:PATH`."""
     if not name.partition(_PATTERN)[0]:
         raise UsageError("Which folder? Type for instance: --model folder:pictures")
-    return Folder(name, factors)
+    return Folder(name, options.factors)
+
+
+KIND = ModelKind(
+    "folder",
+    "folder:PATH, pictures that exist already (a manifest, or a pattern of names)",
+    folder,
+    makes=(PICTURES,),
+    price=FREE,
+)

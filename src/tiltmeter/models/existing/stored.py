@@ -32,6 +32,7 @@ from ...errors import Incapable, ModelError, Unanswered, UnknownName, UsageError
 from ...records import ANSWER, ERROR, REFUSAL, SUBJECT, Reply, Request, content_id
 from ...store import Store
 from .. import FREE, Model
+from ..kinds import DEFAULTS, TEXT, ModelKind, ModelOptions
 
 OUTCOMES = (ANSWER, REFUSAL, ERROR)
 
@@ -295,15 +296,25 @@ def _same(calls: list[tuple[str, str]], nonce: str) -> str:
     return found[0] if len(found) == 1 else ""
 
 
-def file(path: str, **_: Any) -> AnswerFile:
+def answer_file(path: str, options: ModelOptions = DEFAULTS) -> AnswerFile:
     """`file:PATH`."""
     if not path:
         raise UsageError("Which file? Type for instance: --model file:answers.jsonl")
     return AnswerFile(path)
 
 
-def replay(name: str, **_: Any) -> Replay:
+def replay(name: str, options: ModelOptions = DEFAULTS) -> Replay:
     """`replay:RUN` or `replay:RUN#MODEL`."""
     if not name.partition("#")[0]:
         raise UsageError("Which run? Type for instance: --model replay:run")
     return Replay(name)
+
+
+FILE = ModelKind(
+    "file",
+    "file:PATH, answers that exist already (JSON lines)",
+    answer_file,
+    makes=(TEXT,),
+    price=FREE,
+)
+REPLAY = ModelKind("replay", "replay:RUN, the answers of another run", replay, price=FREE)

@@ -135,15 +135,9 @@ class HttpModel(Model):
         drawing: Dialect | None = None,
         price: Price | None = None,
         parallel: int = 16,
-        continues: bool = False,
         omitted: Collection[str] = (),
     ) -> None:
-        self.name, self.price, self.parallel, self.continues = (
-            connection.name,
-            price,
-            parallel,
-            continues,
-        )
+        self.name, self.price, self.parallel = connection.name, price, parallel
         self.connection = connection
         self._dialects = {
             made: used

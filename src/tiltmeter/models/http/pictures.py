@@ -5,13 +5,12 @@ themselves show.
 from __future__ import annotations
 
 from base64 import b64encode
-from collections.abc import Callable
 from typing import NamedTuple
 
 from ... import images
 from ...errors import Incapable, ModelError
+from ..kinds import ReadBlob
 
-Read = Callable[[str], bytes]  # a blob's name → its bytes
 # The smallest of the documented limits: Anthropic 5 MB a picture in base64; OpenAI and Gemini 20 MB
 # a request.
 LARGEST = 5 * 2**20
@@ -28,7 +27,7 @@ class Picture(NamedTuple):
         return f"data:{self.media_type};base64,{self.data}"
 
 
-def prepared(name: str, read: Read | None, longest: int = 0) -> Picture:
+def prepared(name: str, read: ReadBlob | None, longest: int = 0) -> Picture:
     """A blob as a picture, its longer side `longest` pixels at most (0: any).
 
     Raises ModelError where it is none that providers take, Incapable where none can be read.

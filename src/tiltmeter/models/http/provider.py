@@ -1,4 +1,4 @@
-"""Where a provider is and which key it takes: what the dialects' factories and `doctor` share."""
+"""Where a provider is and which key it takes: what the kinds of models and `doctor` share."""
 
 from __future__ import annotations
 
@@ -8,6 +8,8 @@ from urllib.parse import urlsplit
 
 from ...errors import MissingKey, UsageError
 from .. import FREE, Price
+from ..kinds import ModelOptions
+from . import Dialect, HttpModel
 from .connection import Connection
 
 LOOPBACK = ("localhost", "127.0.0.1", "::1")
@@ -23,11 +25,11 @@ class Provider(NamedTuple):
     keys: tuple[str, ...]
     example: str
 
-    def place(self, model: str, base_url: str, price: Price | None) -> Place:
-        """Checks name, address and key. Raises UsageError or MissingKey with what to type."""
+    def place(self, model: str, options: ModelOptions) -> Place:
+        """Where a model is. Raises UsageError or MissingKey with what to type."""
         if not model:
             raise UsageError(f"Which model? Type for instance: --model {self.kind}:{self.example}")
-        url = base_url or self.url
+        url = options.base_url or self.url
         host = self._host(url)
         official = host == urlsplit(self.url).hostname
         key = self.key()
@@ -36,7 +38,7 @@ class Provider(NamedTuple):
                 f"{self.kind}:{model} needs a key. Type: export {self.keys[0]}=…   "
                 "(or name your own server with --base-url)"
             )
-        price = FREE if price is None and host in LOOPBACK else price
+        price = FREE if options.price is None and host in LOOPBACK else options.price
         return Place(f"{self.kind}:{model}", url, key, self.keys[0], official, price)
 
     @property
@@ -92,31 +94,20 @@ class Place(NamedTuple):
     price: Price | None
 
     def connection(self, timeout: float) -> Connection:
+        """A connection that is not open yet; timeout in seconds."""
         return Connection(
             self.name, self.url, key=self.key, key_name=self.key_name, timeout=timeout
         )
 
-
-OPENAI = Provider("openai", "https://api.openai.com/v1", ("OPENAI_API_KEY",), "gpt-4.1-mini")
-ANTHROPIC = Provider(
-    "anthropic", "https://api.anthropic.com/v1", ("ANTHROPIC_API_KEY",), "claude-haiku-4-5"
-)
-GEMINI = Provider(
-    "gemini",
-    "https://generativelanguage.googleapis.com/v1beta",
-    ("GEMINI_API_KEY", "GOOGLE_API_KEY"),
-    "gemini-3.1-flash-lite",
-)
-BFL = Provider("bfl", "https://api.bfl.ai/v1", ("BFL_API_KEY",), "flux-2-pro")
-REPLICATE = Provider(
-    "replicate",
-    "https://api.replicate.com/v1",
-    ("REPLICATE_API_TOKEN",),
-    "black-forest-labs/flux-1.1-pro",
-)
-IDEOGRAM = Provider("ideogram", "https://api.ideogram.ai/v2", ("IDEOGRAM_API_KEY",), "ideogram-4-5")
-FAL = Provider("fal", "https://queue.fal.run", ("FAL_KEY",), "fal-ai/flux/dev")
-PROVIDERS = {
-    provider.kind: provider
-    for provider in (OPENAI, ANTHROPIC, GEMINI, BFL, REPLICATE, IDEOGRAM, FAL)
-}
+    def model(
+        self, options: ModelOptions, dialect: Dialect | None, drawing: Dialect | None = None
+    ) -> HttpModel:
+        """A model here that answers at once. drawing: the dialect of pictures."""
+        return HttpModel(
+            self.connection(options.timeout),
+            dialect,
+            drawing=drawing,
+            price=self.price,
+            parallel=options.concurrency,
+            omitted=options.omitted,
+        )

@@ -19,7 +19,8 @@ from urllib.parse import urlsplit
 
 from ...errors import ModelError, Unanswered
 from ...records import ERROR, Reply, Request
-from .. import Price, Queued
+from .. import Queued
+from ..kinds import ModelOptions
 from . import Exchange, Speech
 from .connection import PASSING, Answer
 from .fetching import Link, Unfetched, content, lost, shortened, split
@@ -188,28 +189,22 @@ def _within(host: str | None, domain: str) -> bool:
     return f".{host}".endswith(f".{domain}")
 
 
-def queued(
+def queue_model(
     provider: Provider,
     name: str,
+    options: ModelOptions,
     speak: Callable[[str, str], QueueDialect],
-    *,
-    base_url: str = "",
-    price: Price | None = None,
-    timeout: float = 120.0,
-    concurrency: int = 16,
-    omitted: Collection[str] = (),
     most: int = 1000,
-    **_: Any,
 ) -> QueueModel:
     """A model of a provider. speak: (name, key) → its dialect; most: how much work the provider
     takes at once.
     """
-    place = provider.place(name, base_url, price)
+    place = provider.place(name, options)
     return QueueModel(
         place,
         speak(name, place.key),
         domain=provider.domain,
-        timeout=timeout,
-        parallel=min(concurrency, most),
-        omitted=omitted,
+        timeout=options.timeout,
+        parallel=min(options.concurrency, most),
+        omitted=options.omitted,
     )

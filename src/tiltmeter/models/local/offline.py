@@ -16,14 +16,14 @@ import asyncio
 import importlib.util
 import io
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from ... import images
 from ...errors import Incapable, MissingExtra, ModelError, UsageError
 from ...records import Reply, Request
 from .. import FREE, Model, Price
-from ..http.pictures import Read
+from ..kinds import Finding, ReadBlob
 from . import weights
 
 if TYPE_CHECKING:
@@ -55,7 +55,7 @@ class Offline(Model):
         str
     ]  # a changed rule has another name, which stands in the fingerprint of its replies
 
-    def __init__(self, name: str, read: Read | None = None, price: Price | None = None) -> None:
+    def __init__(self, name: str, read: ReadBlob | None = None, price: Price | None = None) -> None:
         for module in self.needs:
             if importlib.util.find_spec(module) is None:
                 raise MissingExtra(f"--judge {name}", self.extra)
@@ -155,10 +155,21 @@ def session(name: str) -> Any:
     )
 
 
-def plain(name: str, kind: str, options: Mapping[str, Any]) -> dict[str, Any]:
-    """What an offline judge takes of the options that models are made with. UsageError where it is
-    given a name.
-    """
+def check_weights(kind: str, command: str) -> Iterator[Finding]:
+    """For `doctor`: whether the weights of a judge are in the cache. command: what fetches them."""
+    area = "judges on this machine"
+    missing = [
+        one for one in weights.KNOWN.values() if kind in one.judges and not weights.cached(one)
+    ]
+    if not missing:
+        yield Finding(area, kind, True, f"its weights are in {weights.cache()}")
+        return
+    size = sum(one.download or one.size for one in missing) / 1e6
+    titles = " and ".join(one.title for one in missing)
+    yield Finding(area, kind, None, f"not fetched yet: {titles} (about {size:.0f} MB)", command)
+
+
+def refuse_name(kind: str, name: str) -> None:
+    """UsageError where something stands behind the colon of a judge that has no variants."""
     if name:
         raise UsageError(f"{kind} has no variants. Type: --judge {kind}")
-    return {key: options[key] for key in ("read", "price") if options.get(key) is not None}

@@ -19,12 +19,12 @@ from typing import Any
 
 from ...errors import Incapable, UsageError
 from ...records import ANSWER, REFUSAL, Message, Reply, Request
-from .. import Price
 from ..http import NO_LOGPROBS, HttpModel, HttpRequest, believed
 from ..http.connection import message
-from ..http.pictures import Read, prepared
-from ..http.provider import ANTHROPIC
+from ..http.pictures import prepared
+from ..http.provider import Provider
 from ..http.text import whole
+from ..kinds import DEFAULTS, TEXT, ModelKind, ModelOptions, ReadBlob
 
 VERSION = "2023-06-01"
 _OPTIONAL = ("temperature", "top_p")
@@ -34,7 +34,7 @@ _BLOCKED = "content filtering policy"
 class AnthropicMessages:
     """The dialect: `build` and `parse` are pure."""
 
-    def __init__(self, model: str, key: str, read: Read | None = None) -> None:
+    def __init__(self, model: str, key: str, read: ReadBlob | None = None) -> None:
         self._model, self._read = model, read
         self._headers = {"Content-Type": "application/json", "anthropic-version": VERSION}
         if key:
@@ -136,24 +136,25 @@ def _usage(usage: Any, request: Request) -> tuple[int, int] | None:
     )
 
 
-def anthropic(
-    model: str,
-    *,
-    base_url: str = "",
-    price: Price | None = None,
-    timeout: float = 120.0,
-    concurrency: int = 16,
-    omitted: tuple[str, ...] = (),
-    read: Read | None = None,
-    **_: Any,
-) -> HttpModel:
+ANTHROPIC = Provider(
+    "anthropic", "https://api.anthropic.com/v1", ("ANTHROPIC_API_KEY",), "claude-haiku-4-5"
+)
+
+
+def anthropic(model: str, options: ModelOptions = DEFAULTS) -> HttpModel:
     """`anthropic:MODEL`; the key comes from ANTHROPIC_API_KEY."""
-    place = ANTHROPIC.place(model, base_url, price)
-    return HttpModel(
-        place.connection(timeout),
-        AnthropicMessages(model, place.key, read),
-        price=place.price,
-        parallel=concurrency,
-        continues="begin" not in omitted,
-        omitted=omitted,
-    )
+    place = ANTHROPIC.place(model, options)
+    made = place.model(options, AnthropicMessages(model, place.key, options.read))
+    made.continues = "begin" not in options.omitted
+    return made
+
+
+KIND = ModelKind(
+    "anthropic",
+    "anthropic:MODEL, Anthropic's own API",
+    anthropic,
+    makes=(TEXT,),
+    provider=ANTHROPIC,
+    own_server=True,
+    serves_asked=True,
+)

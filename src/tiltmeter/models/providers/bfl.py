@@ -17,8 +17,9 @@ from ...records import ERROR, REFUSAL, Reply, Request
 from ..http import HttpRequest, as_said
 from ..http.connection import message
 from ..http.fetching import Link
-from ..http.provider import BFL
-from ..http.queue import QueueModel, queued
+from ..http.provider import Provider
+from ..http.queue import QueueModel, queue_model
+from ..kinds import DEFAULTS, PICTURES, ModelKind, ModelOptions
 from .drawing import complained, named, pixels, prompt, ratio, without
 
 TASKS = 24
@@ -85,6 +86,19 @@ class BflTasks:
         return as_said(status, body)
 
 
-def bfl(name: str, **options: Any) -> QueueModel:
+BFL = Provider("bfl", "https://api.bfl.ai/v1", ("BFL_API_KEY",), "flux-2-pro")
+
+
+def bfl(name: str, options: ModelOptions = DEFAULTS) -> QueueModel:
     """`bfl:MODEL`; the key comes from BFL_API_KEY."""
-    return queued(BFL, name, BflTasks, most=TASKS, **options)
+    return queue_model(BFL, name, options, BflTasks, most=TASKS)
+
+
+KIND = ModelKind(
+    "bfl",
+    "bfl:MODEL, Black Forest Labs' API: pictures",
+    bfl,
+    makes=(PICTURES,),
+    provider=BFL,
+    own_server=True,
+)

@@ -20,8 +20,9 @@ from ...records import ERROR, REFUSAL, Reply, Request
 from ..http import HttpRequest
 from ..http.connection import message
 from ..http.fetching import Link
-from ..http.provider import FAL
-from ..http.queue import Next, QueueModel, queued
+from ..http.provider import Provider
+from ..http.queue import Next, QueueModel, queue_model
+from ..kinds import DEFAULTS, PICTURES, ModelKind, ModelOptions
 from .drawing import complained, named, pixels, prompt, without
 
 _OPTIONAL = ("image_size", "seed", "num_images")
@@ -80,6 +81,19 @@ class FalQueue:
         return complained(message(body), _OPTIONAL)
 
 
-def fal(name: str, **options: Any) -> QueueModel:
+FAL = Provider("fal", "https://queue.fal.run", ("FAL_KEY",), "fal-ai/flux/dev")
+
+
+def fal(name: str, options: ModelOptions = DEFAULTS) -> QueueModel:
     """`fal:OWNER/APP`; the key comes from FAL_KEY."""
-    return queued(FAL, name, FalQueue, **options)
+    return queue_model(FAL, name, options, FalQueue)
+
+
+KIND = ModelKind(
+    "fal",
+    "fal:OWNER/APP, fal's queue: pictures",
+    fal,
+    makes=(PICTURES,),
+    provider=FAL,
+    own_server=True,
+)

@@ -19,12 +19,12 @@ from typing import Any
 from urllib.parse import quote
 
 from ...records import ANSWER, ERROR, REFUSAL, Message, Reply, Request, Token
-from .. import Price
 from ..http import HttpModel, HttpRequest, believed
 from ..http.connection import message
-from ..http.pictures import Read, prepared
-from ..http.provider import GEMINI
+from ..http.pictures import prepared
+from ..http.provider import Provider
 from ..http.text import whole
+from ..kinds import DEFAULTS, ModelKind, ModelOptions, ReadBlob
 from .gemini_images import GeminiPictures
 
 # Reasons to stop (and to block a prompt) that are a policy's doing, and those after which the text
@@ -71,7 +71,7 @@ class GeminiContent:
     """
 
     def __init__(
-        self, model: str, key: str, *, think_off: bool = False, read: Read | None = None
+        self, model: str, key: str, *, think_off: bool = False, read: ReadBlob | None = None
     ) -> None:
         self.path = f"/models/{quote(model, safe='')}:generateContent"
         self._think_off, self._read = think_off, read
@@ -224,29 +224,30 @@ def _usage(usage: Any, request: Request) -> tuple[int, int] | None:
     )
 
 
-def gemini(
-    model: str,
-    *,
-    base_url: str = "",
-    price: Price | None = None,
-    timeout: float = 120.0,
-    concurrency: int = 16,
-    omitted: tuple[str, ...] = (),
-    think_off: bool = False,
-    read: Read | None = None,
-    modality: str = "",
-    **_: Any,
-) -> HttpModel:
-    """`gemini:MODEL`; the key comes from GEMINI_API_KEY, or from GOOGLE_API_KEY. modality: what
-    comes out, where it is known.
-    """
-    place = GEMINI.place(model, base_url, price)
-    writing = GeminiContent(model, place.key, think_off=think_off, read=read)
-    return HttpModel(
-        place.connection(timeout),
-        None if modality == "image" else writing,
-        drawing=None if modality == "text" else GeminiPictures(writing),
-        price=place.price,
-        parallel=concurrency,
-        omitted=omitted,
+GEMINI = Provider(
+    "gemini",
+    "https://generativelanguage.googleapis.com/v1beta",
+    ("GEMINI_API_KEY", "GOOGLE_API_KEY"),
+    "gemini-3.1-flash-lite",
+)
+
+
+def gemini(model: str, options: ModelOptions = DEFAULTS) -> HttpModel:
+    """`gemini:MODEL`; the key comes from GEMINI_API_KEY, or from GOOGLE_API_KEY."""
+    place = GEMINI.place(model, options)
+    writing = GeminiContent(model, place.key, think_off=options.think_off, read=options.read)
+    return place.model(
+        options,
+        None if options.modality == "image" else writing,
+        None if options.modality == "text" else GeminiPictures(writing),
     )
+
+
+KIND = ModelKind(
+    "gemini",
+    "gemini:MODEL, Google's own API: text and pictures",
+    gemini,
+    provider=GEMINI,
+    own_server=True,
+    serves_asked=True,
+)

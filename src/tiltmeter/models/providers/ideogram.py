@@ -17,11 +17,12 @@ from ...records import ERROR, REFUSAL, Reply, Request
 from ..http import HttpRequest
 from ..http.connection import message
 from ..http.fetching import Link
-from ..http.provider import IDEOGRAM
-from ..http.queue import QueueModel, queued
+from ..http.provider import Provider
+from ..http.queue import QueueModel, queue_model
+from ..kinds import DEFAULTS, PICTURES, ModelKind, ModelOptions
 from .drawing import complained, named, policy, prompt, without
 
-PICTURES = 10
+TASKS = 10
 _OPTIONAL = ("magic_prompt", "seed", "num_images")
 
 
@@ -75,6 +76,19 @@ class IdeogramGenerations:
         return complained(message(body), _OPTIONAL)
 
 
-def ideogram(name: str, **options: Any) -> QueueModel:
+IDEOGRAM = Provider("ideogram", "https://api.ideogram.ai/v2", ("IDEOGRAM_API_KEY",), "ideogram-4-5")
+
+
+def ideogram(name: str, options: ModelOptions = DEFAULTS) -> QueueModel:
     """`ideogram:MODEL`; the key comes from IDEOGRAM_API_KEY."""
-    return queued(IDEOGRAM, name, IdeogramGenerations, most=PICTURES, **options)
+    return queue_model(IDEOGRAM, name, options, IdeogramGenerations, most=TASKS)
+
+
+KIND = ModelKind(
+    "ideogram",
+    "ideogram:MODEL, Ideogram's API: pictures",
+    ideogram,
+    makes=(PICTURES,),
+    provider=IDEOGRAM,
+    own_server=True,
+)

@@ -25,18 +25,17 @@ import asyncio
 import json
 import os
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from importlib import import_module
 from importlib.metadata import PackageNotFoundError, version
 from typing import Any
-from urllib.parse import urlsplit
 
 from ...errors import MissingExtra, MissingKey, ModelError, UsageError
-from .. import FREE, Price
+from .. import FREE
 from ..http import HttpModel
 from ..http.connection import Answer, Connection
-from ..http.pictures import Read
-from ..http.provider import LOOPBACK
+from ..http.provider import on_this_machine
+from ..kinds import DEFAULTS, TEXT, Finding, ModelKind, ModelOptions
 from .openai import OpenAIChat
 
 STOLEN = ("1.82.7", "1.82.8")
@@ -175,17 +174,7 @@ def check_version() -> str:
     return found
 
 
-def litellm(
-    named: str,
-    *,
-    base_url: str = "",
-    price: Price | None = None,
-    timeout: float = 120.0,
-    concurrency: int = 16,
-    omitted: tuple[str, ...] = (),
-    read: Read | None = None,
-    **_: Any,
-) -> HttpModel:
+def litellm(named: str, options: ModelOptions = DEFAULTS) -> HttpModel:
     """`litellm:PROVIDER/MODEL`; keys come from the environment under litellm's names for them."""
     provider, _slash, model = named.partition("/")
     if not provider or not model:
@@ -194,12 +183,33 @@ def litellm(
             "litellm:mistral/mistral-small-latest"
         )
     check_version()
-    if price is None and base_url and urlsplit(base_url).hostname in LOOPBACK:
-        price = FREE
+    free = options.price is None and on_this_machine(options.base_url)
     return HttpModel(
-        Through(named, base_url, timeout),
-        Chat(named, "", local=False, read=read),
-        price=price,
-        parallel=concurrency,
-        omitted=(_BEGUN, *omitted),
+        Through(named, options.base_url, options.timeout),
+        Chat(named, "", local=False, read=options.read),
+        price=FREE if free else options.price,
+        parallel=options.concurrency,
+        omitted=(_BEGUN, *options.omitted),
     )
+
+
+def check_installation() -> Iterator[Finding]:
+    """For `doctor`: a version that steals keys is wrong, and none at all is fine."""
+    what = "litellm: models of the long tail"
+    try:
+        yield Finding("optional", "litellm", True, f"{check_version()} ({what})")
+    except MissingExtra:
+        command = "pip install '.[litellm]'"
+        yield Finding("optional", "litellm", None, f"not installed ({what})", command)
+    except UsageError as error:
+        yield Finding("optional", "litellm", False, str(error), "pip uninstall litellm")
+
+
+KIND = ModelKind(
+    "litellm",
+    "litellm:PROVIDER/MODEL, the long tail (extra litellm)",
+    litellm,
+    makes=(TEXT,),
+    extra="litellm",
+    check=check_installation,
+)

@@ -13,11 +13,11 @@ import re
 from typing import Any
 
 from ...records import ERROR, REFUSAL, Message, Reply, Request, Token
-from .. import Price
 from ..http import HttpModel, HttpRequest, believed
-from ..http.pictures import Read, prepared
-from ..http.provider import OPENAI
+from ..http.pictures import prepared
+from ..http.provider import Provider
 from ..http.text import whole
+from ..kinds import DEFAULTS, ModelKind, ModelOptions, ReadBlob
 from .openai_images import OpenAIImages
 
 # What can be left out when a server refuses it; what is left out is recorded as the provider's
@@ -42,7 +42,7 @@ FEW = 20  # alternatives
 class OpenAIChat:
     """The dialect: `build` and `parse` are pure."""
 
-    def __init__(self, model: str, key: str, *, local: bool, read: Read | None = None) -> None:
+    def __init__(self, model: str, key: str, *, local: bool, read: ReadBlob | None = None) -> None:
         self._model, self._local, self._read = model, local, read
         self._headers = {"Content-Type": "application/json"}
         if key:
@@ -163,31 +163,29 @@ def _logprob(entry: dict[str, Any]) -> float:
     return logprob
 
 
-def openai(
-    model: str,
-    *,
-    base_url: str = "",
-    price: Price | None = None,
-    timeout: float = 120.0,
-    concurrency: int = 16,
-    omitted: tuple[str, ...] = (),
-    read: Read | None = None,
-    modality: str = "",
-    **_: Any,
-) -> HttpModel:
+OPENAI = Provider("openai", "https://api.openai.com/v1", ("OPENAI_API_KEY",), "gpt-4.1-mini")
+
+
+def openai(model: str, options: ModelOptions = DEFAULTS) -> HttpModel:
     """`openai:MODEL`; the key comes from OPENAI_API_KEY and is needed at OpenAI's own address only.
 
-    modality: "text" or "image", what comes out, where it is known; else the request decides what is
-    asked of the server.
+    Where the table does not say what the model makes, the request decides what is asked of the
+    server.
     """
-    place = OPENAI.place(model, base_url, price)
-    writing = OpenAIChat(model, place.key, local=not place.official, read=read)
-    return HttpModel(
-        place.connection(timeout),
-        None if modality == "image" else writing,
-        drawing=None if modality == "text" else OpenAIImages(model, place.key),
-        price=place.price,
-        parallel=concurrency,
-        continues=not place.official,
-        omitted=omitted,
+    place = OPENAI.place(model, options)
+    writing = OpenAIChat(model, place.key, local=not place.official, read=options.read)
+    made = place.model(
+        options,
+        None if options.modality == "image" else writing,
+        None if options.modality == "text" else OpenAIImages(model, place.key),
     )
+    made.continues = not place.official
+    return made
+
+
+KIND = ModelKind(
+    "openai",
+    "openai:MODEL, OpenAI or any compatible server with --base-url: text and pictures",
+    openai,
+    provider=OPENAI,
+)

@@ -23,10 +23,17 @@ from ...records import ERROR, REFUSAL, Reply, Request
 from ..http import HttpRequest
 from ..http.connection import message
 from ..http.fetching import Link
-from ..http.provider import REPLICATE
-from ..http.queue import QueueModel, queued
+from ..http.provider import Provider
+from ..http.queue import QueueModel, queue_model
+from ..kinds import DEFAULTS, PICTURES, ModelKind, ModelOptions
 from .drawing import complained, named, pixels, policy, prompt, ratio, without
 
+REPLICATE = Provider(
+    "replicate",
+    "https://api.replicate.com/v1",
+    ("REPLICATE_API_TOKEN",),
+    "black-forest-labs/flux-1.1-pro",
+)
 _OPTIONAL = ("width", "height", "aspect_ratio", "seed")
 _NAME = re.compile(r"([\w.-]+)/([\w.-]+)(?::(\w+))?")
 
@@ -88,6 +95,16 @@ class ReplicatePredictions:
         return complained(message(body), _OPTIONAL)
 
 
-def replicate(name: str, **options: Any) -> QueueModel:
+def replicate(name: str, options: ModelOptions = DEFAULTS) -> QueueModel:
     """`replicate:OWNER/NAME`; the key comes from REPLICATE_API_TOKEN."""
-    return queued(REPLICATE, name, ReplicatePredictions, **options)
+    return queue_model(REPLICATE, name, options, ReplicatePredictions)
+
+
+KIND = ModelKind(
+    "replicate",
+    "replicate:OWNER/NAME[:VERSION], Replicate's API: pictures",
+    replicate,
+    makes=(PICTURES,),
+    provider=REPLICATE,
+    own_server=True,
+)

@@ -1,0 +1,78 @@
+"""The measured error rates of judges, for a note beside every result of theirs.
+
+A kind of judge names its file (`ModelKind.error_rates`): right about what, how often, on what it
+was measured. The benchmark that measured it writes the file (benchmarks/faces.py).
+"""
+
+from __future__ import annotations
+
+import tomllib
+from functools import lru_cache
+from pathlib import Path
+from typing import NamedTuple
+
+from .kinds import known_kind
+
+
+class Rate(NamedTuple):
+    """How often a judge is right about something: a share with the ends of its 95 % interval.
+
+    pictures, people: of how many.
+    brief:            True if it stands in notes.
+    """
+
+    name: str
+    pictures: int
+    people: int
+    brief: bool
+    share: float
+    low: float
+    high: float
+
+
+class ErrorRates(NamedTuple):
+    """What was measured of a judge.
+
+    on:      what it was measured on, as the end of a sentence.
+    method:  the judge's rule; a rule that changed since has another name.
+    package: with what it was measured, `NAME VERSION`.
+    """
+
+    on: str
+    package: str
+    date: str
+    method: str
+    rates: tuple[Rate, ...]
+
+
+def note(annotator: str) -> str:
+    """The error rates of the judges in an annotator (`panel/faces+openai:a@hash`), as a sentence;
+    "" for judges of which nothing was measured.
+    """
+    names = annotator.partition("/")[2].rpartition("@")[0].split("+")
+    return "; ".join(filter(None, map(_sentence, dict.fromkeys(filter(None, names)))))
+
+
+def read_rates(path: Path) -> ErrorRates:
+    """The file of a judge, as its benchmark wrote it."""
+    data = tomllib.loads(path.read_text(encoding="utf-8"))
+    rates = tuple(Rate(**row) for row in data["rates"])
+    return ErrorRates(data["on"], data["with"], data["date"], data["method"], rates)
+
+
+@lru_cache
+def _sentence(judge: str) -> str:
+    kind = known_kind(judge)
+    if kind is None or kind.error_rates is None:
+        return ""
+    measured = read_rates(kind.error_rates)
+    shares = (
+        f"{rate.name} {_share(rate.share)} [{_share(rate.low)}, {_share(rate.high)}]"
+        for rate in measured.rates
+        if rate.brief
+    )
+    return f"the judge {judge} errs: right about {', '.join(shares)} on {measured.on}"
+
+
+def _share(share: float) -> str:
+    return f"{share:.2f}".removeprefix("0")

@@ -1,0 +1,157 @@
+"""A kind of model is one record: what it is called, how a model is made, what it costs and needs.
+
+The file of a kind declares `KIND = ModelKind(…)`, and one line of `registry.MODELS` names it; a
+package elsewhere names its own by an entry point of the group `tiltmeter.models`. `ls`, `plan`,
+`doctor`, the table of prices and the report read the record and have no lists of their own. An
+entry point may also name a plain function or class: it is called with what stands behind the colon
+and with the fields of `ModelOptions` as keywords.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import asdict, dataclass, fields
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from .. import registry
+from ..errors import UsageError
+from . import Model, Price
+
+if TYPE_CHECKING:
+    from .http.provider import Provider
+
+TEXT, PICTURES = "text", "pictures"
+ReadBlob = Callable[[str], bytes]  # a blob's name → its bytes
+ReadFactors = Callable[[str], Mapping[str, str]]  # a trial's id → its factors
+
+
+@dataclass(frozen=True, slots=True)
+class ModelOptions:
+    """How one model is reached, as `stages.connect` settles it. A kind takes what concerns it.
+
+    base_url:     another server than the kind's own, or "".
+    price:        what the user or the table says that it costs; None where neither does.
+    timeout:      seconds for one call.
+    concurrency:  calls in flight at once.
+    builtin_from: a file of the user's with the bundled weights.
+    read:         the bytes of a picture of the run, by name; None outside a run.
+    factors:      the factors of a trial of the run, by its id; None outside a run.
+    omitted:      parameters that the model is known to refuse, in the dialects' words.
+    think_off:    True if the model thinks and can be told not to.
+    modality:     "text" or "image" where the table knows what comes out, else "".
+    """
+
+    base_url: str = ""
+    price: Price | None = None
+    timeout: float = 120.0
+    concurrency: int = 16
+    builtin_from: str | None = None
+    read: ReadBlob | None = None
+    factors: ReadFactors | None = None
+    omitted: tuple[str, ...] = ()
+    think_off: bool = False
+    modality: str = ""
+
+
+DEFAULTS = ModelOptions()
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """One thing that `doctor` looked at.
+
+    ok:   True fine, False wrong, None not there and not needed.
+    type: what to type about it, or "".
+    """
+
+    area: str
+    name: str
+    ok: bool | None
+    said: str
+    type: str = ""
+
+    def as_dict(self) -> dict[str, str | bool | None]:
+        """The fields by name, for --json."""
+        return asdict(self)
+
+
+def _nothing_to_check() -> Iterable[Finding]:
+    return ()
+
+
+@dataclass(frozen=True, slots=True)
+class ModelKind:
+    """One kind of model, as in `--model NAME:…`.
+
+    summary:      one line for `tiltmeter ls`.
+    make:         a model from what stands behind the colon. UsageError or MissingKey with what to
+                  type.
+    makes:        what its models can make; with both, the table of models or the server decides.
+    provider:     address and key of the one provider it speaks to, where it has one.
+    own_server:   True if a general --base-url is not meant for it (`--base-url KIND=URL` is).
+    price:        what every model of the kind costs where nobody says otherwise; None is unknown.
+    modules:      modules without which no model of the kind can be made.
+    extra:        what `pip install '.[EXTRA]'` brings them.
+    judge_only:   True if it answers one kind of question about outputs and is no subject.
+    serves_asked: True if its servers name the very model that was asked, so that any other name is
+                  a replacement.
+    error_rates:  a TOML file with the measured error rates of a judge (error_rates.py).
+    check:        what `doctor` should look at beside key and modules.
+    """
+
+    name: str
+    summary: str
+    make: Callable[[str, ModelOptions], Model]
+    makes: tuple[str, ...] = (TEXT, PICTURES)
+    provider: Provider | None = None
+    own_server: bool = False
+    price: Price | None = None
+    modules: tuple[str, ...] = ()
+    extra: str = ""
+    judge_only: bool = False
+    serves_asked: bool = False
+    error_rates: Path | None = None
+    check: Callable[[], Iterable[Finding]] = _nothing_to_check
+
+
+def kind_of(name: str) -> ModelKind:
+    """The kind of a model by `kind` or `kind:name`. UnknownName suggests the nearest one."""
+    kind = name.partition(":")[0]
+    declared = registry.model_entry(kind)
+    return declared if isinstance(declared, ModelKind) else _of_factory(kind, declared)
+
+
+def known_kind(name: str) -> ModelKind | None:
+    """The kind of a model that a run names; None where it is no longer installed."""
+    try:
+        return kind_of(name)
+    except UsageError:
+        return None
+
+
+def serves_asked(name: str) -> bool:
+    """True if the servers of a model name the very model that was asked (`ModelKind`)."""
+    kind = known_kind(name)
+    return kind is not None and kind.serves_asked
+
+
+def all_kinds() -> list[ModelKind]:
+    """Every kind there is: those that ship in the order of the registry, then others by name."""
+    return [kind_of(name) for name in registry.model_names()]
+
+
+def make_model(name: str, options: ModelOptions = DEFAULTS) -> Model:
+    """A model by `kind` or `kind:name`. Raises UsageError, MissingKey or MissingExtra."""
+    return kind_of(name).make(name.partition(":")[2], options)
+
+
+def _of_factory(name: str, factory: Callable[..., Model]) -> ModelKind:
+    """A kind whose package names a plain function or class and no record."""
+
+    def make(rest: str, options: ModelOptions) -> Model:
+        keywords: dict[str, Any] = {f.name: getattr(options, f.name) for f in fields(options)}
+        return factory(rest, **keywords)
+
+    lines = (factory.__doc__ or "").strip().splitlines()
+    return ModelKind(name, lines[0] if lines else "of another package", make)
