@@ -130,14 +130,11 @@ def test_odds_agree_with_the_share_beside_them(table: tuple[np.ndarray, ...]) ->
     assert (odds.low, odds.high) == pytest.approx(
         (share.low / (1 - share.low), share.high / (1 - share.high))
     )
-    assert math.log(odds.high / odds.value) == pytest.approx(
-        math.log(odds.value / odds.low), abs=1e-9
-    )
 
 
 def test_odds_by_hand() -> None:
     found = association.odds(first=[1, 2, 3], second=[3, 2, 1])
-    assert (found.value, round(found.low, 4), round(found.high, 4)) == (1.0, 0.1243, 8.0467)
+    assert (found.value, round(found.low, 4), round(found.high, 4)) == (1.0, 0.1825, 5.4788)
     eight_tenths = association.odds(first=[4] * 9, second=[5] * 9)
     assert eight_tenths.value / (1 + eight_tenths.value) == pytest.approx(
         0.4444, abs=5e-5

@@ -19,7 +19,7 @@ from tiltmeter.stats import arguments, rates
 from tiltmeter.stats.arguments import Codes, Floats
 from tiltmeter.stats.confusion import Confusion
 from tiltmeter.stats.quantiles import t_quantile
-from tiltmeter.stats.results import Interval, joined
+from tiltmeter.stats.results import Interval, marked
 
 METHOD = "jackknife over items, score limits, t"
 
@@ -217,20 +217,19 @@ def _jackknifed(
             return replace(blank, value=value, note="one cluster: no interval")
         left, expected = parts(sums.sum(axis=0) - sums)
         without = np.where(expected > 1e-12, 1 - left / expected, np.nan)
-    few = f"too few clusters (C = {c})" if c < rates.FEW_CLUSTERS else None
+    few = rates.few_clusters(c)
     if not np.isfinite(without).all():
-        return replace(
-            blank, value=value, note=joined("a class hangs on one item: no interval", few)
-        )
+        hangs = replace(blank, value=value, note="a class hangs on one item: no interval")
+        return marked(hangs, few)
     if apart <= 0:
         worst = rates.wilson_limits(0.0, float(c), t_quantile(0.5 + confidence / 2, c - 1.0))[1]
-        note = joined("all agree: limit from the number of clusters", few)
-        return replace(
-            blank, value=1.0, low=max(1 - worst / chance, -1.0), high=1.0, se=0.0, note=note
-        )
+        low, note = max(1 - worst / chance, -1.0), "all agree: limit from the number of clusters"
+        row = replace(blank, value=1.0, low=low, high=1.0, se=0.0, note=note)
+        return marked(row, few)
     variance, df = rates.cluster_variance((without - without.mean()) * (c - 1) / c)
     distance, t = 1 - value, t_quantile(0.5 + confidence / 2, df)
     q = t * t * variance / distance
     half = math.sqrt(q * distance + q * q / 4)
     low, high = max(1 - distance - q / 2 - half, -1.0), 1 - distance - q / 2 + half
-    return replace(blank, value=value, low=low, high=high, se=math.sqrt(variance), df=df, note=few)
+    row = replace(blank, value=value, low=low, high=high, se=math.sqrt(variance), df=df)
+    return marked(row, few)

@@ -19,10 +19,10 @@ from tiltmeter.stats.rates import (
     carriers,
     cluster_variance,
     clustered_share,
-    few_clusters,
+    few_carriers,
     wilson_limits,
 )
-from tiltmeter.stats.results import Interval, Test, joined
+from tiltmeter.stats.results import Interval, Test, joined, marked
 
 # added to both counts where one is zero: Haldane (1956), Ann. Hum. Genet. 20; PROTOCOLS 2a
 HALF = 0.5
@@ -74,7 +74,7 @@ def ratio(
     missing = _nothing(hits_a, hits_b, total_a, total_b)
     if missing:
         return replace(blank, note=missing)
-    mark, few = None, few_clusters(clusters, carriers(xa), carriers(xb))
+    mark, few = None, few_carriers(clusters, carriers(xa), carriers(xb))
     if hits_a == 0 or hits_b == 0:
         xa, xb, mark = xa + HALF / xa.size, xb + HALF / xb.size, ZERO_NOTE
         hits_a, hits_b = hits_a + HALF, hits_b + HALF
@@ -85,7 +85,7 @@ def ratio(
     variance, df = cluster_variance(u - w) if paired else _sum_of_variances(u, w)
     if mark:
         variance = max(variance, 1 / hits_a - 1 / total_a + 1 / hits_b - 1 / total_b)
-    row = replace(blank, value=value, se=math.sqrt(variance), df=df, note=joined(mark, few))
+    row = marked(replace(blank, value=value, se=math.sqrt(variance), df=df, note=mark), few)
     if variance == 0:
         limits = _log_mover(xa, na, xb, nb, confidence)
         note = joined("no variance between clusters: limits from the two shares", row.note)
@@ -125,18 +125,16 @@ def _log_mover(
 
 
 def odds(*, first: ArrayLike, second: ArrayLike, confidence: float = 0.95) -> Interval:
-    """Σfirst/Σsecond over clusters (n_she/n_he, or Σp(she)/Σp(he)), with an interval on the log
-    scale.
+    """Σfirst/Σsecond over clusters (n_she/n_he, or Σp(she)/Σp(he)), with the share's interval.
 
     Arrays: shape (C,), counts or sums of probabilities. Formula: s/(1-s) of the share s =
-    Σfirst/Σ(first+second) and of its limits in ``rates.clustered_share``: Wilson's limits are
-    symmetric on the log-odds scale, so this is an interval on that scale and agrees with the share
-    printed beside it. Where one sum is 0, 0.5 is added to both and ``note`` marks it; the effective
-    n is then the number of clusters. Range (0, inf); null value 1. An odds of 0.8 is a share of
-    .444.
+    Σfirst/Σ(first+second) and of its limits in ``rates.clustered_share``, so that odds and the
+    share printed beside them agree. Where one sum is 0, 0.5 is added to both and ``note`` marks it;
+    the limit that would be 0 or infinite is then Wilson's for the share so corrected, with as many
+    outcomes as there are clusters. Range (0, inf); null value 1. An odds of 0.8 is a share of .444.
     Source: Haldane (1956) for the 0.5; Newcombe (2001), Am. Stat. 55, for Wilson on the log odds.
-    By hand: first = (1, 2, 3), second = (3, 2, 1): share .5 in [.1105, .8895] → odds 1 in [.1243,
-    8.0467]. ``se`` is that of the log odds. Both sums 0: None. ``ValueError``: NaN, negative,
+    By hand: first = (1, 2, 3), second = (3, 2, 1): share .5 in [.1543, .8457] → odds 1 in [.1825,
+    5.4788]. ``se`` is that of the log odds. Both sums 0: None. ``ValueError``: NaN, negative,
     shapes that differ.
     """
     x, y = arguments.counts("first", first), arguments.counts("second", second)
@@ -154,9 +152,9 @@ def odds(*, first: ArrayLike, second: ArrayLike, confidence: float = 0.95) -> In
         return row
     low, high, corrected = share.low, share.high, value / (1 + value)
     if zero:
-        low, high = wilson_limits(
-            corrected, share.effective_n, t_quantile(0.5 + confidence / 2, share.df)
-        )
+        quantile = t_quantile(0.5 + confidence / 2, share.df)
+        near = wilson_limits(corrected, share.effective_n, quantile)
+        low, high = (near[0], high) if top < bottom else (low, near[1])
     se = 1 / math.sqrt(share.effective_n * corrected * (1 - corrected))
     high = min(high, 1 - 1e-12)  # else rounding could divide by 0
     return replace(row, low=low / (1 - low), high=high / (1 - high), se=se)
@@ -193,10 +191,10 @@ def unpaired_difference(
         return replace(blank, value=value, note="one cluster: no interval")
     variance, df = _sum_of_variances((xa - share_a * na) / total_a, (xb - share_b * nb) / total_b)
     held = carriers(xa if share_a <= 0.5 else na - xa), carriers(xb if share_b <= 0.5 else nb - xb)
-    few = few_clusters(clusters, *held)
-    row = replace(blank, value=value, se=math.sqrt(variance), df=df, note=few)
+    few = few_carriers(clusters, *held)
+    row = marked(replace(blank, value=value, se=math.sqrt(variance), df=df), few)
     if variance == 0:
-        return replace(row, note=joined("no variance between clusters: no interval", few))
+        return replace(row, note=joined("no variance between clusters: no interval", row.note))
     half = t_quantile(0.5 + confidence / 2, df) * math.sqrt(variance)
     return replace(row, low=max(value - half, -1.0), high=min(value + half, 1.0))
 

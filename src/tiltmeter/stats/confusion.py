@@ -16,7 +16,7 @@ from numpy.typing import ArrayLike
 from tiltmeter.stats import arguments, rates
 from tiltmeter.stats.arguments import Codes, Floats
 from tiltmeter.stats.quantiles import t_quantile
-from tiltmeter.stats.results import Interval, joined
+from tiltmeter.stats.results import Interval, joined, marked
 
 METHOD = "linearised, wilson on effective n, t"
 
@@ -219,8 +219,9 @@ def _ratio(x: Floats, n: Floats, gold: Confusion, confidence: float) -> Interval
     if total == 0:
         return Interval(None, None, None, METHOD, confidence, n=0.0, clusters=0, note="no outcomes")
     value = min(float(x.sum()) / total, 1.0)
-    few = rates.few_clusters(n.size, rates.carriers(x if value <= 0.5 else n - x))
-    return share_interval(value, (x - value * n) / total, total, confidence, METHOD, few)
+    few = rates.few_carriers(n.size, rates.carriers(x if value <= 0.5 else n - x))
+    row = share_interval(value, (x - value * n) / total, total, confidence, METHOD)
+    return marked(row, few)
 
 
 def share_interval(

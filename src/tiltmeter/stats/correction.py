@@ -19,7 +19,7 @@ from tiltmeter.stats import arguments, rates
 from tiltmeter.stats.arguments import Floats
 from tiltmeter.stats.confusion import Confusion
 from tiltmeter.stats.quantiles import t_quantile
-from tiltmeter.stats.results import Interval, joined
+from tiltmeter.stats.results import Caution, Interval, joined, marked
 
 # Se + Sp - 1 below which nothing is corrected (issue 11): the error grows fivefold
 LEAST_YOUDEN = 0.2
@@ -93,7 +93,7 @@ class Frame:
     ends: tuple[float, float]
     clusters: int
     youden: float | None
-    few: str | None
+    few: Caution | None
     weighted: bool
 
     def df(self, error: Linear) -> float:
@@ -299,8 +299,8 @@ def linear_result(frame: Frame, error: Linear) -> Corrected:
     """The value ± t·√v; without two items there is a value and no interval."""
     if frame.clusters < 2:
         value = min(max(error.value, frame.ends[0]), frame.ends[1])
-        note = joined("one cluster with outputs or gold: no interval", frame.few)
-        row = replace(_blank(frame), value=value, note=note)
+        note = "one cluster with outputs or gold: no interval"
+        row = marked(replace(_blank(frame), value=value, note=note), frame.few)
         return Corrected(row, frame.plain, value != error.value, frame.youden)
     t = t_quantile(0.5 + frame.plain.confidence / 2, frame.df(error))
     half = t * math.sqrt(error.variance(frame.clusters))
@@ -317,7 +317,7 @@ def _result(
     clipped = abs(value - error.value) > 1e-12
     cut = f"cut from {error.value:.3f}" if clipped else None
     empty = "the judge's errors in gold do not fit what it reports" if low == high else None
-    few = rates.few_clusters(frame.clusters, rates.FEW_CARRIERS)
+    few = rates.few_clusters(frame.clusters)
     row = replace(
         _blank(frame),
         value=value,
@@ -325,9 +325,9 @@ def _result(
         high=max(high, value),
         df=frame.df(error),
         se=math.sqrt(error.variance(frame.clusters)),
-        note=joined(cut, empty, note, frame.few, few),
+        note=joined(cut, empty, note),
     )
-    return Corrected(row, frame.plain, clipped, frame.youden)
+    return Corrected(marked(row, frame.few, few), frame.plain, clipped, frame.youden)
 
 
 def _blank(frame: Frame) -> Interval:
@@ -341,8 +341,11 @@ def is_weighted(gold: Confusion) -> bool:
     return not np.array_equal(gold.weighted, gold.labels)
 
 
-def few_gold(labels: tuple[float, ...]) -> str | None:
-    return f"too few gold labels of a class ({min(labels):g})" if min(labels) < FEW_GOLD else None
+def few_gold(labels: tuple[float, ...]) -> Caution | None:
+    """The mark of fewer gold labels of a class than the simulations claim coverage for."""
+    if min(labels) < FEW_GOLD:
+        return Caution("few_gold", f"too few gold labels of a class ({min(labels):g})")
+    return None
 
 
 def _refusal(sizes: tuple[Floats, ...], golds: tuple[Confusion | None, ...], k: int) -> str | None:

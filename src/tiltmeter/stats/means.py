@@ -15,8 +15,8 @@ from numpy.typing import ArrayLike
 from tiltmeter.stats import arguments
 from tiltmeter.stats.arguments import Floats
 from tiltmeter.stats.quantiles import t_quantile, t_two_sided
-from tiltmeter.stats.rates import FEW_CLUSTERS, cluster_variance
-from tiltmeter.stats.results import Interval, Test, joined
+from tiltmeter.stats.rates import cluster_variance, few_clusters
+from tiltmeter.stats.results import Interval, Test, joined, marked
 
 NO_VARIANCE = "no variance between clusters: no interval"
 
@@ -151,7 +151,7 @@ def slope(
     value = float(centred @ (share - share.mean())) / spread
     residuals = share - share.mean() - value * centred
     leverage = np.minimum(1 / items + centred**2 / spread, 1 - 1e-9)
-    row = replace(blank, value=value, df=items - 2.0, note=_few(items))
+    row = marked(replace(blank, value=value, df=items - 2.0), few_clusters(items))
     if float(np.abs(residuals).max()) <= 1e-12:
         return replace(row, se=0.0, note=joined("all items on one line: no interval", row.note))
     se = math.sqrt(float((centred**2) @ (residuals / (1 - leverage)) ** 2)) / spread
@@ -180,19 +180,10 @@ def _with_limits(row: Interval, influence: Floats) -> Interval:
     assert row.value is not None
     if influence.size == 1:
         return replace(row, note="one cluster: no interval")
+    few = few_clusters(influence.size)
     if float(np.abs(influence).max()) <= 1e-12 * max(1.0, abs(row.value)):
-        return replace(row, se=0.0, note=joined(NO_VARIANCE, _few(influence.size)))
+        return marked(replace(row, se=0.0, note=NO_VARIANCE), few)
     variance, df = cluster_variance(influence)
     half = t_quantile(0.5 + row.confidence / 2, df) * math.sqrt(variance)
-    return replace(
-        row,
-        low=row.value - half,
-        high=row.value + half,
-        se=math.sqrt(variance),
-        df=df,
-        note=_few(influence.size),
-    )
-
-
-def _few(clusters: int) -> str | None:
-    return f"too few clusters (C = {clusters})" if clusters < FEW_CLUSTERS else None
+    low, high = row.value - half, row.value + half
+    return marked(replace(row, low=low, high=high, se=math.sqrt(variance), df=df), few)

@@ -17,7 +17,7 @@ from tiltmeter.stats import arguments, rates
 from tiltmeter.stats.arguments import Floats
 from tiltmeter.stats.confusion import Confusion, share_interval
 from tiltmeter.stats.quantiles import t_quantile
-from tiltmeter.stats.results import Interval, joined
+from tiltmeter.stats.results import Caution, Interval, marked
 
 METHOD = "ppi++, linearised over items, t"
 FEW_GOLD = 10.0  # carriers of the rarer gold outcome, as correction.FEW_GOLD
@@ -100,11 +100,11 @@ def prediction_powered(
         return _refused(plain, alone, reason)
     tuned = _tuned(said, n, gold_said, truth, gold_n, power)
     items, used = int((gold_n > 0).sum()), (n > 0) | (gold_n > 0)
-    few = _few(items, truth, gold_n) if share else rates.few_clusters(items, rates.FEW_CARRIERS)
+    few = _few(items, truth, gold_n) if share else rates.few_clusters(items)
     total, influence = float(n.sum()), tuned.influence[used]
     if share:
         value = min(max(tuned.value, 0.0), 1.0)
-        note = joined(None if value == tuned.value else f"cut from {tuned.value:.3f}", few)
+        note = None if value == tuned.value else f"cut from {tuned.value:.3f}"
         row = share_interval(
             value,
             influence,
@@ -114,7 +114,7 @@ def prediction_powered(
             note,
             items - 1.0,
         )
-        return Powered(row, plain, alone, (tuned.power,), value != tuned.value)
+        return Powered(marked(row, few), plain, alone, (tuned.power,), value != tuned.value)
     return Powered(
         _t_row(tuned.value, influence, total, items, confidence, few), plain, alone, (tuned.power,)
     )
@@ -146,7 +146,7 @@ def prediction_powered_difference(
         _tuned(*side, None if power is None else power[i]) for i, side in enumerate((a, b))
     )
     items = min(int((a[4] > 0).sum()), int((b[4] > 0).sum()))
-    few = rates.few_clusters(items, rates.FEW_CARRIERS)
+    few = rates.few_clusters(items)
     if share:
         few = _few(items, a[3], a[4]) or _few(items, b[3], b[4])
     used = (a[1] + a[4] + b[1] + b[4]) > 0
@@ -232,26 +232,25 @@ def _difference(
 
 
 def _t_row(
-    value: float, influence: Floats, n: float, items: int, confidence: float, note: str | None
+    value: float, influence: Floats, n: float, items: int, confidence: float, few: Caution | None
 ) -> Interval:
-    blank = Interval(value, None, None, METHOD, confidence, n=n, clusters=influence.size, note=note)
+    blank = Interval(value, None, None, METHOD, confidence, n=n, clusters=influence.size)
     if min(items, influence.size) < 2:
-        return replace(blank, note=joined("one cluster: no interval", note))
+        return marked(replace(blank, note="one cluster: no interval"), few)
     variance, df = rates.cluster_variance(influence)
     if variance == 0:
-        return replace(
-            blank, se=0.0, note=joined("no variance between clusters: no interval", note)
-        )
+        return marked(replace(blank, se=0.0, note="no variance between clusters: no interval"), few)
     df = min(df, items - 1.0)
     half = t_quantile(0.5 + confidence / 2, df) * math.sqrt(variance)
-    return replace(blank, low=value - half, high=value + half, se=math.sqrt(variance), df=df)
+    row = replace(blank, low=value - half, high=value + half, se=math.sqrt(variance), df=df)
+    return marked(row, few)
 
 
-def _few(items: int, truth: Floats, gold_n: Floats) -> str | None:
+def _few(items: int, truth: Floats, gold_n: Floats) -> Caution | None:
     rare = truth if 2 * truth.sum() <= gold_n.sum() else gold_n - truth
     if rare.sum() < FEW_GOLD:
-        return f"too few gold labels of a class ({rare.sum():g})"
-    return rates.few_clusters(items, rates.carriers(np.maximum(rare, 0.0)))
+        return Caution("few_gold", f"too few gold labels of a class ({rare.sum():g})")
+    return rates.few_carriers(items, rates.carriers(np.maximum(rare, 0.0)))
 
 
 def _refusal(n: Floats, gold_n: Floats) -> str | None:

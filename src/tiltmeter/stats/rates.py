@@ -15,14 +15,23 @@ from numpy.typing import ArrayLike
 
 from tiltmeter.stats import arguments
 from tiltmeter.stats.arguments import Floats
+from tiltmeter.stats.beta_binomial import posterior_limits
 from tiltmeter.stats.quantiles import normal_quantile, t_quantile
-from tiltmeter.stats.results import Interval, joined
+from tiltmeter.stats.results import Caution, Interval, joined, marked
 
 FEW_CLUSTERS = 9  # below it the simulations of docs/statistics.md claim nothing
-FEW_CARRIERS = 4.0  # below it coverage fell under 93 % in the same simulations
+# clusters with the rarer outcome: below it ratios, and shares whose far half of the interval is
+# narrow, covered less than 93 % in the same simulations
+FEW_CARRIERS = 4.0
+MANY_CLUSTERS = 50  # from here on the variance of the clusters says enough of their distribution
+BLENDED = (0.4, 0.6)  # shares between which the two kinds of limits change their places
+UNEVEN = 0.1  # of half of Wilson's interval: a mean of shares that departs more is not the ratio
 # outcomes a cluster from which rounding to whole counts no longer widens the interval
 SMOOTH = 50.0
 CARRIER_DF = 1.5  # degrees of freedom a carrier beyond the first, from the same simulations
+LINEARISED = "wilson on effective n, t"
+HYBRID = "wilson on effective n, t, and beta-binomial posterior"
+ALIKE = "all clusters alike: effective n taken as the number of clusters"
 
 
 def wilson(successes: float, n: float, *, confidence: float = 0.95) -> Interval:
@@ -83,47 +92,85 @@ def carriers(rare: Floats) -> float:
 
 
 def clustered_share(*, successes: ArrayLike, n: ArrayLike, confidence: float = 0.95) -> Interval:
-    """A share over clusters: Σx/Σn with Wilson's interval on the effective n and a t quantile.
+    """A share over clusters, Σx/Σn, with an interval for a population of such clusters.
 
     Arrays: one entry a cluster, shape (C,); ``successes`` may be fractional (sums of
-    probabilities).
-    Formula: e_i = (x_i - p·n_i)/N; v = C/(C-1)·Σe_i² (linearised ratio estimator); effective n =
-    p(1-p)/v; Wilson's limits at that n with the quantile t(df), df from ``cluster_variance``. With
-    v = 0 (all clusters alike) the effective n is C: the clusters could be perfectly dependent
-    inside. Where no rounding to small counts widens the interval (fractional successes, or 50
-    outcomes and more a cluster) df is also at most 1.5·(k-1), k the effective number of clusters
-    that carry the rarer outcome (``carriers``). Range [0, 1]; null value: the share that the
-    protocol names.
-    Source: linearisation, Cochran (1977) ch. 11; Wilson on the effective n, Korn & Graubard (1998),
-    Survey Methodology 24, and Franco et al. (2019), J. Surv. Stat. Methodol. 7; the choice between
-    the repairs is by simulation, docs/statistics.md.
+    probabilities). The limit towards the near end of [0, 1] is Wilson's on the effective n
+    (``linearised_share``), the far one that of the beta-binomial posterior
+    (``beta_binomial.posterior_limits``), which knows that a kind of cluster may not have been
+    drawn. Between .4 and .6 they are blended with λ = (p - .4)/.2, so that a share and its
+    complement mirror: low = (1-λ)·W + λ·min(B, p), high = λ·W + (1-λ)·max(B, p). Where sizes are
+    uneven and the mean of the clusters' shares is not p (by a tenth of half of W's width), the
+    farther of B and W stands in the place of B. From 50 clusters on, and for fractional counts,
+    both limits are W's. Range [0, 1]; null value: the share that the protocol names.
+    Source: W, Korn & Graubard (1998), Survey Methodology 24, and Franco et al. (2019), J. Surv.
+    Stat. Methodol. 7; the choice is by simulation, docs/statistics.md.
+    By hand: x = (1, 2, 3), n = (4, 4, 4): W [.1105, .8895], B [.1982, .8018], halfway between:
+    [.1543, .8457]. One cluster has a value and no interval; none, no value either. ``note`` says
+    so, and ``cautions`` and ``note`` mark where another kind of cluster would not be covered
+    (``few_clusters``, ``other_kinds``) and where sizes hang on the share, of which no interval
+    knows. ``ValueError`` names the argument: NaN, negative, shapes that differ, successes > n.
+    """
+    x, size = arguments.shares("successes", successes, "n", n)
+    x, size, left_out = _filled(x, size)
+    row = linearised_share(successes=x, n=size, confidence=confidence)
+    if row.value is None:
+        return row
+    row = replace(row, note=joined(left_out, row.note))
+    if row.low is None or row.high is None:
+        return row
+    share, near, alike = row.value, (row.low, row.high), float((x / size).mean())
+    whole = bool((x == np.rint(x)).all() and (size == np.rint(size)).all())
+    if whole and size.size < MANY_CLUSTERS:
+        far = posterior_limits(x, size, row.confidence)
+        if abs(alike - share) > UNEVEN * (near[1] - near[0]) / 2:
+            far = min(far[0], near[0]), max(far[1], near[1])
+        low, high = _blended(share, near, far)
+        row = replace(row, low=low, high=high, method=HYBRID)
+    few = few_clusters(size.size) or other_kinds(row)
+    return marked(row, few, sizes_follow(alike, near))
+
+
+def _blended(
+    share: float, near: tuple[float, float], far: tuple[float, float]
+) -> tuple[float, float]:
+    """Near limits towards the nearer end of [0, 1], far ones towards the other."""
+    first, last = BLENDED
+    blend = min(max((share - first) / (last - first), 0.0), 1.0)
+    low = (1 - blend) * near[0] + blend * min(far[0], share)
+    return low, blend * near[1] + (1 - blend) * max(far[1], share)
+
+
+def linearised_share(*, successes: ArrayLike, n: ArrayLike, confidence: float = 0.95) -> Interval:
+    """Σx/Σn with Wilson's interval on the effective n and a t quantile, and no mark.
+
+    Arrays as ``clustered_share``, without clusters that hold nothing. Formula: e_i =
+    (x_i - p·n_i)/N; v = C/(C-1)·Σe_i² (linearised ratio estimator); effective n = p(1-p)/v;
+    Wilson's limits at that n with the quantile t(df), df from ``cluster_variance``. With v = 0 (all
+    clusters alike) the effective n is C: the clusters could be perfectly dependent inside. Where no
+    rounding to small counts widens the interval (fractional successes, or 50 outcomes and more a
+    cluster) and some cluster departs, df is also at most 1.5·(k-1), k the effective number of
+    clusters that carry the rarer outcome (``carriers``).
+    Source: linearisation, Cochran (1977) ch. 11; Wilson on the effective n, Korn & Graubard (1998).
     By hand: x = (1, 2, 3), n = (4, 4, 4): p = .5, e = (-1, 0, 1)/12, v = 3/2·2/144 = 1/48,
-    effective n = .25·48 = 12, design effect 1, t(2) = 4.3027 → [.1105, .8895]. One cluster has a
-    value and no interval; none, no value either. Both say so in ``note``, and so do too few
-    clusters (C < 9, or fewer than 4 that carry the rarer outcome). ``ValueError`` names the
-    argument: NaN, negative, shapes that differ, successes > n.
+    effective n = .25·48 = 12, design effect 1, t(2) = 4.3027 → [.1105, .8895].
     """
     x, size = arguments.shares("successes", successes, "n", n)
     confidence = arguments.level("confidence", confidence)
-    x, size, note = _filled(x, size)
     total, clusters = float(size.sum()), size.size
-    blank = Interval(
-        None, None, None, "wilson on effective n, t", confidence, n=total, clusters=clusters
-    )
-    if clusters == 0:
+    blank = Interval(None, None, None, LINEARISED, confidence, n=total, clusters=clusters)
+    if total == 0:
         return replace(blank, note="no outcomes")
     share = min(max(float(x.sum()) / total, 0.0), 1.0)
     if clusters == 1:
-        return replace(blank, value=share, note=joined(note, "one cluster: no interval"))
+        return replace(blank, value=share, note="one cluster: no interval")
     variance, df = cluster_variance((x - share * size) / total)
-    held = carriers(x if share <= 0.5 else size - x)
-    if total >= SMOOTH * clusters or (x != np.rint(x)).any():
+    if variance > 0 and (total >= SMOOTH * clusters or (x != np.rint(x)).any()):
+        held = carriers(x if share <= 0.5 else size - x)
         df = min(df, max(CARRIER_DF * (held - 1), 1.0))
     effective = share * (1 - share) / variance if variance > 0 else float(clusters)
     low, high = wilson_limits(share, effective, t_quantile(0.5 + confidence / 2, df))
-    alike = (
-        None if variance > 0 else "all clusters alike: effective n taken as the number of clusters"
-    )
+    alike = None if variance > 0 else ALIKE
     return replace(
         blank,
         value=share,
@@ -133,19 +180,51 @@ def clustered_share(*, successes: ArrayLike, n: ArrayLike, confidence: float = 0
         df=df,
         effective_n=effective,
         design_effect=total / effective,
-        note=joined(note, alike, few_clusters(clusters, held)),
+        note=alike,
     )
 
 
-def few_clusters(clusters: int, *held: float) -> str | None:
-    """The mark of tables for which no coverage is claimed; ``held`` are ``carriers`` of what is
-    rare.
-    """
+def few_clusters(clusters: int) -> Caution | None:
+    """The mark of fewer clusters than any simulation claims coverage for."""
     if clusters < FEW_CLUSTERS:
-        return f"too few clusters (C = {clusters})"
-    if min(held) < FEW_CARRIERS:
-        return f"too few clusters with the rarer outcome (effectively {min(held):.1f})"
+        return Caution("few_clusters", f"too few clusters (C = {clusters})")
     return None
+
+
+def other_kinds(share: Interval) -> Caution | None:
+    """The mark of a share that clusters of another kind would move out of its interval.
+
+    One cluster that answers otherwise throughout moves the share by about 1/C. Where the rarer
+    outcome fills fewer than 4 clusters, C·min(p, 1-p) < 4, and the far limit lies nearer than 1/C,
+    such clusters may exist, were not drawn, and would not be covered.
+    """
+    p, low, high, clusters = share.value, share.low, share.high, share.clusters
+    if p is None or low is None or high is None or not clusters:
+        return None
+    far = high - p if p <= 0.5 else p - low
+    if clusters * min(p, 1 - p) < FEW_CARRIERS and far < 1 / clusters:
+        return Caution("other_kinds", "another kind of item would not be covered")
+    return None
+
+
+def sizes_follow(alike: float, limits: tuple[float, float]) -> Caution | None:
+    """What to say where sizes hang on the share: the share with every item counted alike lies
+    outside of Wilson's limits.
+
+    Coverage may then be as low as .3, and no mark tells these tables from others.
+    """
+    if limits[0] <= alike <= limits[1]:
+        return None
+    text = f"items with more outputs have another share; items counted alike give {alike:.3f}"
+    return Caution("sizes_follow_share", text)
+
+
+def few_carriers(clusters: int, *held: float) -> Caution | None:
+    """The mark of ratios and of corrected shares; ``held`` are ``carriers`` of what is rare."""
+    if clusters >= FEW_CLUSTERS and min(held) < FEW_CARRIERS:
+        text = f"too few clusters with the rarer outcome (effectively {min(held):.1f})"
+        return Caution("few_carriers", text)
+    return few_clusters(clusters)
 
 
 def clustered_difference(
@@ -190,14 +269,13 @@ def clustered_difference(
     if clusters == 1:
         return replace(blank, value=difference, note="one cluster: no interval")
     variance, df = cluster_variance((xa - share_a * na) / total_a - (xb - share_b * nb) / total_b)
-    held = carriers(xa if share_a <= 0.5 else na - xa), carriers(xb if share_b <= 0.5 else nb - xb)
-    note = few_clusters(clusters, *held)
-    row = replace(blank, value=difference, se=math.sqrt(variance), df=df, note=note)
+    row = replace(blank, value=difference, se=math.sqrt(variance), df=df)
+    row = marked(row, few_clusters(clusters))
     if variance == 0:
         a = clustered_share(successes=xa, n=na, confidence=confidence)
         b = clustered_share(successes=xb, n=nb, confidence=confidence)
         low, high = _mover(a, b)
-        note = joined("no variance between clusters: limits from the two shares", note)
+        note = joined("no variance between clusters: limits from the two shares", row.note)
         return replace(row, low=low, high=high, method="mover of two shares", note=note)
     half = t_quantile(0.5 + confidence / 2, df) * math.sqrt(variance)
     independent = share_a * (1 - share_a) / total_a + share_b * (1 - share_b) / total_b

@@ -5,7 +5,15 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from typing import NamedTuple
+
+
+class Caution(NamedTuple):
+    """What to mind about an interval: a code for programs, a text for people."""
+
+    code: str
+    text: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -17,7 +25,8 @@ class Interval:
     standard error on the scale that ``method`` names (the log scale for ratios), ``df`` the degrees
     of freedom of the t quantile, ``n`` the outcomes (or the sum of weights), ``clusters`` the items
     that they come from, ``effective_n`` the n of independent outcomes that would be as informative,
-    and ``design_effect`` = n / effective_n.
+    and ``design_effect`` = n / effective_n. ``cautions`` are the codes of what is to be minded, and
+    ``note`` says the same in words.
     """
 
     value: float | None
@@ -32,6 +41,7 @@ class Interval:
     effective_n: float | None = None
     design_effect: float | None = None
     note: str | None = None
+    cautions: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,3 +67,13 @@ class Test:
 def joined(*notes: str | None) -> str | None:
     """The notes that say something, as one; None if none does."""
     return "; ".join(note for note in notes if note) or None
+
+
+def marked(interval: Interval, *cautions: Caution | None) -> Interval:
+    """The interval with these cautions, those that are None left out."""
+    new = [caution for caution in cautions if caution]
+    return replace(
+        interval,
+        note=joined(interval.note, *(caution.text for caution in new)),
+        cautions=(*interval.cautions, *(caution.code for caution in new)),
+    )
