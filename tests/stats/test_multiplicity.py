@@ -4,7 +4,13 @@ import numpy as np
 import pytest
 from statsmodels.stats.multitest import multipletests
 
-from tiltmeter.stats.multiplicity import benjamini_hochberg, holm
+from tiltmeter.stats.multiplicity import (
+    adjusted,
+    benjamini_hochberg,
+    draws_needed,
+    holm,
+    reach,
+)
 
 # Benjamini & Hochberg (1995), section 3.2: thrombolysis, 15 hypotheses.
 THROMBOLYSIS = [
@@ -46,3 +52,34 @@ def test_what_was_not_tested_does_not_count() -> None:
 def test_no_probability_is_an_error(adjust, p) -> None:
     with pytest.raises(ValueError, match="p: "):
         adjust(p=p)
+
+
+def test_a_family_says_how_large_it_is() -> None:
+    family = adjusted(p=[0.01, None, 0.04], method="holm")
+    assert (family.p, family.tests, family.method) == ((0.02, None, 0.04), 2, "holm")
+    assert adjusted(p=[0.03, 0.04], method="benjamini-hochberg").p == (0.04, 0.04)
+
+
+@pytest.mark.parametrize(("tests", "needed"), [(1, 6), (36, 11), (96, 12)])
+def test_items_that_a_family_needs(tests: int, needed: int) -> None:
+    """⌈1 + log₂(m/α)⌉; one item fewer cannot pass α/m whatever it shows."""
+    enough, few = reach(items=needed, tests=tests), reach(items=needed - 1, tests=tests)
+    assert enough.items_needed == few.items_needed == needed
+    assert enough.possible and enough.note is None and not few.possible
+    assert few.smallest_p == 2.0 ** (1 - few.items)
+    assert few.note == (
+        f"{needed - 1} items cannot show any difference in a family of {tests}: {needed} are needed"
+    )
+
+
+def test_three_conditions_need_fewer_items() -> None:
+    """log₃(36/.05) = 5.99: six items, of which one assignment of 729 is the observed one."""
+    assert reach(items=6, tests=36, conditions=3).items_needed == 6
+    assert reach(items=6, tests=36, conditions=3).smallest_p == pytest.approx(3.0**-6)
+
+
+def test_draws_follow_the_family() -> None:
+    assert draws_needed(tests=1) == 9_999
+    assert draws_needed(tests=36) == 36_000
+    with pytest.raises(ValueError, match="tests"):
+        draws_needed(tests=0)

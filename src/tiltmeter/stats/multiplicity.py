@@ -8,10 +8,90 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Literal
 
 import numpy as np
 
+from tiltmeter.stats import arguments
 from tiltmeter.stats.arguments import Floats
+
+Method = Literal["holm", "benjamini-hochberg"]
+DRAWS_PER_LEVEL = 50  # random draws for each 1/level, so that p near the level is steady
+LEAST_DRAWS = 9_999
+
+
+@dataclass(frozen=True, slots=True)
+class Family:
+    """Tests that were adjusted together: their adjusted p in the order given (None where there was
+    no test), how many tests they are, and by what method.
+    """
+
+    p: tuple[float | None, ...]
+    tests: int
+    method: Method
+
+
+def adjusted(*, p: Iterable[float | None], method: Method) -> Family:
+    """``holm`` (headline claims) or ``benjamini_hochberg`` (all else), with the family's size."""
+    found = (holm if method == "holm" else benjamini_hochberg)(p=p)
+    return Family(tuple(found), sum(one is not None for one in found), method)
+
+
+def draws_needed(*, tests: int, alpha: float = 0.05) -> int:
+    """Random draws of a test in a family: at least 50·m/α, and 9,999. Of 1,000 tests: 1,000,000."""
+    level = _level(tests, alpha)
+    return max(LEAST_DRAWS, math.ceil(DRAWS_PER_LEVEL / level - 1e-6))
+
+
+@dataclass(frozen=True, slots=True)
+class Reach:
+    """Whether so few items could show anything: the smallest p of their test, the level α/m that
+    one of ``tests`` has to pass, and the items that it takes.
+    """
+
+    items: int
+    tests: int
+    smallest_p: float
+    level: float
+    items_needed: int
+
+    @property
+    def possible(self) -> bool:
+        """True if the test can reject at α/m."""
+        return self.smallest_p <= self.level * (1 + 1e-9)
+
+    @property
+    def note(self) -> str | None:
+        """The sentence where it cannot."""
+        if self.possible:
+            return None
+        return (
+            f"{self.items} items cannot show any difference in a family of {self.tests}: "
+            f"{self.items_needed} are needed"
+        )
+
+
+def reach(*, items: int, tests: int, alpha: float = 0.05, conditions: int = 2) -> Reach:
+    """Can C items whose conditions change places at random show a difference in a family of m?
+
+    Two conditions (a sign flip): smallest p 2/2^C, needed ⌈1 + log₂(m/α)⌉. More conditions, one of
+    them tested: 1/K^C and ⌈log_K(m/α)⌉. By hand: 11 items for a family of 36 at .05 and 12 for one
+    of 96 (two conditions). ``ValueError``: tests or conditions too few.
+    """
+    level = _level(tests, alpha)
+    if conditions < 2:
+        raise ValueError(f"conditions: at least 2 expected, got {conditions!r}")
+    tails = 2.0 if conditions == 2 else 1.0
+    smallest = min(tails / float(conditions) ** items, 1.0)
+    needed = math.ceil(math.log(tails / level) / math.log(conditions) - 1e-9)
+    return Reach(items, tests, smallest, level, needed)
+
+
+def _level(tests: int, alpha: float) -> float:
+    if tests < 1:
+        raise ValueError(f"tests: at least 1 expected, got {tests!r}")
+    return arguments.level("alpha", alpha) / tests
 
 
 def benjamini_hochberg(*, p: Iterable[float | None]) -> list[float | None]:

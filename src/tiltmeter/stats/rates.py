@@ -114,10 +114,9 @@ def clustered_share(*, successes: ArrayLike, n: ArrayLike, confidence: float = 0
     x, size = arguments.shares("successes", successes, "n", n)
     x, size, left_out = _filled(x, size)
     row = linearised_share(successes=x, n=size, confidence=confidence)
-    if row.value is None:
-        return row
-    row = replace(row, note=joined(left_out, row.note))
-    if row.low is None or row.high is None:
+    if row.value is not None:
+        row = replace(row, note=joined(left_out, row.note))
+    if row.value is None or row.low is None or row.high is None:
         return row
     share, near, alike = row.value, (row.low, row.high), float((x / size).mean())
     whole = bool((x == np.rint(x)).all() and (size == np.rint(size)).all())
