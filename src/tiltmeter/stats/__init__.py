@@ -5,11 +5,13 @@ Nothing here imports another room of tiltmeter, and this file imports nothing at
 
 ======================  ==============================================================================
 ``rates``               one share and its interval; clustered shares, differences and means; bounds
+``beta_binomial``       the posterior behind the far limit of a clustered share
 ``association``         ratios and odds on the log scale, paired t, Welch's t, equivalence (TOST)
-``resampling``          sign-flip test over paired differences, permutation test of two means
+``resampling``          sign flip and t of paired differences, outcomes shuffled inside items, two means
+``conditions``          items asked in several conditions: the tested one, all alike, pairs of levels
 ``divergence``          entropy, Jensen–Shannon divergence and distance, chance adjustment, VAC
 ``permutation``         whole rows permuted together: base against group, pairs, concentration
-``multiplicity``        Benjamini–Hochberg and Holm
+``multiplicity``        Holm and Benjamini–Hochberg, what a family needs
 ``confusion``           a judge against gold by item: sensitivity, specificity, precision, F1, gaps
                         of error
 ``agreement``           Cohen's κ, Gwet's AC1, Krippendorff's α, pairs of a panel
