@@ -14,7 +14,7 @@ from click.testing import CliRunner
 from tiltmeter import api, cli, registry
 from tiltmeter.analyse import attributes, published
 from tiltmeter.analyse import concentration as concentrated
-from tiltmeter.analyse.outputs import Cell, Whole, Wholes, cells
+from tiltmeter.analyse.outputs import BaseAndGroups, LabelledOutput, LabelledOutputs, split_by_base
 from tiltmeter.errors import UnknownName
 from tiltmeter.records import Estimate
 from tiltmeter.stages import plan
@@ -135,7 +135,7 @@ class TestTheDesign:
 def table(
     seed: int, objects: Sequence[str] = ("car", "cup"), subject: str = "s"
 ) -> list[tuple[dict[str, str], dict[str, str]]]:
-    """Images of every prompt with attributes of all shapes: even, skewed, sparse, single-valued, with a raw colour."""
+    """Images of every prompt with attributes of all shapes: even, skewed, sparse, single-has_value, with a raw colour."""
     draw = random.Random(seed)
     images = []
     for thing in objects:
@@ -183,16 +183,18 @@ COLOURS = ("product_color", "background_color")
 STRATUM = ("s", "attributes/1@x", "images")
 
 
-def whole(images: Sequence[tuple[dict[str, str], dict[str, str]]]) -> Wholes:
-    outputs: dict[tuple[str, str, str], list[Whole]] = {}
+def whole(images: Sequence[tuple[dict[str, str], dict[str, str]]]) -> LabelledOutputs:
+    outputs: dict[tuple[str, str, str], list[LabelledOutput]] = {}
     for factors, values in images:
-        outputs.setdefault((factors["subject"], *STRATUM[1:]), []).append(Whole(factors, values))
-    return Wholes(outputs, [factors for factors, _ in images], {STRATUM[1]: []})
+        outputs.setdefault((factors["subject"], *STRATUM[1:]), []).append(
+            LabelledOutput(factors, values)
+        )
+    return LabelledOutputs(outputs, [factors for factors, _ in images], {STRATUM[1]: []})
 
 
-def made(found: Wholes, by: Sequence[str] = ("object",)) -> Iterator[Cell]:
+def made(found: LabelledOutputs, by: Sequence[str] = ("object",)) -> Iterator[BaseAndGroups]:
     outputs = found.outputs[STRATUM] if by else found.pooled(STRATUM)
-    return cells(found, STRATUM, outputs, MEASURES["bds"], by, PROTOCOL)
+    return split_by_base(found, STRATUM, outputs, MEASURES["bds"], by, PROTOCOL)
 
 
 def shares(values: Sequence[str]) -> dict[str, float]:
@@ -299,7 +301,9 @@ def images(request: pytest.FixtureRequest) -> list[tuple[dict[str, str], dict[st
     return table(request.param)
 
 
-def each(images: Sequence[tuple[dict[str, str], dict[str, str]]]) -> Iterator[tuple[Cell, Plain]]:
+def each(
+    images: Sequence[tuple[dict[str, str], dict[str, str]]],
+) -> Iterator[tuple[BaseAndGroups, Plain]]:
     for cell in made(whole(images)):
         yield cell, Plain(images, cell.condition["object"])
 

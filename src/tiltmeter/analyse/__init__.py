@@ -29,7 +29,7 @@ from ..store import Store
 from . import corrected, pooling, signature
 from .counting import counted, with_derived
 from .groups import Table
-from .outputs import wholes
+from .outputs import read_labelled_outputs
 from .reading import STRATA
 from .shares import outcome_rates
 
@@ -96,7 +96,7 @@ def tables(
         frame = corrected.with_gold(frame, store)
     gold = corrected.attributes_with_gold(frame)
     frame, apart = pooling.kept_apart(pooling.spread(frame, protocol), protocol)
-    whole = cache(lambda: wholes(store, protocol))
+    whole = cache(lambda: read_labelled_outputs(store, protocol))
     for over, stratum, part in _strata(frame, protocol, chosen, apart):
         drawn = protocol.modes[stratum["mode"]].logprobs == 0
         place = (stratum["subject"], stratum["annotator"], stratum["mode"])

@@ -25,26 +25,24 @@ from ..stats import divergence, permutation
 from ..stats.chance import expected_divergence
 from ..stats.permutation import Permuted
 from ..stats.results import joined
-from .cell_scores import score_of_cells
 from .outputs import (
     DRAWS,
-    Cell,
+    BaseAndGroups,
     Values,
     codes,
+    count_with_value,
     counts,
+    has_value,
     notes,
-    number,
-    shuffled,
-    spoken,
-    valued,
+    shuffles_of,
+    value_counts,
 )
 from .published import CODE, PUBLISHED, bits_by_code, clipped_by_code, distances
 
-ByCode = Callable[[Estimate, Cell, Sequence[Sequence[Values]]], Iterator[Estimate]]
+ByCode = Callable[[Estimate, BaseAndGroups, Sequence[Sequence[Values]]], Iterator[Estimate]]
 
 
-@score_of_cells()
-def from_base(cell: Cell, measure: MeasureSpec, variant: Variant) -> Iterator[Estimate]:
+def from_base(cell: BaseAndGroups, measure: MeasureSpec, variant: Variant) -> Iterator[Estimate]:
     """Each group against the base prompt (BDS)."""
     for (dimension, group), outputs in cell.groups.items():
         about = {**cell.condition, "dimension": dimension, "group": group}
@@ -54,8 +52,9 @@ def from_base(cell: Cell, measure: MeasureSpec, variant: Variant) -> Iterator[Es
         )
 
 
-@score_of_cells(pooled_by_code=True)
-def between_groups(cell: Cell, measure: MeasureSpec, variant: Variant) -> Iterator[Estimate]:
+def between_groups(
+    cell: BaseAndGroups, measure: MeasureSpec, variant: Variant
+) -> Iterator[Estimate]:
     """The groups of each dimension against one another, mean over pairs (CDS)."""
     for dimension, groups in cell.dimensions().items():
         if len(groups) < 2:
@@ -77,7 +76,7 @@ def _in_variant(
     variant: Variant,
     by_code: ByCode,
     blank: Estimate,
-    cell: Cell,
+    cell: BaseAndGroups,
     groups: Mapping[str, Sequence[Values]],
 ) -> Iterator[Estimate]:
     sides = list(groups.values())
@@ -92,13 +91,13 @@ def _in_variant(
 
 
 def _adjusted(
-    blank: Estimate, cell: Cell, sides: Sequence[Sequence[Values]], names: Sequence[str]
+    blank: Estimate, cell: BaseAndGroups, sides: Sequence[Sequence[Values]], names: Sequence[str]
 ) -> Iterator[Estimate]:
     """The chance-adjusted divergence, overall and by attribute, and the plug-in of each on a row of
     its own.
     """
     rows = codes(sides, cell.attributes)
-    shuffles = shuffled(blank.measure, DRAWS)
+    shuffles = shuffles_of(blank.measure, DRAWS)
     if blank.condition.get("group"):
         found = permutation.base_against_group(base=rows[0], group=rows[1], shuffles=shuffles)
     else:
@@ -113,8 +112,8 @@ def _adjusted(
         about = replace(
             blank,
             condition={**blank.condition, "attribute": name},
-            outcomes=spoken(sides[-1], name),
-            n=number(sides, name),
+            outcomes=value_counts(sides[-1], name),
+            n=count_with_value(sides, name),
         )
         each += _both(about, one, expected, notes(one, sides, names, name))
     expected = float(np.mean(chance)) if chance else math.nan
@@ -153,10 +152,10 @@ def _over_chance(value: float, expected: float) -> float | None:
 
 def _expected(one: Permuted, sides: Sequence[Sequence[Values]], name: str) -> float:
     """E₀: exact where every output has a value, else the mean of the shuffles (the number with a
-    value is shuffled too).
+    value is shuffles_of too).
     """
     if one.value is None or one.expected is None:
         return math.nan
-    if all(valued(output, name) for side in sides for output in side):
+    if all(has_value(output, name) for side in sides for output in side):
         return expected_divergence(groups=[np.array(side) for side in counts(sides, name)])
     return one.expected

@@ -11,7 +11,7 @@ from ..gold import HUMAN
 from ..instruments.images.taxonomy import NOT_APPLICABLE
 from ..protocol import EVERY, FEW_OUTPUTS, Protocol
 from ..store import Store
-from .outputs import Whole, valued, wholes
+from .outputs import LabelledOutput, has_value, read_labelled_outputs
 
 SHOWN = 5  # places that a warning names
 
@@ -25,7 +25,7 @@ def warnings(store: Store, protocol: Protocol) -> list[str]:
     )
     if not factor:
         return []
-    found = wholes(store, protocol)
+    found = read_labelled_outputs(store, protocol)
     texts: list[str] = []
     for (subject, annotator, _), outputs in found.outputs.items():
         if not annotator.startswith(HUMAN):
@@ -36,13 +36,13 @@ def warnings(store: Store, protocol: Protocol) -> list[str]:
 
 
 def _texts(
-    outputs: Sequence[Whole], asked: Sequence[Mapping[str, str]], item: str, factor: str
+    outputs: Sequence[LabelledOutput], asked: Sequence[Mapping[str, str]], item: str, factor: str
 ) -> Iterator[str]:
     groups = dict.fromkeys(((one[item], one[factor]) for one in asked), 0)
     labelled: Counter[tuple[str, str]] = Counter()
     none: Counter[tuple[str, str]] = Counter()
     for factors, values in outputs:
-        groups[factors[item], factors[factor]] += any(valued(values, name) for name in values)
+        groups[factors[item], factors[factor]] += any(has_value(values, name) for name in values)
         labelled.update((factors[item], name) for name in values)
         none.update(
             (factors[item], name) for name, value in values.items() if value == NOT_APPLICABLE

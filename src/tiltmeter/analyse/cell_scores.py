@@ -1,4 +1,4 @@
-"""A score of one table of outputs (base and groups) as a kind of measure."""
+"""Kinds of measures of whole outputs: a score of a base and its groups, for each object."""
 
 from __future__ import annotations
 
@@ -9,45 +9,43 @@ from ..instruments.images import taxonomy
 from ..protocol import MeasureSpec, Variant
 from ..records import Estimate
 from ..stats.results import joined
+from . import attributes
+from . import concentration as concentrations
 from .groups import Table
-from .outputs import Cell, cells
+from .outputs import BaseAndGroups, split_by_base
 from .published import CODE
 
-Score = Callable[[Cell, MeasureSpec, Variant], Iterator[Estimate]]
+Score = Callable[[BaseAndGroups, MeasureSpec, Variant], Iterator[Estimate]]
 Compute = Callable[[Table, MeasureSpec, Sequence[str]], Iterator[Estimate]]
 
 
-def score_of_cells(pooled_by_code: bool = False) -> Callable[[Score], Compute]:
-    """Makes a kind of measure of a score: it is computed for each cell, in the table's variant.
+def kind_of(score: Score, pooled_by_code: bool = False) -> Compute:
+    """The kind of measure that computes a score for each group of outputs, in the table's variant.
 
     pooled_by_code: True if the authors' released code takes the outputs of all subjects together.
     """
 
-    def decorate(score: Score) -> Compute:
-        def compute(table: Table, measure: MeasureSpec, by: Sequence[str]) -> Iterator[Estimate]:
-            pooled = pooled_by_code and table.variant.name == CODE
-            note = _note(table, pooled)
-            found, stratum = table.wholes(), table.stratum
-            outputs = found.pooled(stratum) if pooled else found.outputs.get(stratum, ())
-            groups = () if pooled else by
-            for cell in cells(found, stratum, outputs, measure, groups, table.protocol):
-                for estimate in score(cell, measure, table.variant):
-                    text = joined(estimate.note, note(estimate)) or ""
-                    yield replace(estimate, note=text, family=_family(estimate))
+    def compute(table: Table, measure: MeasureSpec, by: Sequence[str]) -> Iterator[Estimate]:
+        pooled = pooled_by_code and table.variant.name == CODE
+        note = _note(table, pooled)
+        found, stratum = table.labelled_outputs(), table.stratum
+        outputs = found.pooled(stratum) if pooled else found.outputs.get(stratum, ())
+        groups = () if pooled else by
+        for cell in split_by_base(found, stratum, outputs, measure, groups, table.protocol):
+            for estimate in score(cell, measure, table.variant):
+                text = joined(estimate.note, note(estimate)) or ""
+                yield replace(estimate, note=text, family=_family(estimate))
 
-        compute.__doc__ = score.__doc__
-        return compute
-
-    return decorate
+    return compute
 
 
 def _note(table: Table, pooled: bool) -> Callable[[Estimate], str | None]:
     """What is to be said of each row: which subjects are together, and on what attributes were
     chosen.
     """
-    found, stratum = table.wholes(), table.stratum
+    found, stratum = table.labelled_outputs(), table.stratum
     several = found.subjects(stratum) if pooled else []
-    optimistic = found.learnt.get(stratum[1], {}).get(stratum[0]) == taxonomy.MEASURED
+    optimistic = found.chosen_on.get(stratum[1], {}).get(stratum[0]) == taxonomy.MEASURED
 
     def note(estimate: Estimate) -> str | None:
         return joined(
@@ -65,3 +63,10 @@ def _family(estimate: Estimate) -> str:
     return (
         f"{estimate.measure} {'by attribute' if 'attribute' in estimate.condition else 'overall'}"
     )
+
+
+from_base = kind_of(attributes.from_base)
+between_groups = kind_of(attributes.between_groups, pooled_by_code=True)
+concentration = kind_of(concentrations.concentration)
+dominant = kind_of(concentrations.dominant)
+shift = kind_of(concentrations.shift)

@@ -13,15 +13,26 @@ import numpy as np
 from ..protocol import MeasureSpec, Variant
 from ..records import Estimate
 from ..stats import divergence, permutation
-from .cell_scores import score_of_cells
-from .outputs import DRAWS, Cell, Values, codes, counts, notes, number, shuffled, spoken, valued
+from .outputs import (
+    DRAWS,
+    BaseAndGroups,
+    Values,
+    codes,
+    count_with_value,
+    counts,
+    has_value,
+    notes,
+    shuffles_of,
+    value_counts,
+)
 from .published import CODE, PUBLISHED, read
 
 LEAST_SCORE = 0.05  # concentration scores below it are left out of the released code's mean
 
 
-@score_of_cells()
-def concentration(cell: Cell, measure: MeasureSpec, variant: Variant) -> Iterator[Estimate]:
+def concentration(
+    cell: BaseAndGroups, measure: MeasureSpec, variant: Variant
+) -> Iterator[Estimate]:
     """How concentrated the values of each prompt are (VAC), and by default how much more than the
     base prompt's.
     """
@@ -75,8 +86,7 @@ def concentration(cell: Cell, measure: MeasureSpec, variant: Variant) -> Iterato
         )
 
 
-@score_of_cells()
-def dominant(cell: Cell, measure: MeasureSpec, variant: Variant) -> Iterator[Estimate]:
+def dominant(cell: BaseAndGroups, measure: MeasureSpec, variant: Variant) -> Iterator[Estimate]:
     """Attributes of which all outputs of a prompt have one value, and what share of prompts ×
     attributes they are.
     """
@@ -84,7 +94,7 @@ def dominant(cell: Cell, measure: MeasureSpec, variant: Variant) -> Iterator[Est
     for (dimension, group), outputs in {("base", "base"): cell.base, **cell.groups}.items():
         for name in cell.attributes:
             seen = _shares(outputs, name)
-            if sum(valued(one, name) for one in outputs) < 2:
+            if sum(has_value(one, name) for one in outputs) < 2:
                 continue
             cases += 1
             if len(seen) == 1:
@@ -105,7 +115,7 @@ def dominant(cell: Cell, measure: MeasureSpec, variant: Variant) -> Iterator[Est
                         None,
                         1.0,
                         measure.unit,
-                        n=number([outputs], name),
+                        n=count_with_value([outputs], name),
                     )
                 )
     value = len(found) / cases if cases else None
@@ -124,8 +134,7 @@ def dominant(cell: Cell, measure: MeasureSpec, variant: Variant) -> Iterator[Est
     yield from found
 
 
-@score_of_cells()
-def shift(cell: Cell, measure: MeasureSpec, variant: Variant) -> Iterator[Estimate]:
+def shift(cell: BaseAndGroups, measure: MeasureSpec, variant: Variant) -> Iterator[Estimate]:
     """Attributes whose commonest value is another than the base prompt's, where both have `null` of
     the outputs or more.
     """
@@ -154,20 +163,20 @@ def shift(cell: Cell, measure: MeasureSpec, variant: Variant) -> Iterator[Estima
                     {name: f"{old} → {new}"},
                     new_share,
                     measure.unit,
-                    n=number([outputs], name),
-                    outcomes=spoken(outputs, name),
+                    n=count_with_value([outputs], name),
+                    outcomes=value_counts(outputs, name),
                     note=f"{old} has {old_share:.2f} of the base prompt's",
                 )
 
 
 def _more_than_base(
-    blank: Estimate, cell: Cell, outputs: Sequence[Values], group: str
+    blank: Estimate, cell: BaseAndGroups, outputs: Sequence[Values], group: str
 ) -> Iterator[Estimate]:
-    """VAC(group) − VAC(base) with Miller and Madow's entropy, base ∪ group shuffled."""
+    """VAC(group) − VAC(base) with Miller and Madow's entropy, base ∪ group shuffles_of."""
     base, cued = codes([cell.base, outputs], cell.attributes)
     supports = [cell.support(name) for name in cell.attributes]
     found = permutation.concentration_difference(
-        base=base, group=cued, shuffles=shuffled(blank.measure, DRAWS), values=supports
+        base=base, group=cued, shuffles=shuffles_of(blank.measure, DRAWS), values=supports
     )
     parts = found.attributes or (found,) * len(cell.attributes)
     for name, one in (("", found), *zip(cell.attributes, parts, strict=True)):
@@ -182,12 +191,12 @@ def _more_than_base(
             null_high=one.high,
             test=one.method if one.p is not None else None,
             p=one.p,
-            n=number(sides, name) if name else float(sum(map(len, sides))),
+            n=count_with_value(sides, name) if name else float(sum(map(len, sides))),
             note=notes(one, sides, ("base", group), name),
         )
 
 
-def _in_code(name: str, cell: Cell) -> bool:
+def _in_code(name: str, cell: BaseAndGroups) -> bool:
     """Whether the released code takes an attribute's score for the groups: all of the product, and
     background_color.
     """
@@ -195,13 +204,13 @@ def _in_code(name: str, cell: Cell) -> bool:
 
 
 def _concentration(
-    blank: Estimate, cell: Cell, outputs: Sequence[Values], name: str, variant: Variant
+    blank: Estimate, cell: BaseAndGroups, outputs: Sequence[Values], name: str, variant: Variant
 ) -> Estimate:
     about = replace(
         blank,
         condition={**blank.condition, "attribute": name},
-        outcomes=spoken(outputs, name),
-        n=number([outputs], name),
+        outcomes=value_counts(outputs, name),
+        n=count_with_value([outputs], name),
     )
     if variant.name == CODE:
         outputs = read([outputs], name)[0]
@@ -233,8 +242,8 @@ def _mean(blank: Estimate, rows: Sequence[Estimate], n: int) -> Estimate:
 def _shares(outputs: Sequence[Values], name: str) -> Mapping[str, float]:
     found = {
         value: number
-        for value, number in spoken(outputs, name).items()
-        if valued({name: value}, name)
+        for value, number in value_counts(outputs, name).items()
+        if has_value({name: value}, name)
     }
     total = sum(found.values())
     return {value: number / total for value, number in found.items()}

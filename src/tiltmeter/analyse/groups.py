@@ -6,7 +6,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any
 
 import numpy as np
 import polars as pl
@@ -16,10 +15,12 @@ from ..protocol import MeasureSpec, Protocol, Variant
 from ..protocol.tables import SEVERAL
 from ..records import OUTCOMES
 from ..stats.shuffling import Shuffles
-from .outputs import DRAWS, Wholes, shuffled
+from .outputs import DRAWS, LabelledOutputs, shuffles_of
 
 Floats = NDArray[np.float64]
-Key = tuple[Any, ...]  # the levels that a group has
+Levels = tuple[str, ...]  # of the factors of a grouping, in their order
+Key = tuple[tuple[str, str], ...]  # a condition: (factor, level)
+Weight = tuple[str, str, float]  # item, value, weight
 MANY = 30  # values of an attribute: from here on they are not listed one by one as outcomes
 EVERY = "*"  # in a measure's values: each value of the attribute on a row of its own
 
@@ -93,7 +94,7 @@ class Pair:
 class Table:
     """The counted labels of one stratum (see `counted`), and how they are to be read.
 
-    wholes: reads the labels of whole outputs, of all strata, for the measures that need them;
+    labelled_outputs: reads the labels of whole outputs, of all strata, for the measures that need them;
     stratum: the place there.
     shuffles: for measures that shuffle outputs.
     """
@@ -103,8 +104,8 @@ class Table:
     variant: Variant
     drawn: bool
     stratum: tuple[str, str, str] = ("", "", "")
-    wholes: Callable[[], Wholes] = Wholes
-    shuffles: Shuffles = field(default_factory=lambda: shuffled("", DRAWS))
+    labelled_outputs: Callable[[], LabelledOutputs] = LabelledOutputs
+    shuffles: Shuffles = field(default_factory=lambda: shuffles_of("", DRAWS))
 
     def values(self, measure: MeasureSpec) -> list[tuple[dict[str, str], tuple[str, ...]]]:
         """What is counted, with what that adds to the condition: the declared values, or each value
@@ -134,23 +135,23 @@ class Table:
             pl.col("outputs").sum().cast(pl.Float64)
         )
         weights = rows.group_by([*keys, "value"], maintain_order=True).agg(pl.col("weight").sum())
-        parts, shares = _parted(sums, len(by)), _parted(weights, len(by))
-        outcomes, place = _outcomes(shares), keys.index(self.protocol.item)
+        place = keys.index(self.protocol.item)
+        outputs_of = _outputs_by_group(sums, len(by), place)
+        weights_of = _weights_by_group(weights, len(by), place)
+        outcomes = _outcomes(weights_of)
         orders = [self.protocol.levels.get(factor, {}) for factor in by]
-        for key in sorted(
-            parts,
+        for levels in sorted(
+            outputs_of,
             key=lambda key: [order.get(level, 0) for order, level in zip(orders, key, strict=True)],
         ):
-            items = [row[place] for row in parts[key]]
-            values = _by_value([(row[place], *row[-2:]) for row in shares.get(key, ())], items)
-            outputs = np.array([row[-1] for row in parts[key]])
+            items = list(outputs_of[levels])
             yield Cut(
-                dict(zip(by, map(str, key), strict=True)),
+                dict(zip(by, map(str, levels), strict=True)),
                 items,
-                values,
-                outputs,
-                outcomes.get(key, {}),
-                bool(by) and sums.height == len(parts),
+                _by_value(weights_of.get(levels, ()), items),
+                np.array(list(outputs_of[levels].values())),
+                outcomes.get(levels, {}),
+                bool(by) and sums.height == len(outputs_of),
             )
 
     def groups(
@@ -239,15 +240,27 @@ def together(a: Mapping[str, float], b: Mapping[str, float]) -> dict[str, float]
     return {name: a.get(name, 0.0) + b.get(name, 0.0) for name in dict.fromkeys((*a, *b))}
 
 
-def _parted(frame: pl.DataFrame, levels: int) -> dict[Key, list[Any]]:
-    """The rows of a frame by what stands in its first columns."""
-    found: dict[Key, list[Any]] = {}
+def _outputs_by_group(
+    frame: pl.DataFrame, levels: int, item: int
+) -> dict[Levels, dict[str, float]]:
+    """{levels of a group: {item: its outputs}}; the levels stand in the first columns of the frame,
+    the item in the column of that number, the outputs in the last.
+    """
+    groups: dict[Levels, dict[str, float]] = {}
     for row in frame.iter_rows():
-        found.setdefault(row[:levels], []).append(row)
-    return found
+        groups.setdefault(row[:levels], {})[row[item]] = row[-1]
+    return groups
 
 
-def _by_value(weights: Sequence[tuple[str, str, float]], items: Sequence[str]) -> dict[str, Floats]:
+def _weights_by_group(frame: pl.DataFrame, levels: int, item: int) -> dict[Levels, list[Weight]]:
+    """{levels of a group: (item, value, weight)}; value and weight stand in the last columns."""
+    groups: dict[Levels, list[Weight]] = {}
+    for row in frame.iter_rows():
+        groups.setdefault(row[:levels], []).append((row[item], row[-2], row[-1]))
+    return groups
+
+
+def _by_value(weights: Sequence[Weight], items: Sequence[str]) -> dict[str, Floats]:
     """(item, value, weight) as {value: its weights in the order of `items`}."""
     column = {item: number for number, item in enumerate(items)}
     line = {
@@ -261,18 +274,18 @@ def _by_value(weights: Sequence[tuple[str, str, float]], items: Sequence[str]) -
     return dict(zip(line, sums, strict=True))
 
 
-def _outcomes(shares: Mapping[Key, Sequence[Any]]) -> dict[Key, dict[str, float]]:
+def _outcomes(weights_of: Mapping[Levels, Sequence[Weight]]) -> dict[Levels, dict[str, float]]:
     """Sums of weights by value, in each group; among many values (words) only those that are no
     answer.
     """
-    many = len({row[-2] for rows in shares.values() for row in rows}) > MANY
-    found: dict[Key, dict[str, float]] = {}
-    for key, rows in shares.items():
-        sums = found.setdefault(key, {})
-        for *_, value, weight in rows:
+    many = len({value for weights in weights_of.values() for _, value, _ in weights}) > MANY
+    outcomes: dict[Levels, dict[str, float]] = {}
+    for levels, weights in weights_of.items():
+        sums = outcomes.setdefault(levels, {})
+        for _, value, weight in weights:
             name = "answer" if many and value not in OUTCOMES else value
             sums[name] = sums.get(name, 0.0) + weight
     return {
-        key: {name: round(number, 6) for name, number in sums.items()}
-        for key, sums in found.items()
+        levels: {name: round(number, 6) for name, number in sums.items()}
+        for levels, sums in outcomes.items()
     }

@@ -1,8 +1,8 @@
 """Outputs with all their attributes together, which a divergence over attributes is measured on.
 
 Sums of labels (`groups.py`) have forgotten which labels were one output's; to shuffle outputs whole
-they must be known. A cell is what one table is made of (an object): the outputs of its base prompt
-and of each group.
+they must be known. They are held against each other inside one object: the
+outputs of its base prompt and of each group.
 """
 
 from __future__ import annotations
@@ -31,27 +31,28 @@ MISSING = frozenset(taxonomy.RESERVED)
 DRAWS, PUBLISHED_DRAWS = 9_999, 1_000  # shuffles; the paper's permutation tests have 1,000
 
 
-class Whole(NamedTuple):
-    """One output: the levels of its factors and its labels."""
+class LabelledOutput(NamedTuple):
+    """One output with all its labels: the levels of its factors, and {attribute: value}."""
 
     factors: Mapping[str, str]
-    values: Values
+    values: dict[str, str]
 
 
 @dataclass(frozen=True, slots=True)
-class Wholes:
+class LabelledOutputs:
     """All outputs of a run by stratum, and the factors that were asked.
 
-    lists: the closed lists of each annotator; learnt: {subject: which outputs its attributes were
-    chosen on}, by annotator.
+    asked:     the factors of each trial that is measured, with or without labels.
+    lists:     the closed lists of each annotator.
+    chosen_on: by annotator, {subject: the outputs on which its attributes were chosen}.
     """
 
-    outputs: Mapping[Stratum, Sequence[Whole]] = field(default_factory=dict)
+    outputs: Mapping[Stratum, Sequence[LabelledOutput]] = field(default_factory=dict)
     asked: Sequence[Mapping[str, str]] = ()
     lists: Mapping[str, Sequence[taxonomy.Attribute]] = field(default_factory=dict)
-    learnt: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
+    chosen_on: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
 
-    def pooled(self, stratum: Stratum) -> list[Whole]:
+    def pooled(self, stratum: Stratum) -> list[LabelledOutput]:
         """The outputs of all subjects that the same annotator labelled."""
         return [
             one for key, found in self.outputs.items() if key[1:] == stratum[1:] for one in found
@@ -61,7 +62,7 @@ class Wholes:
         return [key[0] for key in self.outputs if key[1:] == stratum[1:]]
 
 
-def wholes(store: Store, protocol: Protocol) -> Wholes:
+def read_labelled_outputs(store: Store, protocol: Protocol) -> LabelledOutputs:
     """Reads all labels of a run. An output with several values of one attribute has the last of
     them.
     """
@@ -69,26 +70,26 @@ def wholes(store: Store, protocol: Protocol) -> Wholes:
         trial: (subject, mode, json.loads(factors))
         for trial, subject, mode, factors in store.asked()
     }
-    found: dict[Stratum, dict[str, Whole]] = {}
+    found: dict[Stratum, dict[str, LabelledOutput]] = {}
     for output, annotator, attribute, value, _ in store.labelled():
         subject, mode, factors = trials[output]
         outputs = found.setdefault((subject, annotator, mode), {})
-        one = outputs.setdefault(output, Whole(factors, {}))
-        one.values[attribute] = value  # type: ignore[index]  # a mapping to all but this function
+        one = outputs.setdefault(output, LabelledOutput(factors, {}))
+        one.values[attribute] = value
     aside = {name for name, mode in protocol.modes.items() if mode.aside}
     asked = {
         tuple(factors.items()): factors for _, mode, factors in trials.values() if mode not in aside
     }
     lists = {annotator: _lists(store, protocol, annotator) for _, annotator, _ in found}
-    learnt = {
+    chosen_on = {
         annotator: json.loads(_artefact(store, taxonomy.LEARNT_FROM, annotator) or "{}")
         for annotator in lists
     }
-    return Wholes(
+    return LabelledOutputs(
         {key: list(outputs.values()) for key, outputs in found.items()},
         list(asked.values()),
         lists,
-        learnt,
+        chosen_on,
     )
 
 
@@ -117,9 +118,13 @@ def _lists(store: Store, protocol: Protocol, annotator: str) -> list[taxonomy.At
 
 
 @dataclass(frozen=True, slots=True)
-class Cell:
-    """The outputs of one table. groups: in the order of the design, empty where none has a label;
-    base is not among them.
+class BaseAndGroups:
+    """The outputs of one object (or of the whole): those of the base prompt, and of each group.
+
+    groups:     in the order of the design, without the base; empty where none has a label.
+    attributes: those of any of these outputs, in the order of the closed lists.
+    lists:      {attribute: its closed list}.
+    background: the attributes that are of the background and not of the product.
     """
 
     condition: Mapping[str, str]
@@ -142,23 +147,23 @@ class Cell:
         """The length of the closed list, or how many values occur where there is none or it lacks
         one that occurs.
         """
-        seen = {one[attribute] for one in self.every() if valued(one, attribute)}
+        seen = {one[attribute] for one in self.every() if has_value(one, attribute)}
         return max(len(seen), len(seen | set(self.lists.get(attribute, ()))))
 
 
-def valued(one: Values, attribute: str) -> bool:
+def has_value(one: Values, attribute: str) -> bool:
     """Whether an output has a value of an attribute, not one of the words for none."""
     return one.get(attribute, "invalid") not in MISSING
 
 
-def cells(
-    found: Wholes,
+def split_by_base(
+    found: LabelledOutputs,
     stratum: Stratum,
-    outputs: Sequence[Whole],
+    outputs: Sequence[LabelledOutput],
     measure: MeasureSpec,
     by: Sequence[str],
     protocol: Protocol,
-) -> Iterator[Cell]:
+) -> Iterator[BaseAndGroups]:
     """One for each level of `by`, in the order of the design. The contrast of the measure names
     base, group and dimension.
 
@@ -177,7 +182,7 @@ def cells(
         (one[within], one[factor]): None
         for one in sorted(found.asked, key=lambda one: rank(one, (within, factor)))
     }
-    split: dict[tuple[str, ...], list[Whole]] = {}
+    split: dict[tuple[str, ...], list[LabelledOutput]] = {}
     for one in sorted(outputs, key=lambda one: rank(one.factors, by)):
         split.setdefault(tuple(one.factors[name] for name in by), []).append(one)
     for key, part in split.items():
@@ -197,7 +202,7 @@ def cells(
         attributes = [name for name in dict.fromkeys(named) if name not in measure.without]
         background = {one.name for one in belongs if one.part == "background"}
         background |= {name for name in attributes if name.startswith("background")}
-        yield Cell(
+        yield BaseAndGroups(
             condition,
             plain,
             groups,
@@ -215,13 +220,13 @@ def codes(groups: Sequence[Sequence[Values]], attributes: Sequence[str]) -> list
     for group in groups:
         for one in group:
             for name in attributes:
-                if valued(one, name):
+                if has_value(one, name):
                     numbers[name].setdefault(one[name], len(numbers[name]))
     return [
         np.array(
             [
                 [
-                    numbers[name].get(one.get(name, ""), -1) if valued(one, name) else -1
+                    numbers[name].get(one.get(name, ""), -1) if has_value(one, name) else -1
                     for name in attributes
                 ]
                 for one in group
@@ -234,14 +239,16 @@ def codes(groups: Sequence[Sequence[Values]], attributes: Sequence[str]) -> list
 
 def counts(groups: Sequence[Sequence[Values]], attribute: str) -> list[list[int]]:
     """How often each value occurs in each group, over the values that occur in any."""
-    seen = sorted({one[attribute] for group in groups for one in group if valued(one, attribute)})
+    seen = sorted(
+        {one[attribute] for group in groups for one in group if has_value(one, attribute)}
+    )
     return [
         [sum(one.get(attribute) == value for one in group) for value in seen] for group in groups
     ]
 
 
-def spoken(outputs: Sequence[Values], attribute: str) -> dict[str, float]:
-    """{value: how many} with the words for no value, the commonest first."""
+def value_counts(outputs: Sequence[Values], attribute: str) -> dict[str, float]:
+    """{value: how many outputs have it} with the words for no value, the commonest first."""
     found: dict[str, float] = {}
     for one in outputs:
         value = one.get(attribute, "invalid")
@@ -249,9 +256,9 @@ def spoken(outputs: Sequence[Values], attribute: str) -> dict[str, float]:
     return dict(sorted(found.items(), key=lambda item: (-item[1], item[0])))
 
 
-def number(sides: Sequence[Sequence[Values]], name: str) -> float:
+def count_with_value(sides: Sequence[Sequence[Values]], name: str) -> float:
     """How many outputs have a value of an attribute."""
-    return float(sum(valued(one, name) for side in sides for one in side))
+    return float(sum(has_value(one, name) for side in sides for one in side))
 
 
 def notes(
@@ -267,7 +274,7 @@ def notes(
         if 0 < len(side) < FEW_OUTPUTS
     ]
     total = sum(map(len, sides))
-    lost = total - int(number(sides, attribute)) if attribute else 0
+    lost = total - int(count_with_value(sides, attribute)) if attribute else 0
     return (
         joined(
             f"no outputs of {', '.join(empty)}" if empty else None,
@@ -280,7 +287,7 @@ def notes(
 
 
 @lru_cache(maxsize=8)
-def shuffled(measure: str, draws: int) -> Shuffles:
+def shuffles_of(measure: str, draws: int) -> Shuffles:
     """The same for all cells of a measure: a cell's result depends on its sizes and on no other
     cell.
     """

@@ -15,19 +15,29 @@ from ..instruments.images import taxonomy
 from ..records import Estimate
 from ..stats import divergence, permutation
 from ..stats.permutation import Permuted
-from .outputs import PUBLISHED_DRAWS, Cell, Values, codes, counts, notes, number, shuffled, spoken
+from .outputs import (
+    PUBLISHED_DRAWS,
+    BaseAndGroups,
+    Values,
+    codes,
+    count_with_value,
+    counts,
+    notes,
+    shuffles_of,
+    value_counts,
+)
 
 PUBLISHED, CODE = "published", "published-code"
 
 
 def distances(
-    blank: Estimate, cell: Cell, sides: Sequence[Sequence[Values]], names: Sequence[str]
+    blank: Estimate, cell: BaseAndGroups, sides: Sequence[Sequence[Values]], names: Sequence[str]
 ) -> Iterator[Estimate]:
     """The mean over pairs of √(JS·ln 2), overall and by attribute, with the paper's permutation
     test.
     """
     rows = codes(sides, cell.attributes)
-    shuffles = shuffled(blank.measure, PUBLISHED_DRAWS)
+    shuffles = shuffles_of(blank.measure, PUBLISHED_DRAWS)
     found = permutation.pairs_within(groups=rows, shuffles=shuffles, root=True)
     parts = found.attributes or (found,) * len(cell.attributes)
     each = []
@@ -35,9 +45,9 @@ def distances(
         about = replace(
             blank,
             condition={**blank.condition, "attribute": name},
-            outcomes=spoken(sides[-1], name),
+            outcomes=value_counts(sides[-1], name),
         )
-        about = replace(about, n=number(sides, name), note=notes(one, sides, names, name))
+        about = replace(about, n=count_with_value(sides, name), note=notes(one, sides, names, name))
         each.append(_tested(about, _distance(sides, name), one))
     values = [row.value for row in each if row.value is not None]
     whole = float(np.mean(values)) if values else None
@@ -68,7 +78,7 @@ def _distance(sides: Sequence[Sequence[Values]], name: str) -> float | None:
 
 
 def clipped_by_code(
-    blank: Estimate, cell: Cell, sides: Sequence[Sequence[Values]]
+    blank: Estimate, cell: BaseAndGroups, sides: Sequence[Sequence[Values]]
 ) -> Iterator[Estimate]:
     """Clipped distances, colours as they were worded; an empty group is 0, as in the code's
     table.
@@ -80,7 +90,13 @@ def clipped_by_code(
         value = divergence.clipped_distance(first=first, second=second, of=of)
         about = {**blank.condition, "attribute": name}
         each.append(
-            replace(blank, condition=about, unit="distance", value=value, n=number(sides, name))
+            replace(
+                blank,
+                condition=about,
+                unit="distance",
+                value=value,
+                n=count_with_value(sides, name),
+            )
         )
     note = "" if all(of) else "no outputs: the authors' code has 0 here"
     whole = float(np.mean([row.value for row in each])) if each else 0.0
@@ -89,7 +105,7 @@ def clipped_by_code(
 
 
 def bits_by_code(
-    blank: Estimate, cell: Cell, sides: Sequence[Sequence[Values]]
+    blank: Estimate, cell: BaseAndGroups, sides: Sequence[Sequence[Values]]
 ) -> Iterator[Estimate]:
     """Divergences in bits, an empty side 0. The overall row is ours; the code has none."""
     each = []
@@ -102,7 +118,9 @@ def bits_by_code(
         about = {**blank.condition, "attribute": name}
         value = float(np.mean(pairs)) if pairs else 0.0
         each.append(
-            replace(blank, condition=about, unit="bits", value=value, n=number(sides, name))
+            replace(
+                blank, condition=about, unit="bits", value=value, n=count_with_value(sides, name)
+            )
         )
     if each:
         yield replace(

@@ -172,7 +172,7 @@ _WHOLE_OUTPUTS = (
     MeasureKind(
         name="from_base",
         summary="divergence of each group from the base, over all attributes of whole outputs",
-        compute=f"{_ANALYSE}.attributes:from_base",
+        compute=f"{_ANALYSE}.cell_scores:from_base",
         interval="none; a null band",
         test="by shuffling whole outputs",
         contrast=_CELLS,
@@ -184,7 +184,7 @@ _WHOLE_OUTPUTS = (
         name="between_groups",
         summary="divergence between the groups of a dimension, mean over pairs, over all "
         "attributes of whole outputs",
-        compute=f"{_ANALYSE}.attributes:between_groups",
+        compute=f"{_ANALYSE}.cell_scores:between_groups",
         interval="none; a null band",
         test="by shuffling whole outputs",
         contrast=_CELLS,
@@ -195,7 +195,7 @@ _WHOLE_OUTPUTS = (
     MeasureKind(
         name="concentration",
         summary="1 − H/H_max of each attribute and prompt, and its difference from the base",
-        compute=f"{_ANALYSE}.concentration:concentration",
+        compute=f"{_ANALYSE}.cell_scores:concentration",
         interval="none; a null band",
         test="the difference: by shuffling whole outputs",
         contrast=_CELLS,
@@ -204,7 +204,7 @@ _WHOLE_OUTPUTS = (
     MeasureKind(
         name="dominant",
         summary="attributes of which all outputs of a prompt have one value",
-        compute=f"{_ANALYSE}.concentration:dominant",
+        compute=f"{_ANALYSE}.cell_scores:dominant",
         contrast=_CELLS,
         low=0,
         high=1,
@@ -212,7 +212,7 @@ _WHOLE_OUTPUTS = (
     MeasureKind(
         name="shift",
         summary="attributes whose commonest value is another than the base's",
-        compute=f"{_ANALYSE}.concentration:shift",
+        compute=f"{_ANALYSE}.cell_scores:shift",
         contrast=_CELLS,
         low=0,
         high=1,
