@@ -97,13 +97,20 @@ def protocol(name: str | Protocol) -> Protocol:
         return _built_in(name)
     if name in _DECLARED:
         return _DECLARED[name]
-    extra = _entry_points("protocols")
-    if name in extra:
-        found = extra[name].load()
-        return load(
-            Path(getattr(found, "__file__", found)).parent / "protocol.toml", instrument, PROTOCOLS
-        )
+    if name in _entry_points("protocols"):
+        return load(_outside_folder(name) / "protocol.toml", instrument, PROTOCOLS)
     raise UnknownName("protocol", name, [*protocol_names(), *_DECLARED], "Type: tiltmeter ls")
+
+
+def outside_protocols() -> dict[str, Path]:
+    """The protocols of other packages: name → the folder of its protocol.toml."""
+    return {name: _outside_folder(name) for name in sorted(_entry_points("protocols"))}
+
+
+def _outside_folder(name: str) -> Path:
+    """An entry point names a module beside which protocol.toml lies, or the path of that file."""
+    named = _entry_points("protocols")[name].load()
+    return Path(getattr(named, "__file__", named)).parent
 
 
 @lru_cache

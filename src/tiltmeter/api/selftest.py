@@ -28,6 +28,7 @@ from ..store import Store
 ALPHA = 0.05
 SMALL = "64x64"  # pixels of a planted picture
 STRATUM = ("mode", "language")  # parts of a condition that an expectation does not name
+AUDITS = "selftest.toml"
 HOME = Path(registry.__file__).parent / "protocols"
 
 
@@ -47,10 +48,19 @@ class Check:
 
 
 def audits() -> list[dict[str, Any]]:
-    found: list[dict[str, Any]] = tomllib.loads(
-        (Path(__file__).parent / "selftest.toml").read_text("utf-8")
-    )["audits"]
-    return found
+    """The audits of selftest.toml, then those of a file of that name beside the protocol of another
+    package.
+    """
+    files = [
+        Path(__file__).with_name(AUDITS),
+        *(folder / AUDITS for folder in registry.outside_protocols().values()),
+    ]
+    return [
+        audit
+        for file in files
+        if file.is_file()
+        for audit in tomllib.loads(file.read_text("utf-8"))["audits"]
+    ]
 
 
 def selftest(

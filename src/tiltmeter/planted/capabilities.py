@@ -9,10 +9,12 @@ from collections.abc import Mapping, Sequence
 from functools import lru_cache
 from pathlib import Path
 
+from .. import registry
+from ..instruments import Instrument
 from ..instruments.images.colour import colours
 from ..instruments.lexicon import lists_of
 from ..instruments.pronouns.pronouns import CLASSES
-from ..protocol import Protocol
+from ..protocol import InstrumentSpec, Protocol
 from ..protocol.tables import SEVERAL, Row
 
 
@@ -67,9 +69,10 @@ def written_of(protocol: Protocol) -> dict[str, tuple[str, ...]] | None:
     where none is asked for.
     """
     kinds = {spec.kind for spec in protocol.instruments}
+    others = any(_has_example(spec) for spec in protocol.instruments)
     if (
         protocol.modality != "text"
-        or not kinds & {"lexicon", "length", "pronouns", "rubric"}
+        or not (kinds & {"lexicon", "length", "pronouns", "rubric"} or others)
         or kinds & {"choice", "picks", "dialogue"}
     ):
         return None
@@ -83,7 +86,21 @@ def written_of(protocol: Protocol) -> dict[str, tuple[str, ...]] | None:
             found[spec.attribute] = CLASSES
         elif spec.kind == "rubric":
             found[spec.attribute] = tuple(spec.settings["words"])
+        elif _has_example(spec):
+            instrument: Instrument = registry.instrument(spec.kind)(spec)
+            found[spec.attribute] = tuple(instrument.values(spec)[spec.attribute])
     return found
+
+
+def example_of(spec: InstrumentSpec, value: str, language: str) -> str:
+    """A sentence that an instrument labels with a value, by its own word; "" where it has none."""
+    instrument = registry.instrument(spec.kind)(spec)
+    return str(instrument.example(value, language)) if _has_example(spec) else ""
+
+
+def _has_example(spec: InstrumentSpec) -> bool:
+    """True if the instrument itself says what an answer looks like that means a value."""
+    return callable(getattr(registry.instrument(spec.kind), "example", None))
 
 
 def named(attributes: Mapping[str, Sequence[str]]) -> dict[str, dict[str, str]]:

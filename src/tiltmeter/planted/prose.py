@@ -26,7 +26,7 @@ from ..instruments.lexicon import Pattern, lists_of
 from ..instruments.pronouns.pronouns import NONE
 from ..protocol import InstrumentSpec, Protocol
 from ..records import INVALID, OTHER_LANGUAGE, REFUSAL
-from .capabilities import written_of
+from .capabilities import example_of, written_of
 from .settings import LENGTH, OUTCOMES
 from .speech import one_of, pick, sentences, spoken
 from .tilt import declared
@@ -95,6 +95,9 @@ class Prose(PlantedValues):
                 )
             elif spec.kind == "rubric":
                 yield valued(pick(shares, random.random(), otherwise=list(shares)[-1]))
+            elif shares:
+                value = pick(shares, random.random(), otherwise=list(shares)[-1])
+                yield example_of(spec, value, cell.get("language", ""))
 
     def _filled(self, text: str, number: int) -> str:
         """The text with sentences of words that no list has, until it has so many words."""

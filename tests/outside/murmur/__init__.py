@@ -1,0 +1,1 @@
+"""A package of somebody else: a protocol, a model, an instrument and a measure for tiltmeter."""

@@ -1,0 +1,16 @@
+"""`loudness`: the share of loud replies, with Wilson's interval."""
+
+from collections.abc import Iterator, Sequence
+
+from tiltmeter.analyse.groups import Table
+from tiltmeter.analyse.rows import estimate_row
+from tiltmeter.protocol import MeasureSpec
+from tiltmeter.records import Estimate
+from tiltmeter.stats import rates
+
+
+def loudness(table: Table, measure: MeasureSpec, by: Sequence[str]) -> Iterator[Estimate]:
+    """Loud replies over replies, as independent draws."""
+    for group in table.groups(measure, by, measure.values):
+        share = rates.wilson(float(group.hits.sum()), float(group.among.sum()))
+        yield estimate_row(group, measure, share, table)
