@@ -3,6 +3,7 @@
     import tiltmeter
     run = tiltmeter.run("roles", model="builtin", out="run")
     run.estimates          # a polars frame
+    run.warnings()         # what to know before they are trusted
     run.report()           # writes run/report.html
 
 Nothing heavy is imported here: names are looked up when they are first used.
@@ -11,30 +12,66 @@ Nothing heavy is imported here: names are looked up when they are first used.
 from __future__ import annotations
 
 from importlib import import_module
-from typing import Any
+from typing import TYPE_CHECKING
 
 __version__ = "0.2.0"
 __all__ = [
+    "Plan",
     "Protocol",
     "Run",
     "__version__",
     "compare",
+    "draw_gold_sample",
     "export",
-    "import_",
     "import_gold",
+    "import_outputs",
     "label",
-    "load",
+    "load_protocol",
+    "open_run",
     "plan",
     "run",
-    "sample",
     "selftest",
     "validate",
 ]
-_ELSEWHERE = {"Protocol": (".registry", "declare"), "selftest": (".api.selftest", "selftest")}
+
+if TYPE_CHECKING:  # what editors and mypy see; `__getattr__` looks the same up
+    from .api import (
+        Plan,
+        Run,
+        compare,
+        draw_gold_sample,
+        export,
+        import_gold,
+        import_outputs,
+        label,
+        open_run,
+        plan,
+        run,
+        validate,
+    )
+    from .api.selftest import selftest
+    from .protocol import Protocol
+    from .registry import protocol as load_protocol
+else:
+    _ELSEWHERE = {
+        "Protocol": (".protocol", "Protocol"),
+        "load_protocol": (".registry", "protocol"),
+        "selftest": (".api.selftest", "selftest"),
+    }
+    _RENAMED = {"load": "open_run", "import_": "import_outputs", "sample": "draw_gold_sample"}
+
+    def __getattr__(name):
+        if name in _RENAMED:
+            import warnings
+
+            text = f"tiltmeter.{name} is tiltmeter.{_RENAMED[name]} now"
+            warnings.warn(text, DeprecationWarning, stacklevel=2)
+            name = _RENAMED[name]
+        if name in __all__:
+            room, attribute = _ELSEWHERE.get(name, (".api", name))
+            return getattr(import_module(room, __name__), attribute)
+        raise AttributeError(f"module 'tiltmeter' has no attribute '{name}'")
 
 
-def __getattr__(name: str) -> Any:
-    if name in __all__:
-        room, there = _ELSEWHERE.get(name, (".api", name))
-        return getattr(import_module(room, __name__), there)
-    raise AttributeError(f"module 'tiltmeter' has no attribute '{name}'")
+def __dir__() -> list[str]:
+    return sorted(__all__)

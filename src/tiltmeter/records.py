@@ -10,7 +10,10 @@ import hashlib
 import json
 from collections.abc import Generator, Mapping, Sequence
 from dataclasses import dataclass, field, fields
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeAlias
+
+# A value that JSON can hold. A mapping of these is an object, a sequence (no text) a list.
+Json: TypeAlias = "bool | int | float | str | Sequence[Json] | Mapping[str, Json] | None"
 
 SUBJECT = "subject"  # the purpose of a call that generates; any other purpose is an annotator
 

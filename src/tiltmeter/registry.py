@@ -19,6 +19,7 @@ from typing import Any
 from .errors import ProtocolError, UnknownName, UsageError
 from .protocol import Protocol, measure_kinds, schema
 from .protocol import load as loading
+from .protocol.keys import ProtocolKeys
 from .protocol.load import load
 from .protocol.measure_kinds import MeasureKind, measure_kind
 from .protocol.source_lines import Place
@@ -85,12 +86,13 @@ def protocol_names() -> list[str]:
     return sorted({*PROTOCOLS, *_entry_points("protocols")})
 
 
-def protocol(name: str | Protocol) -> Protocol:
+def protocol(name: str | Path | Protocol) -> Protocol:
     """A protocol by its name, by the path of its file (anything that ends in .toml), or as it was
-    declared in Python.
+    declared in Python. UnknownName where there is none; ProtocolError where its file is wrong.
     """
     if isinstance(name, Protocol):
         return name
+    name = str(name)
     if name.endswith(".toml"):
         return load(Path(name), instrument)
     if name in PROTOCOLS:
@@ -118,22 +120,16 @@ def _built_in(name: str) -> Protocol:
     return load(_HOME / name / "protocol.toml", instrument)
 
 
-def declare(**keys: Any) -> Protocol:
-    """A protocol from the keys of a file (docs/adding-a-protocol.md): tables, instruments and
-    measures as lists of dicts, modes and variants as dicts of dicts. A data frame may stand for a
-    table. Data files are looked for in this folder.
-
-    Raises ProtocolError, which says what to write. In this process the name stands for it
-    (`planted:protocol=NAME`).
-    """
+def declare(keys: ProtocolKeys) -> Protocol:
+    """`Protocol.declare`: checks the keys, and lets the name stand for the protocol."""
     try:
         data = json.loads(json.dumps(keys, default=_rows))
     except (TypeError, ValueError) as error:
         raise ProtocolError(
-            f"Protocol(…): {error}. Give texts, numbers, lists and dicts, as a file has them."
+            f"Protocol.declare(…): {error}. Give texts, numbers, lists and dicts, as a file has them."
         ) from None
     made = loading.declare(
-        data, Beside(Path()), Place("Protocol(…)", "", data), instrument, protocol_names()
+        data, Beside(Path()), Place("Protocol.declare(…)", "", data), instrument, protocol_names()
     )
     _DECLARED[made.name] = made
     return made

@@ -196,7 +196,7 @@ def test_exit_codes(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["analyse", run, "--fail-if", "share_it > 0.6"]) == 2
     assert main([*asked[:-1], str(tmp_path / "never"), "--fail-if", "nonsense"]) == 2
     assert not (tmp_path / "never").exists()  # refused before anything is asked
-    assert api.load(run).protocol.name == "roles"
+    assert api.open_run(run).protocol.name == "roles"
 
 
 def test_a_file_declares_its_thresholds_and_what_is_adjusted_together(
@@ -212,7 +212,9 @@ def test_a_file_declares_its_thresholds_and_what_is_adjusted_together(
     Path("audit.toml").write_text(text, encoding="utf-8")
     model = "planted:protocol=audit.toml,accepted.women=0.25,accepted.men=0.75"
     assert main(["run", "audit.toml", "--model", model, "--out", "run"]) == 3
-    rows = [row for row in api.load("run").estimates.iter_rows(named=True) if row["p"] is not None]
+    rows = [
+        row for row in api.open_run("run").estimates.iter_rows(named=True) if row["p"] is not None
+    ]
     assert {row["measure"] for row in rows} == {"gap", "accepted"} and len(
         {row["family"] for row in rows}
     ) == 1

@@ -64,7 +64,7 @@ MODEL = "planted:protocol=raises,raised.Emily=0.2,raised.Jacob=0.8"
 
 @pytest.fixture
 def run(tmp_path: Path) -> tiltmeter.Run:
-    return tiltmeter.run(tiltmeter.Protocol(**KEYS), MODEL, tmp_path / "run", samples=6)
+    return tiltmeter.run(tiltmeter.Protocol.declare(**KEYS), MODEL, tmp_path / "run", samples=6)
 
 
 def test_it_recovers_what_was_planted(run: tiltmeter.Run) -> None:
@@ -73,18 +73,21 @@ def test_it_recovers_what_was_planted(run: tiltmeter.Run) -> None:
 
 
 def test_a_frame_may_stand_for_a_table() -> None:
-    found = tiltmeter.Protocol(
+    found = tiltmeter.Protocol.declare(
         **{**KEYS, "tables": [KEYS["tables"][0], pl.DataFrame({"job": JOBS})]}
     )
-    assert found.digest == tiltmeter.Protocol(**KEYS).digest
-    assert tiltmeter.plan(found, "planted:protocol=raises", samples=2)["trials"] == 2 * 9 * 2
+    assert found.digest == tiltmeter.Protocol.declare(**KEYS).digest
+    assert tiltmeter.plan(found, "planted:protocol=raises", samples=2).trials == 2 * 9 * 2
 
 
 @pytest.mark.parametrize(
     ("changes", "said"),
     [
-        ({"titel": "A"}, "Protocol(…), titel: No key 'titel'. Did you mean 'title'?"),
-        ({"factors": ["whom"]}, "Protocol(…), factors 1: No column 'whom'. Did you mean 'who'?"),
+        ({"titel": "A"}, "Protocol.declare(…), titel: No key 'titel'. Did you mean 'title'?"),
+        (
+            {"factors": ["whom"]},
+            "Protocol.declare(…), factors 1: No column 'whom'. Did you mean 'who'?",
+        ),
         (
             {"measures": [{**KEYS["measures"][0], "kind": "diff"}]},
             "measures 'gap', kind: No kind 'diff'. Did you mean 'difference'?",
@@ -95,7 +98,7 @@ def test_a_frame_may_stand_for_a_table() -> None:
         ),
         (
             {"tables": [{"file": "none.csv"}]},
-            "Protocol(…), tables 1, file: there is no file none.csv",
+            "Protocol.declare(…), tables 1, file: there is no file none.csv",
         ),
         ({"tables": [object()]}, "object is nothing that a file can hold"),
         ({"name": "roles"}, "'roles' is the name of a protocol that is installed"),
@@ -105,13 +108,13 @@ def test_what_is_wrong_is_named_as_in_a_file(
     changes: dict[str, Any], said: str, tmp_path: Path
 ) -> None:
     with pytest.raises(ProtocolError) as caught:
-        tiltmeter.Protocol(**{**KEYS, **changes})
+        tiltmeter.Protocol.declare(**{**KEYS, **changes})
     assert said in str(caught.value)
 
 
 def test_another_process_reads_the_run_without_the_object(run: tiltmeter.Run) -> None:
     code = (
-        f"import tiltmeter; run = tiltmeter.load({str(run.folder)!r}); run.report(); "
+        f"import tiltmeter; run = tiltmeter.open_run({str(run.folder)!r}); run.report(); "
         "print(run.protocol.name, run.protocol.digest, run.estimates.height, run.notes)"
     )
     said = subprocess.run(
@@ -122,10 +125,10 @@ def test_another_process_reads_the_run_without_the_object(run: tiltmeter.Run) ->
 
 def test_a_measure_that_was_added_counts_and_another_design_does_not(run: tiltmeter.Run) -> None:
     more = {"name": "raised", "kind": "share", "attribute": "advice", "values": ["raised"]}
-    tiltmeter.Protocol(**{**KEYS, "measures": [*KEYS["measures"], more]})
-    assert "raised" in set(tiltmeter.load(run.folder).estimates["measure"])
-    other = tiltmeter.Protocol(**{**KEYS, "prompt": KEYS["prompt"] + " "})
-    found = tiltmeter.load(run.folder)
+    tiltmeter.Protocol.declare(**{**KEYS, "measures": [*KEYS["measures"], more]})
+    assert "raised" in set(tiltmeter.open_run(run.folder).estimates["measure"])
+    other = tiltmeter.Protocol.declare(**{**KEYS, "prompt": KEYS["prompt"] + " "})
+    found = tiltmeter.open_run(run.folder)
     assert found.protocol.prompt == KEYS["prompt"] and "another design by now" in found.notes[0]
     with pytest.raises(RunMismatch):
         tiltmeter.run(other, MODEL, run.folder, samples=6)
@@ -145,17 +148,17 @@ def test_a_run_is_read_when_its_file_moved_or_changed(tmp_path: Path) -> None:
         ),
         "utf-8",
     )
-    found = tiltmeter.load(run.folder)
+    found = tiltmeter.open_run(run.folder)
     assert found.notes == [] and "chasm" in set(found.estimates["measure"])
     path.write_text(text.replace("The salary", "Salary").replace("should be", "must be"), "utf-8")
-    found = tiltmeter.load(run.folder)
+    found = tiltmeter.open_run(run.folder)
     assert (
         "audit.toml has another design by now" in found.notes[0]
         and found.protocol.digest == run.protocol.digest
     )
     path.unlink()
     (tmp_path / "jobs.csv").unlink()
-    found = tiltmeter.load(run.folder)
+    found = tiltmeter.open_run(run.folder)
     assert "audit.toml is not where it was" in found.notes[0]
     assert found.estimates.equals(whole)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 import json
 from dataclasses import replace
 from pathlib import Path
@@ -61,7 +62,7 @@ def _import(name: str) -> Any:
 
 def planned(protocol: str, model: str, **options: Any) -> dict[str, Any]:
     try:
-        return api.plan(protocol, model, **options)
+        return api.plan(protocol, model, **options).as_dict()
     except MissingExtra as error:
         pytest.skip(str(error))
 
@@ -481,3 +482,24 @@ def test_few_items_that_are_a_factor_are_no_sample_of_items() -> None:
 def test_wrong_wishes(options: dict[str, float]) -> None:
     with pytest.raises(UsageError, match="--detect"):
         planned("roles", "planted:", **options)
+
+
+def test_the_table_of_trials_hides_no_column(tmp_path: Path) -> None:
+    """An item named `id` and a factor named `prompt` stand beside the trial's own id and prompt."""
+    (tmp_path / "audit.toml").write_text(
+        'name = "ids"\ntitle = "Ids"\nquestion = "Which?"\nitem = "id"\nfactors = ["prompt"]\n'
+        'prompt = "{ask} {id}?"\n'
+        'tables = [{ rows = [{ id = "a1" }, { id = "b2" }] },'
+        ' { rows = [{ prompt = "P1", ask = "Is it" }, { prompt = "P2", ask = "Was it" }] }]\n'
+    )
+    audit, path = str(tmp_path / "audit.toml"), tmp_path / "trials.csv"
+    assert main(["plan", audit, "--model", "planted:", "--trials", str(path)]) == 0
+    rows = list(csv.DictReader(path.read_text("utf-8").splitlines()))
+    assert {(row["id"], row["factor_prompt"], row["prompt"]) for row in rows} == {
+        ("a1", "P1", "Is it a1?"),
+        ("a1", "P2", "Was it a1?"),
+        ("b2", "P1", "Is it b2?"),
+        ("b2", "P2", "Was it b2?"),
+    }
+    assert len({row["trial"] for row in rows}) == 4
+    assert list(rows[0]) == ["trial", "subject", "mode", "sample", "prompt", "factor_prompt", "id"]

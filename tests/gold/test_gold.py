@@ -324,4 +324,4 @@ def test_the_command_line(
         assert main(wrong) == 2
     with pytest.raises(TiltmeterError, match="No output with text"):
         api.run("roles", "planted:she=0.7", "exact", language="en", limit=2, mode="exact")
-        api.sample("exact", 5, "no.csv")
+        api.draw_gold_sample("exact", 5, "no.csv")

@@ -425,10 +425,10 @@ def test_the_command_and_the_report(
         samples=5,
         judge="planted:accuracy=0.8",
     )
-    assert "uncorrected" in (api.load("run").report("before.md").read_text(encoding="utf-8"))
+    assert "uncorrected" in (api.open_run("run").report("before.md").read_text(encoding="utf-8"))
     assert main(["validate", "run"]) == 0  # parser and judge against each other
-    api.sample("run", 80, "sheet.csv")
-    rows = api.load("run").labels["annotator", "output", "value"].iter_rows()
+    api.draw_gold_sample("run", 80, "sheet.csv")
+    rows = api.open_run("run").labels["annotator", "output", "value"].iter_rows()
     said = {output: value for annotator, output, value in rows if annotator.startswith("choice/2@")}
     filled = [
         {**row, "value": said[row["output"]], "annotator": "ann"} for row in read(Path("sheet.csv"))
@@ -443,7 +443,7 @@ def test_the_command_and_the_report(
     }
     assert accuracy["choice/2"] == 1.0
     assert accuracy["choice/planted:accuracy=0.8"] == pytest.approx(0.8, abs=0.15)
-    page = api.load("run").report("after.md").read_text(encoding="utf-8")
+    page = api.open_run("run").report("after.md").read_text(encoding="utf-8")
     for words in ("Judges against people", "Corrected for the errors of", "ppi++", "Krippendorff"):
         assert words in page
     assert "all numbers are uncorrected" not in page

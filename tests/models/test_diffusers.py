@@ -490,7 +490,7 @@ def test_a_copy_in_the_hubs_cache_needs_no_network_and_is_named_by_its_commit(
 
     done = run("owner/tiny")
     assert done.returncode == 0 and "looked for" not in done.stderr, done.stderr
-    found = tiltmeter.load(tmp_path / "owner-tiny")
+    found = tiltmeter.open_run(tmp_path / "owner-tiny")
     assert set(found.calls["served"]) == {f"StableDiffusionPipeline owner/tiny@{COMMIT[:12]}"}
     assert set(found.outputs["outcome"]) == {"answer"}
     failed = run("owner/other")

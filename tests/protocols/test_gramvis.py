@@ -487,7 +487,7 @@ def test_a_bad_row_is_named_and_nothing_is_written(
     tmp_path: Path, row: dict[str, Any], said: str
 ) -> None:
     with pytest.raises(UsageError) as error:
-        tiltmeter.import_("gramvis", counted(tmp_path, row), tmp_path / "run")
+        tiltmeter.import_outputs("gramvis", counted(tmp_path, row), tmp_path / "run")
     assert "counts.csv" in str(error.value) and said in str(error.value)
     assert not (tmp_path / "run").exists()
 
@@ -496,7 +496,7 @@ def test_a_doubled_word_is_named(tmp_path: Path) -> None:
     with pytest.raises(
         UsageError, match=r"line 3 \(Wache\): the word stands in line 2 already"
     ) as error:
-        tiltmeter.import_(
+        tiltmeter.import_outputs(
             "gramvis",
             counted(tmp_path, {"Native_Word": "wache"}, {"Native_Word": "Wache"}),
             tmp_path / "run",
@@ -509,7 +509,9 @@ def test_missing_columns_are_named(tmp_path: Path) -> None:
         name for name in COLUMNS if name not in ("Bias_Type", "Overall_Chinese_Neither")
     )
     with pytest.raises(UsageError, match="has no column Bias_Type, Overall_Chinese_Neither"):
-        tiltmeter.import_("gramvis", counted(tmp_path, {}, columns=columns), tmp_path / "run")
+        tiltmeter.import_outputs(
+            "gramvis", counted(tmp_path, {}, columns=columns), tmp_path / "run"
+        )
 
 
 @pytest.mark.parametrize("content", ["", "\n", "\x00\x00"])
@@ -517,11 +519,11 @@ def test_what_is_no_table(tmp_path: Path, content: str) -> None:
     path = tmp_path / "counts.csv"
     path.write_text(content)
     with pytest.raises(UsageError, match=r"counts\.csv"):
-        tiltmeter.import_("gramvis", path, tmp_path / "run")
+        tiltmeter.import_outputs("gramvis", path, tmp_path / "run")
     with pytest.raises(UsageError, match="There is no file"):
-        tiltmeter.import_("gramvis", tmp_path / "nothing.csv", tmp_path / "run")
+        tiltmeter.import_outputs("gramvis", tmp_path / "nothing.csv", tmp_path / "run")
     with pytest.raises(UnknownName, match="No importer for the protocol 'roles'"):
-        tiltmeter.import_("roles", path, tmp_path / "run")
+        tiltmeter.import_outputs("roles", path, tmp_path / "run")
 
 
 def test_any_language_any_subject_any_number(tmp_path: Path) -> None:
@@ -549,7 +551,7 @@ def test_any_language_any_subject_any_number(tmp_path: Path) -> None:
             "Grammar_Gender": "male",
         },
     )
-    run = tiltmeter.import_("gramvis", path, tmp_path / "run")
+    run = tiltmeter.import_outputs("gramvis", path, tmp_path / "run")
     assert run.notes == []
     found = run.analyse()
     effect = pick(found, "effect", "mine", "en", language="es", grammatical_gender="feminine")
@@ -564,7 +566,7 @@ def test_any_language_any_subject_any_number(tmp_path: Path) -> None:
 
 def test_a_word_that_is_not_listed_is_taken_with_a_warning(tmp_path: Path) -> None:
     path = counted(tmp_path, {"Native_Word": "die_leibwache"})
-    run = tiltmeter.import_("gramvis", path, tmp_path / "run")
+    run = tiltmeter.import_outputs("gramvis", path, tmp_path / "run")
     assert run.notes == ["gramvis does not list 1 items, whose marks are unknown: de:die leibwache"]
     assert (
         pick(
@@ -576,14 +578,14 @@ def test_a_word_that_is_not_listed_is_taken_with_a_warning(tmp_path: Path) -> No
 
 def test_an_import_is_extended_repeated_and_refused(tmp_path: Path) -> None:
     first = counted(tmp_path, {})
-    run = tiltmeter.import_("gramvis", first, tmp_path / "run")
+    run = tiltmeter.import_outputs("gramvis", first, tmp_path / "run")
     assert len(run.outputs) == 24
-    assert len(tiltmeter.import_("gramvis", first, tmp_path / "run").labels) == 24
+    assert len(tiltmeter.import_outputs("gramvis", first, tmp_path / "run").labels) == 24
     more = counted(tmp_path, {"Native_Word": "wehr"}, {"T2I_Model": "ideogram"})
-    assert len(tiltmeter.import_("gramvis", more, tmp_path / "run").outputs) == 72
+    assert len(tiltmeter.import_outputs("gramvis", more, tmp_path / "run").outputs) == 72
     other = counted(tmp_path, {"Overall_Native_Male": 2, "Overall_Native_Female": 6})
     with pytest.raises(RunMismatch, match="holds other labels for flux, de, de"):
-        tiltmeter.import_("gramvis", other, tmp_path / "run")
+        tiltmeter.import_outputs("gramvis", other, tmp_path / "run")
 
 
 def test_from_the_command_line(tmp_path: Path) -> None:
@@ -620,7 +622,7 @@ def test_an_effect_by_hand(tmp_path: Path) -> None:
     path = counted(
         tmp_path, row("wache", (1, 3, 0), (3, 1), (2, 2)), row("wehr", (1, 1, 2), (1, 1), (2, 2))
     )
-    found = tiltmeter.import_("gramvis", path, tmp_path / "run").analyse()
+    found = tiltmeter.import_outputs("gramvis", path, tmp_path / "run").analyse()
     here = {"language": "de", "grammatical_gender": "feminine"}
     assert pick(found, "effect", "flux", "en", **here).value == pytest.approx(1 / 3)
     assert pick(found, "effect", "flux", "zh", **here).value == pytest.approx(4 / 6 - 1 / 2)
@@ -774,7 +776,7 @@ def test_what_a_reader_sees_first(tmp_path: Path) -> None:
         {**row, "Language": "fr", "Native_Word": word}
         for row, word in zip(rows[:3], ("garde", "sentinelle", "patrouille"), strict=True)
     ]
-    run = tiltmeter.import_("gramvis", counted(tmp_path, *rows), tmp_path / "run")
+    run = tiltmeter.import_outputs("gramvis", counted(tmp_path, *rows), tmp_path / "run")
     with Store(run.folder) as store:
         built = content.build(store, run.protocol, run.analyse())
     assert [one.measure for one in built.findings] == ["effect_overall"] * 2 + ["effect"] * 6

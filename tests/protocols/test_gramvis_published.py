@@ -76,7 +76,7 @@ class Found:
 
 @pytest.fixture(scope="module")
 def run(tmp_path_factory: pytest.TempPathFactory) -> tiltmeter.Run:
-    return tiltmeter.import_("gramvis", COUNTS, tmp_path_factory.mktemp("gramvis") / "run")
+    return tiltmeter.import_outputs("gramvis", COUNTS, tmp_path_factory.mktemp("gramvis") / "run")
 
 
 @pytest.fixture(scope="module")

@@ -116,7 +116,7 @@ class TestTheDesign:
                 "planted:protocol=soda,seed=3",
             ],
             judge="planted:protocol=soda",
-        )
+        ).as_dict()
         assert (found["trials"], found["aside"]) == (2700, 270)
         calls = {
             (line["part"].partition("/")[0], line["mode"]): line["calls"]

@@ -66,7 +66,7 @@ def the(found: Sequence[Estimate], measure: str, **condition: str) -> Estimate:
 
 def test_the_numbers(tmp_path: Path) -> None:
     rows = images(SIZES)
-    run = api.import_("soda", write(tmp_path / "l.csv", rows), tmp_path / "run")
+    run = api.import_outputs("soda", write(tmp_path / "l.csv", rows), tmp_path / "run")
 
     def shares(group: str, attribute: str) -> dict[str, float]:
         values = [row[6] for row in rows if row[3] == group and row[5] == attribute]
@@ -115,7 +115,7 @@ def test_a_small_group_is_marked_and_an_empty_one_is_missing(tmp_path: Path) -> 
         *images({**SIZES, ("gender", "women"): 3}),
         *images({("", ""): 20, ("gender", "men"): 20}, objects=["cup"]),
     ]
-    run = api.import_("soda", write(tmp_path / "l.csv", rows), tmp_path / "run")
+    run = api.import_outputs("soda", write(tmp_path / "l.csv", rows), tmp_path / "run")
     found, published, code = (
         run.analyse(variant) for variant in ("default", "published", "published-code")
     )
@@ -139,7 +139,7 @@ def test_values_that_say_that_there_is_none(tmp_path: Path) -> None:
         for row in images(SIZES)
     ]
     rows = [row for row in rows if not (row[5] == "color" and row[4] == "women7.png")]
-    run = api.import_("soda", write(tmp_path / "l.csv", rows), tmp_path / "run")
+    run = api.import_outputs("soda", write(tmp_path / "l.csv", rows), tmp_path / "run")
     color = the(
         run.analyse(), "bds", object="car", dimension="gender", group="women", attribute="color"
     )
@@ -149,7 +149,7 @@ def test_values_that_say_that_there_is_none(tmp_path: Path) -> None:
 
 def test_two_subjects_are_apart_and_the_code_pools_them(tmp_path: Path) -> None:
     rows = [*images(SIZES), *images(SIZES, seed=1, subject="n")]
-    run = api.import_("soda", write(tmp_path / "l.csv", rows), tmp_path / "run")
+    run = api.import_outputs("soda", write(tmp_path / "l.csv", rows), tmp_path / "run")
     found = [e for e in run.analyse() if e.measure == "bds" and "attribute" not in e.condition]
     assert {e.subject for e in found} == {"m", "n"} and len(found) == 8
     pooled = [
@@ -209,7 +209,7 @@ def test_a_file_that_cannot_be_read(
     tmp_path: Path, rows: list[Row], header: Sequence[str], said: str
 ) -> None:
     with pytest.raises(UsageError, match=said):
-        api.import_("soda", write(tmp_path / "l.csv", rows, header), tmp_path / "run")
+        api.import_outputs("soda", write(tmp_path / "l.csv", rows, header), tmp_path / "run")
     assert not (tmp_path / "run" / "run.sqlite").exists()
 
 
@@ -239,7 +239,7 @@ def test_what_does_not_apply_and_small_groups_are_warned_of(
 def test_distributions_are_drawn_base_against_cue(tmp_path: Path) -> None:
     """One figure an object and attribute, a bar a prompt: the shares are those of the file."""
     rows = images(SIZES)
-    run = api.import_("soda", write(tmp_path / "l.csv", rows), tmp_path / "run")
+    run = api.import_outputs("soda", write(tmp_path / "l.csv", rows), tmp_path / "run")
     audit = audits.audit(run.protocol, run.analyse(), {})
     drawn = {
         figure.title: figure for figure in figures(audit, "default") if isinstance(figure, Stacked)
@@ -268,7 +268,7 @@ def test_a_bar_of_red_things_is_red(tmp_path: Path) -> None:
             ("m", "car", "", "", f"{n}.png", "product_color", value)
             for n, value in enumerate(values + odd)
         ]
-        run = api.import_("soda", write(tmp_path / "l.csv", rows), tmp_path / odd[0])
+        run = api.import_outputs("soda", write(tmp_path / "l.csv", rows), tmp_path / odd[0])
         found = figures(audits.audit(run.protocol, run.analyse(), {}), "default")
         (svg,) = [
             draw(figure) for figure in found if figure.title == "Every label of car, product_color"

@@ -267,7 +267,7 @@ def test_a_judge_that_finds_no_attributes_says_so(
     )
     said = " ".join(capsys.readouterr().err.split())
     assert "found no taxonomy for planted:protocol=soda, car" in said
-    assert tiltmeter.load(tmp_path / "run").labels.height == 0
+    assert tiltmeter.open_run(tmp_path / "run").labels.height == 0
 
 
 def test_discovery_on_the_measured_pictures_is_said(tmp_path: Path) -> None:

@@ -48,7 +48,7 @@ def told(folders: list[Path]) -> Report:
     runs = [
         multi_run.Analysed(store, run.protocol, run.analyse())
         for store in stores
-        for run in [api.load(store.folder)]
+        for run in [api.open_run(store.folder)]
     ]
     try:
         return multi_run.report(runs)
@@ -69,7 +69,7 @@ def test_runs_of_one_protocol_stand_side_by_side(folders: list[Path]) -> None:
     values = [
         next(
             e
-            for e in api.load(folder).analyse()
+            for e in api.open_run(folder).analyse()
             if e.measure == "share_she"
             and e.condition.get("class") is None
             and e.condition.get("order") is None

@@ -110,7 +110,9 @@ def test_from_the_command_line_with_a_plan_that_agrees(tmp_path: Path) -> None:
             group, ["run", *options, "--base-url", url, "--out", str(tmp_path / "r"), "--json"]
         )
     assert done.exit_code == 0, done.output
-    assert len(tiltmeter.load(tmp_path / "r").calls) == planned["totals"]["calls"] == 24 + 3 * 24
+    assert (
+        len(tiltmeter.open_run(tmp_path / "r").calls) == planned["totals"]["calls"] == 24 + 3 * 24
+    )
 
 
 def test_the_panel_is_held_against_itself(run: tiltmeter.Run) -> None:

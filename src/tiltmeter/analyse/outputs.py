@@ -76,7 +76,7 @@ def read_labelled_outputs(store: Store, protocol: Protocol) -> LabelledOutputs:
         outputs = found.setdefault((subject, annotator, mode), {})
         one = outputs.setdefault(output, LabelledOutput(factors, {}))
         one.values[attribute] = value
-    aside = {name for name, mode in protocol.modes.items() if mode.aside}
+    aside = {name for name, mode in protocol.modes.items() if mode.for_discovery}
     asked = {
         tuple(factors.items()): factors for _, mode, factors in trials.values() if mode not in aside
     }

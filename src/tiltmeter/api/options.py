@@ -1,23 +1,86 @@
-"""The options of the verbs, as they are given in Python → Choices, Limits and Connect. What none of
-them has is refused.
+"""The options of the verbs as they are given in Python → Choices, Limits and Connect.
+
+The TypedDicts name and type each option, so that an editor completes them and mypy refuses what
+none of them has; `refuse_unknown` says the same when a program runs.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, fields
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import TypedDict
 
 from ..errors import UnknownName, UsageError
+from ..models import Price
 from ..stages.connect import Connect
 from ..stages.limits import Limits
 from ..stages.plan import Choices
 
 
+class ConnectOptions(TypedDict, total=False):
+    """How models are reached (`stages.connect.Connect`).
+
+    base_url:     the server of every model that has no provider of its own.
+    base_urls:    servers by kind of model or by model name.
+    timeout:      seconds that one call may take.
+    prices:       by model name, US dollars for a million tokens, in and out.
+    builtin_from: the built-in model's wheel or GGUF file, where there is no pip.
+    """
+
+    base_url: str
+    base_urls: Mapping[str, str]
+    timeout: float
+    prices: Mapping[str, Price]
+    builtin_from: str | None
+
+
+class AskOptions(ConnectOptions, total=False):
+    """How models are reached, and what a run may use (`stages.limits.Limits`).
+
+    concurrency: calls in flight; rate: calls a minute to each model; max_cost: US dollars in all.
+    """
+
+    concurrency: int
+    rate: float | None
+    max_cost: float | None
+
+
+class ChoiceOptions(TypedDict, total=False):
+    """What is asked (`stages.plan.Choices`).
+
+    language, mode: one or several; `languages` and `modes` are the same.
+    samples:        draws of each prompt; what the protocol's mode says otherwise.
+    limit:          how many items of each language.
+    where:          {factor: levels} in place of the protocol's defaults; the level "*" is all.
+    cross:          intersections of two dimensions too, such as "gender×age".
+    begin:          a begun answer in place of the mode's own.
+    """
+
+    language: str | Sequence[str]
+    languages: Sequence[str]
+    mode: str | Sequence[str]
+    modes: Sequence[str]
+    samples: int | None
+    limit: int | None
+    seed: int
+    begin: str | None
+    temperature: float | None
+    where: Mapping[str, str | Sequence[str]]
+    cross: str | Sequence[str]
+
+
+class PlanOptions(ChoiceOptions, ConnectOptions, total=False):
+    """What is asked, and how models are reached."""
+
+
+class RunOptions(ChoiceOptions, AskOptions, total=False):
+    """What is asked, how models are reached, and what a run may use."""
+
+
 @dataclass(frozen=True, slots=True)
 class Asking:
-    """How models are asked. given: the material that a person gives, by kind."""
+    """How judges and subjects are asked. given: the material that a person gives, by kind."""
 
     judges: tuple[str, ...]
     given: Mapping[str, str]
@@ -25,25 +88,53 @@ class Asking:
     connect: Connect
 
 
-def asking(
-    judge: str | Sequence[str], taxonomy: Path | str | None, options: dict[str, Any]
-) -> Asking:
-    """From the options of a verb that asks models; what is left of them is refused."""
-    limits, reach = made(Limits, options), made(Connect, options)
-    refuse_rest(options)
-    return Asking(
-        (judge,) if isinstance(judge, str) else tuple(judge), material(taxonomy), limits, reach
+def asking(judge: str | Sequence[str], taxonomy: Path | str | None, options: AskOptions) -> Asking:
+    """From the options of a verb that asks models."""
+    return Asking(several(judge), material(taxonomy), limits(options), connect(options))
+
+
+def several(names: str | Sequence[str]) -> tuple[str, ...]:
+    """One name or several, as a tuple."""
+    return (names,) if isinstance(names, str) else tuple(names)
+
+
+def connect(options: ConnectOptions) -> Connect:
+    """How models are reached."""
+    usual = Connect()
+    return Connect(
+        options.get("base_url", usual.base_url),
+        options.get("timeout", usual.timeout),
+        options.get("prices", usual.prices),
+        options.get("builtin_from", usual.builtin_from),
+        options.get("base_urls", usual.base_urls),
     )
 
 
-def connect(options: dict[str, Any]) -> Connect:
-    """How models are reached, from the options of a verb that asks them; those of a run are of no
-    use to it.
-    """
-    reach: Connect = made(Connect, options)
-    made(Limits, options)
-    refuse_rest(options)
-    return reach
+def limits(options: AskOptions) -> Limits:
+    """What a run may use."""
+    usual = Limits()
+    return Limits(
+        options.get("concurrency", usual.concurrency),
+        options.get("rate", usual.rate),
+        options.get("max_cost", usual.max_cost),
+    )
+
+
+def choices(model: str | Sequence[str], options: ChoiceOptions) -> Choices:
+    """What is asked of which subjects."""
+    where = options.get("where", {})
+    return Choices(
+        subjects=tuple(dict.fromkeys(several(model))),
+        languages=several(options.get("language", options.get("languages", ()))),
+        modes=several(options.get("mode", options.get("modes", ()))),
+        samples=options.get("samples"),
+        limit=options.get("limit"),
+        seed=options.get("seed", 0),
+        begin=options.get("begin"),
+        temperature=options.get("temperature"),
+        where={factor: several(levels) for factor, levels in where.items()},
+        cross=several(options.get("cross", ())),
+    )
 
 
 def material(taxonomy: Path | str | None) -> dict[str, str]:
@@ -56,26 +147,8 @@ def material(taxonomy: Path | str | None) -> dict[str, str]:
         raise UsageError(f"The taxonomy {taxonomy} cannot be read: {error}.") from None
 
 
-def choices(model: str | Sequence[str], options: dict[str, Any]) -> Choices:
-    """What is run, from the options of a verb: `language` and `mode` may be one or several."""
-    subjects = (model,) if isinstance(model, str) else tuple(dict.fromkeys(model))
-    named = {"language": "languages", "mode": "modes"}
-    for short, plural in named.items():
-        if short in options:
-            value = options.pop(short)
-            options[plural] = (value,) if isinstance(value, str) else tuple(value)
-    chosen: Choices = made(Choices, options, subjects=subjects)
-    return chosen
-
-
-def made(kind: type[Any], options: dict[str, Any], **fixed: Any) -> Any:
-    """Takes out of `options` what the dataclass has fields for."""
-    names = {f.name for f in fields(kind)} - set(fixed)
-    return kind(**fixed, **{name: options.pop(name) for name in list(options) if name in names})
-
-
-def refuse_rest(options: Mapping[str, Any]) -> None:
-    """UnknownName for an option that nothing took out."""
-    if options:
-        known = [f.name for kind in (Choices, Limits, Connect) for f in fields(kind)]
-        raise UnknownName("option", next(iter(options)), known)
+def refuse_unknown(options: Iterable[str], known: Collection[str]) -> None:
+    """UnknownName, with the nearest one, for an option that the verb does not have."""
+    for name in options:
+        if name not in known:
+            raise UnknownName("option", name, sorted(known))

@@ -134,7 +134,7 @@ def _source(name: str, folder: Path) -> str:
 def _annotate(gold: Mapping[str, Any], run: api.Run, out: Path) -> None:
     """A sheet that an annotator without errors fills in where people would."""
     sheet = out / "sheet.csv"
-    api.sample(out, gold["number"], sheet, attribute=gold["attribute"])
+    api.draw_gold_sample(out, gold["number"], sheet, attribute=gold["attribute"])
     with sheet.open(encoding="utf-8", newline="") as file:
         rows = list(csv.DictReader(file))
     query = (

@@ -5,7 +5,6 @@ from __future__ import annotations
 import sys
 from importlib import import_module
 from keyword import iskeyword
-from typing import Any
 
 import click
 
@@ -69,7 +68,7 @@ def main(arguments: list[str] | None = None) -> int:
     traceback.
     """
     try:
-        result: Any = group.main(args=arguments, standalone_mode=False)
+        code = group.main(args=arguments, standalone_mode=False)
     except click.ClickException as error:
         error.show()
         return 2
@@ -79,7 +78,7 @@ def main(arguments: list[str] | None = None) -> int:
     except TiltmeterError as error:
         click.echo(f"error: {error}", err=True)
         return error.exit_code
-    return result if isinstance(result, int) else 0
+    return code if isinstance(code, int) else 0
 
 
 def entry() -> None:

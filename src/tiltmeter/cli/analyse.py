@@ -16,7 +16,6 @@ from .options import as_json, fail_if, variant
 def command(run: str, variant: str, as_json: bool, fail_if: tuple[str, ...], as_csv: bool) -> int:
     """Compute the estimates of a run again."""
     from .. import api
-    from .output import finish, wanted
+    from .output import Printing, emit_results
 
-    found = api.load(run)
-    return finish(found, {}, variant, as_json, None, as_csv, wanted(fail_if, found.protocol))
+    return emit_results(api.open_run(run), Printing(variant, as_json, as_csv), {}, fail_if)

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import json
-from typing import Any
+from typing import Unpack
 
 import click
 
-from .options import as_json, reach, split
+from .options import AskValues, as_json, ask_options, reach
 
 MARKS = {True: "ok     ", False: "WRONG  ", None: "–      "}
 
@@ -28,14 +28,14 @@ MARKS = {True: "ok     ", False: "WRONG  ", None: "–      "}
 )
 @reach
 @as_json
-def command(models: tuple[str, ...], call: bool, as_json: bool, **options: Any) -> int:
+def command(models: tuple[str, ...], call: bool, as_json: bool, **values: Unpack[AskValues]) -> int:
     """What is installed, reachable and missing, and what to type. Exit code 1 where something asked
     for is missing.
     """
     from ..api import doctor
     from ..api import options as arguments
 
-    found = doctor.look(models, call=call, connect=arguments.connect(split(options)))
+    found = doctor.look(models, call=call, connect=arguments.connect(ask_options(values)))
     if as_json:
         click.echo(
             json.dumps(

@@ -28,7 +28,7 @@ def command(
     people said of outputs.
     """
     from .. import api
-    from .output import finish
+    from .output import Printing, emit_results
 
     if what == "gold":
         if not file:
@@ -36,8 +36,8 @@ def command(
         return _gold(path, file)
     if file or not out:
         raise UsageError(f"Type: tiltmeter import {what} {path} --out RUN")
-    found = api.import_(what, path, out)
-    return finish(found, {}, variant, as_json, Path(out) / "report.html")
+    run = api.import_outputs(what, path, out)
+    return emit_results(run, Printing(variant, as_json, page=Path(out) / "report.html"))
 
 
 def _gold(run: str, file: str) -> int:

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Unpack
 
 import click
 
-from .options import as_json, reach, split, taxonomy
+from .options import AskValues, as_json, ask_options, reach, taxonomy
 
 
 @click.command()
@@ -21,12 +21,20 @@ from .options import as_json, reach, split, taxonomy
 @taxonomy
 @reach
 @as_json
-def command(run: str, judges: tuple[str, ...], as_json: bool, **options: Any) -> int:
+def command(
+    run: str,
+    judges: tuple[str, ...],
+    taxonomy: str | None,
+    as_json: bool,
+    **values: Unpack[AskValues],
+) -> int:
     """Label the outputs of a run again, or with another judge."""
     from .. import api
-    from .output import finish
-    from .progress import shown
+    from .output import Printing, emit_results
+    from .progress import progress_line
 
-    with shown() as (watch, tallies):
-        found = api.label(run, judge=judges, watch=watch, **split(options))
-    return finish(found, tallies, "default", as_json, None)
+    with progress_line() as (watch, tallies):
+        labelled = api.label(
+            run, judge=judges, watch=watch, taxonomy=taxonomy, **ask_options(values)
+        )
+    return emit_results(labelled, Printing("default", as_json), tallies)

@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, TypedDict, TypeVar
 
 import click
 
-F = TypeVar("F", bound=Callable[..., Any])
+if TYPE_CHECKING:  # a first look at --help waits for nothing
+    from ..api.options import AskOptions, ChoiceOptions, ConnectOptions
+    from ..models import Price
+
+F = TypeVar("F", bound=Callable[..., int | None])
 
 as_json = click.option("--json", "as_json", is_flag=True, help="Print JSON on standard output.")
 taxonomy = click.option(
@@ -32,17 +36,19 @@ fail_if = click.option(
 )
 
 
-class PriceType(click.ParamType[Any]):
+class PriceType(click.ParamType["tuple[str, Price]"]):
     """MODEL=IN/OUT, US dollars for a million tokens; MODEL=IN/OUT/PICTURE with those for one
     picture.
     """
 
     name = "MODEL=IN/OUT[/PICTURE]"
 
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+    def convert(
+        self, value: str, param: click.Parameter | None, ctx: click.Context | None
+    ) -> tuple[str, Price]:
         from ..models import Price
 
-        model, _, prices = str(value).rpartition("=")
+        model, _, prices = value.rpartition("=")
         try:
             price = Price(*map(float, prices.split("/", 2)))
         except (ValueError, TypeError):
@@ -55,29 +61,33 @@ class PriceType(click.ParamType[Any]):
         return model, price
 
 
-class UrlType(click.ParamType[Any]):
+class UrlType(click.ParamType[tuple[str, str]]):
     """URL, KIND=URL or MODEL=URL; as a pair of (kind or model or "", URL)."""
 
     name = "[KIND=]URL"
 
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
-        whom, equals, url = str(value).partition("=")
+    def convert(
+        self, value: str, param: click.Parameter | None, ctx: click.Context | None
+    ) -> tuple[str, str]:
+        whom, equals, url = value.partition("=")
         if equals and "//" not in whom:
             return whom, url
-        return "", str(value)
+        return "", value
 
 
-class WhereType(click.ParamType[Any]):
+class WhereType(click.ParamType[tuple[str, tuple[str, ...]]]):
     """FACTOR=LEVEL[,LEVEL…], as a pair of the factor and its levels."""
 
     name = "FACTOR=LEVEL[,LEVEL]"
 
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
-        factor, _, levels = str(value).partition("=")
-        kept = tuple(filter(None, (level.strip() for level in levels.split(","))))
-        if not factor.strip() or not kept:
+    def convert(
+        self, value: str, param: click.Parameter | None, ctx: click.Context | None
+    ) -> tuple[str, tuple[str, ...]]:
+        factor, _, levels = value.partition("=")
+        named = tuple(filter(None, (level.strip() for level in levels.split(","))))
+        if not factor.strip() or not named:
             self.fail("give for instance prompt=P1,P2 (prompt=* for all)")
-        return factor.strip(), kept
+        return factor.strip(), named
 
 
 def _stack(*options: Callable[[F], F]) -> Callable[[F], F]:
@@ -197,16 +207,78 @@ def reach(function: F) -> F:
     )(function)
 
 
-def split(options: dict[str, Any]) -> dict[str, Any]:
-    """Click's values as the API's: tuples that were not given leave the default."""
-    options = {name: value for name, value in options.items() if value is not None}
-    if "prices" in options:
-        options["prices"] = dict(options["prices"])
-    if "base_urls" in options:
-        urls = dict(options["base_urls"])
-        options |= {"base_url": urls.pop("", ""), "base_urls": urls}
-    if "where" in options:
-        options["where"] = dict(options["where"])
-    if "declension" in options:  # a factor of the design that has a name of its own
-        options.setdefault("where", {})["declension"] = tuple(options.pop("declension").split(","))
-    return options
+class ConnectValues(TypedDict):
+    """What click gives of the options that say where models are."""
+
+    base_urls: tuple[tuple[str, str], ...]
+    prices: tuple[tuple[str, Price], ...]
+
+
+class AskValues(ConnectValues):
+    """What click gives of the options of `reach`."""
+
+    concurrency: int
+    rate: float | None
+    max_cost: float | None
+    timeout: float
+    builtin_from: str | None
+
+
+class ChoiceValues(TypedDict):
+    """What click gives of the options of `choices`."""
+
+    languages: tuple[str, ...]
+    modes: tuple[str, ...]
+    samples: int | None
+    limit: int | None
+    where: tuple[tuple[str, tuple[str, ...]], ...]
+    cross: tuple[str, ...]
+    declension: str | None
+    seed: int
+    begin: str | None
+    temperature: float | None
+
+
+class PlanValues(ChoiceValues, ConnectValues):
+    """What click gives of the options of `plan`."""
+
+
+class RunValues(ChoiceValues, AskValues):
+    """What click gives of the options of `run`."""
+
+
+def connect_options(values: ConnectValues) -> ConnectOptions:
+    """Where models are, as the API takes it."""
+    servers = dict(values["base_urls"])
+    general = servers.pop("", "")
+    return {"base_url": general, "base_urls": servers, "prices": dict(values["prices"])}
+
+
+def ask_options(values: AskValues) -> AskOptions:
+    """How models are reached and what is allowed, as the API takes it."""
+    return {
+        **connect_options(values),
+        "concurrency": values["concurrency"],
+        "rate": values["rate"],
+        "max_cost": values["max_cost"],
+        "timeout": values["timeout"],
+        "builtin_from": values["builtin_from"],
+    }
+
+
+def choice_options(values: ChoiceValues) -> ChoiceOptions:
+    """What is asked, as the API takes it. --declension is a factor with an option of its own."""
+    where = dict(values["where"])
+    if values["declension"]:
+        where.setdefault("declension", tuple(values["declension"].split(",")))
+    return {
+        "languages": values["languages"],
+        "modes": values["modes"],
+        "samples": values["samples"],
+        "limit": values["limit"],
+        "where": where,
+        "cross": values["cross"],
+        "seed": values["seed"],
+        "begin": values["begin"],
+        "temperature": values["temperature"],
+    }

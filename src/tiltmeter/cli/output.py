@@ -1,115 +1,78 @@
-"""How a verb that leaves estimates ends: the table or JSON on standard output, the rest said on
-standard error.
+"""What a verb that leaves estimates prints: the table, JSON or CSV on standard output, warnings and
+thresholds on standard error. Nothing is worked out here.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
 import click
 from rich.console import Console
 
-from ..api import Run
-from ..models.kinds import serves_asked
+from ..api import Run, Verdict, checks
 from ..protocol import Protocol
-from ..protocol import thresholds as bounds
-from ..protocol.thresholds import Threshold
-from ..records import UNRESOLVED, Estimate
-from ..stages import injection_count
 from ..stages.limits import Tally
-from ..store import Store, served_models
+from ..store import Store
 
 
-def wanted(texts: Sequence[str], protocol: Protocol) -> list[Threshold]:
-    """The thresholds that a pipeline named, refused where the protocol has no such measure or
-    level.
-    """
-    found = [bounds.parse(text) for text in texts]
-    for threshold in found:
-        bounds.check(threshold, protocol)
-    return found
+@dataclass(frozen=True, slots=True)
+class Printing:
+    """How results are printed. page: where the HTML report goes, None for no report."""
+
+    variant: str = "default"
+    as_json: bool = False
+    as_csv: bool = False
+    page: Path | None = None
 
 
-def held(named: Sequence[Threshold], protocol: Protocol, estimates: Sequence[Estimate]) -> int:
-    """Says of each threshold, the protocol's own and those named, what the estimates show; the exit
-    code of all together.
-    """
-    from ..analyse import (
-        thresholds,
-    )  # here, since it needs what analyses, and a first request need not wait for that
-
-    found = (*wanted(protocol.thresholds, protocol), *named)
-    outcomes = [(threshold, thresholds.judge(threshold, estimates)) for threshold in found]
-    for threshold, rows in outcomes:
-        if not rows:
-            click.echo(f"{threshold.text}: inconclusive, nothing of it was estimated", err=True)
-        for row in rows:
-            click.echo(row.sentence, err=True)
-    codes = [thresholds.code(rows) for _, rows in outcomes]
-    return thresholds.FAILED if thresholds.FAILED in codes else max(codes, default=0)
+def refuse_thresholds(protocol: Protocol, texts: Sequence[str]) -> None:
+    """UsageError for a threshold that the protocol cannot have, before anything is asked."""
+    checks.parse_thresholds(protocol, texts)
 
 
-def finish(
+def emit_results(
     run: Run,
-    tallies: Mapping[str, Tally],
-    variant: str,
-    as_json: bool,
-    page: Path | None,
-    as_csv: bool = False,
-    fail_if: Sequence[Threshold] = (),
+    printing: Printing,
+    tallies: Mapping[str, Tally] | None = None,
+    fail_if: Sequence[str] = (),
 ) -> int:
-    """Prints what was found and writes the page; the exit code is 1 where trials went unanswered,
-    else that of thresholds.
+    """Prints the estimates of a run and writes its page; the exit code is 1 where calls went
+    unanswered, else that of the thresholds.
+
+    tallies: what happened in each stage; fail_if: thresholds beside the protocol's own.
     """
-    from ..analyse import cautions
     from ..report import content, data, html, terminal
     from ..report.model import alone
 
-    estimates = run.analyse(variant)
-    for note in run.notes:
-        click.echo(f"warning: {note}", err=True)
+    refuse_thresholds(run.protocol, fail_if)
+    estimates = run.analyse(printing.variant)
     with Store(run.folder) as store:
         built = content.build(store, run.protocol, estimates)
-        told = (
-            *served_models.warnings(store, serves_asked),
-            injection_count.warning(store),
-            *cautions.warnings(store, run.protocol),
-        )
-        for warning in filter(None, told):
-            click.echo(f"warning: {warning}", err=True)
-    for warning in _unread(estimates):
-        click.echo(f"warning: {warning}", err=True)
-    if page is not None:
-        html.write_html(alone(built), page)
-    if as_json:
+    emit_warnings(run.warnings(estimates=estimates))
+    if printing.page is not None:
+        html.write_html(alone(built), printing.page)
+    if printing.as_json:
         click.echo(data.as_json(built.run_info, estimates))
-    elif as_csv:
+    elif printing.as_csv:
         click.echo(data.as_csv(estimates), nl=False)
     else:
         terminal.print_table(built, Console())
-    if page is not None:
-        click.echo(f"report: {page}", err=True)
-    return _said(tallies) or held(fail_if, run.protocol, estimates)
+    if printing.page is not None:
+        click.echo(f"report: {printing.page}", err=True)
+    return emit_failures(tallies or {}) or emit_verdict(run.check(*fail_if, estimates=estimates))
 
 
-def _unread(estimates: Sequence[Estimate]) -> Iterator[str]:
-    """Where most of the probability cannot be read: a server that lists bytes or few
-    alternatives.
-    """
-    for row in estimates:
-        unread = row.measure == "captured_mass" and row.value is not None and row.value < 0.1
-        if unread and row.outcomes.get(UNRESOLVED, 0.0) > 0.5 * sum(row.outcomes.values()):
-            yield (
-                f"{row.subject} lists next to nothing that can be read as one of the options "
-                "(pieces of characters, or too few alternatives). Type: --mode sampled"
-            )
+def emit_warnings(warnings: Sequence[str]) -> None:
+    for warning in warnings:
+        click.echo(f"warning: {warning}", err=True)
 
 
-def _said(tallies: Mapping[str, Tally]) -> int:
+def emit_failures(tallies: Mapping[str, Tally]) -> int:
+    """Prints what the stages warned of and how many calls went unanswered; 1 where some did."""
     for tally in tallies.values():
-        for warning in sorted(tally.warnings):
-            click.echo(f"warning: {warning}", err=True)
+        emit_warnings(sorted(tally.warnings))
     failed = [tally for tally in tallies.values() if tally.failed]
     for tally in failed:
         click.echo(
@@ -118,3 +81,10 @@ def _said(tallies: Mapping[str, Tally]) -> int:
             err=True,
         )
     return 1 if failed else 0
+
+
+def emit_verdict(verdict: Verdict) -> int:
+    """Prints what the estimates show of each threshold; the exit code of all together."""
+    for sentence in verdict.sentences:
+        click.echo(sentence, err=True)
+    return verdict.exit_code

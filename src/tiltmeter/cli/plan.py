@@ -6,11 +6,25 @@ import csv
 import json
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Unpack
 
 import click
 
-from .options import PriceType, UrlType, as_json, choices, split
+from .options import (
+    PlanValues,
+    PriceType,
+    UrlType,
+    as_json,
+    choice_options,
+    choices,
+    connect_options,
+)
+
+if TYPE_CHECKING:
+    from ..api import Plan
+    from ..stages.connect import KnownModel
+    from ..stages.cost import Line
+    from ..stages.power import Detectable
 
 
 @click.command()
@@ -47,50 +61,40 @@ from .options import PriceType, UrlType, as_json, choices, split
     "--trials",
     type=click.Path(dir_okay=False),
     metavar="FILE",
-    help="Write the trials as CSV: id, prompt, sample, factors.",
+    help="Write the trials as CSV: trial (its id), subject, mode, sample, prompt, factors, item.",
 )
 @as_json
 def command(
-    protocol: str, as_json: bool, models: tuple[str, ...], trials: str | None, **options: Any
+    protocol: str,
+    as_json: bool,
+    models: tuple[str, ...],
+    judge: tuple[str, ...],
+    detect: float | None,
+    icc: float | None,
+    trials: str | None,
+    **values: Unpack[PlanValues],
 ) -> None:
     """What a run would ask and cost, and what it could detect, before it does."""
     from .. import api
 
+    chosen, connect = choice_options(values), connect_options(values)
     if trials:
-        asked = {
-            name: value for name, value in options.items() if name not in ("judge", "detect", "icc")
-        }
-        _write(trials, api.trials(protocol, models, **split(asked)))
-
-    found = api.plan(protocol, models, **split(options))
+        _write_trials(trials, api.trials(protocol, models, **chosen, **connect))
+    plan = api.plan(protocol, models, judge=judge, detect=detect, icc=icc, **chosen, **connect)
     if as_json:
-        click.echo(json.dumps({"schema": 1, **found}, ensure_ascii=False, indent=1))
+        click.echo(json.dumps({"schema": 1, **plan.as_dict()}, ensure_ascii=False, indent=1))
         return
-    aside = (
-        f", and {found['aside']:,} aside of them that are not measured" if found["aside"] else ""
-    )
-    click.echo(f"{found['protocol']} {found['version']}: {found['trials']:,} trials{aside}")
-    if found["prompts"]:
-        click.echo(
-            "prompts: "
-            + ", ".join(f"{number:,} {level}" for level, number in found["prompts"].items())
-        )
-    for other in found["others"]:
-        fewer = found["trials"] - other["trials"]
-        change = f", {abs(fewer):,} {'fewer' if fewer > 0 else 'more'}" if fewer else ""
-        click.echo(
-            f"with --where {other['factor']}={other['level']}: {other['trials']:,} trials{change}"
-        )
-    _calls(found)
-    _models(found["models"])
-    for line in found["misfits"]:
+    _print_trials(plan)
+    _print_calls(plan)
+    _print_models(plan.models)
+    for line in plan.misfits:
         click.echo(f"warning: a run is refused: {line}")
-    for line in found["waiting"]:
+    for line in plan.waiting:
         click.echo(f"waiting: {line}")
-    _design(found)
+    _print_design(plan)
 
 
-def _write(path: str, rows: Iterator[dict[str, str]]) -> None:
+def _write_trials(path: str, rows: Iterator[dict[str, str]]) -> None:
     """The rows as CSV in UTF-8."""
     first = next(rows)
     with Path(path).open("w", encoding="utf-8", newline="") as file:
@@ -100,37 +104,39 @@ def _write(path: str, rows: Iterator[dict[str, str]]) -> None:
         table.writerows(rows)
 
 
-def _calls(found: dict[str, Any]) -> None:
-    rows = [("model", "part", "mode", "calls", "tokens in", "tokens out ≤", "$ about", "$ most")]
-    for line in found["calls"]:
-        part = "subject" if line["part"] == "subject" else line["part"].partition("/")[0]
-        rows.append(
-            (
-                line["model"],
-                part,
-                line["mode"],
-                _range(line["calls"], line["calls_most"]),
-                f"{line['prompt_tokens']:,}",
-                f"{line['completion_tokens']:,}",
-                _money(line["cost"]),
-                _money(line["cost_most"]),
-            )
-        )
-    total = found["totals"]
-    rows.append(
-        (
-            "in all",
-            "",
-            "",
-            _range(total["calls"], total["calls_most"]),
-            f"{total['prompt_tokens']:,}",
-            f"{total['completion_tokens']:,}",
-            _sum(total, "cost"),
-            _sum(total, "cost_most"),
-        )
+def _print_trials(plan: Plan) -> None:
+    aside = (
+        f", and {plan.for_discovery:,} aside of them that are not measured"
+        if plan.for_discovery
+        else ""
     )
-    _table(rows, left=3)
-    click.echo(f"  {found['rule']}")
+    click.echo(f"{plan.protocol} {plan.version}: {plan.trials:,} trials{aside}")
+    if plan.prompts:
+        numbers = (f"{number:,} {level}" for level, number in plan.prompts.items())
+        click.echo(f"prompts: {', '.join(numbers)}")
+    for other in plan.others:
+        fewer = plan.trials - other["trials"]
+        change = f", {abs(fewer):,} {'fewer' if fewer > 0 else 'more'}" if fewer else ""
+        click.echo(
+            f"with --where {other['factor']}={other['level']}: {other['trials']:,} trials{change}"
+        )
+
+
+def _print_calls(plan: Plan) -> None:
+    header = ("model", "part", "mode", "calls", "tokens in", "tokens out ≤", "$ about", "$ most")
+    total = plan.totals
+    sums = (
+        "in all",
+        "",
+        "",
+        _range(total["calls"], total["calls_most"]),
+        f"{total['prompt_tokens']:,}",
+        f"{total['completion_tokens']:,}",
+        _sum(total["cost"], total["price_unknown"]),
+        _sum(total["cost_most"], total["price_unknown"]),
+    )
+    _print_table([header, *map(_cells, plan.calls), sums], left=3)
+    click.echo(f"  {plan.rule}")
     for name in total["price_unknown"]:
         click.echo(
             f"  the price of {name} is unknown and not in the sum. Add for instance: --price "
@@ -138,7 +144,21 @@ def _calls(found: dict[str, Any]) -> None:
         )
 
 
-def _models(models: Iterable[dict[str, Any]]) -> None:
+def _cells(line: Line) -> tuple[str, ...]:
+    """One model in one part, as a row of the table of calls."""
+    return (
+        line.model,
+        "subject" if line.part == "subject" else line.part.partition("/")[0],
+        line.mode,
+        _range(line.calls, line.calls_most),
+        f"{line.prompt_tokens:,}",
+        f"{line.completion_tokens:,}",
+        _money(line.cost),
+        _money(line.cost_most),
+    )
+
+
+def _print_models(models: Iterable[KnownModel]) -> None:
     for model in models:
         if model["retired"]:
             click.echo(
@@ -158,47 +178,47 @@ def _models(models: Iterable[dict[str, Any]]) -> None:
             )
 
 
-def _design(found: dict[str, Any]) -> None:
-    from ..protocol import FEW_OUTPUTS
-
-    wanted = found["wanted"]
-    if not found["design"]:
+def _print_design(plan: Plan) -> None:
+    """The table of detectable differences, and what to know to read it."""
+    if not plan.design:
         click.echo(
-            f"{found['protocol']} has no headline measure, so no detectable difference is worked "
-            "out."
+            f"{plan.protocol} has no headline measure, so no detectable difference is worked out."
         )
         return
     click.echo(
         "\nDetectable with 80 % power at .05 (items as clusters, intra-item correlation "
-        f"{found['icc']:g} assumed):"
+        f"{plan.icc:g} assumed):"
     )
+    wanted = plan.wanted
     more = (f"items for {wanted:g}", f"samples for {wanted:g}") if wanted else ()
-    rows = [("measure", "of", "items", "outputs each", "detectable", *more)]
-    for row in found["design"]:
-        of = ", ".join(filter(None, (row["language"], row["mode"], *row["group"].values())))
-        value = (
-            row["note"] if row["detectable"] is None else f"{row['detectable']:.3f} {row['unit']}"
-        )
-        needed = (_needed(row["items_needed"]), _needed(row["samples_needed"])) if wanted else ()
-        items = "–" if row["clusters"] is None else str(row["clusters"])
-        rows.append((row["measure"], of, items, f"{row['per_cluster']:.3g}", value, *needed))
-    _table(rows, left=2)
-    if any(row["clusters"] is None for row in found["design"]):
-        click.echo(
-            "  items –: outputs are what is sampled there, each by itself, of a group or of a side"
-        )
-    few = [
-        row["per_cluster"]
-        for row in found["design"]
-        if row["unit"] == "bits" and row["per_cluster"] < FEW_OUTPUTS
-    ]
-    if few:
-        click.echo(
-            f"warning: groups of {min(few):g} outputs: of fewer than {FEW_OUTPUTS} little can be "
+    header = ("measure", "of", "items", "outputs each", "detectable", *more)
+    rows = [_design_cells(row, with_needed=bool(wanted)) for row in plan.design]
+    _print_table([header, *rows], left=2)
+    for note in _design_notes(plan):
+        click.echo(note)
+
+
+def _design_cells(row: Detectable, with_needed: bool) -> tuple[str, ...]:
+    of = ", ".join(filter(None, (row.language, row.mode, *row.group.values())))
+    value = row.note if row.detectable is None else f"{row.detectable:.3f} {row.unit}"
+    needed = (_needed(row.items_needed), _needed(row.samples_needed)) if with_needed else ()
+    items = "–" if row.clusters is None else str(row.clusters)
+    return (row.measure, of, items, f"{row.per_cluster:.3g}", value, *needed)
+
+
+def _design_notes(plan: Plan) -> Iterator[str]:
+    from ..protocol import FEW_OUTPUTS
+
+    if any(row.clusters is None for row in plan.design):
+        yield "  items –: outputs are what is sampled there, each by itself, of a group or of a side"
+    sizes = [row.per_cluster for row in plan.design if row.unit == "bits"]
+    if sizes and min(sizes) < FEW_OUTPUTS:
+        yield (
+            f"warning: groups of {min(sizes):g} outputs: of fewer than {FEW_OUTPUTS} little can be "
             f"said. Type: --samples {FEW_OUTPUTS}"
         )
-    if wanted and any(row["samples_needed"] is None for row in found["design"]):
-        click.echo(
+    if plan.wanted and any(row.samples_needed is None for row in plan.design):
+        yield (
             "  –: no number does; with more samples the items themselves still differ, and an "
             "item is read once in exact mode"
         )
@@ -212,9 +232,10 @@ def _range(least: int, most: int) -> str:
     return f"{least:,}" if least == most else f"{least:,} to {most:,}"
 
 
-def _sum(total: dict[str, Any], name: str) -> str:
-    known = _money(total[name]) if total[name] or not total["price_unknown"] else ""
-    return " + ".join(filter(None, (known, "?" if total["price_unknown"] else "")))
+def _sum(dollars: float, unknown: Sequence[str]) -> str:
+    """A sum of dollars; "?" stands for the models whose price is unknown."""
+    known = _money(dollars) if dollars or not unknown else ""
+    return " + ".join(filter(None, (known, "?" if unknown else "")))
 
 
 def _money(dollars: float | None) -> str:
@@ -229,7 +250,7 @@ def _money(dollars: float | None) -> str:
     )
 
 
-def _table(rows: Sequence[tuple[str, ...]], left: int) -> None:
+def _print_table(rows: Sequence[tuple[str, ...]], left: int) -> None:
     """Rows under a header, columns as wide as they need; the first `left` columns are words, the
     rest numbers.
     """

@@ -22,11 +22,11 @@ from ..api import Watch
 from ..stages.limits import Tally
 
 STAGES = {"run": "asking the model", "label": "labelling"}
-EVERY = 0.1  # seconds between two updates: a fast run has thousands of replies a second
+UPDATE_SECONDS = 0.1  # between two updates: a fast run has thousands of replies a second
 
 
 @contextmanager
-def shown(quiet: bool = False) -> Iterator[tuple[Watch, dict[str, Tally]]]:
+def progress_line(quiet: bool = False) -> Iterator[tuple[Watch, dict[str, Tally]]]:
     """Yields a watch to give to the API, and the last tally of each stage."""
     console = Console(stderr=True)
     tallies: dict[str, Tally] = {}
@@ -39,19 +39,19 @@ def shown(quiet: bool = False) -> Iterator[tuple[Watch, dict[str, Tally]]]:
     )
     with Progress(*columns, console=console, disable=quiet or not console.is_terminal) as progress:
         tasks: dict[str, TaskID] = {}
-        drawn: dict[str, float] = {}
-        begun: dict[str, float] = {}
+        updated: dict[str, float] = {}
+        started: dict[str, float] = {}
 
         def watch(stage: str, total: int | None, tally: Tally) -> None:
             tallies[stage] = tally
             now = time.monotonic()
-            if now - drawn.get(stage, 0.0) < EVERY and tally.done != total:
+            if now - updated.get(stage, 0.0) < UPDATE_SECONDS and tally.done != total:
                 return
-            drawn[stage] = now
+            updated[stage] = now
             if stage not in tasks:
-                begun[stage] = now
+                started[stage] = now
                 tasks[stage] = progress.add_task(STAGES.get(stage, stage), total=total, more="")
-            elapsed = now - begun[stage]
+            elapsed = now - started[stage]
             more = f"{tally.calls / elapsed:.1f} calls/s" if elapsed > 1 else ""
             more += f" ${tally.spent:.2f}" if tally.spent else ""
             more += f" {tally.failed} failed" if tally.failed else ""

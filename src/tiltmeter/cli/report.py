@@ -20,16 +20,17 @@ from .options import fail_if, variant
 def command(run: tuple[str, ...], out: str | None, variant: str, fail_if: tuple[str, ...]) -> int:
     """Write the report of a run, or one page of several."""
     from .. import api
-    from ..analyse import thresholds
-    from .output import held, wanted
+    from .output import emit_verdict, refuse_thresholds
 
-    found = [api.load(folder) for folder in run]
-    named = [wanted(fail_if, one.protocol) for one in found]
-    target = out or (found[0].folder / "report.html" if len(found) == 1 else "report.html")
+    runs = [api.open_run(folder) for folder in run]
+    for one in runs:
+        refuse_thresholds(one.protocol, fail_if)
+    target = out or (runs[0].folder / "report.html" if len(runs) == 1 else "report.html")
     click.echo(f"report: {api.report(*run, path=target, variant=variant)}")
-    codes = [
-        held(own, one.protocol, one.analyse(variant))
-        for one, own in zip(found, named, strict=True)
-        if own or one.protocol.thresholds
+    checks = [
+        check
+        for one in runs
+        if fail_if or one.protocol.thresholds
+        for check in one.check(*fail_if, variant=variant).checks
     ]
-    return thresholds.FAILED if thresholds.FAILED in codes else max(codes, default=0)
+    return emit_verdict(api.Verdict(tuple(checks)))

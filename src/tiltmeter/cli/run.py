@@ -3,11 +3,21 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
+from typing import Unpack
 
 import click
 
-from .options import as_json, choices, fail_if, reach, split, taxonomy, variant
+from .options import (
+    RunValues,
+    as_json,
+    ask_options,
+    choice_options,
+    choices,
+    fail_if,
+    reach,
+    taxonomy,
+    variant,
+)
 
 
 @click.command()
@@ -36,17 +46,29 @@ def command(
     models: tuple[str, ...],
     judges: tuple[str, ...],
     out: str,
+    taxonomy: str | None,
     variant: str,
     fail_if: tuple[str, ...],
     as_json: bool,
-    **options: Any,
+    **values: Unpack[RunValues],
 ) -> int:
     """Run an audit: all stages; again = resume."""
     from .. import api, registry
-    from .output import finish, wanted
-    from .progress import shown
+    from .output import Printing, emit_results, refuse_thresholds
+    from .progress import progress_line
 
-    named = wanted(fail_if, registry.protocol(protocol)) if fail_if else []
-    with shown() as (watch, tallies):
-        found = api.run(protocol, models, out, judge=judges, watch=watch, **split(options))
-    return finish(found, tallies, variant, as_json, Path(out) / "report.html", fail_if=named)
+    if fail_if:
+        refuse_thresholds(registry.protocol(protocol), fail_if)
+    with progress_line() as (watch, tallies):
+        run = api.run(
+            protocol,
+            models,
+            out,
+            judge=judges,
+            watch=watch,
+            taxonomy=taxonomy,
+            **choice_options(values),
+            **ask_options(values),
+        )
+    printing = Printing(variant, as_json, page=Path(out) / "report.html")
+    return emit_results(run, printing, tallies, fail_if)

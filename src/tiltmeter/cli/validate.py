@@ -45,7 +45,7 @@ def command(
 def _sample(run: str, number: int, sheet: str, attribute: str, seed: int) -> int:
     from .. import api
 
-    made = api.sample(run, number, sheet, attribute=attribute, seed=seed)
+    made = api.draw_gold_sample(run, number, sheet, attribute=attribute, seed=seed)
     within = f", within {' × '.join(made.by)}" if made.by else ""
     click.echo(
         f"{sheet}: {len(made.rows)} outputs; {made.random} at random{within}, {made.disagreeing} "

@@ -104,7 +104,9 @@ def filled(index: Index, view: View) -> View:
 def _one_of_several_modes(index: Index, modes: set[str]) -> bool:
     """Whether one subject was asked in several modes that are measured: then these are the rows."""
     measured = [
-        name for name, mode in index.protocol.modes.items() if name in modes and not mode.aside
+        name
+        for name, mode in index.protocol.modes.items()
+        if name in modes and not mode.for_discovery
     ]
     return len(index.levels(SUBJECT)) == 1 and len(measured) > 1
 

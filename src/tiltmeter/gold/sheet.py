@@ -121,7 +121,11 @@ def _pool(store: Store, protocol: Protocol, attribute: str) -> dict[str, Candida
     )
     for output, name, value in store.rows(query, (attribute, attribute + VOTE)):
         said[output].add((name, value))
-    drawn = [name for name, mode in protocol.modes.items() if not mode.logprobs and not mode.aside]
+    drawn = [
+        name
+        for name, mode in protocol.modes.items()
+        if not mode.logprobs and not mode.for_discovery
+    ]
     found = {}
     for trial, subject, mode, factors, prompt, text, blob in store.rows(
         "SELECT t.id, t.subject, t.mode, t.factors, t.prompt, o.text, o.blob FROM outputs o JOIN "

@@ -14,11 +14,14 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, fields
 from functools import cached_property
-from typing import Any
+from importlib import import_module
+from typing import Any, Unpack
+from warnings import warn
 
 from ..records import Sampling, content_id
+from .keys import ProtocolKeys
 from .measure_kinds import measure_kind
 from .tables import SEVERAL, Row, fill, join
 
@@ -33,8 +36,8 @@ class Mode:
     tokens.
 
     size:  WIDTHxHEIGHT in pixels of the pictures that are asked for; "" in a protocol of texts.
-    aside: drawn beside the mode that is measured, for an instrument to learn from, and never
-    labelled.
+    for_discovery: drawn beside the mode that is measured, for an instrument to learn from, and
+    never labelled. `aside` in files of version 0.1.
     """
 
     name: str
@@ -45,7 +48,7 @@ class Mode:
     top_p: float | None = 1.0
     max_tokens: int = 256
     size: str = ""
-    aside: bool = False
+    for_discovery: bool = False
 
     @property
     def sampling(self) -> Sampling:
@@ -146,7 +149,7 @@ class Variant:
     reads: Mapping[str, str] = field(default_factory=dict)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Protocol:
     """One declared audit.
 
@@ -160,17 +163,17 @@ class Protocol:
     """
 
     name: str
-    version: str
     title: str
     question: str
     tables: Sequence[Sequence[Row]]
     prompt: str
     factors: tuple[str, ...]
     item: str
-    modes: Mapping[str, Mode]
-    instruments: tuple[InstrumentSpec, ...]
-    measures: tuple[MeasureSpec, ...]
-    variants: Mapping[str, Variant]
+    version: str = "1"
+    modes: Mapping[str, Mode] = field(default_factory=dict)
+    instruments: tuple[InstrumentSpec, ...] = ()
+    measures: tuple[MeasureSpec, ...] = ()
+    variants: Mapping[str, Variant] = field(default_factory=dict)
     modality: str = "text"
     citation: str = ""
     departures: tuple[str, ...] = ()
@@ -183,7 +186,36 @@ class Protocol:
     thresholds: tuple[str, ...] = ()
     inline: tuple[str, ...] = ()
     source: str = ""
-    definition: Mapping[str, Any] = field(default_factory=dict, compare=False, repr=False)
+    definition: Mapping[str, Any] = field(default_factory=dict, compare=False)
+
+    @classmethod
+    def declare(cls, **keys: Unpack[ProtocolKeys]) -> Protocol:
+        """A protocol from the keys of a file (docs/adding-a-protocol.md): tables, instruments and
+        measures as lists of dicts, modes and variants as dicts of dicts. A data frame may stand for
+        a table. Data files are looked for in this folder.
+
+        In this process its name stands for it (`planted:protocol=NAME`). Raises ProtocolError, which
+        says what to write.
+        """
+        # By name, since the registry, which knows every kind of instrument, stands above this room.
+        declared: Protocol = import_module("tiltmeter.registry").declare(keys)
+        return declared
+
+    def __post_init__(self) -> None:
+        """Protocol(…) took the keys of a file once, as `declare` does now."""
+        if all(isinstance(table, Sequence) for table in self.tables):
+            return
+        text = "tiltmeter.Protocol(…) from the keys of a file is tiltmeter.Protocol.declare(…) now"
+        warn(text, DeprecationWarning, stacklevel=3)
+        names = [f.name for f in fields(self) if getattr(self, f.name)]
+        keys = {name: getattr(self, name) for name in names}
+        vars(self).update(vars(import_module("tiltmeter.registry").declare(keys)))
+
+    def __repr__(self) -> str:
+        return (
+            f"<Protocol {self.name} {self.version}: {self.title}; modes {', '.join(self.modes)}; "
+            f"{len(self.measures)} measures>"
+        )
 
     @cached_property
     def cells(self) -> list[Row]:
@@ -205,7 +237,7 @@ class Protocol:
             self.tables,
             self.factors,
             self.item,
-            {name: _declared(mode) for name, mode in self.modes.items()},
+            {name: _hashed(mode) for name, mode in self.modes.items()},
         )[:16]
 
     @cached_property
@@ -251,10 +283,13 @@ class Protocol:
 
     @property
     def default_modes(self) -> tuple[str, ...]:
-        """What a run draws where it names no mode: the first, and those that are drawn aside of
-        it.
+        """What a run draws where it names no mode: the first, and those that are drawn for
+        discovery.
         """
-        return (self.default_mode, *(name for name, mode in self.modes.items() if mode.aside))
+        return (
+            self.default_mode,
+            *(name for name, mode in self.modes.items() if mode.for_discovery),
+        )
 
     def words(self, cell: Row) -> str:
         """The prompt of one cell. A slot may hold a template of the protocol file; a data file's
@@ -277,9 +312,14 @@ class Protocol:
         return fill(mode.begin, cell, self.source) if "{" in mode.begin else mode.begin
 
 
-def _declared(mode: Mode) -> dict[str, Any]:
-    """A mode's settings as they are hashed; `aside` where it is set, since it came later."""
-    return {name: value for name, value in asdict(mode).items() if name != "aside" or value}
+def _hashed(mode: Mode) -> dict[str, str | float | None]:
+    """A mode's settings as the digest has them: `for_discovery` only where it is set, and under the
+    name that it had first, so that digests stay what they were.
+    """
+    settings = asdict(mode)
+    if settings.pop("for_discovery"):
+        settings["aside"] = True
+    return settings
 
 
 def few_items(protocol: Protocol) -> bool:

@@ -158,6 +158,8 @@ def _modes(data: Mapping[str, Any]) -> Iterable[tuple[str, Mapping[str, Any]]]:
 def _mode(name: str, mode: Mapping[str, Any], data: Mapping[str, Any], place: Place) -> Mode:
     """A mode; that of an image protocol has a size."""
     drawn = data.get("modality", "text") == "image"
+    if "aside" in mode:  # its name in version 0.1
+        mode = {k: v for k, v in mode.items() if k != "aside"} | {"for_discovery": mode["aside"]}
     made = _made(Mode, {"name": name, **({"size": SIZE} if drawn else {}), **mode})
     if made.size and not drawn:
         raise ProtocolError(

@@ -95,7 +95,7 @@ def _prompts(protocol: Protocol, place: Place) -> None:
         with _placed(protocol, place.at("modes", mode.name, "begin")):
             for cell in protocol.cells if "{" in mode.begin else ():
                 protocol.begun(mode, cell)
-    if next(iter(protocol.modes.values())).aside:
+    if next(iter(protocol.modes.values())).for_discovery:
         raise ProtocolError(
             f"{place.at('modes')}: the first mode is measured and cannot be drawn aside. Put "
             "another first."

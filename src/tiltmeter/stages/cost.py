@@ -15,8 +15,8 @@ known to exceed for a picture.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
-from typing import Any, NamedTuple
+from dataclasses import dataclass, replace
+from typing import NamedTuple, TypedDict
 
 from ..instruments import Instrument
 from ..models import DRAWN_TOKENS, PICTURE_TOKENS, Price
@@ -64,8 +64,19 @@ class Line:
     cost: float | None
     cost_most: float | None
 
-    def as_dict(self) -> dict[str, Any]:
-        return asdict(self)
+
+class Totals(TypedDict):
+    """Sums over all lines, as a Line has them. price_unknown: models that are in no sum of
+    dollars.
+    """
+
+    calls: int
+    calls_most: int
+    prompt_tokens: int
+    completion_tokens: int
+    cost: float
+    cost_most: float
+    price_unknown: list[str]
 
 
 class Size(NamedTuple):
@@ -136,7 +147,7 @@ def lines(
         found += _lessons(instrument, protocol, rounds, tuple(counted), price)
         for mode, trials in rounds.items():
             exact = protocol.modes[mode].logprobs > 0
-            if protocol.modes[mode].aside or (exact and not instrument.reads_probabilities):
+            if protocol.modes[mode].for_discovery or (exact and not instrument.reads_probabilities):
                 continue
             calls: dict[str, list[int]] = {}
             for subject, numbers in counted.items():
@@ -167,7 +178,7 @@ def lines(
     return found
 
 
-def totals(found: Iterable[Line]) -> dict[str, Any]:
+def totals(found: Iterable[Line]) -> Totals:
     """Sums over all lines; the models whose price is unknown are named and not summed."""
     found = list(found)
     return {
@@ -203,7 +214,10 @@ def _lessons(
     or, without such, of all.
     """
     aside = [
-        trial for mode, trials in rounds.items() for trial in trials if protocol.modes[mode].aside
+        trial
+        for mode, trials in rounds.items()
+        for trial in trials
+        if protocol.modes[mode].for_discovery
     ]
     trials = aside or [trial for trials in rounds.values() for trial in trials]
     samples = 1 if aside else protocol.modes[trials[0].mode].samples if trials else 0

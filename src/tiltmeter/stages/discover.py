@@ -83,7 +83,7 @@ def _lessons_from(
     measured: list[tuple[Trial, Output]] = []
     for trial, output in store.outputs():
         mode = protocol.modes.get(trial.mode)
-        (aside if mode and mode.aside else measured).append((trial, output))
+        (aside if mode and mode.for_discovery else measured).append((trial, output))
     held_out = {trial.subject for trial, _ in aside}
     rest = [item for item in measured if item[0].subject not in held_out]
     source = {**{trial.subject: MEASURED for trial, _ in rest}, **dict.fromkeys(held_out, ASIDE)}

@@ -120,7 +120,7 @@ async def annotate(
         for instrument in instruments:
             for trial, output in store.unlabelled(instrument.annotator):
                 exact = protocol.modes[trial.mode].logprobs > 0
-                if protocol.modes[trial.mode].aside or not instrument.takes(trial):
+                if protocol.modes[trial.mode].for_discovery or not instrument.takes(trial):
                     continue
                 if instrument.reads_probabilities or not exact:
                     cell = cells.get(tuple(trial.factors[name] for name in names), {})

@@ -8,10 +8,10 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import dataclass, field, replace
 from hashlib import sha256
 from itertools import product
-from typing import Any
+from typing import TypedDict
 
 from ..errors import UnknownName, UsageError
 from ..protocol import Mode, Protocol
@@ -48,7 +48,7 @@ class Choices:
     where: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     cross: tuple[str, ...] = ()
 
-    def frozen(self, protocol: Protocol) -> dict[str, Any]:
+    def frozen(self, protocol: Protocol) -> dict[str, str | int | float | None]:
         """What may not change in a run, as plain values."""
         return {
             "protocol": protocol.name,
@@ -58,9 +58,6 @@ class Choices:
             "begin": self.begin,
             "temperature": self.temperature,
         }
-
-    def as_dict(self) -> dict[str, Any]:
-        return asdict(self)
 
 
 def check(protocol: Protocol, choices: Choices) -> None:
@@ -165,11 +162,19 @@ def tally(protocol: Protocol, choices: Choices) -> dict[str, int]:
     )
 
 
-def others(protocol: Protocol, choices: Choices) -> list[dict[str, Any]]:
+class Other(TypedDict):
+    """How many trials a plan would have with another level of a factor."""
+
+    factor: str
+    level: str
+    trials: int
+
+
+def others(protocol: Protocol, choices: Choices) -> list[Other]:
     """What the levels would make of the plan that a factor with a default has and the plan does not
     ask, one at a time.
     """
-    found = []
+    found: list[Other] = []
     for factor, levels in protocol.defaults.items():
         for level in protocol.levels[factor] if factor not in choices.where else ():
             if level not in levels:
@@ -178,7 +183,7 @@ def others(protocol: Protocol, choices: Choices) -> list[dict[str, Any]]:
                     n
                     for modes in count(protocol, other).values()
                     for name, n in modes.items()
-                    if not protocol.modes[name].aside
+                    if not protocol.modes[name].for_discovery
                 )
                 if number:  # none where the level goes with one of another factor that is not asked
                     found.append({"factor": factor, "level": level, "trials": number})
@@ -222,7 +227,7 @@ def trials(protocol: Protocol, choices: Choices) -> Iterator[Trial]:
             else mode.sampling._replace(temperature=choices.temperature)
         )
         # Else a model that heeds the seed would draw aside what is measured again.
-        apart = f"{mode.name}/" if mode.aside else ""
+        apart = f"{mode.name}/" if mode.for_discovery else ""
         seed = int(sha256(f"{apart}{choices.seed}/{sample}/{prompt}".encode()).hexdigest()[:7], 16)
         sampling = sampling._replace(seed=seed)
         key = content_id(protocol.name, subject, mode.name, cell, sample, prompt, begin, sampling)
@@ -257,7 +262,7 @@ def _samples(choices: Choices, mode: Mode) -> int:
     """An exact reading is the same each time, so it is done once whatever --samples says; what is
     aside has its own number.
     """
-    if mode.aside:
+    if mode.for_discovery:
         return mode.samples
     return 1 if mode.logprobs else choices.samples or mode.samples
 

@@ -15,8 +15,7 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
-from typing import Any
+from dataclasses import dataclass, replace
 
 from ..errors import UsageError
 from ..protocol import MeasureSpec, Mode, Protocol, few_items
@@ -53,9 +52,6 @@ class Detectable:
     note: str = ""
     items_needed: int | None = None
     samples_needed: int | None = None
-
-    def as_dict(self) -> dict[str, Any]:
-        return asdict(self)
 
 
 def detectable(

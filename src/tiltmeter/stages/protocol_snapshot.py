@@ -15,12 +15,11 @@ from ..protocol.source_lines import Place
 from ..protocol.tables import Beside
 
 
-def record(given: str | Protocol, declared: Protocol) -> dict[str, Any]:
+def record(given: str | Path | Protocol, declared: Protocol) -> dict[str, Any]:
     """`source`: a name, the path of a file, or "" where it was declared in Python; `definition`:
     all of it, unless it ships.
     """
-    if isinstance(given, Protocol):
-        given = declared.name
+    given = declared.name if isinstance(given, Protocol) else str(given)
     if given in registry.protocol_names():
         return {"source": given, "definition": None}
     return {

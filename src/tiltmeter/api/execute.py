@@ -1,0 +1,107 @@
+"""`run` and `label`: models are asked, and everything that comes back is stored."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Unpack
+
+from .. import registry
+from ..protocol import Protocol
+from ..stages import injection_count, protocol_snapshot
+from ..stages import plan as planning
+from ..stages.engine import Models, wait_for
+from ..stages.generate import generate
+from ..stages.label import annotate, annotators
+from ..stages.limits import Tally
+from ..stages.plan import Choices
+from ..store import Store
+from . import options as arguments
+from .options import AskOptions, RunOptions
+from .run_folder import Run
+
+Watch = Callable[[str, int | None, Tally], None]  # (stage, how many in all or None, what happened)
+
+
+def run(
+    protocol: str | Path | Protocol,
+    model: str | Sequence[str],
+    out: Path | str,
+    *,
+    judge: str | Sequence[str] = (),
+    watch: Watch | None = None,
+    taxonomy: Path | str | None = None,
+    **options: Unpack[RunOptions],
+) -> Run:
+    """Runs an audit to its labels, or goes on with it.
+
+    protocol: a name, the path of a file that ends in .toml, or what `Protocol.declare` returned.
+    model:    the subject as KIND:NAME, or several.
+    out:      the run's folder; one that is there is extended.
+    judge:    a model that labels the same outputs, or several.
+    watch:    called with the stage, how many there are in all (None where that is not known), and
+              what happened so far.
+    taxonomy: a file of attributes to label by, where the protocol would have a judge choose them.
+    """
+    arguments.refuse_unknown(options, RunOptions.__optional_keys__)
+    declared = registry.protocol(protocol)
+    choices = arguments.choices(model, options)
+    asking = arguments.asking(judge, taxonomy, options)
+    planning.check(declared, choices)
+    asking.connect.check((*choices.subjects, *asking.judges))
+    # What they refuse is said before anything is asked.
+    annotators(declared, asking.judges, asking.given)
+    total = sum(sum(modes.values()) for modes in planning.count(declared, choices).values())
+    with Store(out, create=True, writing=True) as store:
+        store.freeze(choices.frozen(declared))
+        for key, value in protocol_snapshot.record(protocol, declared).items():
+            store.put(key, value)
+        wait_for(_stages(store, declared, choices, asking, watch, total))
+    return Run(out)
+
+
+def label(
+    folder: Path | str,
+    *,
+    judge: str | Sequence[str] = (),
+    watch: Watch | None = None,
+    taxonomy: Path | str | None = None,
+    **options: Unpack[AskOptions],
+) -> Run:
+    """Labels what is not labelled yet, with the protocol's instruments and the judges named; judge,
+    watch and taxonomy as in `run`.
+    """
+    arguments.refuse_unknown(options, AskOptions.__optional_keys__)
+    opened = Run(folder)
+    asking = arguments.asking(judge, taxonomy, options)
+    asking.connect.check(asking.judges or ("openai",))
+    with Store(folder, writing=True) as store:
+        wait_for(_stages(store, opened.protocol, None, asking, watch))
+    return opened
+
+
+async def _stages(
+    store: Store,
+    protocol: Protocol,
+    choices: Choices | None,
+    asking: arguments.Asking,
+    watch: Watch | None,
+    total: int | None = None,
+) -> None:
+    """Asks the subjects where there are choices, then labels."""
+
+    def watcher(stage: str, number: int | None) -> Callable[[Tally], None]:
+        return lambda tally: watch(stage, number, tally) if watch else None
+
+    limits = asking.limits
+    async with Models(lambda name: asking.connect.model(name, limits.concurrency, store)) as models:
+        if choices is not None:
+            tally = await generate(store, protocol, choices, models, limits, watcher("run", total))
+            store.put("last_run", {"failed": tally.failed, "last_failure": tally.last_failure})
+        if asking.given:  # stands until another one is given
+            store.put("given", asking.given)
+        given = store.get("given")
+        await annotate(
+            store, protocol, asking.judges, models, limits, watcher("label", None), given
+        )
+    injection_count.keep(store)

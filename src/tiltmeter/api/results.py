@@ -1,0 +1,83 @@
+"""What is made of finished runs: reports, comparisons, judges against people, tables."""
+
+from __future__ import annotations
+
+from contextlib import ExitStack
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from ..errors import UsageError
+from ..store import Store
+from .run_folder import Run
+
+if TYPE_CHECKING:  # they bring scipy, which a run that only asks does without
+    from ..analyse.compare import Comparison
+    from ..gold.validation import Validation
+
+WRITERS = {"parquet": "write_parquet", "csv": "write_csv", "jsonl": "write_ndjson"}
+TABLES = ("trials", "outputs", "labels", "calls", "estimates")
+
+
+def report(*folders: Path | str, path: Path | str, variant: str = "default") -> Path:
+    """Writes the report of one run, or one of several: an HTML file that opens from disk, Markdown
+    where it ends in .md. Returns the path.
+    """
+    from ..report import html, markdown, multi_run
+
+    target = Path(path)
+    with ExitStack() as stack:
+        runs = [
+            multi_run.Analysed(
+                stack.enter_context(Store(run.folder)), run.protocol, run.analyse(variant)
+            )
+            for run in map(Run, folders)
+        ]
+        page = multi_run.report(runs)
+    if target.suffix == ".md":
+        target.write_text(markdown.markdown(page), encoding="utf-8")
+    else:
+        html.write_html(page, target)
+    return target
+
+
+def validate(folder: Path | str) -> Validation:
+    """Every annotator of a run against the gold that people gave, and how far annotators agree."""
+    from ..gold import validation
+
+    opened = Run(folder)
+    with Store(folder) as store:
+        return validation.validate(store, opened.protocol)
+
+
+def compare(*folders: Path | str, margin: float | None = None) -> Comparison:
+    """Runs of one protocol against the first of them, paired by item.
+
+    margin: the largest difference in shares that still counts as none, named before looking; .05
+    where none is named.
+    """
+    from ..analyse import compare as comparison
+
+    runs = [Run(folder) for folder in folders]
+    if not runs:
+        raise UsageError("Name the runs to compare. Type: tiltmeter compare RUN RUN")
+    with ExitStack() as stack:
+        stores = [stack.enter_context(Store(run.folder)) for run in runs]
+        return comparison.compare(
+            stores, [run.protocol for run in runs], comparison.MARGIN if margin is None else margin
+        )
+
+
+def export(folder: Path | str, target: Path | str, format: str = "parquet") -> list[Path]:
+    """Writes trials, outputs, labels, calls and estimates as tables into a folder, and returns
+    their paths. format: parquet, csv or jsonl.
+    """
+    if format not in WRITERS:
+        raise UsageError(f"There is no format '{format}'. There is: {', '.join(WRITERS)}.")
+    opened, target = Run(folder), Path(target)
+    target.mkdir(parents=True, exist_ok=True)
+    written = []
+    for name in TABLES:
+        path = target / f"{name}.{format}"
+        getattr(getattr(opened, name), WRITERS[format])(path)
+        written.append(path)
+    return written

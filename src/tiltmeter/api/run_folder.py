@@ -1,0 +1,168 @@
+"""A run that is there, read as frames, estimates, figures and a report."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from ..errors import RunError
+from ..protocol import Protocol
+from ..records import Estimate
+from ..stages import protocol_snapshot
+from ..store import Store
+from . import checks
+
+if TYPE_CHECKING:  # they bring numpy and scipy, which a run that only asks does without
+    import polars as pl
+
+    from ..report import notebook
+
+
+class Run:
+    """A run folder, read as frames.
+
+    protocol: what was asked, as its file has it now where the design is still the same.
+    notes:    what is to be said of that, such as a file that has moved; mostly empty.
+    """
+
+    folder: Path
+    protocol: Protocol
+    notes: list[str]
+
+    def __init__(self, folder: Path | str) -> None:
+        self.folder = Path(folder)
+        with Store(self.folder) as store:
+            self.protocol, note = protocol_snapshot.protocol_of(store.get)
+        self.notes = [f"{self.folder} {note}"] if note else []
+
+    def __repr__(self) -> str:
+        about = f"{self.protocol.name} {self.protocol.version}"
+        try:
+            counts = self._counts()
+        except RunError as error:
+            return f"<Run {self.folder}: {about}, {error}>"
+        numbers = ", ".join(f"{number:,} {name}" for name, number in counts.items())
+        return f"<Run {self.folder}: {about}, {numbers}>"
+
+    def _frame(self, query: str) -> pl.DataFrame:
+        import polars as pl
+
+        with Store(self.folder) as store:
+            rows = list(store.rows(query))
+            columns = store.columns(query)
+        return pl.DataFrame(rows, schema=columns, orient="row", infer_schema_length=None)
+
+    def _counts(self) -> dict[str, int]:
+        """How many outputs and labels the run holds."""
+        return {
+            name: int(self._frame(f"SELECT count(*) FROM {name}").item())
+            for name in ("outputs", "labels")
+        }
+
+    @property
+    def trials(self) -> pl.DataFrame:
+        """A row for each planned trial: id, subject, mode, factors (JSON), sample, prompt, …"""
+        return self._frame("SELECT * FROM trials ORDER BY id")
+
+    @property
+    def calls(self) -> pl.DataFrame:
+        """A row for each request that was answered, by a subject or by a judge."""
+        return self._frame("SELECT * FROM calls ORDER BY key")
+
+    @property
+    def outputs(self) -> pl.DataFrame:
+        """A row for each output, with its trial's subject, mode, factors, sample and prompt."""
+        return self._frame(
+            "SELECT o.*, t.subject, t.mode, t.factors, t.sample, t.prompt FROM outputs o"
+            " JOIN trials t ON t.id = o.trial ORDER BY o.trial"
+        )
+
+    @property
+    def labels(self) -> pl.DataFrame:
+        """A row for each label; `current` is 0 where another one took its place."""
+        return self._frame("SELECT * FROM labels ORDER BY id")
+
+    def analyse(self, variant: str = "default") -> list[Estimate]:
+        """Computes the estimates of a variant from the labels, and keeps them in the run."""
+        from ..analyse import estimates
+
+        with Store(self.folder) as store:
+            return estimates(store, self.protocol, variant)
+
+    @property
+    def estimates(self) -> pl.DataFrame:
+        """The estimates of the default variant, a row each (`frame`)."""
+        return frame(self.analyse())
+
+    def warnings(
+        self, variant: str = "default", estimates: Sequence[Estimate] | None = None
+    ) -> list[str]:
+        """What to know before the estimates are trusted, a sentence each: another model behind the
+        same name, texts that instruct the judges, labels that do not apply, options that cannot be
+        read from the probabilities.
+
+        estimates: those of `analyse`, where they are there already.
+        """
+        found = self.analyse(variant) if estimates is None else estimates
+        with Store(self.folder) as store:
+            return [*self.notes, *checks.warnings(store, self.protocol, found)]
+
+    def check(
+        self,
+        *thresholds: str,
+        variant: str = "default",
+        estimates: Sequence[Estimate] | None = None,
+    ) -> checks.Verdict:
+        """What the estimates show of thresholds such as `"gap > 0.1"`: the protocol's own, and
+        those given here.
+
+        UsageError, before anything is computed, for one that the protocol cannot have. estimates:
+        as in `warnings`.
+        """
+        bounds = checks.thresholds(self.protocol, thresholds)
+        return checks.verdict(bounds, self.analyse(variant) if estimates is None else estimates)
+
+    def report(self, path: Path | str | None = None, variant: str = "default") -> Path:
+        """Writes the report, one HTML file that opens from disk, or Markdown where the path ends in
+        .md; RUN/report.html where no path is given. Returns the path.
+        """
+        from .results import report
+
+        return report(self.folder, path=path or self.folder / "report.html", variant=variant)
+
+    def figures(self, variant: str = "default") -> list[notebook.Drawing]:
+        """The figures of a variant, which a notebook displays."""
+        from ..report import notebook
+
+        return notebook.drawings(self.protocol, self.analyse(variant))
+
+    def figure(self, measure: str, variant: str = "default") -> notebook.Drawing:
+        """The figure of one measure, or of the "outcomes"."""
+        from ..report import notebook
+
+        return notebook.drawing(self.protocol, self.analyse(variant), measure)
+
+    def _repr_html_(self) -> str:
+        from ..report import notebook
+
+        return notebook.summary(self.protocol, self.analyse(), self._counts(), self.notes)
+
+
+def open_run(folder: Path | str) -> Run:
+    """A run that exists. RunError where the folder holds none."""
+    return Run(folder)
+
+
+def frame(estimates: Sequence[Estimate]) -> pl.DataFrame:
+    """Estimates as a polars frame; conditions, contrasts and outcomes as JSON text."""
+    import polars as pl
+
+    rows = []
+    for estimate in estimates:
+        row = estimate.as_dict()
+        for name in ("condition", "contrast", "outcomes"):
+            row[name] = None if row[name] is None else json.dumps(row[name], ensure_ascii=False)
+        rows.append(row)
+    return pl.DataFrame(rows, infer_schema_length=None)

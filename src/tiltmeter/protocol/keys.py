@@ -1,0 +1,136 @@
+"""The keys of a protocol's file as types, for those who declare one in Python.
+
+What each key means, and which values it takes, is in schema.toml, against which they are checked
+when a program runs.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Literal, NotRequired, Protocol, Required, TypeAlias, TypedDict
+
+from ..records import Json
+
+Texts: TypeAlias = Sequence[str]
+Levels: TypeAlias = Mapping[str, Texts]  # {factor: levels}
+Cells: TypeAlias = Mapping[str, str | int | float]  # a row by its columns
+
+
+class PolarsFrame(Protocol):
+    """A data frame that may stand for a table."""
+
+    def to_dicts(self) -> Sequence[Mapping[str, Json]]: ...
+
+
+class PandasFrame(Protocol):
+    """A data frame that may stand for a table."""
+
+    def to_dict(self, orient: Literal["records"], /) -> Sequence[Mapping[str, Json]]: ...
+
+
+class TableKeys(TypedDict, total=False):
+    """A table of the design: `rows`, or a `file`, or several `parts`."""
+
+    rows: Sequence[Cells]
+    file: str
+    parts: Sequence[TableKeys]
+    columns: Texts
+    key: Texts
+    needs: Texts
+    slots: Texts
+    where: Mapping[str, str | Texts]
+    add: Mapping[str, str]
+
+
+class ModeKeys(TypedDict, total=False):
+    """One way to obtain outputs."""
+
+    samples: int
+    logprobs: int
+    begin: str
+    temperature: float
+    top_p: float
+    max_tokens: int
+    size: str
+    for_discovery: bool
+    aside: bool
+
+
+class BandKeys(TypedDict):
+    """A band that is shaded in a forest plot."""
+
+    low: float
+    high: float
+    text: str
+
+
+class MeasureKeys(TypedDict, total=False):
+    """What is computed from labels."""
+
+    name: Required[str]
+    kind: Required[str]
+    attribute: Required[str]
+    values: Required[Texts]
+    among: Texts
+    without: Texts
+    where: Levels
+    per: Literal["labels", "outputs", "items"]
+    over: Sequence[Literal["subject", "language"]]
+    by: Sequence[Texts]
+    null: float
+    unit: str
+    headline: bool
+    figure: str
+    text: str
+    family: str
+    reference: str | Mapping[str, float]
+    expected: Mapping[str, Mapping[str, str]]
+    contrast: Mapping[str, str]
+    band: BandKeys
+
+
+class VariantKeys(TypedDict, total=False):
+    """Other definitions of the same measures."""
+
+    where: Levels
+    several: Literal["alone", "each"]
+    intervals: bool
+    measures: Texts
+    only: Texts
+    text: str
+    reads: Mapping[str, str]
+
+
+class CrosstabKeys(TypedDict):
+    """A table in which items are counted."""
+
+    rows: Texts
+    columns: str
+    levels: NotRequired[Texts]
+
+
+class ProtocolKeys(TypedDict, total=False):
+    """A whole protocol. The settings of an instrument stand beside its name, kind and attribute."""
+
+    name: Required[str]
+    title: Required[str]
+    question: Required[str]
+    prompt: Required[str]
+    factors: Required[Texts]
+    item: Required[str]
+    tables: Required[Sequence[TableKeys | PolarsFrame | PandasFrame]]
+    version: str | int
+    modes: Mapping[str, ModeKeys]
+    instruments: Sequence[Mapping[str, Json]]
+    measures: Sequence[MeasureKeys]
+    variants: Mapping[str, VariantKeys]
+    modality: Literal["text", "image"]
+    citation: str
+    departures: Texts
+    limits: Texts
+    guidelines: Texts
+    defaults: Levels
+    apart: Texts
+    thresholds: Texts
+    tally: str
+    crosstab: CrosstabKeys
