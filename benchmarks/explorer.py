@@ -24,7 +24,7 @@ from typing import Any
 from tiltmeter import registry
 from tiltmeter.explore import rendering
 from tiltmeter.explore.detail import detail
-from tiltmeter.explore.index import Index, opened
+from tiltmeter.explore.index import Index, open_indices
 from tiltmeter.explore.page import page
 from tiltmeter.explore.server import Explorer
 from tiltmeter.explore.view import ALL, View
@@ -128,7 +128,7 @@ def measure(pictures: int) -> dict[str, float]:
 
 
 def _first(folder: Path) -> Index:
-    (index,) = opened([folder])
+    (index,) = open_indices([folder])
     shown(index, View())
     return index
 

@@ -97,7 +97,9 @@ def negotiated(store: Store, protocol: Protocol, items: Sequence[Answered]) -> l
     """The labels of an instrument with two judges, of the forms that are stored."""
     found = []
     form = {
-        output: value for output, _, attribute, value, _ in store.labelled() if attribute == "form"
+        output: value
+        for output, _, attribute, value, _ in store.iter_labels()
+        if attribute == "form"
     }
     for spec in protocol.instruments:
         if spec.kind == "negotiation":

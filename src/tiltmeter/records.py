@@ -32,6 +32,11 @@ NO_DECISION = "no_decision"  # too few votes of a panel
 OTHER = "other"
 OUTCOMES = (BOTH, NEITHER, REFUSAL, OTHER_LANGUAGE, OTHER, UNRESOLVED, NO_DECISION, INVALID, ERROR)
 
+# How labels are named: who said it, and of what.
+HUMAN = "human:"  # begins an annotator that is a person
+ADJUDICATED = " (adjudicated)"  # ends the annotator of a decision where people disagreed
+VOTE = "_vote"  # ends the attribute of a panel's single votes
+
 
 canonical = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"), sort_keys=True).encode
 
@@ -220,9 +225,8 @@ class Estimate:
     says why; never 0.
 
     value, low, high, null_low and null_high are in `unit`; p in [0, 1]; `detectable` is the
-    smallest difference from the null value that this design would find with 80 % power; `family` is
-    where p is adjusted, among `family_size` claims by `adjustment` (holm, benjamini-hochberg);
-    `outcomes` counts labels (sums of weights).
+    smallest difference from the null value that this design would find with 80 % power; `outcomes`
+    counts labels (sums of weights).
     """
 
     protocol: str
@@ -243,8 +247,6 @@ class Estimate:
     p: float | None = None
     p_adjusted: float | None = None
     family: str | None = None
-    family_size: int | None = None
-    adjustment: str | None = None
     n: float = 0
     clusters: int | None = None
     detectable: float | None = None

@@ -58,7 +58,7 @@ def test_every_protocol_is_planted_fair_tilted_and_refusing() -> None:
 def test_labels_that_were_shuffled_are_noticed(
     protocol: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    honest = Store.label_sets
+    honest = Store.iter_label_sets
 
     def shuffled(self: Store) -> Iterator[tuple[str, str, str, str, float]]:
         rows = list(honest(self))
@@ -73,7 +73,7 @@ def test_labels_that_were_shuffled_are_noticed(
         }
         return iter([(others[by][on], by, *labels) for on, by, *labels in rows])
 
-    monkeypatch.setattr(Store, "label_sets", shuffled)
+    monkeypatch.setattr(Store, "iter_label_sets", shuffled)
     assert wrong(protocol, "tilted")
 
 

@@ -357,7 +357,7 @@ def test_a_run_that_goes_on_and_another_writer_take_turns(
 
 
 def client_with_little_patience(run: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[TestClient]:
-    monkeypatch.setattr(annotating, "PATIENCE", 50)
+    monkeypatch.setattr(annotating, "PATIENCE_MS", 50)
     yield from client(run, Wanted("ann"))
 
 

@@ -10,7 +10,7 @@ import pytest
 import tiltmeter
 from tiltmeter.explore import rendering
 from tiltmeter.explore.detail import detail
-from tiltmeter.explore.index import opened
+from tiltmeter.explore.index import open_indices
 from tiltmeter.explore.page import page
 from tiltmeter.explore.server import Explorer
 from tiltmeter.explore.view import ALL, View
@@ -83,7 +83,7 @@ def test_it_opens_as_one_would_want_and_every_output_can_be_opened(
 ) -> None:
     model, options, by, columns, attribute = RUNS[name]
     tiltmeter.run(name, model, tmp_path, **options)
-    (index,) = opened([tmp_path])
+    (index,) = open_indices([tmp_path])
     found = page(index, View())
     assert (found.view.by, found.view.attribute) == (by, attribute)
     shown = page(index, View(tab=ALL))

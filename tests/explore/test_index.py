@@ -16,13 +16,14 @@ from tiltmeter import registry
 from tiltmeter.errors import StoreError, UnknownName, UsageError
 from tiltmeter.explore import index as reading
 from tiltmeter.explore.detail import detail
-from tiltmeter.explore.index import Index, opened, said
+from tiltmeter.explore.index import Index, lead_labels, open_indices
 from tiltmeter.explore.page import page
 from tiltmeter.explore.parts import NONE
 from tiltmeter.explore.view import View
 from tiltmeter.records import Label, Output, Sampling, Trial
 from tiltmeter.stages.plan import Choices
 from tiltmeter.store import Store
+from tiltmeter.store.queries.labels import RankedLabel
 
 Open = Callable[..., Index]
 
@@ -32,7 +33,7 @@ def look() -> Iterator[Open]:
     made: list[Index] = []
 
     def one(*folders: Path) -> Index:
-        found = opened(folders)
+        found = open_indices(folders)
         made.extend(found)
         assert len(found) == 1
         return found[0]
@@ -74,20 +75,29 @@ def by_hand(folder: Path, values: list[str], level: str = "he_first") -> Store:
 def test_what_is_said_of_an_output() -> None:
     """Votes and annotators disagree where one says another thing; of probabilities the greatest is said."""
     panel = [
-        ("p", "gender", "male", 1.0, 0),
-        ("p", "gender_vote", "male", 1.0, 0),
-        ("p", "gender_vote", "female", 1.0, 1),
+        RankedLabel("t", "p", "gender", "male", 1.0, 0),
+        RankedLabel("t", "p", "gender_vote", "male", 1.0, 0),
+        RankedLabel("t", "p", "gender_vote", "female", 1.0, 1),
     ]
-    assert said("gender", "p", panel) == [("male", 1.0, True, True)]
-    assert said("gender", "p", panel[:2]) == [("male", 1.0, True, False)]
+    assert lead_labels("gender", "p", panel) == [("male", 1.0, True, True)]
+    assert lead_labels("gender", "p", panel[:2]) == [("male", 1.0, True, False)]
     read = [
-        ("e", "pronoun", "she", 0.7, 0),
-        ("e", "pronoun", "he", 0.2, 0),
-        ("human:a", "pronoun", "she", 1.0, 0),
+        RankedLabel("t", "e", "pronoun", "she", 0.7, 0),
+        RankedLabel("t", "e", "pronoun", "he", 0.2, 0),
+        RankedLabel("t", "human:a", "pronoun", "she", 1.0, 0),
     ]
-    assert said("pronoun", "e", read) == [("she", 0.7, True, False), ("he", 0.2, False, False)]
-    words = [("w", "word", "warm", 1.0, 0), ("w", "word", "kind", 1.0, 1)]
-    assert said("word", "w", words) == [("warm", 1.0, True, False), ("kind", 1.0, True, False)]
+    assert lead_labels("pronoun", "e", read) == [
+        ("she", 0.7, True, False),
+        ("he", 0.2, False, False),
+    ]
+    words = [
+        RankedLabel("t", "w", "word", "warm", 1.0, 0),
+        RankedLabel("t", "w", "word", "kind", 1.0, 1),
+    ]
+    assert lead_labels("word", "w", words) == [
+        ("warm", 1.0, True, False),
+        ("kind", 1.0, True, False),
+    ]
 
 
 def test_surprise_is_bits_of_the_share_in_its_condition(tmp_path: Path, look: Open) -> None:
@@ -116,7 +126,7 @@ def test_runs_of_one_protocol_are_looked_at_together(tmp_path: Path, look: Open)
 def test_a_run_that_goes_on_is_read_again(
     tmp_path: Path, look: Open, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(reading, "AGAIN", 0.0)
+    monkeypatch.setattr(reading, "REREAD_S", 0.0)
     with by_hand(tmp_path / "a", ["she", "he"]) as store:
         list(
             store.unanswered(
@@ -299,17 +309,17 @@ def test_hostile_labels_are_values_like_others(texts: Path, look: Open) -> None:
 
 def test_runs_that_cannot_be_read_are_said(tmp_path: Path, guards: Path) -> None:
     with pytest.raises(StoreError, match="is not a run"):
-        opened([tmp_path])
+        open_indices([tmp_path])
     newer = tmp_path / "newer"
     with by_hand(newer, ["she"]) as store:
         list(store.rows("PRAGMA user_version = 99"))
     with pytest.raises(StoreError, match="newer tiltmeter"):
-        opened([guards, newer])
+        open_indices([guards, newer])
     unknown = tmp_path / "unknown"
     with by_hand(unknown, ["she"]) as store:
         store.put("source", "no_such_protocol")
     with pytest.raises(UnknownName):
-        opened([unknown])
+        open_indices([unknown])
 
 
 def test_nothing_is_written_into_a_run(guards: Path, look: Open) -> None:

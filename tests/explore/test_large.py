@@ -13,7 +13,7 @@ from tests.browser import Visit, chromium, drive
 from tests.explore.conftest import GUARDS
 from tests.explore.driving import SCROLLED, STANDS, drawn, explorer
 from tiltmeter import registry
-from tiltmeter.explore.index import Index, opened
+from tiltmeter.explore.index import Index, open_indices
 from tiltmeter.explore.page import PICTURES, page
 from tiltmeter.explore.view import ALL, View
 from tiltmeter.records import Label, Output, Sampling, Trial
@@ -62,7 +62,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def index(folder: Path) -> Iterator[Index]:
-    (made,) = opened([folder])
+    (made,) = open_indices([folder])
     yield made
     made.close()
 

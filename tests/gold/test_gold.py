@@ -241,7 +241,7 @@ def test_a_sample_is_stratified_random_and_oversamples_disagreement(judged: Made
     )  # all 12 disputed ones: at random or on purpose
     assert {row["value"] for row in found.rows} == {""}
     assert not any("planted" in str(row) for row in found.rows)  # who answered is not shown
-    trials = {trial: json.loads(factors) for trial, _, _, factors in judged.store.asked()}
+    trials = {trial: json.loads(factors) for trial, _, _, factors in judged.store.iter_trials()}
     weights: Counter[tuple[str, str]] = Counter()
     for row in found.rows:
         factors = trials[row["output"]]

@@ -11,7 +11,7 @@ from tiltmeter.protocol import Protocol
 from tiltmeter.records import Estimate
 from tiltmeter.report import audits, findings, summary
 from tiltmeter.report.model import Content, Finding
-from tiltmeter.report.subjects import Asked
+from tiltmeter.store.queries.trials import Part
 
 
 def found(protocol: Protocol, *rows: Estimate) -> tuple[Finding, ...]:
@@ -59,8 +59,8 @@ def test_a_label_is_what_tells_findings_apart(roles: Protocol, three: tuple[Find
 
 def test_what_was_asked_is_said_with_what_is_still_open(roles: Protocol) -> None:
     one, two = (
-        Asked("m", "sampled", 60, 58, 3, "", 1.0, 1.0, 64),
-        Asked("n", "sampled", 40, 40, 2, "", 1.0, 1.0, 64),
+        Part("m", "sampled", 60, 58, 3, "", 1.0, 1.0, 64),
+        Part("n", "sampled", 40, 40, 2, "", 1.0, 1.0, 64),
     )
     assert (
         summary.asked(roles, [one], 10, 96, ["en"])
@@ -77,7 +77,7 @@ def test_what_it_rests_on(built: Content) -> None:
     rests = dict(built.basis)
     assert rests["labels"] == "choice/1, choice/openai:judge-1; not compared with what people say"
     assert rests["intervals"].startswith("95 %, over ") and "lexemes" in rests["intervals"]
-    assert "80 % power" in rests["smallest detectable difference"]
+    assert "with 80 % power" in rests["would be found"]
     assert "refusal" in rests["no answer"] and "invalid" in rests["no answer"]
 
 
@@ -89,6 +89,9 @@ def test_what_would_be_found_is_told_by_unit(roles: Protocol) -> None:
         whole(subject="c", detectable=9.0, unit="words"),
     ]
     two = dict(summary._numbers(audits.audit(roles, rows[:2], {})))
-    assert two["smallest detectable difference"] == ".09 to .12 (80 % power)"
+    assert two["would be found"] == "a difference of .09 to .12 or more, with 80 % power"
     three = dict(summary._numbers(audits.audit(roles, rows, {})))
-    assert three["smallest detectable difference"] == ".09 to .12 (share) or 9 (words) (80 % power)"
+    assert (
+        three["would be found"]
+        == "a difference of .09 to .12 (share) or 9 (words) or more, with 80 % power"
+    )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import json
 from pathlib import Path
 
 import pytest
@@ -78,7 +79,7 @@ def test_a_picture_is_stored_once_with_what_it_is(tmp_path: Path) -> None:
         ) == 1
         blob = outputs[0][1]
         assert opened(store.blob(blob)).size == (64, 48)
-        assert store.picture(blob) == {
+        assert json.loads(store.artefact("picture", blob) or "") == {
             "media_type": "image/jpeg",
             "suffix": ".jpg",
             "width": 64,

@@ -81,7 +81,7 @@ def test_labels_of_one_output_come_together_unless_they_weigh(tmp_path: Path) ->
         store.supersede([Label("t2", "plain", "word", "kind")])
         found = [
             (on, by, json.loads(names), json.loads(values), weight)
-            for on, by, names, values, weight in store.label_sets()
+            for on, by, names, values, weight in store.iter_label_sets()
         ]
         assert sorted(found) == [
             ("t1", "odd", ["text"], ['a "b"\n\x1e\x1f[善]'], 1.0),

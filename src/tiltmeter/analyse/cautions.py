@@ -7,9 +7,9 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 
-from ..gold import HUMAN
 from ..instruments.images.taxonomy import NOT_APPLICABLE
 from ..protocol import EVERY, FEW_OUTPUTS, Protocol
+from ..records import HUMAN
 from ..store import Store
 from .outputs import LabelledOutput, has_value, read_labelled_outputs
 

@@ -24,6 +24,7 @@ from ..records import Estimate
 from ..stats import equivalence, multiplicity, rates
 from ..stats.results import Interval, joined
 from ..store import Store, served_models
+from ..store.queries import settings
 from . import corrected
 from .groups import Floats, Table
 from .judged import ALIKE, Sense, Side, correct, enough_gold, summed
@@ -132,7 +133,7 @@ def compare(
 
 
 def _refuse(one: Store, other: Store) -> None:
-    a, b = one.get("frozen", {}), other.get("frozen", {})
+    a, b = settings.frozen(one), settings.frozen(other)
     for key, what in FIXED.items():
         if a.get(key) != b.get(key):
             raise RunMismatch(
@@ -156,7 +157,7 @@ def _parts(name: str, store: Store, protocol: Protocol) -> list[Part]:
             name if len(tables) == 1 else f"{name}: {subject}",
             subject,
             store,
-            store.get("frozen", {}),
+            settings.frozen(store),
             own,
             frozenset(gold),
         )

@@ -45,7 +45,7 @@ def _sums(store: Store, places: pl.DataFrame) -> Iterator[pl.DataFrame]:
     """Sums of weights, and of outputs, for one piece of the labels after another (an empty one
     where there are none).
     """
-    rows, last = store.label_sets(), ("", "")
+    rows, last = store.iter_label_sets(), ("", "")
     while True:
         piece = list(islice(rows, PIECE))
         first = [row[:2] != before[:2] for before, row in pairwise(chain([last], piece))]
@@ -73,7 +73,7 @@ def _cells(store: Store, names: Sequence[str]) -> tuple[pl.DataFrame, pl.DataFra
     `place` among them.
     """
     asked = ("subject", "mode", "factors")
-    trials = _frame(dict.fromkeys(("output", *asked), pl.String), list(store.asked()))
+    trials = _frame(dict.fromkeys(("output", *asked), pl.String), list(store.iter_trials()))
     different = trials.select(asked).unique().sort(asked)
     places: dict[tuple[str, ...], int] = {}
     found = []

@@ -68,10 +68,10 @@ def read_labelled_outputs(store: Store, protocol: Protocol) -> LabelledOutputs:
     """
     trials = {
         trial: (subject, mode, json.loads(factors))
-        for trial, subject, mode, factors in store.asked()
+        for trial, subject, mode, factors in store.iter_trials()
     }
     found: dict[Stratum, dict[str, LabelledOutput]] = {}
-    for output, annotator, attribute, value, _ in store.labelled():
+    for output, annotator, attribute, value, _ in store.iter_labels():
         subject, mode, factors = trials[output]
         outputs = found.setdefault((subject, annotator, mode), {})
         one = outputs.setdefault(output, LabelledOutput(factors, {}))

@@ -16,6 +16,7 @@ from ..stages.label import annotate, annotators
 from ..stages.limits import Tally
 from ..stages.plan import Choices
 from ..store import Store
+from ..store.queries import settings
 from . import options as arguments
 from .options import AskOptions, RunOptions
 from .run_folder import Run
@@ -100,7 +101,7 @@ async def _stages(
             store.put("last_run", {"failed": tally.failed, "last_failure": tally.last_failure})
         if asking.given:  # stands until another one is given
             store.put("given", asking.given)
-        given = store.get("given")
+        given = settings.given_materials(store)
         await annotate(
             store, protocol, asking.judges, models, limits, watcher("label", None), given
         )

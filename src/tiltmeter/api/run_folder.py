@@ -12,12 +12,12 @@ from ..protocol import Protocol
 from ..records import Estimate
 from ..stages import protocol_snapshot
 from ..store import Store
+from ..store.queries import tables
 from . import checks
 
 if TYPE_CHECKING:  # they bring numpy and scipy, which a run that only asks does without
     import polars as pl
 
-    from ..analyse.verdicts import Verdict
     from ..report import notebook
 
 
@@ -35,7 +35,7 @@ class Run:
     def __init__(self, folder: Path | str) -> None:
         self.folder = Path(folder)
         with Store(self.folder) as store:
-            self.protocol, note = protocol_snapshot.protocol_of(store.get)
+            self.protocol, note = protocol_snapshot.protocol_of(store)
         self.notes = [f"{self.folder} {note}"] if note else []
 
     def __repr__(self) -> str:
@@ -47,43 +47,37 @@ class Run:
         numbers = ", ".join(f"{number:,} {name}" for name, number in counts.items())
         return f"<Run {self.folder}: {about}, {numbers}>"
 
-    def _frame(self, query: str) -> pl.DataFrame:
+    def _frame(self, name: str) -> pl.DataFrame:
         import polars as pl
 
         with Store(self.folder) as store:
-            rows = list(store.rows(query))
-            columns = store.columns(query)
+            columns, rows = tables.table(store, name)
         return pl.DataFrame(rows, schema=columns, orient="row", infer_schema_length=None)
 
     def _counts(self) -> dict[str, int]:
         """How many outputs and labels the run holds."""
-        return {
-            name: int(self._frame(f"SELECT count(*) FROM {name}").item())
-            for name in ("outputs", "labels")
-        }
+        with Store(self.folder) as store:
+            return {name: tables.size(store, name) for name in ("outputs", "labels")}
 
     @property
     def trials(self) -> pl.DataFrame:
         """A row for each planned trial: id, subject, mode, factors (JSON), sample, prompt, …"""
-        return self._frame("SELECT * FROM trials ORDER BY id")
+        return self._frame("trials")
 
     @property
     def calls(self) -> pl.DataFrame:
         """A row for each request that was answered, by a subject or by a judge."""
-        return self._frame("SELECT * FROM calls ORDER BY key")
+        return self._frame("calls")
 
     @property
     def outputs(self) -> pl.DataFrame:
         """A row for each output, with its trial's subject, mode, factors, sample and prompt."""
-        return self._frame(
-            "SELECT o.*, t.subject, t.mode, t.factors, t.sample, t.prompt FROM outputs o"
-            " JOIN trials t ON t.id = o.trial ORDER BY o.trial"
-        )
+        return self._frame("outputs")
 
     @property
     def labels(self) -> pl.DataFrame:
         """A row for each label; `current` is 0 where another one took its place."""
-        return self._frame("SELECT * FROM labels ORDER BY id")
+        return self._frame("labels")
 
     def analyse(self, variant: str = "default") -> list[Estimate]:
         """Computes the estimates of a variant from the labels, and keeps them in the run."""
@@ -91,18 +85,6 @@ class Run:
 
         with Store(self.folder) as store:
             return estimates(store, self.protocol, variant)
-
-    def verdicts(
-        self, variant: str = "default", *, estimates: Sequence[Estimate] | None = None
-    ) -> list[Verdict]:
-        """What is said of each headline claim of a variant, in the order of the protocol.
-
-        estimates: those of `analyse`, where they are at hand.
-        """
-        from ..analyse import verdicts
-
-        rows = self.analyse(variant) if estimates is None else estimates
-        return verdicts.verdicts(self.protocol, rows)
 
     @property
     def estimates(self) -> pl.DataFrame:
@@ -127,7 +109,7 @@ class Run:
         *thresholds: str,
         variant: str = "default",
         estimates: Sequence[Estimate] | None = None,
-    ) -> checks.CheckResult:
+    ) -> checks.Verdict:
         """What the estimates show of thresholds such as `"gap > 0.1"`: the protocol's own, and
         those given here.
 
@@ -135,7 +117,7 @@ class Run:
         as in `warnings`.
         """
         bounds = checks.thresholds(self.protocol, thresholds)
-        return checks.check_all(bounds, self.analyse(variant) if estimates is None else estimates)
+        return checks.verdict(bounds, self.analyse(variant) if estimates is None else estimates)
 
     def report(self, path: Path | str | None = None, variant: str = "default") -> Path:
         """Writes the report, one HTML file that opens from disk, or Markdown where the path ends in

@@ -24,6 +24,7 @@ from ..gold import validation
 from ..planted.model import ratio_truth
 from ..records import Estimate
 from ..store import Store
+from ..store.queries import labels
 
 ALPHA = 0.05
 SMALL = "64x64"  # pixels of a planted picture
@@ -137,12 +138,12 @@ def _annotate(gold: Mapping[str, Any], run: api.Run, out: Path) -> None:
     api.draw_gold_sample(out, gold["number"], sheet, attribute=gold["attribute"])
     with sheet.open(encoding="utf-8", newline="") as file:
         rows = list(csv.DictReader(file))
-    query = (
-        "SELECT output, value FROM labels WHERE current AND attribute=? AND annotator LIKE ? "
-        "AND annotator NOT LIKE ?"
-    )
     with Store(out) as store:
-        said = dict(store.rows(query, (gold["attribute"], f"{gold['as']}%", f"%{gold['of']}%")))
+        said = {
+            label.output: label.value
+            for label in labels.of_attribute(store, gold["attribute"])
+            if label.annotator.startswith(gold["as"]) and gold["of"] not in label.annotator
+        }
     with sheet.open("w", encoding="utf-8", newline="") as file:
         writer = csv.DictWriter(file, list(rows[0]))
         writer.writeheader()

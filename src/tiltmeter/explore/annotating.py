@@ -29,14 +29,13 @@ from ..gold.review import Review, reviewing
 from ..protocol import Protocol
 from ..protocol.tables import Row
 from ..report.sanitize import all_visible, visible
+from ..store.queries import outputs, trials
 from . import pronoun_marks, rendering, security
 from .detail import cut, picture
 from .index import Source
 from .thumbnails import content
 
-PATIENCE = 3_000  # milliseconds that a save waits for another process's
-_ITEM = """SELECT t.prompt, t.begin, t.factors, o.outcome, o.text, o.blob FROM trials t JOIN outputs o ON o.trial = t.id
-WHERE t.id = ?"""
+PATIENCE_MS = 3_000  # that a save waits for another process's
 
 
 @dataclass(frozen=True, slots=True)
@@ -137,9 +136,9 @@ class Desk:
 
 
 def _opened(folder: Path | str, wanted: Wanted) -> tuple[Source, Task | Review]:
-    source = Source.opened(0, folder)
+    source = Source.open(0, folder)
     try:
-        next(source.store.rows(f"PRAGMA busy_timeout={PATIENCE}"))
+        source.store.wait_for_others(PATIENCE_MS)
         return source, wanted.task(source)
     except BaseException:
         source.store.close()
@@ -148,8 +147,7 @@ def _opened(folder: Path | str, wanted: Wanted) -> tuple[Source, Task | Review]:
 
 def _missing(source: Source) -> int:
     """Planned trials without an output, of which no sample can hold any."""
-    query = "SELECT (SELECT count(*) FROM trials) - (SELECT count(*) FROM outputs)"
-    return max(0, int(next(source.store.rows(query))[0]))
+    return trials.open_trials(source.store)
 
 
 def _read(body: bytes) -> tuple[str, State, State]:
@@ -186,17 +184,19 @@ def _texts(protocol: Protocol, attribute: str) -> Cells:
     return {tuple(cell[name] for name in names): cell for cell in protocol.cells} if marked else {}
 
 
-def _cell(source: Source, cells: Cells, factors: str) -> Row:
-    levels = json.loads(factors)
+def _cell(source: Source, cells: Cells, levels: Mapping[str, str]) -> Row:
     return cells.get(
         tuple(levels.get(name, "") for name in (*source.protocol.factors, source.protocol.item)), {}
     )
 
 
 def _reading(source: Source, cells: Cells, item: str, attribute: str, marks: str) -> str:
-    row = next(source.store.rows(_ITEM, (item,)), None)
-    cell = _cell(source, cells, row[2]) if row else {}
-    return pronoun_marks.value(cell, attribute, row[4], marks) if row and cell else ""
+    found = outputs.one(source.store, item)
+    if found is None:
+        return ""
+    trial, output = found
+    cell = _cell(source, cells, trial.factors)
+    return pronoun_marks.value(cell, attribute, output.text, marks) if cell else ""
 
 
 def _shown(source: Source, task: Task | Review, item: str, cells: Cells) -> dict[str, Any]:
@@ -216,19 +216,19 @@ def _shown(source: Source, task: Task | Review, item: str, cells: Cells) -> dict
 
 
 def _output(source: Source, item: str, cells: Cells) -> dict[str, Any]:
-    row = next(source.store.rows(_ITEM, (item,)), None)
-    if row is None:
+    found = outputs.one(source.store, item)
+    if found is None:
         return {"blocks": (), "damage": "This output is not in the run any more."}
-    prompt, begin, factors, outcome, text, blob = row
-    language = json.loads(factors).get("language", "")
-    name, _, damage = picture(source.store, blob, outcome)
-    blocks = [_block("Prompt", prompt, "prompt", language)]
-    blocks += [_block("The answer was begun with", begin, "prompt", language)] if begin else []
-    blocks += (
-        [_block("Answer", text or "(no text)", "output", language)] if text or not blob else []
-    )
-    if cell := _cell(source, cells, factors):
-        blocks[-1]["pieces"] = tuple(pronoun_marks.pieces(cell, text))
+    trial, output = found
+    language = trial.factors.get("language", "")
+    name, _, damage = picture(source.store, output.blob, output.outcome)
+    blocks = [_block("Prompt", trial.prompt, "prompt", language)]
+    if trial.begin:
+        blocks.append(_block("The answer was begun with", trial.begin, "prompt", language))
+    if output.text or not output.blob:
+        blocks.append(_block("Answer", output.text or "(no text)", "output", language))
+    if cell := _cell(source, cells, trial.factors):
+        blocks[-1]["pieces"] = tuple(pronoun_marks.pieces(cell, output.text))
     return {
         "blocks": tuple(blocks),
         "picture": f"/blobs/{name}" if name and not damage else "",

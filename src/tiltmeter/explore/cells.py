@@ -6,10 +6,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 from ..instruments.images.colour import own
 from ..records import ANSWER, OUTCOMES
+from ..store.output_table import Cell, Selection, Window
+from ..store.queries import outputs
 from .index import Index
 from .parts import LABEL, NONE, Bar, Card
 from .view import ALL, View
@@ -17,66 +18,24 @@ from .view import ALL, View
 FEWEST = 4  # samples of a cell, where there are many cells
 COLUMNS = 24
 ROWS = 8  # that stand together, with fewer samples each, before pages are cut between them
-SHORT = 420  # characters of a text in the grid
+SHORT_CHARACTERS = 420  #  of a text in the grid
 COLOURS = 7
 NAMED = 12  # values of a cell that have a part of the bar for themselves
 
 
-class Where:
-    """The outputs of a view as a condition of SQL over card c; `narrow` with the filters that leave
-    the bars as they are.
+def selection(view: View, *, narrow: bool, tab: bool = True) -> Selection:
+    """The outputs of a view. narrow: with the filters that leave the bars as they are; tab: of its
+    tab alone.
     """
-
-    def __init__(self, index: Index, view: View, narrow: bool, tab: bool = True) -> None:
-        self.values: list[Any] = []
-        parts = ["1"]
-        levels = dict(view.levels) | (
-            {view.by: view.tab} if tab and view.by not in (LABEL, "") else {}
-        )
-        for name, level in levels.items():
-            if level != ALL:
-                parts.append(f"{index.column(name)} = ?")
-                self.values.append(level)
-        if tab and view.by == LABEL and view.tab != ALL:
-            self._labelled(parts, view.attribute, view.tab)
-        if narrow:
-            self._narrow(parts, view)
-        self.text = " AND ".join(parts)
-
-    def _narrow(self, parts: list[str], view: View) -> None:
-        if view.value:
-            self._labelled(parts, view.attribute, view.value)
-        if view.outcome:
-            parts.append("c.outcome = ?")
-            self.values.append(view.outcome)
-        if view.split:
-            parts.append(
-                "EXISTS (SELECT 1 FROM label l WHERE l.n = c.n AND l.attribute = ? AND l.split)"
-            )
-            self.values.append(view.attribute)
-        if view.text:
-            parts.append("c.n IN (SELECT n FROM hit WHERE text = ?)")
-            self.values.append(view.text)
-
-    def _labelled(self, parts: list[str], attribute: str, value: str) -> None:
-        if value == NONE:
-            parts.append("NOT EXISTS (SELECT 1 FROM label l WHERE l.n = c.n AND l.attribute = ?)")
-            self.values.append(attribute)
-            return
-        parts.append(
-            "EXISTS (SELECT 1 FROM label l WHERE l.n = c.n AND l.attribute = ? AND l.value = ? "
-            "AND l.own)"
-        )
-        self.values += [attribute, value]
-
-
-def sizes(index: Index, view: View, where: Where) -> dict[tuple[str, str], int]:
-    row, column = index.column(view.rows), index.column(view.columns)
-    found = index.rows(
-        f"SELECT {row}, {column}, count(*) FROM card c WHERE {where.text} GROUP BY 1, 2",
-        where.values,
-    )
-    return {(a, b): count for a, b, count in found}
+    chosen = dict(view.levels) | ({view.by: view.tab} if tab and view.by not in (LABEL, "") else {})
+    levels = {name: level for name, level in chosen.items() if level != ALL}
+    values = [view.tab] if tab and view.by == LABEL and view.tab != ALL else []
+    values += [view.value] if narrow and view.value else []
+    labels = [(view.attribute, None if value == NONE else value) for value in values]
+    if not narrow:
+        return Selection(levels, labels)
+    split = view.attribute if view.split else ""
+    return Selection(levels, labels, view.outcome, split, view.text)
 
 
 def colours(index: Index, attribute: str) -> dict[str, str]:
@@ -139,102 +98,59 @@ class Layout:
         return cls(shown, turn * samples + 1, (turn + 1) * samples, page, pages)
 
 
-_SORTS = {
-    "sample": "c.sample, c.run, c.id",
-    "surprise": "s.surprise IS NULL, s.surprise DESC, c.sample, c.id",
-    "label": "s.value IS NULL, s.value, c.sample, c.id",
-}
-
-
 def cards(
-    index: Index,
-    view: View,
-    where: Where,
-    layout: Layout,
-    columns: Sequence[str],
-    colours: Mapping[str, str],
-) -> dict[tuple[str, str], list[Card]]:
-    row, column = index.column(view.rows), index.column(view.columns)
-    names = ", ".join(f"c.f{n}" for n in range(len(index.factors)))
-    marks, across = ",".join("?" * len(layout.rows)), ",".join("?" * len(columns))
-    found = index.rows(
-        "WITH s AS (SELECT n, group_concat(value, char(10)) AS value, max(surprise) AS "
-        f"surprise, max(split) AS split FROM label WHERE attribute = ? AND own GROUP BY n),"
-        f" placed AS (SELECT c.n, {row} AS r, {column} AS k, s.value, s.surprise, s.split,"
-        f" row_number() OVER (PARTITION BY {row}, {column} ORDER BY {_SORTS[view.sort]}) AS place"
-        f" FROM card c LEFT JOIN s USING (n) WHERE {where.text} AND {row} IN ({marks}) AND "
-        f"{column} IN ({across}))"
-        " SELECT p.r, p.k, c.run, c.id, c.outcome, c.blob, c.sample, p.value, p.surprise, "
-        f"p.split, {names}"
-        " FROM placed p JOIN card c USING (n) WHERE p.place BETWEEN ? AND ? ORDER BY p.r, p.k, "
-        "p.place",
-        (view.attribute, *where.values, *layout.rows, *columns, layout.first, layout.last),
-    )
-    hidden = {
-        view.rows,
-        view.columns,
-        view.by,
-        *(name for name in index.factors if name not in index.several),
-    }
-    made: dict[tuple[str, str], list[Card]] = {}
-    for r, k, run, trial, outcome, blob, sample, values, surprise, split, *levels in found:
-        labels = tuple(values.split("\n")) if values else ()
-        factors = dict(zip(index.factors, levels, strict=True))
+    index: Index, view: View, selected: Selection, window: Window, colours: Mapping[str, str]
+) -> dict[Cell, list[Card]]:
+    """The outputs that a page shows, by cell."""
+    hidden = {view.rows, view.columns, view.by, *(set(index.factors) - set(index.several))}
+    axes = view.rows, view.columns
+    made: dict[Cell, list[Card]] = {}
+    for one in index.table.placed(axes, window, selected, view.attribute, view.sort):
+        factors = dict(zip(index.factors, one.levels, strict=True))
         about = [
             f"{name} {level}" for name, level in factors.items() if level and name not in hidden
         ]
-        picture = blob if outcome == ANSWER else ""
-        colour = colours.get(labels[0] if labels else NONE, "g3")
-        made.setdefault((r, k), []).append(
+        picture = one.blob if one.outcome == ANSWER else ""
+        made.setdefault(one.cell, []).append(
             Card(
-                run,
-                trial,
+                one.run,
+                one.id,
                 picture,
-                "" if picture else _text(index, run, trial),
-                outcome,
-                labels,
-                colour,
-                bool(split),
-                surprise,
-                " · ".join([*about, f"sample {sample + 1}"]),
+                "" if picture else _text(index, one.run, one.id),
+                one.outcome,
+                one.values,
+                colours.get(one.values[0] if one.values else NONE, "g3"),
+                one.split,
+                one.surprise,
+                " · ".join([*about, f"sample {one.sample + 1}"]),
                 factors.get("language", ""),
             )
         )
     return made
 
 
-def _text(index: Index, run: int, trial: str) -> str:
-    query = f"SELECT substr(text, 1, {SHORT + 1}) FROM outputs WHERE trial = ?"
-    found = next(index.sources[run].store.rows(query, (trial,)), ("",))[0]
-    return found if len(found) <= SHORT else found[:SHORT].rstrip() + "…"
+def _text(index: Index, run: int, output: str) -> str:
+    text = outputs.beginning(index.sources[run].store, output, SHORT_CHARACTERS + 1)
+    if len(text) <= SHORT_CHARACTERS:
+        return text
+    return text[:SHORT_CHARACTERS].rstrip() + "…"
 
 
 def bars(
     index: Index,
     view: View,
-    where: Where,
-    layout: Layout,
+    selected: Selection,
+    rows: Sequence[str],
     colours: Mapping[str, str],
-) -> dict[tuple[str, str], tuple[Bar, ...]]:
-    """What was said in each cell, whatever the filters leave of it."""
-    row, column, marks = (
-        index.column(view.rows),
-        index.column(view.columns),
-        ",".join("?" * len(layout.rows)),
+) -> dict[Cell, tuple[Bar, ...]]:
+    """What was said in each cell of some rows, whatever the filters leave of it."""
+    counts = index.table.cell_values(
+        view.rows, view.columns, rows, selected, (view.attribute, NONE)
     )
-    found = index.rows(
-        f"SELECT {row}, {column}, coalesce(l.value, ?), sum(coalesce(l.weight, 1)) FROM card c"
-        f" LEFT JOIN label l ON l.n = c.n AND l.attribute = ? WHERE {where.text} AND {row} IN "
-        f"({marks}) GROUP BY 1, 2, 3",
-        (NONE, view.attribute, *where.values, *layout.rows),
-    )
-    counts: dict[tuple[str, str], dict[str, float]] = {}
-    for r, k, value, count in found:
-        counts.setdefault((r, k), {})[value] = count
-    return {cell: _stacked(said, colours) for cell, said in counts.items()}
+    return {cell: _stack(weights, colours) for cell, weights in counts.items()}
 
 
-def _stacked(said: Mapping[str, float], colours: Mapping[str, str]) -> tuple[Bar, ...]:
+def _stack(said: Mapping[str, float], colours: Mapping[str, str]) -> tuple[Bar, ...]:
     """Parts in the order of the colours; of many values the commonest, and what is left of them
     together.
     """

@@ -4,41 +4,28 @@ reply, cost, signature.
 
 from __future__ import annotations
 
-import json
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
 
 from ..analyse import numerals, signature
 from ..errors import StoreError, UsageError
-from ..gold import VOTE
 from ..images import Unusable, checked
 from ..protocol import Protocol
 from ..protocol.tables import SEVERAL
-from ..records import ANSWER
+from ..records import ANSWER, VOTE, Token
 from ..store import Store
-from ..store.rows import unpack
+from ..store.queries import calls, outputs, settings
+from ..store.queries import labels as stored_labels
 from .index import Index, Source
 from .marks import Rewrite, rewrite
 
 LONGEST = 20_000  # characters of a text or raw reply that are shown
 TOKENS = 8  # most probable first tokens
-_TRIAL = """
-SELECT t.subject, t.mode, t.factors, t.sample, t.prompt, t.begin, t.sampling, o.outcome, o.text, o.call, o.blob
-FROM outputs o JOIN trials t ON t.id = o.trial WHERE o.trial = ?
-"""
-_CALL = """
-SELECT purpose, model, outcome, substr(text, 1, 20001), substr(raw, 1, 20001), revised, served, fingerprint, prompt_tokens,
-completion_tokens, cost, omitted, date, alternatives, request FROM calls
-"""
-_LABELS = """
-SELECT annotator, attribute, position, value, weight, date FROM labels WHERE output = ? AND current ORDER BY 1, 2, 3, id
-"""
 
 
 @dataclass(frozen=True, slots=True)
-class Said:
+class ShownLabel:
     """One label. weight: 1, or a probability; judge: the model, where it is one vote of a panel."""
 
     annotator: str
@@ -91,7 +78,7 @@ class Detail:
     picture: str
     about: str
     damage: str
-    labels: tuple[Said, ...]
+    labels: tuple[ShownLabel, ...]
     probabilities: str
     call: Call | None
     voices: tuple[Call, ...]
@@ -119,114 +106,87 @@ class Detail:
         )
 
 
-def detail(index: Index, run: int, trial: str) -> Detail:
+def detail(index: Index, run: int, output: str) -> Detail:
     """UsageError where there is no such output."""
     index.refresh()
     source = index.sources.get(run)
-    row = next(source.store.rows(_TRIAL, (trial,)), None) if source else None
-    if source is None or row is None:
-        raise UsageError(f"There is no output {trial[:40]} in this run.")
-    subject, mode, factors, sample, prompt, begin, _, outcome, text, key, blob = row
-    levels: dict[str, str] = json.loads(factors)
-    call, revised, alternatives = _subject_call(source, key)
-    voices = tuple(_voices(source, index.voices(run, trial)))
-    labels = tuple(_judged(Said(*one), voices) for one in source.store.rows(_LABELS, (trial,)))
-    shown, about, damage = picture(source.store, blob, outcome)
-    cell = index.cells.get(tuple(levels.get(name, "") for name in index.factors), {})
-    marked = rewrite(cell, text) if outcome == ANSWER and not blob else None
+    stored = outputs.one(source.store, output) if source else None
+    if source is None or stored is None:
+        raise UsageError(f"There is no output {output[:40]} in this run.")
+    trial, returned = stored
+    levels, text = trial.factors, returned.text
+    asked = calls.by_key(source.store, returned.call, LONGEST + 1)
+    judged = tuple(_judge_calls(source, index.annotator_calls(run, output)))
+    labels = tuple(_label(one, judged) for one in stored_labels.of_output(source.store, output))
+    name, about, damage = picture(source.store, returned.blob, returned.outcome)
+    cell = index.cells.get(tuple(levels.get(factor, "") for factor in index.factors), {})
+    compared = returned.outcome == ANSWER and not returned.blob
     return Detail(
         run,
         source.name,
-        trial,
-        subject,
-        mode,
-        tuple(_shown(index.protocol, levels)),
-        sample,
-        cut(prompt),
-        begin,
-        revised,
-        outcome,
+        output,
+        trial.subject,
+        trial.mode,
+        tuple(_level_rows(index.protocol, levels)),
+        trial.sample,
+        cut(trial.prompt),
+        trial.begin,
+        asked.revised if asked else "",
+        returned.outcome,
         cut(text),
-        shown,
+        name,
         about,
         damage,
         labels,
-        _probabilities(alternatives),
-        call,
-        voices,
-        marked,
-        tuple(_signatures(source, subject, mode, levels, labels)),
+        _probabilities(asked.alternatives if asked else ()),
+        _call(asked) if asked else None,
+        judged,
+        rewrite(cell, text) if compared else None,
+        tuple(_signatures(source, trial.subject, trial.mode, levels, labels)),
         levels.get("language", ""),
     )
 
 
-def _shown(protocol: Protocol, levels: Mapping[str, str]) -> Iterator[tuple[str, str]]:
+def _level_rows(protocol: Protocol, levels: Mapping[str, str]) -> Iterator[tuple[str, str]]:
     for name in dict.fromkeys((*protocol.factors, protocol.item)):
         if levels.get(name):
             yield name, levels[name].replace(SEVERAL, " / ")
 
 
-def _subject_call(source: Source, key: str) -> tuple[Call | None, str, str]:
-    """(the call, the prompt as it was rewritten, the packed alternatives)."""
-    row = next(source.store.rows(_CALL + " WHERE key = ?", (key,)), None)
-    return (_call(row), row[5] or "", row[13] or "") if row else (None, "", "")
+def _judge_calls(source: Source, row_ids: Sequence[int]) -> Iterator[Call]:
+    made = [_call(calls.by_row(source.store, row_id, LONGEST + 1)) for row_id in row_ids]
+    yield from sorted(made, key=lambda call: (call.purpose, call.turn))
 
 
-def _voices(source: Source, calls: Sequence[int]) -> Iterator[Call]:
-    found = [
-        _call(row)
-        for call in calls
-        for row in source.store.rows(_CALL + " WHERE rowid = ?", (call,))
-    ]
-    yield from sorted(found, key=lambda call: (call.purpose, call.turn))
-
-
-def _judged(label: Said, voices: Sequence[Call]) -> Said:
-    """A vote with the model whose it is: a panel's calls are numbered by judge."""
-    if not label.attribute.endswith(VOTE):
+def _label(one: stored_labels.OutputLabel, judged: Sequence[Call]) -> ShownLabel:
+    """A label; a vote with the model whose it is: a panel's calls are numbered by judge."""
+    label = ShownLabel(*one)
+    if not one.attribute.endswith(VOTE):
         return label
-    place = f"{label.position}/"
+    place = f"{one.position}/"
     mine = (
         call.model
-        for call in voices
-        if call.purpose == label.annotator and call.turn.startswith(place)
+        for call in judged
+        if call.purpose == one.annotator and call.turn.startswith(place)
     )
-    return replace(label, judge=next(mine, f"vote {label.position + 1}"))
+    return replace(label, judge=next(mine, f"vote {one.position + 1}"))
 
 
-def _call(row: Sequence[Any]) -> Call:
-    (
-        purpose,
-        model,
-        outcome,
-        text,
-        raw,
-        _,
-        served,
-        fingerprint,
-        asked,
-        said,
-        cost,
-        omitted,
-        date,
-        _,
-        request,
-    ) = row
-    tokens = "" if asked is None else f"{asked} + {said}"
-    turn = str(json.loads(request)[7]).partition("/")[2]
+def _call(one: calls.StoredCall) -> Call:
+    counted = one.prompt_tokens is not None
     return Call(
-        purpose,
-        model,
-        outcome or "waiting",
-        cut(text or ""),
-        cut(raw or ""),
-        served or "",
-        fingerprint or "",
-        tokens,
-        cost,
-        ", ".join(json.loads(omitted)) if omitted else "",
-        date,
-        turn,
+        one.purpose,
+        one.model,
+        one.outcome or "waiting",
+        cut(one.text),
+        cut(one.raw),
+        one.served,
+        one.fingerprint,
+        f"{one.prompt_tokens} + {one.completion_tokens}" if counted else "",
+        one.cost,
+        ", ".join(one.omitted),
+        one.date,
+        one.request.turn,
     )
 
 
@@ -247,8 +207,7 @@ def picture(store: Store, blob: str, outcome: str) -> tuple[str, str, str]:
     return blob, f"{found.media_type}, {found.width} × {found.height} pixels", ""
 
 
-def _probabilities(alternatives: str) -> str:
-    places = unpack(alternatives)
+def _probabilities(places: Sequence[Sequence[Token]]) -> str:
     best = sorted(places[0], key=lambda token: -token.logprob)[:TOKENS] if places else []
     return " · ".join(
         f"{token.bytes.decode('utf-8', 'backslashreplace')!r} "
@@ -258,9 +217,9 @@ def _probabilities(alternatives: str) -> str:
 
 
 def _signatures(
-    source: Source, subject: str, mode: str, levels: Mapping[str, str], labels: Sequence[Said]
+    source: Source, subject: str, mode: str, levels: Mapping[str, str], labels: Sequence[ShownLabel]
 ) -> Iterator[str]:
     stratum = {"mode": mode} | ({"language": levels["language"]} if levels.get("language") else {})
-    frozen = source.store.get("frozen", {})
+    frozen = settings.frozen(source.store)
     for annotator in dict.fromkeys(one.annotator for one in labels):
         yield signature.short(source.protocol, subject, annotator, stratum, 1, "default", frozen)

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
+from ..store.output_table import Window
 from . import cells
 from .index import Index
 from .parts import LABEL, MODE, NONE, OUTCOME, SUBJECT, Cell, Choice, Filter, Page
@@ -23,25 +24,26 @@ def page(index: Index, view: View) -> Page:
     """Reads what a view shows. UsageError where it names a factor that is not there."""
     index.refresh()
     view = filled(index, view)
-    index.labelled(view.attribute)
+    index.load_labels(view.attribute)
     if view.value not in (NONE, *index.values(view.attribute)):
         view = replace(view, value="")  # of another attribute
     if view.text:
-        index.found(view.text)
+        index.run_search(view.text)
     tabs = _tabs(index, view)
     if view.by and view.tab not in (*(tab.value for tab in tabs), ALL):
         view = replace(view, tab=tabs[0].value if tabs else ALL)
-    base, narrow = cells.Where(index, view, narrow=False), cells.Where(index, view, narrow=True)
+    base, narrow = cells.selection(view, narrow=False), cells.selection(view, narrow=True)
     colours = cells.colours(index, view.attribute)
-    sizes = cells.sizes(index, view, narrow)
-    every = cells.sizes(index, view, base)
+    sizes = index.table.cell_sizes(view.rows, view.columns, narrow)
+    every = index.table.cell_sizes(view.rows, view.columns, base)
     columns, notes = cells.columns(index, view, every)
     rows = cells.ordered(index, view.rows, {row for row, _ in every})
     number = PICTURES if index.protocol.modality == "image" else TEXTS
     layout = cells.Layout.of(rows, len(columns), max(sizes.values(), default=0), number, view.page)
     view = replace(view, page=layout.page)
-    cards = cells.cards(index, view, narrow, layout, columns, colours)
-    bars = cells.bars(index, view, base, layout, colours)
+    window = Window(layout.rows, columns, layout.first, layout.last)
+    cards = cells.cards(index, view, narrow, window, colours)
+    bars = cells.bars(index, view, base, layout.rows, colours)
 
     def cell(row: str, column: str) -> Cell:
         at = row, column
@@ -95,7 +97,7 @@ def filled(index: Index, view: View) -> View:
         view.attribute if view.attribute in index.attributes else next(iter(index.attributes), "")
     )
     for name in (columns, rows, *levels):
-        index.column(name)
+        index.table.column(name)
     return replace(
         view, columns=columns, rows=rows, by=by, attribute=attribute, levels=tuple(levels.items())
     )
@@ -117,12 +119,7 @@ def _by(index: Index, columns: str, rows: str) -> str:
     free = [
         name for name in dict.fromkeys(groups) if name in several and name not in (columns, rows)
     ]
-    own, column = index.column(item), index.column(columns)
-    query = (
-        f"SELECT count(DISTINCT {own}), (SELECT count(*) FROM (SELECT DISTINCT {own}, "
-        f"{column} FROM card c)) FROM card c"
-    )
-    items, cells = index.rows(query)[0]
+    items, cells = index.table.distinct(item, columns)
     compared = cells > items or columns == SUBJECT  # else an item is in one column alone
     if item not in (columns, rows) and compared and (1 < items <= TABS or (items > 1 and not free)):
         return item
@@ -137,25 +134,13 @@ def _bys(index: Index) -> tuple[str, ...]:
 
 
 def _tabs(index: Index, view: View) -> tuple[Choice, ...]:
-    where = cells.Where(index, view, narrow=False, tab=False)
+    every = cells.selection(view, narrow=False, tab=False)
     if view.by == LABEL:
-        found = index.rows(
-            f"SELECT coalesce(l.value, ?), count(DISTINCT c.n) FROM card c LEFT JOIN label l"
-            f" ON l.n = c.n AND l.attribute = ? AND l.own WHERE {where.text} GROUP BY 1 ORDER BY "
-            "2 DESC, 1",
-            (NONE, view.attribute, *where.values),
-        )
+        counts = index.table.selected_values(view.attribute, NONE, every)
     else:
-        column = index.column(view.by)
-        found = index.rows(
-            f"SELECT {column}, count(*) FROM card c WHERE {where.text} GROUP BY 1", where.values
-        )
-        place = {
-            level: n
-            for n, level in enumerate(cells.ordered(index, view.by, {row[0] for row in found}))
-        }
-        found.sort(key=lambda row: place[row[0]])
-    return tuple(Choice(value, count, "", value == view.tab) for value, count in found)
+        levels = index.table.selected_levels(view.by, every)
+        counts = {level: levels[level] for level in cells.ordered(index, view.by, set(levels))}
+    return tuple(Choice(value, count, "", value == view.tab) for value, count in counts.items())
 
 
 def _addressed(view: View, tabs: Sequence[Choice]) -> tuple[Choice, ...]:

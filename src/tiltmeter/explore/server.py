@@ -20,9 +20,10 @@ from starlette.routing import Route
 
 from ..errors import TiltmeterError, UsageError
 from ..images import Unusable
+from ..store.queries import outputs
 from . import rendering, security
 from .detail import Detail, detail
-from .index import Index, opened
+from .index import Index, open_indices
 from .page import page
 from .parts import Page
 from .thumbnails import Thumbnails, content
@@ -41,7 +42,7 @@ class Explorer:
         self.read = self._thread.read
         self._thumbnails = Thumbnails()
         try:
-            self.indices: list[Index] = self._thread.wait(opened, folders)
+            self.indices: list[Index] = self._thread.wait(open_indices, folders)
         except BaseException:
             self._thread.end()
             raise
@@ -130,10 +131,7 @@ class Explorer:
 
 
 def _outputs(index: Index) -> int:
-    return sum(
-        next(source.store.rows("SELECT count(*) FROM outputs"))[0]
-        for source in index.sources.values()
-    )
+    return sum(outputs.number(source.store) for source in index.sources.values())
 
 
 def application(explorer: Explorer, token: str, port: int) -> Any:

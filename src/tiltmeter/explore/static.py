@@ -14,7 +14,7 @@ from ..errors import StoreError, UsageError
 from ..images import Unusable
 from . import rendering
 from .detail import detail
-from .index import Index, opened
+from .index import Index, open_indices
 from .page import page
 from .parts import Page
 from .thumbnails import Thumbnails, content
@@ -32,7 +32,7 @@ def write(folders: Sequence[Path | str], out: Path | str) -> Path:
         raise UsageError(
             f"{target} is there already and not an empty folder. Give --static another place."
         )
-    indices = opened(folders)
+    indices = open_indices(folders)
     try:
         target.mkdir(parents=True, exist_ok=True)
         names = [

@@ -15,12 +15,10 @@ from typing import Any, NamedTuple
 
 from .. import registry
 from ..protocol import EVERY, Protocol
-from ..records import OUTCOMES
+from ..records import ADJUDICATED, OUTCOMES, VOTE
 from ..store import Store
+from ..store.queries import artefacts, calls, labels
 
-HUMAN = "human:"
-ADJUDICATED = " (adjudicated)"  # ends the annotator of a decision where people disagreed
-VOTE = "_vote"  # ends the attribute of a panel's single votes
 SAMPLE = "gold_sample"  # kind of the artefacts that hold what was drawn
 FEW = 10  # gold labels below which nothing is corrected (stats/correction.py)
 LEVELS = 12  # of a factor that makes conditions; more are items, not conditions
@@ -37,8 +35,8 @@ class Pair(NamedTuple):
     attribute: str
     annotator: str
     truth: str
-    said: str
     weight: float
+    said: str
 
 
 # what gold may say
@@ -56,7 +54,7 @@ def known_attributes(store: Store, protocol: Protocol) -> tuple[str, ...]:
     """Those of the protocol, and those that the run's labels have beside them (what a judge found
     out).
     """
-    seen = (row[0] for row in store.rows("SELECT DISTINCT attribute FROM labels ORDER BY 1"))
+    seen = labels.attributes(store, superseded=True)
     return tuple(
         dict.fromkeys((*attributes(protocol), *(name for name in seen if not name.endswith(VOTE))))
     )
@@ -64,17 +62,12 @@ def known_attributes(store: Store, protocol: Protocol) -> tuple[str, ...]:
 
 def with_several(store: Store) -> set[str]:
     """Attributes of which some output has several values, and which are no gold for that reason."""
-    query = (
-        "SELECT DISTINCT attribute FROM labels WHERE current AND position > 0 AND attribute "
-        f"NOT LIKE '%{VOTE}'"
-    )
-    return {row[0] for row in store.rows(query)}
+    return labels.attributes_with_several(store)
 
 
 def machines(store: Store) -> set[str]:
     """The annotators of a run that are no people, and the models that it asked."""
-    query = f"SELECT DISTINCT annotator FROM labels WHERE annotator NOT LIKE '{HUMAN}%'"
-    return {row[0] for row in (*store.rows(query), *store.rows("SELECT DISTINCT model FROM calls"))}
+    return {*labels.machines(store), *calls.models(store)}
 
 
 def values_of(store: Store, protocol: Protocol, attribute: str) -> tuple[str, ...]:
@@ -94,11 +87,7 @@ def values_of(store: Store, protocol: Protocol, attribute: str) -> tuple[str, ..
             found |= dict.fromkeys(spec.settings.get("topics", ()))
         lists = spec.settings.get("lists")
         found |= dict.fromkeys(lists.get(attribute, ()) if isinstance(lists, Mapping) else ())
-    query = (
-        "SELECT DISTINCT value FROM labels WHERE current AND attribute=? AND annotator NOT "
-        f"LIKE '{HUMAN}%' ORDER BY 1"
-    )
-    found |= dict.fromkeys(row[0] for row in store.rows(query, (attribute,)))
+    found |= dict.fromkeys(labels.machine_values(store, attribute))
     return tuple(dict.fromkeys((*(value for value in found if value not in OUTCOMES), *OUTCOMES)))
 
 
@@ -124,10 +113,7 @@ def conditions(protocol: Protocol) -> tuple[str, ...]:
 
 
 def samples(store: Store) -> list[dict[str, Any]]:
-    return [
-        json.loads(row[0])
-        for row in store.rows("SELECT content FROM artefacts WHERE kind=? ORDER BY date", (SAMPLE,))
-    ]
+    return [json.loads(one.content) for one in artefacts.by_date(store, SAMPLE)]
 
 
 def drawn_weights(store: Store) -> dict[str, float]:
@@ -142,11 +128,7 @@ def is_random(store: Store, attribute: str) -> bool:
     sample that was drawn for the attribute, and nearly all of that annotated (a person who skips
     does not skip at random).
     """
-    query = (
-        "SELECT DISTINCT output FROM labels WHERE current AND attribute=? AND annotator "
-        f"LIKE '{HUMAN}%'"
-    )
-    gold = {row[0] for row in store.rows(query, (attribute,))}
+    gold = labels.outputs_of_people(store, attribute)
     drawn = (set(one["outputs"]) for one in samples(store) if one["attribute"] == attribute)
     return bool(gold) and any(
         gold <= picked and len(gold) >= ANSWERED * len(picked) for picked in drawn
@@ -157,28 +139,24 @@ def is_random(store: Store, attribute: str) -> bool:
 
 
 def has_gold(store: Store) -> bool:
-    query = f"SELECT 1 FROM labels WHERE current AND annotator LIKE '{HUMAN}%' LIMIT 1"
-    return next(store.rows(query), None) is not None
+    """True if people labelled anything."""
+    return labels.have_human(store)
 
 
 def truths(store: Store) -> dict[tuple[str, str], tuple[str, float]]:
     """(output, attribute) → what was decided by adjudication, else what most people said, and the
     weight. Where two values have as many voices there is none.
     """
-    said: dict[tuple[str, str], list[tuple[str, str, float]]] = defaultdict(list)
-    query = (
-        "SELECT output, attribute, annotator, value, weight FROM labels WHERE current AND "
-        f"annotator LIKE '{HUMAN}%' ORDER BY id"
-    )
-    for output, attribute, *answer in store.rows(query):
-        said[output, attribute].append(tuple(answer))
-    found = {}
+    said: dict[tuple[str, str], list[labels.StoredLabel]] = defaultdict(list)
+    for label in labels.of_people(store):
+        said[label.output, label.attribute].append(label)
+    truth = {}
     for key, answers in said.items():
-        decided = [answer for answer in answers if answer[0].endswith(ADJUDICATED)] or answers
-        (value, most), *others = Counter(value for _, value, _ in decided).most_common(2)
+        decided = [one for one in answers if one.annotator.endswith(ADJUDICATED)] or answers
+        (value, most), *others = Counter(one.value for one in decided).most_common(2)
         if not others or others[0][1] < most:
-            found[key] = value, answers[0][2]
-    return found
+            truth[key] = value, answers[0].weight
+    return truth
 
 
 def pairs(store: Store) -> list[Pair]:
@@ -188,28 +166,17 @@ def pairs(store: Store) -> list[Pair]:
     known = truths(store)
     if not known:
         return []
-    query = (
-        "SELECT l.output, l.attribute, l.annotator, l.value, t.subject, t.mode, t.factors FROM "
-        "labels l"
-        " JOIN trials t ON t.id = l.output WHERE l.current AND l.weight = 1 AND l.annotator NOT "
-        f"LIKE '{HUMAN}%' AND l.output IN (SELECT output FROM labels WHERE current AND annotator "
-        f"LIKE '{HUMAN}%') ORDER BY l.annotator, l.attribute, l.output"
-    )
-    found = []
-    for output, attribute, annotator, value, subject, mode, factors in store.rows(query):
-        if (output, attribute) in known:
-            truth, weight = known[output, attribute]
-            found.append(
-                Pair(
-                    output,
-                    subject,
-                    mode,
-                    json.loads(factors),
-                    attribute,
-                    annotator,
-                    truth,
-                    value,
-                    weight,
-                )
-            )
-    return found
+    return [
+        Pair(
+            label.output,
+            label.subject,
+            label.mode,
+            label.levels,
+            label.attribute,
+            label.annotator,
+            *known[label.output, label.attribute],
+            label.value,
+        )
+        for label in labels.machines_beside_people(store)
+        if (label.output, label.attribute) in known
+    ]

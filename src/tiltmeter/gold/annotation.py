@@ -17,9 +17,10 @@ from typing import Any
 from .. import gold
 from ..errors import UsageError
 from ..protocol import Protocol
-from ..records import BOTH, NEITHER, OTHER_LANGUAGE, OUTCOMES, REFUSAL, Label
+from ..records import ADJUDICATED, BOTH, NEITHER, OTHER_LANGUAGE, OUTCOMES, REFUSAL, Label
 from ..store import Store
-from . import ADJUDICATED, HUMAN, people, sheet
+from ..store.queries import labels
+from . import people, sheet
 from .answers import (
     LONGEST,
     WORK,
@@ -94,7 +95,7 @@ def sample(
     mine = [one for one in there if one["attribute"] == attribute]
     if mine and _is(mine[-1], number, seed):
         return mine[-1]
-    if mine and _begun(store, attribute):
+    if mine and labels.have_human(store, attribute):
         raise UsageError(
             f"People have begun a sample of {len(mine[-1]['outputs'])} outputs for {attribute} "
             f"(seed {mine[-1]['seed']}); two samples together would be no random one. Leave out "
@@ -109,13 +110,6 @@ def _is(one: Mapping[str, Any], number: int | None, seed: int | None) -> bool:
     return (number is None or number == size or number > size == one["of"]) and (
         seed is None or seed == one["seed"]
     )
-
-
-def _begun(store: Store, attribute: str) -> bool:
-    query = (
-        f"SELECT 1 FROM labels WHERE current AND attribute=? AND annotator LIKE '{HUMAN}%' LIMIT 1"
-    )
-    return next(store.rows(query, (attribute,)), None) is not None
 
 
 # tasks
@@ -175,11 +169,8 @@ class Task:
         kept = noted_states(self.store, WORK, f"{self.annotator}/{self.attribute}").get(
             item, State()
         )
-        query = (
-            "SELECT value FROM labels WHERE current AND output=? AND annotator=? AND attribute=?"
-        )
-        found = next(self.store.rows(query, (item, self.annotator, self.attribute)), None)
-        return kept._replace(value=found[0], skipped="") if found else kept
+        value = labels.value(self.store, item, self.annotator, self.attribute)
+        return kept._replace(value=value, skipped="") if value else kept
 
     def _label(self, item: str, value: str) -> None:
         if value:

@@ -16,6 +16,7 @@ from typing import Any, NamedTuple
 
 from ..errors import UsageError
 from ..store import Store
+from ..store.queries import labels
 
 # kind of the artefacts with what is no label: ANNOTATOR/ATTRIBUTE → {output: {skipped, note,
 # marks}}
@@ -106,7 +107,6 @@ def noted_states(store: Store, kind: str, name: str) -> dict[str, State]:
 
 def states_of(store: Store, annotator: str, attribute: str) -> dict[str, State]:
     found = noted_states(store, WORK, f"{annotator}/{attribute}")
-    query = "SELECT output, value FROM labels WHERE current AND annotator=? AND attribute=?"
-    for output, value in store.rows(query, (annotator, attribute)):
+    for output, value in labels.values(store, annotator, attribute).items():
         found[output] = found.get(output, State())._replace(value=value, skipped="")
     return found

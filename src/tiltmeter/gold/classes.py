@@ -4,7 +4,6 @@ matrix.
 
 from __future__ import annotations
 
-import json
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -15,10 +14,8 @@ from ..stats import confusion
 from ..stats.multiclass import corrected_shares
 from ..stats.results import Interval
 from ..store import Store
+from ..store.queries import labels
 from . import Pair
-
-_SAID = """SELECT t.subject, t.factors, l.value, sum(l.weight) FROM labels l JOIN trials t ON t.id = l.output
-WHERE l.current AND l.annotator = ? AND l.attribute = ? GROUP BY 1, 2, 3 ORDER BY 1, 2, 3"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,9 +48,9 @@ def shares(
     code = {value: place for place, value in enumerate(classes)}
     kept = [row for row in rows if row.said in code]
     said = [
-        (subject, json.loads(factors).get(protocol.item, ""), value, weight)
-        for subject, factors, value, weight in store.rows(_SAID, (annotator, attribute))
-        if value in code
+        (one.subject, one.levels.get(protocol.item, ""), one.value, one.weight)
+        for one in labels.condition_weights(store, annotator, attribute)
+        if one.value in code
     ]
     items = {
         item: place

@@ -17,9 +17,11 @@ from typing import Any
 from .. import registry
 from ..errors import UnknownName, UsageError
 from ..protocol import Protocol
-from ..records import Label
+from ..records import HUMAN, Label
 from ..store import Store, now
-from . import FEW, HUMAN, drawn_weights, known_attributes, machines, values_of, with_several
+from ..store.queries import labels as stored_labels
+from ..store.queries import outputs
+from . import FEW, drawn_weights, known_attributes, machines, values_of, with_several
 
 NAMELESS = "gold"  # the person, where a file names none
 GOLD = "gold"  # kind of the artefacts that say what was taken in
@@ -60,12 +62,8 @@ def take_in(store: Store, protocol: Protocol, path: Path | str) -> Added:
         raise UsageError(f"{path.name} has no value in any row. Fill in the column 'value'.")
     drawn = drawn_weights(store)
     weights = {**drawn, **dict(_weights(path.name, rows))}
-    query = (
-        "SELECT output, annotator, attribute, value, weight FROM labels WHERE current AND "
-        f"annotator LIKE '{HUMAN}%'"
-    )
     held: dict[tuple[str, ...], tuple[str, float]] = {
-        tuple(row[:3]): (row[3], row[4]) for row in store.rows(query)
+        one[:3]: (one.value, one.weight) for one in stored_labels.of_people(store)
     }
     replaced, added = 0, 0
     for batch in _rounds(label._replace(weight=weights.get(label.output, 1.0)) for label in labels):
@@ -156,9 +154,7 @@ def _refuse_outputs(store: Store, protocol: Protocol, file: str, labels: Sequenc
     """Outputs that do not exist or have no text, and attributes that have several values an
     output.
     """
-    modes = dict(
-        store.rows("SELECT o.trial, t.mode FROM outputs o JOIN trials t ON t.id = o.trial")
-    )
+    modes = outputs.modes(store)
     missing = list(dict.fromkeys(label.output for label in labels if label.output not in modes))
     if missing:
         raise UsageError(
@@ -219,11 +215,7 @@ def _warnings(store: Store, labels: Sequence[Label]) -> Iterator[str]:
     now.
     """
     for attribute in dict.fromkeys(label.attribute for label in labels):
-        query = (
-            "SELECT value, count(DISTINCT output) FROM labels WHERE current AND attribute=? AND "
-            f"annotator LIKE '{HUMAN}%' GROUP BY 1 ORDER BY 2 DESC"
-        )
-        counts = dict(store.rows(query, (attribute,)))
+        counts = stored_labels.counts_of_people(store, attribute)
         total = sum(counts.values())
         if len(counts) == 1:
             yield (

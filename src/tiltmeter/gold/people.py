@@ -10,8 +10,9 @@ from typing import NamedTuple
 from .. import gold, registry
 from ..errors import UsageError
 from ..protocol import Protocol
+from ..records import ADJUDICATED, HUMAN
 from ..store import Store
-from . import ADJUDICATED, HUMAN
+from ..store.queries import artefacts, labels
 from .answers import LONGEST, WORK, State, noted_states, states_of
 
 
@@ -60,14 +61,9 @@ def disagreements(store: Store) -> dict[str, dict[str, dict[str, State]]]:
     """Attribute → output → person → what they said, of outputs of which two people said different
     things.
     """
-    query = (
-        "SELECT attribute, output, annotator, value FROM labels WHERE current AND annotator "
-        f"LIKE '{HUMAN}%' AND annotator"
-        f" NOT LIKE '%{ADJUDICATED}' ORDER BY attribute, output, annotator"
-    )
     said: dict[str, dict[str, dict[str, State]]] = defaultdict(lambda: defaultdict(dict))
-    for attribute, output, annotator, value in store.rows(query):
-        said[attribute][output][annotator] = State(value)
+    for label in labels.undecided_by_people(store):
+        said[label.attribute][label.output][label.annotator] = State(label.value)
     for attribute, outputs in said.items():
         for annotator in {name for names in outputs.values() for name in names}:
             for output, state in noted_states(store, WORK, f"{annotator}/{attribute}").items():
@@ -111,21 +107,13 @@ def progress(store: Store) -> Iterator[Progress]:
 
 def people(store: Store) -> list[tuple[str, str]]:
     """(annotator, attribute) of everybody who labelled, skipped or noted anything."""
-    query = (
-        "SELECT DISTINCT annotator, attribute FROM labels WHERE current AND annotator LIKE "
-        f"'{HUMAN}%'"
-    )
-    return sorted(
-        {*map(tuple, store.rows(query)), *_noting(store)}, key=lambda one: (one[1], one[0])
-    )
+    everybody = labels.annotated_by_people(store) | set(_noting(store))
+    return sorted(everybody, key=lambda one: (one[1], one[0]))
 
 
 def _noting(store: Store) -> list[tuple[str, str]]:
     """Those of whom more than labels is kept."""
-    found = (
-        name.partition("/")
-        for (name,) in store.rows("SELECT name FROM artefacts WHERE kind=?", (WORK,))
-    )
+    found = (one.name.partition("/") for one in artefacts.by_name(store, WORK))
     return [(annotator, attribute) for annotator, _, attribute in found]
 
 

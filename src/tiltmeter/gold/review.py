@@ -20,6 +20,7 @@ from ..protocol import Protocol
 from ..records import content_id
 from ..stats.results import Interval
 from ..store import Store
+from ..store.queries import artefacts
 from .answers import Choice, State, checked, keyed, noted, noted_states, words
 from .people import Progress
 
@@ -121,9 +122,7 @@ def values(store: Store, protocol: Protocol) -> dict[str, Value]:
         {str(part) for spec in protocol.instruments for part in spec.settings.get("found", ())}
     )
     found: dict[str, Value] = {}
-    for name, content in store.rows(
-        "SELECT name, content FROM artefacts WHERE kind=? ORDER BY name", (TAXONOMY,)
-    ):
+    for name, content in artefacts.by_name(store, TAXONOMY):
         for attribute in parse(
             content, f"the taxonomy of {name}", keys=keys, parts=parts, fixed=()
         ):
@@ -135,10 +134,9 @@ def values(store: Store, protocol: Protocol) -> dict[str, Value]:
 
 def marks(store: Store) -> dict[str, dict[str, State]]:
     """Person → item → mark."""
-    query = "SELECT name, content FROM artefacts WHERE kind=? ORDER BY name"
     return {
         name: {item: State(**said) for item, said in json.loads(content).items()}
-        for name, content in store.rows(query, (REVIEW,))
+        for name, content in artefacts.by_name(store, REVIEW)
     }
 
 

@@ -19,9 +19,10 @@ from random import Random
 from ..errors import UnknownName, UsageError
 from ..protocol import Protocol
 from ..protocol.tables import SEVERAL
-from ..records import ANSWER, content_id
+from ..records import VOTE, content_id
 from ..store import Store, now
-from . import HUMAN, SAMPLE, VOTE, attributes, conditions, known_attributes, values_of, with_several
+from ..store.queries import labels, outputs
+from . import SAMPLE, attributes, conditions, known_attributes, values_of, with_several
 
 A_CONDITION = 4  # outputs that a condition has to get for a factor to be stratified by
 DISAGREEING = 0.5  # of a sample, at most, that is picked for disagreement
@@ -90,7 +91,7 @@ def asked(store: Store, protocol: Protocol) -> str:
     """The attribute of the first headline measure that is labelled itself; else the first
     instrument's.
     """
-    seen = {row[0] for row in store.rows("SELECT DISTINCT attribute FROM labels WHERE current")}
+    seen = set(labels.attributes(store))
     known = set(attributes(protocol)) & (seen or set(attributes(protocol))) - with_several(store)
     wanted = sorted(protocol.measures, key=lambda measure: not measure.headline)
     found = (measure.attribute for measure in wanted if measure.attribute in known)
@@ -115,28 +116,20 @@ class Candidate:
 def _pool(store: Store, protocol: Protocol, attribute: str) -> dict[str, Candidate]:
     """The outputs that could be annotated, by id: drawn answers with a label of the attribute."""
     said: dict[str, set[tuple[str, str]]] = defaultdict(set)
-    query = (
-        "SELECT output, attribute, value FROM labels WHERE current AND attribute IN (?, ?) AND "
-        f"annotator NOT LIKE '{HUMAN}%'"
-    )
-    for output, name, value in store.rows(query, (attribute, attribute + VOTE)):
+    for output, name, value in labels.of_machines(store, (attribute, attribute + VOTE)):
         said[output].add((name, value))
     drawn = [
         name
         for name, mode in protocol.modes.items()
         if not mode.logprobs and not mode.for_discovery
     ]
-    found = {}
-    for trial, subject, mode, factors, prompt, text, blob in store.rows(
-        "SELECT t.id, t.subject, t.mode, t.factors, t.prompt, o.text, o.blob FROM outputs o JOIN "
-        "trials t ON t.id = o.trial WHERE o.outcome = ? ORDER BY t.id",
-        (ANSWER,),
-    ):
-        if mode in drawn and trial in said:
-            condition = {"subject": subject, "mode": mode, **json.loads(factors)}
-            names = Counter(name for name, _ in said[trial])
-            found[trial] = Candidate(trial, condition, prompt, text, blob, max(names.values()) > 1)
-    return found
+    pool = {}
+    for one in outputs.answers(store):
+        if one.mode in drawn and one.id in said:
+            condition = {"subject": one.subject, "mode": one.mode, **one.levels}
+            disagree = max(Counter(name for name, _ in said[one.id]).values()) > 1
+            pool[one.id] = Candidate(one.id, condition, one.prompt, one.text, one.blob, disagree)
+    return pool
 
 
 def _stratified(protocol: Protocol, pool: Mapping[str, Candidate], number: int) -> list[str]:

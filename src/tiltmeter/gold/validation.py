@@ -9,8 +9,7 @@ condition, since that alone makes a gap or hides one.
 
 from __future__ import annotations
 
-import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
@@ -23,7 +22,9 @@ from ..stats import agreement, confusion
 from ..stats.confusion import ClassQuality, Confusion
 from ..stats.results import Interval
 from ..store import Store
-from . import ADJUDICATED, HUMAN, VOTE, Pair, people, review
+from ..store.queries import labels
+from ..store.rows import levels
+from . import Pair, people, review
 from .classes import ClassShare, shares
 from .review import Reviewed
 
@@ -303,16 +304,15 @@ def _agreements(
     store: Store, protocol: Protocol, cards: Mapping[tuple[str, str], Sequence[Pair]]
 ) -> Iterator[Agreement]:
     items = {
-        trial: json.loads(factors).get(protocol.item, trial)
-        for trial, _, _, factors in store.asked()
+        trial: levels(factors).get(protocol.item, trial)
+        for trial, _, _, factors in store.iter_trials()
     }
     for (attribute, annotator), rows in sorted(cards.items()):
         table = {row.output: {"people": row.truth, annotator: row.said} for row in rows}
         weights = {row.output: row.weight for row in rows}
         yield from _coefficients(f"{annotator} and people", attribute, table, items, weights)
-    human = f"annotator LIKE '{HUMAN}%' AND annotator NOT LIKE '%{ADJUDICATED}'"
-    for who, condition in (("people", human), ("annotators", f"annotator NOT LIKE '{HUMAN}%'")):
-        for attribute, table in _tables(store, condition).items():
+    for who in ("people", "annotators"):
+        for attribute, table in _tables(labels.comparable(store, people=who == "people")).items():
             yield from _coefficients(who, attribute, table, items)
     for attribute, table in _votes(store).items():
         yield from _coefficients("votes of the panel", attribute, table, items)
@@ -330,16 +330,12 @@ def _reviewers(store: Store, known: Mapping[str, review.Value]) -> Iterator[Agre
     )
 
 
-def _tables(store: Store, condition: str) -> dict[str, dict[str, dict[str, str]]]:
-    """Attribute → output → annotator → value, of attributes with one value an output, where two
-    annotated the same.
-    """
-    query = f"""SELECT attribute, output, annotator, value FROM labels l WHERE current AND weight > 0 AND {condition}
-      AND attribute NOT LIKE '%{VOTE}' AND attribute NOT IN (SELECT attribute FROM labels WHERE current AND position > 0)
-      AND output IN (SELECT trial FROM outputs) ORDER BY attribute, output, annotator"""
+def _tables(comparable: Iterable[labels.StoredLabel]) -> dict[str, dict[str, dict[str, str]]]:
+    """Attribute → output → annotator → value, where two annotated the same."""
     found: dict[str, dict[str, dict[str, str]]] = {}
-    for attribute, output, annotator, value in store.rows(query):
-        found.setdefault(attribute, {}).setdefault(output, {})[annotator] = value
+    for label in comparable:
+        outputs = found.setdefault(label.attribute, {})
+        outputs.setdefault(label.output, {})[label.annotator] = label.value
     return {
         attribute: table
         for attribute, table in found.items()
@@ -349,15 +345,10 @@ def _tables(store: Store, condition: str) -> dict[str, dict[str, dict[str, str]]
 
 def _votes(store: Store) -> dict[str, dict[str, dict[str, str]]]:
     """The votes of every panel, by its attribute and annotator; a judge's place is its name."""
-    query = (
-        "SELECT attribute, annotator, output, position, value FROM labels WHERE current AND "
-        f"attribute LIKE '%{VOTE}' ORDER BY 1, 2, 3, 4"
-    )
     found: dict[str, dict[str, dict[str, str]]] = {}
-    for attribute, annotator, output, position, value in store.rows(query):
-        found.setdefault(f"{attribute} of {annotator}", {}).setdefault(output, {})[
-            f"judge {position + 1}"
-        ] = value
+    for vote in labels.votes(store):
+        outputs = found.setdefault(f"{vote.attribute} of {vote.annotator}", {})
+        outputs.setdefault(vote.output, {})[f"judge {vote.position + 1}"] = vote.value
     return found
 
 

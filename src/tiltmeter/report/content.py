@@ -22,6 +22,8 @@ from ..protocol.tables import SEVERAL
 from ..records import Estimate
 from ..stages import injection_count
 from ..store import Store, served_models
+from ..store.queries import labels, settings
+from ..store.queries import trials as asked
 from . import audits, examples, findings, pictures, sanitize, subjects, summary, tables
 from . import judges as cards
 from .figures import figures
@@ -33,7 +35,7 @@ FEW = 4  # levels of a factor whose every combination deserves an example prompt
 
 def build(store: Store, protocol: Protocol, estimates: Sequence[Estimate]) -> Content:
     """The content of a report. Estimates of several variants go into sections of their own."""
-    known, trials = subjects.facts(store), subjects.asked(store)
+    known, trials = subjects.facts(store), asked.parts(store)
     marks = audits.numbered(estimate.signature for estimate in estimates)
     variants = dict.fromkeys(estimate.variant for estimate in estimates)
     read = [
@@ -44,10 +46,8 @@ def build(store: Store, protocol: Protocol, estimates: Sequence[Estimate]) -> Co
         [finding for audit in read[:1] for finding in findings.findings(audit)]
     )
     shown = summary.first(headline)
-    annotators = [
-        row[0] for row in store.rows("SELECT DISTINCT annotator FROM labels ORDER BY annotator")
-    ]
-    frozen = store.get("frozen", {})
+    annotators = labels.annotators(store)
+    frozen = settings.frozen(store)
     dates = [fact.last for fact in known if fact.last]
     content = Content(
         title=protocol.title,
@@ -88,7 +88,7 @@ def build(store: Store, protocol: Protocol, estimates: Sequence[Estimate]) -> Co
     )
 
 
-def _asked(store: Store, protocol: Protocol, trials: Sequence[subjects.Asked]) -> str:
+def _asked(store: Store, protocol: Protocol, trials: Sequence[asked.Part]) -> str:
     items, of_all, languages = _extent(store, protocol)
     return summary.asked(protocol, trials, items, of_all, languages)
 
@@ -97,7 +97,7 @@ def _extent(store: Store, protocol: Protocol) -> tuple[int, int, tuple[str, ...]
     """How many items were asked about, of how many in the languages that were asked, and these
     languages.
     """
-    levels = [json.loads(row[0]) for row in store.rows("SELECT DISTINCT factors FROM trials")]
+    levels = asked.levels_asked(store)
     of = {row.get(protocol.item, "") for row in levels}
     languages = {row.get("language", "") for row in levels}
     items = len(
@@ -116,14 +116,13 @@ def _section(audit: audits.Audit) -> Section:
 
 def _validation(store: Store, protocol: Protocol) -> Iterator[Section]:
     """Judges against people, where the run has gold or a panel's votes."""
-    votes = "SELECT 1 FROM labels WHERE attribute LIKE ? LIMIT 1"
-    if gold.has_gold(store) or next(store.rows(votes, (f"%{gold.VOTE}",)), None):
+    if gold.has_gold(store) or labels.have_votes(store):
         found = cards.section(validation.check(store, protocol))
         yield from [found] if found else []
 
 
 def _uncorrected(store: Store) -> Iterator[str]:
-    if not gold.has_gold(store) and next(store.rows("SELECT 1 FROM labels LIMIT 1"), None):
+    if not gold.has_gold(store) and labels.exist(store):
         yield (
             "Labels are those of the instruments named. None was compared with people (tiltmeter "
             "validate RUN), so their errors are not known and all numbers are uncorrected."
@@ -137,9 +136,9 @@ def _cautions(store: Store, protocol: Protocol) -> Iterator[str]:
 def _design(
     store: Store,
     protocol: Protocol,
-    trials: Sequence[subjects.Asked],
+    trials: Sequence[asked.Part],
     annotators: Sequence[str],
-    frozen: dict[str, Any],
+    frozen: settings.Frozen,
 ) -> Pairs:
     items, of_all, _ = _extent(store, protocol)
     answered, planned = sum(part.answered for part in trials), sum(part.trials for part in trials)
@@ -187,8 +186,8 @@ def _prompts(protocol: Protocol, estimates: Sequence[Estimate]) -> Pairs:
     """A prompt for each combination of the factors that have few levels, of the languages that were
     asked.
     """
-    asked = {e.condition["language"] for e in estimates if "language" in e.condition}
-    cells = [cell for cell in protocol.cells if not asked or cell.get("language") in asked]
+    languages = {e.condition["language"] for e in estimates if "language" in e.condition}
+    cells = [cell for cell in protocol.cells if not languages or cell.get("language") in languages]
     few = [name for name in protocol.factors if len({cell[name] for cell in cells}) <= FEW]
     names = [protocol.tally] if protocol.tally else few
     first: dict[str, str] = {}
@@ -215,9 +214,9 @@ def _measures(protocol: Protocol) -> Pairs:
 def _long(
     protocol: Protocol,
     known: Sequence[subjects.Facts],
-    trials: Sequence[subjects.Asked],
+    trials: Sequence[asked.Part],
     annotators: list[str],
-    frozen: dict[str, Any],
+    frozen: settings.Frozen,
 ) -> Iterator[tuple[str, str]]:
     """The long signature of each subject, as JSON."""
     for name in dict.fromkeys(part.subject for part in trials):
@@ -231,9 +230,9 @@ def _long(
 def _info(
     protocol: Protocol,
     known: Sequence[subjects.Facts],
-    trials: Sequence[subjects.Asked],
+    trials: Sequence[asked.Part],
     annotators: list[str],
-    frozen: dict[str, Any],
+    frozen: settings.Frozen,
 ) -> dict[str, Any]:
     """The `run` of the JSON output: plain values."""
     return {
@@ -267,8 +266,8 @@ def _commands(
     store: Store,
     protocol: Protocol,
     known: Sequence[subjects.Facts],
-    trials: Sequence[subjects.Asked],
-    frozen: dict[str, Any],
+    trials: Sequence[asked.Part],
+    frozen: settings.Frozen,
     audits: Sequence[audits.Audit],
 ) -> Iterator[str]:
     """What to type for the same audit. One command for each set of modes, samples and items that
@@ -280,10 +279,10 @@ def _commands(
     for name in ("begin", "temperature"):
         if frozen.get(name) is not None:
             shared.append(f"--{name} {shlex.quote(str(frozen[name]))}")
-    imports = store.get("imports", [])
+    imports = settings.imports(store)
     for one in imports:
-        yield f"tiltmeter import {_source(store, protocol)} {shlex.quote(one['file'])} --out RUN"
-    imported = {name for one in imports for name in one["subjects"]}
+        yield f"tiltmeter import {_source(store, protocol)} {shlex.quote(one.file)} --out RUN"
+    imported = {name for one in imports for name in one.subjects}
     together: dict[tuple[str, int, int, tuple[str, ...]], list[str]] = {}
     for (subject, mode), (samples, items, languages) in _extents(store, protocol).items():
         if subject in imported:
@@ -312,13 +311,11 @@ def _extents(
 ) -> dict[tuple[str, str], tuple[int, int, tuple[str, ...]]]:
     """By subject and mode: samples, items, and the languages where they are not all."""
     seen: dict[tuple[str, str], tuple[int, set[str], set[str]]] = {}
-    query = "SELECT subject, mode, factors, max(sample) + 1 FROM trials GROUP BY 1, 2, 3"
-    for subject, mode, factors, samples in store.rows(query):
-        levels = json.loads(factors)
-        most, items, languages = seen.get((subject, mode), (0, set(), set()))
-        items.add(levels.get(protocol.item, ""))
-        languages.add(levels.get("language", ""))
-        seen[subject, mode] = max(most, samples), items, languages
+    for one in asked.extents(store):
+        most, items, languages = seen.get((one.subject, one.mode), (0, set(), set()))
+        items.add(one.levels.get(protocol.item, ""))
+        languages.add(one.levels.get("language", ""))
+        seen[one.subject, one.mode] = max(most, one.samples), items, languages
     every = set(protocol.languages)
     return {
         key: (samples, len(items), () if languages >= every else tuple(sorted(languages)))
@@ -328,7 +325,7 @@ def _extents(
 
 def _source(store: Store, protocol: Protocol) -> str:
     """The name of a protocol that ships, or the file name of one's own (never its folder)."""
-    source = str(store.get("source", "") or protocol.name)
+    source = settings.source(store) or protocol.name
     return (
         shlex.quote(source.replace("\\", "/").rsplit("/", 1)[-1])
         if source.endswith(".toml")

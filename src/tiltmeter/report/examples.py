@@ -10,47 +10,31 @@ its place is shown whole, so rare outcomes are all there.
 
 from __future__ import annotations
 
-import json
 import math
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from itertools import groupby
-from typing import Any
 
 from ..analyse import numerals
 from ..protocol import Protocol
 from ..protocol.tables import SEVERAL
+from ..records import Output, Trial
 from ..store import Store
+from ..store.queries import labels, outputs
 from .model import Example, ExampleGroup, Examples
 
 LIMIT = 400  # answers in one page
 LONGEST = 2_000  # characters of one answer; the run holds it whole
 MANY = 24  # labels, beyond which answers are grouped by outcome instead
+UNLABELLED = "not labelled"  # in place of a label
 TOKENS = 6  # most probable first tokens that are shown
 
-_LABELLED = """
-SELECT o.trial, t.subject, t.mode, coalesce(l.value, 'not labelled'), coalesce(l.weight, 0)
-FROM outputs o JOIN trials t ON t.id = o.trial
-LEFT JOIN labels l ON l.output = o.trial AND l.annotator = ? AND l.attribute = ? AND l.current ORDER BY o.trial
-"""
-_BY_OUTCOME = (
-    "SELECT o.trial, t.subject, t.mode, o.outcome, 0 FROM outputs o JOIN trials t ON "
-    "t.id = o.trial ORDER BY o.trial"
-)
-_ANYTHING = (
-    "SELECT 1 FROM outputs o JOIN trials t ON t.id = o.trial WHERE o.text || o.blob || "
-    "o.call || t.prompt != '' LIMIT 1"
-)
-_ONE = """
-SELECT t.factors, t.prompt, t.begin, o.outcome, o.text, o.call, o.trial, o.blob
-FROM outputs o JOIN trials t ON t.id = o.trial WHERE o.trial = ?
-"""
 Group = tuple[str, str, str]  # subject, mode, label
 
 
 def examples(store: Store, protocol: Protocol, limit: int = LIMIT) -> Examples:
-    if not next(store.rows(_ANYTHING), None):
-        (total,) = next(store.rows("SELECT count(*) FROM outputs"))
+    if not outputs.have_content(store):
+        total = outputs.number(store)
         return Examples(
             f"{total:,} labels or counts were imported without their outputs."
             if total
@@ -60,18 +44,15 @@ def examples(store: Store, protocol: Protocol, limit: int = LIMIT) -> Examples:
             total,
         )
     first = main(store, protocol)
-    values = (
-        "SELECT count(DISTINCT value) FROM labels WHERE annotator = ? AND attribute = ? AND current"
-    )
-    by_label = next(store.rows(values, first))[0] <= MANY
-    sizes, first_of = _grouped(
-        store.rows(_LABELLED, first) if by_label else store.rows(_BY_OUTCOME), limit
-    )
+    by_label = labels.number_of_values(store, *first) <= MANY
+    rows = outputs.by_label(store, *first, UNLABELLED) if by_label else outputs.by_outcome(store)
+    sizes, first_of = _grouped(rows, limit)
     quota = _quota(list(sizes.values()), limit)
     chosen = {
         key: [
-            _example(store, protocol, next(store.rows(_ONE, (trial,))))
+            _example(store, protocol, *found)
             for trial in first_of[key][:quota]
+            if (found := outputs.one(store, trial))
         ]
         for key in sizes
     }
@@ -88,9 +69,7 @@ def main(store: Store, protocol: Protocol) -> tuple[str, str]:
     """The annotator whose label groups the answers, and its attribute: of the first instrument that
     labelled.
     """
-    pairs = list(
-        store.rows("SELECT DISTINCT annotator, attribute FROM labels WHERE current ORDER BY 1, 2")
-    )
+    pairs = labels.annotated(store)
     for spec in protocol.instruments:
         for annotator, attribute in pairs:
             if annotator.startswith(f"{spec.name}/") and attribute == spec.attribute:
@@ -98,7 +77,9 @@ def main(store: Store, protocol: Protocol) -> tuple[str, str]:
     return pairs[0] if pairs else ("", "")
 
 
-def _grouped(rows: Iterable[Any], limit: int) -> tuple[dict[Group, int], dict[Group, list[str]]]:
+def _grouped(
+    rows: Iterable[outputs.GroupedOutput], limit: int
+) -> tuple[dict[Group, int], dict[Group, list[str]]]:
     """How many outputs each group has, and the ids of its first, from rows in the order of trial
     ids.
 
@@ -106,8 +87,8 @@ def _grouped(rows: Iterable[Any], limit: int) -> tuple[dict[Group, int], dict[Gr
     """
     sizes: Counter[Group] = Counter()
     first_of: dict[Group, list[str]] = {}
-    for trial, same in groupby(rows, key=lambda row: row[0]):
-        _, subject, mode, value, _ = max(same, key=lambda row: row[4])
+    for trial, same in groupby(rows, key=lambda row: row.id):
+        _, subject, mode, value, _ = max(same, key=lambda row: row.weight)
         sizes[subject, mode, value] += 1
         kept = first_of.setdefault((subject, mode, value), [])
         if len(kept) < limit:
@@ -142,9 +123,8 @@ def _quota(sizes: Sequence[int], limit: int) -> int:
     return low
 
 
-def _example(store: Store, protocol: Protocol, row: Sequence[Any]) -> Example:
-    factors, prompt, begin, outcome, text, call, trial, blob = row
-    levels: dict[str, str] = json.loads(factors)
+def _example(store: Store, protocol: Protocol, trial: Trial, output: Output) -> Example:
+    levels, text = trial.factors, output.text
     condition = " · ".join(
         f"{name}: {levels[name].replace(SEVERAL, ' / ')}"
         for name in protocol.factors
@@ -155,14 +135,14 @@ def _example(store: Store, protocol: Protocol, row: Sequence[Any]) -> Example:
         if len(text) <= LONGEST
         else f"{text[:LONGEST]}… ({len(text) - LONGEST:,} more characters in the run)"
     )
-    asked = f"{prompt}\n[answer begun with: {begin}]" if begin else prompt
-    nothing = "[a picture]" if blob else f"[{outcome}: no text]"
+    asked = f"{trial.prompt}\n[answer begun with: {trial.begin}]" if trial.begin else trial.prompt
+    nothing = "[a picture]" if output.blob else f"[{output.outcome}: no text]"
     return Example(
         condition,
         asked,
         answer or nothing,
-        _labels(store, trial),
-        _probabilities(store, call),
+        _labels(store, trial.id),
+        _probabilities(store, output.call),
         levels.get("language", ""),
     )
 
@@ -171,18 +151,12 @@ def _labels(store: Store, trial: str) -> tuple[tuple[str, str], ...]:
     """(annotator, what it said), its current labels; weights where they are probabilities,
     attributes where several.
     """
-    rows = list(
-        store.rows(
-            "SELECT annotator, attribute, value, weight FROM labels WHERE output = ? AND current"
-            " ORDER BY annotator, attribute, position, id",
-            (trial,),
-        )
-    )
-    several = len({row[1] for row in rows}) > 1
+    rows = labels.of_output(store, trial)
+    several = len({row.attribute for row in rows}) > 1
     said: dict[str, list[str]] = {}
-    for annotator, attribute, value, weight in rows:
-        text = value if weight == 1 else f"{value} {numerals.share(weight)}"
-        said.setdefault(annotator, []).append(f"{attribute}: {text}" if several else text)
+    for row in rows:
+        text = row.value if row.weight == 1 else f"{row.value} {numerals.share(row.weight)}"
+        said.setdefault(row.annotator, []).append(f"{row.attribute}: {text}" if several else text)
     return tuple((name, " · ".join(values)) for name, values in said.items())
 
 

@@ -9,46 +9,35 @@ used) has its place too, with its outcome.
 
 from __future__ import annotations
 
-import json
 from base64 import b64encode
 from collections.abc import Iterator, Mapping, Sequence
 from hashlib import sha256
-from typing import Any
 
 from .. import images
 from ..errors import StoreError
 from ..protocol import Protocol
-from ..records import ANSWER
+from ..records import ANSWER, VOTE
 from ..store import Store
+from ..store.queries import labels, outputs
+from ..store.queries.outputs import PicturedOutput
 from .model import PictureGrid, PictureRow, Shot
 
 MOST = 120  # pictures in one page; a thumbnail has 3 to 5 KB
 SAMPLES = 4  # of a cell
 SIDE = 112  # pixels
-_OUTPUTS = """
-SELECT t.subject, t.factors, o.trial, o.outcome, o.text, o.blob, c.revised
-FROM outputs o JOIN trials t ON t.id = o.trial LEFT JOIN calls c ON c.key = o.call ORDER BY o.trial
-"""
-_LABELS = (
-    "SELECT annotator, attribute, value FROM labels WHERE output = ? AND current"
-    " ORDER BY annotator, attribute, position, id"
-)
 
 
 def grids(store: Store, protocol: Protocol) -> tuple[PictureGrid, ...]:
     """A grid for each subject; none for a protocol of texts, and where the run has labels only."""
-    if protocol.modality != "image" or not next(
-        store.rows("SELECT 1 FROM outputs WHERE blob != '' LIMIT 1"), None
-    ):
+    if protocol.modality != "image" or not outputs.have_pictures(store):
         return ()
     across = contrasted(protocol)
-    by_subject: dict[str, dict[str, dict[str, list[Any]]]] = {}
-    for subject, factors, *rest in store.rows(_OUTPUTS):
-        levels = json.loads(factors)
-        cells = by_subject.setdefault(subject, {}).setdefault(levels[protocol.item], {})
-        kept = cells.setdefault(levels.get(across, ""), [])
+    by_subject: dict[str, dict[str, dict[str, list[PicturedOutput]]]] = {}
+    for one in outputs.pictured(store):
+        cells = by_subject.setdefault(one.subject, {}).setdefault(one.levels[protocol.item], {})
+        kept = cells.setdefault(one.levels.get(across, ""), [])
         if len(kept) < SAMPLES:
-            kept.append((levels, *rest))
+            kept.append(one)
     return tuple(
         _grid(store, protocol, across, subject, items, MOST // len(by_subject))
         for subject, items in by_subject.items()
@@ -72,7 +61,7 @@ def _grid(
     protocol: Protocol,
     across: str,
     subject: str,
-    items: Mapping[str, Mapping[str, Sequence[Any]]],
+    items: Mapping[str, Mapping[str, Sequence[PicturedOutput]]],
     most: int,
 ) -> PictureGrid:
     columns = [
@@ -89,7 +78,7 @@ def _grid(
             break
         shown += size
         cells = tuple(
-            tuple(_shot(store, protocol, row) for row in items[item].get(level, ()))
+            tuple(_shot(store, protocol, one) for one in items[item].get(level, ()))
             for level in columns
         )
         rows.append(PictureRow(item, cells))
@@ -101,20 +90,20 @@ def _grid(
     return PictureGrid(subject, across, tuple(columns), tuple(rows), rule)
 
 
-def _shot(store: Store, protocol: Protocol, row: Sequence[Any]) -> Shot:
-    levels, trial, outcome, text, blob, revised = row
-    said = list(store.rows(_LABELS, (trial,)))
-    votes = [value for _, attribute, value in said if attribute.endswith("_vote")]
+def _shot(store: Store, protocol: Protocol, one: PicturedOutput) -> Shot:
+    said = labels.of_output(store, one.id)
+    votes = [label.value for label in said if label.attribute.endswith(VOTE)]
     own = {spec.attribute for spec in protocol.instruments}
-    labels = " · ".join(value for _, attribute, value in said if attribute in own)
-    caption = labels or ("not labelled" if outcome == ANSWER else outcome)
+    values = " · ".join(label.value for label in said if label.attribute in own)
+    answered = one.outcome == ANSWER
+    caption = values or ("not labelled" if answered else one.outcome)
     about = ", ".join(
-        f"{name} {level}" for name, level in levels.items() if level and name != protocol.item
+        f"{name} {level}" for name, level in one.levels.items() if level and name != protocol.item
     )
     notes = [f"votes: {', '.join(votes)}"] if votes else []
-    notes += [f"prompt rewritten: {revised}"] if revised else []
-    notes += [text] if outcome != ANSWER and text else []
-    return Shot(_source(store, blob) if outcome == ANSWER else "", about, caption, tuple(notes))
+    notes += [f"prompt rewritten: {one.revised}"] if one.revised else []
+    notes += [one.text] if not answered and one.text else []
+    return Shot(_source(store, one.blob) if answered else "", about, caption, tuple(notes))
 
 
 def _source(store: Store, blob: str) -> str:

@@ -4,12 +4,13 @@ cost.
 
 from __future__ import annotations
 
-import json
 from dataclasses import dataclass, field
 from typing import Any
 
 from ..analyse import numerals
 from ..store import Store
+from ..store.queries import calls
+from ..store.queries.trials import Part
 from .model import Pairs, Subject
 
 
@@ -61,60 +62,28 @@ class Facts:
         }
 
 
-_CALLS = """
-SELECT model, purpose, coalesce(served, ''), coalesce(fingerprint, ''), coalesce(omitted, ''), count(*), min(date), max(date),
-  coalesce(sum(prompt_tokens), 0), coalesce(sum(completion_tokens), 0), sum(prompt_tokens IS NULL),
-  coalesce(sum(cost), 0), sum(cost IS NULL), sum(coalesce(revised, '') <> '')
-FROM calls WHERE outcome IS NOT NULL GROUP BY 1, 2, 3, 4, 5 ORDER BY min(date), 1, 2
-"""
-_TRIALS = """
-SELECT t.subject, t.mode, count(*), count(o.trial), count(DISTINCT t.sample), t.begin, json_extract(t.sampling, '$[0]'),
-  json_extract(t.sampling, '$[1]'), json_extract(t.sampling, '$[2]')
-FROM trials t LEFT JOIN outputs o ON o.trial = t.id GROUP BY t.subject, t.mode, t.begin, 7, 8, 9 ORDER BY t.subject, t.mode
-"""
-
-
-@dataclass(frozen=True, slots=True)
-class Asked:
-    """Trials of one subject in one mode and sampling."""
-
-    subject: str
-    mode: str
-    trials: int
-    answered: int
-    samples: int
-    begin: str
-    temperature: float | None
-    top_p: float | None
-    max_tokens: int | None
-
-
 def facts(store: Store) -> list[Facts]:
+    """By model and purpose, in the order of their first calls."""
     found: dict[tuple[str, str], Facts] = {}
-    for row in store.rows(_CALLS):
-        model, purpose, served, fingerprint, omitted, calls, first, last, *sums = row
-        prompt, completion, uncounted, cost, unknown, revised = sums
-        one = found.setdefault((model, purpose), Facts(model, purpose, first=first))
-        one.calls += calls
-        one.first, one.last = min(one.first, first), max(one.last, last)
-        for name, counted in ((served, one.served), (fingerprint, one.fingerprints)):
+    for row in calls.sums(store):
+        key = row.model, row.purpose
+        one = found.setdefault(key, Facts(row.model, row.purpose, first=row.first))
+        one.calls += row.calls
+        one.first, one.last = min(one.first, row.first), max(one.last, row.last)
+        for name, counted in ((row.served, one.served), (row.fingerprint, one.fingerprints)):
             if name:
-                counted[name] = counted.get(name, 0) + calls
-        one.omitted |= set(json.loads(omitted)) if omitted else set()
-        one.revised += revised
-        one.prompt_tokens += prompt
-        one.completion_tokens += completion
-        one.uncounted += uncounted
-        one.cost += cost
-        one.unknown_cost += unknown
+                counted[name] = counted.get(name, 0) + row.calls
+        one.omitted |= set(row.omitted)
+        one.revised += row.revised
+        one.prompt_tokens += row.prompt_tokens
+        one.completion_tokens += row.completion_tokens
+        one.uncounted += row.uncounted
+        one.cost += row.cost
+        one.unknown_cost += row.unknown_cost
     return list(found.values())
 
 
-def asked(store: Store) -> list[Asked]:
-    return [Asked(*row) for row in store.rows(_TRIALS)]
-
-
-def subjects(known: list[Facts], trials: list[Asked], changes: list[str]) -> tuple[Subject, ...]:
+def subjects(known: list[Facts], trials: list[Part], changes: list[str]) -> tuple[Subject, ...]:
     """Subjects in the order of their trials, then judges; a subject without calls (answers from a
     file) is there too.
 
@@ -153,7 +122,7 @@ def _again(fact: Facts) -> str:
     return f"{fact.calls:,} calls, {cost}"
 
 
-def _asked_line(part: Asked) -> tuple[str, str]:
+def _asked_line(part: Part) -> tuple[str, str]:
     names = ("temperature", "top_p", "max_tokens")
     drawn = part.max_tokens == 0  # a picture, which only has a seed
     settings = [] if drawn else [f"{name} {_setting(getattr(part, name))}" for name in names]
@@ -218,7 +187,7 @@ def _counted(names: dict[str, int], calls: int) -> str:
     return ", ".join([*stated, *([f"not stated ({rest:,} calls)"] if rest else [])])
 
 
-def _warnings(one: Facts, trials: list[Asked], changes: list[str]) -> list[str]:
+def _warnings(one: Facts, trials: list[Part], changes: list[str]) -> list[str]:
     found = [line for line in changes if line.startswith(f"{one.model} ")]
     open_trials = sum(part.trials - part.answered for part in trials)
     if open_trials:

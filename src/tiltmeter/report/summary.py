@@ -9,22 +9,16 @@ from dataclasses import replace
 from .. import gold
 from ..analyse import numerals, reading
 from ..protocol import Protocol
-from ..records import OUTCOMES
+from ..records import HUMAN, OUTCOMES
 from ..store import Store
+from ..store.queries import labels
+from ..store.queries.trials import Part
 from . import audits, findings
 from .examples import main
 from .model import Finding, Pairs
-from .subjects import Asked
 
-# verdicts, as they come first
-RANK = ("refuted", "tilt", "unsettled", "undecided", "none", "shown", "unmeasured")
+RANK = ("tilt", "undecided", "none", "shown", "unmeasured")  # verdicts, as they come first
 ROOM = 8  # headline findings on the first screen; the rest are in the tables
-# what is said of how many headline numbers are open, by verdict
-OPEN = {
-    "refuted": "cannot be told: gold refutes the judge",
-    "unsettled": "with a direction that is not settled",
-    "undecided": "undecided",
-}
 NAMED = 3  # tilts, or models, that are named in a sentence
 CAUTIONS = (
     "It holds for these models, prompts and settings, on these dates. Another version, language, "
@@ -79,7 +73,7 @@ def summary(found: Sequence[Finding], shown: int) -> str:
 
 def _counted(found: Sequence[Finding], shown: int) -> Iterator[str]:
     of = Counter(one.verdict for one in found)
-    tested = sum(of[code] for code in ("tilt", "none", "undecided", "unsettled", "refuted"))
+    tested = of["tilt"] + of["none"] + of["undecided"]
     if tested and tested == of["none"]:
         which = "the headline number" if tested == 1 else f"any of {tested} headline numbers"
         yield f"No difference was found at this n in {which}."
@@ -94,19 +88,17 @@ def _counted(found: Sequence[Finding], shown: int) -> Iterator[str]:
         if of["none"]:
             rest = "the other" if of["none"] == 1 and tested == 2 else f"{of['none']} of them"
             yield f"In {rest} no difference was found at this n."
-    for code, said in OPEN.items():
-        if of[code]:
-            yield f"{of[code]} {said}."
+    if of["undecided"]:
+        yield f"{of['undecided']} undecided: test and interval disagree."
     if of["shown"]:
-        with_interval = [
-            e for e in found if e.verdict == "shown" and e.interval != numerals.NOTHING
-        ]
-        how = " with an interval" if len(with_interval) == of["shown"] else ""
-        yield f"{_number(of['shown'], 'number')} measured{how}, and not tested against a value."
+        yield (
+            f"{_number(of['shown'], 'number')} measured with an interval, and not tested "
+            "against a value."
+        )
     if of["unmeasured"]:
         yield f"{of['unmeasured']} could not be measured."
     if shown < len(found):
-        yield f"{shown} of them stand here; all are in the tables."
+        yield f"{shown} of them stand here, differences first; all are in the tables."
 
 
 def _number(number: int, what: str) -> str:
@@ -114,7 +106,7 @@ def _number(number: int, what: str) -> str:
 
 
 def asked(
-    protocol: Protocol, trials: Sequence[Asked], items: int, of_all: int, languages: Sequence[str]
+    protocol: Protocol, trials: Sequence[Part], items: int, of_all: int, languages: Sequence[str]
 ) -> str:
     """`1,640 answers of 2 models (a, b) about 40 of 98 words, in en`; how many more were planned,
     where some are open.
@@ -148,7 +140,7 @@ def basis(
 
 def _labels(store: Store, annotators: Sequence[str]) -> str:
     names = dict.fromkeys(
-        name.partition("@")[0] for name in annotators if not name.startswith(gold.HUMAN)
+        name.partition("@")[0] for name in annotators if not name.startswith(HUMAN)
     )
     if not names:
         return "none yet"
@@ -160,11 +152,7 @@ def _labels(store: Store, annotators: Sequence[str]) -> str:
 
 def _missing(store: Store, protocol: Protocol) -> str:
     """How much of what the first instrument labelled is refused, unreadable or else no answer."""
-    query = (
-        "SELECT value, sum(weight) FROM labels WHERE annotator = ? AND attribute = ? AND "
-        "current GROUP BY 1 ORDER BY 2 DESC"
-    )
-    of = dict(store.rows(query, main(store, protocol)))
+    of = labels.value_weights(store, *main(store, protocol))
     total, none = (
         sum(of.values()),
         {value: weight for value, weight in of.items() if value in OUTCOMES},
@@ -192,8 +180,8 @@ def _numbers(audit: audits.Audit) -> Iterator[tuple[str, str]]:
         over = _range([f"{number:,}" for number in clusters])
         yield (
             "intervals",
-            f"{levels[0]:g} %, over {over} {audit.items(clusters[-1])}; p adjusted over all "
-            "headline claims (Holm), of the rest a measure (Benjamini–Hochberg)",
+            f"{levels[0]:g} %, over {over} {audit.items(clusters[-1])}; p adjusted for the "
+            "number of tests",
         )
     found: dict[
         str, list[tuple[float, str]]
@@ -204,7 +192,7 @@ def _numbers(audit: audits.Audit) -> Iterator[tuple[str, str]]:
     ranges = {unit: _range([text for _, text in sorted(one)]) for unit, one in found.items()}
     told = [f"{text} ({unit})" if len(ranges) > 1 else text for unit, text in ranges.items()]
     if told:
-        yield "smallest detectable difference", f"{' or '.join(told)} (80 % power)"
+        yield "would be found", f"a difference of {' or '.join(told)} or more, with 80 % power"
 
 
 def _range(texts: Sequence[str]) -> str:

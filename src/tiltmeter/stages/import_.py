@@ -18,6 +18,7 @@ from ..errors import RunMismatch, UsageError
 from ..protocol import Protocol
 from ..records import Label, Output, Trial
 from ..store import Store
+from ..store.queries import labels, outputs, settings
 from .plan import Choices
 
 BATCH = 5_000  # rows of one transaction
@@ -63,14 +64,10 @@ def write(
         store.write(
             [],
             [output for _, output, _ in kept],
-            [label for _, _, labels in kept for label in labels],
+            [label for _, _, given in kept for label in given],
         )
-    told = {
-        "file": file.name,
-        "sha256": sha256(file.read_bytes()).hexdigest(),
-        "subjects": list(subjects),
-    }
-    store.put("imports", [*(one for one in store.get("imports", []) if one != told), told])
+    digest = sha256(file.read_bytes()).hexdigest()
+    settings.add_import(store, settings.Imported(file.name, digest, list(subjects)))
     known = protocol.levels[protocol.item]
     items = dict.fromkeys(trial.factors[protocol.item] for trial, _, _ in rows)
     return Added(
@@ -80,14 +77,13 @@ def write(
 
 def _new(store: Store, rows: Sequence[Imported]) -> list[Imported]:
     """The rows that the run does not have."""
-    there = {row[0] for row in store.rows("SELECT trial FROM outputs")}
+    there = outputs.ids(store)
     if not there:
         return list(rows)
-    query = "SELECT output, annotator, attribute, position, value FROM labels WHERE current"
-    held = {tuple(row) for row in store.rows(query)}
-    for trial, _, labels in rows:
+    held = labels.ranked_values(store)
+    for trial, _, given in rows:
         if trial.id in there and not all(
-            (*label[:3], label.position, label.value) in held for label in labels
+            (*label[:3], label.position, label.value) in held for label in given
         ):
             what = f"{trial.subject}, {', '.join(filter(None, trial.factors.values()))}"
             raise RunMismatch(f"{store.folder} holds other labels for {what}. Take another --out.")

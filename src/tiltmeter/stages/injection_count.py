@@ -13,13 +13,13 @@ from collections import Counter
 from typing import Any
 
 from ..instruments.judges.injection import attempts
-from ..records import ANSWER, SUBJECT
+from ..records import ANSWER
 from ..store import Store
+from ..store.queries import calls, outputs
 
 KIND, NAME = "injection", "counts"
 EXAMPLES = 5  # ids of outputs that are kept
 _SHOWN = "<answer "  # stands in every request that shows an answer to a judge
-_NONCE = 7  # place of the nonce in a request's stored form: `OUTPUT/…` for a judge
 
 
 def count(store: Store) -> dict[str, Any] | None:
@@ -31,19 +31,15 @@ def count(store: Store) -> dict[str, Any] | None:
     shown: set[str] = set()
     replies = tried = 0
     sorts: Counter[str] = Counter()
-    query = (
-        f"SELECT request, outcome, text FROM calls WHERE purpose != '{SUBJECT}' AND "
-        "instr(request, ?)"
-    )
-    for request, outcome, text in store.rows(query, (_SHOWN,)):
-        shown.add(str(json.loads(request)[_NONCE]).partition("/")[0])
-        if outcome == ANSWER:
+    for reply in calls.judge_replies(store, _SHOWN):
+        shown.add(reply.output)
+        if reply.outcome == ANSWER:
             replies += 1
-            tried += bool(attempts(text))
+            tried += bool(attempts(reply.text))
     if not shown:
         return None
     found: list[str] = []
-    for trial, text in store.rows("SELECT trial, text FROM outputs ORDER BY trial"):
+    for trial, text in outputs.texts(store):
         if trial in shown and (kinds := attempts(text)):
             found.append(trial)
             sorts.update(kinds)

@@ -4,7 +4,6 @@ that declared it, is not.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +12,8 @@ from ..errors import UsageError
 from ..protocol import Protocol, load
 from ..protocol.source_lines import Place
 from ..protocol.tables import Beside
+from ..store import Store
+from ..store.queries import settings
 
 
 def record(given: str | Path | Protocol, declared: Protocol) -> dict[str, Any]:
@@ -28,17 +29,14 @@ def record(given: str | Path | Protocol, declared: Protocol) -> dict[str, Any]:
     }
 
 
-def protocol_of(get: Callable[[str], Any]) -> tuple[Protocol, str]:
-    """The protocol of a run (`get`: its Store's), and what is to be said of it, "" for nothing.
+def protocol_of(store: Store) -> tuple[Protocol, str]:
+    """The protocol of a run, and what is to be said of it, "" for nothing.
 
     That of its file as it is now, whose measures may be newer, as long as the design is the same;
     else as the run kept it.
     """
-    source, definition, digest = (
-        get("source") or "",
-        get("definition"),
-        (get("frozen") or {}).get("digest"),
-    )
+    source, definition = settings.source(store), settings.definition(store)
+    digest = settings.frozen(store).get("digest")
     if not definition:
         found = registry.protocol(source)
         told = (
@@ -51,7 +49,7 @@ def protocol_of(get: Callable[[str], Any]) -> tuple[Protocol, str]:
             if found.digest == digest
             else f"{told}measures are those of this version of tiltmeter.",
         )
-    now, why = _now(source, definition["declared"]["name"])
+    now, why = _now(source, str(definition["declared"]["name"]))
     if now is not None and now.digest == digest:
         return now, ""
     return _kept(definition), why and f"is read with the protocol that it kept: {why}"
@@ -69,7 +67,7 @@ def _now(source: str, name: str) -> tuple[Protocol | None, str]:
         return None, str(error) if source else ""
 
 
-def _kept(definition: Mapping[str, Any]) -> Protocol:
+def _kept(definition: settings.Definition) -> Protocol:
     data = definition["declared"]
     place = Place("the protocol kept in the run", "", data)
     return load.declare(data, Beside(None, dict(definition["files"])), place, registry.instrument)

@@ -5,130 +5,42 @@ what the subjects returned; `labels` what annotators said of them (append-only: 
 said before is kept and no longer `current`); `artefacts` are files by name (estimates, taxonomies,
 gold samples); `meta` is a table of JSON values.
 
-Journal mode WAL and a commit for each batch that one turn of the event loop brings, so a killed
-process loses at most
-what was in flight. One process writes at a time: it holds an exclusive lock on `.writer`, which the
-system drops when the process dies. A run is checkpointed back to one file when it is closed.
+A commit is made for each batch that one turn of the event loop brings, so a killed process loses at
+most what was in flight. One process writes at a time (lock.py). A run is checkpointed back to one
+file when it is closed. All of its SQL stands in this room: what is written here, what is read for a
+purpose in queries/.
 """
 
 from __future__ import annotations
 
 import json
-import os
-import sqlite3
-from collections.abc import Iterable, Iterator, Sequence
-from contextlib import contextmanager, suppress
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime
-from hashlib import sha256
-from pathlib import Path
 from typing import Any
 
-from ..errors import RunBusy, RunMismatch, StoreError
+from ..errors import RunMismatch
 from ..images import Picture
-from ..records import SUBJECT, Label, Output, Reply, Request, Trial, canonical
-from .rows import TABLES, call_row, trial_of, unpack
+from ..records import SUBJECT, Json, Label, Output, Reply, Request, Trial
+from . import blobs, rows
+from .database import Database, Value
 
-SCHEMA = 1
 PICTURE = "picture"  # kind of the artefacts that say what a picture of `blobs/` is
-_LABEL = (
-    "INSERT INTO labels (output, annotator, attribute, value, position, weight, date) "
-    "VALUES (?,?,?,?,?,?,?)"
-)
+CHUNK = 500  # rows that are read or looked up at a time
+_OUTPUTS = f"""
+SELECT {", ".join(f"t.{name}" for name in rows.TRIAL_COLUMNS.split(", "))},
+  o.outcome, o.text, o.call, o.blob
+FROM outputs o JOIN trials t ON t.id = o.trial WHERE o.trial > ?"""
+_UNLABELLED_BY = """ AND NOT EXISTS (
+  SELECT 1 FROM labels l WHERE l.current AND l.output = o.trial AND l.annotator = ?)"""
 
 
 def now() -> str:
+    """The time in UTC, to the millisecond, as ISO 8601."""
     return datetime.now(UTC).isoformat(timespec="milliseconds")
 
 
-@contextmanager
-def _said(path: Path) -> Iterator[None]:
-    """SQLite's and the system's errors as one line that says what to do."""
-    try:
-        yield
-    except sqlite3.OperationalError as error:
-        if "locked" in str(error):
-            raise RunBusy(
-                f"Another process is in the middle of writing to {path}. Try again in a moment."
-            ) from None
-        if "full" in str(error):
-            raise StoreError(
-                f"The disk that holds {path} is full. Free space and run the same command again; "
-                "everything received before is stored."
-            ) from None
-        raise StoreError(f"{path} cannot be used: {error}.") from None
-    except sqlite3.DatabaseError as error:
-        raise StoreError(
-            f"{path} is not a run file or is damaged ({error}). Restore it from a copy, or start "
-            "a new run with another --out."
-        ) from None
-    except OSError as error:
-        raise StoreError(
-            f"{path} cannot be written: {error.strerror or error}. Free space or choose another "
-            "--out, and run the same command again."
-        ) from None
-
-
-class Store:
+class Store(Database):
     """One run folder, open. Reading needs no lock; `writing=True` takes it."""
-
-    def __init__(self, folder: Path | str, *, create: bool = False, writing: bool = False) -> None:
-        self.folder = Path(folder)
-        self.path = self.folder / "run.sqlite"
-        self._lock: sqlite3.Connection | None = None
-        if not create and not self.path.exists():
-            raise StoreError(
-                f"{self.folder} is not a run. A run is made by: tiltmeter run PROTOCOL --model M "
-                "--out DIR"
-            )
-        with _said(self.path):
-            if create:
-                self.folder.mkdir(parents=True, exist_ok=True)
-            if writing:
-                self._take_lock()
-            self._db = sqlite3.connect(self.path, isolation_level=None, timeout=20)
-            self._db.execute("PRAGMA synchronous=NORMAL")
-            self._db.execute(
-                "PRAGMA wal_autocheckpoint=8000"
-            )  # pages: 32 MB of journal before it is folded back
-            self._db.execute("PRAGMA cache_size=-8000")  # KiB
-            self._prepare(create)
-
-    def _take_lock(self) -> None:
-        lock = sqlite3.connect(self.folder / ".writer", isolation_level=None, timeout=0)
-        try:
-            lock.execute("BEGIN EXCLUSIVE")
-        except sqlite3.OperationalError:
-            lock.close()
-            raise RunBusy(
-                f"Another tiltmeter is writing to {self.folder}. Wait for it, or stop it."
-            ) from None
-        self._lock = lock
-
-    def _prepare(self, create: bool) -> None:
-        version = self._db.execute("PRAGMA user_version").fetchone()[0]
-        if version > SCHEMA:
-            raise StoreError(
-                f"{self.folder} was written by a newer tiltmeter (schema {version}; this one "
-                f"reads {SCHEMA}). Type: pip install --upgrade tiltmeter"
-            )
-        if version == 0:
-            if not create or self._db.execute("SELECT count(*) FROM sqlite_master").fetchone()[0]:
-                raise StoreError(
-                    f"{self.path} is not a run file, or only the beginning of one. Remove the "
-                    "folder and run again."
-                )
-            self._db.execute("PRAGMA journal_mode=WAL")
-            self._db.executescript(f"BEGIN; {TABLES} PRAGMA user_version={SCHEMA}; COMMIT;")
-
-    def close(self) -> None:
-        """Back to one file, and the lock given up."""
-        with suppress(sqlite3.Error):
-            if self._lock:
-                self._db.execute("PRAGMA wal_checkpoint(TRUNCATE)")
-            self._db.close()
-        if self._lock:
-            self._lock.close()
-            (self.folder / ".writer").unlink(missing_ok=True)
 
     def __enter__(self) -> Store:
         return self
@@ -136,22 +48,24 @@ class Store:
     def __exit__(self, *_: object) -> None:
         self.close()
 
-    # meta and artefacts
+    # settings (`meta`) and artefacts
 
-    def get(self, key: str, default: Any = None) -> Any:
-        with _said(self.path):
-            row = self._db.execute("SELECT value FROM meta WHERE key=?", (key,)).fetchone()
-        return default if row is None else json.loads(row[0])
+    def get(self, key: str) -> Any:
+        """A setting by its name, as JSON has it, or None. queries/settings.py types those that
+        there are.
+        """
+        row = self.first("SELECT value FROM meta WHERE key=?", (key,))
+        return None if row is None else json.loads(row[0])
 
-    def put(self, key: str, value: Any) -> None:
-        with _said(self.path):
-            self._db.execute(
-                "INSERT OR REPLACE INTO meta VALUES (?,?)",
-                (key, json.dumps(value, ensure_ascii=False)),
-            )
+    def put(self, key: str, value: Json) -> None:
+        """Stores a setting in place of what it was."""
+        text = json.dumps(value, ensure_ascii=False)
+        self.write_one("INSERT OR REPLACE INTO meta (key, value) VALUES (?,?)", (key, text))
 
-    def freeze(self, frozen: dict[str, Any]) -> None:
-        """Fixes what may not change, or refuses, naming the first difference."""
+    def freeze(self, frozen: Mapping[str, Json]) -> None:
+        """Fixes what may not change in this run. RunMismatch where it was fixed otherwise, naming
+        the first difference.
+        """
         before = self.get("frozen")
         if before is None:
             self.put("frozen", frozen)
@@ -166,76 +80,61 @@ class Store:
                 )
 
     def artefact(self, kind: str, name: str) -> str | None:
-        with _said(self.path):
-            row = self._db.execute(
-                "SELECT content FROM artefacts WHERE kind=? AND name=?", (kind, name)
-            ).fetchone()
+        """The content of an artefact, or None where there is none."""
+        row = self.first("SELECT content FROM artefacts WHERE kind=? AND name=?", (kind, name))
         return None if row is None else str(row[0])
 
     def keep(self, kind: str, name: str, content: str) -> None:
-        with _said(self.path):
-            self._db.execute(
-                "INSERT OR REPLACE INTO artefacts VALUES (?,?,?,?)", (kind, name, content, now())
-            )
+        """Stores an artefact in place of the one of that kind and name."""
+        self.write_one(rows.INSERT_ARTEFACT, (kind, name, content, now()))
 
     # trials and outputs
 
-    def unanswered(self, trials: Iterable[Trial], chunk: int = 500) -> Iterator[Trial]:
+    def unanswered(self, trials: Iterable[Trial], chunk: int = CHUNK) -> Iterator[Trial]:
         """Adds the trials to the run and yields those without an output."""
         batch: list[Trial] = []
         for trial in trials:
             batch.append(trial)
             if len(batch) == chunk:
-                yield from self._open_trials(batch)
+                yield from self._add_trials(batch)
                 batch = []
-        yield from self._open_trials(batch)
+        yield from self._add_trials(batch)
 
-    def _open_trials(self, batch: Sequence[Trial]) -> list[Trial]:
+    def _add_trials(self, batch: Sequence[Trial]) -> list[Trial]:
         marks = ",".join("?" * len(batch))
-        ids = [trial.id for trial in batch]
-        with _said(self.path):
-            done = {
-                row[0]
-                for row in self._db.execute(
-                    f"SELECT trial FROM outputs WHERE trial IN ({marks})", ids
-                )
-            }
-            rest = [trial for trial in batch if trial.id not in done]
-            rows = [(*t[:3], canonical(t.factors), *t[4:7], canonical(t.sampling)) for t in rest]
-            self._db.execute("BEGIN")
-            self._db.executemany("INSERT OR IGNORE INTO trials VALUES (?,?,?,?,?,?,?,?)", rows)
-            self._db.execute("COMMIT")
+        query = f"SELECT trial FROM outputs WHERE trial IN ({marks})"
+        answered = {row[0] for row in self.rows(query, [trial.id for trial in batch])}
+        rest = [trial for trial in batch if trial.id not in answered]
+        if rest:
+            with self.transaction():
+                self._db.executemany(rows.INSERT_TRIAL, map(rows.trial_row, rest))
         return rest
 
-    def unlabelled(self, annotator: str, chunk: int = 500) -> Iterator[tuple[Trial, Output]]:
+    def factors(self, trial: str) -> dict[str, str]:
+        """The factors of a trial, with its mode; empty where there is no such trial."""
+        row = self.first("SELECT mode, factors FROM trials WHERE id=?", (trial,))
+        return {"mode": row[0], **rows.levels(row[1])} if row else {}
+
+    def unlabelled(self, annotator: str, chunk: int = CHUNK) -> Iterator[tuple[Trial, Output]]:
         """Outputs that an annotator has not labelled, in the order of their ids, read in pieces."""
-        without = (
-            " AND NOT EXISTS (SELECT 1 FROM labels l WHERE l.current AND l.output = "
-            "o.trial AND l.annotator = ?)"
-        )
-        return self._outputs(without, (annotator,), chunk)
+        return self._iter_outputs(_UNLABELLED_BY, (annotator,), chunk)
 
-    def outputs(self, chunk: int = 500) -> Iterator[tuple[Trial, Output]]:
+    def outputs(self, chunk: int = CHUNK) -> Iterator[tuple[Trial, Output]]:
         """Every output, in the order of their ids, read in pieces."""
-        return self._outputs("", (), chunk)
+        return self._iter_outputs("", (), chunk)
 
-    def _outputs(
+    def _iter_outputs(
         self, where: str, values: Sequence[str], chunk: int
     ) -> Iterator[tuple[Trial, Output]]:
         last = ""
-        query = (
-            "SELECT t.id, t.subject, t.mode, t.factors, t.sample, t.prompt, t.begin, t.sampling,"
-            " o.outcome, o.text, o.call, o.blob FROM outputs o JOIN trials t ON t.id = o.trial"
-            f" WHERE o.trial > ?{where} ORDER BY o.trial LIMIT ?"
-        )
+        query = f"{_OUTPUTS}{where} ORDER BY o.trial LIMIT ?"
         while True:
-            with _said(self.path):
-                rows = self._db.execute(query, (last, *values, chunk)).fetchall()
-            for row in rows:
-                yield trial_of(row[:8]), Output(row[0], *row[8:])
-            if len(rows) < chunk:
+            piece = list(self.rows(query, (last, *values, chunk)))
+            for row in piece:
+                yield rows.trial_of(row[:8]), Output(row[0], *row[8:])
+            if len(piece) < chunk:
                 return
-            last = rows[-1][0]
+            last = piece[-1][0]
 
     # calls
 
@@ -250,41 +149,25 @@ class Store:
 
     def reply(self, key: str) -> Reply | None:
         """The stored reply to a request, or None where it was not answered yet."""
-        with _said(self.path):
-            row = self._db.execute(
-                "SELECT text, outcome, alternatives, served, fingerprint, prompt_tokens, "
-                "completion_tokens, cost,"
-                " omitted, revised, raw, blob FROM calls WHERE key=? AND outcome IS NOT NULL",
-                (key,),
-            ).fetchone()
-        if row is None:
-            return None
-        usage = None if row[5] is None else (row[5], row[6])
-        omitted = tuple(json.loads(row[8])) if row[8] else ()
-        return Reply(
-            row[0],
-            row[1],
-            unpack(row[2]),
-            row[3],
-            row[4],
-            usage,
-            row[7],
-            omitted,
-            row[9],
-            raw=row[10],
-            blob=row[11],
+        row = self.first(
+            f"SELECT {rows.REPLY_COLUMNS} FROM calls WHERE key=? AND outcome IS NOT NULL", (key,)
         )
+        return None if row is None else rows.reply_of(row)
 
     def remote(self, key: str) -> str:
         """The provider's id of a request that was submitted and has no reply yet, or ""."""
-        found = next(
-            self.rows("SELECT remote_id FROM calls WHERE key=? AND outcome IS NULL", (key,)), None
-        )
-        return str(found[0]) if found else ""
+        row = self.first("SELECT remote_id FROM calls WHERE key=? AND outcome IS NULL", (key,))
+        return str(row[0]) if row else ""
 
     def submitted(self, request: Request, remote: str) -> None:
         """Keeps the provider's id of a request before its reply is waited for."""
         self.write([(request, Reply("", "", remote=remote))], (), ())
+
+    def spent(self) -> float:
+        """US dollars of all calls of this run whose cost is known."""
+        return float(self.first("SELECT coalesce(sum(cost), 0) FROM calls")[0])
+
+    # writing rows
 
     def write(
         self,
@@ -294,35 +177,11 @@ class Store:
     ) -> None:
         """All rows in one transaction."""
         date = now()
+        called = [rows.call_row(request, reply, date) for request, reply in calls]
         with self.transaction():
-            self._db.executemany(
-                f"INSERT OR REPLACE INTO calls VALUES ({','.join('?' * 18)})",
-                [call_row(request, reply, date) for request, reply in calls],
-            )
-            self._db.executemany("INSERT OR REPLACE INTO outputs VALUES (?,?,?,?,?)", outputs)
-            self._db.executemany(_LABEL, [(*label, date) for label in labels])
-
-    @contextmanager
-    def transaction(self) -> Iterator[None]:
-        """All of what is written inside, or nothing of it; nobody else writes meanwhile. Inside
-        another one it is its part.
-
-        It needs no `writing=True`: that lock keeps two runs from paying twice, this one is SQLite's
-        and is held for moments.
-        """
-        inside = self._db.in_transaction
-        if inside:
-            yield
-            return
-        with _said(self.path):
-            self._db.execute("BEGIN IMMEDIATE")
-            try:
-                yield
-                self._db.execute("COMMIT")
-            finally:
-                if self._db.in_transaction:
-                    with suppress(sqlite3.Error):
-                        self._db.execute("ROLLBACK")
+            self._db.executemany(rows.INSERT_CALL, called)
+            self._db.executemany(rows.INSERT_OUTPUT, outputs)
+            self._db.executemany(rows.INSERT_LABEL, [(*label, date) for label in labels])
 
     def supersede(self, labels: Sequence[Label]) -> None:
         """Writes labels in place of what the same annotators said of the same outputs before, which
@@ -331,36 +190,25 @@ class Store:
         date = now()
         with self.transaction():
             self.withdraw([row[:3] for row in labels])
-            self._db.executemany(_LABEL, [(*label, date) for label in labels])
+            self._db.executemany(rows.INSERT_LABEL, [(*label, date) for label in labels])
 
     def withdraw(self, keys: Sequence[tuple[str, str, str]]) -> None:
         """What annotators said before is kept and no longer current. keys: (output, annotator,
         attribute).
         """
+        update = (
+            "UPDATE labels SET current=0 WHERE current AND output=? AND annotator=? AND attribute=?"
+        )
         with self.transaction():
-            self._db.executemany(
-                "UPDATE labels SET current=0 WHERE current AND output=? AND annotator=? AND "
-                "attribute=?",
-                keys,
-            )
+            self._db.executemany(update, keys)
 
-    # reading for analysis
+    # reading all for analysis, as plain tuples: a class for each row would take longer than SQLite
 
-    def rows(self, query: str, values: Sequence[Any] = ()) -> Iterator[Any]:
-        """Rows of a query over the tables, as they come."""
-        with _said(self.path):
-            yield from self._db.execute(query, values)
-
-    def factors(self, trial: str) -> dict[str, str]:
-        """The factors of a trial, with its mode; empty where there is no such trial."""
-        found = next(self.rows("SELECT mode, factors FROM trials WHERE id=?", (trial,)), None)
-        return {"mode": found[0], **json.loads(found[1])} if found else {}
-
-    def asked(self) -> Iterator[tuple[str, str, str, str]]:
-        """Every trial as (id, subject, mode, factors), by id."""
+    def iter_trials(self) -> Iterator[tuple[str, str, str, str]]:
+        """Every trial as (id, subject, mode, factors as JSON), by id."""
         return self.rows("SELECT id, subject, mode, factors FROM trials ORDER BY id")
 
-    def labelled(self) -> Iterator[tuple[str, str, str, str, float]]:
+    def iter_labels(self) -> Iterator[tuple[str, str, str, str, float]]:
         """Every current label as (output, annotator, attribute, value, weight), by output.
 
         Read from an index that covers them, and without what their trials have in common: 1,000,000
@@ -371,7 +219,7 @@ class Store:
             " ORDER BY output, annotator, attribute, value, weight"
         )
 
-    def label_sets(self) -> Iterator[tuple[str, str, str, str, float]]:
+    def iter_label_sets(self) -> Iterator[tuple[str, str, str, str, float]]:
         """Every current label as (output, annotator, attributes, values, the weight that each of
         them has), by output.
 
@@ -379,12 +227,8 @@ class Store:
         since a row costs more in Python than a label does. An annotator with weights of its own has
         a row a label.
         """
-        single = [
-            row[0]
-            for row in self.rows(
-                "SELECT DISTINCT annotator FROM labels WHERE current AND weight <> 1"
-            )
-        ]
+        weighted = "SELECT DISTINCT annotator FROM labels WHERE current AND weight <> 1"
+        single: list[Value] = [row[0] for row in self.rows(weighted)]
         marks = ",".join("?" * len(single))
         yield from self.rows(
             "SELECT output, annotator, json_group_array(attribute), json_group_array(value), 1.0 "
@@ -398,34 +242,15 @@ class Store:
             single,
         )
 
-    def columns(self, query: str) -> list[str]:
-        with _said(self.path):
-            return [
-                column[0]
-                for column in self._db.execute(f"SELECT * FROM ({query}) LIMIT 0").description
-            ]
-
-    def spent(self) -> float:
-        """US dollars of all calls of this run whose cost is known."""
-        return float(next(self.rows("SELECT coalesce(sum(cost), 0) FROM calls"))[0])
+    # files
 
     def blob(self, name: str) -> bytes:
         """A file of `blobs/` by its name."""
-        path = self.folder / "blobs" / name
-        with _said(path):
-            return path.read_bytes()
+        return blobs.read_blob(self.folder, name)
 
     def put_blob(self, content: bytes, suffix: str) -> str:
         """Stores a file once, under its hash; returns its name."""
-        name = sha256(content).hexdigest()[:32] + suffix
-        path = self.folder / "blobs" / name
-        if not path.exists():
-            with _said(path):
-                path.parent.mkdir(exist_ok=True)
-                part = path.with_name(f"{name}.{os.getpid()}.part")
-                part.write_bytes(content)
-                part.replace(path)
-        return name
+        return blobs.write_blob(self.folder, content, suffix)
 
     def put_picture(self, content: bytes, found: Picture) -> str:
         """Stores a picture once, and what was found out about it; returns its name."""
@@ -433,13 +258,6 @@ class Store:
         self.keep(PICTURE, name, json.dumps({**found._asdict(), "bytes": len(content)}))
         return name
 
-    def picture(self, name: str) -> dict[str, Any]:
-        """What is known of a stored picture (media_type, width, height, mode, bytes); empty where
-        it is none.
-        """
-        found: dict[str, Any] = json.loads(self.artefact(PICTURE, name) or "{}")
-        return found
 
-
-def _short(value: Any) -> str:
+def _short(value: Json) -> str:
     return "none" if value is None else str(value)[:40]

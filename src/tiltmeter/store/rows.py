@@ -1,52 +1,121 @@
-"""How records lie in the columns of a run's file: the tables of store.py, and rows for them and out
-of them.
-"""
+"""How records lie in the columns of a run's file: rows for them, and records out of rows."""
 
 from __future__ import annotations
 
 import json
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
-from ..records import Reply, Request, Sampling, Token, Trial
+from ..records import Label, Output, Reply, Request, Sampling, Token, Trial, canonical
+from .database import Value
 
-# calls keeps its row ids: its rows are long, and are appended in place of being sorted in by a
-# random key.
-TABLES = """
-CREATE TABLE meta (key TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
-CREATE TABLE trials (
-  id TEXT PRIMARY KEY, subject TEXT NOT NULL, mode TEXT NOT NULL, factors TEXT NOT NULL, sample INTEGER NOT NULL,
-  prompt TEXT NOT NULL, begin TEXT NOT NULL, sampling TEXT NOT NULL) WITHOUT ROWID;
-CREATE TABLE calls (
-  key TEXT PRIMARY KEY, purpose TEXT NOT NULL, model TEXT NOT NULL, request TEXT NOT NULL, remote_id TEXT,
-  outcome TEXT, text TEXT, alternatives TEXT, blob TEXT, revised TEXT, raw TEXT, served TEXT, fingerprint TEXT,
-  prompt_tokens INTEGER, completion_tokens INTEGER, cost REAL, omitted TEXT, date TEXT NOT NULL);
-CREATE TABLE outputs (
-  trial TEXT PRIMARY KEY, outcome TEXT NOT NULL, text TEXT NOT NULL, call TEXT NOT NULL, blob TEXT NOT NULL)
-  WITHOUT ROWID;
-CREATE TABLE labels (
-  id INTEGER PRIMARY KEY, output TEXT NOT NULL, annotator TEXT NOT NULL, attribute TEXT NOT NULL, value TEXT NOT NULL,
-  position INTEGER NOT NULL, weight REAL NOT NULL, current INTEGER NOT NULL DEFAULT 1, date TEXT NOT NULL);
-CREATE INDEX labels_by_output ON labels (output, annotator, attribute, value, weight) WHERE current;
-CREATE TABLE artefacts (
-  kind TEXT NOT NULL, name TEXT NOT NULL, content TEXT NOT NULL, date TEXT NOT NULL, PRIMARY KEY (kind, name));
-"""
+REPLY_COLUMNS = (
+    "text, outcome, alternatives, served, fingerprint, prompt_tokens, completion_tokens, cost,"
+    " omitted, revised, raw, blob"
+)
+TRIAL_COLUMNS = "id, subject, mode, factors, sample, prompt, begin, sampling"
+_CALL_COLUMNS = (
+    "key, purpose, model, request, remote_id, outcome, text, alternatives, blob, revised, raw,"
+    " served, fingerprint, prompt_tokens, completion_tokens, cost, omitted, date"
+)
+
+
+def _insert(verb: str, table: str, columns: str) -> str:
+    marks = ",".join("?" * len(columns.split(",")))
+    return f"{verb} INTO {table} ({columns}) VALUES ({marks})"
+
+
+INSERT_TRIAL = _insert("INSERT OR IGNORE", "trials", TRIAL_COLUMNS)
+INSERT_CALL = _insert("INSERT OR REPLACE", "calls", _CALL_COLUMNS)
+INSERT_OUTPUT = _insert("INSERT OR REPLACE", "outputs", ", ".join(Output._fields))
+INSERT_LABEL = _insert("INSERT", "labels", ", ".join((*Label._fields, "date")))
+INSERT_ARTEFACT = _insert("INSERT OR REPLACE", "artefacts", "kind, name, content, date")
+
+
+class StoredRequest(NamedTuple):
+    """A request as `Request.text` has it: a JSON array of these fields in this order.
+
+    messages: [role, content, pictures] each; nonce: of a subject `TRIAL/SAMPLE`, of an annotator
+    `OUTPUT/TURN`.
+    """
+
+    model: str
+    messages: Sequence[tuple[str, str, Sequence[str]]]
+    sampling: Sequence[float | None]
+    begin: str
+    logprobs: int
+    schema: str
+    purpose: str
+    nonce: str
+    size: str = ""
+    longest: int = 0
+
+    @classmethod
+    def parse(cls, text: str) -> StoredRequest:
+        """From `Request.text`, the column `request` of a call."""
+        return cls(*json.loads(text))
+
+    @property
+    def about(self) -> str:
+        """The trial or output that the call is about."""
+        return str(self.nonce).partition("/")[0]
+
+    @property
+    def turn(self) -> str:
+        """What follows the trial or output in the nonce: a sample number, or a judge's turn."""
+        return str(self.nonce).partition("/")[2]
+
+
+def field_path(record: type[StoredRequest | Sampling], name: str) -> str:
+    """Where a field stands in the JSON array of a record, as SQLite's json_extract takes it."""
+    return f"$[{record._fields.index(name)}]"
 
 
 def trial_of(row: Sequence[Any]) -> Trial:
-    return Trial(
-        row[0],
-        row[1],
-        row[2],
-        json.loads(row[3]),
-        row[4],
-        row[5],
-        row[6],
-        Sampling(*json.loads(row[7])),
+    """A trial from its columns (TRIAL_COLUMNS)."""
+    key, subject, mode, factors, sample, prompt, begin, sampling = row
+    sampling = Sampling(*json.loads(sampling))
+    return Trial(key, subject, mode, levels(factors), sample, prompt, begin, sampling)
+
+
+def trial_row(trial: Trial) -> tuple[Value, ...]:
+    """The columns of a trial (TRIAL_COLUMNS)."""
+    sampling = canonical(trial.sampling)
+    return (*trial[:3], canonical(trial.factors), *trial[4:7], sampling)
+
+
+def levels(factors: str) -> dict[str, str]:
+    """Factor → level, from the column `factors` of a trial."""
+    found: dict[str, str] = json.loads(factors)
+    return found
+
+
+def omitted_settings(text: str | None) -> tuple[str, ...]:
+    """The settings that a provider refused, from the column `omitted` of a call."""
+    return tuple(json.loads(text)) if text else ()
+
+
+def reply_of(row: Sequence[Any]) -> Reply:
+    """A reply from the columns of a call (REPLY_COLUMNS)."""
+    text, outcome, alternatives, served, fingerprint, prompt, completion, cost, *rest = row
+    omitted, revised, raw, blob = rest
+    return Reply(
+        text,
+        outcome,
+        unpack(alternatives),
+        served,
+        fingerprint,
+        None if prompt is None else (prompt, completion),
+        cost,
+        omitted_settings(omitted),
+        revised,
+        raw=raw,
+        blob=blob,
     )
 
 
-def call_row(request: Request, reply: Reply, date: str) -> tuple[Any, ...]:
+def call_row(request: Request, reply: Reply, date: str) -> tuple[Value, ...]:
+    """The columns of a call."""
     prompt, completion = reply.usage or (None, None)
     omitted = json.dumps(reply.omitted) if reply.omitted else ""
     return (
@@ -83,6 +152,9 @@ def pack(alternatives: Sequence[Sequence[Token]]) -> str:
 
 
 def unpack(text: str | None) -> tuple[tuple[Token, ...], ...]:
+    """Alternatives from the column `alternatives` of a call: at each position, tokens with their
+    log-probabilities.
+    """
     if not text:
         return ()
     return tuple(tuple(Token(bytes.fromhex(b), p) for b, p in place) for place in json.loads(text))

@@ -28,11 +28,11 @@ class Served(NamedTuple):
 def served(store: Store) -> Iterator[Served]:
     """By model, in the order of their first call."""
     query = (
-        "SELECT model, served, fingerprint, count(*), min(date), max(date) FROM calls WHERE "
-        "outcome IS NOT NULL"
-        " AND (served != '' OR fingerprint != '') GROUP BY 1, 2, 3 ORDER BY 1, 5, 2, 3"
+        "SELECT model, served, fingerprint, count(*), min(date), max(date) FROM calls"
+        " WHERE outcome IS NOT NULL AND (served != '' OR fingerprint != '')"
+        " GROUP BY 1, 2, 3 ORDER BY 1, 5, 2, 3"
     )
-    return (Served(*row) for row in store.rows(query))
+    return map(Served._make, store.rows(query))
 
 
 def between(

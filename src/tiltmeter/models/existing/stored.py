@@ -31,6 +31,8 @@ from typing import Any, NamedTuple
 from ...errors import Incapable, ModelError, Unanswered, UnknownName, UsageError
 from ...records import ANSWER, ERROR, REFUSAL, SUBJECT, Reply, Request, content_id
 from ...store import Store
+from ...store.queries import calls
+from ...store.rows import StoredRequest
 from .. import FREE, Model
 from ..kinds import DEFAULTS, TEXT, ModelKind, ModelOptions
 
@@ -236,24 +238,16 @@ class Replay(Stored):
     def _read(self) -> dict[str, list[tuple[str, str]]]:
         """What was asked → (key, nonce) of each call that answered it."""
         model = self._model or self._only_subject()
-        known = [
-            str(row[0])
-            for row in self._store.rows("SELECT DISTINCT model FROM calls ORDER BY model")
-        ]
+        known = calls.models(self._store)
         if model not in known:
             raise UnknownName("model of that run", model, known)
         index: dict[str, list[tuple[str, str]]] = {}
-        query = (
-            "SELECT key, request FROM calls WHERE model = ? AND outcome IS NOT NULL ORDER BY key"
-        )
-        for key, text in self._store.rows(query, (model,)):
-            what, nonce = _asked(text)
-            index.setdefault(what, []).append((str(key), nonce))
+        for key, request in calls.answered_requests(self._store, model):
+            index.setdefault(_what(request), []).append((key, request.nonce))
         return index
 
     def _only_subject(self) -> str:
-        query = "SELECT DISTINCT model FROM calls WHERE purpose = ? ORDER BY model"
-        subjects = [str(row[0]) for row in self._store.rows(query, (SUBJECT,))]
+        subjects = calls.models(self._store, SUBJECT)
         if len(subjects) == 1:
             return subjects[0]
         if not subjects:
@@ -264,8 +258,8 @@ class Replay(Stored):
         )
 
     async def ask(self, request: Request) -> Reply:
-        what, nonce = _asked(request.text)
-        key = _same(self._index.get(what, []), nonce)
+        what = _what(StoredRequest.parse(request.text))
+        key = _same(self._index.get(what, []), request.nonce)
         found = self._store.reply(key) if key else None
         reply = None
         if found is not None:
@@ -278,12 +272,9 @@ class Replay(Stored):
         )
 
 
-def _asked(text: str) -> tuple[str, str]:
-    """What a request (as it is stored, `Request.text`) asks, whoever is asked and whatever for, and
-    its nonce.
-    """
-    _, messages, sampling, begin, logprobs, schema, _, nonce, *pictures = json.loads(text)
-    return content_id(messages, sampling, begin, logprobs, schema, *pictures), str(nonce)
+def _what(request: StoredRequest) -> str:
+    """A hash of what a request asks, whoever is asked and whatever for."""
+    return content_id(request._replace(model="", purpose="", nonce=""))
 
 
 def _same(calls: list[tuple[str, str]], nonce: str) -> str:

@@ -1,0 +1,197 @@
+"""The SQLite file of a run, open: its schema brought up to date, its errors in plain words.
+
+Journal mode WAL. Reading needs no lock. A run of an older schema that is only read stays as it is:
+it is copied into a temporary database and migrated there; the first thing that is written to it
+migrates the run itself. A run in a folder that cannot be written to is read as it lies
+(`immutable`).
+"""
+
+from __future__ import annotations
+
+import os
+import sqlite3
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import Any, TypeAlias
+
+from ..errors import RunBusy, StoreError
+from . import migrations
+from .lock import WriterLock
+
+FILE = "run.sqlite"
+PATIENCE_S = 20.0  # that a statement waits for another process's transaction
+CHECKPOINT_PAGES = 8000  # 32 MB of journal before it is folded back
+CACHE_KIB = 8000
+Value: TypeAlias = str | int | float | None  # of a column
+
+
+@contextmanager
+def translate_errors(path: Path) -> Iterator[None]:
+    """SQLite's and the system's errors as one line that says what to do (StoreError, RunBusy)."""
+    try:
+        yield
+    except sqlite3.OperationalError as error:
+        if "locked" in str(error):
+            raise RunBusy(
+                f"Another process is in the middle of writing to {path}. Try again in a moment."
+            ) from None
+        if "full" in str(error):
+            raise StoreError(
+                f"The disk that holds {path} is full. Free space and run the same command again; "
+                "everything received before is stored."
+            ) from None
+        raise StoreError(f"{path} cannot be used: {error}.") from None
+    except sqlite3.DatabaseError as error:
+        raise StoreError(
+            f"{path} is not a run file or is damaged ({error}). Restore it from a copy, or start "
+            "a new run with another --out."
+        ) from None
+    except OSError as error:
+        raise StoreError(
+            f"{path} cannot be written: {error.strerror or error}. Free space or choose another "
+            "--out, and run the same command again."
+        ) from None
+
+
+class Database:
+    """One run's file. Reading needs no lock; `writing=True` takes it."""
+
+    def __init__(self, folder: Path | str, *, create: bool = False, writing: bool = False) -> None:
+        self.folder = Path(folder)
+        self.path = self.folder / FILE
+        self._lock: WriterLock | None = None
+        self._is_copy = False
+        if not create and not self.path.exists():
+            raise StoreError(
+                f"{self.folder} is not a run. A run is made by: tiltmeter run PROTOCOL --model M "
+                "--out DIR"
+            )
+        with translate_errors(self.path):
+            if create:
+                self.folder.mkdir(parents=True, exist_ok=True)
+            if writing:
+                self._lock = WriterLock(self.folder)
+            self._db = _connect(self.path)
+            try:
+                self._prepare(create, writing)
+            except BaseException:
+                self.close()
+                raise
+
+    def _prepare(self, create: bool, writing: bool) -> None:
+        """Makes the tables, or brings them up to date."""
+        version = migrations.schema(self._db)
+        if version > migrations.newest():
+            raise StoreError(
+                f"{self.folder} was written by a newer tiltmeter (schema {version}; this one "
+                f"reads {migrations.newest()}). Type: pip install --upgrade tiltmeter"
+            )
+        if version == 0:
+            if not create or self._db.execute("SELECT count(*) FROM sqlite_master").fetchone()[0]:
+                raise StoreError(
+                    f"{self.path} is not a run file, or only the beginning of one. Remove the "
+                    "folder and run again."
+                )
+            self._db.execute("PRAGMA journal_mode=WAL")
+            migrations.migrate(self._db)
+        elif version < migrations.newest():
+            if writing:
+                migrations.migrate(self._db)
+            else:
+                self._db, self._is_copy = _migrated_copy(self._db), True
+
+    def _migrate_for_writing(self) -> None:
+        """Goes from the migrated copy of an older run to the run itself, before it is written to."""
+        if self._is_copy:
+            self._db.close()
+            self._db, self._is_copy = _connect(self.path), False
+            migrations.migrate(self._db)
+
+    def close(self) -> None:
+        """Back to one file, and the lock given up."""
+        with suppress(sqlite3.Error):
+            if self._lock:
+                self._db.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+            self._db.close()
+        if self._lock:
+            self._lock.release()
+
+    def rows(self, query: str, values: Sequence[Value] = ()) -> Iterator[Any]:
+        """Rows of a query as they come. SQLite does not type them; what each holds is said by the
+        named queries of this room, which are the only callers.
+        """
+        with translate_errors(self.path):
+            yield from self._db.execute(query, values)
+
+    def first(self, query: str, values: Sequence[Value] = ()) -> Any:
+        """The first row of a query, or None."""
+        with translate_errors(self.path):
+            return self._db.execute(query, values).fetchone()
+
+    def columns(self, query: str) -> list[str]:
+        """The names of the columns of a query."""
+        with translate_errors(self.path):
+            described = self._db.execute(f"SELECT * FROM ({query}) LIMIT 0").description
+            return [column[0] for column in described]
+
+    @contextmanager
+    def transaction(self) -> Iterator[None]:
+        """All of what is written inside, or nothing of it; nobody else writes meanwhile. Inside
+        another one it is its part.
+
+        It needs no `writing=True`: that lock keeps two runs from paying twice, this one is SQLite's
+        and is held for moments.
+        """
+        inside = self._db.in_transaction
+        if inside:
+            yield
+            return
+        with translate_errors(self.path):
+            self._migrate_for_writing()
+            self._db.execute("BEGIN IMMEDIATE")
+            try:
+                yield
+                self._db.execute("COMMIT")
+            finally:
+                if self._db.in_transaction:
+                    with suppress(sqlite3.Error):
+                        self._db.execute("ROLLBACK")
+
+    def write_one(self, statement: str, values: Sequence[Value]) -> None:
+        """One statement that changes the run."""
+        with translate_errors(self.path):
+            self._migrate_for_writing()
+            self._db.execute(statement, values)
+
+    def wait_for_others(self, milliseconds: int) -> None:
+        """How long a statement waits for another process's transaction."""
+        self._db.execute(f"PRAGMA busy_timeout={int(milliseconds)}")
+
+    def data_version(self) -> int:
+        """A number that changes when another process writes to the run."""
+        return int(self.first("PRAGMA data_version")[0])
+
+
+def _connect(path: Path) -> sqlite3.Connection:
+    """WAL needs files beside the run's; where none can be made, and none are, the run is read as it
+    lies.
+    """
+    journal = path.with_name(f"{path.name}-wal")
+    if path.exists() and not journal.exists() and not os.access(path.parent, os.W_OK):
+        address = f"{path.absolute().as_uri()}?immutable=1"
+        return sqlite3.connect(address, uri=True, isolation_level=None)
+    db = sqlite3.connect(path, isolation_level=None, timeout=PATIENCE_S)
+    db.execute("PRAGMA synchronous=NORMAL")
+    db.execute(f"PRAGMA wal_autocheckpoint={CHECKPOINT_PAGES}")
+    db.execute(f"PRAGMA cache_size=-{CACHE_KIB}")
+    return db
+
+
+def _migrated_copy(db: sqlite3.Connection) -> sqlite3.Connection:
+    """A private, temporary database with all of an older run, in today's schema."""
+    copy = sqlite3.connect("", isolation_level=None)
+    db.backup(copy)
+    db.close()
+    migrations.migrate(copy)
+    return copy

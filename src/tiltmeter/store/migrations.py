@@ -1,0 +1,88 @@
+"""The tables of a run's file, as the steps that lead to them: schema n is what the first n steps
+make.
+
+A new run takes all steps; an older run takes those that it lacks when it is opened. A change to the
+tables is a new step at the end of `STEPS`, in one transaction with `PRAGMA user_version`; a step
+that was released is never edited. Each step is tested on a run of the schema before it, kept in
+tests/store/runs.
+"""
+
+from __future__ import annotations
+
+import sqlite3
+from typing import NamedTuple
+
+
+class Step(NamedTuple):
+    """What leads from one schema to the next. sql: statements that end in a semicolon."""
+
+    what: str
+    sql: str
+
+
+# calls keeps its row ids: its rows are long, and are appended in place of being sorted in by a
+# random key.
+_FIRST = """
+CREATE TABLE meta (key TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
+CREATE TABLE trials (
+  id TEXT PRIMARY KEY, subject TEXT NOT NULL, mode TEXT NOT NULL, factors TEXT NOT NULL,
+  sample INTEGER NOT NULL, prompt TEXT NOT NULL, begin TEXT NOT NULL, sampling TEXT NOT NULL)
+  WITHOUT ROWID;
+CREATE TABLE calls (
+  key TEXT PRIMARY KEY, purpose TEXT NOT NULL, model TEXT NOT NULL, request TEXT NOT NULL,
+  remote_id TEXT, outcome TEXT, text TEXT, alternatives TEXT, blob TEXT, revised TEXT, raw TEXT,
+  served TEXT, fingerprint TEXT, prompt_tokens INTEGER, completion_tokens INTEGER, cost REAL,
+  omitted TEXT, date TEXT NOT NULL);
+CREATE TABLE outputs (
+  trial TEXT PRIMARY KEY, outcome TEXT NOT NULL, text TEXT NOT NULL, call TEXT NOT NULL,
+  blob TEXT NOT NULL) WITHOUT ROWID;
+CREATE TABLE labels (
+  id INTEGER PRIMARY KEY, output TEXT NOT NULL, annotator TEXT NOT NULL, attribute TEXT NOT NULL,
+  value TEXT NOT NULL, position INTEGER NOT NULL, weight REAL NOT NULL,
+  current INTEGER NOT NULL DEFAULT 1, date TEXT NOT NULL);
+CREATE INDEX labels_by_output ON labels (output, annotator, attribute, value, weight) WHERE current;
+CREATE TABLE artefacts (
+  kind TEXT NOT NULL, name TEXT NOT NULL, content TEXT NOT NULL, date TEXT NOT NULL,
+  PRIMARY KEY (kind, name));
+"""
+STEPS: tuple[Step, ...] = (
+    Step("trials, calls, outputs, labels, artefacts and settings of a run", _FIRST),
+)
+
+
+def newest() -> int:
+    """The schema that this version of tiltmeter writes."""
+    return len(STEPS)
+
+
+def schema(db: sqlite3.Connection) -> int:
+    """The schema of an open file; 0 where it holds none yet."""
+    return int(db.execute("PRAGMA user_version").fetchone()[0])
+
+
+def migrate(db: sqlite3.Connection) -> None:
+    """Takes the steps that a file lacks, all of them or none. Another process may have taken them
+    meanwhile.
+    """
+    db.execute("BEGIN IMMEDIATE")
+    try:
+        for number in range(schema(db), newest()):
+            for statement in _statements(STEPS[number].sql):
+                db.execute(statement)
+        db.execute(f"PRAGMA user_version={newest()}")
+        db.execute("COMMIT")
+    except BaseException:
+        db.execute("ROLLBACK")
+        raise
+
+
+def _statements(sql: str) -> list[str]:
+    """The statements of a step; executescript would commit what is open."""
+    found: list[str] = []
+    begun = ""
+    for piece in sql.split(";"):
+        begun += piece + ";"
+        if sqlite3.complete_statement(begun):
+            found.append(begun)
+            begun = ""
+    return [statement for statement in found if statement.strip(" \n;")]

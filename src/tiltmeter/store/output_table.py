@@ -1,0 +1,362 @@
+"""Outputs of one or more runs as tables in memory, to be counted, searched and paged through.
+
+`output` has a row an output with the levels of its factors, `label` the labels of the attributes
+that were asked for, `hit` what searches found, `annotator_call` which calls are about an output.
+Nothing here is written into a run.
+"""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass, field
+from typing import NamedTuple, TypeAlias
+
+from ..errors import UsageError
+from .database import Value
+
+Cell: TypeAlias = tuple[str, str]  # level of the rows, level of the columns
+_PLAIN_COLUMNS = ("subject", "mode", "outcome")
+_TABLES = """
+DROP TABLE IF EXISTS output;
+DROP TABLE IF EXISTS label;
+DROP TABLE IF EXISTS share;
+DROP TABLE IF EXISTS hit;
+DROP TABLE IF EXISTS annotator_call;
+CREATE TABLE output (
+  n INTEGER PRIMARY KEY, run INTEGER, id TEXT, subject TEXT, mode TEXT, sample INTEGER,
+  outcome TEXT, blob TEXT, condition TEXT {factors});
+CREATE UNIQUE INDEX output_by_id ON output (run, id);
+CREATE TABLE label (
+  attribute TEXT, n INTEGER, value TEXT, weight REAL, own INTEGER, split INTEGER, surprise REAL);
+CREATE INDEX label_of ON label (attribute, n);
+CREATE TABLE share (condition TEXT, value TEXT, bits REAL, PRIMARY KEY (condition, value))
+  WITHOUT ROWID;
+CREATE TABLE hit (text TEXT, n INTEGER, PRIMARY KEY (text, n)) WITHOUT ROWID;
+CREATE TABLE annotator_call (run INTEGER, id TEXT, call INTEGER, PRIMARY KEY (run, id, call))
+  WITHOUT ROWID;
+"""
+_SORTS = {
+    "sample": "c.sample, c.run, c.id",
+    "surprise": "s.surprise IS NULL, s.surprise DESC, c.sample, c.id",
+    "label": "s.value IS NULL, s.value, c.sample, c.id",
+}
+_PLACED = """
+WITH s AS (
+  SELECT n, group_concat(value, char(10)) AS value, max(surprise) AS surprise, max(split) AS split
+  FROM label WHERE attribute = ? AND own GROUP BY n),
+placed AS (
+  SELECT c.n, {row} AS r, {column} AS k, s.value, s.surprise, s.split,
+    row_number() OVER (PARTITION BY {row}, {column} ORDER BY {order}) AS place
+  FROM output c LEFT JOIN s USING (n)
+  WHERE {where} AND {row} IN ({rows}) AND {column} IN ({columns}))
+SELECT p.r, p.k, c.run, c.id, c.outcome, c.blob, c.sample, p.value, p.surprise, p.split {names}
+FROM placed p JOIN output c USING (n)
+WHERE p.place BETWEEN ? AND ? ORDER BY p.r, p.k, p.place
+"""
+
+
+class OutputRow(NamedTuple):
+    """An output as the table takes it. condition: what shares of labels are worked out within;
+    levels: of the factors, in their order.
+    """
+
+    id: str
+    subject: str
+    mode: str
+    sample: int
+    outcome: str
+    blob: str
+    condition: str
+    levels: tuple[str, ...]
+
+
+class LabelRow(NamedTuple):
+    """One label. own: it is the output's own; split: annotators disagree on the output."""
+
+    value: str
+    weight: float
+    own: bool
+    split: bool
+
+
+class PlacedOutput(NamedTuple):
+    """An output in its cell, with the values that are its own and the greatest surprise of them."""
+
+    cell: Cell
+    run: int
+    id: str
+    outcome: str
+    blob: str
+    sample: int
+    values: tuple[str, ...]
+    surprise: float | None
+    split: bool
+    levels: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Selection:
+    """Some of the outputs. levels: of factors, mode, subject, outcome; labels: (attribute, value)
+    that the output's own label has, value None for outputs without one; outcome: beside a level of
+    the outcome; split: an attribute on which annotators disagree; text: what a search found.
+    """
+
+    levels: Mapping[str, str] = field(default_factory=dict)
+    labels: Sequence[tuple[str, str | None]] = ()
+    outcome: str = ""
+    split: str = ""
+    text: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Window:
+    """What of a grid is shown. first, last: places in a cell, from 1."""
+
+    rows: Sequence[str]
+    columns: Sequence[str]
+    first: int
+    last: int
+
+
+class OutputTable:
+    """Tables in memory. factors: whose levels each output has."""
+
+    def __init__(self, factors: Sequence[str]) -> None:
+        self._factors = tuple(factors)
+        self._db = sqlite3.connect(":memory:", isolation_level=None)
+
+    def close(self) -> None:
+        """Forgets everything."""
+        with suppress(sqlite3.Error):
+            self._db.close()
+
+    def column(self, name: str) -> str:
+        """The column of a factor, the mode, the subject or the outcome. UsageError where there is
+        none.
+        """
+        if name in _PLAIN_COLUMNS:
+            return f"c.{name}"
+        if name in self._factors:
+            return f"c.f{self._factors.index(name)}"
+        raise UsageError(
+            f"There is no factor '{name}'. There is: "
+            f"{', '.join((*self._factors, 'subject', 'mode'))}."
+        )
+
+    @contextmanager
+    def _transaction(self) -> Iterator[None]:
+        self._db.execute("BEGIN")
+        try:
+            yield
+        except BaseException:
+            self._db.execute("ROLLBACK")
+            raise
+        self._db.execute("COMMIT")
+
+    # filling
+
+    def fill(self, outputs: Iterable[tuple[int, OutputRow]]) -> None:
+        """Begins anew with these (run, output)."""
+        own = "".join(f", f{n}" for n in range(len(self._factors)))
+        typed = "".join(f", f{n} TEXT" for n in range(len(self._factors)))
+        self._db.executescript(_TABLES.format(factors=typed))
+        names = f"run, id, subject, mode, sample, outcome, blob, condition{own}"
+        marks = ",".join("?" * (8 + len(self._factors)))
+        with self._transaction():
+            self._db.executemany(
+                f"INSERT INTO output ({names}) VALUES ({marks})",
+                ((run, *row[:-1], *row.levels) for run, row in outputs),
+            )
+
+    def add_labels(
+        self, attribute: str, labels: Iterable[tuple[int, str, Sequence[LabelRow]]]
+    ) -> None:
+        """Labels of an attribute: (run, output, its labels)."""
+        query = "INSERT INTO label SELECT ?, n, ?, ?, ?, ?, NULL FROM output WHERE run=? AND id=?"
+        with self._transaction():
+            for run, output, rows in labels:
+                self._db.executemany(query, [(attribute, *row, run, output) for row in rows])
+
+    def set_surprises(self, attribute: str, bits: Iterable[tuple[str, str, float]]) -> None:
+        """How surprising each value is in its condition: (condition, value, bits)."""
+        with self._transaction():
+            self._db.execute("DELETE FROM share")
+            self._db.executemany("INSERT INTO share VALUES (?, ?, ?)", bits)
+            self._db.execute(
+                "UPDATE label SET surprise = ("
+                " SELECT bits FROM share s JOIN output c ON c.condition = s.condition"
+                " WHERE c.n = label.n AND s.value = label.value) WHERE attribute = ? AND own",
+                (attribute,),
+            )
+
+    def was_searched(self, text: str) -> bool:
+        """True if the hits of a search are there, also where it has none."""
+        query = "SELECT 1 FROM hit WHERE text = ? LIMIT 1"
+        return self._db.execute(query, (text,)).fetchone() is not None
+
+    def add_hits(self, text: str, hits: Iterable[tuple[int, str]], most_searches: int) -> None:
+        """What a search found: (run, output). With more searches than that the earlier ones are
+        forgotten.
+        """
+        searches = self._db.execute("SELECT count(DISTINCT text) FROM hit").fetchone()[0]
+        if searches >= most_searches:
+            self._db.execute("DELETE FROM hit")
+        with self._transaction():
+            self._db.execute("INSERT INTO hit VALUES (?, -1)", (text,))  # it was looked for
+            self._db.executemany(
+                "INSERT INTO hit SELECT ?, n FROM output WHERE run = ? AND id = ?",
+                ((text, run, output) for run, output in hits),
+            )
+
+    def has_calls(self, run: int) -> bool:
+        """True if the calls of a run's annotators are there."""
+        query = "SELECT 1 FROM annotator_call WHERE run = ? AND id = ''"
+        return self._db.execute(query, (run,)).fetchone() is not None
+
+    def add_calls(self, run: int, calls: Iterable[tuple[str, int]]) -> None:
+        """The calls of a run's annotators: (output, row id)."""
+        insert = "INSERT OR IGNORE INTO annotator_call VALUES (?, ?, ?)"
+        with self._transaction():
+            self._db.executemany(insert, ((run, output, call) for output, call in calls))
+            self._db.execute(insert, (run, "", -1))
+
+    # counting
+
+    def level_counts(self, name: str) -> dict[str, int]:
+        """Level → outputs, of a factor, the mode, the subject or the outcome; most first."""
+        column = self.column(name)
+        query = f"SELECT {column}, count(*) FROM output c GROUP BY 1 ORDER BY 2 DESC, 1"
+        return dict(self._db.execute(query))
+
+    def value_weights(self, attribute: str) -> dict[str, float]:
+        """Value → sum of weights of an attribute's labels; most first."""
+        query = (
+            "SELECT value, sum(weight) FROM label WHERE attribute = ? GROUP BY 1 ORDER BY 2 DESC, 1"
+        )
+        return dict(self._db.execute(query, (attribute,)))
+
+    def condition_weights(self, attribute: str) -> list[tuple[str, str, float]]:
+        """(condition, value, sum of weights) of an attribute's labels, by condition."""
+        query = (
+            "SELECT c.condition, l.value, sum(l.weight) FROM label l JOIN output c USING (n)"
+            " WHERE l.attribute = ? GROUP BY 1, 2 ORDER BY 1"
+        )
+        return self._db.execute(query, (attribute,)).fetchall()
+
+    def distinct(self, name: str, other: str) -> tuple[int, int]:
+        """How many levels a factor has, and how many pairs with the levels of another."""
+        one, two = self.column(name), self.column(other)
+        found = self._db.execute(
+            f"SELECT count(DISTINCT {one}),"
+            f" (SELECT count(*) FROM (SELECT DISTINCT {one}, {two} FROM output c)) FROM output c"
+        ).fetchone()
+        return found[0], found[1]
+
+    def selected_levels(self, name: str, selection: Selection) -> dict[str, int]:
+        """Level → selected outputs."""
+        where, values = self._condition(selection)
+        query = f"SELECT {self.column(name)}, count(*) FROM output c WHERE {where} GROUP BY 1"
+        return dict(self._db.execute(query, values))
+
+    def selected_values(
+        self, attribute: str, unlabelled: str, selection: Selection
+    ) -> dict[str, int]:
+        """Value → selected outputs whose own label it is, most first. unlabelled: for none."""
+        where, values = self._condition(selection)
+        query = (
+            "SELECT coalesce(l.value, ?), count(DISTINCT c.n) FROM output c"
+            " LEFT JOIN label l ON l.n = c.n AND l.attribute = ? AND l.own"
+            f" WHERE {where} GROUP BY 1 ORDER BY 2 DESC, 1"
+        )
+        return dict(self._db.execute(query, (unlabelled, attribute, *values)))
+
+    def cell_sizes(self, row: str, column: str, selection: Selection) -> dict[Cell, int]:
+        """Cell → selected outputs. row, column: names of factors."""
+        where, values = self._condition(selection)
+        query = (
+            f"SELECT {self.column(row)}, {self.column(column)}, count(*) FROM output c"
+            f" WHERE {where} GROUP BY 1, 2"
+        )
+        return {(a, b): count for a, b, count in self._db.execute(query, values)}
+
+    def cell_values(
+        self, row: str, column: str, rows: Sequence[str], labels: Selection, by: tuple[str, str]
+    ) -> dict[Cell, dict[str, float]]:
+        """Cell → value → sum of weights, of selected outputs. by: the attribute, and what an output
+        without a label of it has.
+        """
+        where, values = self._condition(labels)
+        attribute, unlabelled = by
+        query = (
+            f"SELECT {self.column(row)}, {self.column(column)}, coalesce(l.value, ?),"
+            " sum(coalesce(l.weight, 1)) FROM output c"
+            " LEFT JOIN label l ON l.n = c.n AND l.attribute = ?"
+            f" WHERE {where} AND {self.column(row)} IN ({_marks(rows)}) GROUP BY 1, 2, 3"
+        )
+        counts: dict[Cell, dict[str, float]] = {}
+        for r, k, value, count in self._db.execute(query, (unlabelled, attribute, *values, *rows)):
+            counts.setdefault((r, k), {})[value] = count
+        return counts
+
+    # reading
+
+    def placed(
+        self,
+        axes: tuple[str, str],
+        window: Window,
+        selection: Selection,
+        attribute: str,
+        sort: str,
+    ) -> Iterator[PlacedOutput]:
+        """The selected outputs of a window, cell by cell. axes: the factors of rows and columns;
+        sort: sample, surprise or label.
+        """
+        where, values = self._condition(selection)
+        query = _PLACED.format(
+            row=self.column(axes[0]),
+            column=self.column(axes[1]),
+            order=_SORTS[sort],
+            where=where,
+            rows=_marks(window.rows),
+            columns=_marks(window.columns),
+            names="".join(f", c.f{n}" for n in range(len(self._factors))),
+        )
+        shown = (*window.rows, *window.columns, window.first, window.last)
+        for r, k, run, output, outcome, blob, sample, joined, *rest in self._db.execute(
+            query, (attribute, *values, *shown)
+        ):
+            surprise, split, *levels = rest
+            own = tuple(joined.split("\n")) if joined else ()
+            yield PlacedOutput(
+                (r, k), run, output, outcome, blob, sample, own, surprise, bool(split), (*levels,)
+            )
+
+    def calls_about(self, run: int, output: str) -> list[int]:
+        """Row ids of the calls that annotators made about an output."""
+        query = "SELECT call FROM annotator_call WHERE run = ? AND id = ? ORDER BY 1"
+        return [row[0] for row in self._db.execute(query, (run, output))]
+
+    def _condition(self, selection: Selection) -> tuple[str, list[Value]]:
+        """A selection as SQL over output c, with the values of its marks."""
+        parts: list[tuple[str, tuple[Value, ...]]] = [("1", ())]
+        for name, level in selection.levels.items():
+            parts.append((f"{self.column(name)} = ?", (level,)))
+        of = "SELECT 1 FROM label l WHERE l.n = c.n AND l.attribute = ?"
+        for attribute, value in selection.labels:
+            if value is None:
+                parts.append((f"NOT EXISTS ({of})", (attribute,)))
+            else:
+                parts.append((f"EXISTS ({of} AND l.value = ? AND l.own)", (attribute, value)))
+        if selection.outcome:
+            parts.append(("c.outcome = ?", (selection.outcome,)))
+        if selection.split:
+            parts.append((f"EXISTS ({of} AND l.split)", (selection.split,)))
+        if selection.text:
+            parts.append(("c.n IN (SELECT n FROM hit WHERE text = ?)", (selection.text,)))
+        return " AND ".join(text for text, _ in parts), [v for _, values in parts for v in values]
+
+
+def _marks(values: Sequence[str]) -> str:
+    return ",".join("?" * len(values))

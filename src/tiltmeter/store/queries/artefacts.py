@@ -1,0 +1,26 @@
+"""Artefacts of a run: texts by kind and name."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from .. import Store
+
+
+class Artefact(NamedTuple):
+    """One text that is kept under a name."""
+
+    name: str
+    content: str
+
+
+def by_name(store: Store, kind: str) -> list[Artefact]:
+    """All of a kind, in the order of their names."""
+    query = "SELECT name, content FROM artefacts WHERE kind=? ORDER BY name"
+    return [Artefact(*row) for row in store.rows(query, (kind,))]
+
+
+def by_date(store: Store, kind: str) -> list[Artefact]:
+    """All of a kind, the earliest first."""
+    query = "SELECT name, content FROM artefacts WHERE kind=? ORDER BY date"
+    return [Artefact(*row) for row in store.rows(query, (kind,))]

@@ -1,0 +1,132 @@
+"""What was asked of models and paid for: by model and purpose, one by one, and by what judges were
+shown.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Any, NamedTuple
+
+from ...records import SUBJECT, Token
+from .. import Store
+from ..rows import StoredRequest, field_path, omitted_settings, unpack
+
+
+class CallSums(NamedTuple):
+    """Answered calls of one model for one purpose that agree in what the server said of itself.
+
+    first, last: dates; uncounted: calls without token counts; cost: US dollars, where known.
+    """
+
+    model: str
+    purpose: str
+    served: str
+    fingerprint: str
+    omitted: tuple[str, ...]
+    calls: int
+    first: str
+    last: str
+    prompt_tokens: int
+    completion_tokens: int
+    uncounted: int
+    cost: float
+    unknown_cost: int
+    revised: int
+
+
+class StoredCall(NamedTuple):
+    """One paid request and what came back; texts are cut to the length that was asked for.
+
+    outcome: "" while the reply is waited for; cost: US dollars, None where it is not known.
+    """
+
+    purpose: str
+    model: str
+    outcome: str
+    text: str
+    raw: str
+    revised: str
+    served: str
+    fingerprint: str
+    prompt_tokens: int | None
+    completion_tokens: int | None
+    cost: float | None
+    omitted: tuple[str, ...]
+    date: str
+    alternatives: tuple[tuple[Token, ...], ...]
+    request: StoredRequest
+
+
+class JudgeReply(NamedTuple):
+    """What an annotator replied about one output."""
+
+    output: str
+    outcome: str
+    text: str
+
+
+_NONCE = f"json_extract(request, '{field_path(StoredRequest, 'nonce')}')"
+_SUMS = """
+SELECT model, purpose, coalesce(served, ''), coalesce(fingerprint, ''), coalesce(omitted, ''),
+  count(*), min(date), max(date), coalesce(sum(prompt_tokens), 0),
+  coalesce(sum(completion_tokens), 0), sum(prompt_tokens IS NULL), coalesce(sum(cost), 0),
+  sum(cost IS NULL), sum(coalesce(revised, '') <> '')
+FROM calls WHERE outcome IS NOT NULL GROUP BY 1, 2, 3, 4, 5 ORDER BY min(date), 1, 2
+"""
+_ONE = """
+SELECT purpose, model, coalesce(outcome, ''), substr(coalesce(text, ''), 1, ?1),
+  substr(coalesce(raw, ''), 1, ?1), coalesce(revised, ''), coalesce(served, ''),
+  coalesce(fingerprint, ''), prompt_tokens, completion_tokens, cost, omitted, date, alternatives,
+  request
+FROM calls WHERE """
+
+
+def sums(store: Store) -> Iterator[CallSums]:
+    """In the order of the first call of each."""
+    for model, purpose, served, fingerprint, omitted, *rest in store.rows(_SUMS):
+        yield CallSums(model, purpose, served, fingerprint, omitted_settings(omitted), *rest)
+
+
+def models(store: Store, purpose: str = "") -> list[str]:
+    """The models that were asked, for one purpose or for any, in the order of their names."""
+    query = "SELECT DISTINCT model FROM calls WHERE ?1 IN ('', purpose) ORDER BY model"
+    return [str(row[0]) for row in store.rows(query, (purpose,))]
+
+
+def answered_requests(store: Store, model: str) -> Iterator[tuple[str, StoredRequest]]:
+    """(key, request) of every answered call to a model, by key."""
+    query = "SELECT key, request FROM calls WHERE model=? AND outcome IS NOT NULL ORDER BY key"
+    for key, request in store.rows(query, (model,)):
+        yield key, StoredRequest.parse(request)
+
+
+def judge_replies(store: Store, containing: str) -> Iterator[JudgeReply]:
+    """Calls of annotators whose request has a text in it."""
+    query = f"SELECT {_NONCE}, outcome, text FROM calls WHERE purpose != ? AND instr(request, ?)"
+    for about, outcome, text in store.rows(query, (SUBJECT, containing)):
+        yield JudgeReply(str(about).partition("/")[0], outcome, text)
+
+
+def annotator_calls(store: Store) -> Iterator[tuple[str, int]]:
+    """(output, row id of the call) of every call that an annotator made."""
+    query = f"SELECT {_NONCE}, rowid FROM calls WHERE purpose != ?"
+    for about, row in store.rows(query, (SUBJECT,)):
+        yield str(about).partition("/")[0], row
+
+
+def by_key(store: Store, key: str, most_characters: int) -> StoredCall | None:
+    """A call by its key."""
+    row = store.first(f"{_ONE} key=?2", (most_characters, key))
+    return None if row is None else _call(row)
+
+
+def by_row(store: Store, row_id: int, most_characters: int) -> StoredCall:
+    """A call by its row id, as `annotator_calls` says it."""
+    return _call(store.first(f"{_ONE} rowid=?2", (most_characters, row_id)))
+
+
+def _call(row: Sequence[Any]) -> StoredCall:
+    omitted, date, alternatives, request = row[11:]
+    asked = StoredRequest.parse(request)
+    parsed = omitted_settings(omitted), date, unpack(alternatives), asked
+    return StoredCall._make((*row[:11], *parsed))

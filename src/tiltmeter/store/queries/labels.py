@@ -1,0 +1,311 @@
+"""What annotators said of outputs. Only current labels, unless it says otherwise: what an annotator
+said before is kept, and no longer counts.
+
+People are annotators `human:NAME`; all others are machines. Single votes of a panel are labels of
+an attribute of their own, which ends in `_vote`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from ...records import ADJUDICATED, HUMAN, VOTE
+from .. import Store
+from ..rows import levels
+
+_BY_PEOPLE, _BY_MACHINES = (f"annotator {verb} '{HUMAN}*'" for verb in ("GLOB", "NOT GLOB"))
+_IS_VOTE, _IS_NO_VOTE = (f"attribute {verb} '*{VOTE}'" for verb in ("GLOB", "NOT GLOB"))
+
+
+class StoredLabel(NamedTuple):
+    """What an annotator said of one attribute of an output. weight: 1, or a probability; of people
+    1 / (the probability that the output was picked).
+    """
+
+    output: str
+    annotator: str
+    attribute: str
+    value: str
+    weight: float
+
+
+class OutputLabel(NamedTuple):
+    """One label of an output that is known. position: 0, or a rank where there are several."""
+
+    annotator: str
+    attribute: str
+    position: int
+    value: str
+    weight: float
+    date: str
+
+
+class RankedLabel(NamedTuple):
+    """As StoredLabel, with its position among the values of its attribute."""
+
+    output: str
+    annotator: str
+    attribute: str
+    value: str
+    weight: float
+    position: int
+
+
+class MachineLabel(NamedTuple):
+    """What a machine said of an output of which people said something."""
+
+    output: str
+    attribute: str
+    annotator: str
+    value: str
+    subject: str
+    mode: str
+    levels: dict[str, str]
+
+
+class ConditionWeight(NamedTuple):
+    """How often a value was given to the outputs of a subject in one cell of the design."""
+
+    subject: str
+    levels: dict[str, str]
+    value: str
+    weight: float
+
+
+class Vote(NamedTuple):
+    """One judge's vote in a panel; position: the judge's place."""
+
+    attribute: str
+    annotator: str
+    output: str
+    position: int
+    value: str
+
+
+# who said something, and of what
+
+
+def exist(store: Store) -> bool:
+    """True if anything was ever labelled."""
+    return store.first("SELECT 1 FROM labels LIMIT 1") is not None
+
+
+def annotators(store: Store) -> list[str]:
+    """Everybody and everything that ever labelled, in the order of their names."""
+    query = "SELECT DISTINCT annotator FROM labels ORDER BY annotator"
+    return [row[0] for row in store.rows(query)]
+
+
+def machines(store: Store) -> set[str]:
+    """Annotators that are no people, also those whose labels are not current any more."""
+    query = f"SELECT DISTINCT annotator FROM labels WHERE {_BY_MACHINES}"
+    return {row[0] for row in store.rows(query)}
+
+
+def annotated(store: Store) -> list[tuple[str, str]]:
+    """(annotator, attribute) of all labels, in the order of both."""
+    query = "SELECT DISTINCT annotator, attribute FROM labels WHERE current ORDER BY 1, 2"
+    return list(store.rows(query))
+
+
+def annotated_by_people(store: Store) -> set[tuple[str, str]]:
+    """(annotator, attribute) of what people labelled."""
+    query = f"SELECT DISTINCT annotator, attribute FROM labels WHERE current AND {_BY_PEOPLE}"
+    return set(store.rows(query))
+
+
+def attributes(store: Store, *, superseded: bool = False) -> list[str]:
+    """The attributes that labels name, in the order of their names. superseded: also of labels that
+    no longer count.
+    """
+    which = "" if superseded else "WHERE current"
+    query = f"SELECT DISTINCT attribute FROM labels {which} ORDER BY 1"
+    return [row[0] for row in store.rows(query)]
+
+
+def attributes_with_several(store: Store) -> set[str]:
+    """Attributes of which some output has several values; votes are no such attribute."""
+    query = (
+        f"SELECT DISTINCT attribute FROM labels WHERE current AND position > 0 AND {_IS_NO_VOTE}"
+    )
+    return {row[0] for row in store.rows(query)}
+
+
+# labels of machines
+
+
+def value_weights(store: Store, annotator: str, attribute: str) -> dict[str, float]:
+    """Value → sum of the weights with which an annotator gave it, the commonest first."""
+    query = (
+        "SELECT value, sum(weight) FROM labels WHERE annotator = ? AND attribute = ? AND current"
+        " GROUP BY 1 ORDER BY 2 DESC"
+    )
+    return dict(store.rows(query, (annotator, attribute)))
+
+
+def number_of_values(store: Store, annotator: str, attribute: str) -> int:
+    """How many different values an annotator gave an attribute."""
+    query = (
+        "SELECT count(DISTINCT value) FROM labels WHERE annotator = ? AND attribute = ? AND current"
+    )
+    return int(store.first(query, (annotator, attribute))[0])
+
+
+def condition_weights(store: Store, annotator: str, attribute: str) -> Iterator[ConditionWeight]:
+    """Sums of weights by subject, cell of the design and value, in that order."""
+    query = (
+        "SELECT t.subject, t.factors, l.value, sum(l.weight)"
+        " FROM labels l JOIN trials t ON t.id = l.output"
+        " WHERE l.current AND l.annotator = ? AND l.attribute = ?"
+        " GROUP BY 1, 2, 3 ORDER BY 1, 2, 3"
+    )
+    for subject, factors, value, weight in store.rows(query, (annotator, attribute)):
+        yield ConditionWeight(subject, levels(factors), value, weight)
+
+
+def machine_values(store: Store, attribute: str) -> list[str]:
+    """The values that machines gave an attribute, in the order of their names."""
+    query = (
+        "SELECT DISTINCT value FROM labels"
+        f" WHERE current AND attribute=? AND {_BY_MACHINES} ORDER BY 1"
+    )
+    return [row[0] for row in store.rows(query, (attribute,))]
+
+
+def of_machines(store: Store, attributes: tuple[str, ...]) -> Iterator[tuple[str, str, str]]:
+    """(output, attribute, value) of what machines said of some attributes."""
+    marks = ",".join("?" * len(attributes))
+    return store.rows(
+        "SELECT output, attribute, value FROM labels"
+        f" WHERE current AND attribute IN ({marks}) AND {_BY_MACHINES}",
+        attributes,
+    )
+
+
+def machines_beside_people(store: Store) -> Iterator[MachineLabel]:
+    """What machines said, one value each, of outputs of which people said something."""
+    query = f"""
+SELECT l.output, l.attribute, l.annotator, l.value, t.subject, t.mode, t.factors
+FROM labels l JOIN trials t ON t.id = l.output
+WHERE l.current AND l.weight = 1 AND l.{_BY_MACHINES}
+  AND l.output IN (SELECT output FROM labels WHERE current AND {_BY_PEOPLE})
+ORDER BY l.annotator, l.attribute, l.output"""
+    for output, attribute, annotator, said, subject, mode, factors in store.rows(query):
+        yield MachineLabel(output, attribute, annotator, said, subject, mode, levels(factors))
+
+
+def have_votes(store: Store) -> bool:
+    """True if a panel ever voted."""
+    return store.first(f"SELECT 1 FROM labels WHERE {_IS_VOTE} LIMIT 1") is not None
+
+
+def votes(store: Store) -> Iterator[Vote]:
+    """The votes of every panel, by attribute, annotator, output and judge."""
+    query = (
+        "SELECT attribute, annotator, output, position, value FROM labels"
+        f" WHERE current AND {_IS_VOTE} ORDER BY 1, 2, 3, 4"
+    )
+    return map(Vote._make, store.rows(query))
+
+
+# labels of people
+
+
+def have_human(store: Store, attribute: str = "") -> bool:
+    """True if people labelled anything, or anything of an attribute."""
+    query = f"SELECT 1 FROM labels WHERE current AND ? IN ('', attribute) AND {_BY_PEOPLE} LIMIT 1"
+    return store.first(query, (attribute,)) is not None
+
+
+def of_people(store: Store) -> Iterator[StoredLabel]:
+    """What people said, in the order in which it was stored."""
+    query = (
+        "SELECT output, annotator, attribute, value, weight FROM labels"
+        f" WHERE current AND {_BY_PEOPLE} ORDER BY id"
+    )
+    return map(StoredLabel._make, store.rows(query))
+
+
+def outputs_of_people(store: Store, attribute: str) -> set[str]:
+    """The outputs of which people labelled an attribute."""
+    query = f"SELECT DISTINCT output FROM labels WHERE current AND attribute=? AND {_BY_PEOPLE}"
+    return {row[0] for row in store.rows(query, (attribute,))}
+
+
+def counts_of_people(store: Store, attribute: str) -> dict[str, int]:
+    """Value → how many outputs people gave it, the commonest first."""
+    query = (
+        "SELECT value, count(DISTINCT output) FROM labels"
+        f" WHERE current AND attribute=? AND {_BY_PEOPLE} GROUP BY 1 ORDER BY 2 DESC"
+    )
+    return dict(store.rows(query, (attribute,)))
+
+
+def undecided_by_people(store: Store) -> Iterator[StoredLabel]:
+    """What people said, without decisions by adjudication, by attribute, output and annotator."""
+    query = (
+        "SELECT output, annotator, attribute, value, weight FROM labels"
+        f" WHERE current AND {_BY_PEOPLE} AND annotator NOT GLOB '*{ADJUDICATED}'"
+        " ORDER BY attribute, output, annotator"
+    )
+    return map(StoredLabel._make, store.rows(query))
+
+
+# labels to be compared
+
+
+def comparable(store: Store, *, people: bool) -> Iterator[StoredLabel]:
+    """Labels that can be held against one another, of people or of machines: of outputs that are
+    there and attributes with one value an output; no votes, nothing adjudicated. By attribute,
+    output and annotator.
+    """
+    who = f"{_BY_PEOPLE} AND annotator NOT GLOB '*{ADJUDICATED}'" if people else _BY_MACHINES
+    query = f"""
+SELECT output, annotator, attribute, value, weight FROM labels
+WHERE current AND weight > 0 AND {who} AND {_IS_NO_VOTE}
+  AND attribute NOT IN (SELECT attribute FROM labels WHERE current AND position > 0)
+  AND output IN (SELECT trial FROM outputs) ORDER BY attribute, output, annotator"""
+    return map(StoredLabel._make, store.rows(query))
+
+
+def value(store: Store, output: str, annotator: str, attribute: str) -> str:
+    """What an annotator said of an attribute of an output, "" where it said nothing."""
+    row = store.first(
+        "SELECT value FROM labels WHERE current AND output=? AND annotator=? AND attribute=?",
+        (output, annotator, attribute),
+    )
+    return str(row[0]) if row else ""
+
+
+def values(store: Store, annotator: str, attribute: str) -> dict[str, str]:
+    """Output → what an annotator said of an attribute."""
+    query = "SELECT output, value FROM labels WHERE current AND annotator=? AND attribute=?"
+    return dict(store.rows(query, (annotator, attribute)))
+
+
+def of_output(store: Store, output: str) -> list[OutputLabel]:
+    """The labels of one output, by annotator, attribute and position."""
+    query = (
+        "SELECT annotator, attribute, position, value, weight, date FROM labels"
+        " WHERE output = ? AND current ORDER BY annotator, attribute, position, id"
+    )
+    return [OutputLabel(*row) for row in store.rows(query, (output,))]
+
+
+def of_attribute(store: Store, attribute: str) -> Iterator[RankedLabel]:
+    """The labels of an attribute and the votes for it, by output, annotator, attribute and
+    position.
+    """
+    query = (
+        "SELECT output, annotator, attribute, value, weight, position FROM labels"
+        " WHERE current AND attribute IN (?, ?)"
+        " ORDER BY output, annotator, attribute, position, id"
+    )
+    return map(RankedLabel._make, store.rows(query, (attribute, attribute + VOTE)))
+
+
+def ranked_values(store: Store) -> set[tuple[str, str, str, int, str]]:
+    """(output, annotator, attribute, position, value) of all labels."""
+    query = "SELECT output, annotator, attribute, position, value FROM labels WHERE current"
+    return set(store.rows(query))

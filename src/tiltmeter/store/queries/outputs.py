@@ -1,0 +1,181 @@
+"""What subjects returned, with the trials that asked for it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from ...records import ANSWER, Output, Trial
+from .. import Store
+from ..rows import TRIAL_COLUMNS, levels, trial_of
+
+
+class Answer(NamedTuple):
+    """An output that is an answer, with what its trial asked."""
+
+    id: str
+    subject: str
+    mode: str
+    levels: dict[str, str]
+    prompt: str
+    text: str
+    blob: str
+
+
+class PicturedOutput(NamedTuple):
+    """An output with the prompt as the server rewrote it ("" where it did not)."""
+
+    subject: str
+    levels: dict[str, str]
+    id: str
+    outcome: str
+    text: str
+    blob: str
+    revised: str
+
+
+class GroupedOutput(NamedTuple):
+    """An output with the value that it is grouped by; weight: of that value."""
+
+    id: str
+    subject: str
+    mode: str
+    value: str
+    weight: float
+
+
+class CardOutput(NamedTuple):
+    """What of an output is kept in memory to look at."""
+
+    id: str
+    subject: str
+    mode: str
+    levels: dict[str, str]
+    sample: int
+    outcome: str
+    blob: str
+
+
+_ANSWERS = """
+SELECT t.id, t.subject, t.mode, t.factors, t.prompt, o.text, o.blob
+FROM outputs o JOIN trials t ON t.id = o.trial WHERE o.outcome = ? ORDER BY t.id
+"""
+_PICTURED = """
+SELECT t.subject, t.factors, o.trial, o.outcome, o.text, o.blob, coalesce(c.revised, '')
+FROM outputs o JOIN trials t ON t.id = o.trial LEFT JOIN calls c ON c.key = o.call ORDER BY o.trial
+"""
+_BY_LABEL = """
+SELECT o.trial, t.subject, t.mode, coalesce(l.value, ?3), coalesce(l.weight, 0)
+FROM outputs o JOIN trials t ON t.id = o.trial LEFT JOIN labels l
+  ON l.output = o.trial AND l.annotator = ?1 AND l.attribute = ?2 AND l.current ORDER BY o.trial
+"""
+_BY_OUTCOME = """
+SELECT o.trial, t.subject, t.mode, o.outcome, 0
+FROM outputs o JOIN trials t ON t.id = o.trial ORDER BY o.trial
+"""
+_WITH_CONTENT = """
+SELECT 1 FROM outputs o JOIN trials t ON t.id = o.trial
+WHERE o.text || o.blob || o.call || t.prompt != '' LIMIT 1
+"""
+_ONE = f"""
+SELECT {", ".join(f"t.{name}" for name in TRIAL_COLUMNS.split(", "))},
+  o.outcome, o.text, o.call, o.blob
+FROM outputs o JOIN trials t ON t.id = o.trial WHERE o.trial = ?
+"""
+_CARDS = """
+SELECT t.id, t.subject, t.mode, t.factors, t.sample, o.outcome, o.blob
+FROM outputs o JOIN trials t ON t.id = o.trial ORDER BY o.trial
+"""
+_CONTAINING = r"""
+SELECT o.trial FROM outputs o JOIN trials t ON t.id = o.trial LEFT JOIN calls c ON c.key = o.call
+WHERE o.text LIKE ?1 ESCAPE '\' OR t.prompt LIKE ?1 ESCAPE '\' OR c.revised LIKE ?1 ESCAPE '\'
+"""
+
+
+def number(store: Store) -> int:
+    """How many outputs there are."""
+    return int(store.first("SELECT count(*) FROM outputs")[0])
+
+
+def ids(store: Store) -> set[str]:
+    """The ids of all outputs."""
+    return {row[0] for row in store.rows("SELECT trial FROM outputs")}
+
+
+def modes(store: Store) -> dict[str, str]:
+    """Output → the mode that it was asked in."""
+    query = "SELECT o.trial, t.mode FROM outputs o JOIN trials t ON t.id = o.trial"
+    return dict(store.rows(query))
+
+
+def texts(store: Store) -> Iterator[tuple[str, str]]:
+    """(id, text) of every output, by id."""
+    return store.rows("SELECT trial, text FROM outputs ORDER BY trial")
+
+
+def beginning(store: Store, output: str, characters: int) -> str:
+    """The first characters of an output's text; "" where there is no such output."""
+    row = store.first(
+        "SELECT substr(text, 1, ?) FROM outputs WHERE trial = ?", (characters, output)
+    )
+    return str(row[0]) if row else ""
+
+
+def one(store: Store, output: str) -> tuple[Trial, Output] | None:
+    """An output with its trial, or None where there is no such output."""
+    row = store.first(_ONE, (output,))
+    return None if row is None else (trial_of(row[:8]), Output(row[0], *row[8:]))
+
+
+def answers(store: Store) -> Iterator[Answer]:
+    """Every output that is an answer (no refusal, no error), by id."""
+    for key, subject, mode, factors, *rest in store.rows(_ANSWERS, (ANSWER,)):
+        yield Answer(key, subject, mode, levels(factors), *rest)
+
+
+def have_pictures(store: Store) -> bool:
+    """True if some output has a file in `blobs/`."""
+    return store.first("SELECT 1 FROM outputs WHERE blob != '' LIMIT 1") is not None
+
+
+def have_content(store: Store) -> bool:
+    """True if something of an output is stored beside its labels: a text, a picture, a prompt, a
+    call.
+    """
+    return store.first(_WITH_CONTENT) is not None
+
+
+def pictured(store: Store) -> Iterator[PicturedOutput]:
+    """Every output of a run of pictures, by id."""
+    for subject, factors, *rest in store.rows(_PICTURED):
+        yield PicturedOutput(subject, levels(factors), *rest)
+
+
+def by_label(
+    store: Store, annotator: str, attribute: str, unlabelled: str
+) -> Iterator[GroupedOutput]:
+    """Every output with each value that an annotator gave an attribute, by id. unlabelled: the
+    value of an output that has none.
+    """
+    rows = store.rows(_BY_LABEL, (annotator, attribute, unlabelled))
+    return map(GroupedOutput._make, rows)
+
+
+def by_outcome(store: Store) -> Iterator[GroupedOutput]:
+    """Every output with its outcome, by id."""
+    return map(GroupedOutput._make, store.rows(_BY_OUTCOME))
+
+
+def cards(store: Store) -> Iterator[CardOutput]:
+    """Every output without its text, by id."""
+    for key, subject, mode, factors, *rest in store.rows(_CARDS):
+        yield CardOutput(key, subject, mode, levels(factors), *rest)
+
+
+def containing(store: Store, text: str) -> Iterator[str]:
+    """The ids of outputs whose text, prompt or rewritten prompt has a text (case aside, in
+    ASCII).
+    """
+    pattern = "".join(f"\\{sign}" if sign in "\\%_" else sign for sign in text)
+    for (output,) in store.rows(_CONTAINING, (f"%{pattern}%",)):
+        yield output

@@ -1,0 +1,69 @@
+"""The settings of a run (the table `meta`), typed."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import NamedTuple, TypedDict
+
+from ...records import Json
+from .. import Store
+
+
+class Frozen(TypedDict, total=False):
+    """What may not change in a run."""
+
+    protocol: str
+    version: str
+    digest: str
+    seed: int
+    begin: str | None
+    temperature: float | None
+
+
+class Definition(TypedDict):
+    """A protocol as a run keeps it. declared: its file; files: the text of those that it names."""
+
+    declared: Mapping[str, Json]
+    files: Mapping[str, str]
+
+
+class Imported(NamedTuple):
+    """A file that was imported: its name, its SHA-256, and whose outputs it had."""
+
+    file: str
+    sha256: str
+    subjects: list[str]
+
+
+def frozen(store: Store) -> Frozen:
+    """Empty where nothing was fixed yet."""
+    found: Frozen | None = store.get("frozen")
+    return found or Frozen()
+
+
+def source(store: Store) -> str:
+    """The protocol's name or the path of its file; "" where it was declared in Python."""
+    return str(store.get("source") or "")
+
+
+def definition(store: Store) -> Definition | None:
+    """The protocol as the run keeps it, or None where it ships with tiltmeter."""
+    found: Definition | None = store.get("definition")
+    return found
+
+
+def imports(store: Store) -> list[Imported]:
+    """The files that were imported, in their order."""
+    return [Imported(**one) for one in store.get("imports") or ()]
+
+
+def add_import(store: Store, told: Imported) -> None:
+    """Keeps what was imported; the same file again is kept once."""
+    others = [one for one in imports(store) if one != told]
+    store.put("imports", [one._asdict() for one in (*others, told)])
+
+
+def given_materials(store: Store) -> dict[str, str] | None:
+    """Kind of material (a taxonomy) → the text that was given for it in place of finding it out."""
+    found: dict[str, str] | None = store.get("given")
+    return found

@@ -1,0 +1,66 @@
+"""What was planned: levels of the design, how often each was asked, what is still open."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from ...records import Sampling
+from .. import Store
+from ..rows import field_path, levels
+
+
+class Part(NamedTuple):
+    """Trials of one subject in one mode, begun answer and sampling. samples: draws of a prompt."""
+
+    subject: str
+    mode: str
+    trials: int
+    answered: int
+    samples: int
+    begin: str
+    temperature: float | None
+    top_p: float | None
+    max_tokens: int | None
+
+
+class Extent(NamedTuple):
+    """One cell of the design as a subject was asked it. samples: how often."""
+
+    subject: str
+    mode: str
+    levels: dict[str, str]
+    samples: int
+
+
+_PARTS = f"""
+SELECT t.subject, t.mode, count(*), count(o.trial), count(DISTINCT t.sample), t.begin,
+  json_extract(t.sampling, '{field_path(Sampling, "temperature")}'),
+  json_extract(t.sampling, '{field_path(Sampling, "top_p")}'),
+  json_extract(t.sampling, '{field_path(Sampling, "max_tokens")}')
+FROM trials t LEFT JOIN outputs o ON o.trial = t.id
+GROUP BY t.subject, t.mode, t.begin, 7, 8, 9 ORDER BY t.subject, t.mode
+"""
+
+
+def parts(store: Store) -> list[Part]:
+    """By subject and mode."""
+    return [Part(*row) for row in store.rows(_PARTS)]
+
+
+def levels_asked(store: Store) -> list[dict[str, str]]:
+    """Factor → level, once for each cell of the design that some trial has."""
+    return [levels(row[0]) for row in store.rows("SELECT DISTINCT factors FROM trials")]
+
+
+def extents(store: Store) -> Iterator[Extent]:
+    """Every cell that was asked, by subject, mode and factors."""
+    query = "SELECT subject, mode, factors, max(sample) + 1 FROM trials GROUP BY 1, 2, 3"
+    for subject, mode, factors, samples in store.rows(query):
+        yield Extent(subject, mode, levels(factors), samples)
+
+
+def open_trials(store: Store) -> int:
+    """How many planned trials have no output."""
+    query = "SELECT (SELECT count(*) FROM trials) - (SELECT count(*) FROM outputs)"
+    return max(0, int(store.first(query)[0]))

@@ -1,0 +1,74 @@
+"""The store is the seam: SQL stands nowhere else, and fields of stored JSON are found by name."""
+
+from __future__ import annotations
+
+import ast
+import json
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+from tiltmeter.records import Message, Request, Sampling
+from tiltmeter.store.rows import StoredRequest, field_path
+
+SOURCE = Path(__file__).parents[2] / "src" / "tiltmeter"
+SQL = re.compile(
+    r"\b(SELECT|INSERT|PRAGMA|CREATE (TABLE|INDEX)|DELETE FROM|UPDATE \w+ SET|json_extract)\b"
+)
+
+
+def sql_in(path: Path) -> Iterator[str]:
+    """Every text of SQL, and every import of sqlite3, with its line."""
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        if (
+            isinstance(node, ast.Constant)
+            and isinstance(node.value, str)
+            and SQL.search(node.value)
+        ):
+            yield f"{path.relative_to(SOURCE)}:{node.lineno}"
+        if isinstance(node, ast.Import) and any(one.name == "sqlite3" for one in node.names):
+            yield f"{path.relative_to(SOURCE)}:{node.lineno}"
+
+
+def test_no_sql_stands_outside_the_store() -> None:
+    files = [path for path in SOURCE.rglob("*.py") if path.relative_to(SOURCE).parts[0] != "store"]
+    assert len(files) > 200
+    assert [place for path in files for place in sql_in(path)] == []
+
+
+def test_the_search_for_sql_finds_the_stores_own() -> None:
+    assert len(list(sql_in(SOURCE / "store" / "queries" / "labels.py"))) > 20
+
+
+def test_a_stored_request_is_read_by_the_names_of_its_fields() -> None:
+    """`Request.text` has its fields in the order of StoredRequest."""
+    text = Request(
+        "a:b",
+        (Message("user", "Who?", ("x.png",)),),
+        Sampling(seed=3),
+        "She",
+        5,
+        "{}",
+        "judge/1",
+        "t1/0/2",
+    )
+    found = StoredRequest.parse(text.text)
+    assert found == StoredRequest(
+        "a:b",
+        [["user", "Who?", ["x.png"]]],
+        [1.0, 1.0, 256, 3],
+        "She",
+        5,
+        "{}",
+        "judge/1",
+        "t1/0/2",
+    )
+    assert (found.about, found.turn) == ("t1", "0/2")
+    drawn = Request("a:b", (), size="64x64", longest=0, nonce="t1/0")
+    assert StoredRequest.parse(drawn.text)[-2:] == ("64x64", 0)
+
+
+def test_a_field_is_found_by_its_name_in_sqlite_too() -> None:
+    place = int(field_path(StoredRequest, "nonce").strip("$[]"))
+    assert json.loads(Request("m", (), nonce="here").text)[place] == "here"
+    assert field_path(Sampling, "max_tokens") == "$[2]"
