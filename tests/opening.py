@@ -1,0 +1,117 @@
+"""Run by test_installed.py in a process that knows only the installed package: opens its data by the code that reads it.
+
+Prints the data files that were opened, each by its place in the package. Every module is imported, every function without
+arguments that keeps what it read (`@cache`) is called, every protocol, start and example is loaded, a planted run is
+reported, and the programs for texts about people are run.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import importlib
+import inspect
+import io
+import os
+import sys
+import tempfile
+import warnings
+from pathlib import Path
+
+OPENED: set[str] = set()
+sys.addaudithook(lambda event, args: OPENED.add(str(args[0])) if event == "open" else None)
+OLD = ("tiltmeter.corpus", "tiltmeter.models.serve", "tiltmeter.models.connection")
+
+
+def main() -> None:
+    import tiltmeter
+
+    home = Path(tiltmeter.__file__).parent
+    assert str(home).startswith(sys.argv[1]), home
+    with (
+        tempfile.TemporaryDirectory() as folder,
+        contextlib.chdir(folder),
+        contextlib.redirect_stdout(io.StringIO()),
+    ):
+        call_what_reads()
+        load_protocols()
+        run_and_report()
+        run_programs()
+    found = {Path(os.path.normpath(name)) for name in OPENED}
+    print(*sorted(str(path.relative_to(home)) for path in found if home in path.parents), sep="\n")
+
+
+def call_what_reads() -> None:
+    """Imports every module, calls its cached functions, and compiles the templates that these return."""
+    import jinja2
+
+    import tiltmeter
+
+    home = Path(tiltmeter.__file__).parent
+    for path in sorted(home.rglob("*.py")):
+        name = ".".join(path.relative_to(home.parent).with_suffix("").parts)
+        name = name.removesuffix(".__init__")
+        if name in OLD or name.endswith("__main__"):
+            continue
+        for value in list(vars(importlib.import_module(name)).values()):
+            cached = hasattr(value, "cache_info") and value.__module__ == name
+            if cached and not inspect.signature(value).parameters:
+                found = value()
+                if isinstance(found, jinja2.Environment):
+                    for template in found.list_templates(extensions=["j2"]):
+                        found.get_template(template)
+
+
+def load_protocols() -> None:
+    from tiltmeter import registry
+    from tiltmeter.api import init, selftest
+    from tiltmeter.instruments.text.language import language
+    from tiltmeter.models import error_rates, kinds
+    from tiltmeter.protocol.source_lines import Place
+    from tiltmeter.protocol.tables import Beside
+
+    assert len(selftest.audits()) > 20
+    for name in registry.PROTOCOLS:
+        for code in registry.protocol(name).languages:
+            with contextlib.suppress(KeyError, FileNotFoundError):
+                language(code)
+    data = Path(registry.__file__).parent / "protocols" / "data"
+    for path in data.glob("*.csv"):  # of which some are there for protocols of one's own
+        Beside(data).rows(path.name, Place(path.name))
+    for kind in kinds.all_kinds():
+        if kind.error_rates:
+            error_rates.read_rates(kind.error_rates)
+    init.write(Path("text/audit.toml"))
+    init.write(Path("images/audit.toml"), images=True)
+    for name in init.examples():
+        init.write(Path(name) / "audit.toml", example=name)
+    for path in Path().glob("*/audit.toml"):
+        registry.protocol(str(path))
+
+
+def run_and_report() -> None:
+    import tiltmeter
+    from tiltmeter.explore import rendering, static
+
+    for protocol, options in (
+        ("roles", {"language": "en", "limit": 2}),
+        ("soda", {"where": {"object": ["car"], "dimension": ["base", "gender"]}, "samples": 1}),
+    ):
+        model = f"planted:protocol={protocol}"
+        run = tiltmeter.run(protocol, model, protocol, judge=model, **options)
+        run.report()
+        static.write([protocol], f"{protocol}-pages")
+    for path in rendering.ASSETS.glob("*.*s"):
+        rendering.asset(path.name)
+
+
+def run_programs() -> None:
+    from tiltmeter.protocols.protext import check, neopronoun_texts
+
+    home = Path(check.__file__).parent
+    check.main([str(home / "texts.jsonl")])
+    neopronoun_texts.verb_words("modal")
+
+
+if __name__ == "__main__":
+    warnings.simplefilter("ignore")
+    main()
