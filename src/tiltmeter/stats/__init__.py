@@ -19,6 +19,8 @@ Nothing here imports another room of tiltmeter, and this file imports nothing at
 ``multiclass``          several classes corrected at once by the confusion matrix
 ``prediction_powered``  means corrected by a random few with gold (PPI++)
 ``equivalence``         different, equivalent, or inconclusive against a margin
+``youden``              is a judge good enough: Youden's J, and how much gold would do
+``detectable``          the smallest shift that a test finds, of a plan and of a report
 ``power``               detectable differences and the clusters that a difference needs
 ``results``             the frozen ``Interval`` and ``Test`` that the others return
 ======================  ==============================================================================

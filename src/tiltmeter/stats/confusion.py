@@ -141,7 +141,7 @@ def class_quality(*, gold: Confusion, positive: int, confidence: float = 0.95) -
     Without gold of the class, or of the others, the rates are None with a note.
     """
     counts = _class_counts(gold, positive)
-    rows = (_ratio(x, n, gold, confidence) for x, n in counts)
+    rows = (gold_share(x, n, gold, confidence) for x, n in counts)
     return ClassQuality(int(gold.labels[:, positive].sum()), *rows)
 
 
@@ -176,7 +176,7 @@ def quality(*, gold: Confusion, confidence: float = 0.95) -> Quality:
         for even in (True, False)
         for which in (2, 0, 3)
     ]
-    return Quality(classes, _ratio(right, total, gold, confidence), *means)
+    return Quality(classes, gold_share(right, total, gold, confidence), *means)
 
 
 def _mean(
@@ -208,7 +208,7 @@ def _mean(
     )
 
 
-def _ratio(x: Floats, n: Floats, gold: Confusion, confidence: float) -> Interval:
+def gold_share(x: Floats, n: Floats, gold: Confusion, confidence: float) -> Interval:
     """``rates.clustered_share``; for weighted gold its rule for exact probabilities must not
     apply.
     """

@@ -1,0 +1,323 @@
+"""The smallest shift that a test finds: one solver for a plan and for a report.
+
+Tables are drawn at a shift, the row's own test is made of each at its level α/m, and the shift is
+halved until the test rejects in 80 % of them. All tables follow from one seed, so that a design
+has one answer. A formula with t at α/m overstates the power by up to a third at few items, since a
+sign flip of few items has no small p.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from itertools import combinations
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from scipy import special  # type: ignore[import-untyped, unused-ignore]
+
+from tiltmeter.stats import arguments
+from tiltmeter.stats.arguments import Floats
+from tiltmeter.stats.multiplicity import reach
+from tiltmeter.stats.quantiles import normal_quantile
+
+TABLES = 3_000  # drawn tables: power is known to a standard error of .007
+FIRST_TABLES = 600  # of these, until the shift is known to about a fiftieth
+ALL_PATTERNS = 12  # items up to which all signs are taken, as in the test itself
+NEAR = 0.02
+AROUND = (0.92, 1.0, 1.08)  # four standard errors of what the first tables say
+TIE = 1e-9
+ROUNDING = 1e-5  # of Σ|d|: sums of signs are single precision
+QUANTILES = 400  # places at which the beta distribution of the items' shares is inverted
+NULLS_PER_LEVEL, MOST_NULLS = 20, 100_000  # tables without a tilt, for a critical value
+PATTERN_BLOCK = 200_000  # sums of signs in flight at a time
+
+Rejects = Callable[[float, int], float]  # shift, tables: the share of tables rejected
+
+
+@dataclass(frozen=True, slots=True)
+class Design:
+    """What is to be run: items with outputs in each of the conditions that are compared.
+
+    outputs: an item and condition (samples × picks an answer); infinite where probabilities are
+    read. conditions: 1 for a share against ``share``, 2 for a paired difference, more where one is
+    tested against the mean of the others. icc: correlation of the outputs of one item and
+    condition; correlation: of an item's own shares in two conditions.
+    """
+
+    share: float
+    items: int
+    outputs: float
+    icc: float
+    conditions: int = 1
+    correlation: float = 0.0
+
+
+def planned_shift(
+    *, design: Design, level: float = 0.05, power: float = 0.8, seed: int = 0
+) -> float | None:
+    """The smallest difference from ``design.share`` that is found with ``power`` at ``level`` (α/m).
+
+    Items are beta-binomial with mean ``share`` (the tested condition: share + shift); the test is
+    a sign flip over items, or of three and more conditions the drawing of the tested one
+    (``conditions.tested_condition``). In shares; None where no share is far enough. Source: the
+    model, Skellam (1948), JRSS B 10. By hand: ``share`` .5, one condition, infinite outputs and
+    icc 0: every item shows the shift itself, so the smallest one there is.
+    ``ValueError``: as for a level, a share or an icc outside of 0 to 1.
+    """
+    _check(design, level, power)
+    items, conditions = design.items, max(design.conditions, 2)
+    if reach(items=items, tests=1, alpha=level, conditions=conditions).possible is False:
+        return None
+    generator = np.random.default_rng([seed, 1])
+    ranks = _ranks(design, generator)
+
+    def rejected(shift: float, tables: int) -> float:
+        tested = _rates(design, design.share + shift, ranks[0, :tables], seed, 0)
+        if design.conditions == 1:
+            return float(_flip_rejects(tested - design.share, level).mean())
+        others = [
+            _rates(design, design.share, ranks[k, :tables], seed, k)
+            for k in range(1, design.conditions)
+        ]
+        if design.conditions == 2:
+            return float(_flip_rejects(tested - others[0], level).mean())
+        return float(_tested_rejects(np.stack([tested, *others], axis=2), level).mean())
+
+    return _smallest(rejected, 1 - design.share, power)
+
+
+def observed_shift(
+    *, differences: ArrayLike, level: float = 0.05, power: float = 0.8, seed: int = 0
+) -> float | None:
+    """The smallest mean difference that these items would show with ``power`` at ``level`` (α/m).
+
+    ``differences``, shape (C,): one a item, in any unit. They are centred and stretched by
+    √(C/(C-1)), drawn anew with random signs, and the shift is added; the test is the sign flip.
+    None for fewer items than ``level`` takes, or where all are alike. By hand: ±1 in equal parts,
+    C = 40: (1.96 + .84)/√40 = .443. ``ValueError``: NaN, a level outside of 0 to 1.
+    """
+    d = arguments.vector("differences", differences)
+    level, items = arguments.level("level", level), d.size
+    power = arguments.level("power", power)
+    if items < 2 or not reach(items=items, tests=1, alpha=level).possible:
+        return None
+    centred = (d - d.mean()) * math.sqrt(items / (items - 1))
+    spread = float(np.abs(centred).max())
+    if spread <= TIE * max(1.0, float(np.abs(d).max())):
+        return None
+    generator = np.random.default_rng([seed, items])
+    drawn = centred[generator.integers(0, items, (TABLES, items))] / spread
+    drawn *= 1.0 - 2.0 * generator.integers(0, 2, drawn.shape, dtype=np.int8)
+    rejected = _of_shifted(drawn, level)
+    found = _smallest(rejected, _far_enough(rejected, power), power)
+    return None if found is None else found * spread
+
+
+def divergence_shift(
+    *,
+    shares: ArrayLike,
+    outputs: int,
+    groups: int = 2,
+    level: float = 0.05,
+    power: float = 0.8,
+    seed: int = 0,
+) -> tuple[float, float] | None:
+    """The smallest tilt of one of ``groups`` groups that shuffling finds in one attribute.
+
+    ``shares``, shape (K,): the distribution of all groups but one; ``outputs`` of each group. The
+    last group has (1-λ)·shares + λ·e, e the rarest value. The statistic is the mean Jensen–Shannon
+    divergence over the pairs of groups, its critical value that of groups drawn from the pooled
+    distribution, as in a shuffle. Returned: λ, and the population's mean divergence in bits; None
+    if no λ is found with ``power`` at ``level`` (α/m). By hand: two values, shares (1, 0), λ = 1:
+    full separation, 1 bit. ``ValueError``: fewer than two shares, groups or one output.
+    """
+    base = arguments.counts("shares", shares)
+    if base.size < 2 or base.sum() == 0 or outputs < 1 or groups < 2:
+        raise ValueError("shares: two values with a positive sum, two groups, one output expected")
+    level, power = arguments.level("level", level), arguments.level("power", power)
+    base = base / base.sum()
+    rarest = np.eye(base.size)[int(np.argmin(base))]
+    nulls = min(max(TABLES, math.ceil(NULLS_PER_LEVEL / level)), MOST_NULLS)
+
+    def drawn(distributions: list[Floats], tables: int, stream: int) -> Floats:
+        generator = np.random.default_rng([seed, 3, stream])
+        counts = [generator.multinomial(outputs, p, size=tables) for p in distributions]
+        return _mean_divergence([count / outputs for count in counts])
+
+    def rejected(tilt: float, tables: int) -> float:
+        tilted = (1 - tilt) * base + tilt * rarest
+        pooled = base + (tilted - base) / groups
+        pooled = pooled / pooled.sum()
+        critical = np.quantile(drawn([pooled] * groups, nulls, 0), 1 - level)
+        apart = drawn([*[base] * (groups - 1), tilted / tilted.sum()], tables, 1)
+        return float((apart > critical + TIE).mean())
+
+    tilt = _smallest(rejected, 1.0, power)
+    if tilt is None:
+        return None
+    tilted = (1 - tilt) * base + tilt * rarest
+    bits = _mean_divergence([base[None, :]] * (groups - 1) + [tilted[None, :]])
+    return tilt, float(bits[0])
+
+
+def _mean_divergence(shares: list[Floats]) -> Floats:
+    """Mean JS divergence in bits over pairs of groups, each (tables, K)."""
+
+    def plogp(p: Floats) -> Floats:
+        sums: Floats = (p * np.log2(np.maximum(p, np.finfo(np.float64).tiny))).sum(axis=1)
+        return sums
+
+    entropies, pairs = [plogp(p) for p in shares], list(combinations(range(len(shares)), 2))
+    total = np.zeros(len(shares[0]))
+    for i, j in pairs:
+        total += (entropies[i] + entropies[j]) / 2 - plogp((shares[i] + shares[j]) / 2)
+    return total / len(pairs)
+
+
+def _of_shifted(drawn: Floats, level: float) -> Rejects:
+    """How often tables with a shift added to every item are rejected."""
+    if drawn.shape[1] <= ALL_PATTERNS:
+        return lambda shift, tables: float(_flip_rejects(drawn[:tables] + shift, level).mean())
+    items = drawn.shape[1]
+    square = drawn * drawn
+    one, two = drawn.sum(axis=1), square.sum(axis=1)
+    three, four = (square * drawn).sum(axis=1), (square * square).sum(axis=1)
+
+    def rejected(shift: float, tables: int) -> float:
+        a, b, c, d = (moment[:tables] for moment in (one, two, three, four))
+        s = shift
+        squares = b + 2 * s * a + items * s * s
+        fourth = d + 4 * s * c + 6 * s * s * b + 4 * s**3 * a + items * s**4
+        kurtosis = -2 * fourth / np.maximum(squares, TIE) ** 2
+        critical = _critical(level, kurtosis) * np.sqrt(squares)
+        return float((np.abs(a + items * s) > critical).mean())
+
+    return rejected
+
+
+def _far_enough(rejected: Rejects, power: float) -> float:
+    """A shift that is found for certain: doubled from a fifth of the largest difference, and once
+    more, since so few tables do not say quite how often.
+    """
+    shift = 0.2
+    while rejected(shift, FIRST_TABLES) < power and shift < 100:
+        shift *= 2
+    return 2 * shift
+
+
+def _smallest(rejected: Rejects, largest: float, power: float) -> float | None:
+    """The shift at which tables are rejected with ``power``; None where the largest is not.
+
+    Halved with a fifth of the tables, then read off between three shifts around with all of them.
+    """
+    if rejected(largest, TABLES) < power:
+        return None
+    low, high = 0.0, largest
+    while high - low > NEAR * high:
+        middle = (low + high) / 2
+        low, high = (low, middle) if rejected(middle, FIRST_TABLES) >= power else (middle, high)
+    around = [min(factor * high, largest) for factor in AROUND]
+    shares = np.maximum.accumulate([rejected(shift, TABLES) for shift in around])
+    return float(np.interp(power, shares, around))
+
+
+def _flip_rejects(d: Floats, level: float) -> NDArray[np.bool_]:
+    """True for each table (tables, items) whose sign flip has p ≤ level."""
+    if d.shape[1] <= ALL_PATTERNS:
+        return _all_patterns(d) <= level * (1 + TIE)
+    squares = np.square(d)
+    total = squares.sum(axis=1)
+    kurtosis = -2 * np.square(squares).sum(axis=1) / np.maximum(total, TIE * TIE) ** 2
+    beyond: NDArray[np.bool_] = np.abs(d.sum(axis=1)) > _critical(level, kurtosis) * np.sqrt(total)
+    return beyond
+
+
+def _critical(level: float, kurtosis: Floats, skewness: Floats | float = 0.0) -> Floats:
+    """The two-sided critical value of a standardised sum, by Cornish and Fisher (1938)."""
+    z = normal_quantile(1 - level / 2)
+    tail = (z**5 - 10 * z**3 + 15 * z) / 72 * np.square(skewness)
+    return z + kurtosis * (z**3 - 3 * z) / 24 + tail
+
+
+def _all_patterns(d: Floats) -> Floats:
+    """p of the sign flip of each table, all signs taken; the first sign stays."""
+    p, single = np.empty(len(d)), d.astype(np.float32)
+    block = max(1, PATTERN_BLOCK >> d.shape[1] - 1)
+    for start in range(0, len(d), block):
+        part = single[start : start + block]
+        least = np.abs(part.sum(axis=1)) - ROUNDING * np.abs(part).sum(axis=1)
+        sums = part[:, :1]
+        for item in part.T[1:, :, None]:
+            sums = np.concatenate([sums + item, sums - item], axis=1)
+        reached = np.abs(sums, out=sums) >= least[:, None]
+        p[start : start + block] = reached.view(np.uint8).sum(axis=1, dtype=np.int32)
+    shares: Floats = p / 2 ** (d.shape[1] - 1)
+    return shares
+
+
+def _tested_rejects(rates: Floats, level: float) -> NDArray[np.bool_]:
+    """True for each table (tables, items, conditions) in which the first condition is found to be
+    another, which of them is the tested one being drawn in each item.
+    """
+    conditions = rates.shape[2]
+    adds = (conditions * rates - rates.sum(axis=2, keepdims=True)) / (conditions - 1)
+    square = adds * adds
+    second = square.mean(axis=2)
+    total = np.maximum(second.sum(axis=1), TIE * TIE)
+    fourth = (square * square).sum(axis=(1, 2)) / conditions
+    kurtosis = (fourth - 3 * np.square(second).sum(axis=1)) / (total * total)
+    skewness = (square * adds).sum(axis=(1, 2)) / conditions / total**1.5
+    beyond: NDArray[np.bool_] = np.abs(adds[:, :, 0].sum(axis=1)) > _critical(
+        level, kurtosis, skewness
+    ) * np.sqrt(total)
+    return beyond
+
+
+def _ranks(design: Design, generator: np.random.Generator) -> Floats:
+    """Uniform ranks of the items' own shares, shape (conditions, tables, items).
+
+    With probability ``correlation`` an item has one rank in all conditions.
+    """
+    shape = (TABLES, design.items)
+    common, shared = generator.random(shape), generator.random(shape) < design.correlation
+    own = generator.random((design.conditions, *shape))
+    return np.where(shared, common, own)
+
+
+def _rates(design: Design, mean: float, ranks: Floats, seed: int, condition: int) -> Floats:
+    """Rates of the items at a mean share: the same ranks and random numbers at every mean."""
+    share = _inverted(mean, design.icc, ranks)
+    if math.isinf(design.outputs):
+        return share
+    outputs = max(1, round(design.outputs))
+    generator = np.random.default_rng([seed, 2, condition])
+    rates: Floats = generator.binomial(outputs, share) / outputs
+    return rates
+
+
+def _inverted(mean: float, icc: float, ranks: Floats) -> Floats:
+    """The items' shares at these ranks: beta with this mean and correlation."""
+    if icc <= 0 or not 0 < mean < 1:
+        return np.full_like(ranks, min(max(mean, 0.0), 1.0))
+    if icc >= 1:
+        return (ranks >= 1 - mean).astype(np.float64)
+    # denser towards both ends, where the beta distribution is steep
+    places = (1 - np.cos(np.pi * np.arange(QUANTILES + 1) / QUANTILES)) / 2
+    size = 1 / icc - 1
+    shares = special.betaincinv(mean * size, (1 - mean) * size, places)
+    found: Floats = np.interp(ranks, places, shares)
+    return found
+
+
+def _check(design: Design, level: float, power: float) -> None:
+    arguments.level("level", level)
+    arguments.level("power", power)
+    for name, value in (("share", design.share), ("icc", design.icc)):
+        if not 0 <= value <= 1:
+            raise ValueError(f"{name}: between 0 and 1 expected, got {value!r}")
+    if not 0 <= design.correlation <= 1:
+        raise ValueError(f"correlation: between 0 and 1 expected, got {design.correlation!r}")
+    if design.items < 1 or design.conditions < 1 or not design.outputs >= 1:
+        raise ValueError("items: at least one item, condition and output expected")
