@@ -1,0 +1,143 @@
+"""How often the rules read a rewrite as two readers did: on 440 rewrites of 60 to 300 words.
+
+    python benchmarks/rewrites.py [--half tuning | "held out" | all] [--errors] [--json]
+
+The texts and labels are tests/instruments/rewrites/texts.jsonl and labels.jsonl: written by a
+language model as chat models write (notes, narrators, second persons, flips, refusals, quotes,
+markdown, …), marked by two readers (language models too) before a rule was touched. Half of them,
+by the parity of the SHA-256 of the id, was kept from tuning. A refusal or a reply that is no
+rewrite is a class of its own, `no rewrite`. `--errors` lists the misread ones, of the tuning half
+alone.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+from typing import NamedTuple
+
+from tiltmeter.instruments.rewrites import labels
+from tiltmeter.instruments.rewrites.gold import confusion, quality
+from tiltmeter.instruments.rewrites.outcomes import READ
+
+GOLD = Path(__file__).parents[1] / "tests" / "instruments" / "rewrites"
+TUNING, HELD_OUT = HALVES = ("tuning", "held out")
+NO_REWRITE = "no rewrite"
+FLIPPED = "noun_flipped"
+GENDERS = ("masculine", "feminine", "mixed")
+LENGTHS = ((0, 99), (100, 149), (150, 10_000))  # words of a rewrite, first and last
+
+
+class Marked(NamedTuple):
+    """One rewrite: what the readers say of it, and what the rules say."""
+
+    id: str
+    half: str
+    kind: str
+    words: int
+    gold: str
+    label: str
+    flipped: bool
+    found_flipped: bool
+
+
+def rows() -> list[dict[str, str]]:
+    """Texts and labels joined by their id; `shape`, `verdict`, `noun_flipped` are the readers'."""
+    marked = {row["id"]: row for row in _lines("labels.jsonl")}
+    return [{**row, **marked[row["id"]]} for row in _lines("texts.jsonl")]
+
+
+def _lines(name: str) -> list[dict[str, str]]:
+    return [json.loads(line) for line in (GOLD / name).read_text("utf-8").splitlines()]
+
+
+def marked(row: dict[str, str]) -> Marked:
+    cell = {
+        "theme": row["theme"],
+        "noun": row["noun"],
+        "pronoun": row["input_pronoun"],
+        "text": row["input"],
+    }
+    found = labels(cell, row["rewrite"])
+    read = found["shape"] in READ
+    gold = NO_REWRITE if row["shape"] in ("refusal", "invalid") else row["pronouns"]
+    return Marked(
+        row["id"],
+        row["half"],
+        row["kind"],
+        len(row["rewrite"].split()),
+        gold,
+        found["pronouns"] if read else NO_REWRITE,
+        bool(row[FLIPPED]),
+        found.get(FLIPPED) == "yes",
+    )
+
+
+def right(found: Iterable[Marked]) -> tuple[int, int]:
+    """How many are right, of how many."""
+    each = [one.label == one.gold for one in found]
+    return sum(each), len(each)
+
+
+def figures(found: Sequence[Marked]) -> dict[str, float]:
+    """Macro F1 over the classes, the share right, a gender on a true `none`, flips found."""
+    table = quality((one.gold, one.label) for one in found)
+    none = [one.label in GENDERS for one in found if one.gold == "none"]
+    flips = [one.found_flipped for one in found if one.flipped]
+    false = [one.found_flipped for one in found if not one.flipped]
+    hits, number = right(found)
+    return {
+        "macro_f1": next(row.f1 or 0.0 for row in table if row.name == "macro"),
+        "right": hits / number,
+        "gender_on_none": sum(none) / max(1, len(none)),
+        "flips_found": sum(flips) / max(1, len(flips)),
+        "false_flips": sum(false) / max(1, len(false)),
+    }
+
+
+def shown(found: Sequence[Marked]) -> None:
+    """The table by class, by kind and by length."""
+    pairs = [(one.gold, one.label) for one in found]
+    for row in quality(pairs):
+        precision, recall, f1 = (
+            "  – " if value is None else f"{value:.2f}"
+            for value in (row.precision, row.recall, row.f1)
+        )
+        print(f"  {row.name:<12} precision {precision}  recall {recall}  F1 {f1}  n {row.n}")
+    wrong = [f"{a} → {b} {n}" for (a, b), n in confusion(pairs).most_common() if a != b]
+    print("  taken for another:", ", ".join(wrong))
+    for kind in sorted({one.kind for one in found}):
+        hits, number = right(one for one in found if one.kind == kind)
+        print(f"  kind {kind:<14} {hits} of {number} ({hits / number:.2f})")
+    for low, high in LENGTHS:
+        hits, number = right(one for one in found if low <= one.words <= high)
+        print(f"  {low:>3} to {high:>5} words  {hits} of {number} ({hits / max(1, number):.2f})")
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=(__doc__ or "").split("\n")[0])
+    parser.add_argument("--half", choices=(*HALVES, "all"), default="all")
+    parser.add_argument("--errors", action="store_true", help="list the misread, tuning half alone")
+    parser.add_argument("--json", action="store_true")
+    options = parser.parse_args()
+    found = [marked(row) for row in rows()]
+    halves = HALVES if options.half == "all" else (options.half,)
+    parts = {half: [one for one in found if one.half == half] for half in halves}
+    if options.json:
+        print(json.dumps({half: figures(part) for half, part in parts.items()}, indent=1))
+        return 0
+    for half, part in parts.items():
+        print(f"\n{half}: {', '.join(f'{k} {v:.3f}' for k, v in figures(part).items())}")
+        shown(part)
+    if options.errors:
+        for one in parts.get(TUNING, []):
+            if one.label != one.gold or one.flipped != one.found_flipped:
+                print(f"{one.id} {one.kind}: {one.gold}, read as {one.label}")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
