@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import contextlib
+import shutil
 import sqlite3
 from pathlib import Path
 
@@ -13,9 +15,12 @@ from tiltmeter.store import Store
 
 pytest.importorskip("starlette", reason="the extra web is not installed")
 GUARDS = str(Path(__file__).parents[1] / "guards.toml")
-SUBJECT = f"planted:protocol={GUARDS},male.masculine=.8,female.feminine=.6,refuse=.1,invalid=.05,revise=.3"
+# By a path that is the same in every checkout: it is part of the names of the models, so of the ids
+# of the trials, on which every draw depends.
+LOCAL = "guards.toml"
+SUBJECT = f"planted:protocol={LOCAL},male.masculine=.8,female.feminine=.6,refuse=.1,invalid=.05,revise=.3"
 JUDGES = tuple(
-    f"planted:protocol={GUARDS},{rest}"
+    f"planted:protocol={LOCAL},{rest}"
     for rest in ("seed=0", "seed=1,accuracy=.7", "seed=2,agree=.8")
 )
 HOSTILE = (
@@ -30,9 +35,11 @@ HOSTILE = (
 @pytest.fixture(scope="session")
 def guards(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """12 conditions × 3 samples, of which a panel of three votes."""
-    folder = tmp_path_factory.mktemp("explore") / "guards"
-    tiltmeter.run(GUARDS, SUBJECT, folder, judge=JUDGES, samples=3)
-    return folder
+    home = tmp_path_factory.mktemp("explore")
+    shutil.copy(GUARDS, home / LOCAL)
+    with contextlib.chdir(home):
+        tiltmeter.run(LOCAL, SUBJECT, home / "guards", judge=JUDGES, samples=3)
+    return home / "guards"
 
 
 @pytest.fixture(scope="session")
@@ -78,8 +85,6 @@ def rewrites(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture
 def broken(guards: Path, tmp_path: Path) -> Path:
     """A copy of the run of pictures with one picture gone and one cut short; its first two answers, by id."""
-    import shutil
-
     folder = tmp_path / "broken"
     shutil.copytree(guards, folder)
     with sqlite3.connect(folder / "run.sqlite") as db:
