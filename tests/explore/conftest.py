@@ -18,7 +18,9 @@ GUARDS = str(Path(__file__).parents[1] / "guards.toml")
 # By a path that is the same in every checkout: it is part of the names of the models, so of the ids
 # of the trials, on which every draw depends.
 LOCAL = "guards.toml"
-SUBJECT = f"planted:protocol={LOCAL},male.masculine=.8,female.feminine=.6,refuse=.1,invalid=.05,revise=.3"
+SUBJECT = (
+    f"planted:protocol={LOCAL},male.masculine=.8,female.feminine=.6,refuse=.1,invalid=.05,revise=.3"
+)
 JUDGES = tuple(
     f"planted:protocol={LOCAL},{rest}"
     for rest in ("seed=0", "seed=1,accuracy=.7", "seed=2,agree=.8")

@@ -13,11 +13,12 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import replace
 from functools import partial
-from typing import Any, Generic, NamedTuple, Protocol, TypeVar
+from typing import Generic, NamedTuple, Protocol, TypeVar
 
 from ...errors import Incapable, ModelError
 from ...records import ANSWER, Reply, Request
 from .. import DRAWN_TOKENS, PICTURE_TOKENS, Model, Price
+from .body import Json, at, count_at
 from .connection import Answer, Connection, message
 from .fetching import Link, fetched, shortened
 
@@ -32,7 +33,7 @@ class HttpRequest(NamedTuple):
 
     path: str
     headers: Mapping[str, str]
-    body: Mapping[str, Any]
+    body: Mapping[str, Json]
     omitted: tuple[str, ...] = ()
 
 
@@ -42,19 +43,19 @@ class Speech(Protocol):
     def build(self, request: Request, omitted: frozenset[str]) -> HttpRequest:
         """What is sent, without the parameters in `omitted`."""
 
-    def refused(self, request: Request, body: Any) -> Reply | None:
+    def refused(self, request: Request, body: Json) -> Reply | None:
         """The reply where an error status is a policy refusal, a result and not an error; else
         None.
         """
 
-    def unwelcome(self, body: Any) -> str:
+    def unwelcome(self, body: Json) -> str:
         """The parameter that an error 400 complains of and that can be left out, or ""."""
 
 
 class Dialect(Speech, Protocol):
     """A provider's wire format, for a reply that comes at once."""
 
-    def parse(self, request: Request, body: Any) -> Reply | Link:
+    def parse(self, request: Request, body: Json) -> Reply | Link:
         """The reply in a 200, or with a link to its picture; raises ValueError with a reason where
         the body is not one.
         """
@@ -63,7 +64,7 @@ class Dialect(Speech, Protocol):
 class Translating(Speech, Protocol):
     """A dialect whose provider uses statuses in a sense of its own."""
 
-    def status(self, status: int, body: Any) -> tuple[int, float | None]:
+    def status(self, status: int, body: Json) -> tuple[int, float | None]:
         """The status as HTTP means it (401 wrong key, 402 no credit, 429 too fast), and seconds to
         wait where said.
         """
@@ -87,7 +88,7 @@ class Exchange:
     ) -> None:
         self._connection, self._dialect, self._omitted = connection, dialect, frozenset(omitted)
 
-    async def send(self, request: Request, read: Callable[[Any], T]) -> Got[T] | Reply:
+    async def send(self, request: Request, read: Callable[[Json], T]) -> Got[T] | Reply:
         """What `read` finds in the reply's body, or a policy refusal; any other error is raised."""
         while True:
             wanted = self._dialect.build(request, self._omitted)
@@ -175,18 +176,15 @@ class HttpModel(Model):
         return replace(found, omitted=got.sent.omitted, raw=self.connection.clean(raw))
 
 
-def believed(prompt: Any, completion: Any, request: Request) -> tuple[int, int] | None:
+def believed(
+    prompt: int | None, completion: int | None, request: Request
+) -> tuple[int, int] | None:
     """What a server says it used, or None where that cannot be: then the worst case is counted.
 
     A token is at least one byte of the prompt, beside what a provider adds of its own (64 a turn,
     1,024 in all).
     """
-    if (
-        not isinstance(prompt, int)
-        or not isinstance(completion, int)
-        or prompt <= 0
-        or completion < 0
-    ):
+    if prompt is None or completion is None or prompt <= 0 or completion < 0:
         return None
     shown = PICTURE_TOKENS * sum(len(each.pictures) for each in request.messages)
     sent = (
@@ -199,14 +197,15 @@ def believed(prompt: Any, completion: Any, request: Request) -> tuple[int, int] 
     return None if prompt > sent or completion > most else (prompt, completion)
 
 
-def _inside(body: Any) -> int:
+def _inside(body: Json) -> int:
     """The status of an error that came with a good one, or 0 where there is none inside."""
-    error = body.get("error") if isinstance(body, dict) else None
-    code = error.get("code") if isinstance(error, dict) else None
-    return 0 if not error else code if isinstance(code, int) and 400 <= code < 600 else 500
+    code = count_at(body, "error", "code")
+    if not at(body, "error"):
+        return 0
+    return code if code is not None and 400 <= code < 600 else 500
 
 
-def as_said(status: int, body: Any) -> tuple[int, None]:
+def as_said(status: int, body: Json) -> tuple[int, None]:
     """What OpenAI and those who follow it mean: an empty account answers 429 or 400, as other
     errors do.
     """

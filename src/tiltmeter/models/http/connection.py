@@ -18,10 +18,14 @@ import ipaddress
 import json
 import socket
 from collections.abc import Callable, Mapping
-from typing import Any, NamedTuple, NoReturn, TypeVar
+from typing import TYPE_CHECKING, NamedTuple, NoReturn, TypeVar
 from urllib.parse import urlsplit
 
 from ...errors import MissingKey, ModelError, TiltmeterError, TransientError
+from .body import Json, at
+
+if TYPE_CHECKING:
+    from aiohttp import AddrInfoType, ClientResponse, ClientSession
 
 MAX_REPLY = 64 * 2**20  # bytes; more than any reply or picture that is meant
 # seconds that an idle connection is kept: llama.cpp's server and uvicorn close theirs after 5
@@ -42,7 +46,7 @@ class Answer(NamedTuple):
     status: int
     headers: Mapping[str, str]
     content: bytes
-    body: Any
+    body: Json
 
 
 class Connection:
@@ -55,19 +59,27 @@ class Connection:
     ) -> None:
         self.name, self.base, self.key, self.key_name = name, base.rstrip("/"), key, key_name
         self.timeout = timeout
-        self.session: Any = None
-        self._public: Any = None
+        self._session: ClientSession | None = None
+        self._public: ClientSession | None = None
         self._met = False
 
     async def open(self) -> None:
-        self.session = self._session(None)
+        self._session = self._new_session(None)
 
     async def close(self) -> None:
-        for session in (self.session, self._public):
+        for session in (self._session, self._public):
             if session is not None:
                 await session.close()
 
-    def _session(self, factory: Callable[[Any], socket.socket] | None) -> Any:
+    @property
+    def session(self) -> ClientSession:
+        """The session to the base URL; the connection must be open."""
+        assert self._session is not None
+        return self._session
+
+    def _new_session(
+        self, factory: Callable[[AddrInfoType], socket.socket] | None
+    ) -> ClientSession:
         import aiohttp
 
         self._aiohttp = aiohttp
@@ -84,7 +96,7 @@ class Connection:
         return urlsplit(url).hostname == urlsplit(self.base).hostname
 
     async def send(
-        self, url: str, headers: Mapping[str, str], body: Mapping[str, Any] | None = None
+        self, url: str, headers: Mapping[str, str], body: Mapping[str, Json] | None = None
     ) -> Answer:
         """Posts a body, or gets where there is none; redirects are not followed.
 
@@ -92,7 +104,7 @@ class Connection:
         """
         session = self.session
         if body is None and not self.own(url):
-            session = self._public = self._public or self._session(public_socket)
+            session = self._public = self._public or self._new_session(public_socket)
         method, data = (
             ("GET", None)
             if body is None
@@ -108,7 +120,7 @@ class Connection:
         except (TimeoutError, self._aiohttp.ClientError, OSError) as error:
             raise self._lost(url, error) from None
 
-    async def _content(self, response: Any) -> bytes:
+    async def _content(self, response: ClientResponse) -> bytes:
         content = bytearray()
         async for chunk in response.content.iter_any():
             content += chunk
@@ -148,7 +160,7 @@ class Connection:
             return TransientError(f"{self.name} did not answer within {self.timeout:g} s")
         return TransientError(f"{self.name}: {said}")
 
-    def read(self, answer: Answer, parse: Callable[[Any], T]) -> T:
+    def read(self, answer: Answer, parse: Callable[[Json], T]) -> T:
         """What a good status brought; ModelError where it is not what the dialect knows."""
         if answer.content.lstrip()[:1] == b"<":
             raise ModelError(
@@ -214,7 +226,7 @@ class Connection:
         return self.clean(content[:4096].decode("utf-8", "replace"))[:120].replace("\n", " ")
 
 
-def public_socket(address: tuple[Any, Any, int, str, tuple[Any, ...]]) -> socket.socket:
+def public_socket(address: AddrInfoType) -> socket.socket:
     """A socket for an address that is about to be connected to. Raises OSError where that is not a
     public one.
     """
@@ -240,22 +252,21 @@ def public(address: str) -> bool:
     return found.is_global and not found.is_multicast
 
 
-def message(body: Any) -> str:
+def message(body: Json) -> str:
     """What an error body says, in the shapes that servers use."""
     if not isinstance(body, dict):
         return ""
     error = body.get("error", body)
     if isinstance(error, dict):
-        parts = [
-            str(error[name]) for name in ("code", "type", "message", "detail") if error.get(name)
-        ]
-        return " ".join(dict.fromkeys(parts))
+        parts = [str(at(error, name) or "") for name in ("code", "type", "message", "detail")]
+        return " ".join(dict.fromkeys(filter(None, parts)))
     return str(error)
 
 
-def _json(content: bytes) -> Any:
+def _json(content: bytes) -> Json:
     try:
-        return json.loads(content)
+        body: Json = json.loads(content)
+        return body
     except (ValueError, RecursionError):
         return None
 

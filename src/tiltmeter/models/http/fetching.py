@@ -14,11 +14,12 @@ import binascii
 import json
 from collections.abc import Mapping
 from dataclasses import replace
-from typing import Any, NamedTuple
+from typing import NamedTuple
 from urllib.parse import SplitResult, unquote_to_bytes, urljoin, urlsplit
 
 from ...errors import TransientError
 from ...records import ERROR, Reply
+from .body import Json
 from .connection import PASSING, Connection, TooLong
 
 TRIES, FIRST_WAIT = 4, 0.5  # of one address; seconds, doubled each time
@@ -132,12 +133,12 @@ def decoded(text: str) -> bytes:
         raise Unfetched("what came in its place is no base64") from None
 
 
-def shortened(body: Any) -> str:
+def shortened(body: Json) -> str:
     """A reply's body as JSON for the store, without the pictures in it: they lie in `blobs/`."""
     return json.dumps(_short(body), ensure_ascii=False)
 
 
-def _short(value: Any) -> Any:
+def _short(value: Json) -> Json:
     if isinstance(value, str):
         return value if len(value) <= SHOWN else f"{value[:40]}… ({len(value)} characters)"
     if isinstance(value, list):

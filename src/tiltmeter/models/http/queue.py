@@ -14,7 +14,7 @@ import time
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import replace
 from functools import partial
-from typing import Any, NamedTuple, Protocol
+from typing import NamedTuple, Protocol
 from urllib.parse import urlsplit
 
 from ...errors import ModelError, Unanswered
@@ -22,6 +22,7 @@ from ...records import ERROR, Reply, Request
 from .. import Queued
 from ..kinds import ModelOptions
 from . import Exchange, Speech
+from .body import Json
 from .connection import PASSING, Answer
 from .fetching import Link, Unfetched, content, lost, shortened, split
 from .provider import Place, Provider
@@ -52,12 +53,12 @@ class QueueDialect(Speech, Protocol):
     def headers(self) -> Mapping[str, str]:
         """Those of a look."""
 
-    def submitted(self, body: Any) -> str:
+    def submitted(self, body: Json) -> str:
         """The address to look at, whole or as a path below the base URL; ValueError where the body
         is no receipt.
         """
 
-    def look(self, request: Request, body: Any) -> Reply | Link | Next | None:
+    def look(self, request: Request, body: Json) -> Reply | Link | Next | None:
         """What a look found: None while the work has not ended; ValueError where the body says
         nothing of it.
         """

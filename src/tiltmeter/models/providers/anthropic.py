@@ -15,19 +15,19 @@ from __future__ import annotations
 
 import json
 import re
-from typing import Any
 
 from ...errors import Incapable, UsageError
 from ...records import ANSWER, REFUSAL, Message, Reply, Request
 from ..http import NO_LOGPROBS, HttpModel, HttpRequest, believed
+from ..http.body import Json, at, count_at, list_at, needed, whole, word_at
 from ..http.connection import message
 from ..http.pictures import prepared
 from ..http.provider import Provider
-from ..http.text import whole
 from ..kinds import DEFAULTS, TEXT, ModelKind, ModelOptions, ReadBlob
 
 VERSION = "2023-06-01"
 _OPTIONAL = ("temperature", "top_p")
+_PROMPT_TOKENS = ("input_tokens", "cache_creation_input_tokens", "cache_read_input_tokens")
 _BLOCKED = "content filtering policy"
 
 
@@ -48,11 +48,11 @@ class AnthropicMessages:
             raise UsageError(
                 f"anthropic:{self._model} takes temperatures from 0 to 1. Type: --temperature 1"
             )
-        body: dict[str, Any] = {"model": self._model, "max_tokens": sampling.max_tokens}
+        body: dict[str, Json] = {"model": self._model, "max_tokens": sampling.max_tokens}
         system = "\n\n".join(each.content for each in request.messages if each.role == "system")
         if system:
             body["system"] = system
-        turns = [
+        turns: list[Json] = [
             {"role": each.role, "content": self._content(each, request.longest)}
             for each in request.messages
             if each.role != "system"
@@ -76,12 +76,12 @@ class AnthropicMessages:
             left_out.append("response_format")
         return HttpRequest("/messages", self._headers, body | {"messages": turns}, tuple(left_out))
 
-    def _content(self, message: Message, longest: int) -> str | list[dict[str, Any]]:
+    def _content(self, message: Message, longest: int) -> Json:
         """Text, or pictures and then the text, as the documentation advises."""
         if not message.pictures:
             return message.content
         shown = [prepared(name, self._read, longest) for name in message.pictures]
-        blocks: list[dict[str, Any]] = [
+        blocks: list[Json] = [
             {
                 "type": "image",
                 "source": {"type": "base64", "media_type": each.media_type, "data": each.data},
@@ -90,26 +90,20 @@ class AnthropicMessages:
         ]
         return [*blocks, {"type": "text", "text": message.content}]
 
-    def parse(self, request: Request, body: Any) -> Reply:
+    def parse(self, request: Request, body: Json) -> Reply:
         if not isinstance(body, dict) or not isinstance(body.get("content"), list):
             raise ValueError(
                 "there is no 'content' in the reply, so this is not Anthropic's messages API"
             )
-        text = whole(
-            "".join(block["text"] for block in body["content"] if block.get("type") == "text")
-        )
-        outcome = REFUSAL if body.get("stop_reason") == "refusal" else ANSWER
-        return Reply(
-            text,
-            outcome,
-            served=str(body.get("model") or ""),
-            usage=_usage(body.get("usage"), request),
-        )
+        blocks = (block for block in list_at(body, "content") if at(block, "type") == "text")
+        text = whole("".join(needed(block, "text") for block in blocks))
+        outcome = REFUSAL if at(body, "stop_reason") == "refusal" else ANSWER
+        return Reply(text, outcome, served=word_at(body, "model"), usage=_usage(body, request))
 
-    def refused(self, request: Request, body: Any) -> Reply | None:
+    def refused(self, request: Request, body: Json) -> Reply | None:
         return Reply(message(body), REFUSAL) if _BLOCKED in message(body) else None
 
-    def unwelcome(self, body: Any) -> str:
+    def unwelcome(self, body: Json) -> str:
         said = message(body)
         if "prefill" in said or "conversation must end with a user message" in said:
             return "begin"
@@ -118,22 +112,15 @@ class AnthropicMessages:
         named = [name for name in _OPTIONAL if re.search(rf"\b{name}\b", said)]
         return named[-1] if named else ""  # both named: top_p goes and temperature stays
 
-    def status(self, status: int, body: Any) -> tuple[int, None]:
+    def status(self, status: int, body: Json) -> tuple[int, None]:
         """An empty account answers 400 here."""
         return (402 if "credit balance" in message(body) else status), None
 
 
-def _usage(usage: Any, request: Request) -> tuple[int, int] | None:
+def _usage(body: Json, request: Request) -> tuple[int, int] | None:
     """Tokens in, with those read from and written to a cache, and out."""
-    if not isinstance(usage, dict):
-        return None
-    parts = [
-        usage.get(name)
-        for name in ("input_tokens", "cache_creation_input_tokens", "cache_read_input_tokens")
-    ]
-    return believed(
-        sum(part for part in parts if isinstance(part, int)), usage.get("output_tokens"), request
-    )
+    prompt = sum(count_at(body, "usage", name) or 0 for name in _PROMPT_TOKENS)
+    return believed(prompt, count_at(body, "usage", "output_tokens"), request)
 
 
 ANTHROPIC = Provider(

@@ -10,11 +10,11 @@ with some of these models; it is switched off, and where it cannot be that is re
 
 from __future__ import annotations
 
-from typing import Any
 from urllib.parse import quote
 
 from ...records import ERROR, REFUSAL, Reply, Request
 from ..http import HttpRequest, as_said
+from ..http.body import Json, at, needed, text_at, word_at
 from ..http.connection import message
 from ..http.fetching import Link
 from ..http.provider import Provider
@@ -39,12 +39,12 @@ class BflTasks:
 
     def build(self, request: Request, omitted: frozenset[str]) -> HttpRequest:
         width, height = pixels(request.size)
-        size = (
+        size: dict[str, Json] = (
             {"aspect_ratio": ratio(request.size)}
             if any(each in self._model for each in _BY_RATIO)
             else {"width": width, "height": height}
         )
-        wanted = {
+        wanted: dict[str, Json] = {
             "prompt": prompt(request),
             **size,
             "seed": request.sampling.seed,
@@ -58,30 +58,29 @@ class BflTasks:
             left_out,
         )
 
-    def submitted(self, body: Any) -> str:
-        return str(body["polling_url"])
+    def submitted(self, body: Json) -> str:
+        return needed(body, "polling_url")
 
-    def look(self, request: Request, body: Any) -> Reply | Link | None:
-        status, result = str(body["status"]), body.get("result") or {}
-        if status == "Ready" and result.get("sample"):
-            said = str(result.get("prompt") or "")
-            revised = "" if said == prompt(request) else said
-            return Link(Reply("", revised=revised), str(result["sample"]))
+    def look(self, request: Request, body: Json) -> Reply | Link | None:
+        status, sample = needed(body, "status"), word_at(body, "result", "sample")
+        if status == "Ready" and sample:
+            used = word_at(body, "result", "prompt")
+            return Link(Reply("", revised="" if used == prompt(request) else used), sample)
         if status in (*_REFUSED, *_FAILED, "Ready"):
-            said = ", ".join(filter(None, (status, str(body.get("details") or ""))))
-            return Reply(said, REFUSAL if status in _REFUSED else ERROR)
+            reason = ", ".join(filter(None, (status, word_at(body, "details"))))
+            return Reply(reason, REFUSAL if status in _REFUSED else ERROR)
         return None
 
-    def refused(self, request: Request, body: Any) -> Reply | None:
-        status = body.get("status") if isinstance(body, dict) else None
-        return Reply(str(status), REFUSAL) if status in _REFUSED else None
+    def refused(self, request: Request, body: Json) -> Reply | None:
+        status = text_at(body, "status")
+        return Reply(status, REFUSAL) if status in _REFUSED else None
 
-    def unwelcome(self, body: Any) -> str:
+    def unwelcome(self, body: Json) -> str:
         return complained(message(body), _OPTIONAL)
 
-    def status(self, status: int, body: Any) -> tuple[int, float | None]:
+    def status(self, status: int, body: Json) -> tuple[int, float | None]:
         """Work that is not known is said with status 200 too."""
-        if isinstance(body, dict) and body.get("status") == _UNKNOWN:
+        if at(body, "status") == _UNKNOWN:
             return 404, None
         return as_said(status, body)
 

@@ -11,12 +11,13 @@ from __future__ import annotations
 
 import json
 import re
+from collections.abc import Mapping
 from math import gcd
-from typing import Any
 from urllib.parse import parse_qsl
 
 from ...errors import Incapable, UsageError
 from ...records import Request
+from ..http.body import Json
 
 # Words by which servers say that a filter, and not the model, ended it. Taken from errors that were
 # seen.
@@ -32,7 +33,7 @@ _NOT_TAKEN = re.compile(
 )
 
 
-def named(name: str) -> tuple[str, dict[str, Any]]:
+def named(name: str) -> tuple[str, dict[str, Json]]:
     """The model and the settings behind its `?`. Raises UsageError where they cannot be read."""
     model, mark, rest = name.partition("?")
     if not mark:
@@ -46,9 +47,9 @@ def named(name: str) -> tuple[str, dict[str, Any]]:
     return model, {key: _value(value) for key, value in pairs}
 
 
-def _value(text: str) -> Any:
+def _value(text: str) -> bool | float | str:
     try:
-        found = json.loads(text)
+        found: Json = json.loads(text)
     except ValueError:
         return text
     return found if isinstance(found, bool | int | float) else text
@@ -83,8 +84,8 @@ def policy(said: str) -> bool:
 
 
 def without(
-    wanted: dict[str, Any], omitted: frozenset[str], settings: dict[str, Any]
-) -> tuple[dict[str, Any], tuple[str, ...]]:
+    wanted: Mapping[str, Json], omitted: frozenset[str], settings: Mapping[str, Json]
+) -> tuple[dict[str, Json], tuple[str, ...]]:
     """What is sent of what is wanted, with the settings over it, and the names of what is left
     out.
     """
@@ -92,9 +93,8 @@ def without(
         name: value for name, value in wanted.items() if value is not None and name not in settings
     }
     left_out = tuple(name for name in wanted if name in omitted)
-    return {
-        name: value for name, value in wanted.items() if name not in omitted
-    } | settings, left_out
+    body = {name: value for name, value in wanted.items() if name not in omitted}
+    return {**body, **settings}, left_out
 
 
 def complained(said: str, names: tuple[str, ...]) -> str:

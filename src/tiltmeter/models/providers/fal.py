@@ -13,11 +13,11 @@ says it does not take is left out and recorded. What else it takes stands behind
 
 from __future__ import annotations
 
-from typing import Any
 from urllib.parse import quote
 
 from ...records import ERROR, REFUSAL, Reply, Request
 from ..http import HttpRequest
+from ..http.body import Json, at, list_at, needed, object_at, text_at, word_at
 from ..http.connection import message
 from ..http.fetching import Link
 from ..http.provider import Provider
@@ -38,7 +38,7 @@ class FalQueue:
 
     def build(self, request: Request, omitted: frozenset[str]) -> HttpRequest:
         width, height = pixels(request.size)
-        wanted = {
+        wanted: dict[str, Json] = {
             "prompt": prompt(request),
             "image_size": {"width": width, "height": height},
             "seed": request.sampling.seed,
@@ -52,32 +52,32 @@ class FalQueue:
             left_out,
         )
 
-    def submitted(self, body: Any) -> str:
-        return str(body["status_url"])
+    def submitted(self, body: Json) -> str:
+        return needed(body, "status_url")
 
-    def look(self, request: Request, body: Any) -> Reply | Link | Next | None:
-        if "images" in body or "image" in body:
-            return self._drawn(request, body)
-        status = str(body["status"])
-        if status != "COMPLETED":
+    def look(self, request: Request, body: Json) -> Reply | Link | Next | None:
+        result = object_at(body)
+        if "images" in result or "image" in result:
+            return self._drawn(request, result)
+        if needed(body, "status") != "COMPLETED":
             return None
-        if body.get("error"):
+        if at(body, "error"):
             return Reply(message(body), REFUSAL if _POLICY in str(body) else ERROR)
-        return Next(str(body["response_url"]))
+        return Next(needed(body, "response_url"))
 
-    def _drawn(self, request: Request, body: Any) -> Reply | Link:
-        if any(body.get("has_nsfw_concepts") or ()):
+    def _drawn(self, request: Request, body: Json) -> Reply | Link:
+        if any(list_at(body, "has_nsfw_concepts")):
             return Reply("the picture was held back (has_nsfw_concepts)", REFUSAL)
-        drawn = body.get("image") or next(iter(body.get("images") or ()), None)
-        if not drawn or not drawn.get("url"):
+        url = text_at(body, "image", "url") or text_at(body, "images", 0, "url")
+        if not url:
             return Reply("completed, and no picture came", ERROR)
-        said = str(body.get("prompt") or "")
-        return Link(Reply("", revised="" if said == prompt(request) else said), str(drawn["url"]))
+        used = word_at(body, "prompt")
+        return Link(Reply("", revised="" if used == prompt(request) else used), url)
 
-    def refused(self, request: Request, body: Any) -> Reply | None:
+    def refused(self, request: Request, body: Json) -> Reply | None:
         return Reply(message(body), REFUSAL) if _POLICY in message(body) else None
 
-    def unwelcome(self, body: Any) -> str:
+    def unwelcome(self, body: Json) -> str:
         return complained(message(body), _OPTIONAL)
 
 

@@ -15,15 +15,14 @@ from __future__ import annotations
 
 import json
 import re
-from typing import Any
 from urllib.parse import quote
 
 from ...records import ANSWER, ERROR, REFUSAL, Message, Reply, Request, Token
 from ..http import HttpModel, HttpRequest, believed
+from ..http.body import Json, at, count_at, list_at, needed, object_at, text_at, whole, word_at
 from ..http.connection import message
 from ..http.pictures import prepared
 from ..http.provider import Provider
-from ..http.text import whole
 from ..kinds import DEFAULTS, ModelKind, ModelOptions, ReadBlob
 from .gemini_images import GeminiPictures
 
@@ -81,12 +80,12 @@ class GeminiContent:
 
     def build(self, request: Request, omitted: frozenset[str]) -> HttpRequest:
         sampling = request.sampling
-        wanted = {
+        wanted: dict[str, Json] = {
             "temperature": sampling.temperature,
             "topP": sampling.top_p,
             "seed": sampling.seed,
         }
-        config: dict[str, Any] = {
+        config: dict[str, Json] = {
             name: value
             for name, value in wanted.items()
             if value is not None and _NAMES[name] not in omitted
@@ -112,7 +111,7 @@ class GeminiContent:
             left_out.append("thinking")
         if request.begin:
             left_out.append("begin")
-        turns = [
+        turns: list[Json] = [
             {
                 "role": "model" if each.role == "assistant" else "user",
                 "parts": self._parts(each, request.longest),
@@ -120,34 +119,33 @@ class GeminiContent:
             for each in request.messages
             if each.role != "system"
         ]
-        body: dict[str, Any] = {"contents": turns, "generationConfig": config}
-        system = [{"text": each.content} for each in request.messages if each.role == "system"]
+        body: dict[str, Json] = {"contents": turns, "generationConfig": config}
+        system: list[Json] = [
+            {"text": each.content} for each in request.messages if each.role == "system"
+        ]
         if system:
             body["systemInstruction"] = {"parts": system}
         return HttpRequest(self.path, self.headers, body, tuple(left_out))
 
-    def _parts(self, message: Message, longest: int) -> list[dict[str, Any]]:
+    def _parts(self, message: Message, longest: int) -> list[Json]:
         shown = [prepared(name, self._read, longest) for name in message.pictures]
-        blocks: list[dict[str, Any]] = [
+        blocks: list[Json] = [
             {"inlineData": {"mimeType": each.media_type, "data": each.data}} for each in shown
         ]
         return [*blocks, {"text": message.content}]
 
-    def parse(self, request: Request, body: Any) -> Reply:
+    def parse(self, request: Request, body: Json) -> Reply:
         if not isinstance(body, dict) or not ("candidates" in body or "promptFeedback" in body):
             raise ValueError("there are no 'candidates' in the reply, so this is not Gemini's API")
-        served, usage = (
-            str(body.get("modelVersion") or ""),
-            _usage(body.get("usageMetadata"), request),
-        )
-        blocked = (body.get("promptFeedback") or {}).get("blockReason")
-        if not body.get("candidates"):
+        served, usage = word_at(body, "modelVersion"), _usage(body, request)
+        if not list_at(body, "candidates"):
+            blocked = at(body, "promptFeedback", "blockReason")
             return Reply("", REFUSAL if blocked else ERROR, served=served, usage=usage)
-        candidate = body["candidates"][0]
-        parts = (candidate.get("content") or {}).get("parts") or ()
-        text = whole("".join(part.get("text", "") for part in parts if not part.get("thought")))
-        reason = candidate.get("finishReason")
-        thoughts = (body.get("usageMetadata") or {}).get("thoughtsTokenCount")
+        candidate = at(body, "candidates", 0)
+        parts = list_at(candidate, "content", "parts")
+        text = whole("".join(text_at(part, "text") for part in parts if not at(part, "thought")))
+        reason = text_at(candidate, "finishReason")
+        thoughts = at(body, "usageMetadata", "thoughtsTokenCount")
         if reason in _POLICY:
             outcome = REFUSAL
         elif reason in _BROKEN or (reason == "MAX_TOKENS" and not text and thoughts):
@@ -157,71 +155,59 @@ class GeminiContent:
         alternatives = _alternatives(candidate) if request.logprobs else ()
         return Reply(text, outcome, alternatives=alternatives, served=served, usage=usage)
 
-    def refused(self, request: Request, body: Any) -> Reply | None:
+    def refused(self, request: Request, body: Json) -> Reply | None:
         return None  # a refusal by policy comes with status 200 here
 
-    def unwelcome(self, body: Any) -> str:
+    def unwelcome(self, body: Json) -> str:
         said = message(body).lower()
         if "api key" in said or "logprob" in said:
             return ""
         return next((name for sign, name in _SIGNS.items() if re.search(rf"\b{sign}", said)), "")
 
-    def status(self, status: int, body: Any) -> tuple[int, float | None]:
+    def status(self, status: int, body: Json) -> tuple[int, float | None]:
         """A wrong key answers 400; a day's quota and a minute's answer 429, and only the latter is
         worth waiting for.
         """
-        details = _details(body)
+        details = list_at(body, "error", "details")
         if "API key" in message(body) or any(
-            each.get("reason") == "API_KEY_INVALID" for each in details
+            at(each, "reason") == "API_KEY_INVALID" for each in details
         ):
             return 401, None
         quotas = [
-            str(violation.get("quotaId", ""))
+            word_at(violation, "quotaId")
             for each in details
-            for violation in each.get("violations") or ()
+            for violation in list_at(each, "violations")
         ]
         if status == 429 and any("PerDay" in quota for quota in quotas):
             return 402, None
-        waits = [_seconds(each["retryDelay"]) for each in details if "retryDelay" in each]
+        waits = [_seconds(text_at(each, "retryDelay")) for each in details]
         return status, next((wait for wait in waits if wait is not None), None)
 
 
-def _details(body: Any) -> list[dict[str, Any]]:
-    error = body.get("error") if isinstance(body, dict) else None
-    details = error.get("details") if isinstance(error, dict) else None
-    return [each for each in details if isinstance(each, dict)] if isinstance(details, list) else []
-
-
-def _seconds(delay: Any) -> float | None:
+def _seconds(delay: str) -> float | None:
     """A google.protobuf.Duration in JSON: "26s", "1.5s"."""
-    found = re.fullmatch(r"(\d+(?:\.\d+)?)s", str(delay))
+    found = re.fullmatch(r"(\d+(?:\.\d+)?)s", delay)
     return float(found[1]) if found else None
 
 
-def _alternatives(candidate: dict[str, Any]) -> tuple[tuple[Token, ...], ...]:
+def _alternatives(candidate: Json) -> tuple[tuple[Token, ...], ...]:
     """The provider gives tokens as text; one that is no whole character comes as U+FFFD and cannot
     be told.
     """
-    places = (candidate.get("logprobsResult") or {}).get("topCandidates") or ()
-    return tuple(
-        tuple(
-            Token(
-                str(each.get("token", "")).encode("utf-8", "replace"), float(each["logProbability"])
-            )
-            for each in place.get("candidates") or ()
-        )
-        for place in places
-    )
+    places = list_at(candidate, "logprobsResult", "topCandidates")
+    return tuple(tuple(map(_token, list_at(place, "candidates"))) for place in places)
 
 
-def _usage(usage: Any, request: Request) -> tuple[int, int] | None:
+def _token(entry: Json) -> Token:
+    written = word_at(entry, "token").encode("utf-8", "replace")
+    return Token(written, float(needed(entry, "logProbability")))
+
+
+def _usage(body: Json, request: Request) -> tuple[int, int] | None:
     """Tokens in, and out with those that went into thinking: they are paid for."""
-    if not isinstance(usage, dict):
-        return None
-    out = [usage.get(name) for name in ("candidatesTokenCount", "thoughtsTokenCount")]
-    return believed(
-        usage.get("promptTokenCount"), sum(part for part in out if isinstance(part, int)), request
-    )
+    usage = object_at(body, "usageMetadata")
+    out = (count_at(usage, name) or 0 for name in ("candidatesTokenCount", "thoughtsTokenCount"))
+    return believed(count_at(usage, "promptTokenCount"), sum(out), request)
 
 
 GEMINI = Provider(

@@ -10,10 +10,11 @@ the outcome `error`, and the text is kept; text beside a picture is kept too.
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Any, Protocol
+from typing import Protocol
 
 from ...records import ERROR, REFUSAL, Reply, Request
 from ..http import HttpRequest, Translating
+from ..http.body import Json, at, list_at, needed, object_at, word_at
 from ..http.connection import message
 from ..http.fetching import Link
 from .drawing import pixels, prompt, ratio
@@ -28,7 +29,7 @@ class Writing(Translating, Protocol):
     path: str
     headers: dict[str, str]
 
-    def parse(self, request: Request, body: Any) -> Reply: ...
+    def parse(self, request: Request, body: Json) -> Reply: ...
 
 
 class GeminiPictures:
@@ -43,7 +44,7 @@ class GeminiPictures:
     def build(self, request: Request, omitted: frozenset[str]) -> HttpRequest:
         sampling, longest = request.sampling, max(pixels(request.size))
         larger = next((name for most, name in _LARGER if longest <= most), "4K")
-        wanted = {
+        wanted: dict[str, Json] = {
             "temperature": sampling.temperature,
             "topP": sampling.top_p,
             "seed": sampling.seed,
@@ -55,32 +56,33 @@ class GeminiPictures:
         wanted = {name: value for name, value in wanted.items() if value is not None}
         left_out = tuple(_NAMES[name] for name in wanted if _NAMES[name] in omitted)
         config = {name: value for name, value in wanted.items() if _NAMES[name] not in omitted}
-        body = {
+        body: dict[str, Json] = {
             "contents": [{"role": "user", "parts": [{"text": prompt(request)}]}],
             "generationConfig": config | {"responseModalities": ["IMAGE"]},
         }
         return HttpRequest(self._writing.path, self._writing.headers, body, left_out)
 
-    def parse(self, request: Request, body: Any) -> Reply | Link:
+    def parse(self, request: Request, body: Json) -> Reply | Link:
         reply = self._writing.parse(request, body)
-        candidates = body.get("candidates") or [{}]
-        parts = (candidates[0].get("content") or {}).get("parts") or ()
+        candidate = at(body, "candidates", 0)
         drawn = [
-            part["inlineData"] for part in parts if "inlineData" in part and not part.get("thought")
+            object_at(part, "inlineData")
+            for part in list_at(candidate, "content", "parts")
+            if at(part, "inlineData") and not at(part, "thought")
         ]
         if reply.outcome == REFUSAL:
             return reply
         if drawn:
             return Link(
                 replace(reply, outcome="answer"),
-                f"data:{drawn[-1].get('mimeType', '')};base64,{drawn[-1]['data']}",
+                f"data:{word_at(drawn[-1], 'mimeType')};base64,{needed(drawn[-1], 'data')}",
             )
-        reason = candidates[0].get("finishReason", "")
+        reason = word_at(candidate, "finishReason")
         return replace(
             reply, outcome=ERROR, text=f"no picture came ({reason}). {reply.text}".strip()
         )
 
-    def unwelcome(self, body: Any) -> str:
+    def unwelcome(self, body: Json) -> str:
         said = message(body).lower()
         return (
             "size"

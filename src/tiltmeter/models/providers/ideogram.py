@@ -10,11 +10,11 @@ switched off, and where it cannot be that is recorded.
 
 from __future__ import annotations
 
-from typing import Any
 from urllib.parse import quote
 
 from ...records import ERROR, REFUSAL, Reply, Request
 from ..http import HttpRequest
+from ..http.body import Json, at, needed, text_at, word_at
 from ..http.connection import message
 from ..http.fetching import Link
 from ..http.provider import Provider
@@ -34,7 +34,7 @@ class IdeogramGenerations:
         self.headers = {"Api-Key": key} if key else {}
 
     def build(self, request: Request, omitted: frozenset[str]) -> HttpRequest:
-        wanted = {
+        wanted: dict[str, Json] = {
             "prompt": prompt(request),
             "size": request.size,
             "seed": request.sampling.seed,
@@ -50,29 +50,29 @@ class IdeogramGenerations:
             left_out,
         )
 
-    def submitted(self, body: Any) -> str:
-        return f"/generations/{body['generation_id']}"
+    def submitted(self, body: Json) -> str:
+        return f"/generations/{needed(body, 'generation_id')}"
 
-    def look(self, request: Request, body: Any) -> Reply | Link | None:
-        status = str(body.get("status") or "completed").lower()
+    def look(self, request: Request, body: Json) -> Reply | Link | None:
+        status = (word_at(body, "status") or "completed").lower()
         if status == "failed":
-            said = message(body) or "failed"
-            return Reply(said, REFUSAL if policy(said) else ERROR)
+            reason = message(body) or "failed"
+            return Reply(reason, REFUSAL if policy(reason) else ERROR)
         if status != "completed":
             return None
-        drawn = (body.get("data") or [{}])[0]
-        if drawn.get("is_image_safe") is False:
+        drawn, url = at(body, "data", 0), text_at(body, "data", 0, "url")
+        if at(drawn, "is_image_safe") is False:
             return Reply("the picture was held back (is_image_safe: false)", REFUSAL)
-        if not drawn.get("url"):
+        if not url:
             return Reply("completed, and no picture came", ERROR)
-        said = str(drawn.get("prompt") or "")
-        return Link(Reply("", revised="" if said == prompt(request) else said), str(drawn["url"]))
+        used = word_at(drawn, "prompt")
+        return Link(Reply("", revised="" if used == prompt(request) else used), url)
 
-    def refused(self, request: Request, body: Any) -> Reply | None:
+    def refused(self, request: Request, body: Json) -> Reply | None:
         said = message(body)
         return Reply(said, REFUSAL) if "safety" in said.lower() else None
 
-    def unwelcome(self, body: Any) -> str:
+    def unwelcome(self, body: Json) -> str:
         return complained(message(body), _OPTIONAL)
 
 

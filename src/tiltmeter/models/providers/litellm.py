@@ -33,6 +33,7 @@ from typing import Any
 from ...errors import MissingExtra, MissingKey, ModelError, UsageError
 from .. import FREE
 from ..http import HttpModel
+from ..http.body import Json
 from ..http.connection import Answer, Connection
 from ..http.provider import on_this_machine
 from ..kinds import DEFAULTS, TEXT, Finding, ModelKind, ModelOptions
@@ -62,7 +63,7 @@ _BEGUN = "continue_final_message"  # OpenAIChat leaves a begun answer out where 
 class Chat(OpenAIChat):
     """OpenAI's format as litellm takes it."""
 
-    def status(self, status: int, body: Any) -> tuple[int, None]:
+    def status(self, status: int, body: Json) -> tuple[int, None]:
         """As litellm classed it: the same words mean an empty account with one provider and a
         minute's quota with another.
         """
@@ -106,7 +107,7 @@ class Through(Connection):
             await self._litellm.close_litellm_async_clients()
 
     async def send(
-        self, url: str, headers: Mapping[str, str], body: Mapping[str, Any] | None = None
+        self, url: str, headers: Mapping[str, str], body: Mapping[str, Json] | None = None
     ) -> Answer:
         """litellm's answer or error in the shape of an HTTP response. It tries nothing again: the
         engine does.

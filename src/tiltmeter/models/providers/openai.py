@@ -10,13 +10,12 @@ from __future__ import annotations
 
 import json
 import re
-from typing import Any
 
-from ...records import ERROR, REFUSAL, Message, Reply, Request, Token
+from ...records import ANSWER, ERROR, REFUSAL, Message, Reply, Request, Token
 from ..http import HttpModel, HttpRequest, believed
+from ..http.body import Json, at, count_at, list_at, needed, object_at, text_at, whole, word_at
 from ..http.pictures import prepared
 from ..http.provider import Provider
-from ..http.text import whole
 from ..kinds import DEFAULTS, ModelKind, ModelOptions, ReadBlob
 from .openai_images import OpenAIImages
 
@@ -36,6 +35,7 @@ _OPTIONAL = (
     "response_format",
     *_CONTINUE,
 )
+_REFUSALS = ("content_filter", "content_policy_violation", "moderation_blocked")
 FEW = 20  # alternatives
 
 
@@ -49,13 +49,13 @@ class OpenAIChat:
             self._headers["Authorization"] = f"Bearer {key}"
 
     def build(self, request: Request, omitted: frozenset[str]) -> HttpRequest:
-        messages = [
+        messages: list[Json] = [
             {"role": message.role, "content": self._content(message, request.longest)}
             for message in request.messages
         ]
         sampling = request.sampling
         limit = "max_completion_tokens" if "max_tokens" in omitted else "max_tokens"
-        body: dict[str, Any] = {
+        body: dict[str, Json] = {
             "temperature": sampling.temperature,
             "top_p": sampling.top_p,
             "seed": sampling.seed,
@@ -82,60 +82,53 @@ class OpenAIChat:
         body |= {"model": self._model, "messages": messages, limit: sampling.max_tokens}
         return HttpRequest("/chat/completions", self._headers, body, tuple(left_out))
 
-    def _content(self, message: Message, longest: int) -> str | list[dict[str, Any]]:
+    def _content(self, message: Message, longest: int) -> Json:
         if not message.pictures:
             return message.content
         shown = [prepared(name, self._read, longest) for name in message.pictures]
-        blocks: list[dict[str, Any]] = [
+        blocks: list[Json] = [
             {"type": "image_url", "image_url": {"url": each.url}} for each in shown
         ]
         return [{"type": "text", "text": message.content}, *blocks]
 
-    def parse(self, request: Request, body: Any) -> Reply:
+    def parse(self, request: Request, body: Json) -> Reply:
         if (
             not isinstance(body, dict)
             or not isinstance(body.get("choices"), list)
             or not body["choices"]
         ):
             raise ValueError("there are no 'choices' in the reply, so this is not a chat API")
-        choice = body["choices"][0]
-        message = choice["message"]
-        text = whole(message.get("content") or "")
-        outcome = "answer"
-        if message.get("refusal") or choice.get("finish_reason") == "content_filter":
-            text, outcome = whole(message.get("refusal") or text), REFUSAL
-        if not isinstance(text, str):
-            text, outcome = "", ERROR
+        choice = at(body, "choices", 0)
+        message = object_at(choice, "message")
+        text, outcome = text_at(message, "content"), ANSWER
+        if message.get("refusal") or at(choice, "finish_reason") == "content_filter":
+            text, outcome = text_at(message, "refusal") or text, REFUSAL
+        elif message.get("content") and not text:  # something that is no text
+            outcome = ERROR
+        text = whole(text)
         if request.begin and text.startswith(request.begin):  # llama.cpp echoes the begun answer
             text = text[len(request.begin) :]
-        said = body.get("usage")
-        usage: dict[str, Any] = said if isinstance(said, dict) else {}
+        prompt, completion = (
+            count_at(body, "usage", f"{name}_tokens") for name in ("prompt", "completion")
+        )
         return Reply(
             text,
             outcome,
             alternatives=_alternatives(choice) if request.logprobs else (),
-            served=str(body.get("model") or ""),
-            fingerprint=str(body.get("system_fingerprint") or ""),
-            usage=believed(usage.get("prompt_tokens"), usage.get("completion_tokens"), request),
+            served=word_at(body, "model"),
+            fingerprint=word_at(body, "system_fingerprint"),
+            usage=believed(prompt, completion, request),
         )
 
-    def refused(self, request: Request, body: Any) -> Reply | None:
-        error = body.get("error") if isinstance(body, dict) else None
-        if isinstance(error, dict) and error.get("code") in (
-            "content_filter",
-            "content_policy_violation",
-            "moderation_blocked",
-        ):
-            return Reply(str(error.get("message", "")), REFUSAL)
-        return None
+    def refused(self, request: Request, body: Json) -> Reply | None:
+        refused = at(body, "error", "code") in _REFUSALS
+        return Reply(word_at(body, "error", "message"), REFUSAL) if refused else None
 
-    def unwelcome(self, body: Any) -> str:
-        error = body.get("error") if isinstance(body, dict) else None
-        if not isinstance(error, dict):
-            return ""
-        if error.get("param") in _OPTIONAL:
-            return str(error["param"])
-        said = str(error.get("message"))
+    def unwelcome(self, body: Json) -> str:
+        parameter = text_at(body, "error", "param")
+        if parameter in _OPTIONAL:
+            return parameter
+        said = word_at(body, "error", "message")
         if (
             "logprobs" in said
         ):  # vLLM: "Requested sample logprobs of 100, which is greater than max allowed: 20"
@@ -143,21 +136,20 @@ class OpenAIChat:
         return next((name for name in _OPTIONAL if re.search(rf"\b{name}\b", said)), "")
 
 
-def _alternatives(choice: dict[str, Any]) -> tuple[tuple[Token, ...], ...]:
-    content = (choice.get("logprobs") or {}).get("content") or ()
+def _alternatives(choice: Json) -> tuple[tuple[Token, ...], ...]:
     return tuple(
-        tuple(Token(_bytes(entry), _logprob(entry)) for entry in place.get("top_logprobs") or ())
-        for place in content
+        tuple(Token(_bytes(entry), _logprob(entry)) for entry in list_at(place, "top_logprobs"))
+        for place in list_at(choice, "logprobs", "content")
     )
 
 
-def _bytes(entry: dict[str, Any]) -> bytes:
-    given = entry.get("bytes")
-    return bytes(given) if given else str(entry["token"]).encode("utf-8", "replace")
+def _bytes(entry: Json) -> bytes:
+    given = [byte for byte in list_at(entry, "bytes") if isinstance(byte, int)]
+    return bytes(given) if given else needed(entry, "token").encode("utf-8", "replace")
 
 
-def _logprob(entry: dict[str, Any]) -> float:
-    logprob = float(entry["logprob"])
+def _logprob(entry: Json) -> float:
+    logprob = float(needed(entry, "logprob"))
     if not logprob <= 1e-3:  # NaN, or above what rounding explains
         raise ValueError(f"the log-probability {logprob} is none")
     return logprob

@@ -13,10 +13,9 @@ follows a `|` in a prompt for what the picture shall not show.
 
 from __future__ import annotations
 
-from typing import Any
-
 from ...records import ERROR, REFUSAL, Reply, Request
 from ..http import HttpRequest, believed
+from ..http.body import Json, at, count_at, word_at
 from ..http.connection import message
 from ..http.fetching import Link
 from .drawing import complained, named, policy, prompt, without
@@ -35,7 +34,7 @@ class OpenAIImages:
             self._headers["Authorization"] = f"Bearer {key}"
 
     def build(self, request: Request, omitted: frozenset[str]) -> HttpRequest:
-        wanted = {
+        wanted: dict[str, Json] = {
             "model": self._model,
             "prompt": prompt(request),
             "n": 1,
@@ -46,40 +45,40 @@ class OpenAIImages:
         body, left_out = without(wanted, omitted, self._settings)
         return HttpRequest("/images/generations", self._headers, body, left_out)
 
-    def parse(self, request: Request, body: Any) -> Reply | Link:
+    def parse(self, request: Request, body: Json) -> Reply | Link:
         if not isinstance(body, dict) or not isinstance(body.get("data"), list):
             raise ValueError("there is no 'data' in the reply, so this is not an images API")
-        usage = body.get("usage") if isinstance(body.get("usage"), dict) else {}
-        used = believed(usage.get("input_tokens"), usage.get("output_tokens"), request)  # type: ignore[union-attr]
-        served = str(body.get("model") or "")
+        used = believed(
+            count_at(body, "usage", "input_tokens"),
+            count_at(body, "usage", "output_tokens"),
+            request,
+        )
+        served = word_at(body, "model")
         if not body["data"]:
             return Reply("no picture came", ERROR, served=served, usage=used)
-        drawn = body["data"][0]
-        revised = str(drawn.get("revised_prompt") or "")
+        drawn = at(body, "data", 0)
+        revised = word_at(drawn, "revised_prompt")
         reply = Reply(
             "", served=served, usage=used, revised="" if revised == prompt(request) else revised
         )
-        if drawn.get("b64_json"):
-            data = str(drawn["b64_json"])
+        data = word_at(drawn, "b64_json")
+        if data:
             return Link(reply, data if data.startswith("data:") else f"data:;base64,{data}")
-        if drawn.get("url"):
-            return Link(reply, str(drawn["url"]))
+        if word_at(drawn, "url"):
+            return Link(reply, word_at(drawn, "url"))
         raise ValueError("there is neither 'b64_json' nor 'url' in the reply")
 
-    def refused(self, request: Request, body: Any) -> Reply | None:
-        error = body.get("error") if isinstance(body, dict) else None
-        if not isinstance(error, dict):
-            return None
-        coded = {str(error.get("code")), str(error.get("type"))}
+    def refused(self, request: Request, body: Json) -> Reply | None:
+        coded = {word_at(body, "error", "code"), word_at(body, "error", "type")}
         if coded & set(_REFUSALS) or (
             "image_generation_user_error" in coded and policy(message(body))
         ):
-            return Reply(str(error.get("message", "")), REFUSAL)
+            return Reply(word_at(body, "error", "message"), REFUSAL)
         return None
 
-    def unwelcome(self, body: Any) -> str:
-        error = body.get("error") if isinstance(body, dict) else None
-        if isinstance(error, dict) and error.get("param"):
-            return str(error["param"]) if error["param"] in _OPTIONAL else ""
+    def unwelcome(self, body: Json) -> str:
+        parameter = word_at(body, "error", "param")
+        if parameter:
+            return parameter if parameter in _OPTIONAL else ""
         said = message(body)
         return "response_format" if "response_format" in said else complained(said, _OPTIONAL)

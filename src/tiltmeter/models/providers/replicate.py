@@ -16,11 +16,11 @@ rewrites prompts unless `magic_prompt_option=Off`).
 from __future__ import annotations
 
 import re
-from typing import Any
 
 from ...errors import UsageError
 from ...records import ERROR, REFUSAL, Reply, Request
 from ..http import HttpRequest
+from ..http.body import Json, at, needed, word_at
 from ..http.connection import message
 from ..http.fetching import Link
 from ..http.provider import Provider
@@ -54,7 +54,7 @@ class ReplicatePredictions:
 
     def build(self, request: Request, omitted: frozenset[str]) -> HttpRequest:
         width, height = pixels(request.size)
-        wanted = {
+        wanted: dict[str, Json] = {
             "prompt": prompt(request),
             "width": width,
             "height": height,
@@ -71,27 +71,27 @@ class ReplicatePredictions:
             f"/models/{self._owner}/{self._name}/predictions", headers, {"input": given}, left_out
         )
 
-    def submitted(self, body: Any) -> str:
-        return str(body["urls"]["get"])
+    def submitted(self, body: Json) -> str:
+        return needed(body, "urls", "get")
 
-    def look(self, request: Request, body: Any) -> Reply | Link | None:
-        status = str(body["status"])
+    def look(self, request: Request, body: Json) -> Reply | Link | None:
+        status = needed(body, "status")
         if status not in ("succeeded", "failed", "canceled", "aborted"):
             return None
-        reply = Reply("", served=":".join(filter(None, (body.get("model"), body.get("version")))))
-        output = body.get("output")
-        first = output[0] if isinstance(output, list) and output else output
+        served = ":".join(filter(None, (word_at(body, "model"), word_at(body, "version"))))
+        output = at(body, "output")
+        first = at(output, 0) if isinstance(output, list) else output
         if status == "succeeded" and isinstance(first, str):
-            return Link(reply, first)
-        said = str(body.get("error") or "")
-        held = policy(said) or (not said and "nsfw" in str(body.get("logs") or "").lower())
-        text = said or f"{status}, and no picture came"
-        return Reply(text, REFUSAL if held else ERROR, served=reply.served)
+            return Link(Reply("", served=served), first)
+        reason = word_at(body, "error")
+        held = policy(reason) or (not reason and "nsfw" in word_at(body, "logs").lower())
+        text = reason or f"{status}, and no picture came"
+        return Reply(text, REFUSAL if held else ERROR, served=served)
 
-    def refused(self, request: Request, body: Any) -> Reply | None:
+    def refused(self, request: Request, body: Json) -> Reply | None:
         return None  # the filters' work is seen when a prediction ends
 
-    def unwelcome(self, body: Any) -> str:
+    def unwelcome(self, body: Json) -> str:
         return complained(message(body), _OPTIONAL)
 
 
