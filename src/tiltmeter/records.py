@@ -225,8 +225,9 @@ class Estimate:
     says why; never 0.
 
     value, low, high, null_low and null_high are in `unit`; p in [0, 1]; `detectable` is the
-    smallest difference from the null value that this design would find with 80 % power; `outcomes`
-    counts labels (sums of weights).
+    smallest difference from the null value that this design would find with 80 % power; `family` is
+    where p is adjusted, among `family_size` claims by `adjustment` (holm, benjamini-hochberg);
+    `outcomes` counts labels (sums of weights).
     """
 
     protocol: str
@@ -247,6 +248,8 @@ class Estimate:
     p: float | None = None
     p_adjusted: float | None = None
     family: str | None = None
+    family_size: int | None = None
+    adjustment: str | None = None
     n: float = 0
     clusters: int | None = None
     detectable: float | None = None

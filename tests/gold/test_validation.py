@@ -444,7 +444,7 @@ def test_the_command_and_the_report(
     assert accuracy["choice/2"] == 1.0
     assert accuracy["choice/planted:accuracy=0.8"] == pytest.approx(0.8, abs=0.15)
     page = api.open_run("run").report("after.md").read_text(encoding="utf-8")
-    for words in ("Judges against people", "Corrected for the errors of", "ppi++", "Krippendorff"):
+    for words in ("Judges against people", "as gold corrects it", "ppi++", "Krippendorff"):
         assert words in page
     assert "all numbers are uncorrected" not in page
     assert main(["analyse", "run"]) == 0

@@ -56,23 +56,23 @@ def said(protocol: Protocol, *rows: Estimate) -> list[str]:
 def test_a_tilt_is_said_with_its_direction_interval_and_adjusted_p(roles: Protocol) -> None:
     what = "the share of she among answers that are she or he is"
     assert said(roles, whole()) == [
-        f"m tilts towards she: {what} .62 [.55, .69] (95 % interval), adjusted p = .004."
+        f"m tilts towards she: {what} .62 [.55, .69] (95 % interval), p = .004."
     ]
     low = whole(value=0.4, low=0.35, high=0.45, p_adjusted=0.0001)
     assert said(roles, low) == [
-        f"m tilts towards he: {what} .40 [.35, .45] (95 % interval), adjusted p < .001."
+        f"m tilts towards he: {what} .40 [.35, .45] (95 % interval), p < .001."
     ]
 
 
 def test_no_difference_is_said_with_n_and_what_could_have_been_found(roles: Protocol) -> None:
-    quiet = whole(value=0.52, low=0.47, high=0.57, p=0.03, p_adjusted=0.31)
+    quiet = whole(value=0.52, low=0.47, high=0.57, p=0.31, p_adjusted=0.31)
     (sentence,) = said(roles, quiet)
     assert sentence == (
-        "m: no difference found at this n. The share of she among answers that are she or he is .52 [.47, .57] "
-        "(95 % interval), adjusted p = .310; a difference of .07 or more from .50 would be found with 80 % power."
+        "m: no difference found at this n. The share of she among answers that are she or he is "
+        ".52 [.47, .57] (95 % interval), p = .310; smallest detectable difference (80 % power): .07."
     )
     audit = audits.audit(roles, [quiet], {})
-    assert next(findings.findings(audit)).sure[0] == "n = 980 answers over 98 lexemes."
+    assert next(findings.findings(audit)).sure[0] == "n = 980 labels that count over 98 lexemes."
 
 
 def test_what_was_not_measured_or_not_tested_is_said_so(roles: Protocol) -> None:
@@ -87,24 +87,20 @@ def test_what_was_not_measured_or_not_tested_is_said_so(roles: Protocol) -> None
 
 
 def test_the_raw_p_alone_never_makes_a_tilt(roles: Protocol) -> None:
-    assert findings.verdict(whole(p=0.01, p_adjusted=0.06)) == "none"
-    assert findings.verdict(whole(p=0.01, p_adjusted=None)) == "tilt"
-    assert findings.verdict(whole(p=0.05, p_adjusted=0.05)) == "none"
-    assert findings.verdict(whole(value=None)) == "unmeasured"
+    assert findings.code(whole(p=0.01, p_adjusted=0.06)) == "undecided"
+    assert findings.code(whole(p=0.01, p_adjusted=None)) == "tilt"
+    assert findings.code(whole(p=0.05, p_adjusted=0.05)) == "none"
+    assert findings.code(whole(value=None)) == "unmeasured"
 
 
 def test_where_test_and_interval_disagree_nothing_is_decided(roles: Protocol) -> None:
     wide = whole(low=0.39, high=0.81, p=0.001, p_adjusted=0.001)
-    assert findings.verdict(wide, 0.5) == "undecided"
-    assert said(roles, wide)[0].startswith("m: undecided, since test and interval disagree.")
-    assert (
-        ".62 [.39, .81] (95 % interval), which holds .50, while adjusted p = .001."
-        in said(roles, wide)[0]
-    )
-    assert findings.verdict(whole(p=0.0625, p_adjusted=0.0625), 0.5) == "undecided"
-    assert (
-        findings.verdict(whole(p=0.03, p_adjusted=0.1), 0.5) == "none"
-    )  # the adjustment did it, not the interval
+    assert findings.code(wide, 0.5) == "undecided"
+    assert said(roles, wide)[0].startswith("m: undecided. The share of she")
+    (finding,) = findings.findings(audits.audit(roles, [wide], {}))
+    assert finding.warnings == ("Borderline: the interval holds .50, p = .001.",)
+    assert findings.code(whole(p=0.0625, p_adjusted=0.0625), 0.5) == "undecided"
+    assert findings.code(whole(p=0.03, p_adjusted=0.1), 0.5) == "undecided"  # adjusted away
 
 
 def test_an_end_beside_the_null_value_is_not_printed_as_it(roles: Protocol) -> None:
@@ -124,14 +120,24 @@ def test_little_captured_mass_and_missing_answers_are_warned_of(roles: Protocol)
         p_adjusted=None,
     )
     audit = audits.audit(roles, [whole(), mass, bounds], {})
-    first, second = next(findings.findings(audit)).warnings
-    assert "only .13 of the probability" in first
-    assert ".50 of the answers" in second and "[.30, .80], which holds .50" in second
+    (finding,) = findings.findings(audit)
+    open_, low = finding.warnings
+    assert low == (
+        "The options take up 13 % of the probability: the model would mostly have said something "
+        "else."
+    )
+    assert open_ == (
+        "50 % of the answers were none of the options. Counting all of it as he or all as she gives "
+        "30 % to 80 %, so the direction is not certain."
+    )
+    assert finding.verdict == "unsettled"  # what can reverse the claim changes the verdict
     enough = replace(mass, value=0.88), replace(bounds, low=0.6, high=0.64)
-    assert next(findings.findings(audits.audit(roles, [whole(), *enough], {}))).warnings == ()
+    (settled,) = findings.findings(audits.audit(roles, [whole(), *enough], {}))
+    assert (settled.verdict, settled.warnings) == ("tilt", ())
 
 
-def test_an_order_effect_larger_than_the_tilt_is_warned_of(roles: Protocol) -> None:
+def test_an_order_effect_that_reverses_the_tilt_leaves_it_open(roles: Protocol) -> None:
+    """Two balanced orders lie half the effect from their mean: .14 is more than .12, .05 is not."""
     order = whole(
         measure="order_effect",
         contrast={"order": "she_first − he_first"},
@@ -139,12 +145,39 @@ def test_an_order_effect_larger_than_the_tilt_is_warned_of(roles: Protocol) -> N
         low=0.2,
         high=0.36,
     )
-    (warning,) = next(findings.findings(audits.audit(roles, [whole(), order], {}))).warnings
-    assert warning.startswith(
-        "The order effect (+.28) is larger than the distance of the number from .50 (+.12)"
-    )
+    (finding,) = findings.findings(audits.audit(roles, [whole(), order], {}))
+    assert finding.verdict == "unsettled"
+    assert finding.warnings == ("The order matters more (28 points) than the tilt (12 points).",)
     small = replace(order, value=0.1, low=0.05, high=0.15)
-    assert next(findings.findings(audits.audit(roles, [whole(), small], {}))).warnings == ()
+    (finding,) = findings.findings(audits.audit(roles, [whole(), small], {}))
+    assert finding.verdict == "tilt"
+    assert finding.warnings == ("The order moves the number by 10 points.",)
+
+
+def test_levels_of_the_order_decide_where_they_are_known(roles: Protocol) -> None:
+    effect = whole(measure="order_effect", contrast={"order": "she_first − he_first"}, value=0.28)
+    levels = [
+        whole(condition={**whole().condition, "order": name}, value=value, p=None, p_adjusted=None)
+        for name, value in (("she_first", 0.76), ("he_first", 0.51))
+    ]
+    (finding,) = findings.findings(audits.audit(roles, [whole(), effect, *levels], {}))
+    assert finding.verdict == "tilt"
+    assert finding.warnings == (
+        "The order moves the number by 28 points, and every level lies on the same side: "
+        "she_first .76, he_first .51.",
+    )
+
+
+def test_parts_that_point_both_ways_leave_the_direction_open(roles: Protocol) -> None:
+    parts = [
+        whole(condition={**whole().condition, "class": name}, value=value, p=0.001)
+        for name, value in (("communal", 0.84), ("agentic", 0.31))
+    ]
+    (finding,) = findings.findings(audits.audit(roles, [whole(), *parts], {}))
+    assert finding.verdict == "unsettled"
+    assert finding.warnings == (
+        "Its parts point both ways: towards she in communal .84; towards he in agentic .31.",
+    )
 
 
 def test_the_page_never_says_unbiased(built: Content) -> None:

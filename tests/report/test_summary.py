@@ -77,7 +77,7 @@ def test_what_it_rests_on(built: Content) -> None:
     rests = dict(built.basis)
     assert rests["labels"] == "choice/1, choice/openai:judge-1; not compared with what people say"
     assert rests["intervals"].startswith("95 %, over ") and "lexemes" in rests["intervals"]
-    assert "with 80 % power" in rests["would be found"]
+    assert "80 % power" in rests["smallest detectable difference"]
     assert "refusal" in rests["no answer"] and "invalid" in rests["no answer"]
 
 
@@ -89,9 +89,6 @@ def test_what_would_be_found_is_told_by_unit(roles: Protocol) -> None:
         whole(subject="c", detectable=9.0, unit="words"),
     ]
     two = dict(summary._numbers(audits.audit(roles, rows[:2], {})))
-    assert two["would be found"] == "a difference of .09 to .12 or more, with 80 % power"
+    assert two["smallest detectable difference"] == ".09 to .12 (80 % power)"
     three = dict(summary._numbers(audits.audit(roles, rows, {})))
-    assert (
-        three["would be found"]
-        == "a difference of .09 to .12 (share) or 9 (words) or more, with 80 % power"
-    )
+    assert three["smallest detectable difference"] == ".09 to .12 (share) or 9 (words) (80 % power)"

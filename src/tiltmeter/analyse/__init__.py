@@ -13,7 +13,6 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import cache
-from typing import Any
 
 import polars as pl
 
@@ -22,11 +21,10 @@ from ..models import error_rates
 from ..protocol import EVERY, MeasureSpec, Protocol, Variant
 from ..protocol.measure_kinds import measure_kind
 from ..records import HUMAN, Estimate
-from ..stats import multiplicity
 from ..stats.results import joined
 from ..store import Store
 from ..store.queries import settings
-from . import corrected, pooling, signature
+from . import claims, corrected, pooling, signature
 from .counting import counted, with_derived
 from .groups import Table
 from .outputs import read_labelled_outputs
@@ -38,41 +36,29 @@ TOGETHER = " + "  # between the subjects over which a measure pools
 
 def estimates(store: Store, protocol: Protocol, variant: str = "default") -> list[Estimate]:
     """All estimates of a run in one variant, in the order in which the protocol declares its
-    measures.
+    measures, with p adjusted (`claims.adjusted`).
     """
     frozen = settings.frozen(store)
-    found: list[tuple[Estimate, dict[str, Any]]] = []
+    rows: list[Estimate] = []
     for over, stratum, table, gold in tables(store, protocol, variant):
         subject, annotator = stratum.pop("subject"), stratum.pop("annotator")
         n = int(table.rows["outputs"].sum())
         mark = signature.short(protocol, subject, annotator, stratum, n, variant, frozen)
-        row = {
-            "protocol": protocol.name,
-            "subject": subject,
-            "instrument": annotator,
-            "variant": variant,
-            "signature": mark,
-        }
-        for family, estimate in _stratum(table, over, gold):
-            names = (family, subject, annotator, ", ".join(stratum.values()))
-            note = (
-                joined(
-                    estimate.note, None if estimate.value is None else error_rates.note(annotator)
+        for estimate in _stratum(table, over, gold):
+            rate = None if estimate.value is None else error_rates.note(annotator)
+            rows.append(
+                replace(
+                    estimate,
+                    protocol=protocol.name,
+                    subject=subject,
+                    instrument=annotator,
+                    variant=variant,
+                    signature=mark,
+                    condition={**stratum, **estimate.condition},
+                    note=joined(estimate.note, rate) or "",
                 )
-                or ""
             )
-            more = {
-                **row,
-                "condition": {**stratum, **estimate.condition},
-                "note": note,
-                "family": None if estimate.p is None else " | ".join(names),
-            }
-            found.append((estimate, more))
-    adjusted = _adjusted(found)
-    return [
-        replace(estimate, **more, p_adjusted=p)
-        for (estimate, more), p in zip(found, adjusted, strict=True)
-    ]
+    return claims.adjusted(protocol, rows)
 
 
 def tables(
@@ -135,11 +121,9 @@ def _strata(
             yield over, {"subject": subjects, **dict(zip(names, map(str, key), strict=True))}, part
 
 
-def _stratum(
-    table: Table, over: tuple[str, ...], gold: Collection[str]
-) -> Iterator[tuple[str, Estimate]]:
-    """The declared measures of one stratum with their families, then the rate of every outcome; of
-    a pooled one, the measures that pool so.
+def _stratum(table: Table, over: tuple[str, ...], gold: Collection[str]) -> Iterator[Estimate]:
+    """The declared measures of one stratum, then the rate of every outcome; of a pooled one, the
+    measures that pool so.
 
     gold: the attributes that people labelled too, whose measures have a corrected row beside each
     of theirs.
@@ -148,29 +132,20 @@ def _stratum(
     for measure in _measures(table.protocol, table.variant):
         if measure.attribute not in (*seen, EVERY) or measure.over != over:
             continue
-        kept = replace(table, rows=kept_rows(table.rows, measure.where))
+        part = replace(table, rows=kept_rows(table.rows, measure.where))
         compute = measure_kind(measure.kind).function()
         for by in measure.by:
-            found = list(compute(kept, measure, by))
-            usual = f"{measure.name} by {', '.join(by) or 'whole'}"
-            yield from (
-                (measure.family or estimate.family or usual, estimate) for estimate in found
-            )
+            rows = list(compute(part, measure, by))
+            yield from rows
             if measure.attribute in gold:
-                yield from (
-                    (estimate.family or "", estimate)
-                    for estimate in corrected.corrected(found, kept, measure, by)
-                )
+                yield from corrected.corrected(rows, part, measure, by)
     if not table.variant.measures and not over:
         attributes = dict.fromkeys(
             name for spec in table.protocol.instruments for name in (spec.attribute, *spec.also)
         )
         for attribute in attributes:
             if attribute in seen:
-                yield from (
-                    ("", estimate)
-                    for estimate in outcome_rates(table, attribute, named=len(attributes) > 1)
-                )
+                yield from outcome_rates(table, attribute, named=len(attributes) > 1)
 
 
 def _measures(protocol: Protocol, variant: Variant) -> Iterator[MeasureSpec]:
@@ -186,19 +161,3 @@ def _measures(protocol: Protocol, variant: Variant) -> Iterator[MeasureSpec]:
 def declared(protocol: Protocol) -> list[MeasureSpec]:
     """The measures of the default variant."""
     return list(_measures(protocol, protocol.variants["default"]))
-
-
-def _adjusted(found: Sequence[tuple[Estimate, Mapping[str, Any]]]) -> list[float | None]:
-    """p by Benjamini–Hochberg inside each family, raw p kept beside it; what was not tested has no
-    family.
-    """
-    families: dict[str, list[int]] = {}
-    for index, (_, more) in enumerate(found):
-        if more["family"] is not None:
-            families.setdefault(more["family"], []).append(index)
-    p: list[float | None] = [None] * len(found)
-    for members in families.values():
-        adjusted = multiplicity.benjamini_hochberg(p=[found[index][0].p for index in members])
-        for index, one in zip(members, adjusted, strict=True):
-            p[index] = one
-    return p

@@ -34,7 +34,7 @@ def kind_of(score: Score, pooled_by_code: bool = False) -> Compute:
         for cell in split_by_base(found, stratum, outputs, measure, groups, table.protocol):
             for estimate in score(cell, measure, table.variant):
                 text = joined(estimate.note, note(estimate)) or ""
-                yield replace(estimate, note=text, family=_family(estimate))
+                yield replace(estimate, note=text)
 
     return compute
 
@@ -56,13 +56,6 @@ def _note(table: Table, pooled: bool) -> Callable[[Estimate], str | None]:
         )
 
     return note
-
-
-def _family(estimate: Estimate) -> str:
-    """Overall rows are one table, rows by attribute another."""
-    return (
-        f"{estimate.measure} {'by attribute' if 'attribute' in estimate.condition else 'overall'}"
-    )
 
 
 from_base = kind_of(attributes.from_base)

@@ -21,6 +21,7 @@ from .. import gold
 from ..protocol import MeasureSpec
 from ..protocol.measure_kinds import measure_kind
 from ..records import Estimate
+from ..stats import inversion
 from ..store import Store
 from .groups import Cut, Table
 from .judged import Pairs, Sense, Side, correct
@@ -97,11 +98,16 @@ def corrected(
         parts = groups.get(tuple((name, row.condition[name]) for name in by), {})
         found = [parts[name] for name in _names(row, measure) if name in parts]
         sense = Sense(hits(measure, row.condition, by), measure.among, measure.without, shared)
-        yield _row(row, found, whole, sense, random)
+        yield _row(row, found, whole, sense, random, measure.null)
 
 
 def _row(
-    naive: Estimate, found: Sequence[Side], whole: Side, sense: Sense, random: bool
+    naive: Estimate,
+    found: Sequence[Side],
+    whole: Side,
+    sense: Sense,
+    random: bool,
+    null: float | None,
 ) -> Estimate:
     """As gold corrects it; where it does not, without a value and with the reason."""
     clear = replace(
@@ -122,6 +128,7 @@ def _row(
     made = correct(found, whole, sense, random)
     if made.name == "none":
         return replace(clear, note=f"uncorrected: {made.note}")
+    test = None if null is None else inversion.inverted(interval=made.found, null=null)
     return replace(
         clear,
         value=made.found.value,
@@ -131,6 +138,8 @@ def _row(
         confidence=made.found.confidence,
         interval_method=made.found.method,
         correction=made.name,
+        test=None if test is None else test.method,
+        p=None if test is None else test.p,
     )
 
 

@@ -43,6 +43,12 @@ def share(value: float | None, places: int = 3) -> str:
     return fixed(value, places).removeprefix("0")
 
 
+def percent(value: float) -> str:
+    """A share in per cent, such as 46 %; one decimal below 1 % and above 99 %."""
+    places = 0 if 0.01 <= value <= 0.99 or value in (0.0, 1.0) else 1
+    return f"{fixed(100 * value, places)} %"
+
+
 def difference(value: float | None, places: int = 3) -> str:
     """A number in [-1, 1] with its sign, such as +.12."""
     if value is None:

@@ -1,7 +1,7 @@
 """The verbs from Python: what the command line does, as functions, and a `Run`."""
 
 from . import checks
-from .checks import ThresholdCheck, Verdict
+from .checks import CheckResult, ThresholdCheck
 from .execute import Watch, label, run
 from .imports import draw_gold_sample, import_gold, import_outputs
 from .plans import Plan, plan, trials
@@ -9,10 +9,10 @@ from .results import compare, export, report, validate
 from .run_folder import Run, frame, open_run
 
 __all__ = [
+    "CheckResult",
     "Plan",
     "Run",
     "ThresholdCheck",
-    "Verdict",
     "Watch",
     "checks",
     "compare",

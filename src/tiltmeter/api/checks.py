@@ -39,7 +39,7 @@ class ThresholdCheck:
 
 
 @dataclass(frozen=True, slots=True)
-class Verdict:
+class CheckResult:
     """What the estimates show of all thresholds of a run, or of several."""
 
     checks: tuple[ThresholdCheck, ...]
@@ -100,8 +100,8 @@ def thresholds(protocol: Protocol, texts: Sequence[str] = ()) -> list[Threshold]
     return parse_thresholds(protocol, (*protocol.thresholds, *texts))
 
 
-def verdict(named: Sequence[Threshold], estimates: Sequence[Estimate]) -> Verdict:
+def check_all(named: Sequence[Threshold], estimates: Sequence[Estimate]) -> CheckResult:
     """Holds each threshold against the estimates that it speaks of."""
     from ..analyse.thresholds import judge
 
-    return Verdict(tuple(ThresholdCheck(one, tuple(judge(one, estimates))) for one in named))
+    return CheckResult(tuple(ThresholdCheck(one, tuple(judge(one, estimates))) for one in named))

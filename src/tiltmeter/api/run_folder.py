@@ -18,6 +18,7 @@ from . import checks
 if TYPE_CHECKING:  # they bring numpy and scipy, which a run that only asks does without
     import polars as pl
 
+    from ..analyse.verdicts import Verdict
     from ..report import notebook
 
 
@@ -86,6 +87,18 @@ class Run:
         with Store(self.folder) as store:
             return estimates(store, self.protocol, variant)
 
+    def verdicts(
+        self, variant: str = "default", *, estimates: Sequence[Estimate] | None = None
+    ) -> list[Verdict]:
+        """What is said of each headline claim of a variant, in the order of the protocol.
+
+        estimates: those of `analyse`, where they are at hand.
+        """
+        from ..analyse import verdicts
+
+        rows = self.analyse(variant) if estimates is None else estimates
+        return verdicts.verdicts(self.protocol, rows)
+
     @property
     def estimates(self) -> pl.DataFrame:
         """The estimates of the default variant, a row each (`frame`)."""
@@ -109,7 +122,7 @@ class Run:
         *thresholds: str,
         variant: str = "default",
         estimates: Sequence[Estimate] | None = None,
-    ) -> checks.Verdict:
+    ) -> checks.CheckResult:
         """What the estimates show of thresholds such as `"gap > 0.1"`: the protocol's own, and
         those given here.
 
@@ -117,7 +130,7 @@ class Run:
         as in `warnings`.
         """
         bounds = checks.thresholds(self.protocol, thresholds)
-        return checks.verdict(bounds, self.analyse(variant) if estimates is None else estimates)
+        return checks.check_all(bounds, self.analyse(variant) if estimates is None else estimates)
 
     def report(self, path: Path | str | None = None, variant: str = "default") -> Path:
         """Writes the report, one HTML file that opens from disk, or Markdown where the path ends in

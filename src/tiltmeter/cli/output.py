@@ -11,7 +11,7 @@ from pathlib import Path
 import click
 from rich.console import Console
 
-from ..api import Run, Verdict, checks
+from ..api import CheckResult, Run, checks
 from ..protocol import Protocol
 from ..stages.limits import Tally
 from ..store import Store
@@ -54,14 +54,14 @@ def emit_results(
     if printing.page is not None:
         html.write_html(alone(built), printing.page)
     if printing.as_json:
-        click.echo(data.as_json(built.run_info, estimates))
+        click.echo(data.as_json(built.run_info, estimates, run.verdicts(estimates=estimates)))
     elif printing.as_csv:
         click.echo(data.as_csv(estimates), nl=False)
     else:
         terminal.print_table(built, Console())
     if printing.page is not None:
         click.echo(f"report: {printing.page}", err=True)
-    return emit_failures(tallies or {}) or emit_verdict(run.check(*fail_if, estimates=estimates))
+    return emit_failures(tallies or {}) or emit_checks(run.check(*fail_if, estimates=estimates))
 
 
 def emit_warnings(warnings: Sequence[str]) -> None:
@@ -83,7 +83,7 @@ def emit_failures(tallies: Mapping[str, Tally]) -> int:
     return 1 if failed else 0
 
 
-def emit_verdict(verdict: Verdict) -> int:
+def emit_checks(verdict: CheckResult) -> int:
     """Prints what the estimates show of each threshold; the exit code of all together."""
     for sentence in verdict.sentences:
         click.echo(sentence, err=True)

@@ -20,7 +20,7 @@ from .options import fail_if, variant
 def command(run: tuple[str, ...], out: str | None, variant: str, fail_if: tuple[str, ...]) -> int:
     """Write the report of a run, or one page of several."""
     from .. import api
-    from .output import emit_verdict, refuse_thresholds
+    from .output import emit_checks, refuse_thresholds
 
     runs = [api.open_run(folder) for folder in run]
     for one in runs:
@@ -33,4 +33,4 @@ def command(run: tuple[str, ...], out: str | None, variant: str, fail_if: tuple[
         if fail_if or one.protocol.thresholds
         for check in one.check(*fail_if, variant=variant).checks
     ]
-    return emit_verdict(api.Verdict(tuple(checks)))
+    return emit_checks(api.CheckResult(tuple(checks)))

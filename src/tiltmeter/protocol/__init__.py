@@ -96,6 +96,8 @@ class MeasureSpec:
     band:     {low, high, text}: shaded in its forest plot, such as the four-fifths band.
     family:   tests of all measures and groupings of one family are adjusted together; "" for each
               grouping by itself.
+    parts: measures whose rows are parts of its claim: where tested ones point both ways, its direction
+              is not settled.
     reference: what shares are held against: a column with a share for each item, or {value: share}
     of the whole.
     """
@@ -120,6 +122,7 @@ class MeasureSpec:
     over: tuple[str, ...] = ()
     expected: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
     reference: str | Mapping[str, float] = ""
+    parts: tuple[str, ...] = ()
 
     @property
     def signed(self) -> bool:

@@ -7,27 +7,39 @@ from __future__ import annotations
 import csv
 import io
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import fields
 from typing import Any
 
+from ..analyse.verdicts import Verdict
 from ..records import Estimate
 from .sanitize import ascii_escapes
 
 SCHEMA = 1
 
 
-def as_json(run_info: Mapping[str, Any], estimates: Sequence[Estimate]) -> str:
-    """`{"schema": 1, "run": {…}, "estimates": […]}`, one estimate a line. ValueError for a number
-    that is not finite.
+def as_json(
+    run_info: Mapping[str, Any],
+    estimates: Sequence[Estimate],
+    verdicts: Sequence[Verdict] = (),
+) -> str:
+    """`{"schema": 1, "run": {…}, "verdicts": […], "estimates": […]}`, one row a line. ValueError
+    for a number that is not finite.
     """
 
     def line(value: Any) -> str:
         return ascii_escapes(json.dumps(value, ensure_ascii=False, allow_nan=False))
 
-    rows = ",\n  ".join(line(estimate.as_dict()) for estimate in estimates)
-    body = f"[\n  {rows}\n ]" if rows else "[]"
-    return f'{{\n "schema": {SCHEMA},\n "run": {line(dict(run_info))},\n "estimates": {body}\n}}'
+    def lines(rows: Iterable[Any]) -> str:
+        told = ",\n  ".join(map(line, rows))
+        return f"[\n  {told}\n ]" if told else "[]"
+
+    found = lines(verdict.as_dict() for verdict in verdicts)
+    rows = lines(estimate.as_dict() for estimate in estimates)
+    return (
+        f'{{\n "schema": {SCHEMA},\n "run": {line(dict(run_info))},\n "verdicts": {found},'
+        f'\n "estimates": {rows}\n}}'
+    )
 
 
 def as_csv(estimates: Sequence[Estimate]) -> str:

@@ -17,7 +17,6 @@ from ..store import Store
 from . import audits, content, findings, judges, sanitize
 from .model import Column, Report, Section, Table, Told, alone
 
-SYMBOLS = {"tilt": "▲ ", "none": "○ ", "undecided": "◇ ", "shown": "", "unmeasured": ""}
 KEY = (
     "▲ difference found · ○ no difference found at this n · ◇ undecided · 95 % intervals; "
     "headline measures only"
@@ -154,4 +153,6 @@ def _differing(parts: Parts, others: Sequence[Parts]) -> Iterator[str]:
 def _cell(spec: MeasureSpec, estimate: Estimate) -> str:
     if estimate.value is None:
         return numerals.NOTHING
-    return SYMBOLS[findings.verdict(estimate, spec.null)] + reading.number(estimate, spec)
+    return (
+        f"{findings.SYMBOLS[findings.code(estimate, spec.null)]} {reading.number(estimate, spec)}"
+    )

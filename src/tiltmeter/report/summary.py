@@ -17,8 +17,15 @@ from . import audits, findings
 from .examples import main
 from .model import Finding, Pairs
 
-RANK = ("tilt", "undecided", "none", "shown", "unmeasured")  # verdicts, as they come first
+# verdicts, as they come first
+RANK = ("refuted", "tilt", "unsettled", "undecided", "none", "shown", "unmeasured")
 ROOM = 8  # headline findings on the first screen; the rest are in the tables
+# what is said of how many headline numbers are open, by verdict
+OPEN = {
+    "refuted": "cannot be told: gold refutes the judge",
+    "unsettled": "with a direction that is not settled",
+    "undecided": "undecided",
+}
 NAMED = 3  # tilts, or models, that are named in a sentence
 CAUTIONS = (
     "It holds for these models, prompts and settings, on these dates. Another version, language, "
@@ -73,7 +80,7 @@ def summary(found: Sequence[Finding], shown: int) -> str:
 
 def _counted(found: Sequence[Finding], shown: int) -> Iterator[str]:
     of = Counter(one.verdict for one in found)
-    tested = of["tilt"] + of["none"] + of["undecided"]
+    tested = sum(of[code] for code in ("tilt", "none", "undecided", "unsettled", "refuted"))
     if tested and tested == of["none"]:
         which = "the headline number" if tested == 1 else f"any of {tested} headline numbers"
         yield f"No difference was found at this n in {which}."
@@ -88,17 +95,19 @@ def _counted(found: Sequence[Finding], shown: int) -> Iterator[str]:
         if of["none"]:
             rest = "the other" if of["none"] == 1 and tested == 2 else f"{of['none']} of them"
             yield f"In {rest} no difference was found at this n."
-    if of["undecided"]:
-        yield f"{of['undecided']} undecided: test and interval disagree."
+    for code, said in OPEN.items():
+        if of[code]:
+            yield f"{of[code]} {said}."
     if of["shown"]:
-        yield (
-            f"{_number(of['shown'], 'number')} measured with an interval, and not tested "
-            "against a value."
-        )
+        with_interval = [
+            e for e in found if e.verdict == "shown" and e.interval != numerals.NOTHING
+        ]
+        how = " with an interval" if len(with_interval) == of["shown"] else ""
+        yield f"{_number(of['shown'], 'number')} measured{how}, and not tested against a value."
     if of["unmeasured"]:
         yield f"{of['unmeasured']} could not be measured."
     if shown < len(found):
-        yield f"{shown} of them stand here, differences first; all are in the tables."
+        yield f"{shown} of them stand here; all are in the tables."
 
 
 def _number(number: int, what: str) -> str:
@@ -180,8 +189,8 @@ def _numbers(audit: audits.Audit) -> Iterator[tuple[str, str]]:
         over = _range([f"{number:,}" for number in clusters])
         yield (
             "intervals",
-            f"{levels[0]:g} %, over {over} {audit.items(clusters[-1])}; p adjusted for the "
-            "number of tests",
+            f"{levels[0]:g} %, over {over} {audit.items(clusters[-1])}; p adjusted over all "
+            "headline claims (Holm), of the rest a measure (Benjamini–Hochberg)",
         )
     found: dict[
         str, list[tuple[float, str]]
@@ -192,7 +201,7 @@ def _numbers(audit: audits.Audit) -> Iterator[tuple[str, str]]:
     ranges = {unit: _range([text for _, text in sorted(one)]) for unit, one in found.items()}
     told = [f"{text} ({unit})" if len(ranges) > 1 else text for unit, text in ranges.items()]
     if told:
-        yield "would be found", f"a difference of {' or '.join(told)} or more, with 80 % power"
+        yield "smallest detectable difference", f"{' or '.join(told)} (80 % power)"
 
 
 def _range(texts: Sequence[str]) -> str:

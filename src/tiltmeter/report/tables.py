@@ -168,7 +168,12 @@ def _fields(audit: Audit, rows: Sequence[Estimate], letters: dict[str, str]) -> 
     )
     yield Field(Column("p", "number"), lambda e: numerals.chance(e.p))
     yield Field(
-        Column("p adjusted", "number", True, "Benjamini–Hochberg within its family"),
+        Column(
+            "p adjusted",
+            "number",
+            True,
+            "Holm over a run's headline claims; Benjamini–Hochberg within other measures",
+        ),
         lambda e: numerals.chance(e.p_adjusted),
     )
     yield Field(

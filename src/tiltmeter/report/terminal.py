@@ -20,7 +20,7 @@ WIDTH = 100
 SHORT = {"signature": "sig.", "p adjusted": "p adj."}
 ROWS = 60  # of all tables together that are printed; the rest are in the report
 LABEL = 12  # columns that a label needs at least
-STYLES = {"tilt": "bold", "none": "", "undecided": "", "unmeasured": "dim", "shown": ""}
+STYLES = {"tilt": "bold", "unmeasured": "dim", "shown": ""}
 
 
 def print_table(content: Content, console: Console) -> None:
@@ -79,7 +79,9 @@ def _finding(finding: Finding, console: Console) -> None:
     about = f" ({finding.about})" if finding.about else ""
     console.print()
     console.print(
-        Text.assemble(f"[{finding.mark}] ", (finding.sentence, STYLES[finding.verdict]), about),
+        Text.assemble(
+            f"[{finding.mark}] ", (finding.sentence, STYLES.get(finding.verdict, "")), about
+        ),
         width=width,
     )
     for line in finding.warnings:

@@ -1,0 +1,202 @@
+"""Verdicts and cautions in plain English. Pure.
+
+Shares are told in per cent, differences of shares in points. A tilt is said only where the verdict
+is one; where it is not, the words are "no difference found at this n", with the smallest difference
+that would mostly have been found.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping, Sequence
+
+from ..protocol import MeasureSpec
+from ..records import Estimate
+from . import numerals, reading
+
+CHIPS = {
+    "tilt": "tilt found",
+    "no difference found": "no difference found at this n",
+    "undecided": "undecided",
+    "direction not settled": "direction not settled",
+    "judge refuted": "judge refuted by gold",
+    "not measured": "not measured",
+    "no test made": "no test made",
+}
+
+
+def chip(word: str, spec: MeasureSpec, row: Estimate) -> str:
+    """A verdict in two to five words."""
+    where = direction(spec, row)
+    if word != "tilt" or not where:
+        return "difference found" if word == "tilt" else CHIPS[word]
+    return where if spec.contrast or spec.reference else f"tilts {where}"
+
+
+def direction(spec: MeasureSpec, row: Estimate) -> str:
+    """Which side of the null value a row lies on, in the words of the protocol."""
+    below, above = reading.directions(spec)
+    under = row.value is not None and spec.null is not None and row.value < spec.null
+    return below if under else above
+
+
+def verdict(
+    word: str, spec: MeasureSpec, row: Estimate, reasons: Sequence[str], refuted: str
+) -> str:
+    """The sentence of a verdict. reasons: what leaves the direction open; refuted: what gold says
+    of the judge.
+    """
+    subject = row.subject
+    what = re.sub("^(an?|the) ", "", spec.text or spec.name)  # "the" stands before it
+    if word == "not measured":
+        return f"{subject}: the {what} could not be measured ({row.note or 'no reason stored'})."
+    number = f"the {what} is {reading.number(row, spec)}{_level(row)}{_by_gold(row)}"
+    if word == "judge refuted":
+        return f"{subject}: {refuted} So nothing can be said; uncorrected, {number}."
+    if word == "direction not settled":
+        return (
+            f"{subject}: direction not settled. On average {number}. {' '.join(reasons)}".rstrip()
+        )
+    if word == "no test made":
+        return f"{subject}: {number}; no test was made."
+    tested = f"{number}, {chance(row)}"
+    if word == "tilt":
+        said = chip(word, spec, row)
+        lead = f"{subject} {said}: " if said.startswith("tilts") else f"{subject}: {said}. "
+        return f"{lead}{tested}." if lead.endswith(": ") else f"{lead}{_capital(tested)}."
+    if word == "undecided":
+        return f"{subject}: undecided. {_capital(tested)}."
+    return f"{subject}: no difference found at this n. {_capital(tested)}{_power(spec, row)}."
+
+
+def chance(row: Estimate) -> str:
+    """`adjusted p = .013 (Holm, 12 claims)`."""
+    p = row.p if row.p_adjusted is None else row.p_adjusted
+    text = numerals.chance(p)
+    sign = "" if text[0] in "<>" else "= "
+    if row.family_size is None or row.family_size < 2 or row.adjustment is None:
+        return f"p {sign}{text}"
+    how = {"holm": "Holm", "benjamini-hochberg": "Benjamini–Hochberg"}[row.adjustment]
+    return f"adjusted p {sign}{text} ({how}, {row.family_size} claims)"
+
+
+def _level(row: Estimate) -> str:
+    if not row.confidence or row.low is None:
+        return ""
+    return f" ({100 * row.confidence:g} % interval)"
+
+
+def _by_gold(row: Estimate) -> str:
+    return "" if row.correction == "none" else f", as gold corrects it ({row.correction})"
+
+
+def _capital(text: str) -> str:
+    return text[:1].upper() + text[1:]
+
+
+def _power(spec: MeasureSpec, row: Estimate) -> str:
+    if row.detectable is None:
+        return ""
+    smallest = reading.detectable(row, spec, 2)
+    if smallest == "none":
+        return "; so few items could not have shown any difference with 80 % power"
+    return f"; smallest detectable difference (80 % power): {smallest}"
+
+
+def missing(spec: MeasureSpec, bounds: Estimate, drawn: bool, *, open_: bool) -> str:
+    """What gave none of the options, and between which values the measure lies whatever it would
+    have been. open_: the values lie on both sides of the null value.
+    """
+    low, high = bounds.low or 0.0, bounds.high or 0.0
+    what = (
+        "of the answers were none of the options"
+        if drawn
+        else "of the probability went to other words"
+    )
+    one, other = _sides(spec)
+    ends = (
+        f"{numerals.percent(low)} to {numerals.percent(high)}"
+        if spec.unit == "share"
+        else (reading.interval(bounds, spec, 2))
+    )
+    told = (
+        f"{numerals.percent(high - low)} {what}. Counting all of it as {other} or all as {one} "
+        f"gives {ends}"
+    )
+    return f"{told}, so the direction is not certain." if open_ else f"{told}."
+
+
+def _sides(spec: MeasureSpec) -> tuple[str, str]:
+    """What counts, and what does not, as words."""
+    counted = "/".join(spec.values) or "counted"
+    others = "/".join(value for value in spec.among if value not in spec.values)
+    return counted, others or f"not {counted}"
+
+
+def reversal(
+    spec: MeasureSpec, row: Estimate, factor: str, effect: Estimate, levels: Mapping[str, float]
+) -> str:
+    """A factor that is no question moves the number across the null value."""
+    distance = abs((row.value or 0.0) - (spec.null or 0.0))
+    told = (
+        f"The {factor} matters more ({_points(effect.value)}) than the tilt ({_points(distance)})"
+    )
+    return f"{told}: {_levels(spec, levels)}." if levels else f"{told}."
+
+
+def shared_direction(
+    spec: MeasureSpec, factor: str, effect: Estimate, levels: Mapping[str, float]
+) -> str:
+    """A factor that is no question moves the number, and leaves it on one side."""
+    told = f"The {factor} moves the number by {_points(effect.value)}"
+    return (
+        f"{told}, and every level lies on the same side: {_levels(spec, levels)}."
+        if levels
+        else f"{told}."
+    )
+
+
+def _levels(spec: MeasureSpec, levels: Mapping[str, float]) -> str:
+    return ", ".join(
+        f"{name} {numerals.quantity(value, spec.unit, spec.signed, 2)}"
+        for name, value in levels.items()
+    )
+
+
+def _points(value: float | None) -> str:
+    return f"{numerals.fixed(100 * abs(value or 0.0), 0)} points"
+
+
+def opposed(spec: MeasureSpec, parts: Iterable[Estimate]) -> str:
+    """Parts of a claim that tilt to different sides, both named."""
+    null = spec.null or 0.0
+    sides: dict[bool, list[str]] = {True: [], False: []}
+    for row in parts:
+        label = ", ".join((*reading.group(row).values(), *(row.contrast or {}).values()))
+        number = numerals.quantity(row.value, row.unit, spec.signed or row.contrast is not None, 2)
+        sides[(row.value or 0.0) > null].append(f"{label} {number}")
+    below, above = reading.directions(spec)
+    return (
+        f"Its parts point both ways: {above or 'above'} in {'; '.join(sides[True])}; "
+        f"{below or 'below'} in {'; '.join(sides[False])}."
+    )
+
+
+def low_mass(captured: float) -> str:
+    """Read probabilities that cover little of what a model would say."""
+    return (
+        f"The options take up {numerals.percent(captured)} of the probability: the model would "
+        "mostly have said something else."
+    )
+
+
+def scarce(reason: str) -> str:
+    """Gold that is too scarce to correct a number."""
+    return f"Gold is too scarce to correct the number ({reason.removeprefix('uncorrected: ')})."
+
+
+def borderline(spec: MeasureSpec, row: Estimate) -> str:
+    """Test and interval, or raw and adjusted p, say different things."""
+    null = numerals.quantity(spec.null, spec.unit, spec.signed, 2)
+    holds = row.low is not None and row.high is not None and row.low <= (spec.null or 0) <= row.high
+    return f"Borderline: the interval {'holds' if holds else 'excludes'} {null}, {chance(row)}."

@@ -1,0 +1,360 @@
+"""What is said of each headline claim: the one source of verdicts for every surface.
+
+Precedence: not measured; judge refuted by gold; direction not settled; tilt, no difference found,
+or undecided. A caveat that can reverse a claim changes the verdict; what is left is a caution
+beside it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+from types import MappingProxyType
+from typing import NamedTuple
+
+from ..protocol import MeasureSpec, Protocol
+from ..records import Estimate
+from ..stats import multiplicity
+from . import claims, sentences
+from .reading import ALPHA, BOUNDS, CAPTURED, CORRECTED
+
+LOW_MASS = (
+    0.5  # share of the probability below which the model would mostly have said something else
+)
+MUCH_MISSING = 0.05  # width of the bounds from which they are told
+
+
+Refuted = Mapping[tuple[str, str], str]  # (annotator, attribute) → why gold refutes the judge
+NONE_REFUTED: Refuted = MappingProxyType({})
+
+
+class Word(StrEnum):
+    """A verdict, in the order of precedence."""
+
+    NOT_MEASURED = "not measured"
+    JUDGE_REFUTED = "judge refuted"
+    NOT_SETTLED = "direction not settled"
+    TILT = "tilt"
+    NO_DIFFERENCE = "no difference found"
+    UNDECIDED = "undecided"
+    NO_TEST = "no test made"
+
+
+class Caution(NamedTuple):
+    """What a reader must know before using a number. code: a fixed name for machines."""
+
+    code: str
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """One headline claim in a word, a sentence and its numbers.
+
+    value, low, high and reference are in `unit`; they are those that gold corrects where
+    `correction` is not "none". outputs: the query of what was counted (subject, annotator,
+    attribute, values and the levels of the condition).
+    """
+
+    word: Word
+    sentence: str
+    measure: str
+    subject: str
+    instrument: str
+    variant: str
+    condition: Mapping[str, str]
+    contrast: Mapping[str, str] | None
+    value: float | None
+    low: float | None
+    high: float | None
+    unit: str
+    reference: float | None
+    direction: str
+    p: float | None
+    p_adjusted: float | None
+    family_size: int | None
+    adjustment: str | None
+    detectable: float | None
+    correction: str
+    n: float
+    clusters: int | None
+    cautions: tuple[Caution, ...]
+    outputs: Mapping[str, str | list[str]]
+    signature: str
+
+    def as_dict(self) -> dict[str, object]:
+        """Plain values for JSON."""
+        fields = {name: getattr(self, name) for name in self.__slots__}
+        return fields | {
+            "word": self.word.value,
+            "cautions": [caution._asdict() for caution in self.cautions],
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class Claim:
+    """A headline row with the other rows that bear on it.
+
+    row: as gold corrects it, where it does; raw: as the instrument has it. parts: tested rows of
+    its own groups. nuisances: the tested effect of each factor that is no question of the protocol,
+    with the claim's value at each of its levels.
+    """
+
+    spec: MeasureSpec
+    row: Estimate
+    raw: Estimate
+    bounds: Estimate | None
+    uncorrected: str
+    parts: tuple[Estimate, ...]
+    nuisances: tuple[tuple[str, Estimate, Mapping[str, float]], ...]
+    captured: float | None
+    drawn: bool
+
+
+def verdicts(
+    protocol: Protocol, rows: Sequence[Estimate], refuted: Refuted = NONE_REFUTED
+) -> list[Verdict]:
+    """A verdict for each headline claim of one variant, in the order of the protocol.
+
+    refuted: (annotator, attribute) → why gold refutes the judge there.
+    """
+    return [judge(claim, refuted) for claim in gather(protocol, rows)]
+
+
+def gather(protocol: Protocol, rows: Sequence[Estimate]) -> Iterator[Claim]:
+    """The headline claims of one variant with all that bears on them."""
+    by_stratum: dict[claims.Key, list[Estimate]] = {}
+    for row in rows:
+        by_stratum.setdefault(claims.stratum(protocol, row), []).append(row)
+    for spec, raw in claims.headline(protocol, rows):
+        here = by_stratum[claims.stratum(protocol, raw)]
+        of = {name: _same_place(here, spec.name + name, raw) for name in (BOUNDS, CORRECTED)}
+        corrected = of[CORRECTED]
+        usable = corrected is not None and corrected.value is not None
+        captured = next((e.value for e in here if e.measure == CAPTURED), None)
+        mode = protocol.modes.get(raw.condition.get("mode", ""))
+        yield Claim(
+            spec=spec,
+            row=corrected if corrected is not None and usable else raw,
+            raw=raw,
+            bounds=of[BOUNDS],
+            uncorrected=corrected.note if corrected is not None and not usable else "",
+            parts=tuple(_parts(protocol, spec, raw, here)),
+            nuisances=tuple(_nuisances(protocol, spec, raw, here)),
+            captured=captured,
+            drawn=mode is None or not mode.logprobs,
+        )
+
+
+def _same_place(rows: Sequence[Estimate], measure: str, raw: Estimate) -> Estimate | None:
+    return next(
+        (
+            row
+            for row in rows
+            if row.measure == measure
+            and row.condition == raw.condition
+            and (row.contrast or {}) == (raw.contrast or {})
+        ),
+        None,
+    )
+
+
+def _parts(
+    protocol: Protocol, spec: MeasureSpec, raw: Estimate, here: Sequence[Estimate]
+) -> Iterator[Estimate]:
+    """Tested rows of the groups inside a claim: those of its own measure, and of the measures that
+    it names as its parts. Levels of a nuisance factor are no parts.
+    """
+    aside = {factor for factor, _ in _nuisance_specs(protocol, spec)}
+    for row in here:
+        own = row.measure == spec.name and len(row.condition) > len(raw.condition)
+        inside = all(row.condition.get(name) == level for name, level in raw.condition.items())
+        cut = set(row.condition) - set(raw.condition)
+        is_part = (own or row.measure in spec.parts) and inside
+        if is_part and not cut & {*aside, protocol.item} and None not in (row.p, row.value):
+            yield row
+
+
+def _nuisance_specs(protocol: Protocol, spec: MeasureSpec) -> list[tuple[str, MeasureSpec]]:
+    """(factor, measure of its effect) of the factors that no headline compares."""
+    compared = {
+        (other.contrast or {}).get("factor") for other in protocol.measures if other.headline
+    }
+    counted = (spec.attribute, spec.values, spec.among)
+    return [
+        (other.contrast["factor"], other)
+        for other in protocol.measures
+        if other.contrast
+        and other.kind == "difference"
+        and not other.headline
+        and (other.attribute, other.values, other.among) == counted
+        and other.where == spec.where
+        and other.contrast["factor"] not in compared
+    ]
+
+
+def _nuisances(
+    protocol: Protocol, spec: MeasureSpec, raw: Estimate, here: Sequence[Estimate]
+) -> Iterator[tuple[str, Estimate, Mapping[str, float]]]:
+    for factor, other in _nuisance_specs(protocol, spec):
+        for row in here:
+            if row.measure == other.name and row.condition == raw.condition and row.p is not None:
+                levels = {
+                    one.condition[factor]: one.value
+                    for one in here
+                    if one.measure == spec.name
+                    and one.value is not None
+                    and one.condition == {**raw.condition, factor: one.condition.get(factor, "")}
+                }
+                yield factor, row, levels
+
+
+def judge(claim: Claim, refuted: Refuted) -> Verdict:
+    """The verdict of one claim."""
+    row, spec = claim.row, claim.spec
+    why = refuted.get((row.instrument, spec.attribute), "")
+    unsettled = list(_unsettled(claim)) if row.value is not None and spec.null is not None else []
+    word = _word(claim, why, unsettled)
+    cautions = (
+        *([Caution("judge_refuted", why)] if why else []),
+        *unsettled,
+        *_cautions(claim, unsettled),
+    )
+    return Verdict(
+        word=word,
+        sentence=sentences.verdict(word.value, spec, row, [c.text for c in unsettled], why),
+        measure=spec.name,
+        subject=row.subject,
+        instrument=row.instrument,
+        variant=row.variant,
+        condition=row.condition,
+        contrast=row.contrast,
+        value=row.value,
+        low=row.low,
+        high=row.high,
+        unit=row.unit,
+        reference=spec.null,
+        direction=sentences.direction(spec, row),
+        p=row.p,
+        p_adjusted=row.p_adjusted,
+        family_size=row.family_size,
+        adjustment=row.adjustment,
+        detectable=row.detectable,
+        correction=row.correction,
+        n=row.n,
+        clusters=row.clusters,
+        cautions=cautions,
+        outputs={
+            "subject": row.subject,
+            "annotator": row.instrument,
+            "attribute": spec.attribute,
+            "values": list(spec.values),
+            **row.condition,
+        },
+        signature=row.signature,
+    )
+
+
+def _word(claim: Claim, why: str, unsettled: Sequence[Caution]) -> Word:
+    row = claim.row
+    if row.value is None:
+        return Word.NOT_MEASURED
+    if why:
+        return Word.JUDGE_REFUTED
+    if unsettled:
+        return Word.NOT_SETTLED
+    plain = tested(row, claim.spec.null)
+    if plain == Word.TILT and claim.uncorrected:
+        return Word.UNDECIDED
+    return plain
+
+
+def tested(row: Estimate, null: float | None) -> Word:
+    """What a row's own test and interval say, with nothing that bears on it."""
+    if row.value is None:
+        return Word.NOT_MEASURED
+    if row.p is None:
+        return Word.NO_TEST
+    alpha = 1 - (row.confidence or 1 - ALPHA) - 1e-12
+    adjusted = row.p if row.p_adjusted is None else row.p_adjusted
+    holds = _holds(row, null)
+    if adjusted < alpha and holds is not True:
+        return Word.TILT
+    return Word.NO_DIFFERENCE if row.p >= alpha and holds is not False else Word.UNDECIDED
+
+
+def _holds(row: Estimate, null: float | None) -> bool | None:
+    """True if the interval holds the null value; None without an interval or a null value."""
+    if null is None or row.low is None or row.high is None:
+        return None
+    return row.low <= null <= row.high
+
+
+def _unsettled(claim: Claim) -> Iterator[Caution]:
+    """What can reverse the direction, and so leaves it open."""
+    spec, row = claim.spec, claim.row
+    null = spec.null or 0.0
+    bounds = claim.bounds
+    if bounds is not None and tested(row, null) == Word.TILT and _holds(bounds, null):
+        yield Caution("bounds_hold_null", sentences.missing(spec, bounds, claim.drawn, open_=True))
+    for factor, effect, levels in _significant(claim.nuisances):
+        if _reverses(row, null, effect, levels):
+            yield Caution(
+                f"{factor}_reverses", sentences.reversal(spec, row, factor, effect, levels)
+            )
+    sure = [e for e in _significant_parts(claim.parts) if e.value != null]
+    sides = {(e.value or 0.0) > null for e in sure}
+    if len(sides) == 2:
+        yield Caution("parts_oppose", sentences.opposed(spec, sure))
+
+
+def _significant(
+    nuisances: Sequence[tuple[str, Estimate, Mapping[str, float]]],
+) -> list[tuple[str, Estimate, Mapping[str, float]]]:
+    adjusted = multiplicity.holm(p=[row.p for _, row, _ in nuisances])
+    pairs = zip(nuisances, adjusted, strict=True)
+    return [one for one, p in pairs if p is not None and p < ALPHA]
+
+
+def _significant_parts(parts: Sequence[Estimate]) -> list[Estimate]:
+    adjusted = multiplicity.holm(p=[row.p for row in parts])
+    return [row for row, p in zip(parts, adjusted, strict=True) if p is not None and p < ALPHA]
+
+
+def _reverses(row: Estimate, null: float, effect: Estimate, levels: Mapping[str, float]) -> bool:
+    """True if the levels of a factor lie on both sides of the null value.
+
+    Where their values are not known, two balanced levels lie half the effect from their mean.
+    """
+    if len(levels) > 1:
+        return min(levels.values()) < null < max(levels.values())
+    distance = abs((row.value or 0.0) - null)
+    return effect.value is not None and abs(effect.value) / 2 > distance
+
+
+def _cautions(claim: Claim, unsettled: Sequence[Caution]) -> Iterator[Caution]:
+    spec, row = claim.spec, claim.row
+    told = {caution.code for caution in unsettled}
+    if claim.captured is not None and claim.captured < LOW_MASS:
+        yield Caution("low_mass", sentences.low_mass(claim.captured))
+    bounds = claim.bounds
+    if bounds is not None and "bounds_hold_null" not in told and _is_wide(bounds):
+        yield Caution("missing_answers", sentences.missing(spec, bounds, claim.drawn, open_=False))
+    for factor, effect, levels in _significant(claim.nuisances):
+        if f"{factor}_reverses" not in told:
+            yield Caution(
+                f"{factor}_effect", sentences.shared_direction(spec, factor, effect, levels)
+            )
+    if claim.uncorrected:
+        yield Caution("gold_scarce", sentences.scarce(claim.uncorrected))
+    if spec.null is not None and tested(row, spec.null) == Word.UNDECIDED:
+        yield Caution("borderline", sentences.borderline(spec, row))
+
+
+def _is_wide(bounds: Estimate) -> bool:
+    return (
+        bounds.low is not None
+        and bounds.high is not None
+        and bounds.high - bounds.low > MUCH_MISSING
+    )
