@@ -135,6 +135,15 @@ def test_a_divergence_without_a_denominator_is_of_every_answer_and_says_where_th
     )  # nothing shared, whatever chance gives
 
 
+def test_outcomes_of_a_divergence_stand_in_the_order_of_the_protocol(run: Made) -> None:
+    for order in ("he_first", "she_first"):
+        run.label(sampled("wise", "standout", 3, 4, order, refusal=5))
+    among = ("she", "refusal", "he")
+    plain = MeasureSpec("apart", "divergence", "pronoun", (), contrast={"factor": "order"})
+    (found,) = apart(run, replace(plain, among=among))
+    assert tuple(found.outcomes) == among
+
+
 def apart(run: Made, measure: MeasureSpec) -> list[Estimate]:
     return [
         e

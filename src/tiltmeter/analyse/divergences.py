@@ -43,8 +43,9 @@ def divergences(table: Table, measure: MeasureSpec, by: Sequence[str]) -> Iterat
             continue
         sizes = [round(counts.get(value, 0.0)) for value in among]
         codes[level] = np.repeat(np.arange(len(sizes)), sizes)[:, None]
-        for value, weight in counts.items():
-            outcomes[value] = outcomes.get(value, 0.0) + weight
+        for value in among:  # in the order of the protocol; polars' groups have none
+            if value in counts:
+                outcomes[value] = outcomes.get(value, 0.0) + counts[value]
     blank = Estimate("", "", "", measure.name, {}, None, None, "share of 1 bit", outcomes=outcomes)
     whole = replace(blank, contrast={factor: "all pairs"})
     if len(codes) < 2:
