@@ -140,7 +140,7 @@ def test_outcomes_of_a_divergence_stand_in_the_order_of_the_protocol(run: Made) 
         run.label(sampled("wise", "standout", 3, 4, order, refusal=5))
     among = ("she", "refusal", "he")
     plain = MeasureSpec("apart", "divergence", "pronoun", (), contrast={"factor": "order"})
-    (found,) = apart(run, replace(plain, among=among))
+    found, *_ = apart(run, replace(plain, among=among))
     assert tuple(found.outcomes) == among
 
 

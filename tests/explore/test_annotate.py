@@ -496,8 +496,8 @@ def test_the_name_of_a_judge_of_the_run_is_refused(run: Path) -> None:
         assert any(name.startswith("choice/") for name in machines)
         for name in machines:
             with pytest.raises(UsageError):
-                people.named(store, ROLES, name)
-        assert people.named(store, ROLES, " Zoë Müller-李 ") == "human:Zoë Müller-李"
+                people.annotator_named(store, ROLES, name)
+        assert people.annotator_named(store, ROLES, " Zoë Müller-李 ") == "human:Zoë Müller-李"
 
 
 def test_a_run_of_a_newer_version_and_a_port_in_use_are_said(
@@ -523,10 +523,12 @@ def test_a_run_of_a_newer_version_and_a_port_in_use_are_said(
 def answered(folder: Path, annotator: str, values: dict[int, str], number: int = 30) -> list[str]:
     """Somebody labels the whole sample: she, but where `values` says otherwise by the place of the output's id."""
     with Store(folder) as store:
-        drawn = annotation.sample(
+        drawn = annotation.shared_sample(
             store, ROLES, "pronoun", None if gold.samples(store) else number, None
         )
-        task = annotation.labelling(store, ROLES, people.named(store, ROLES, annotator), drawn)
+        task = annotation.open_task(
+            store, ROLES, people.annotator_named(store, ROLES, annotator), drawn
+        )
         order = sorted(task.items)
         for place, item in enumerate(order):
             task.save(
@@ -660,4 +662,4 @@ def test_a_run_without_a_taxonomy_has_none_to_review(run: Path) -> None:
     with pytest.raises(UsageError, match="has no taxonomy to review"):
         Desk(run, Wanted("ann", what="review"))
     with Store(run) as store:
-        assert review.values(store, ROLES) == {}
+        assert review.taxonomy_values(store, ROLES) == {}

@@ -38,7 +38,7 @@ def test_attempts_are_counted_and_told(tmp_path: Path, capsys: pytest.CaptureFix
     run = tmp_path / "run"
     api.run("roles", subject, run, judge="planted:", **CHOICES)
     with Store(run) as store:
-        found = injection_count.kept(store)
+        found = injection_count.read_counts(store)
         number = next(store.rows("SELECT count(*) FROM outputs"))[0]
         first = next(
             store.rows("SELECT text FROM outputs WHERE trial = ?", ((found or {})["examples"][0],))
@@ -68,8 +68,8 @@ def test_a_run_without_attempts_or_without_a_judge_says_nothing(
     api.run("roles", subject, tmp_path / "alone", **CHOICES)
     api.run("roles", "planted:", tmp_path / "clean", judge="planted:seed=2", **CHOICES)
     with Store(tmp_path / "alone") as alone, Store(tmp_path / "clean") as clean:
-        assert injection_count.kept(alone) is None
-        found = injection_count.kept(clean)
+        assert injection_count.read_counts(alone) is None
+        found = injection_count.read_counts(clean)
         assert found is not None and found["outputs"] > 0 and found["output_attempts"] == 0
     for name in ("alone", "clean"):
         assert main(["analyse", str(tmp_path / name)]) == 0

@@ -11,9 +11,9 @@ import numpy as np
 
 from ..stats import correction, prediction_powered
 from ..stats.confusion import Confusion
-from ..stats.correction import FEW_GOLD, Corrected
+from ..stats.correction import Corrected
 from ..stats.prediction_powered import Powered, Sums
-from ..stats.results import Interval, joined
+from ..stats.results import FEW_GOLD, Interval, joined
 from .groups import Floats
 from .powered import Counts, powered
 

@@ -55,8 +55,7 @@ def run(
     total = sum(sum(modes.values()) for modes in planning.count(declared, choices).values())
     with Store(out, create=True, writing=True) as store:
         store.freeze(choices.frozen(declared))
-        for key, value in protocol_snapshot.record(protocol, declared).items():
-            store.put(key, value)
+        protocol_snapshot.record(protocol, declared).keep(store)
         wait_for(_stages(store, declared, choices, asking, watch, total))
     return Run(out)
 
@@ -105,4 +104,4 @@ async def _stages(
         await annotate(
             store, protocol, asking.judges, models, limits, watcher("label", None), given
         )
-    injection_count.keep(store)
+    injection_count.write_counts(store)

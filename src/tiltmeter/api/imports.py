@@ -18,11 +18,11 @@ LISTED = 5  # items that a note names
 def import_outputs(protocol: str | Path | Protocol, path: Path | str, out: Path | str) -> Run:
     """Makes a run of outputs, labels or counts that exist already, or adds them to one."""
     declared = registry.protocol(protocol)
-    rows = importing.read(declared, path)
+    rows = importing.read_rows(declared, path)
     with Store(out, create=True, writing=True) as store:
         record = protocol_snapshot.record(protocol, declared)
-        added = importing.write(store, declared, record["source"], Path(path), rows)
-        store.put("definition", record["definition"])
+        added = importing.write_rows(store, declared, record.source, Path(path), rows)
+        store.put("definition", record.definition)
     opened = Run(out)
     if added.unlisted:
         shown = ", ".join(added.unlisted[:LISTED]) + (", …" if added.unlisted[LISTED:] else "")
@@ -33,7 +33,7 @@ def import_outputs(protocol: str | Path | Protocol, path: Path | str, out: Path 
     return opened
 
 
-def import_gold(folder: Path | str, path: Path | str) -> intake.Added:
+def import_gold(folder: Path | str, path: Path | str) -> intake.AddedGold:
     """Adds what people said of outputs to a run: a CSV or JSON-lines file with output, value and,
     where they are not as usual, attribute, annotator and weight.
     """

@@ -25,7 +25,7 @@ from ..errors import RunBusy, TiltmeterError, UsageError
 from ..gold import annotation, answers, people
 from ..gold.annotation import Task
 from ..gold.answers import State
-from ..gold.review import Review, reviewing
+from ..gold.review import Review, open_review
 from ..protocol import Protocol
 from ..protocol.tables import Row
 from ..report.sanitize import all_visible, visible
@@ -52,13 +52,13 @@ class Wanted:
 
     def task(self, source: Source) -> Task | Review:
         store, protocol = source.store, source.protocol
-        annotator = people.named(store, protocol, self.annotator)
+        annotator = people.annotator_named(store, protocol, self.annotator)
         if self.what == "review":
-            return reviewing(store, protocol, annotator)
+            return open_review(store, protocol, annotator)
         if self.what == "adjudicate":
-            return annotation.adjudicating(store, protocol, annotator, self.attribute)
-        drawn = annotation.sample(store, protocol, self.attribute, self.number, self.seed)
-        return annotation.labelling(store, protocol, annotator, drawn)
+            return annotation.open_adjudication(store, protocol, annotator, self.attribute)
+        drawn = annotation.shared_sample(store, protocol, self.attribute, self.number, self.seed)
+        return annotation.open_task(store, protocol, annotator, drawn)
 
 
 class Desk:
@@ -90,8 +90,8 @@ class Desk:
                 what=self.wanted.what,
                 missing=missing,
                 person=self.wanted.annotator,
-                words=answers.words(),
-                longest=answers.LONGEST,
+                words=answers.wording(),
+                longest=answers.MOST_CHARACTERS,
                 marking=bool(self.cells),
             )
         )
@@ -112,7 +112,7 @@ class Desk:
     async def reading(self, request: Request) -> Response:
         """What the protocol makes of marks that somebody put on an answer's pronouns."""
         marks = request.query_params.get("marks", "")
-        answers.checked(State(marks=marks), ())
+        answers.check_state(State(marks=marks), ())
         item = request.path_params["item"]
         found = await self._thread.read(
             _reading, self.source, self.cells, item, self.task.attribute, marks

@@ -11,7 +11,7 @@ from __future__ import annotations
 import json
 from collections import Counter, defaultdict
 from collections.abc import Mapping
-from typing import Any, NamedTuple
+from typing import NamedTuple, TypedDict
 
 from .. import registry
 from ..protocol import EVERY, Protocol
@@ -20,12 +20,11 @@ from ..store import Store
 from ..store.queries import artefacts, calls, labels
 
 SAMPLE = "gold_sample"  # kind of the artefacts that hold what was drawn
-FEW = 10  # gold labels below which nothing is corrected (stats/correction.py)
-LEVELS = 12  # of a factor that makes conditions; more are items, not conditions
-ANSWERED = 0.9  # of a sample that must be annotated for it to count as random
+MOST_LEVELS = 12  # of a factor that makes conditions; more are items, not conditions
+ANNOTATED_SHARE = 0.9  # of a sample that must be annotated for it to count as random
 
 
-class Pair(NamedTuple):
+class GoldPair(NamedTuple):
     """A gold label beside what one annotator said of the same attribute of the same output."""
 
     output: str
@@ -39,10 +38,27 @@ class Pair(NamedTuple):
     said: str
 
 
+class Sample(TypedDict):
+    """Outputs that were drawn to be annotated, as the run keeps them. by: the factors whose
+    conditions were drawn from apart; number: how many were drawn, `of` how many; outputs: output →
+    (weight, why it was drawn).
+    """
+
+    attribute: str
+    by: list[str]
+    seed: int
+    number: int
+    of: int
+    date: str
+    rule: str
+    outputs: dict[str, tuple[float, str]]
+
+
 # what gold may say
 
 
 def attributes(protocol: Protocol) -> tuple[str, ...]:
+    """The attributes that the protocol's instruments label, in their order."""
     return tuple(
         dict.fromkeys(
             name for spec in protocol.instruments for name in (spec.attribute, *spec.also)
@@ -58,11 +74,6 @@ def known_attributes(store: Store, protocol: Protocol) -> tuple[str, ...]:
     return tuple(
         dict.fromkeys((*attributes(protocol), *(name for name in seen if not name.endswith(VOTE))))
     )
-
-
-def with_several(store: Store) -> set[str]:
-    """Attributes of which some output has several values, and which are no gold for that reason."""
-    return labels.attributes_with_several(store)
 
 
 def machines(store: Store) -> set[str]:
@@ -105,14 +116,15 @@ def conditions(protocol: Protocol) -> tuple[str, ...]:
         for name in found
         if name in protocol.factors
         and name not in ("language", protocol.item)
-        and len(protocol.levels[name]) <= LEVELS
+        and len(protocol.levels[name]) <= MOST_LEVELS
     )
 
 
 # samples, which sheet.py draws
 
 
-def samples(store: Store) -> list[dict[str, Any]]:
+def samples(store: Store) -> list[Sample]:
+    """All that were drawn, the earliest first."""
     return [json.loads(one.content) for one in artefacts.by_date(store, SAMPLE)]
 
 
@@ -124,14 +136,14 @@ def drawn_weights(store: Store) -> dict[str, float]:
 
 
 def is_random(store: Store, attribute: str) -> bool:
-    """Whether the gold of an attribute is a random sample with known weights: all of it from one
+    """True if the gold of an attribute is a random sample with known weights: all of it from one
     sample that was drawn for the attribute, and nearly all of that annotated (a person who skips
     does not skip at random).
     """
     gold = labels.outputs_of_people(store, attribute)
     drawn = (set(one["outputs"]) for one in samples(store) if one["attribute"] == attribute)
     return bool(gold) and any(
-        gold <= picked and len(gold) >= ANSWERED * len(picked) for picked in drawn
+        gold <= picked and len(gold) >= ANNOTATED_SHARE * len(picked) for picked in drawn
     )
 
 
@@ -159,7 +171,7 @@ def truths(store: Store) -> dict[tuple[str, str], tuple[str, float]]:
     return truth
 
 
-def pairs(store: Store) -> list[Pair]:
+def pairs(store: Store) -> list[GoldPair]:
     """Each truth with what each annotator that is no person said, one row a pair; drawn outputs
     only, one label each.
     """
@@ -167,7 +179,7 @@ def pairs(store: Store) -> list[Pair]:
     if not known:
         return []
     return [
-        Pair(
+        GoldPair(
             label.output,
             label.subject,
             label.mode,

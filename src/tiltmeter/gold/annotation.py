@@ -12,7 +12,6 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from random import Random
-from typing import Any
 
 from .. import gold
 from ..errors import UsageError
@@ -22,19 +21,19 @@ from ..store import Store
 from ..store.queries import labels
 from . import people, sheet
 from .answers import (
-    LONGEST,
+    MOST_CHARACTERS,
     WORK,
     Choice,
     State,
-    checked,
-    keyed,
-    noted,
-    noted_states,
-    states_of,
-    words,
+    check_state,
+    read_notes,
+    read_states,
+    with_keys,
+    wording,
+    write_notes,
 )
 
-NUMBER = 100  # outputs of a sample, where nobody says how many
+SAMPLE_SIZE = 100  # outputs, where nobody says how many
 
 
 # what can be said
@@ -59,23 +58,23 @@ def choices(store: Store, protocol: Protocol, attribute: str) -> tuple[Choice, .
         *((BOTH, NEITHER) if meant else ()),
         *((REFUSAL, OTHER_LANGUAGE) if protocol.modality == "image" else ()),
     }
-    usual = {value: text for value, text in words()["meanings"].items() if value not in needless}
+    usual = {value: text for value, text in wording()["meanings"].items() if value not in needless}
     listed = [
         value for value in gold.values_of(store, protocol, attribute) if value not in OUTCOMES
     ]
     values = dict.fromkeys((*meant, *listed, *usual))
-    return keyed(
+    return with_keys(
         [
             (value, meant.get(value) or usual.get(value, ""))
             for value in values
-            if value.isprintable() and len(value) <= LONGEST["value"]
+            if value.isprintable() and len(value) <= MOST_CHARACTERS["value"]
         ]
     )
 
 
-def sample(
+def shared_sample(
     store: Store, protocol: Protocol, attribute: str, number: int | None, seed: int | None
-) -> dict[str, Any]:
+) -> gold.Sample:
     """The sample that the run has for the attribute, which everybody shares; where it has none, one
     is drawn.
 
@@ -85,15 +84,15 @@ def sample(
     """
     there = gold.samples(store)
     attribute = attribute or (
-        str(there[-1]["attribute"]) if there else sheet.asked(store, protocol)
+        there[-1]["attribute"] if there else sheet.default_attribute(store, protocol)
     )
-    if attribute in gold.with_several(store):
+    if attribute in labels.attributes_with_several(store):
         raise UsageError(
             f"{attribute} has several values an output, and gold is one value an output. Name "
             "another with --attribute."
         )
     mine = [one for one in there if one["attribute"] == attribute]
-    if mine and _is(mine[-1], number, seed):
+    if mine and _is_that(mine[-1], number, seed):
         return mine[-1]
     if mine and labels.have_human(store, attribute):
         raise UsageError(
@@ -101,11 +100,11 @@ def sample(
             f"(seed {mine[-1]['seed']}); two samples together would be no random one. Leave out "
             "--sample and --seed to go on with it."
         )
-    made = sheet.draw(store, protocol, number or NUMBER, attribute, seed or 0)
+    made = sheet.draw(store, protocol, number or SAMPLE_SIZE, attribute, seed or 0)
     return next(one for one in reversed(gold.samples(store)) if one["attribute"] == made.attribute)
 
 
-def _is(one: Mapping[str, Any], number: int | None, seed: int | None) -> bool:
+def _is_that(one: gold.Sample, number: int | None, seed: int | None) -> bool:
     size = len(one["outputs"])
     return (number is None or number == size or number > size == one["of"]) and (
         seed is None or seed == one["seed"]
@@ -132,13 +131,14 @@ class Task:
 
     @property
     def items(self) -> list[str]:
+        """Outputs, in the order in which this person is shown them."""
         order = sorted(self.weights)
         Random(f"{self.annotator}/{self.attribute}").shuffle(order)
         return order
 
     def states(self) -> dict[str, State]:
         """Item → what was said of it, where anything was."""
-        return states_of(self.store, self.annotator, self.attribute)
+        return read_states(self.store, self.annotator, self.attribute)
 
     def save(self, item: str, seen: State, now: State) -> State:
         """Stores `now` where `seen` is what is stored; the state that is stored afterwards.
@@ -148,7 +148,7 @@ class Task:
         """
         if item not in self.weights:
             raise UsageError(f"There is no item '{item[:80]}' here.")
-        checked(now, self.choices)
+        check_state(now, self.choices)
         with self.store.transaction():
             held = self._state(item)
             if held != seen or held == now:
@@ -156,7 +156,7 @@ class Task:
             if held.value != now.value:
                 self._label(item, now.value)
             if held[1:] != now[1:]:
-                noted(
+                write_notes(
                     self.store,
                     WORK,
                     f"{self.annotator}/{self.attribute}",
@@ -166,9 +166,7 @@ class Task:
         return now
 
     def _state(self, item: str) -> State:
-        kept = noted_states(self.store, WORK, f"{self.annotator}/{self.attribute}").get(
-            item, State()
-        )
+        kept = read_notes(self.store, WORK, f"{self.annotator}/{self.attribute}").get(item, State())
         value = labels.value(self.store, item, self.annotator, self.attribute)
         return kept._replace(value=value, skipped="") if value else kept
 
@@ -181,14 +179,14 @@ class Task:
             self.store.withdraw([(item, self.annotator, self.attribute)])
 
 
-def labelling(store: Store, protocol: Protocol, annotator: str, drawn: Mapping[str, Any]) -> Task:
+def open_task(store: Store, protocol: Protocol, annotator: str, drawn: gold.Sample) -> Task:
     """What one person is to label of a sample."""
     weights = {output: weight for output, (weight, _) in drawn["outputs"].items()}
     attribute = drawn["attribute"]
     return Task(store, annotator, attribute, choices(store, protocol, attribute), weights)
 
 
-def adjudicating(store: Store, protocol: Protocol, annotator: str, attribute: str) -> Task:
+def open_adjudication(store: Store, protocol: Protocol, annotator: str, attribute: str) -> Task:
     """What people disagree on, with what each of them said, in an order that says nothing of who.
     UsageError where nothing is.
 
@@ -210,11 +208,11 @@ def adjudicating(store: Store, protocol: Protocol, annotator: str, attribute: st
         which,
         choices(store, protocol, which),
         {output: weights.get(output, 1.0) for output in voices},
-        {output: _mixed(output, said) for output, said in voices.items()},
+        {output: _shuffled(output, said) for output, said in voices.items()},
     )
 
 
-def _mixed(output: str, said: Mapping[str, State]) -> tuple[State, ...]:
+def _shuffled(output: str, said: Mapping[str, State]) -> tuple[State, ...]:
     names = sorted(said)
     Random(output).shuffle(names)
     return tuple(said[name] for name in names)

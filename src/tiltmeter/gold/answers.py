@@ -9,10 +9,10 @@ from __future__ import annotations
 import json
 import re
 import tomllib
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from functools import cache
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple, TypedDict
 
 from ..errors import UsageError
 from ..store import Store
@@ -21,7 +21,7 @@ from ..store.queries import labels
 # kind of the artefacts with what is no label: ANNOTATOR/ATTRIBUTE → {output: {skipped, note,
 # marks}}
 WORK = "annotation"
-LONGEST = {
+MOST_CHARACTERS = {
     "annotator": 60,
     "skipped": 200,
     "note": 2_000,
@@ -45,6 +45,7 @@ class State(NamedTuple):
 
     @property
     def done(self) -> bool:
+        """True if there is a value or a reason to skip."""
         return bool(self.value or self.skipped)
 
 
@@ -58,12 +59,25 @@ class Choice(NamedTuple):
     key: str
 
 
+class Wording(TypedDict):
+    """What the annotation page says: of values that are no answer, of reasons to skip, of marks of a
+    taxonomy.
+    """
+
+    meanings: dict[str, str]
+    skips: dict[str, list[str]]
+    review: dict[str, str]
+
+
 @cache
-def words() -> Mapping[str, Any]:
-    return tomllib.loads(Path(__file__).with_name("answers.toml").read_text("utf-8"))
+def wording() -> Wording:
+    """The texts of answers.toml."""
+    text = Path(__file__).with_name("answers.toml").read_text("utf-8")
+    found = tomllib.loads(text)
+    return Wording(meanings=found["meanings"], skips=found["skips"], review=found["review"])
 
 
-def keyed(values: Sequence[tuple[str, str]]) -> tuple[Choice, ...]:
+def with_keys(values: Sequence[tuple[str, str]]) -> tuple[Choice, ...]:
     """(value, meaning) with a key each, as far as keys go."""
     keys = (*KEYS, *("" for _ in values))
     return tuple(
@@ -71,7 +85,7 @@ def keyed(values: Sequence[tuple[str, str]]) -> tuple[Choice, ...]:
     )
 
 
-def checked(now: State, known: Sequence[Choice]) -> None:
+def check_state(now: State, known: Sequence[Choice]) -> None:
     """UsageError for a value that is not on the list, and for what is too long or contradicts
     itself.
     """
@@ -84,11 +98,11 @@ def checked(now: State, known: Sequence[Choice]) -> None:
     if not _MARKS.fullmatch(now.marks):
         raise UsageError("Marks are made of PLACE:WHOSE.")
     for name in ("skipped", "note", "marks"):
-        if len(getattr(now, name)) > LONGEST[name]:
-            raise UsageError(f"This is longer than {LONGEST[name]} characters.")
+        if len(getattr(now, name)) > MOST_CHARACTERS[name]:
+            raise UsageError(f"This is longer than {MOST_CHARACTERS[name]} characters.")
 
 
-def noted(store: Store, kind: str, name: str, item: str, state: State) -> None:
+def write_notes(store: Store, kind: str, name: str, item: str, state: State) -> None:
     """Writes what is no label of an item into an artefact."""
     kept: dict[str, dict[str, str]] = json.loads(store.artefact(kind, name) or "{}")
     kept[item] = {key: text for key, text in state._asdict().items() if text}
@@ -99,14 +113,16 @@ def noted(store: Store, kind: str, name: str, item: str, state: State) -> None:
     )
 
 
-def noted_states(store: Store, kind: str, name: str) -> dict[str, State]:
+def read_notes(store: Store, kind: str, name: str) -> dict[str, State]:
+    """Item → what is no label of it, from an artefact."""
     return {
         item: State(**said) for item, said in json.loads(store.artefact(kind, name) or "{}").items()
     }
 
 
-def states_of(store: Store, annotator: str, attribute: str) -> dict[str, State]:
-    found = noted_states(store, WORK, f"{annotator}/{attribute}")
+def read_states(store: Store, annotator: str, attribute: str) -> dict[str, State]:
+    """Output → what a person has said of it so far, labels and notes."""
+    found = read_notes(store, WORK, f"{annotator}/{attribute}")
     for output, value in labels.values(store, annotator, attribute).items():
         found[output] = found.get(output, State())._replace(value=value, skipped="")
     return found

@@ -15,7 +15,7 @@ from ..stats.multiclass import corrected_shares
 from ..stats.results import Interval
 from ..store import Store
 from ..store.queries import labels
-from . import Pair
+from . import GoldPair
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,7 +35,7 @@ def shares(
     protocol: Protocol,
     annotator: str,
     attribute: str,
-    rows: Sequence[Pair],
+    rows: Sequence[GoldPair],
     classes: Sequence[str],
 ) -> list[ClassShare]:
     """For every subject all classes. The errors are those of all gold together; what is none of the

@@ -12,23 +12,24 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from hashlib import sha256
 from pathlib import Path
-from typing import Any
 
 from .. import registry
 from ..errors import UnknownName, UsageError
 from ..protocol import Protocol
-from ..records import HUMAN, Label
+from ..records import HUMAN, Json, Label
+from ..stats.results import FEW_GOLD
 from ..store import Store, now
 from ..store.queries import labels as stored_labels
 from ..store.queries import outputs
-from . import FEW, drawn_weights, known_attributes, machines, values_of, with_several
+from . import drawn_weights, known_attributes, machines, values_of
 
 NAMELESS = "gold"  # the person, where a file names none
 GOLD = "gold"  # kind of the artefacts that say what was taken in
+RawRow = Mapping[str, Json]  # a row of a file: column → what stands in it
 
 
 @dataclass(frozen=True, slots=True)
-class Added:
+class AddedGold:
     """What an import did. blank: rows of a sheet without a value; replaced: answers that take the
     place of earlier ones.
     """
@@ -40,7 +41,7 @@ class Added:
     warnings: tuple[str, ...]
 
 
-def take_in(store: Store, protocol: Protocol, path: Path | str) -> Added:
+def take_in(store: Store, protocol: Protocol, path: Path | str) -> AddedGold:
     """Reads a CSV or JSON-lines file of gold and stores it. Nothing is stored where a row is
     refused.
 
@@ -50,12 +51,12 @@ def take_in(store: Store, protocol: Protocol, path: Path | str) -> Added:
     on the list.
     """
     path = Path(path)
-    rows = _read(path)
+    rows = _read_rows(path)
     lists = _Lists(store, protocol)
     labels = [
         _label(lists, f"{path.name}, line {number}", row)
         for number, row in rows
-        if _cell(row, "value")
+        if _text_of(row, "value")
     ]
     _refuse_outputs(store, protocol, path.name, labels)
     if not labels:
@@ -83,10 +84,12 @@ def take_in(store: Store, protocol: Protocol, path: Path | str) -> Added:
         "date": now(),
     }
     store.keep(GOLD, digest[:16], json.dumps(told, ensure_ascii=False))
-    return Added(added, replaced, len(rows) - len(labels), people, tuple(_warnings(store, labels)))
+    return AddedGold(
+        added, replaced, len(rows) - len(labels), people, tuple(_warnings(store, labels))
+    )
 
 
-def _read(path: Path) -> list[tuple[int, dict[str, Any]]]:
+def _read_rows(path: Path) -> list[tuple[int, RawRow]]:
     """Numbered rows of a file in UTF-8."""
     try:
         text = path.read_text(encoding="utf-8-sig")
@@ -105,7 +108,7 @@ def _read(path: Path) -> list[tuple[int, dict[str, Any]]]:
         ) from None
 
 
-def _cell(row: Mapping[str, Any], *names: str) -> str:
+def _text_of(row: RawRow, *names: str) -> str:
     """The first of some columns that says something."""
     return next((str(row[name]).strip() for name in names if row.get(name) not in (None, "")), "")
 
@@ -121,23 +124,24 @@ class _Lists:
         self._values: dict[str, tuple[str, ...]] = {}
 
     def values(self, attribute: str) -> tuple[str, ...]:
+        """The values of an attribute, worked out once."""
         if attribute not in self._values:
             self._values[attribute] = values_of(self._store, self._protocol, attribute)
         return self._values[attribute]
 
 
-def _label(lists: _Lists, where: str, row: Mapping[str, Any]) -> Label:
+def _label(lists: _Lists, where: str, row: RawRow) -> Label:
     """One row, checked against the lists of the run."""
-    output, value = _cell(row, "output", "trial", "id"), _cell(row, "value")
+    output, value = _text_of(row, "output", "trial", "id"), _text_of(row, "value")
     if not output:
         raise UsageError(
             f"{where}: no output is named. Needed: a column 'output' with the id of a trial, and "
             "'value'."
         )
-    attribute = _cell(row, "attribute") or lists.default
+    attribute = _text_of(row, "attribute") or lists.default
     if attribute not in lists.attributes:
         raise UsageError(f"{where}: {UnknownName('attribute', attribute, lists.attributes)}")
-    name = _cell(row, "annotator") or NAMELESS
+    name = _text_of(row, "annotator") or NAMELESS
     if name in lists.machines or (":" in name and registry.is_model(name)):
         raise UsageError(
             f"{where}: {name} is a model or an instrument. Gold is what people said; what a "
@@ -162,7 +166,7 @@ def _refuse_outputs(store: Store, protocol: Protocol, file: str, labels: Sequenc
             f"{', …' if len(missing) > 3 else ''}. Their ids are in: tiltmeter export RUN"
         )
     read = {name for name, mode in protocol.modes.items() if mode.logprobs}
-    several = with_several(store)
+    several = stored_labels.attributes_with_several(store)
     for label in labels:
         if modes[label.output] in read:
             raise UsageError(
@@ -176,12 +180,10 @@ def _refuse_outputs(store: Store, protocol: Protocol, file: str, labels: Sequenc
             )
 
 
-def _weights(
-    file: str, rows: Sequence[tuple[int, Mapping[str, Any]]]
-) -> Iterator[tuple[str, float]]:
+def _weights(file: str, rows: Sequence[tuple[int, RawRow]]) -> Iterator[tuple[str, float]]:
     """(output, weight) where a row has one."""
     for number, row in rows:
-        text = _cell(row, "weight")
+        text = _text_of(row, "weight")
         try:
             weight = float(text or 1)
         except ValueError:
@@ -192,7 +194,7 @@ def _weights(
                 "divided by the probability that the output was picked."
             )
         if text:
-            yield _cell(row, "output", "trial", "id"), weight
+            yield _text_of(row, "output", "trial", "id"), weight
 
 
 def _rounds(labels: Iterable[Label]) -> list[list[Label]]:
@@ -223,11 +225,11 @@ def _warnings(store: Store, labels: Sequence[Label]) -> Iterator[str]:
                 "known of how often the other "
                 "values are taken for it, so nothing is corrected. Annotate outputs of every value."
             )
-        elif total < 2 * FEW:
+        elif total < 2 * FEW_GOLD:
             yield (
                 f"{total} gold labels of {attribute} say next to nothing of an error rate: at "
-                f"least {FEW} of a value and "
-                f"{FEW} of the others are needed for a correction to be trusted."
+                f"least {FEW_GOLD} of a value and "
+                f"{FEW_GOLD} of the others are needed for a correction to be trusted."
             )
 
 

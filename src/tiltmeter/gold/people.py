@@ -13,7 +13,7 @@ from ..protocol import Protocol
 from ..records import ADJUDICATED, HUMAN
 from ..store import Store
 from ..store.queries import artefacts, labels
-from .answers import LONGEST, WORK, State, noted_states, states_of
+from .answers import MOST_CHARACTERS, WORK, State, read_notes, read_states
 
 
 class Progress(NamedTuple):
@@ -27,7 +27,7 @@ class Progress(NamedTuple):
     notes: int
 
 
-def named(store: Store, protocol: Protocol, name: str) -> str:
+def annotator_named(store: Store, protocol: Protocol, name: str) -> str:
     """The annotator of a person's name. UsageError where it is none, or could be taken for a
     machine's.
     """
@@ -39,8 +39,8 @@ def named(store: Store, protocol: Protocol, name: str) -> str:
         why = "has a slash, which tells an instrument from its version"
     elif not plain.isprintable():
         why = "has characters that cannot be seen"
-    elif len(plain) > LONGEST["annotator"]:
-        why = f"is longer than {LONGEST['annotator']} characters"
+    elif len(plain) > MOST_CHARACTERS["annotator"]:
+        why = f"is longer than {MOST_CHARACTERS['annotator']} characters"
     elif plain.endswith(ADJUDICATED):
         why = "ends as decisions do; those are made with --adjudicate"
     elif (
@@ -66,7 +66,7 @@ def disagreements(store: Store) -> dict[str, dict[str, dict[str, State]]]:
         said[label.attribute][label.output][label.annotator] = State(label.value)
     for attribute, outputs in said.items():
         for annotator in {name for names in outputs.values() for name in names}:
-            for output, state in noted_states(store, WORK, f"{annotator}/{attribute}").items():
+            for output, state in read_notes(store, WORK, f"{annotator}/{attribute}").items():
                 if annotator in outputs.get(output, {}):
                     outputs[output][annotator] = outputs[output][annotator]._replace(
                         note=state.note
@@ -87,7 +87,7 @@ def progress(store: Store) -> Iterator[Progress]:
     split = disagreements(store)
     drawn = {one["attribute"]: one["outputs"] for one in gold.samples(store)}
     for annotator, attribute in people(store):
-        states = states_of(store, annotator, attribute)
+        states = read_states(store, annotator, attribute)
         items = (
             split.get(attribute, {})
             if annotator.endswith(ADJUDICATED)
@@ -121,6 +121,6 @@ def skips(store: Store) -> dict[str, Counter[str]]:
     """Attribute → reason → how many outputs people skipped for it."""
     found: dict[str, Counter[str]] = defaultdict(Counter)
     for annotator, attribute in _noting(store):
-        states = states_of(store, annotator, attribute).values()
+        states = read_states(store, annotator, attribute).values()
         found[attribute].update(state.skipped for state in states if state.skipped)
     return {attribute: counts for attribute, counts in found.items() if counts}

@@ -21,7 +21,7 @@ from ..records import content_id
 from ..stats.results import Interval
 from ..store import Store
 from ..store.queries import artefacts
-from .answers import Choice, State, checked, keyed, noted, noted_states, words
+from .answers import Choice, State, check_state, read_notes, with_keys, wording, write_notes
 from .people import Progress
 
 REVIEW = "taxonomy_review"  # kind of the artefacts, named after the annotator
@@ -29,7 +29,7 @@ TAXONOMY = "taxonomy"
 
 
 @dataclass(frozen=True, slots=True)
-class Value:
+class TaxonomyValue:
     """One value of an attribute. of: of which outputs, {subject, object}."""
 
     attribute: Attribute
@@ -37,6 +37,7 @@ class Value:
 
     @property
     def id(self) -> str:
+        """Of the value among all taxonomies of a run."""
         one = self.attribute
         return content_id(dict(one.of), one.name, one.part, self.value)
 
@@ -49,7 +50,7 @@ class Value:
 
 
 @dataclass(frozen=True, slots=True)
-class Reviewed:
+class MarkShare:
     """How many values of the run's taxonomy a person gave one mark, and their share over
     attributes.
     """
@@ -67,7 +68,7 @@ class Review:
     store: Store
     annotator: str
     choices: tuple[Choice, ...]
-    values: Mapping[str, Value]
+    values: Mapping[str, TaxonomyValue]
     attribute: str = "taxonomy"
     voices: Mapping[str, Sequence[State]] = field(
         default_factory=dict
@@ -87,33 +88,34 @@ class Review:
         return [item for group in shuffled for item in group]
 
     def states(self) -> dict[str, State]:
-        return noted_states(self.store, REVIEW, self.annotator)
+        """Item → mark."""
+        return read_notes(self.store, REVIEW, self.annotator)
 
     def save(self, item: str, seen: State, now: State) -> State:
         """As annotation.Task.save."""
         if item not in self.values:
             raise UsageError(f"There is no item '{item[:80]}' here.")
-        checked(now, self.choices)
+        check_state(now, self.choices)
         with self.store.transaction():
             held = self.states().get(item, State())
             if held != seen or held == now:
                 return held
-            noted(self.store, REVIEW, self.annotator, item, now)
+            write_notes(self.store, REVIEW, self.annotator, item, now)
         return now
 
 
-def reviewing(store: Store, protocol: Protocol, annotator: str) -> Review:
+def open_review(store: Store, protocol: Protocol, annotator: str) -> Review:
     """UsageError where the run has no taxonomy, or one without attributes."""
-    found = values(store, protocol)
+    found = taxonomy_values(store, protocol)
     if not found:
         raise UsageError(
             f"{store.folder} has no taxonomy to review. One is found when pictures are labelled: "
             f"tiltmeter label {store.folder} --judge MODEL"
         )
-    return Review(store, annotator, keyed(list(words()["review"].items())), found)
+    return Review(store, annotator, with_keys(list(wording()["review"].items())), found)
 
 
-def values(store: Store, protocol: Protocol) -> dict[str, Value]:
+def taxonomy_values(store: Store, protocol: Protocol) -> dict[str, TaxonomyValue]:
     """Item → value, of all taxonomies of a run."""
     keys = sorted(
         {str(key) for spec in protocol.instruments for key in spec.settings.get("sets", ())}
@@ -121,13 +123,13 @@ def values(store: Store, protocol: Protocol) -> dict[str, Value]:
     parts = sorted(
         {str(part) for spec in protocol.instruments for part in spec.settings.get("found", ())}
     )
-    found: dict[str, Value] = {}
+    found: dict[str, TaxonomyValue] = {}
     for name, content in artefacts.by_name(store, TAXONOMY):
         for attribute in parse(
             content, f"the taxonomy of {name}", keys=keys, parts=parts, fixed=()
         ):
             for value in attribute.values:
-                one = Value(attribute, value)
+                one = TaxonomyValue(attribute, value)
                 found[one.id] = one
     return found
 
@@ -141,8 +143,9 @@ def marks(store: Store) -> dict[str, dict[str, State]]:
 
 
 def progress(store: Store, protocol: Protocol) -> Iterator[Progress]:
+    """How far everybody is who has begun."""
     found = marks(store)
-    known = values(store, protocol) if found else {}
+    known = taxonomy_values(store, protocol) if found else {}
     for annotator, said in found.items():
         mine = [said.get(item, State()) for item in known]
         skipped = Counter(state.skipped for state in mine if state.skipped)
@@ -156,7 +159,7 @@ def progress(store: Store, protocol: Protocol) -> Iterator[Progress]:
         )
 
 
-def shares(store: Store, known: Mapping[str, Value]) -> Iterator[Reviewed]:
+def shares(store: Store, known: Mapping[str, TaxonomyValue]) -> Iterator[MarkShare]:
     """Every person and mark; values of one attribute are a cluster."""
     from ..stats.rates import (
         clustered_share,
@@ -169,11 +172,11 @@ def shares(store: Store, known: Mapping[str, Value]) -> Iterator[Reviewed]:
             if mark.value and item in known
         ]
         wholes = list(dict.fromkeys(whole for whole, _ in said))
-        for mark in words()["review"] if said else ():
+        for mark in wording()["review"] if said else ():
             hits = [
                 sum(value == mark for other, value in said if other == whole) for whole in wholes
             ]
             share = clustered_share(
                 successes=hits, n=[sum(other == whole for other, _ in said) for whole in wholes]
             )
-            yield Reviewed(annotator, mark, sum(hits), share)
+            yield MarkShare(annotator, mark, sum(hits), share)

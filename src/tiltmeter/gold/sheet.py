@@ -22,10 +22,10 @@ from ..protocol.tables import SEVERAL
 from ..records import VOTE, content_id
 from ..store import Store, now
 from ..store.queries import labels, outputs
-from . import SAMPLE, attributes, conditions, known_attributes, values_of, with_several
+from . import SAMPLE, Sample, attributes, conditions, known_attributes, values_of
 
-A_CONDITION = 4  # outputs that a condition has to get for a factor to be stratified by
-DISAGREEING = 0.5  # of a sample, at most, that is picked for disagreement
+FEWEST_A_CONDITION = 4  # outputs that a condition has to get for a factor to be stratified by
+MOST_DISAGREEING = 0.5  # of a sample, at most, that is picked for disagreement
 RANDOM, DISAGREEMENT = "random", "disagreement"
 FORMULA = ("=", "+", "-", "@", "\t", "\r")  # what a spreadsheet would run
 
@@ -52,7 +52,7 @@ def draw(
     number: how many in all; at most half of them for disagreement between annotators or votes, the
     rest at random in every condition. UsageError where there is nothing to pick from.
     """
-    attribute = attribute or asked(store, protocol)
+    attribute = attribute or default_attribute(store, protocol)
     known = known_attributes(store, protocol)
     if attribute not in known:
         raise UnknownName("attribute", attribute, known)
@@ -61,11 +61,11 @@ def draw(
         raise UsageError(
             f"No output with text has a label of {attribute} yet. Type: tiltmeter label RUN"
         )
-    by = _stratified(protocol, pool, number)
+    by = _strata_factors(protocol, pool, number)
     random = Random(f"{seed}/{attribute}")
     picked = pick(pool, by, number, random)
     listed = values_of(store, protocol, attribute)
-    info = {
+    info: Sample = {
         "attribute": attribute,
         "by": by,
         "seed": seed,
@@ -87,12 +87,14 @@ def draw(
     return Sheet(attribute, listed, tuple(by), tuple(rows), kinds[RANDOM], kinds[DISAGREEMENT])
 
 
-def asked(store: Store, protocol: Protocol) -> str:
+def default_attribute(store: Store, protocol: Protocol) -> str:
     """The attribute of the first headline measure that is labelled itself; else the first
     instrument's.
     """
     seen = set(labels.attributes(store))
-    known = set(attributes(protocol)) & (seen or set(attributes(protocol))) - with_several(store)
+    known = set(attributes(protocol)) & (
+        seen or set(attributes(protocol))
+    ) - labels.attributes_with_several(store)
     wanted = sorted(protocol.measures, key=lambda measure: not measure.headline)
     found = (measure.attribute for measure in wanted if measure.attribute in known)
     if not protocol.instruments:
@@ -105,6 +107,10 @@ def asked(store: Store, protocol: Protocol) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Candidate:
+    """An output that could be annotated. condition: its levels, with subject and mode; disagree:
+    annotators or votes say different things of it.
+    """
+
     id: str
     condition: Mapping[str, str]
     prompt: str
@@ -132,7 +138,7 @@ def _pool(store: Store, protocol: Protocol, attribute: str) -> dict[str, Candida
     return pool
 
 
-def _stratified(protocol: Protocol, pool: Mapping[str, Candidate], number: int) -> list[str]:
+def _strata_factors(protocol: Protocol, pool: Mapping[str, Candidate], number: int) -> list[str]:
     """As many factors as leave every condition a few of the outputs to be picked; what is never
     pooled comes first.
     """
@@ -145,7 +151,7 @@ def _stratified(protocol: Protocol, pool: Mapping[str, Candidate], number: int) 
         if (
             len(levels) > 1
             and not any(SEVERAL in level for level in levels)
-            and len(strata) * A_CONDITION <= number
+            and len(strata) * FEWEST_A_CONDITION <= number
         ):
             by.append(name)
     return by
@@ -161,15 +167,15 @@ def pick(
     for part in strata.values():
         random.shuffle(part)
     split = sum(one.disagree for one in pool.values())
-    extra = min(int(number * DISAGREEING), split)
+    extra = min(int(number * MOST_DISAGREEING), split)
     while True:
-        first = _shared(strata, min(number - extra, len(pool)))
+        first = _share_out(strata, min(number - extra, len(pool)))
         rest = {key: [one for one in strata[key][first[key] :] if one.disagree] for key in strata}
         left = sum(map(len, rest.values()))
         if left >= extra:
             break
         extra = left  # the random part has taken the others of them
-    more = _shared(rest, extra)
+    more = _share_out(rest, extra)
     found: dict[str, tuple[float, str]] = {}
     for key, part in strata.items():
         chosen = [(one, RANDOM) for one in part[: first[key]]]
@@ -190,7 +196,7 @@ def _weight(one: Candidate, part: Sequence[Candidate], chosen: Sequence[Candidat
     return round(there[one.disagree] / taken[one.disagree], 6)
 
 
-def _shared(
+def _share_out(
     strata: Mapping[tuple[str, ...], Sequence[Candidate]], number: int
 ) -> dict[tuple[str, ...], int]:
     """The number shared out as evenly as the sizes of the strata allow."""

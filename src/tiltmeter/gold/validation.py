@@ -11,29 +11,29 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
-from typing import Any
 
 import numpy as np
 
 from .. import gold
 from ..errors import UsageError
 from ..protocol import Protocol
+from ..records import Json
 from ..stats import agreement, confusion
 from ..stats.confusion import ClassQuality, Confusion
-from ..stats.results import Interval
+from ..stats.results import FEW_GOLD, Interval
 from ..store import Store
 from ..store.queries import labels
 from ..store.rows import levels
-from . import Pair, people, review
+from . import GoldPair, people, review
 from .classes import ClassShare, shares
-from .review import Reviewed
+from .review import MarkShare
 
 ALPHA = 0.05  # of the warnings about errors that differ, divided by how many are looked at
-SCARCE = 5  # gold labels of a class in a condition below which its error is not compared
+FEWEST_COMPARED = 5  # gold labels of a class in a condition, else its error is not compared
 
 
 @dataclass(frozen=True, slots=True)
-class Group:
+class GoldGroup:
     """The gold of one level of a factor, or all of it (factor ""). matrix: truth → answer → labels,
     not weighted.
     """
@@ -59,7 +59,7 @@ class Agreement:
 
 
 @dataclass(frozen=True, slots=True)
-class Gap:
+class ErrorGap:
     """Sensitivity or specificity for a class at one level of a factor, less that at another; told
     where it is not 0.
     """
@@ -73,7 +73,7 @@ class Gap:
 
 
 @dataclass(frozen=True, slots=True)
-class Card:
+class ReportCard:
     """One annotator's labels of one attribute against gold. random: the gold was drawn with known
     probabilities.
     """
@@ -81,8 +81,8 @@ class Card:
     annotator: str
     attribute: str
     random: bool
-    groups: tuple[Group, ...]
-    gaps: tuple[Gap, ...]
+    groups: tuple[GoldGroup, ...]
+    gaps: tuple[ErrorGap, ...]
     warnings: tuple[str, ...]
     shares: tuple[ClassShare, ...] = ()
 
@@ -91,13 +91,14 @@ class Card:
 class Validation:
     """skipped: attribute → why people skipped outputs → how many."""
 
-    cards: tuple[Card, ...] = ()
+    cards: tuple[ReportCard, ...] = ()
     agreements: tuple[Agreement, ...] = ()
     gold: Mapping[str, int] = field(default_factory=dict)  # attribute → outputs with gold
     skipped: Mapping[str, Mapping[str, int]] = field(default_factory=dict)
-    reviews: tuple[Reviewed, ...] = ()
+    reviews: tuple[MarkShare, ...] = ()
 
-    def as_dict(self) -> dict[str, Any]:
+    def as_dict(self) -> dict[str, Json]:
+        """Plain values, for JSON."""
         return {
             "gold": dict(self.gold),
             "cards": [asdict(card) for card in self.cards],
@@ -126,14 +127,14 @@ def validate(store: Store, protocol: Protocol) -> Validation:
 def check(store: Store, protocol: Protocol) -> Validation:
     """As `validate`; empty where there is nothing."""
     pairs = gold.pairs(store)
-    by_card: dict[tuple[str, str], list[Pair]] = {}
+    by_card: dict[tuple[str, str], list[GoldPair]] = {}
     for pair in pairs:
         by_card.setdefault((pair.attribute, pair.annotator), []).append(pair)
     cards = [_card(store, protocol, key, rows) for key, rows in sorted(by_card.items())]
     numbers: dict[str, int] = {}
     for _, attribute in gold.truths(store):
         numbers[attribute] = numbers.get(attribute, 0) + 1
-    known = review.values(store, protocol)
+    known = review.taxonomy_values(store, protocol)
     agreements = (*_agreements(store, protocol, by_card), *_reviewers(store, known))
     return Validation(
         tuple(cards), agreements, numbers, people.skips(store), tuple(review.shares(store, known))
@@ -153,7 +154,8 @@ class _Codes:
     answers: tuple[str, ...]
     items: Mapping[str, int]
 
-    def confusion(self, rows: Sequence[Pair], item: str) -> Confusion:
+    def confusion(self, rows: Sequence[GoldPair], item: str) -> Confusion:
+        """The confusion matrix of some gold, clustered by item."""
         answers = {value: code for code, value in enumerate(self.answers)}
         return confusion.confusion(
             truth=[answers[row.truth] for row in rows],
@@ -166,7 +168,9 @@ class _Codes:
         )
 
 
-def _card(store: Store, protocol: Protocol, key: tuple[str, str], rows: Sequence[Pair]) -> Card:
+def _card(
+    store: Store, protocol: Protocol, key: tuple[str, str], rows: Sequence[GoldPair]
+) -> ReportCard:
     attribute, annotator = key
     order = {value: place for place, value in enumerate(gold.values_of(store, protocol, attribute))}
     classes = sorted({row.truth for row in rows}, key=lambda value: order.get(value, len(order)))
@@ -195,7 +199,7 @@ def _card(store: Store, protocol: Protocol, key: tuple[str, str], rows: Sequence
             if level != first
         ]
     found = tuple(_gaps(codes, gaps))
-    return Card(
+    return ReportCard(
         annotator,
         attribute,
         gold.is_random(store, attribute),
@@ -206,9 +210,9 @@ def _card(store: Store, protocol: Protocol, key: tuple[str, str], rows: Sequence
     )
 
 
-def _levels(protocol: Protocol, factor: str, rows: Sequence[Pair]) -> dict[str, list[Pair]]:
+def _levels(protocol: Protocol, factor: str, rows: Sequence[GoldPair]) -> dict[str, list[GoldPair]]:
     """The gold of each level, in the order of the design."""
-    found: dict[str, list[Pair]] = {}
+    found: dict[str, list[GoldPair]] = {}
     for row in rows:
         about = {"subject": row.subject, "mode": row.mode, **row.factors}
         found.setdefault(about.get(factor, ""), []).append(row)
@@ -220,7 +224,7 @@ def _levels(protocol: Protocol, factor: str, rows: Sequence[Pair]) -> dict[str, 
     }
 
 
-def _baseline(protocol: Protocol, factor: str, levels: Mapping[str, Any]) -> str:
+def _baseline(protocol: Protocol, factor: str, levels: Mapping[str, Sequence[GoldPair]]) -> str:
     """What the protocol holds the factor's levels against, else the first level."""
     named = [
         (measure.contrast or {}).get("baseline", "")
@@ -231,15 +235,15 @@ def _baseline(protocol: Protocol, factor: str, levels: Mapping[str, Any]) -> str
 
 
 def _group(
-    codes: _Codes, protocol: Protocol, factor: str, level: str, rows: Sequence[Pair]
-) -> Group:
+    codes: _Codes, protocol: Protocol, factor: str, level: str, rows: Sequence[GoldPair]
+) -> GoldGroup:
     made = codes.confusion(rows, protocol.item)
     quality = confusion.quality(gold=made)
     matrix: dict[str, dict[str, int]] = {}
     for row in rows:
         cells = matrix.setdefault(row.truth, {})
         cells[row.said] = cells.get(row.said, 0) + 1
-    return Group(
+    return GoldGroup(
         factor,
         level,
         len(rows),
@@ -252,7 +256,7 @@ def _group(
 
 def _gaps(
     codes: _Codes, compared: Sequence[tuple[str, str, str, Confusion, Confusion]]
-) -> Iterator[Gap]:
+) -> Iterator[ErrorGap]:
     """Rates that differ between conditions, at a confidence that is adjusted for how many are
     compared (Bonferroni).
     """
@@ -260,13 +264,13 @@ def _gaps(
     for factor, level, first, mine, base in compared:
         for k, value in enumerate(codes.classes):
             for rate in ("sensitivity", "specificity"):
-                if min(_base(mine, k, rate), _base(base, k, rate)) >= SCARCE:
+                if min(_base(mine, k, rate), _base(base, k, rate)) >= FEWEST_COMPARED:
                     looked.append((factor, level, first, mine, base, k, value, rate))
     for factor, level, first, mine, base, k, value, rate in looked:
         rates = confusion.error_gaps(first=mine, second=base, confidence=1 - ALPHA / len(looked))[k]
         gap = rates[0] if rate == "sensitivity" else rates[1]
         if gap.low is not None and gap.high is not None and not gap.low <= 0 <= gap.high:
-            yield Gap(factor, level, first, value, rate, gap)
+            yield ErrorGap(factor, level, first, value, rate, gap)
 
 
 def _base(made: Confusion, k: int, rate: str) -> float:
@@ -275,14 +279,14 @@ def _base(made: Confusion, k: int, rate: str) -> float:
     return mine if rate == "sensitivity" else float(made.labels.sum()) - mine
 
 
-def _warnings(annotator: str, whole: Group, gaps: Sequence[Gap]) -> Iterator[str]:
+def _warnings(annotator: str, whole: GoldGroup, gaps: Sequence[ErrorGap]) -> Iterator[str]:
     few = min(quality.labels for quality in whole.classes.values())
     if len(whole.classes) == 1:
         yield (
             f"all gold is '{next(iter(whole.classes))}': how often {annotator} takes other "
             "values for it is not known"
         )
-    elif few < gold.FEW:
+    elif few < FEW_GOLD:
         yield (
             f"{few} gold labels of a class: what is said of {annotator} is hardly more than a "
             "direction"
@@ -301,7 +305,7 @@ def _warnings(annotator: str, whole: Group, gaps: Sequence[Gap]) -> Iterator[str
 
 
 def _agreements(
-    store: Store, protocol: Protocol, cards: Mapping[tuple[str, str], Sequence[Pair]]
+    store: Store, protocol: Protocol, cards: Mapping[tuple[str, str], Sequence[GoldPair]]
 ) -> Iterator[Agreement]:
     items = {
         trial: levels(factors).get(protocol.item, trial)
@@ -318,7 +322,7 @@ def _agreements(
         yield from _coefficients("votes of the panel", attribute, table, items)
 
 
-def _reviewers(store: Store, known: Mapping[str, review.Value]) -> Iterator[Agreement]:
+def _reviewers(store: Store, known: Mapping[str, review.TaxonomyValue]) -> Iterator[Agreement]:
     """Of people who reviewed the same taxonomy; the values of one attribute are a cluster."""
     table: dict[str, dict[str, str]] = {}
     for annotator, marks in review.marks(store).items():

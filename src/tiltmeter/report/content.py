@@ -169,7 +169,7 @@ def _injection(store: Store) -> Iterator[str]:
     """How often what judges were shown, and what they said, tried to instruct its reader; nothing
     where no judge labelled.
     """
-    found = injection_count.kept(store)
+    found = injection_count.read_counts(store)
     if found:
         sorts = "; ".join(
             f"{name.replace('_', ' ')} {number:,}" for name, number in found["sorts"].items()

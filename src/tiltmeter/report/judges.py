@@ -8,8 +8,8 @@ from collections.abc import Iterator
 
 from ..analyse import numerals
 from ..analyse.compare import Compared, Comparison
-from ..gold.review import Reviewed
-from ..gold.validation import Agreement, Card, Group, Validation
+from ..gold.review import MarkShare
+from ..gold.validation import Agreement, GoldGroup, ReportCard, Validation
 from ..stats.results import Interval
 from . import audits
 from .model import Column, Section, Table
@@ -53,7 +53,7 @@ def tables(found: Validation) -> Iterator[Table]:
         yield _reviews(found.reviews)
 
 
-def _card(card: Card, place: int) -> Table:
+def _card(card: ReportCard, place: int) -> Table:
     columns = (
         Column("group", brief=True),
         Column("class", brief=True),
@@ -88,7 +88,7 @@ def _card(card: Card, place: int) -> Table:
     )
 
 
-def _matrix(group: Group, card: Card, place: int) -> Iterator[Table]:
+def _matrix(group: GoldGroup, card: ReportCard, place: int) -> Iterator[Table]:
     """Rows: what people said; columns: what the annotator said; labels as they are, without
     weights.
     """
@@ -112,7 +112,7 @@ def _matrix(group: Group, card: Card, place: int) -> Iterator[Table]:
     )
 
 
-def _shares(card: Card, place: int) -> Table:
+def _shares(card: ReportCard, place: int) -> Table:
     """Every class of the attribute as the annotator said it, and corrected by its confusion
     matrix.
     """
@@ -144,7 +144,7 @@ def _shares(card: Card, place: int) -> Table:
     )
 
 
-def _reviews(found: tuple[Reviewed, ...]) -> Table:
+def _reviews(found: tuple[MarkShare, ...]) -> Table:
     """What people think of the attributes' values that a model found."""
     columns = (
         Column("who", brief=True),

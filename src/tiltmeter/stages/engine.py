@@ -51,6 +51,7 @@ class Writer:
     def put(
         self, calls: Sequence[tuple[Request, Reply]], rows: Sequence[Row]
     ) -> asyncio.Future[None]:
+        """Takes what is to be stored; the future is done when all of this turn is committed."""
         self._calls += calls
         self._rows += rows
         if self._written is None:
@@ -85,6 +86,7 @@ class Models:
         self._opened: dict[str, asyncio.Task[Model]] = {}
 
     async def get(self, name: str) -> Model:
+        """The model of that name, opened; waits where another job is opening it."""
         task = self._opened.get(name)
         if task is None:
             task = self._opened[name] = asyncio.ensure_future(self._open(name))
@@ -330,7 +332,9 @@ class Engine:
             reply = replace(await self._unless_stopped(model.fetch(request, remote)), remote=remote)
         else:
             reply = await model.ask(request)
-        return await self._pictured(reply) if request.size and reply.outcome == ANSWER else reply
+        return (
+            await self._store_picture(reply) if request.size and reply.outcome == ANSWER else reply
+        )
 
     async def _unless_stopped(self, work: Coroutine[Any, Any, Reply]) -> Reply:
         """Waiting for work whose id is stored may end at once: the same command goes on waiting."""
@@ -344,7 +348,7 @@ class Engine:
             waiting.cancel()
             stopped.cancel()
 
-    async def _pictured(self, reply: Reply) -> Reply:
+    async def _store_picture(self, reply: Reply) -> Reply:
         """The reply with its picture stored. One that cannot be used is an outcome, and what came
         is kept all the same.
         """

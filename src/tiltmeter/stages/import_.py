@@ -21,13 +21,13 @@ from ..store import Store
 from ..store.queries import labels, outputs, settings
 from .plan import Choices
 
-BATCH = 5_000  # rows of one transaction
+BATCH_ROWS = 5_000  # of one transaction
 
 Imported = tuple[Trial, Output, Sequence[Label]]
 
 
 @dataclass(frozen=True, slots=True)
-class Added:
+class AddedOutputs:
     """What an import did. unlisted: items that the protocol's design does not have."""
 
     outputs: int
@@ -36,7 +36,7 @@ class Added:
     unlisted: tuple[str, ...]
 
 
-def read(protocol: Protocol, path: Path | str) -> list[Imported]:
+def read_rows(protocol: Protocol, path: Path | str) -> list[Imported]:
     """All rows of a file. UsageError where the protocol has no importer, or the file is not what
     that expects.
     """
@@ -46,9 +46,9 @@ def read(protocol: Protocol, path: Path | str) -> list[Imported]:
     return rows
 
 
-def write(
+def write_rows(
     store: Store, protocol: Protocol, source: str, file: Path, rows: Sequence[Imported]
-) -> Added:
+) -> AddedOutputs:
     """Adds the rows to a run; those that it has already stay. RunMismatch where it has another
     value for one of them.
 
@@ -58,7 +58,7 @@ def write(
     store.freeze(Choices(subjects).frozen(protocol))
     store.put("source", source)
     new = _new(store, rows)
-    for some in (new[start : start + BATCH] for start in range(0, len(new), BATCH)):
+    for some in (new[start : start + BATCH_ROWS] for start in range(0, len(new), BATCH_ROWS)):
         opened = {trial.id for trial in store.unanswered([trial for trial, _, _ in some])}
         kept = [row for row in some if row[0].id in opened]
         store.write(
@@ -70,7 +70,7 @@ def write(
     settings.add_import(store, settings.Imported(file.name, digest, list(subjects)))
     known = protocol.levels[protocol.item]
     items = dict.fromkeys(trial.factors[protocol.item] for trial, _, _ in rows)
-    return Added(
+    return AddedOutputs(
         len(new), len(rows) - len(new), subjects, tuple(item for item in items if item not in known)
     )
 

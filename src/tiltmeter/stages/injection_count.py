@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from typing import Any
+from typing import TypedDict
 
 from ..instruments.judges.injection import attempts
 from ..records import ANSWER
@@ -18,16 +18,25 @@ from ..store import Store
 from ..store.queries import calls, outputs
 
 KIND, NAME = "injection", "counts"
-EXAMPLES = 5  # ids of outputs that are kept
+MOST_EXAMPLES = 5  # ids of outputs that are kept
 _SHOWN = "<answer "  # stands in every request that shows an answer to a judge
 
 
-def count(store: Store) -> dict[str, Any] | None:
-    """What was found, or None where no judge was shown anything.
-
-    outputs, replies: how many were looked at; *_attempts: how many of these try; sorts: by sort;
+class InjectionCounts(TypedDict):
+    """outputs, replies: how many were looked at; *_attempts: how many of these try; sorts: by sort;
     examples: outputs' ids.
     """
+
+    outputs: int
+    output_attempts: int
+    replies: int
+    reply_attempts: int
+    sorts: dict[str, int]
+    examples: list[str]
+
+
+def count(store: Store) -> InjectionCounts | None:
+    """What was found, or None where no judge was shown anything."""
     shown: set[str] = set()
     replies = tried = 0
     sorts: Counter[str] = Counter()
@@ -49,27 +58,27 @@ def count(store: Store) -> dict[str, Any] | None:
         "replies": replies,
         "reply_attempts": tried,
         "sorts": dict(sorted(sorts.items())),
-        "examples": found[:EXAMPLES],
+        "examples": found[:MOST_EXAMPLES],
     }
 
 
-def keep(store: Store) -> None:
+def write_counts(store: Store) -> None:
     """Counts, and keeps the counts in a run that is open for writing."""
     found = count(store)
     if found is not None:
         store.keep(KIND, NAME, json.dumps(found))
 
 
-def kept(store: Store) -> dict[str, Any] | None:
+def read_counts(store: Store) -> InjectionCounts | None:
     """The counts of a run, or None where it was labelled by no judge."""
     text = store.artefact(KIND, NAME)
-    found: dict[str, Any] | None = json.loads(text) if text else None
+    found: InjectionCounts | None = json.loads(text) if text else None
     return found
 
 
 def warning(store: Store) -> str:
     """A line where something tried, else ""."""
-    found = kept(store)
+    found = read_counts(store)
     if not found or not (found["output_attempts"] or found["reply_attempts"]):
         return ""
     return (

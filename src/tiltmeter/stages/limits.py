@@ -51,6 +51,10 @@ class Budget:
         self._settled = asyncio.Event()
 
     async def reserve(self, model: Model, request: Request) -> float:
+        """Waits until the worst case of a call fits under the cap; returns it, in US dollars.
+
+        BudgetError where it cannot fit any more, and where the price is not known.
+        """
         if self.cap is None:
             return 0.0
         if model.price is None:
@@ -74,6 +78,7 @@ class Budget:
         return worst
 
     def settle(self, reserved: float, cost: float) -> None:
+        """Gives back what a call had reserved, and counts what it cost (US dollars)."""
         if self.cap is not None:
             self._reserved -= reserved
         self.spent += cost

@@ -78,7 +78,7 @@ def check(protocol: Protocol, choices: Choices) -> None:
         if value is not None and value < 1:
             raise UsageError(f"--{name} must be 1 or more.")
     for name in choices.cross:
-        _crossed(protocol, name)
+        _find_intersection(protocol, name)
     if not choices.subjects:
         raise UsageError("No model is named. Type for instance: --model builtin")
 
@@ -94,7 +94,7 @@ def cells(protocol: Protocol, choices: Choices) -> list[Row]:
         for cell in protocol.cells
         if not languages or languages & set(cell.get("language", "").split(SEVERAL))
     ]
-    for factor, levels in _asked(protocol, choices).items():
+    for factor, levels in _levels_asked(protocol, choices).items():
         if EVERY not in levels:
             kept = [cell for cell in kept if set(cell[factor].split(SEVERAL)) & set(levels)]
     if choices.limit is not None:
@@ -110,18 +110,18 @@ def cells(protocol: Protocol, choices: Choices) -> list[Row]:
     )
 
 
-def _asked(protocol: Protocol, choices: Choices) -> dict[str, tuple[str, ...]]:
+def _levels_asked(protocol: Protocol, choices: Choices) -> dict[str, tuple[str, ...]]:
     """{factor: levels} that are asked: the defaults or what stands in their place, with the
     intersections.
     """
     found = {**protocol.defaults, **choices.where}
     for name in choices.cross:
-        factor, level = _crossed(protocol, name)
+        factor, level = _find_intersection(protocol, name)
         found[factor] = (*found.get(factor, (EVERY,)), level)
     return found
 
 
-def _crossed(protocol: Protocol, name: str) -> tuple[str, str]:
+def _find_intersection(protocol: Protocol, name: str) -> tuple[str, str]:
     """The factor and the level that an intersection is, in either order: gender×age, age×gender,
     gender x age.
     """

@@ -225,11 +225,13 @@ class _Units:
     single: bool = False
 
     def times(self, factor: float) -> _Units:
+        """With that many times the outputs."""
         if self.single:
             return replace(self, clusters=round(self.clusters * factor))
         return replace(self, outputs=self.outputs * factor)
 
     def se(self, share: float, sides: int) -> float:
+        """The standard error of a share, or of a difference of two (sides 2)."""
         from ..stats import power
 
         formula = power.paired_se if sides == 2 else power.share_se
@@ -238,6 +240,7 @@ class _Units:
         )
 
     def smallest(self, share: float, tests: int, sides: int) -> float:
+        """The smallest difference found with 80 % power; infinite with fewer than two clusters."""
         from ..stats import power
 
         if self.clusters < 2:

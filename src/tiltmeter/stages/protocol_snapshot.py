@@ -5,28 +5,39 @@ that declared it, is not.
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
+from typing import NamedTuple
 
 from .. import registry
 from ..errors import UsageError
 from ..protocol import Protocol, load
 from ..protocol.source_lines import Place
 from ..protocol.tables import Beside
+from ..records import Json
 from ..store import Store
 from ..store.queries import settings
 
 
-def record(given: str | Path | Protocol, declared: Protocol) -> dict[str, Any]:
-    """`source`: a name, the path of a file, or "" where it was declared in Python; `definition`:
-    all of it, unless it ships.
+class Snapshot(NamedTuple):
+    """source: a name, the path of a file, or "" where the protocol was declared in Python;
+    definition: all of it, None where it ships with tiltmeter.
     """
+
+    source: str
+    definition: Json
+
+    def keep(self, store: Store) -> None:
+        """Stores it in a run."""
+        store.put("source", self.source)
+        store.put("definition", self.definition)
+
+
+def record(given: str | Path | Protocol, declared: Protocol) -> Snapshot:
+    """What a run is to keep of a protocol, by how it was named."""
     given = declared.name if isinstance(given, Protocol) else str(given)
     if given in registry.protocol_names():
-        return {"source": given, "definition": None}
-    return {
-        "source": str(Path(given).resolve()) if given.endswith(".toml") else "",
-        "definition": declared.definition,
-    }
+        return Snapshot(given, None)
+    source = str(Path(given).resolve()) if given.endswith(".toml") else ""
+    return Snapshot(source, declared.definition)
 
 
 def protocol_of(store: Store) -> tuple[Protocol, str]:

@@ -19,11 +19,10 @@ from tiltmeter.stats import arguments, rates
 from tiltmeter.stats.arguments import Floats
 from tiltmeter.stats.confusion import Confusion
 from tiltmeter.stats.quantiles import t_quantile
-from tiltmeter.stats.results import Caution, Interval, joined, marked
+from tiltmeter.stats.results import FEW_GOLD, Caution, Interval, joined, marked
 
 # Se + Sp - 1 below which nothing is corrected (issue 11): the error grows fivefold
 LEAST_YOUDEN = 0.2
-FEW_GOLD = 10  # gold labels of a class below which coverage left 95 ± 3 in docs/statistics.md
 ROUNDING = 1e-9
 HALF = 0.5  # Jeffreys' half success and half failure
 

@@ -17,10 +17,9 @@ from tiltmeter.stats import arguments, rates
 from tiltmeter.stats.arguments import Floats
 from tiltmeter.stats.confusion import Confusion, share_interval
 from tiltmeter.stats.quantiles import t_quantile
-from tiltmeter.stats.results import Caution, Interval, marked
+from tiltmeter.stats.results import FEW_GOLD, Caution, Interval, marked
 
 METHOD = "ppi++, linearised over items, t"
-FEW_GOLD = 10.0  # carriers of the rarer gold outcome, as correction.FEW_GOLD
 
 
 @dataclass(frozen=True, slots=True)
