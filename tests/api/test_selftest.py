@@ -83,7 +83,7 @@ def test_clusters_that_were_ignored_are_noticed(monkeypatch: pytest.MonkeyPatch)
     def pooled(*, successes: Sequence[float], n: Sequence[float], confidence: float = 0.95) -> Any:
         return rates.wilson(float(sum(successes)), float(sum(n)), confidence=confidence)
 
-    from tiltmeter.analyse import kinds
+    from tiltmeter.analyse import shares
 
     class Pooled:
         """The module with one function in place of the right one."""
@@ -93,7 +93,7 @@ def test_clusters_that_were_ignored_are_noticed(monkeypatch: pytest.MonkeyPatch)
         def __getattr__(self, name: str) -> Any:
             return getattr(rates, name)
 
-    monkeypatch.setattr(kinds, "rates", Pooled())
+    monkeypatch.setattr(shares, "rates", Pooled())
     assert "share_she" in [check.what for check in wrong("roles", "fair")]
 
 

@@ -44,7 +44,7 @@ def outside(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
 
 def declare(**measure: object) -> Protocol:
     """A protocol with one measure."""
-    return registry.declare(
+    return Protocol.declare(
         name="calm-audit",
         title="Calm",
         question="How calm?",

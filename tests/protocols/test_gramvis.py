@@ -779,7 +779,7 @@ def test_what_a_reader_sees_first(tmp_path: Path) -> None:
     run = tiltmeter.import_outputs("gramvis", counted(tmp_path, *rows), tmp_path / "run")
     with Store(run.folder) as store:
         built = content.build(store, run.protocol, run.analyse())
-    assert [one.measure for one in built.findings] == ["effect_overall"] * 2 + ["effect"] * 6
+    assert [one.measure for one in built.findings] == ["own_gender"] * 3 + ["own_gender_overall"]
     assert not built.pictures and not built.examples.groups
     assert (
         built.examples.rule

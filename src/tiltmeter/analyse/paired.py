@@ -34,7 +34,7 @@ class Sides:
     """One group of items on each side. Arrays have one entry an item, shape (C,).
 
     hits, among, total: by side, what counts, the denominator, and all labels; clusters: the number
-    of each item's cluster.
+    of each item's cluster; names: those of the clusters.
     """
 
     condition: Mapping[str, str]
@@ -43,6 +43,7 @@ class Sides:
     total: Mapping[str, Floats]
     outcomes: Mapping[str, Mapping[str, float]]
     clusters: np.ndarray[tuple[int], np.dtype[np.int64]]
+    names: Sequence[str] = ()
 
     def summed(self, values: Floats) -> Floats:
         """Values by item as values by cluster."""
@@ -87,7 +88,7 @@ def effect(table: Table, measure: MeasureSpec, by: Sequence[str]) -> Iterator[Es
     By hand: words with 3 of 4 and 1 of 2 hits, controls 1 of 4 and 1 of 2: pooled 4/6 − 2/6 = .333,
     by item (.5 + 0)/2.
     """
-    for sides in _sides(table, measure, by):
+    for sides in item_sides(table, measure, by):
         for control in (measure.contrast or {})["controls"].split(SEVERAL):
             if control in sides.hits:
                 yield _effect(sides, control, measure, table)
@@ -167,7 +168,7 @@ def item_mean(table: Table, measure: MeasureSpec, by: Sequence[str]) -> Iterator
         yield replace(_mean(measure, cut.condition, values, among.sum(), note), clusters=size)
 
 
-def _sides(table: Table, measure: MeasureSpec, by: Sequence[str]) -> Iterator[Sides]:
+def item_sides(table: Table, measure: MeasureSpec, by: Sequence[str]) -> Iterator[Sides]:
     """The groups of one grouping that have the tested side and a control."""
     shared = shared_items(table)
     for key, cuts in side_cuts(table, measure, by).items():
@@ -227,6 +228,7 @@ def _arrays(
         {side: aligned(cut, tuple(cut.values)) for side, cut in cuts.items()},
         {side: cut.outcomes for side, cut in cuts.items()},
         clusters,
+        names,
     )
 
 

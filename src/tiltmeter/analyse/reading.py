@@ -133,6 +133,8 @@ def directions(spec: MeasureSpec | None) -> tuple[str, str]:
         return "", ""
     if spec.contrast and "level" in spec.contrast:
         return f"lower with {spec.contrast['level']}", f"higher with {spec.contrast['level']}"
+    if spec.expected:
+        return "away from what is expected", "towards what is expected"
     if (
         spec.null is None
         or "*" in spec.values

@@ -41,12 +41,17 @@ def direction(spec: MeasureSpec, row: Estimate) -> str:
 
 
 def verdict(
-    word: str, spec: MeasureSpec, row: Estimate, reasons: Sequence[str], refuted: str
+    word: str,
+    spec: MeasureSpec,
+    row: Estimate,
+    about: str,
+    reasons: Sequence[str],
+    refuted: str,
 ) -> str:
-    """The sentence of a verdict. reasons: what leaves the direction open; refuted: what gold says
-    of the judge.
+    """The sentence of a verdict. about: what tells the claim from others of its measure;
+    reasons: what leaves the direction open; refuted: what gold says of the judge.
     """
-    subject = row.subject
+    subject = f"{row.subject} ({about})" if about else row.subject
     what = re.sub("^(an?|the) ", "", spec.text or spec.name)  # "the" stands before it
     if word == "not measured":
         return f"{subject}: the {what} could not be measured ({row.note or 'no reason stored'})."

@@ -96,9 +96,10 @@ class Verdict:
 class Claim:
     """A headline row with the other rows that bear on it.
 
-    row: as gold corrects it, where it does; raw: as the instrument has it. parts: tested rows of
-    its own groups. nuisances: the tested effect of each factor that is no question of the protocol,
-    with the claim's value at each of its levels.
+    row: as gold corrects it, where it does; raw: as the instrument has it. about: what tells it from
+    other claims of its measure and subject. parts: tested rows of its own groups. nuisances: the
+    tested effect of each factor that is no question of the protocol, with the claim's value at each
+    of its levels.
     """
 
     spec: MeasureSpec
@@ -106,6 +107,7 @@ class Claim:
     raw: Estimate
     bounds: Estimate | None
     uncorrected: str
+    about: str
     parts: tuple[Estimate, ...]
     nuisances: tuple[tuple[str, Estimate, Mapping[str, float]], ...]
     captured: float | None
@@ -127,7 +129,8 @@ def gather(protocol: Protocol, rows: Sequence[Estimate]) -> Iterator[Claim]:
     by_stratum: dict[claims.Key, list[Estimate]] = {}
     for row in rows:
         by_stratum.setdefault(claims.stratum(protocol, row), []).append(row)
-    for spec, raw in claims.headline(protocol, rows):
+    leads = claims.headline(protocol, rows)
+    for spec, raw in leads:
         here = by_stratum[claims.stratum(protocol, raw)]
         of = {name: _same_place(here, spec.name + name, raw) for name in (BOUNDS, CORRECTED)}
         corrected = of[CORRECTED]
@@ -140,11 +143,22 @@ def gather(protocol: Protocol, rows: Sequence[Estimate]) -> Iterator[Claim]:
             raw=raw,
             bounds=of[BOUNDS],
             uncorrected=corrected.note if corrected is not None and not usable else "",
+            about=_about(raw, [row for other, row in leads if other is spec]),
             parts=tuple(_parts(protocol, spec, raw, here)),
             nuisances=tuple(_nuisances(protocol, spec, raw, here)),
             captured=captured,
             drawn=mode is None or not mode.logprobs,
         )
+
+
+def _about(raw: Estimate, others: Sequence[Estimate]) -> str:
+    """The levels of a claim in which claims of its measure differ."""
+    differ = [
+        level
+        for name, level in raw.condition.items()
+        if any(other.condition.get(name) != level for other in others)
+    ]
+    return ", ".join(differ)
 
 
 def _same_place(rows: Sequence[Estimate], measure: str, raw: Estimate) -> Estimate | None:
@@ -223,7 +237,9 @@ def judge(claim: Claim, refuted: Refuted) -> Verdict:
     )
     return Verdict(
         word=word,
-        sentence=sentences.verdict(word.value, spec, row, [c.text for c in unsettled], why),
+        sentence=sentences.verdict(
+            word.value, spec, row, claim.about, [c.text for c in unsettled], why
+        ),
         measure=spec.name,
         subject=row.subject,
         instrument=row.instrument,

@@ -141,6 +141,18 @@ _CONTROLS = (
         detectable="half",
     ),
     MeasureKind(
+        name="joint_effect",
+        summary="the effect over all groups and controls together, each item once: one claim",
+        compute=f"{_ANALYSE}.joint:joint_effect",
+        interval="t over items, or over groups of items that share a control",
+        test="which condition is the tested one, drawn anew in each item",
+        contrast=("factor", "controls"),
+        null=0,
+        low=-1,
+        high=1,
+        detectable="half",
+    ),
+    MeasureKind(
         name="effect_mean",
         summary="the unweighted mean of the effect over cells, as papers average",
         compute=f"{_ANALYSE}.paired:effect_mean",
