@@ -66,7 +66,7 @@ def load_protocols() -> None:
     from tiltmeter.api import init, selftest
     from tiltmeter.instruments.text.language import language
     from tiltmeter.models import error_rates, kinds
-    from tiltmeter.protocol.source_lines import Place
+    from tiltmeter.protocol.source_lines import SourceLocation
     from tiltmeter.protocol.tables import Beside
 
     assert len(selftest.audits()) > 20
@@ -76,7 +76,7 @@ def load_protocols() -> None:
                 language(code)
     data = Path(registry.__file__).parent / "protocols" / "data"
     for path in data.glob("*.csv"):  # of which some are there for protocols of one's own
-        Beside(data).rows(path.name, Place(path.name))
+        Beside(data).rows(path.name, SourceLocation(path.name))
     for kind in kinds.all_kinds():
         if kind.error_rates:
             error_rates.read_rates(kind.error_rates)

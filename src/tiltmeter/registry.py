@@ -22,7 +22,7 @@ from .protocol import load as loading
 from .protocol.keys import ProtocolKeys
 from .protocol.load import load
 from .protocol.measure_kinds import MeasureKind, measure_kind
-from .protocol.source_lines import Place
+from .protocol.source_lines import SourceLocation
 from .protocol.tables import Beside
 
 PROTOCOLS = ("dialogues", "gramvis", "protext", "roles", "soda", "words")
@@ -129,7 +129,11 @@ def declare(keys: ProtocolKeys) -> Protocol:
             f"Protocol.declare(…): {error}. Give texts, numbers, lists and dicts, as a file has them."
         ) from None
     made = loading.declare(
-        data, Beside(Path()), Place("Protocol.declare(…)", "", data), instrument, protocol_names()
+        data,
+        Beside(Path()),
+        SourceLocation("Protocol.declare(…)", "", data),
+        instrument,
+        protocol_names(),
     )
     _DECLARED[made.name] = made
     return made

@@ -18,7 +18,7 @@ import pytest
 from tiltmeter import registry
 from tiltmeter.errors import ProtocolError
 from tiltmeter.protocol import load
-from tiltmeter.protocol.source_lines import Place, line_of
+from tiltmeter.protocol.source_lines import SourceLocation, line_of
 from tiltmeter.protocol.tables import Beside
 
 DATA = Path(__file__).parent / "malformed"
@@ -150,7 +150,9 @@ def test_whatever_stands_anywhere_is_loaded_or_refused_in_words(seed: int) -> No
     else:
         inside[path[-1]] = copy.deepcopy(draw.choice(ANYTHING))
     try:
-        load.declare(data, Beside(DATA), Place("audit.toml", text, data), registry.instrument)
+        load.declare(
+            data, Beside(DATA), SourceLocation("audit.toml", text, data), registry.instrument
+        )
     except ProtocolError as error:
         assert str(error).startswith("audit.toml")
 

@@ -11,7 +11,7 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from ..protocol import MeasureSpec, Protocol, Variant
+from ..protocol import EVERY, MeasureSpec, Protocol, Variant
 from ..protocol.tables import SEVERAL
 from ..records import OUTCOMES
 from ..stats.shuffling import Shuffles
@@ -22,7 +22,6 @@ Levels = tuple[str, ...]  # of the factors of a grouping, in their order
 Key = tuple[tuple[str, str], ...]  # a condition: (factor, level)
 Weight = tuple[str, str, float]  # item, value, weight
 MANY = 30  # values of an attribute: from here on they are not listed one by one as outcomes
-EVERY = "*"  # in a measure's values: each value of the attribute on a row of its own
 
 
 @dataclass(frozen=True, slots=True)

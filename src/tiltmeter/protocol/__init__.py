@@ -1,4 +1,4 @@
-"""What an audit is, as data: the declared protocol (loading.py reads one from its file).
+"""What an audit is, as data: the declared protocol (load.py reads one from its file).
 
 A protocol is one TOML file with CSV files beside it. Its design is the natural join of its tables:
 rows that agree on the columns they share are put together, and tables that share none are crossed.
@@ -20,12 +20,14 @@ from importlib import import_module
 from typing import Any, Unpack
 from warnings import warn
 
-from ..records import Sampling, content_id
-from .keys import ProtocolKeys
+from ..records import Json, Sampling, content_id
+from .keys import BandKeys, CrosstabKeys, ProtocolKeys
 from .measure_kinds import measure_kind
 from .tables import SEVERAL, Row, fill, join
 
-EVERY = "*"  # as the attribute of a measure: each that an instrument labels
+# As the attribute of a measure each that an instrument labels, as its value each of them in a row of
+# its own, as a level of a factor all of them.
+EVERY = "*"
 FEW_OUTPUTS = 10  # of a group whose divergence is asked for: of fewer little can be said
 FIGURES = ("dumbbell", "forest", "heat", "stacked")  # drawings that a measure can ask for
 
@@ -71,7 +73,7 @@ class InstrumentSpec:
     name: str
     kind: str
     attribute: str
-    settings: Mapping[str, Any] = field(default_factory=dict)
+    settings: Mapping[str, Any] = field(default_factory=dict)  # what each kind declares
     also: tuple[str, ...] = ()
 
 
@@ -117,7 +119,7 @@ class MeasureSpec:
     where: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     text: str = ""
     figure: str = "forest"
-    band: Mapping[str, Any] | None = None
+    band: BandKeys | None = None
     family: str = ""
     over: tuple[str, ...] = ()
     expected: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
@@ -182,14 +184,14 @@ class Protocol:
     departures: tuple[str, ...] = ()
     limits: tuple[str, ...] = ()
     guidelines: tuple[str, ...] = ()
-    crosstab: Mapping[str, Any] = field(default_factory=dict)
+    crosstab: CrosstabKeys | None = None
     defaults: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     apart: tuple[str, ...] = ()
     tally: str = ""
     thresholds: tuple[str, ...] = ()
     inline: tuple[str, ...] = ()
     source: str = ""
-    definition: Mapping[str, Any] = field(default_factory=dict, compare=False)
+    definition: Mapping[str, Json] | None = field(default=None, compare=False)
 
     @classmethod
     def declare(cls, **keys: Unpack[ProtocolKeys]) -> Protocol:

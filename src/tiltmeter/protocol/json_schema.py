@@ -14,11 +14,44 @@ import json
 import math
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import NamedTuple, TypedDict
 
 from ..errors import UnknownName
+from ..records import Json
 
-Schema = Mapping[str, Any]
+Schema = TypedDict(
+    "Schema",
+    {
+        "$ref": str,
+        "$defs": Mapping[str, "Schema"],
+        "type": str | Sequence[str],
+        "enum": Sequence[Json],
+        "const": Json,
+        "properties": Mapping[str, "Schema"],
+        "required": Sequence[str],
+        "additionalProperties": "bool | Schema",
+        "minProperties": int,
+        "items": "Schema",
+        "minItems": int,
+        "maxItems": int,
+        "minimum": float,
+        "exclusiveMinimum": float,
+        "maximum": float,
+        "minLength": int,
+        "pattern": str,
+        "description": str,
+        "default": Json,
+        "examples": Sequence[Json],
+        # for editors alone
+        "$schema": str,
+        "title": str,
+        "definitions": Mapping[str, "Schema"],
+        "allOf": "Sequence[Schema]",
+        "if": "Schema",
+        "then": "Schema",
+    },
+    total=False,
+)
 Path = tuple[str | int, ...]  # keys of tables, numbers (from 0) of list entries
 Told = tuple[Schema, Path]
 
@@ -40,25 +73,25 @@ class Fault(NamedTuple):
     text: str
 
 
-def fault(value: object, schema: Schema, root: Schema | None = None) -> Fault | None:
+def fault(value: Json, schema: Schema, root: Schema | None = None) -> Fault | None:
     """The first fault of a value, None where it has none. root: the schema whose `$defs` a $ref
     means.
     """
     return next(_faults(value, schema, schema if root is None else root, (), (schema, ())), None)
 
 
-def _faults(value: object, schema: Schema, root: Schema, path: Path, like: Told) -> Iterator[Fault]:
+def _faults(value: Json, schema: Schema, root: Schema, path: Path, like: Told) -> Iterator[Fault]:
     """like: the nearest part that says what to write, since a fault deep in a list is mended by
     writing the list otherwise.
     """
     if "$ref" in schema:
-        schema = {
-            **root["$defs"][schema["$ref"].rpartition("/")[2]],
-            **{k: v for k, v in schema.items() if k != "$ref"},
-        }
+        own: Schema = {**schema}
+        del own["$ref"]
+        schema = {**root["$defs"][schema["$ref"].rpartition("/")[2]], **own}
     if path and not schema.keys().isdisjoint(("examples", "default", "description")):
         like = (schema, path)
-    kinds = [schema["type"]] if isinstance(schema.get("type"), str) else schema.get("type", ())
+    named = schema.get("type", ())
+    kinds = (named,) if isinstance(named, str) else named
     if kinds and not any(_is(value, kind) for kind in kinds):
         wanted = " or ".join(_KINDS[kind] for kind in kinds)
         yield Fault(path, f"{written(value)} is not {wanted}.{_remedy(*like)}")
@@ -79,7 +112,7 @@ def _faults(value: object, schema: Schema, root: Schema, path: Path, like: Told)
 
 
 def _of_table(
-    value: Mapping[str, Any], schema: Schema, root: Schema, path: Path, like: Told
+    value: Mapping[str, Json], schema: Schema, root: Schema, path: Path, like: Told
 ) -> Iterator[Fault]:
     known, others = schema.get("properties", {}), schema.get("additionalProperties", True)
     for key in value:
@@ -104,7 +137,7 @@ def _of_table(
 
 
 def _of_list(
-    value: Sequence[object], schema: Schema, root: Schema, path: Path, like: Told
+    value: Sequence[Json], schema: Schema, root: Schema, path: Path, like: Told
 ) -> Iterator[Fault]:
     least, most = schema.get("minItems", 0), schema.get("maxItems", math.inf)
     if not least <= len(value) <= most:
@@ -120,7 +153,7 @@ def _of_list(
         yield from _faults(part, schema.get("items", {}), root, (*path, number), like)
 
 
-def _limits(value: object, schema: Schema) -> Iterator[str]:
+def _limits(value: Json, schema: Schema) -> Iterator[str]:
     """Of a number or a text, what it breaks."""
     if isinstance(value, str):
         if len(value) < schema.get("minLength", 0) or not re.search(
@@ -136,7 +169,7 @@ def _limits(value: object, schema: Schema) -> Iterator[str]:
             yield f"is above {schema['maximum']}"
 
 
-def _is(value: object, kind: str) -> bool:
+def _is(value: Json, kind: str) -> bool:
     match kind:
         case "string":
             return isinstance(value, str)
@@ -165,13 +198,13 @@ def _remedy(schema: Schema, path: Path, verb: str = "Write") -> str:
     return f" {verb} for instance: {name} = {toml(example)}"
 
 
-def written(value: object) -> str:
+def written(value: Json) -> str:
     """A value as a file has it, cut short."""
     text = toml(value)
     return text if len(text) <= 40 else f"{text[:39]}…"
 
 
-def toml(value: object) -> str:
+def toml(value: Json) -> str:
     """A value in TOML's notation, on one line."""
     if isinstance(value, Mapping):
         parts = ", ".join(f"{_key(key)} = {toml(part)}" for key, part in value.items())

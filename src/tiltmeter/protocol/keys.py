@@ -109,8 +109,10 @@ class CrosstabKeys(TypedDict):
     levels: NotRequired[Texts]
 
 
-class ProtocolKeys(TypedDict, total=False):
-    """A whole protocol. The settings of an instrument stand beside its name, kind and attribute."""
+class _Keys(TypedDict, total=False):
+    """A whole protocol but for its tables. The settings of an instrument stand beside its name,
+    kind and attribute.
+    """
 
     name: Required[str]
     title: Required[str]
@@ -118,7 +120,6 @@ class ProtocolKeys(TypedDict, total=False):
     prompt: Required[str]
     factors: Required[Texts]
     item: Required[str]
-    tables: Required[Sequence[TableKeys | PolarsFrame | PandasFrame]]
     version: str | int
     modes: Mapping[str, ModeKeys]
     instruments: Sequence[Mapping[str, Json]]
@@ -134,3 +135,15 @@ class ProtocolKeys(TypedDict, total=False):
     thresholds: Texts
     tally: str
     crosstab: CrosstabKeys
+
+
+class ProtocolKeys(_Keys, total=False):
+    """A protocol as it is declared in Python: a data frame may stand for a table."""
+
+    tables: Required[Sequence[TableKeys | PolarsFrame | PandasFrame]]
+
+
+class FileKeys(_Keys, total=False):
+    """A protocol as a file declares it."""
+
+    tables: Required[Sequence[TableKeys]]

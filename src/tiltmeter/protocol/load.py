@@ -1,30 +1,29 @@
 """A protocol's file, or the same as values of Python → the declared protocol, checked. Every error
 names the place in it.
 
-First its shape (schema.toml), then the tables, then what its names must agree with
-(cross_references.py), then the settings of
-its instruments: so that nothing that is wrong with a protocol is found out in the middle of a run.
+First its shape (schema.toml), then the tables, then what its names must agree with (validate.py),
+then the settings of its instruments: so that nothing that is wrong with a protocol is found out in
+the middle of a run.
 """
 
 from __future__ import annotations
 
 import tomllib
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, TypeGuard
 
 from ..errors import ProtocolError, UnknownName, UsageError
-from . import InstrumentSpec, MeasureSpec, Mode, Protocol, Variant, schema, validate
-from .json_schema import fault
-from .measure_kinds import measure_kind
-from .source_lines import Place
+from ..records import Json
+from . import InstrumentSpec, Protocol, parts, schema, validate
+from .json_schema import Fault, fault
+from .keys import FileKeys
+from .source_lines import SourceLocation
 from .tables import Beside, Row, join, rows_of
 
-SIZE = "1024x1024"  # of pictures, where a mode does not say
 Kinds = Callable[[str], Any]  # the class of an instrument kind; raises UnknownName
-CSV = ".csv"
 _OUTPUTS = {"text": "texts", "image": "pictures"}
-SOME = 9  # judges of a panel, to try its settings with
+TRIED_JUDGES = 9  # of a panel, to try its settings with
 
 
 def load(path: Path, kinds: Kinds | None = None, taken: Collection[str] = ()) -> Protocol:
@@ -53,74 +52,84 @@ def load(path: Path, kinds: Kinds | None = None, taken: Collection[str] = ()) ->
         ) from None
     except UnicodeDecodeError as error:
         raise ProtocolError(f"{where} is not a protocol file: {error}. Save it as UTF-8.") from None
-    return declare(data, Beside(path.parent), Place(where, text, data), kinds, taken)
+    return declare(data, Beside(path.parent), SourceLocation(where, text, data), kinds, taken)
 
 
 def declare(
-    data: Mapping[str, Any],
+    data: Mapping[str, Json],
     beside: Beside,
-    place: Place,
+    place: SourceLocation,
     kinds: Kinds | None = None,
     taken: Collection[str] = (),
 ) -> Protocol:
     """The protocol of what a file says. beside: the data files that it names; kinds and taken as in
     `load`.
     """
-    found = fault(data, schema.shape())
-    if found is not None:
-        raise ProtocolError(f"{place.at(*found.path)}: {found.text}")
+    definition = {"declared": data, "files": beside.texts}
+    if not _has_its_shape(data):
+        wrong = fault(data, schema.shape()) or Fault((), "it is not a protocol.")
+        raise ProtocolError(f"{place.at(*wrong.path)}: {wrong.text}")
     if data["name"] in taken:
         raise ProtocolError(
             f"{place.at('name')}: '{data['name']}' is the name of a protocol that is installed. "
             "Give this one "
             f'another, as: name = "my-{data["name"]}"'
         )
-    tables = [
-        rows_of(table, beside, place.at("tables", n)) for n, table in enumerate(data["tables"])
-    ]
-    plain = {
-        name: _frozen(value)
-        for name, value in data.items()
-        if name not in ("tables", "version", "crosstab")
-    }
-    instruments = [
-        _instrument(spec, beside, place.at("instruments", n))
-        for n, spec in enumerate(data.get("instruments", ()))
-    ]
-    protocol = Protocol(
-        **{
-            **plain,
-            "version": str(data.get("version", "1")),
-            "tables": tables,
-            "modes": {
-                name: _mode(name, mode, data, place.at("modes", name))
-                for name, mode in _modes(data)
-            },
-            "instruments": tuple(instruments),
-            "measures": tuple(map(_measure, data.get("measures", ()))),
-            "variants": {"default": Variant("default")}
-            | {
-                name: _made(Variant, {"name": name, **spec})
-                for name, spec in data.get("variants", {}).items()
-            },
-            "crosstab": data.get("crosstab", {}),
-            "inline": _inline(data["tables"]),
-            "source": place.name,
-            "definition": {"declared": data, "files": beside.texts},
-        }
-    )
+    protocol = _protocol(data, definition, beside, place)
     if not protocol.cells:
-        _apart(tables, place)
+        _refuse_unjoined(protocol.tables, place)
     if kinds is None:
         validate.check(protocol, place, {})
         return protocol
-    made = _instruments(protocol, place, kinds)
+    made = _instruments(protocol, data, place, kinds)
     validate.check(protocol, place, _values(protocol, kinds))
     _fitting(protocol, place, made)
     return protocol
 
 
-def _apart(tables: list[list[Row]], place: Place) -> None:
+def _has_its_shape(data: Mapping[str, Json]) -> TypeGuard[FileKeys]:
+    """True if every key and value is one that schema.toml allows."""
+    return fault(data, schema.shape()) is None
+
+
+def _protocol(
+    data: FileKeys, definition: Mapping[str, Json], beside: Beside, place: SourceLocation
+) -> Protocol:
+    """The protocol as it is declared, its tables and data files read, not checked yet."""
+    tables = data["tables"]
+    return Protocol(
+        name=data["name"],
+        version=str(data.get("version", "1")),
+        title=data["title"],
+        question=data["question"],
+        tables=[rows_of(table, beside, place.at("tables", n)) for n, table in enumerate(tables)],
+        prompt=data["prompt"],
+        factors=tuple(data["factors"]),
+        item=data["item"],
+        modes=parts.modes_of(data, place),
+        instruments=tuple(
+            parts.instrument_of(keys, beside, place.at("instruments", n))
+            for n, keys in enumerate(data.get("instruments", ()))
+        ),
+        measures=tuple(map(parts.measure_of, data.get("measures", ()))),
+        variants=parts.variants_of(data.get("variants", {})),
+        modality=data.get("modality", "text"),
+        citation=data.get("citation", ""),
+        departures=tuple(data.get("departures", ())),
+        limits=tuple(data.get("limits", ())),
+        guidelines=tuple(data.get("guidelines", ())),
+        crosstab=data.get("crosstab"),
+        defaults=parts.defaults_of(data),
+        apart=tuple(data.get("apart", ())),
+        tally=data.get("tally", ""),
+        thresholds=tuple(data.get("thresholds", ())),
+        inline=parts.inline_columns(tables),
+        source=place.name,
+        definition=definition,
+    )
+
+
+def _refuse_unjoined(tables: Sequence[Sequence[Row]], place: SourceLocation) -> None:
     """Refuses tables that have no rows in common, naming the one at which none is left."""
     rows: list[Row] = [{}]
     for number, table in enumerate(tables):
@@ -140,91 +149,36 @@ def _apart(tables: list[list[Row]], place: Place) -> None:
         rows = found
 
 
-def _inline(tables: Iterable[Mapping[str, Any]]) -> tuple[str, ...]:
-    """The columns whose text may have slots of its own: of rows in the file itself, and of files
-    that declare some.
-    """
-    found = [
-        names for table in tables for names in (table.get("slots", ()), *table.get("rows", ()))
-    ]
-    return tuple(dict.fromkeys(name for names in found for name in names))
-
-
-def _modes(data: Mapping[str, Any]) -> Iterable[tuple[str, Mapping[str, Any]]]:
-    modes: Mapping[str, Mapping[str, Any]] = data.get("modes", {"sampled": {}})
-    return modes.items()
-
-
-def _mode(name: str, mode: Mapping[str, Any], data: Mapping[str, Any], place: Place) -> Mode:
-    """A mode; that of an image protocol has a size."""
-    drawn = data.get("modality", "text") == "image"
-    if "aside" in mode:  # its name in version 0.1
-        mode = {k: v for k, v in mode.items() if k != "aside"} | {"for_discovery": mode["aside"]}
-    made = _made(Mode, {"name": name, **({"size": SIZE} if drawn else {}), **mode})
-    if made.size and not drawn:
-        raise ProtocolError(
-            f'{place.at("size")}: size = "{made.size}" is of pictures, and these are texts. '
-            "Leave it out, or "
-            'write at the top: modality = "image"'
-        )
-    return made
-
-
-def _measure(spec: Mapping[str, Any]) -> MeasureSpec:
-    """A measure; its unit and its drawing are those of its kind where it names none."""
-    try:
-        kind = measure_kind(spec["kind"])
-    except UnknownName:
-        return _made(MeasureSpec, spec)  # refused later, with its place
-    own = {"unit": kind.unit or spec["attribute"], "figure": kind.figure}
-    return _made(MeasureSpec, {**own, **spec})
-
-
-def _instrument(spec: Mapping[str, Any], beside: Beside, place: Place) -> InstrumentSpec:
-    """An instrument's settings; one that names a CSV file becomes its rows."""
-    settings = {
-        name: value
-        for name, value in spec.items()
-        if name not in ("name", "kind", "attribute", "also")
-    }
-    for name, value in settings.items():
-        if isinstance(value, str) and value.endswith(CSV):
-            settings[name] = beside.rows(value, place.at(name))
-    return InstrumentSpec(
-        spec["name"], spec["kind"], spec["attribute"], settings, tuple(spec.get("also", ()))
-    )
-
-
-def _instruments(protocol: Protocol, place: Place, kinds: Kinds) -> list[Any]:
+def _instruments(
+    protocol: Protocol, data: FileKeys, place: SourceLocation, kinds: Kinds
+) -> list[Any]:
     """Makes each instrument once, as a run will, so that what it refuses is said now; None where it
     could not be tried.
     """
     made = []
+    declared = data.get("instruments", ())
     for number, spec in enumerate(protocol.instruments):
         here = place.at("instruments", number)
         kind = _kind(spec, here, kinds, protocol.modality)
-        found = fault(_first_rows(spec.settings, here), schema.settings(kind))
-        if found is not None:
-            raise ProtocolError(f"{_setting(here, found.path)}: {found.text}")
+        wrong = fault(_first_rows(spec, declared[number]), schema.settings(kind))
+        if wrong is not None:
+            raise ProtocolError(f"{_setting(here, wrong.path, declared[number])}: {wrong.text}")
         try:
-            made.append(kind(spec, *kind.judges * (SOME if kind.panel else 1)))
+            made.append(kind(spec, *kind.judges * (TRIED_JUDGES if kind.panel else 1)))
         except ProtocolError as error:
-            raise ProtocolError(f"{here}: {_said(error, spec)}") from None
-        except (
-            UsageError
-        ):  # an extra that is not there, or judges: matters of a run and not of its protocol
+            raise ProtocolError(f"{here}: {_without_name(error, spec)}") from None
+        except UsageError:  # an extra or judges that are not there: matters of a run
             made.append(None)
     return made
 
 
-def _first_rows(settings: Mapping[str, Any], place: Place) -> dict[str, Any]:
+def _first_rows(spec: InstrumentSpec, declared: Mapping[str, Json]) -> dict[str, Json]:
     """The settings with the first row of each CSV file: all of its rows are texts in the same
     columns.
     """
-    declared = place.data["instruments"][place.path[1]]
     return {
         name: value[:1] if isinstance(declared[name], str) and not isinstance(value, str) else value
-        for name, value in settings.items()
+        for name, value in spec.settings.items()
     }
 
 
@@ -237,7 +191,7 @@ def _values(protocol: Protocol, kinds: Kinds) -> dict[str, list[str]]:
     return {name: list(closed) for name, closed in found.items()}
 
 
-def _fitting(protocol: Protocol, place: Place, made: Sequence[Any]) -> None:
+def _fitting(protocol: Protocol, place: SourceLocation, made: Sequence[Any]) -> None:
     """Refuses a design that lacks what an instrument needs, attributes that it does not label, and
     modes that none reads.
     """
@@ -256,7 +210,7 @@ def _fitting(protocol: Protocol, place: Place, made: Sequence[Any]) -> None:
         try:
             instrument.check_design(protocol)
         except ProtocolError as error:
-            raise ProtocolError(f"{here}: {_said(error, spec)}") from None
+            raise ProtocolError(f"{here}: {_without_name(error, spec)}") from None
     for name, mode in protocol.modes.items():
         if (
             mode.logprobs
@@ -269,12 +223,12 @@ def _fitting(protocol: Protocol, place: Place, made: Sequence[Any]) -> None:
             )
 
 
-def _said(error: ProtocolError, spec: InstrumentSpec) -> str:
+def _without_name(error: ProtocolError, spec: InstrumentSpec) -> str:
     """What an instrument says, without its name, which the place has."""
     return str(error).removeprefix("instrument ").removeprefix(spec.name).lstrip(": ")
 
 
-def _kind(spec: InstrumentSpec, place: Place, kinds: Kinds, modality: str) -> Any:
+def _kind(spec: InstrumentSpec, place: SourceLocation, kinds: Kinds, modality: str) -> Any:
     """The class of a kind that a file can name, for outputs of this modality."""
     try:
         kind = kinds(spec.kind)
@@ -296,26 +250,11 @@ def _kind(spec: InstrumentSpec, place: Place, kinds: Kinds, modality: str) -> An
     return kind
 
 
-def _setting(place: Place, path: tuple[str | int, ...]) -> str:
+def _setting(
+    place: SourceLocation, path: tuple[str | int, ...], declared: Mapping[str, Json]
+) -> str:
     """The place of a setting; of rows of a CSV file, the line there."""
-    declared = place.data["instruments"][place.path[1]]
-    named = declared.get(path[0]) if path else None
-    if isinstance(named, str) and named.endswith(CSV) and len(path) > 1:
+    named = declared.get(str(path[0])) if path else None
+    if isinstance(named, str) and named.endswith(parts.CSV) and len(path) > 1:
         return f"{place.at(path[0])}: {named}, line {int(path[1]) + 2}"
     return str(place.at(*path))
-
-
-Made = TypeVar("Made", Mode, MeasureSpec, Variant)
-
-
-def _made(kind: type[Made], values: Mapping[str, Any]) -> Made:
-    return kind(**{name: _frozen(value) for name, value in values.items()})
-
-
-def _frozen(value: Any) -> Any:
-    """Lists of a TOML file as tuples, so that a loaded protocol cannot change."""
-    if isinstance(value, (list, tuple)):
-        return tuple(_frozen(part) for part in value)
-    if isinstance(value, Mapping):
-        return {key: _frozen(part) for key, part in value.items()}
-    return value

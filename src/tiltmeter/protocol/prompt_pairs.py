@@ -17,10 +17,9 @@ import re
 import unicodedata
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, replace
 from itertools import combinations
 from statistics import fmean
-from typing import Any
 
 from . import MeasureSpec, Protocol
 from .tables import SEVERAL, Row
@@ -62,9 +61,6 @@ class Matched:
     words: Spread
     punctuation: int
     capitals: int
-
-    def as_dict(self) -> dict[str, Any]:
-        return asdict(self)
 
 
 def matched(protocol: Protocol) -> list[Matched]:

@@ -4,26 +4,35 @@ instruments, for editors.
 
 from __future__ import annotations
 
-import copy
+import json
 import tomllib
 from collections.abc import Mapping
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
+from ..records import Json
 from . import FIGURES, measure_kinds
+from .json_schema import Schema
 from .measure_kinds import measure_kind
 
 DRAFT = "http://json-schema.org/draft-07/schema#"  # what editors' TOML extensions understand
 
 
 @lru_cache
-def shape() -> dict[str, Any]:
+def shape() -> Schema:
     """JSON Schema of all but what is a matter of the kind of an instrument or a measure."""
-    return tomllib.loads(Path(__file__).with_name("schema.toml").read_text("utf-8"))
+    data = tomllib.loads(Path(__file__).with_name("schema.toml").read_text("utf-8"))
+    return {
+        "type": data["type"],
+        "additionalProperties": data["additionalProperties"],
+        "required": data["required"],
+        "properties": data["properties"],
+        "$defs": data["$defs"],
+    }
 
 
-def settings(kind: Any) -> dict[str, Any]:
+def settings(kind: Any) -> Schema:
     """JSON Schema of the settings of an instrument's class."""
     return {
         "type": "object",
@@ -33,64 +42,64 @@ def settings(kind: Any) -> dict[str, Any]:
     }
 
 
-def editor(instruments: Mapping[str, Any]) -> dict[str, Any]:
+def editor(instruments: Mapping[str, Any]) -> dict[str, Json]:
     """The whole JSON Schema (draft 7), with the settings of these classes of instruments by
     kind.
     """
-    found = {"$schema": DRAFT, "title": "A protocol of tiltmeter", **copy.deepcopy(shape())}
-    instrument, measure = found["$defs"]["instrument"], found["$defs"]["measure"]
-    own = instrument["properties"]
-    own["kind"]["enum"] = sorted(instruments)
-    instrument["allOf"] = [
+    parts = dict(shape()["$defs"])
+    parts["instrument"] = _with_instrument_kinds(parts["instrument"], instruments)
+    parts["measure"] = _with_measure_kinds(parts["measure"])
+    whole: Schema = {"$schema": DRAFT, "title": "A protocol of tiltmeter", **shape()}
+    del whole["$defs"]
+    whole["definitions"] = parts  # as draft 7 has it
+    text = json.dumps(whole).replace('"#/$defs/', '"#/definitions/')
+    found: dict[str, Json] = json.loads(text)
+    return found
+
+
+def _with_instrument_kinds(part: Schema, instruments: Mapping[str, Any]) -> Schema:
+    """Which kinds an instrument can have, and the settings of each."""
+    own = dict(part["properties"])
+    own["kind"] = {**own["kind"], "enum": sorted(instruments)}
+    each: list[Schema] = [
         _of_kind(
-            kind, {**own, **settings(instruments[kind])["properties"]}, instruments[kind].needs
+            name,
+            {
+                "properties": {**own, **settings(kind)["properties"]},
+                "required": list(kind.needs),
+                "additionalProperties": False,
+            },
         )
-        for kind in sorted(instruments)
+        for name, kind in sorted(instruments.items())
     ]
-    _add_measure_kinds(measure)
-    found["definitions"] = found.pop("$defs")  # as draft 7 has it
-    whole: dict[str, Any] = _renamed(found)
-    return whole
+    return {**part, "properties": own, "allOf": each}
 
 
-def _add_measure_kinds(measure: dict[str, Any]) -> None:
+def _with_measure_kinds(part: Schema) -> Schema:
     """Which kinds a measure can have, those of other packages too, and what their contrasts need."""
     kinds = [measure_kind(name) for name in measure_kinds.names()]
-    rules = measure["properties"]
-    rules["kind"]["enum"] = [kind.name for kind in kinds]
-    rules["kind"]["description"] += " " + "; ".join(
-        f"{kind.name}: {kind.summary}" for kind in kinds
-    )
-    rules["figure"]["pattern"] = f"^({'|'.join(FIGURES)})(\\|({'|'.join(FIGURES)}))*$"
-    measure["allOf"] = [
-        {
-            "if": _is(kind.name),
-            "then": {
+    own, figures = dict(part["properties"]), "|".join(FIGURES)
+    summaries = "; ".join(f"{kind.name}: {kind.summary}" for kind in kinds)
+    own["kind"] = {
+        **own["kind"],
+        "enum": [kind.name for kind in kinds],
+        "description": f"{own['kind']['description']} {summaries}",
+    }
+    own["figure"] = {**own["figure"], "pattern": f"^({figures})(\\|({figures}))*$"}
+    each = [
+        _of_kind(
+            kind.name,
+            {
                 "required": ["contrast"],
                 "properties": {"contrast": {"required": list(kind.contrast)}},
             },
-        }
+        )
         for kind in kinds
         if kind.contrast
     ]
+    return {**part, "properties": own, "allOf": each}
 
 
-def _of_kind(kind: str, known: Mapping[str, Any], needs: tuple[str, ...]) -> dict[str, Any]:
-    return {
-        "if": _is(kind),
-        "then": {"properties": dict(known), "required": list(needs), "additionalProperties": False},
-    }
-
-
-def _is(kind: str) -> dict[str, Any]:
-    return {"properties": {"kind": {"const": kind}}, "required": ["kind"]}
-
-
-def _renamed(value: Any) -> Any:
-    """References to the parts by the name that they have in draft 7."""
-    if isinstance(value, dict):
-        return {
-            key: part.replace("#/$defs/", "#/definitions/") if key == "$ref" else _renamed(part)
-            for key, part in value.items()
-        }
-    return [_renamed(part) for part in value] if isinstance(value, list) else value
+def _of_kind(kind: str, then: Schema) -> Schema:
+    """What holds of an instrument or a measure of one kind."""
+    return {"if": {"properties": {"kind": {"const": kind}}, "required": ["kind"]}, "then": then}

@@ -11,16 +11,18 @@ from __future__ import annotations
 import re
 import tomllib
 from bisect import bisect_left
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, NamedTuple
+from typing import NamedTuple
+
+from ..records import Json
 
 Path = tuple[str | int, ...]  # keys of tables, numbers (from 0) of list entries
 _UNFINISHED = re.compile(r"[,\[{=]\s*(#[^\"']*)?$")  # a line that ends so ends no statement
 
 
 @dataclass(frozen=True)
-class Place:
+class SourceLocation:
     """A place in a declaration, for errors: as text `audit.toml, line 14, measures 'gap',
     contrast.factor`.
 
@@ -30,10 +32,10 @@ class Place:
 
     name: str
     text: str = ""
-    data: Any = None
+    data: Json = None
     path: Path = ()
 
-    def at(self, *path: str | int) -> Place:
+    def at(self, *path: str | int) -> SourceLocation:
         """A place inside this one."""
         return replace(self, path=(*self.path, *path))
 
@@ -48,16 +50,22 @@ class Place:
         """
         found, data = "", self.data
         for part in self.path:
-            try:
-                data = data[part]
-            except (KeyError, IndexError, TypeError):
-                data = None
+            data = _within(data, part)
             if isinstance(part, int):
-                name = data.get("name") if isinstance(data, dict) else None
+                name = data.get("name") if isinstance(data, Mapping) else None
                 found += f" '{name}'" if isinstance(name, str) else f" {part + 1}"
             else:
                 found += ("" if not found else ", " if found[-1] in "'0123456789" else ".") + part
         return found
+
+
+def _within(data: Json, part: str | int) -> Json:
+    """The value under a key, or the entry with a number; None where there is none."""
+    if isinstance(data, Mapping):
+        return data.get(str(part))
+    if isinstance(data, str) or not isinstance(data, Sequence) or not isinstance(part, int):
+        return None
+    return data[part] if part < len(data) else None
 
 
 class _Statement(NamedTuple):
@@ -118,7 +126,7 @@ def _statements(text: str) -> Iterator[_Statement]:
         start = end
 
 
-def _parsed(lines: list[str], start: int) -> tuple[int, dict[str, Any] | None]:
+def _parsed(lines: list[str], start: int) -> tuple[int, dict[str, Json] | None]:
     """The end of the shortest run of lines from `start` that parses, and what it says."""
     for end in range(start + 1, len(lines) + 1):
         if _UNFINISHED.search(lines[end - 1]):
@@ -130,10 +138,10 @@ def _parsed(lines: list[str], start: int) -> tuple[int, dict[str, Any] | None]:
     return len(lines), None
 
 
-def _keys(data: Any) -> Path:
+def _keys(data: Json) -> Path:
     """The keys on the way down, as long as there is one."""
     keys: list[str] = []
-    while isinstance(data, dict) and len(data) == 1:
+    while isinstance(data, Mapping) and len(data) == 1:
         ((key, data),) = data.items()
         keys.append(key)
     return tuple(keys)

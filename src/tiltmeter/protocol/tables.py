@@ -15,13 +15,22 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import product
 from pathlib import Path
-from typing import Any
+from typing import Literal
 
 from ..errors import ProtocolError, UnknownName, UsageError
-from .source_lines import Place
+from .keys import TableKeys
+from .source_lines import SourceLocation
 
 Row = dict[str, str]
 SEVERAL = "|"
+# The settings of a table that name its columns.
+NAMING: tuple[Literal["where", "columns", "key", "needs", "slots"], ...] = (
+    "where",
+    "columns",
+    "key",
+    "needs",
+    "slots",
+)
 _SLOT = re.compile(r"\{\{|\}\}|\{(\w+)\}")  # {{ and }} stand for braces
 
 
@@ -36,7 +45,7 @@ class Beside:
     folder: Path | None = None
     texts: dict[str, str] = field(default_factory=dict)
 
-    def rows(self, name: str, where: Place) -> list[Row]:
+    def rows(self, name: str, where: SourceLocation) -> list[Row]:
         """The rows of a CSV or JSON-lines file in UTF-8; a cell of JSON lines that is not text is
         kept as JSON.
         """
@@ -62,7 +71,7 @@ class Beside:
         return f". Did you mean '{near[0]}'?" if near else " beside the protocol. Put it there."
 
 
-def rows_of(table: Mapping[str, Any], beside: Beside, where: Place) -> list[Row]:
+def rows_of(table: TableKeys, beside: Beside, where: SourceLocation) -> list[Row]:
     """The rows of one table: from the file itself (`rows`), from a data file beside it (`file`), or
     of several `parts`.
     """
@@ -100,7 +109,7 @@ def rows_of(table: Mapping[str, Any], beside: Beside, where: Place) -> list[Row]
     return _merge(rows, table["key"]) if "key" in table else rows
 
 
-def _alike(rows: Sequence[Row], where: Place) -> None:
+def _alike(rows: Sequence[Row], where: SourceLocation) -> None:
     """Refuses a row of the protocol itself that has not the columns of the first."""
     for number, row in enumerate(rows):
         for name in sorted(rows[0].keys() ^ row.keys(), reverse=True):
@@ -111,18 +120,18 @@ def _alike(rows: Sequence[Row], where: Place) -> None:
             )
 
 
-def _known(rows: Sequence[Row], table: Mapping[str, Any], where: Place) -> None:
+def _known(rows: Sequence[Row], table: TableKeys, where: SourceLocation) -> None:
     """Refuses a column that is named and is not there, or a table without rows."""
     if not rows:
         raise ProtocolError(f"{where}: {table.get('file', 'the table')} has no rows.")
-    for setting in ("where", "columns", "key", "needs", "slots"):
+    for setting in NAMING:
         for name in table.get(setting, ()):
             known = table["columns"] if setting == "key" and "columns" in table else rows[0]
             if name not in known:
                 raise ProtocolError(f"{where.at(setting)}: {UnknownName('column', name, known)}")
 
 
-def _filled(rows: Sequence[Row], table: Mapping[str, Any], where: Place) -> None:
+def _filled(rows: Sequence[Row], table: TableKeys, where: SourceLocation) -> None:
     """Refuses a row of a data file without a cell that the table `needs`, or whose template has no
     slot.
     """
@@ -143,7 +152,7 @@ def _filled(rows: Sequence[Row], table: Mapping[str, Any], where: Place) -> None
                 )
 
 
-def _cells(text: str, where: Place, file: str) -> list[Row]:
+def _cells(text: str, where: SourceLocation, file: str) -> list[Row]:
     """The rows of a CSV text, with as many cells as its header."""
     reader = csv.reader(io.StringIO(text, newline=""), strict=True)
     header = [name.strip() for name in next(reader, ())]
@@ -166,7 +175,7 @@ def _cells(text: str, where: Place, file: str) -> list[Row]:
     return rows
 
 
-def _lines(text: str, where: Place, file: str) -> list[Row]:
+def _lines(text: str, where: SourceLocation, file: str) -> list[Row]:
     """The rows of a JSON-lines text, an object a line."""
     rows: list[Row] = []
     for number, line in enumerate(text.split("\n"), 1):

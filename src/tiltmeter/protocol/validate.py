@@ -17,13 +17,13 @@ from ..errors import ProtocolError, UnknownName, UsageError
 from ..records import OUTCOMES
 from . import EVERY, FIGURES, MeasureSpec, Protocol, Variant, thresholds
 from .measure_kinds import MeasureKind, measure_kind
-from .source_lines import Place
+from .source_lines import SourceLocation
 from .tables import SEVERAL
 
 Values = Mapping[str, Collection[str]]  # of each attribute whose values are closed
 
 
-def check(protocol: Protocol, place: Place, values: Values) -> None:
+def check(protocol: Protocol, place: SourceLocation, values: Values) -> None:
     """Raises ProtocolError at the first name that nothing has."""
     _design(protocol, place)
     _prompts(protocol, place)
@@ -41,7 +41,7 @@ def check(protocol: Protocol, place: Place, values: Values) -> None:
         _variant(protocol, variant, place.at("variants", variant.name), attributes)
 
 
-def _design(protocol: Protocol, place: Place) -> None:
+def _design(protocol: Protocol, place: SourceLocation) -> None:
     columns = protocol.cells[0].keys()
     for number, factor in enumerate(protocol.factors):
         _known("column", factor, columns, place.at("factors", number))
@@ -75,7 +75,7 @@ def _design(protocol: Protocol, place: Place) -> None:
             _known(column, level, known, place.at("crosstab", "levels"))
 
 
-def _prompts(protocol: Protocol, place: Place) -> None:
+def _prompts(protocol: Protocol, place: SourceLocation) -> None:
     """Every slot of every prompt and begun answer has a column, and no prompt stands in a condition
     twice.
     """
@@ -103,7 +103,7 @@ def _prompts(protocol: Protocol, place: Place) -> None:
 
 
 @contextmanager
-def _placed(protocol: Protocol, place: Place) -> Iterator[None]:
+def _placed(protocol: Protocol, place: SourceLocation) -> Iterator[None]:
     """A slot that no column fills, with its place in the file."""
     try:
         yield
@@ -114,7 +114,7 @@ def _placed(protocol: Protocol, place: Place) -> Iterator[None]:
 def _measure(
     protocol: Protocol,
     measure: MeasureSpec,
-    place: Place,
+    place: SourceLocation,
     attributes: Collection[str],
     values: Values,
 ) -> None:
@@ -155,7 +155,7 @@ def _measure(
     _contrast(protocol, measure, kind, place.at("contrast"))
 
 
-def _kind(measure: MeasureSpec, place: Place) -> MeasureKind:
+def _kind(measure: MeasureSpec, place: SourceLocation) -> MeasureKind:
     try:
         return measure_kind(measure.kind)
     except UnknownName as error:
@@ -163,16 +163,16 @@ def _kind(measure: MeasureSpec, place: Place) -> MeasureKind:
 
 
 def _values(
-    measure: MeasureSpec, kind: MeasureKind, place: Place, known: Collection[str] | None
+    measure: MeasureSpec, kind: MeasureKind, place: SourceLocation, known: Collection[str] | None
 ) -> None:
     """Values are among those that the instrument gives, and hits among what they are divided by."""
     if known is not None:
         for setting in ("values", "among", "without"):
             for number, value in enumerate(getattr(measure, setting)):
-                if value not in (*OUTCOMES, "*"):
+                if value not in (*OUTCOMES, EVERY):
                     _known(f"value of {measure.attribute}", value, known, place.at(setting, number))
     for number, value in enumerate(measure.values):
-        if measure.among and value not in (*measure.among, "*"):
+        if measure.among and value not in (*measure.among, EVERY):
             raise ProtocolError(
                 f"{place.at('values', number)}: '{value}' is counted and not in the denominator, "
                 f"among = {list(measure.among)}. Add it there, or leave it out here."
@@ -193,7 +193,7 @@ def _values(
         )
 
 
-def _null(measure: MeasureSpec, kind: MeasureKind, place: Place) -> None:
+def _null(measure: MeasureSpec, kind: MeasureKind, place: SourceLocation) -> None:
     """A test takes the null value that its formula has, and one in the range of the values."""
     null = measure.null
     if null is None:
@@ -214,7 +214,7 @@ def _reference(
     protocol: Protocol,
     measure: MeasureSpec,
     kind: MeasureKind,
-    place: Place,
+    place: SourceLocation,
     known: Collection[str] | None,
 ) -> None:
     """A reference is a column with a share for each item, or shares of values; only some kinds take
@@ -264,7 +264,9 @@ def _is_share(value: str) -> bool:
     return _is_number(value) and 0 <= float(value) <= 1
 
 
-def _contrast(protocol: Protocol, measure: MeasureSpec, kind: MeasureKind, place: Place) -> None:
+def _contrast(
+    protocol: Protocol, measure: MeasureSpec, kind: MeasureKind, place: SourceLocation
+) -> None:
     contrast, needs = measure.contrast or {}, kind.contrast
     for need in needs:
         if need not in contrast:
@@ -296,7 +298,7 @@ def _contrast(protocol: Protocol, measure: MeasureSpec, kind: MeasureKind, place
 
 
 def _variant(
-    protocol: Protocol, variant: Variant, place: Place, attributes: Collection[str]
+    protocol: Protocol, variant: Variant, place: SourceLocation, attributes: Collection[str]
 ) -> None:
     _levels(protocol, variant.where, place.at("where"))
     measures = [measure.name for measure in protocol.measures]
@@ -308,7 +310,7 @@ def _variant(
         _known("attribute", other, attributes, place.at("reads", name))
 
 
-def _levels(protocol: Protocol, named: Mapping[str, Sequence[str]], place: Place) -> None:
+def _levels(protocol: Protocol, named: Mapping[str, Sequence[str]], place: SourceLocation) -> None:
     """{factor: levels} that the design has; `mode` is a factor where modes are named."""
     for factor, levels in named.items():
         _known("factor", factor, (*protocol.factors, "mode"), place.at(factor))
@@ -317,13 +319,13 @@ def _levels(protocol: Protocol, named: Mapping[str, Sequence[str]], place: Place
             _known(factor, level, known, place.at(factor))
 
 
-def _known(what: str, name: str, known: Iterable[str], place: Place) -> None:
+def _known(what: str, name: str, known: Iterable[str], place: SourceLocation) -> None:
     found = list(known)
     if name not in found:
         raise ProtocolError(f"{place}: {UnknownName(what, name, found)}")
 
 
-def _unique(names: Sequence[str], place: Place, *inside: str) -> None:
+def _unique(names: Sequence[str], place: SourceLocation, *inside: str) -> None:
     for name, number in Counter(names).items():
         if number > 1:
             last = len(names) - 1 - list(reversed(names)).index(name)

@@ -14,11 +14,10 @@ from itertools import product
 from typing import TypedDict
 
 from ..errors import UnknownName, UsageError
-from ..protocol import Mode, Protocol
+from ..protocol import EVERY, Mode, Protocol
 from ..protocol.tables import SEVERAL, Row
 from ..records import Message, Request, Trial, content_id
 
-EVERY = "*"  # as a level: all levels
 CROSS = "×"  # in a level: the intersection of two
 
 

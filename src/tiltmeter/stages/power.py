@@ -18,7 +18,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from ..errors import UsageError
-from ..protocol import MeasureSpec, Mode, Protocol, few_items
+from ..protocol import EVERY, MeasureSpec, Mode, Protocol, few_items
 from ..protocol.measure_kinds import measure_kind
 from ..protocol.tables import SEVERAL, Row
 from . import plan
@@ -159,7 +159,7 @@ def _row(
     sides, cells = _sides(measure, cells)
     items = len({cell[protocol.item] for cell in cells})
     samples = 1 if mode.logprobs else choices.samples or mode.samples
-    tests = len(measure.among) if measure.values == ("*",) and measure.among else 1
+    tests = len(measure.among) if measure.values == (EVERY,) and measure.among else 1
     row = Detectable(
         measure.name,
         mode.name,
@@ -261,7 +261,7 @@ def _share(measure: MeasureSpec) -> float:
     """
     if measure.null is not None and measure_kind(measure.kind).detectable == "share":
         return measure.null
-    return 1 / len(measure.among) if measure.values == ("*",) and measure.among else 0.5
+    return 1 / len(measure.among) if measure.values == (EVERY,) and measure.among else 0.5
 
 
 def _finite(value: float) -> float | None:

@@ -10,7 +10,7 @@ from typing import NamedTuple
 from .. import registry
 from ..errors import UsageError
 from ..protocol import Protocol, load
-from ..protocol.source_lines import Place
+from ..protocol.source_lines import SourceLocation
 from ..protocol.tables import Beside
 from ..records import Json
 from ..store import Store
@@ -80,5 +80,5 @@ def _now(source: str, name: str) -> tuple[Protocol | None, str]:
 
 def _kept(definition: settings.Definition) -> Protocol:
     data = definition["declared"]
-    place = Place("the protocol kept in the run", "", data)
+    place = SourceLocation("the protocol kept in the run", "", data)
     return load.declare(data, Beside(None, dict(definition["files"])), place, registry.instrument)
