@@ -41,6 +41,19 @@ VOTE = "_vote"  # ends the attribute of a panel's single votes
 canonical = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"), sort_keys=True).encode
 
 
+def whole_text(text: str) -> str:
+    """The text with half surrogate pairs replaced: a reply that is cut within an emoji holds one,
+    and no file can.
+    """
+    if text.isascii():
+        return text
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+    return text
+
+
 def content_id(*parts: object) -> str:
     """32 hexadecimal digits (128 bits) of SHA-256 over the canonical JSON of `parts`."""
     return _digest(canonical(parts))
@@ -145,7 +158,7 @@ class Token(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Reply:
-    """What came back, once, and what it cost.
+    """What came back, once, and what it cost. Its texts are whole: any file can hold them.
 
     alternatives: for each generated position the tokens offered with their log-probabilities.
     usage:        (prompt tokens, completion tokens) as the server said, or None.
@@ -170,6 +183,10 @@ class Reply:
     raw: str = ""
     blob: str = ""
     remote: str = ""
+
+    def __post_init__(self) -> None:
+        for name in ("text", "served", "fingerprint", "revised", "raw", "remote"):
+            object.__setattr__(self, name, whole_text(getattr(self, name)))
 
 
 class Output(NamedTuple):

@@ -27,51 +27,16 @@ from typing import Any, TypeVar
 from .. import images
 from ..errors import Interrupted, ModelError, TiltmeterError, TransientError, Unanswered
 from ..models import Model, Queued
-from ..records import ANSWER, ERROR, Label, Output, Reply, Request
+from ..records import ANSWER, ERROR, Reply, Request
 from ..store import Store
 from .limits import Budget, Gate, Limits, Stopped, Tally, pause
+from .writer import Row, Writer
 
-Row = Output | Label
 Job = Generator[Sequence[Request], Sequence[Reply], Sequence[Row]]
 
 TRIES = 7  # of one call: with the waits below about two minutes in all
 FIRST_WAIT, LONGEST_WAIT = 0.5, 60.0  # seconds
 FAILURES_IN_A_ROW = 5  # calls that used up all their tries, before the run stops
-
-
-class Writer:
-    """Groups what arrives in one turn of the loop into one transaction."""
-
-    def __init__(self, store: Store) -> None:
-        self._store = store
-        self._calls: list[tuple[Request, Reply]] = []
-        self._rows: list[Row] = []
-        self._written: asyncio.Future[None] | None = None
-
-    def put(
-        self, calls: Sequence[tuple[Request, Reply]], rows: Sequence[Row]
-    ) -> asyncio.Future[None]:
-        """Takes what is to be stored; the future is done when all of this turn is committed."""
-        self._calls += calls
-        self._rows += rows
-        if self._written is None:
-            loop = asyncio.get_running_loop()
-            self._written = loop.create_future()
-            loop.call_soon(self._flush)
-        return self._written
-
-    def _flush(self) -> None:
-        calls, rows, written = self._calls, self._rows, self._written
-        assert written is not None
-        self._calls, self._rows, self._written = [], [], None
-        outputs = [row for row in rows if isinstance(row, Output)]
-        labels = [row for row in rows if isinstance(row, Label)]
-        try:
-            self._store.write(calls, outputs, labels)
-        except TiltmeterError as error:
-            written.set_exception(error)
-        else:
-            written.set_result(None)
 
 
 class Models:
@@ -119,7 +84,7 @@ class Engine:
         self._store, self._models, self._limits, self._watch = store, models, limits, watch
         self.tally = Tally(spent=store.spent())
         self._failures = 0
-        self._error: TiltmeterError | None = None
+        self._error: Exception | None = None
 
     async def drive(self, jobs: Iterable[Job]) -> Tally:
         """Runs all jobs; raises the first error that stops a run once what was in flight is
@@ -169,7 +134,7 @@ class Engine:
         finally:
             loop.remove_signal_handler(signal.SIGINT)
 
-    def _halt(self, error: TiltmeterError) -> None:
+    def _halt(self, error: Exception) -> None:
         self._error = self._error or error
         self._stop.set()
 
@@ -187,7 +152,8 @@ class Engine:
                 self.tally.last_failure = str(error)
             except TransientError as error:
                 self._give_up(error)
-            except TiltmeterError as error:
+            # A fault in one job loses no reply of the others.
+            except Exception as error:  # noqa: BLE001
                 self._halt(error)
                 return
             self._watch(self.tally)
@@ -238,24 +204,24 @@ class Engine:
             job.close()
 
     async def _several(self, requests: Sequence[Request]) -> list[tuple[Reply, bool]]:
-        """The requests of one turn at once; where one fails, the others' replies are stored before
-        the error goes on.
+        """The requests of one turn at once. Each reply is stored when it comes: it does not wait
+        for the slowest. Where one fails, its error goes on when all have ended.
         """
         results = await asyncio.gather(
-            *(self._answer(request) for request in requests), return_exceptions=True
+            *(self._answer_and_store(request) for request in requests), return_exceptions=True
         )
-        errors = [result for result in results if isinstance(result, BaseException)]
-        answers = [
-            (q, r)
-            for q, r in zip(requests, results, strict=True)
-            if not isinstance(r, BaseException)
-        ]
-        if errors:
-            await self._writer.put(
-                [(request, reply) for request, (reply, new) in answers if new], ()
-            )
-            raise errors[0]
-        return [answer for _, answer in answers]
+        replies = []
+        for result in results:
+            if isinstance(result, BaseException):
+                raise result
+            replies.append((result, False))
+        return replies
+
+    async def _answer_and_store(self, request: Request) -> Reply:
+        reply, new = await self._answer(request)
+        if new:
+            await self._writer.put([(request, reply)], ())
+        return reply
 
     async def _answer(self, request: Request) -> tuple[Reply, bool]:
         """A reply, and whether it is new (else it was in the store)."""

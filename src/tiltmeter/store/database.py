@@ -23,6 +23,8 @@ FILE = "run.sqlite"
 PATIENCE_S = 20.0  # that a statement waits for another process's transaction
 CHECKPOINT_PAGES = 8000  # 32 MB of journal before it is folded back
 CACHE_KIB = 8000
+# What a statement raises for values that no column can hold; the file is not to blame.
+UNSTORABLE = (sqlite3.Error, ValueError, TypeError, OverflowError, AttributeError)
 Value: TypeAlias = str | int | float | None  # of a column
 
 
@@ -42,6 +44,8 @@ def translate_errors(path: Path) -> Iterator[None]:
                 "everything received before is stored."
             ) from None
         raise StoreError(f"{path} cannot be used: {error}.") from None
+    except (sqlite3.ProgrammingError, sqlite3.DataError, sqlite3.IntegrityError):
+        raise  # about the values of a statement, and nothing that the file is to blame for
     except sqlite3.DatabaseError as error:
         raise StoreError(
             f"{path} is not a run file or is damaged ({error}). Restore it from a copy, or start "

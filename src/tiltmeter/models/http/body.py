@@ -60,10 +60,3 @@ def needed(body: Json, *keys: Key) -> str:
     if found is None or isinstance(found, (list, dict)):
         raise ValueError(f"there is no '{'.'.join(map(str, keys))}' in the reply")
     return str(found)
-
-
-def whole(text: str) -> str:
-    """Text with half surrogate pairs replaced: a reply that is cut within an emoji holds one, and
-    no file can.
-    """
-    return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")

@@ -19,7 +19,7 @@ import re
 from ...errors import Incapable, UsageError
 from ...records import ANSWER, REFUSAL, Message, Reply, Request
 from ..http import NO_LOGPROBS, HttpModel, HttpRequest, believed
-from ..http.body import Json, at, count_at, list_at, needed, whole, word_at
+from ..http.body import Json, at, count_at, list_at, needed, word_at
 from ..http.connection import message
 from ..http.pictures import prepared
 from ..http.provider import Provider
@@ -96,7 +96,7 @@ class AnthropicMessages:
                 "there is no 'content' in the reply, so this is not Anthropic's messages API"
             )
         blocks = (block for block in list_at(body, "content") if at(block, "type") == "text")
-        text = whole("".join(needed(block, "text") for block in blocks))
+        text = "".join(needed(block, "text") for block in blocks)
         outcome = REFUSAL if at(body, "stop_reason") == "refusal" else ANSWER
         return Reply(text, outcome, served=word_at(body, "model"), usage=_usage(body, request))
 

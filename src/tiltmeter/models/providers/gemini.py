@@ -19,7 +19,7 @@ from urllib.parse import quote
 
 from ...records import ANSWER, ERROR, REFUSAL, Message, Reply, Request, Token
 from ..http import HttpModel, HttpRequest, believed
-from ..http.body import Json, at, count_at, list_at, needed, object_at, text_at, whole, word_at
+from ..http.body import Json, at, count_at, list_at, needed, object_at, text_at, word_at
 from ..http.connection import message
 from ..http.pictures import prepared
 from ..http.provider import Provider
@@ -143,7 +143,7 @@ class GeminiContent:
             return Reply("", REFUSAL if blocked else ERROR, served=served, usage=usage)
         candidate = at(body, "candidates", 0)
         parts = list_at(candidate, "content", "parts")
-        text = whole("".join(text_at(part, "text") for part in parts if not at(part, "thought")))
+        text = "".join(text_at(part, "text") for part in parts if not at(part, "thought"))
         reason = text_at(candidate, "finishReason")
         thoughts = at(body, "usageMetadata", "thoughtsTokenCount")
         if reason in _POLICY:

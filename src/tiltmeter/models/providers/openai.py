@@ -13,7 +13,7 @@ import re
 
 from ...records import ANSWER, ERROR, REFUSAL, Message, Reply, Request, Token
 from ..http import HttpModel, HttpRequest, believed
-from ..http.body import Json, at, count_at, list_at, needed, object_at, text_at, whole, word_at
+from ..http.body import Json, at, count_at, list_at, needed, object_at, text_at, word_at
 from ..http.pictures import prepared
 from ..http.provider import Provider
 from ..kinds import DEFAULTS, ModelKind, ModelOptions, ReadBlob
@@ -105,7 +105,6 @@ class OpenAIChat:
             text, outcome = text_at(message, "refusal") or text, REFUSAL
         elif message.get("content") and not text:  # something that is no text
             outcome = ERROR
-        text = whole(text)
         if request.begin and text.startswith(request.begin):  # llama.cpp echoes the begun answer
             text = text[len(request.begin) :]
         prompt, completion = (
