@@ -18,8 +18,8 @@ from tiltmeter import api, gold, registry
 from tiltmeter.cli import main
 from tiltmeter.errors import StoreError, UnknownName, UsageError
 from tiltmeter.explore import annotating, pronoun_marks
-from tiltmeter.explore.annotating import Desk, Wanted, application
-from tiltmeter.explore.security import BODY, bound
+from tiltmeter.explore.annotating import Desk, DeskTask, application
+from tiltmeter.explore.security import MOST_BYTES, bound
 from tiltmeter.gold import annotation, people, review, validation
 from tiltmeter.gold.answers import State
 from tiltmeter.records import Label
@@ -53,7 +53,7 @@ def run(texts: Path, tmp_path: Path) -> Path:
     return Path(shutil.copytree(texts, tmp_path / "run"))
 
 
-def client(folder: Path, wanted: Wanted) -> Iterator[TestClient]:
+def client(folder: Path, wanted: DeskTask) -> Iterator[TestClient]:
     desk = Desk(folder, wanted)
     try:
         with TestClient(
@@ -67,7 +67,7 @@ def client(folder: Path, wanted: Wanted) -> Iterator[TestClient]:
 
 @pytest.fixture
 def web(run: Path) -> Iterator[TestClient]:
-    yield from client(run, Wanted("ann", number=30))
+    yield from client(run, DeskTask("ann", number=30))
 
 
 @pytest.fixture(scope="module")
@@ -76,7 +76,7 @@ def still(
 ) -> Iterator[tuple[TestClient, Path]]:
     """A page to which nothing is written, for what is refused."""
     folder = Path(shutil.copytree(texts, tmp_path_factory.mktemp("still") / "run"))
-    for web in client(folder, Wanted("ann", number=30)):
+    for web in client(folder, DeskTask("ann", number=30)):
         yield web, folder
         assert human(folder) == []
 
@@ -163,7 +163,7 @@ def test_nothing_is_written_by_another_method_or_elsewhere(still: Still) -> None
 
 def test_what_is_sent_is_short(still: Still) -> None:
     web, run = still
-    assert save(web, first(web), said(note="x" * BODY)).status_code == 413
+    assert save(web, first(web), said(note="x" * MOST_BYTES)).status_code == 413
     pieces = web.post(
         "/save", content=iter([b"{}"]), headers={**OWN, "Content-Type": "application/json"}
     )
@@ -232,7 +232,7 @@ def test_the_page_has_guidelines_and_a_key_for_each_value(still: Still) -> None:
 
 
 def test_hidden_characters_are_written_out(run: Path) -> None:
-    for web in client(run, Wanted("ann", number=80)):
+    for web in client(run, DeskTask("ann", number=80)):
         items = web.get("/items").json()
         texts = [
             block["text"]
@@ -246,7 +246,7 @@ def test_hidden_characters_are_written_out(run: Path) -> None:
 
 
 def test_a_broken_picture_says_so_and_can_be_skipped(broken: Path) -> None:
-    for web in client(broken, Wanted("ann")):
+    for web in client(broken, DeskTask("ann")):
         shown = {
             item["id"]: web.get(f"/item/{item['id']}").json() for item in web.get("/items").json()
         }
@@ -358,7 +358,7 @@ def test_a_run_that_goes_on_and_another_writer_take_turns(
 
 def client_with_little_patience(run: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[TestClient]:
     monkeypatch.setattr(annotating, "PATIENCE_MS", 50)
-    yield from client(run, Wanted("ann"))
+    yield from client(run, DeskTask("ann"))
 
 
 # pronouns of a rewrite
@@ -402,7 +402,7 @@ def test_what_marks_make_of_a_rewrite_follows_by_the_protocol(tmp_path: Path) ->
 
 def test_marks_are_kept_beside_the_answer(rewrites: Path, tmp_path: Path) -> None:
     run = Path(shutil.copytree(rewrites, tmp_path / "run"))
-    for web in client(run, Wanted("ann", attribute="verdict")):
+    for web in client(run, DeskTask("ann", attribute="verdict")):
         shown = {
             item["id"]: web.get(f"/item/{item['id']}").json()["blocks"][-1]
             for item in web.get("/items").json()
@@ -430,7 +430,7 @@ def test_marks_are_kept_beside_the_answer(rewrites: Path, tmp_path: Path) -> Non
 
 def test_everybody_shares_the_sample_in_an_order_of_their_own(web: TestClient, run: Path) -> None:
     mine = [item["id"] for item in web.get("/items").json()]
-    for other in client(run, Wanted("bea")):
+    for other in client(run, DeskTask("bea")):
         theirs = [item["id"] for item in other.get("/items").json()]
     assert sorted(mine) == sorted(theirs) and mine != theirs
     with Store(run) as store:
@@ -443,12 +443,12 @@ def test_a_sample_that_is_begun_is_the_sample(web: TestClient, run: Path) -> Non
     with pytest.raises(
         UsageError, match=r"begun a sample of 30 outputs for pronoun.*Leave out --sample"
     ):
-        Desk(run, Wanted("bea", number=40))
+        Desk(run, DeskTask("bea", number=40))
     with pytest.raises(UsageError, match="seed 0"):
-        Desk(run, Wanted("bea", seed=7))
+        Desk(run, DeskTask("bea", seed=7))
     with pytest.raises(UnknownName, match="pronuon"):
-        Desk(run, Wanted("bea", attribute="pronuon"))
-    Desk(run, Wanted("bea", number=30, seed=0)).close()
+        Desk(run, DeskTask("bea", attribute="pronuon"))
+    Desk(run, DeskTask("bea", number=30, seed=0)).close()
 
 
 def test_an_attribute_with_several_values_is_refused(tmp_path: Path) -> None:
@@ -466,7 +466,7 @@ def test_an_attribute_with_several_values_is_refused(tmp_path: Path) -> None:
     )
     made.store.close()
     with pytest.raises(UsageError, match="word has several values an output"):
-        Desk(tmp_path / "run", Wanted("ann", attribute="word"))
+        Desk(tmp_path / "run", DeskTask("ann", attribute="word"))
 
 
 @pytest.mark.parametrize(
@@ -487,7 +487,7 @@ def test_an_attribute_with_several_values_is_refused(tmp_path: Path) -> None:
 )
 def test_a_name_that_is_none_is_refused(run: Path, name: str) -> None:
     with pytest.raises(UsageError, match="Type for instance: --annotator ann"):
-        Desk(run, Wanted(name))
+        Desk(run, DeskTask(name))
 
 
 def test_the_name_of_a_judge_of_the_run_is_refused(run: Path) -> None:
@@ -514,7 +514,7 @@ def test_a_run_of_a_newer_version_and_a_port_in_use_are_said(
         db.execute("PRAGMA user_version=99")
     db.close()
     with pytest.raises(StoreError, match="newer tiltmeter"):
-        Desk(run, Wanted("ann"))
+        Desk(run, DeskTask("ann"))
 
 
 # adjudication
@@ -545,7 +545,7 @@ def test_what_is_decided_is_the_truth_and_no_voice_among_people(run: Path) -> No
     """ann and bea agree on 27 of 30; cy decides one of the three against both, one for bea, and leaves one open."""
     order = answered(run, "ann", {})
     answered(run, "bea", {0: "he", 1: "he", 2: "he"})
-    for web in client(run, Wanted("cy", what="adjudicate")):
+    for web in client(run, DeskTask("cy", what="adjudicate")):
         assert sorted(item["id"] for item in web.get("/items").json()) == order[:3]
         found = web.get(f"/item/{order[0]}").json()
         assert sorted((one["value"], one["note"]) for one in found["voices"]) == [
@@ -582,7 +582,7 @@ def test_what_is_decided_is_the_truth_and_no_voice_among_people(run: Path) -> No
 def test_where_nobody_disagrees_there_is_nothing_to_decide(run: Path) -> None:
     answered(run, "ann", {})
     with pytest.raises(UsageError, match="no output that two people labelled and disagree"):
-        Desk(run, Wanted("cy", what="adjudicate"))
+        Desk(run, DeskTask("cy", what="adjudicate"))
 
 
 def test_progress_and_skips_are_told(run: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -590,7 +590,7 @@ def test_progress_and_skips_are_told(run: Path, capsys: pytest.CaptureFixture[st
     assert "Nobody has begun" in capsys.readouterr().out
     order = answered(run, "ann", {})
     answered(run, "bea", {0: "he"})
-    for web in client(run, Wanted("bea")):
+    for web in client(run, DeskTask("bea")):
         save(web, order[4], said(skipped="cannot tell"), said(value="she"))
     assert main(["annotate", str(run), "--progress"]) == 0
     out = capsys.readouterr().out
@@ -623,7 +623,7 @@ def test_each_value_of_a_taxonomy_is_marked(cars: Path, capsys: pytest.CaptureFi
         ("ann", {"tyre": "inappropriate"}),
         ("bea", {"tyre": "inappropriate", "garage": "ambiguous"}),
     ):
-        for web in client(cars, Wanted(person, what="review")):
+        for web in client(cars, DeskTask(person, what="review")):
             items = [item["id"] for item in web.get("/items").json()]
             shown = {item: web.get(f"/item/{item}").json()["blocks"] for item in items}
             assert len(items) == 5 and "planted" not in json.dumps(shown) + web.get("/").text
@@ -660,6 +660,6 @@ def test_each_value_of_a_taxonomy_is_marked(cars: Path, capsys: pytest.CaptureFi
 
 def test_a_run_without_a_taxonomy_has_none_to_review(run: Path) -> None:
     with pytest.raises(UsageError, match="has no taxonomy to review"):
-        Desk(run, Wanted("ann", what="review"))
+        Desk(run, DeskTask("ann", what="review"))
     with Store(run) as store:
         assert review.taxonomy_values(store, ROLES) == {}

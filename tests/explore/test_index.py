@@ -216,7 +216,7 @@ def test_pages_hold_each_output_once(
     guards: Path, look: Open, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("tiltmeter.explore.page.PICTURES", 4)
-    monkeypatch.setattr("tiltmeter.explore.cells.FEWEST", 1)
+    monkeypatch.setattr("tiltmeter.explore.cells.FEWEST_SAMPLES", 1)
     index = look(guards)
     view = View(by="outcome", tab="*", rows="word", columns="cue")
     seen: list[str] = []

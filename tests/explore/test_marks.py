@@ -45,7 +45,7 @@ def test_a_design_without_an_input_has_no_marks() -> None:
 
 
 def test_very_long_texts_are_not_compared(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(marks, "MOST", 3)
+    monkeypatch.setattr(marks, "MOST_WORDS", 3)
     found = rewrite(CELL, "She is another person.")
     assert (
         found is not None

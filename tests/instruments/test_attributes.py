@@ -452,7 +452,7 @@ class TestDiscovery:
         assert len(next(lesson)[0].messages[0].pictures) == 8
 
     def test_no_name_is_free_that_the_form_has_already(self) -> None:
-        wanted = taxonomy_prompt.Wanted({"product": 1}, 2, 5, ("people",))
+        wanted = taxonomy_prompt.DeskTask({"product": 1}, 2, 5, ("people",))
         assert taxonomy_prompt.chosen(
             json.dumps({"attributes": [attribute("people")]}), wanted, {}
         )[1]

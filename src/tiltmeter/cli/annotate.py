@@ -84,7 +84,9 @@ def command(
             webbrowser.open(address)
 
     what = "adjudicate" if adjudicate else "review" if taxonomy else "label"
-    annotating.serve(run, annotating.Wanted(annotator, attribute, number, seed, what), port, ready)
+    annotating.serve(
+        run, annotating.DeskTask(annotator, attribute, number, seed, what), port, ready
+    )
 
 
 def _progress(run: str) -> None:

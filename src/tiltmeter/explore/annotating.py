@@ -10,16 +10,17 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import NotRequired, TypedDict
 
 from starlette.applications import Starlette
 from starlette.requests import Request
 from starlette.responses import HTMLResponse, JSONResponse, Response
 from starlette.routing import Route
+from starlette.types import ASGIApp
 
 from ..errors import RunBusy, TiltmeterError, UsageError
 from ..gold import annotation, answers, people
@@ -31,7 +32,7 @@ from ..protocol.tables import Row
 from ..report.sanitize import all_visible, visible
 from ..store.queries import outputs, trials
 from . import pronoun_marks, rendering, security
-from .detail import cut, picture
+from .detail import picture, shorten
 from .index import Source
 from .thumbnails import content
 
@@ -39,7 +40,7 @@ PATIENCE_MS = 3_000  # that a save waits for another process's
 
 
 @dataclass(frozen=True, slots=True)
-class Wanted:
+class DeskTask:
     """What somebody wants to do: label a sample, decide where people disagree, or review the run's
     taxonomy.
     """
@@ -50,7 +51,8 @@ class Wanted:
     seed: int | None = None
     what: str = "label"
 
-    def task(self, source: Source) -> Task | Review:
+    def open(self, source: Source) -> Task | Review:
+        """The task of a run. UsageError where there is nothing to do."""
         store, protocol = source.store, source.protocol
         annotator = people.annotator_named(store, protocol, self.annotator)
         if self.what == "review":
@@ -64,11 +66,11 @@ class Wanted:
 class Desk:
     """One task of one person, opened and closed on the thread that uses the run's file."""
 
-    def __init__(self, folder: Path | str, wanted: Wanted) -> None:
+    def __init__(self, folder: Path | str, wanted: DeskTask) -> None:
         self._thread = security.OneThread()
         self.wanted = wanted
         try:
-            self.source, self.task = self._thread.wait(_opened, folder, wanted)
+            self.source, self.task = self._thread.wait(_open, folder, wanted)
         except BaseException:
             self._thread.end()
             raise
@@ -77,13 +79,15 @@ class Desk:
         self.cells = _texts(self.source.protocol, self.task.attribute)
 
     def close(self) -> None:
+        """Closes the run, on the thread that opened it."""
         self._thread.wait(self.source.store.close)
         self._thread.end()
 
     async def page(self, request: Request) -> Response:
+        """The page on which items are shown one by one."""
         missing = await self._thread.read(_missing, self.source)
         return HTMLResponse(
-            rendering.rendered(
+            rendering.render_template(
                 "annotate.html.j2",
                 protocol=self.source.protocol,
                 task=self.task,
@@ -104,8 +108,9 @@ class Desk:
         )
 
     async def item(self, request: Request) -> Response:
+        """What is shown of one item."""
         found = await self._thread.read(
-            _shown, self.source, self.task, request.path_params["item"], self.cells
+            _item, self.source, self.task, request.path_params["item"], self.cells
         )
         return JSONResponse(found)
 
@@ -123,11 +128,12 @@ class Desk:
         """409 where another state was stored than the one that was seen; the answer is what is
         stored now.
         """
-        item, seen, now = _read(await request.body())
+        item, seen, now = _parse(await request.body())
         stored = await self._thread.read(self.task.save, item, seen, now)
         return JSONResponse({"state": stored._asdict()}, 200 if stored == now else 409)
 
     async def picture(self, request: Request) -> Response:
+        """A stored picture, whole."""
         media_type, found = await asyncio.to_thread(
             content, self.folder, request.path_params["name"]
         )
@@ -135,11 +141,11 @@ class Desk:
         return Response(found, media_type=media_type, headers=shown)
 
 
-def _opened(folder: Path | str, wanted: Wanted) -> tuple[Source, Task | Review]:
+def _open(folder: Path | str, wanted: DeskTask) -> tuple[Source, Task | Review]:
     source = Source.open(0, folder)
     try:
         source.store.wait_for_others(PATIENCE_MS)
-        return source, wanted.task(source)
+        return source, wanted.open(source)
     except BaseException:
         source.store.close()
         raise
@@ -150,10 +156,10 @@ def _missing(source: Source) -> int:
     return trials.open_trials(source.store)
 
 
-def _read(body: bytes) -> tuple[str, State, State]:
+def _parse(body: bytes) -> tuple[str, State, State]:
     """(item, seen, now) of what the page sends. UsageError for anything else."""
     try:
-        sent: Any = json.loads(body)
+        sent = json.loads(body)
         states = [
             State(**{name: sent[which][name] for name in State._fields})
             for which in ("seen", "now")
@@ -199,27 +205,43 @@ def _reading(source: Source, cells: Cells, item: str, attribute: str, marks: str
     return pronoun_marks.value(cell, attribute, output.text, marks) if cell else ""
 
 
-def _shown(source: Source, task: Task | Review, item: str, cells: Cells) -> dict[str, Any]:
-    """blocks: {title, text, language, kind}, of a rewrite with its pieces; picture: its address,
-    damage: why there is none;
-    voices: what others said.
+class Block(TypedDict):
+    """A titled text of an item; pieces: of a rewrite whose pronouns are to be marked."""
+
+    title: str
+    text: str
+    kind: str
+    language: str
+    pieces: NotRequired[tuple[pronoun_marks.MarkedPiece, ...]]
+
+
+class ShownItem(TypedDict):
+    """What the page gets of an item. picture: its address, damage: why there is none; voices: what
+    others said.
     """
-    found = _value(task, item) if isinstance(task, Review) else _output(source, item, cells)
+
+    blocks: tuple[Block, ...]
+    picture: str
+    damage: str
+    voices: tuple[dict[str, str], ...]
+
+
+def _item(source: Source, task: Task | Review, item: str, cells: Cells) -> ShownItem:
+    """An item with what others said of it, every text safe to look at."""
+    shown = _value(task, item) if isinstance(task, Review) else _output(source, item, cells)
     voices = [
         {"who": chr(ord("A") + n % 26), **state._asdict()}
         for n, state in enumerate(task.voices.get(item, ()))
     ]
-    shown: dict[str, Any] = all_visible(
-        {"picture": "", "damage": "", **found, "voices": tuple(voices)}
-    )
-    return shown
+    shown["voices"] = tuple(voices)
+    return all_visible(shown)
 
 
-def _output(source: Source, item: str, cells: Cells) -> dict[str, Any]:
-    found = outputs.one(source.store, item)
-    if found is None:
-        return {"blocks": (), "damage": "This output is not in the run any more."}
-    trial, output = found
+def _output(source: Source, item: str, cells: Cells) -> ShownItem:
+    stored = outputs.one(source.store, item)
+    if stored is None:
+        return _shown((), damage="This output is not in the run any more.")
+    trial, output = stored
     language = trial.factors.get("language", "")
     name, _, damage = picture(source.store, output.blob, output.outcome)
     blocks = [_block("Prompt", trial.prompt, "prompt", language)]
@@ -229,14 +251,14 @@ def _output(source: Source, item: str, cells: Cells) -> dict[str, Any]:
         blocks.append(_block("Answer", output.text or "(no text)", "output", language))
     if cell := _cell(source, cells, trial.factors):
         blocks[-1]["pieces"] = tuple(pronoun_marks.pieces(cell, output.text))
-    return {
-        "blocks": tuple(blocks),
-        "picture": f"/blobs/{name}" if name and not damage else "",
-        "damage": damage,
-    }
+    return _shown(blocks, f"/blobs/{name}" if name and not damage else "", damage)
 
 
-def _value(task: Review, item: str) -> dict[str, Any]:
+def _shown(blocks: Sequence[Block], address: str = "", damage: str = "") -> ShownItem:
+    return {"blocks": tuple(blocks), "picture": address, "damage": damage, "voices": ()}
+
+
+def _value(task: Review, item: str) -> ShownItem:
     """An attribute and its values, the one to be marked at the end; not of which subject's
     pictures.
     """
@@ -244,23 +266,23 @@ def _value(task: Review, item: str) -> dict[str, Any]:
     of = ", ".join(level for key, level in one.attribute.of.items() if key != "subject")
     about = f"{one.attribute.name} ({one.attribute.part}){f' of a {of}' if of else ''}"
     listed = ", ".join(one.attribute.values)
-    return {
-        "blocks": (
+    return _shown(
+        (
             _block("Attribute", about, "prompt"),
             _block("Its values", listed, "prompt"),
             _block("Value", one.value, "output"),
         )
-    }
+    )
 
 
-def _block(title: str, text: str, kind: str, language: str = "") -> dict[str, Any]:
-    return {"title": title, "text": cut(text), "kind": kind, "language": language}
+def _block(title: str, text: str, kind: str, language: str = "") -> Block:
+    return {"title": title, "text": shorten(text), "kind": kind, "language": language}
 
 
 # the server
 
 
-def application(desk: Desk, token: str, port: int) -> Any:
+def application(desk: Desk, token: str, port: int) -> ASGIApp:
     """The ASGI application. port: the one that the Host header must name, and that the cookie is
     named after.
     """
@@ -277,17 +299,17 @@ def application(desk: Desk, token: str, port: int) -> Any:
         ),
         Route("/favicon.ico", security.icon),
     ]
-    made = Starlette(routes=routes, exception_handlers={TiltmeterError: _refused})
+    made = Starlette(routes=routes, exception_handlers={TiltmeterError: _error_response})
     return security.Door(made, token, port, {"/save"})
 
 
-def _refused(request: Request, error: Exception) -> Response:
+def _error_response(request: Request, error: Exception) -> Response:
     status = 503 if isinstance(error, RunBusy) else 400 if isinstance(error, UsageError) else 500
     return JSONResponse({"error": visible(str(error))}, status, security.HEADERS)
 
 
 def serve(
-    folder: Path | str, wanted: Wanted, port: int, ready: Callable[[str, Desk], None]
+    folder: Path | str, wanted: DeskTask, port: int, ready: Callable[[str, Desk], None]
 ) -> None:
     """Serves until Ctrl-C. ready: is told the address, and what is to be done, when the server
     listens.

@@ -9,18 +9,18 @@ from dataclasses import dataclass
 
 from ..instruments.images.colour import own
 from ..records import ANSWER, OUTCOMES
-from ..store.output_table import Cell, Selection, Window
+from ..store.output_table import CellKey, Selection, Window
 from ..store.queries import outputs
 from .index import Index
 from .parts import LABEL, NONE, Bar, Card
 from .view import ALL, View
 
-FEWEST = 4  # samples of a cell, where there are many cells
-COLUMNS = 24
-ROWS = 8  # that stand together, with fewer samples each, before pages are cut between them
+FEWEST_SAMPLES = 4  # of a cell, where there are many cells
+MOST_COLUMNS = 24
+ROWS_TOGETHER = 8  # that stand together, with fewer samples each, before pages are cut between them
 SHORT_CHARACTERS = 420  #  of a text in the grid
-COLOURS = 7
-NAMED = 12  # values of a cell that have a part of the bar for themselves
+MOST_COLOURS = 7
+MOST_PARTS = 12  # of a bar, one a value; the values that are left share the last
 
 
 def selection(view: View, *, narrow: bool, tab: bool = True) -> Selection:
@@ -49,13 +49,13 @@ def colours(index: Index, attribute: str) -> dict[str, str]:
     }
     used = len(found)
     for value in (value for value in values if value not in found):
-        coloured = value not in OUTCOMES and used < COLOURS
+        coloured = value not in OUTCOMES and used < MOST_COLOURS
         found[value] = f"c{used}" if coloured else f"g{(len(found) - used) % 4}"
         used += coloured
     return found | {NONE: "g3"}
 
 
-def ordered(index: Index, factor: str, found: set[str]) -> list[str]:
+def in_design_order(index: Index, factor: str, found: set[str]) -> list[str]:
     """Levels in the order of the design; subjects and modes in the order of their names."""
     order = {level: n for n, level in enumerate(index.protocol.levels.get(factor, {}))}
     return sorted(found, key=lambda level: (order.get(level, len(order)), level))
@@ -64,15 +64,14 @@ def ordered(index: Index, factor: str, found: set[str]) -> list[str]:
 def columns(
     index: Index, view: View, every: Mapping[tuple[str, str], int]
 ) -> tuple[list[str], tuple[str, ...]]:
+    """The columns of a grid, the baseline first, and a note where there are more than fit."""
     found, first = (
-        ordered(index, view.columns, {column for _, column in every}),
+        in_design_order(index, view.columns, {column for _, column in every}),
         baseline(index, view),
     )
     found.sort(key=lambda level: level != first)
-    cut = (
-        f"The first {COLUMNS} of {len(found)} levels of {view.columns}; choose another for columns."
-    )
-    return found[:COLUMNS], (cut,) if found[COLUMNS:] else ()
+    cut = f"The first {MOST_COLUMNS} of {len(found)} levels of {view.columns}; choose another for columns."
+    return found[:MOST_COLUMNS], (cut,) if found[MOST_COLUMNS:] else ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,8 +86,8 @@ class Layout:
 
     @classmethod
     def of(cls, rows: Sequence[str], columns: int, most: int, number: int, page: int) -> Layout:
-        together = max(1, columns) * min(max(1, len(rows)), ROWS)
-        samples = max(1, min(most, max(FEWEST, number // together)))
+        together = max(1, columns) * min(max(1, len(rows)), ROWS_TOGETHER)
+        samples = max(1, min(most, max(FEWEST_SAMPLES, number // together)))
         height = max(1, number // max(1, columns * samples))
         blocks, turns = -(-len(rows) // height), -(-most // samples)
         pages = max(1, blocks * turns)
@@ -100,11 +99,11 @@ class Layout:
 
 def cards(
     index: Index, view: View, selected: Selection, window: Window, colours: Mapping[str, str]
-) -> dict[Cell, list[Card]]:
+) -> dict[CellKey, list[Card]]:
     """The outputs that a page shows, by cell."""
     hidden = {view.rows, view.columns, view.by, *(set(index.factors) - set(index.several))}
     axes = view.rows, view.columns
-    made: dict[Cell, list[Card]] = {}
+    made: dict[CellKey, list[Card]] = {}
     for one in index.table.placed(axes, window, selected, view.attribute, view.sort):
         factors = dict(zip(index.factors, one.levels, strict=True))
         about = [
@@ -142,7 +141,7 @@ def bars(
     selected: Selection,
     rows: Sequence[str],
     colours: Mapping[str, str],
-) -> dict[Cell, tuple[Bar, ...]]:
+) -> dict[CellKey, tuple[Bar, ...]]:
     """What was said in each cell of some rows, whatever the filters leave of it."""
     counts = index.table.cell_values(
         view.rows, view.columns, rows, selected, (view.attribute, NONE)
@@ -154,18 +153,19 @@ def _stack(said: Mapping[str, float], colours: Mapping[str, str]) -> tuple[Bar, 
     """Parts in the order of the colours; of many values the commonest, and what is left of them
     together.
     """
-    kept = dict(sorted(said.items(), key=lambda one: -one[1])[:NAMED])
+    kept = dict(sorted(said.items(), key=lambda one: -one[1])[:MOST_PARTS])
     whole, begin, made = sum(said.values()) or 1.0, 0.0, []
     for value in sorted(kept, key=list(colours).index):
         made.append(Bar(value, said[value], said[value] / whole, begin, colours[value]))
         begin += said[value] / whole
-    if len(said) > NAMED:
+    if len(said) > MOST_PARTS:
         rest = whole - sum(kept.values())
-        made.append(Bar(f"{len(said) - NAMED} others", rest, rest / whole, begin, "g3"))
+        made.append(Bar(f"{len(said) - MOST_PARTS} others", rest, rest / whole, begin, "g3"))
     return tuple(made)
 
 
 def baseline(index: Index, view: View) -> str:
+    """The level of the columns that the protocol holds others against, "" for none."""
     if view.columns != index.contrasted:
         return ""
     contrasts = (spec.contrast or {} for spec in index.protocol.measures)

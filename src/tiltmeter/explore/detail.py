@@ -20,8 +20,8 @@ from ..store.queries import labels as stored_labels
 from .index import Index, Source
 from .marks import Rewrite, rewrite
 
-LONGEST = 20_000  # characters of a text or raw reply that are shown
-TOKENS = 8  # most probable first tokens
+MOST_CHARACTERS = 20_000  # characters of a text or raw reply that are shown
+MOST_TOKENS = 8  # most probable first tokens
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,6 +56,7 @@ class Call:
 
     @property
     def price(self) -> str:
+        """US dollars, or "unknown"."""
         return "unknown" if self.cost is None else numerals.dollars(self.cost)
 
 
@@ -88,6 +89,7 @@ class Detail:
 
     @property
     def key(self) -> str:
+        """RUN-OUTPUT, as it stands in addresses."""
         return f"{self.run}-{self.id}"
 
     @property
@@ -115,7 +117,7 @@ def detail(index: Index, run: int, output: str) -> Detail:
         raise UsageError(f"There is no output {output[:40]} in this run.")
     trial, returned = stored
     levels, text = trial.factors, returned.text
-    asked = calls.by_key(source.store, returned.call, LONGEST + 1)
+    asked = calls.by_key(source.store, returned.call, MOST_CHARACTERS + 1)
     judged = tuple(_judge_calls(source, index.annotator_calls(run, output)))
     labels = tuple(_label(one, judged) for one in stored_labels.of_output(source.store, output))
     name, about, damage = picture(source.store, returned.blob, returned.outcome)
@@ -129,11 +131,11 @@ def detail(index: Index, run: int, output: str) -> Detail:
         trial.mode,
         tuple(_level_rows(index.protocol, levels)),
         trial.sample,
-        cut(trial.prompt),
+        shorten(trial.prompt),
         trial.begin,
         asked.revised if asked else "",
         returned.outcome,
-        cut(text),
+        shorten(text),
         name,
         about,
         damage,
@@ -154,7 +156,7 @@ def _level_rows(protocol: Protocol, levels: Mapping[str, str]) -> Iterator[tuple
 
 
 def _judge_calls(source: Source, row_ids: Sequence[int]) -> Iterator[Call]:
-    made = [_call(calls.by_row(source.store, row_id, LONGEST + 1)) for row_id in row_ids]
+    made = [_call(calls.by_row(source.store, row_id, MOST_CHARACTERS + 1)) for row_id in row_ids]
     yield from sorted(made, key=lambda call: (call.purpose, call.turn))
 
 
@@ -178,8 +180,8 @@ def _call(one: calls.StoredCall) -> Call:
         one.purpose,
         one.model,
         one.outcome or "waiting",
-        cut(one.text),
-        cut(one.raw),
+        shorten(one.text),
+        shorten(one.raw),
         one.served,
         one.fingerprint,
         f"{one.prompt_tokens} + {one.completion_tokens}" if counted else "",
@@ -190,9 +192,13 @@ def _call(one: calls.StoredCall) -> Call:
     )
 
 
-def cut(text: str) -> str:
+def shorten(text: str) -> str:
     """A text as far as it is shown."""
-    return text if len(text) <= LONGEST else text[:LONGEST] + "… (cut here; the run has it whole)"
+    return (
+        text
+        if len(text) <= MOST_CHARACTERS
+        else text[:MOST_CHARACTERS] + "… (cut here; the run has it whole)"
+    )
 
 
 def picture(store: Store, blob: str, outcome: str) -> tuple[str, str, str]:
@@ -208,7 +214,7 @@ def picture(store: Store, blob: str, outcome: str) -> tuple[str, str, str]:
 
 
 def _probabilities(places: Sequence[Sequence[Token]]) -> str:
-    best = sorted(places[0], key=lambda token: -token.logprob)[:TOKENS] if places else []
+    best = sorted(places[0], key=lambda token: -token.logprob)[:MOST_TOKENS] if places else []
     return " · ".join(
         f"{token.bytes.decode('utf-8', 'backslashreplace')!r} "
         f"{numerals.share(math.exp(token.logprob))}"

@@ -15,7 +15,7 @@ from difflib import SequenceMatcher
 from ..instruments.pronouns.pronouns import Found, mentions, person
 
 _TOKEN = re.compile(r"\s+|\w+(?:['’]\w+)*|[^\w\s]")
-MOST = 2_000  # words of a text beyond which nothing is compared
+MOST_WORDS = 2_000  # words of a text beyond which nothing is compared
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,6 +40,8 @@ class Piece:
 
 @dataclass(frozen=True, slots=True)
 class Rewrite:
+    """An input and its rewrite, each in pieces."""
+
     given: tuple[Piece, ...]
     output: tuple[Piece, ...]
 
@@ -51,18 +53,18 @@ def rewrite(cell: Mapping[str, str], output: str) -> Rewrite | None:
     given = cell["text"]
     who = person(cell["theme"], cell["noun"], given)
     left, right = _TOKEN.findall(given), _TOKEN.findall(output)
-    gone, new = _changed(left, right)
+    gone, new = _changed_places(left, right)
     return Rewrite(
         tuple(_pieces(left, gone, mentions(given, who))),
         tuple(_pieces(right, new, mentions(output, who))),
     )
 
 
-def _changed(left: Sequence[str], right: Sequence[str]) -> tuple[set[int], set[int]]:
+def _changed_places(left: Sequence[str], right: Sequence[str]) -> tuple[set[int], set[int]]:
     """Places of the words on each side that the other does not have there."""
     a = [(n, word) for n, word in enumerate(left) if not word.isspace()]
     b = [(n, word) for n, word in enumerate(right) if not word.isspace()]
-    if max(len(a), len(b)) > MOST:
+    if max(len(a), len(b)) > MOST_WORDS:
         return set(), set()
     same = SequenceMatcher(
         None, [word for _, word in a], [word for _, word in b], autojunk=False

@@ -12,18 +12,18 @@ from dataclasses import replace
 from ..store.output_table import Window
 from . import cells
 from .index import Index
-from .parts import LABEL, MODE, NONE, OUTCOME, SUBJECT, Cell, Choice, Filter, Page
+from .parts import LABEL, MODE, NONE, OUTCOME, SUBJECT, Choice, Filter, GridCell, Page
 from .view import ALL, View
 
 PICTURES, TEXTS = 600, 120  # outputs of one page
-TABS = 60  # levels beyond which a factor is no row of tabs by default
-LONGEST = 400  # levels of a list to choose from
+MOST_TABS = 60  # levels beyond which a factor is no row of tabs by default
+MOST_LEVELS = 400  # levels of a list to choose from
 
 
 def page(index: Index, view: View) -> Page:
     """Reads what a view shows. UsageError where it names a factor that is not there."""
     index.refresh()
-    view = filled(index, view)
+    view = with_defaults(index, view)
     index.load_labels(view.attribute)
     if view.value not in (NONE, *index.values(view.attribute)):
         view = replace(view, value="")  # of another attribute
@@ -37,7 +37,7 @@ def page(index: Index, view: View) -> Page:
     sizes = index.table.cell_sizes(view.rows, view.columns, narrow)
     every = index.table.cell_sizes(view.rows, view.columns, base)
     columns, notes = cells.columns(index, view, every)
-    rows = cells.ordered(index, view.rows, {row for row, _ in every})
+    rows = cells.in_design_order(index, view.rows, {row for row, _ in every})
     number = PICTURES if index.protocol.modality == "image" else TEXTS
     layout = cells.Layout.of(rows, len(columns), max(sizes.values(), default=0), number, view.page)
     view = replace(view, page=layout.page)
@@ -45,16 +45,18 @@ def page(index: Index, view: View) -> Page:
     cards = cells.cards(index, view, narrow, window, colours)
     bars = cells.bars(index, view, base, layout.rows, colours)
 
-    def cell(row: str, column: str) -> Cell:
+    def cell(row: str, column: str) -> GridCell:
         at = row, column
-        return Cell(bars.get(at, ()), every.get(at, 0), sizes.get(at, 0), tuple(cards.get(at, ())))
+        return GridCell(
+            bars.get(at, ()), every.get(at, 0), sizes.get(at, 0), tuple(cards.get(at, ()))
+        )
 
     grid = tuple((row, tuple(cell(row, column) for column in columns)) for row in layout.rows)
     return Page(
         view,
         index.protocol,
         index.protocol.modality == "image",
-        _addressed(view, tabs),
+        _with_addresses(view, tabs),
         _bys(index),
         (*index.several, SUBJECT, MODE),
         tuple((column, column == cells.baseline(index, view)) for column in columns),
@@ -74,7 +76,7 @@ def page(index: Index, view: View) -> Page:
 # defaults
 
 
-def filled(index: Index, view: View) -> View:
+def with_defaults(index: Index, view: View) -> View:
     """The view with what it leaves open: columns by the contrast, rows by subject, tabs by the item
     or what is grouped by.
     """
@@ -121,7 +123,11 @@ def _by(index: Index, columns: str, rows: str) -> str:
     ]
     items, cells = index.table.distinct(item, columns)
     compared = cells > items or columns == SUBJECT  # else an item is in one column alone
-    if item not in (columns, rows) and compared and (1 < items <= TABS or (items > 1 and not free)):
+    if (
+        item not in (columns, rows)
+        and compared
+        and (1 < items <= MOST_TABS or (items > 1 and not free))
+    ):
         return item
     return next((name for name in free if name != item), LABEL)
 
@@ -139,11 +145,13 @@ def _tabs(index: Index, view: View) -> tuple[Choice, ...]:
         counts = index.table.selected_values(view.attribute, NONE, every)
     else:
         levels = index.table.selected_levels(view.by, every)
-        counts = {level: levels[level] for level in cells.ordered(index, view.by, set(levels))}
+        counts = {
+            level: levels[level] for level in cells.in_design_order(index, view.by, set(levels))
+        }
     return tuple(Choice(value, count, "", value == view.tab) for value, count in counts.items())
 
 
-def _addressed(view: View, tabs: Sequence[Choice]) -> tuple[Choice, ...]:
+def _with_addresses(view: View, tabs: Sequence[Choice]) -> tuple[Choice, ...]:
     every = Choice(ALL, sum(tab.count or 0 for tab in tabs), "", False)
     return tuple(
         replace(tab, address=view.address(tab=tab.value), chosen=tab.value == view.tab)
@@ -178,12 +186,12 @@ def _all_filters(index: Index, view: View) -> Iterator[Filter]:
         if name in taken and not (name == MODE and name in levels):
             continue
         found = index.levels(name)
-        if 1 < len(found) <= LONGEST:
+        if 1 < len(found) <= MOST_LEVELS:
             yield Filter(
                 f"f.{name}",
                 name,
                 tuple(
                     Choice(value, int(found[value]), "", levels.get(name) == value)
-                    for value in cells.ordered(index, name, set(found))
+                    for value in cells.in_design_order(index, name, set(found))
                 ),
             )

@@ -49,11 +49,12 @@ class Card:
 
     @property
     def key(self) -> str:
+        """RUN-OUTPUT, as it stands in addresses."""
         return f"{self.run}-{self.id}"
 
 
 @dataclass(frozen=True, slots=True)
-class Cell:
+class GridCell:
     """total: outputs of the condition; found: of these, the ones that the filters leave."""
 
     bars: tuple[Bar, ...]
@@ -92,7 +93,7 @@ class Page:
     by: tuple[str, ...]
     factors: tuple[str, ...]
     columns: tuple[tuple[str, bool], ...]
-    rows: tuple[tuple[str, tuple[Cell, ...]], ...]
+    rows: tuple[tuple[str, tuple[GridCell, ...]], ...]
     attributes: tuple[str, ...]
     values: tuple[Choice, ...]
     outcomes: tuple[Choice, ...]

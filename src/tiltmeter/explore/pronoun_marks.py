@@ -10,28 +10,35 @@ where a pronoun begins in the answer.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from typing import Any
+from typing import NotRequired, TypedDict
 
 from ..instruments.pronouns.pronouns import MIXED, NEO, NONE, Found, mentions, person
 from ..instruments.rewrites import NEEDED, PRONOUNS, PUBLISHED, VERDICT, verdicts
 from ..instruments.rewrites.outcomes import READ, shape
 from ..protocol import Protocol
-from .detail import LONGEST
+from .detail import MOST_CHARACTERS
 
 MAIN = "primary"
 
 
+class MarkedPiece(TypedDict):
+    """A piece of an answer; begin: where it begins, of a pronoun."""
+
+    text: str
+    begin: NotRequired[int]
+
+
 def apply(protocol: Protocol, attribute: str) -> bool:
-    """Whether an attribute is what pronouns say of a rewrite, in a design that has the texts."""
+    """True if an attribute is what pronouns say of a rewrite, in a design that has the texts."""
     return attribute in (PRONOUNS, VERDICT, PUBLISHED) and set(NEEDED) <= protocol.cells[0].keys()
 
 
-def pieces(cell: Mapping[str, str], output: str) -> list[dict[str, Any]]:
+def pieces(cell: Mapping[str, str], output: str) -> list[MarkedPiece]:
     """The answer in pieces {text}, a pronoun with where it begins {text, begin}."""
-    return list(_pieces(output, _found(cell, output)))
+    return list(_pieces(output, _pronouns(cell, output)))
 
 
-def _pieces(output: str, found: list[Found]) -> Iterator[dict[str, Any]]:
+def _pieces(output: str, found: list[Found]) -> Iterator[MarkedPiece]:
     at = 0
     for one in found:
         yield {"text": output[at : one.begin]}
@@ -40,11 +47,11 @@ def _pieces(output: str, found: list[Found]) -> Iterator[dict[str, Any]]:
     yield {"text": output[at:]}
 
 
-def _found(cell: Mapping[str, str], output: str) -> list[Found]:
+def _pronouns(cell: Mapping[str, str], output: str) -> list[Found]:
     """The pronouns of what is read of an output: all of it, or the first of several variants."""
     read = shape(cell["text"], output)
     start = output.find(read.text)
-    if read.outcome not in READ or start < 0 or len(output) > LONGEST:
+    if read.outcome not in READ or start < 0 or len(output) > MOST_CHARACTERS:
         return []
     who = person(cell["theme"], cell["noun"], cell["text"])
     return [one._replace(begin=one.begin + start) for one in mentions(read.text, who)]
@@ -55,7 +62,7 @@ def value(cell: Mapping[str, str], attribute: str, output: str, marks: str) -> s
     to be compared.
     """
     whose = dict(mark.split(":", 1) for mark in marks.split())
-    found = _found(cell, output)
+    found = _pronouns(cell, output)
     if shape(cell["text"], output).outcome not in READ or any(
         str(one.begin) not in whose for one in found
     ):

@@ -10,12 +10,16 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any, TypedDict, TypeVar
 
 from ..report.sanitize import visible
 from . import parts, view
 from .detail import Detail
 
+if TYPE_CHECKING:
+    from jinja2 import Environment
+
+T = TypeVar("T")
 ASSETS = Path(__file__).parent / "templates"
 
 
@@ -33,8 +37,17 @@ class Places:
     inline: bool
 
 
+class PageLinks(TypedDict):
+    """Addresses of files: of the pages before and after ("" for none), of the tabs."""
+
+    previous: str
+    next: str
+    tabs: list[str]
+
+
 @cache
 def asset(name: str) -> str:
+    """A style sheet or script that ships, as text."""
     return (ASSETS / name).read_text(encoding="utf-8").strip()
 
 
@@ -57,7 +70,7 @@ def _hash(text: str) -> str:
 
 
 @cache
-def _environment() -> Any:
+def _environment() -> Environment:
     from jinja2 import Environment, FileSystemLoader, StrictUndefined
     from markupsafe import Markup
 
@@ -67,7 +80,7 @@ def _environment() -> Any:
         undefined=StrictUndefined,
         trim_blocks=True,
         lstrip_blocks=True,
-        finalize=_shown,
+        finalize=_make_visible,
     )
     made.globals |= {
         "asset": lambda name: Markup(asset(name)),
@@ -88,7 +101,8 @@ def _environment() -> Any:
     return made
 
 
-def _shown(value: Any) -> Any:
+def _make_visible(value: T) -> T | str:
+    """What a template inserts: a text with its hidden characters written out, all else as it is."""
     from markupsafe import Markup
 
     return visible(value) if isinstance(value, str) and not isinstance(value, Markup) else value
@@ -108,7 +122,7 @@ def grid(
     studies: tuple[tuple[str, str], ...] = (),
     opened: Detail | None = None,
     details: Mapping[str, Detail] | None = None,
-    pages: Mapping[str, Any] | None = None,
+    pages: PageLinks | None = None,
 ) -> str:
     """The page of a view. studies: (name, address) of other protocols' runs; opened: the output
     that is looked at.
@@ -147,6 +161,6 @@ def message(text: str, places: Places) -> str:
     return str(_environment().get_template("message.html.j2").render(text=text, places=places))
 
 
-def rendered(template: str, **given: Any) -> str:
-    """Another page, by its template."""
+def render_template(template: str, **given: Any) -> str:
+    """A page by the name of its template, with what that takes."""
     return str(_environment().get_template(template).render(**given))

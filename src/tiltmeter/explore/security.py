@@ -12,22 +12,24 @@ from __future__ import annotations
 import asyncio
 import secrets
 import socket
-from collections.abc import Awaitable, Callable, Collection
+from collections.abc import Callable, Collection
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
-from typing import Any, TypeVar
+from typing import ParamSpec, TypeVar
 from urllib.parse import urlencode
 
 import uvicorn
 from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from ..errors import UsageError
 from . import rendering
 
 T = TypeVar("T")
+P = ParamSpec("P")
 LOOPBACK = "127.0.0.1"
-BODY = 32_768  # bytes that may be sent: an answer, a reason and a note
+MOST_BYTES = 32_768  # that may be sent: an answer, a reason and a note
 HEADERS = {
     "Content-Security-Policy": rendering.policy(inline=False),
     "X-Content-Type-Options": "nosniff",
@@ -45,15 +47,17 @@ class OneThread:
     def __init__(self) -> None:
         self._pool = ThreadPoolExecutor(max_workers=1, thread_name_prefix="runs")
 
-    def wait(self, function: Callable[..., T], *given: Any) -> T:
-        return self._pool.submit(function, *given).result()
+    def wait(self, function: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
+        """Calls a function on the thread, from ordinary code."""
+        return self._pool.submit(function, *args, **kwargs).result()
 
-    async def read(self, function: Callable[..., T], *given: Any) -> T:
-        return await asyncio.get_running_loop().run_in_executor(
-            self._pool, partial(function, *given)
-        )
+    async def read(self, function: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
+        """Calls a function on the thread, from a coroutine."""
+        call = partial(function, *args, **kwargs)
+        return await asyncio.get_running_loop().run_in_executor(self._pool, call)
 
     def end(self) -> None:
+        """Ends the thread once its work is done."""
         self._pool.shutdown()
 
 
@@ -62,12 +66,14 @@ class Door:
     that take a POST.
     """
 
-    def __init__(self, inside: Any, token: str, port: int, writes: Collection[str] = ()) -> None:
+    def __init__(
+        self, inside: ASGIApp, token: str, port: int, writes: Collection[str] = ()
+    ) -> None:
         self._inside, self._token, self._writes = inside, token, frozenset(writes)
         self._cookie = f"tiltmeter-{port}"  # cookies are not told apart by port
         self._hosts = {f"{name}:{port}" for name in (LOOPBACK, "localhost")}
 
-    async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] == "lifespan":
             await self._inside(scope, receive, send)
             return
@@ -75,23 +81,25 @@ class Door:
             await send({"type": "websocket.close"})
             return
         request = Request(scope)
-        answer = self._checked(request)
+        answer = self._refuse_entry(request)
         await (answer or self._inside)(scope, receive, _with_headers(send))
 
-    def _checked(self, request: Request) -> Response | None:
+    def _refuse_entry(self, request: Request) -> Response | None:
         """The answer to who may not come in, or comes for the first time."""
         if request.headers.get("host", "") not in self._hosts:
-            return _said("This address is not loopback's.", 421)
+            return _plain_response("This address is not loopback's.", 421)
         writing = request.method == "POST" and request.url.path in self._writes
         if request.method not in ("GET", "HEAD") and not writing:
-            return _said("This can only be read.", 405)
-        if not writing and self._known(request.query_params.get("token", "")):
-            return self._welcomed(request)
-        if not self._known(request.cookies.get(self._cookie, "")):
-            return _said("Open the address that tiltmeter printed: it has a token in it.", 403)
-        return self._written(request) if writing else None
+            return _plain_response("This can only be read.", 405)
+        if not writing and self._is_token(request.query_params.get("token", "")):
+            return self._welcome(request)
+        if not self._is_token(request.cookies.get(self._cookie, "")):
+            return _plain_response(
+                "Open the address that tiltmeter printed: it has a token in it.", 403
+            )
+        return self._refuse_writing(request) if writing else None
 
-    def _welcomed(self, request: Request) -> Response:
+    def _welcome(self, request: Request) -> Response:
         rest = [
             (name, value) for name, value in request.query_params.multi_items() if name != "token"
         ]
@@ -99,44 +107,43 @@ class Door:
         answer.set_cookie(self._cookie, self._token, httponly=True, samesite="strict", path="/")
         return answer
 
-    def _written(self, request: Request) -> Response | None:
+    def _refuse_writing(self, request: Request) -> Response | None:
         """The answer to what another page, or no page, sends, and to what is no short JSON."""
         origin, site = request.headers.get("origin"), request.headers.get("sec-fetch-site")
         own = origin == f"http://{request.headers['host']}" or (
             origin is None and site == "same-origin"
         )
         if not own or site not in (None, "same-origin"):
-            return _said("Only the page that tiltmeter serves may write.", 403)
+            return _plain_response("Only the page that tiltmeter serves may write.", 403)
         if request.headers.get("content-type", "").partition(";")[0].strip() != "application/json":
-            return _said("What is sent must be JSON.", 415)
+            return _plain_response("What is sent must be JSON.", 415)
         length = request.headers.get("content-length", "")
         if not (length.isascii() and length.isdigit()) or "transfer-encoding" in request.headers:
-            return _said("What is sent must say how long it is.", 411)
+            return _plain_response("What is sent must say how long it is.", 411)
         return (
-            _said(f"What is sent may have {BODY:,} bytes at most.", 413)
-            if int(length) > BODY
+            _plain_response(f"What is sent may have {MOST_BYTES:,} bytes at most.", 413)
+            if int(length) > MOST_BYTES
             else None
         )
 
-    def _known(self, given: str) -> bool:
+    def _is_token(self, given: str) -> bool:
         return secrets.compare_digest(given.encode(), self._token.encode())
 
 
-def _said(text: str, status: int) -> Response:
+def _plain_response(text: str, status: int) -> Response:
     return Response(text + "\n", status, media_type="text/plain")
 
 
-def _with_headers(send: Callable[[Any], Awaitable[None]]) -> Callable[[Any], Awaitable[None]]:
-    async def sent(message: Any) -> None:
+def _with_headers(send: Send) -> Send:
+    async def send_with_headers(message: Message) -> None:
         if message["type"] == "http.response.start":
             given = {name for name, _ in message["headers"]}
             more = [(name.lower().encode(), value.encode()) for name, value in HEADERS.items()]
-            message = message | {
-                "headers": [*message["headers"], *(one for one in more if one[0] not in given)]
-            }
+            headers = [*message["headers"], *(one for one in more if one[0] not in given)]
+            message = {**message, "headers": headers}
         await send(message)
 
-    return sent
+    return send_with_headers
 
 
 async def icon(request: Request) -> Response:
@@ -145,6 +152,7 @@ async def icon(request: Request) -> Response:
 
 
 async def asset(request: Request) -> Response:
+    """A style sheet or script that ships."""
     name = request.url.path.removeprefix("/")
     return Response(
         rendering.asset(name), media_type="text/css" if name.endswith(".css") else "text/javascript"
@@ -165,7 +173,7 @@ def bound(port: int) -> socket.socket:
     return made
 
 
-def listen(made: Callable[[str, int], Any], port: int, ready: Callable[[str], None]) -> None:
+def listen(made: Callable[[str, int], ASGIApp], port: int, ready: Callable[[str], None]) -> None:
     """Serves until Ctrl-C. made: (token, port) → application; ready: is told the address when the
     server listens.
     """

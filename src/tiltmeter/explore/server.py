@@ -1,7 +1,7 @@
 """The explorer as a server on loopback. It reads and never writes; what it is asked for stands in
 the address.
 
-Runs are read on one thread, which opened them. Who may look: door.py.
+Runs are read on one thread, which opened them. Who may look: security.py.
 """
 
 from __future__ import annotations
@@ -10,13 +10,13 @@ import asyncio
 from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path
-from typing import Any
 from urllib.parse import quote
 
 from starlette.applications import Starlette
 from starlette.requests import Request
 from starlette.responses import HTMLResponse, JSONResponse, Response
 from starlette.routing import Route
+from starlette.types import ASGIApp
 
 from ..errors import TiltmeterError, UsageError
 from ..images import Unusable
@@ -29,7 +29,7 @@ from .parts import Page
 from .thumbnails import Thumbnails, content
 from .view import View
 
-KEPT = {
+LASTING = {
     "Cache-Control": "private, max-age=86400, immutable"
 }  # a blob's name is the hash of its content
 
@@ -52,6 +52,7 @@ class Explorer:
         self.titles = [index.protocol.title for index in self.indices]
 
     def close(self) -> None:
+        """Closes the runs, on the thread that opened them."""
         for index in self.indices:
             self._thread.wait(index.close)
         self._thread.end()
@@ -59,6 +60,7 @@ class Explorer:
     # what is shown
 
     async def grid(self, request: Request) -> Response:
+        """The page of a view, with the output that is looked at."""
         view = View.parse(request.query_params)
         found, looked = await self.read(self._grid, view)
         studies = (
@@ -84,6 +86,7 @@ class Explorer:
         return page(index, view), looked
 
     async def output(self, request: Request) -> Response:
+        """One output: a part for the script, else a page of its own."""
         run, trial = request.path_params["run"], request.path_params["trial"]
         index = next((index for index in self.indices if run in index.sources), None)
         if index is None:
@@ -95,9 +98,11 @@ class Explorer:
         return HTMLResponse(rendering.alone(found, self.places(View()), back))
 
     async def picture(self, request: Request) -> Response:
+        """A stored file, whole."""
         return await self._file(request, content)
 
     async def thumbnail(self, request: Request) -> Response:
+        """A stored picture, small."""
         return await self._file(
             request, lambda folder, name: ("image/jpeg", self._thumbnails.small(folder, name))
         )
@@ -110,7 +115,7 @@ class Explorer:
             raise UsageError("There is no such run.")
         media_type, found = await asyncio.to_thread(read, folder, request.path_params["name"])
         shown = {} if media_type.startswith("image/") else {"Content-Disposition": "attachment"}
-        return Response(found, media_type=media_type, headers=KEPT | shown)
+        return Response(found, media_type=media_type, headers=LASTING | shown)
 
     async def state(self, request: Request) -> Response:
         """How many outputs there are, for a page that waits for more."""
@@ -120,6 +125,7 @@ class Explorer:
 
     @staticmethod
     def places(view: View) -> rendering.Places:
+        """Where things are on this server; an output's address says from which view it is."""
         return rendering.Places(
             small=lambda run, name: f"/small/{run}/{quote(name, safe='')}",
             whole=lambda run, name: f"/blobs/{run}/{quote(name, safe='')}",
@@ -134,7 +140,7 @@ def _outputs(index: Index) -> int:
     return sum(outputs.number(source.store) for source in index.sources.values())
 
 
-def application(explorer: Explorer, token: str, port: int) -> Any:
+def application(explorer: Explorer, token: str, port: int) -> ASGIApp:
     """The ASGI application. port: the one that the Host header must name, and that the cookie is
     named after.
     """
@@ -148,12 +154,14 @@ def application(explorer: Explorer, token: str, port: int) -> Any:
         Route("/explore.js", security.asset),
         Route("/favicon.ico", security.icon),
     ]
-    handlers: dict[Any, Any] = {TiltmeterError: _refused, Unusable: _refused}
-    made = Starlette(routes=routes, exception_handlers=handlers)
+    made = Starlette(
+        routes=routes,
+        exception_handlers={TiltmeterError: _error_response, Unusable: _error_response},
+    )
     return security.Door(made, token, port)
 
 
-def _refused(request: Request, error: Exception) -> Response:
+def _error_response(request: Request, error: Exception) -> Response:
     file = request.url.path.startswith(("/blobs/", "/small/"))
     status = 404 if file or isinstance(error, UsageError) else 500
     text = f"The picture {error}." if isinstance(error, Unusable) else str(error)

@@ -85,13 +85,16 @@ class _Writer:
         )
 
     def write(self) -> None:
+        """Writes every tab, page by page."""
         first = page(self._index, self._view)
         for number, tab in enumerate(first.tabs):
             pages = 1
             for turn in range(1, 1_000_000):
                 if turn > pages:
                     break
-                found = page(self._index, View.parse(_given(self._view, first, tab.value, turn)))
+                found = page(
+                    self._index, View.parse(_parameters(self._view, first, tab.value, turn))
+                )
                 pages = found.pages
                 self._page(found, [_file(n, 1) for n in range(len(first.tabs))], number, turn)
 
@@ -101,7 +104,7 @@ class _Writer:
             if card.blob:
                 self._picture(card.run, card.blob)
         details = {card.key: detail(self._index, card.run, card.id) for card in cards}
-        about = {
+        about: rendering.PageLinks = {
             "tabs": tabs,
             "previous": _file(tab, turn - 1) if turn > 1 else "",
             "next": _file(tab, turn + 1) if turn < found.pages else "",
@@ -136,7 +139,7 @@ def _file(tab: int, turn: int) -> str:
     return f"tab-{tab + 1}.html" if turn == 1 else f"tab-{tab + 1}-page-{turn}.html"
 
 
-def _given(view: View, first: Page, tab: str, turn: int) -> dict[str, str]:
+def _parameters(view: View, first: Page, tab: str, turn: int) -> dict[str, str]:
     """The address of a page, with the factors as the first page has them."""
     chosen = first.view
     return {

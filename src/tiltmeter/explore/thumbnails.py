@@ -20,8 +20,8 @@ TYPES = {
     "gif": "image/gif",
     "bin": "application/octet-stream",
 }
-SIDE = 384  # pixels of the longer side: twice the default height, for dense screens
-ROOM = 64_000_000  # bytes that are kept; a thumbnail has 5 to 30 KB
+SIDE_PIXELS = 384  # of the longer side: twice the default height, for dense screens
+MOST_BYTES = 64_000_000  # that are kept; a thumbnail has 5 to 30 KB
 
 
 def content(folder: Path, name: str) -> tuple[str, bytes]:
@@ -43,7 +43,7 @@ def content(folder: Path, name: str) -> tuple[str, bytes]:
 class Thumbnails:
     """The least recently used go first."""
 
-    def __init__(self, room: int = ROOM) -> None:
+    def __init__(self, room: int = MOST_BYTES) -> None:
         self._kept: OrderedDict[tuple[Path, str], bytes] = OrderedDict()
         self._room, self._used, self._lock = room, 0, Lock()
 
@@ -54,7 +54,7 @@ class Thumbnails:
             if key in self._kept:
                 self._kept.move_to_end(key)
                 return self._kept[key]
-        made = images.thumbnail(content(folder, name)[1], SIDE)[1]
+        made = images.thumbnail(content(folder, name)[1], SIDE_PIXELS)[1]
         with self._lock:
             if key not in self._kept and len(made) <= self._room:
                 self._kept[key] = made

@@ -9,7 +9,7 @@ from urllib.parse import urlencode
 SORTS = {"sample": "sample", "surprise": "surprise, highest first", "label": "label"}
 PER_ROW = ("auto", *map(str, range(1, 11)))
 HEIGHTS = ("64", "96", "128", "192", "256", "384")  # pixels of a picture
-LONGEST = 200  # characters of what is looked for
+MOST_CHARACTERS = 200  # characters of what is looked for
 ALL = "*"  # as a level: every one
 
 
@@ -49,7 +49,7 @@ class View:
             name: value for name, value in found.items() if value in allowed.get(name, (value,))
         }
         if "text" in found:
-            found["text"] = found["text"].strip()[:LONGEST]
+            found["text"] = found["text"].strip()[:MOST_CHARACTERS]
         levels = tuple(
             (name[2:], value) for name, value in given.items() if name.startswith("f.") and value
         )

@@ -16,7 +16,7 @@ from typing import NamedTuple, TypeAlias
 from ..errors import UsageError
 from .database import Value
 
-Cell: TypeAlias = tuple[str, str]  # level of the rows, level of the columns
+CellKey: TypeAlias = tuple[str, str]  # level of the rows, level of the columns
 _PLAIN_COLUMNS = ("subject", "mode", "outcome")
 _TABLES = """
 DROP TABLE IF EXISTS output;
@@ -84,7 +84,7 @@ class LabelRow(NamedTuple):
 class PlacedOutput(NamedTuple):
     """An output in its cell, with the values that are its own and the greatest surprise of them."""
 
-    cell: Cell
+    cell: CellKey
     run: int
     id: str
     outcome: str
@@ -272,8 +272,8 @@ class OutputTable:
         )
         return dict(self._db.execute(query, (unlabelled, attribute, *values)))
 
-    def cell_sizes(self, row: str, column: str, selection: Selection) -> dict[Cell, int]:
-        """Cell → selected outputs. row, column: names of factors."""
+    def cell_sizes(self, row: str, column: str, selection: Selection) -> dict[CellKey, int]:
+        """CellKey → selected outputs. row, column: names of factors."""
         where, values = self._condition(selection)
         query = (
             f"SELECT {self.column(row)}, {self.column(column)}, count(*) FROM output c"
@@ -283,8 +283,8 @@ class OutputTable:
 
     def cell_values(
         self, row: str, column: str, rows: Sequence[str], labels: Selection, by: tuple[str, str]
-    ) -> dict[Cell, dict[str, float]]:
-        """Cell → value → sum of weights, of selected outputs. by: the attribute, and what an output
+    ) -> dict[CellKey, dict[str, float]]:
+        """CellKey → value → sum of weights, of selected outputs. by: the attribute, and what an output
         without a label of it has.
         """
         where, values = self._condition(labels)
@@ -295,7 +295,7 @@ class OutputTable:
             " LEFT JOIN label l ON l.n = c.n AND l.attribute = ?"
             f" WHERE {where} AND {self.column(row)} IN ({_marks(rows)}) GROUP BY 1, 2, 3"
         )
-        counts: dict[Cell, dict[str, float]] = {}
+        counts: dict[CellKey, dict[str, float]] = {}
         for r, k, value, count in self._db.execute(query, (unlabelled, attribute, *values, *rows)):
             counts.setdefault((r, k), {})[value] = count
         return counts
