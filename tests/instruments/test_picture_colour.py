@@ -10,7 +10,7 @@ from tests.instruments.making import answered, drive, nobody
 from tiltmeter.images import Unusable
 from tiltmeter.instruments.images.colour import colours, palette
 from tiltmeter.instruments.images.picture_colour import PictureColour, colour_of
-from tiltmeter.planted.pictures import drawn
+from tiltmeter.planted.pictures import draw_picture
 from tiltmeter.protocol import InstrumentSpec
 
 
@@ -55,9 +55,12 @@ def test_a_transparent_ground_is_white_and_what_is_no_picture_is_invalid() -> No
 def test_what_is_painted_is_read_in_the_middle(colour: str) -> None:
     """The planted figure stands in the middle."""
     assert (
-        colour_of(drawn({"colour": colour}, 128, 128, "1", {"product_color": colour}), "centre")
+        colour_of(
+            draw_picture({"colour": colour}, 128, 128, "1", {"product_color": colour}), "centre"
+        )
         == colour
     )
     assert (
-        colour_of(drawn({"colour": colour}, 128, 128, "1", {"background_color": colour})) == colour
+        colour_of(draw_picture({"colour": colour}, 128, 128, "1", {"background_color": colour}))
+        == colour
     )

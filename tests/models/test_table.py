@@ -8,11 +8,12 @@ from pathlib import Path
 
 import pytest
 
-from tiltmeter import api, registry
+from tiltmeter import registry
 from tiltmeter.cli import main
 from tiltmeter.errors import BudgetError, UsageError
 from tiltmeter.models import FREE, Price, table
 from tiltmeter.records import Message, Request
+from tiltmeter.stages.connect import Connect
 from tiltmeter.stages.limits import Budget
 
 NEW = '"openai:mine" = { price = { prompt = 1, completion = 2.5, date = 2026-11-01 } }\n'
@@ -218,28 +219,28 @@ def test_a_retired_model_is_refused_unless_a_server_is_named(
     with pytest.raises(
         UsageError, match=r"openai:dall-e-3 was retired on 2026-05-12.*--base-url"
     ) as caught:
-        api.Connect().model("openai:dall-e-3", 1)
+        Connect().model("openai:dall-e-3", 1)
     assert (
-        api.Connect(base_url="http://127.0.0.1:1/v1").model("openai:dall-e-3", 1).name
+        Connect(base_url="http://127.0.0.1:1/v1").model("openai:dall-e-3", 1).name
         == "openai:dall-e-3"
     )
     own.write_text(
         str(caught.value).rpartition(f"{own}: ")[2], encoding="utf-8"
     )  # the line that the message gives
-    assert api.Connect().model("openai:dall-e-3", 1).name == "openai:dall-e-3"
+    assert Connect().model("openai:dall-e-3", 1).name == "openai:dall-e-3"
 
 
 def test_prices_come_from_the_option_then_from_the_table(
     own: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("OPENAI_API_KEY", "k")
-    given = api.Connect(prices={"openai:gpt-4o": Price(7, 8)})
+    given = Connect(prices={"openai:gpt-4o": Price(7, 8)})
     assert given.model("openai:gpt-4o", 1).price == Price(7, 8)
-    assert api.Connect().model("openai:gpt-4o-2024-11-20", 1).price == Price(2.5, 10)
-    assert api.Connect().model("openai:nothing", 1).price is None
-    elsewhere = api.Connect(base_url="http://192.0.2.1/v1")
+    assert Connect().model("openai:gpt-4o-2024-11-20", 1).price == Price(2.5, 10)
+    assert Connect().model("openai:nothing", 1).price is None
+    elsewhere = Connect(base_url="http://192.0.2.1/v1")
     assert elsewhere.model("openai:gpt-4o", 1).price is None  # another server has prices of its own
-    assert api.Connect(base_url="http://127.0.0.1:1/v1").model("openai:gpt-4o", 1).price == FREE
+    assert Connect(base_url="http://127.0.0.1:1/v1").model("openai:gpt-4o", 1).price == FREE
     own.write_text(NEW, encoding="utf-8")
     assert elsewhere.model("openai:mine", 1).price == Price(1, 2.5)
 
@@ -253,7 +254,7 @@ def test_an_unknown_price_under_a_cap_is_refused_with_a_line_that_works(
     asked = Request("openai:nothing", (Message("user", "hello"),))
 
     async def reserve() -> float:
-        return await Budget(1.0, 0.0).reserve(api.Connect().model("openai:nothing", 1), asked)
+        return await Budget(1.0, 0.0).reserve(Connect().model("openai:nothing", 1), asked)
 
     with pytest.raises(BudgetError, match="--price openai:nothing=") as caught:
         asyncio.run(reserve())
@@ -271,9 +272,7 @@ def test_what_the_table_knows_to_be_refused_is_not_tried(monkeypatch: pytest.Mon
 
     async def main() -> tuple[str, ...]:
         async with AnthropicWire() as wire:
-            model = api.Connect(base_urls={"anthropic": wire.url}).model(
-                "anthropic:claude-opus-4-8", 1
-            )
+            model = Connect(base_urls={"anthropic": wire.url}).model("anthropic:claude-opus-4-8", 1)
             await model.open()
             reply = await model.ask(
                 Request(model.name, (Message("user", "Say: she"),), begin="The answer is '")
@@ -286,7 +285,7 @@ def test_what_the_table_knows_to_be_refused_is_not_tried(monkeypatch: pytest.Mon
 
 
 def test_a_base_url_is_for_whom_it_is_meant() -> None:
-    connect = api.Connect(
+    connect = Connect(
         base_url="http://a/v1",
         base_urls={"anthropic": "http://b/v1", "openai:special": "http://c/v1"},
     )
@@ -295,8 +294,8 @@ def test_a_base_url_is_for_whom_it_is_meant() -> None:
     )
     assert connect.url("anthropic:x") == "http://b/v1" and connect.url("gemini:x") == ""
     with pytest.raises(UsageError, match="--base-url anthropic=http://a/v1"):
-        api.Connect(base_url="http://a/v1").check(["anthropic:x", "gemini:y"])
-    api.Connect(base_url="http://a/v1").check(["anthropic:x", "openai:y"])
+        Connect(base_url="http://a/v1").check(["anthropic:x", "gemini:y"])
+    Connect(base_url="http://a/v1").check(["anthropic:x", "openai:y"])
 
 
 def test_ls_models(own: Path, capsys: pytest.CaptureFixture[str]) -> None:

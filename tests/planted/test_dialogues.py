@@ -210,9 +210,9 @@ def right_on_average(number: int) -> None:
         truth = topic_truth(settings, {"language": row["language"], "pairing": row["pairing"]})
         success = model.outcomes(row)["two_lines"]
         for _ in range(number):
-            forms = [pick(model.outcomes(row), random.random()) for _ in range(100)]
+            forms = [pick(model.outcomes(row), random.random(), "invalid") for _ in range(100)]
             n = sum(form == "two_lines" for form in forms)
-            topics = Counter(pick(truth, random.random()) for _ in range(n))
+            topics = Counter(pick(truth, random.random(), "invalid") for _ in range(n))
             pairs = [
                 (success, rates.wilson(n, 100)),
                 *((share, rates.wilson(topics[name], n)) for name, share in truth.items()),

@@ -13,7 +13,7 @@ from tiltmeter import images, registry
 from tiltmeter.errors import UsageError
 from tiltmeter.planted.capabilities import drawable
 from tiltmeter.planted.model import Planted, picture_truth
-from tiltmeter.planted.pictures import Band, drawn
+from tiltmeter.planted.pictures import Band, draw_picture
 from tiltmeter.planted.settings import parse
 from tiltmeter.records import ERROR, REFUSAL, Message, Request
 
@@ -30,7 +30,7 @@ def jpeg(content: bytes, quality: int) -> bytes:
 @pytest.mark.parametrize("word", WORDS)
 @pytest.mark.parametrize("size", [(64, 64), (100, 75), (1024, 1024)])
 def test_a_word_is_read_whatever_became_of_the_picture(word: str, size: tuple[int, int]) -> None:
-    content = drawn({"gender": word}, *size, "grain")
+    content = draw_picture({"gender": word}, *size, "grain")
     assert Band(content).any_value(WORDS) == word
     assert Band(jpeg(content, 85)).any_value(WORDS) == word
     assert Band(images.shown(content, 48)[1]).any_value(WORDS) == word
@@ -41,10 +41,10 @@ def test_all_attributes_are_read_from_one_picture() -> None:
         name: options[number % len(options)]
         for number, (name, options) in enumerate(drawable().items())
     }
-    content = drawn(values, 512, 512)
+    content = draw_picture(values, 512, 512)
     assert Band(content).attributes(drawable()) == values
     assert Band(images.shown(content, 256)[1]).attributes(drawable()) == values
-    assert Band(drawn({"gender": "male"}, 64, 64)).attributes(drawable()) == {}
+    assert Band(draw_picture({"gender": "male"}, 64, 64)).attributes(drawable()) == {}
 
 
 def test_what_is_drawn_follows_what_was_planted() -> None:

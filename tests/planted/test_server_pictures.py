@@ -13,10 +13,10 @@ import pytest
 
 from tests.drawing import opened, picture
 from tests.serving import planted_server
-from tiltmeter.planted.pictures import drawn
+from tiltmeter.planted.pictures import draw_picture
 
 GUARDS = Path(__file__).parents[1] / "guards.toml"
-PNG = drawn({"gender": "female"}, 64, 64)
+PNG = draw_picture({"gender": "female"}, 64, 64)
 
 
 @pytest.fixture(scope="module")

@@ -20,10 +20,10 @@ from tiltmeter.models.kinds import make_model
 from tiltmeter.planted.model import Planted, picks_truth, planted, ratio_truth
 from tiltmeter.planted.server import start
 from tiltmeter.planted.settings import parse
-from tiltmeter.planted.speech import spoken
-from tiltmeter.planted.words import ANSWER, Words
+from tiltmeter.planted.speech import phrases
+from tiltmeter.planted.words import Words
 from tiltmeter.protocol.tables import Row
-from tiltmeter.records import Estimate, Message, Request, Sampling
+from tiltmeter.records import ANSWER, Estimate, Message, Request, Sampling
 from tiltmeter.stats import association
 
 pytest.importorskip("py3langid", reason="the extra 'languages' is not installed")
@@ -74,7 +74,7 @@ def test_every_list_is_read_as_it_was_drawn(code: str, settings: str, number: in
 
 @pytest.mark.parametrize("code", LANGUAGES)
 def test_words_off_the_list_are_counted_as_such(code: str) -> None:
-    assert [word for word in spoken("words", code)["off"] if PICKS.lists[code].find(word)] == []
+    assert [word for word in phrases("words", code, "off") if PICKS.lists[code].find(word)] == []
     model, listed, everything = speaker("protocol=words,off=.1"), 0, 0
     for cell in cells(code):
         found = PICKS.read(said(model, cell), code, WORDS.words(cell))

@@ -15,10 +15,11 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from datetime import date
 from pathlib import Path
-from typing import Any
+from typing import TypeAlias
 
 from ..errors import UnknownName, UsageError
 from . import Price
+from .http.body import Json
 from .kinds import PICTURES, TEXT, kind_of
 
 BUILT_IN = Path(__file__).with_name("models.toml")
@@ -45,6 +46,9 @@ _LEFT_OUT = {
 }
 
 
+Toml: TypeAlias = "bool | int | float | str | date | list[Toml] | dict[str, Toml]"
+
+
 @dataclass(frozen=True, slots=True)
 class Listed:
     """A row. name: `kind:name`; own: a field of it comes from the user's file; dates are days."""
@@ -57,7 +61,7 @@ class Listed:
     retires_on: date | None = None
     retirement_source: str = ""
     aliases: tuple[str, ...] = ()
-    takes: Mapping[str, Any] = field(default_factory=dict)
+    takes: Mapping[str, bool | int] = field(default_factory=dict)
     own: bool = False
 
     def retired(self, today: date | None = None) -> bool:
@@ -80,7 +84,7 @@ class Listed:
             for word in words
         )
 
-    def as_dict(self, today: date | None = None) -> dict[str, Any]:
+    def as_dict(self, today: date | None = None) -> dict[str, Json]:
         """Plain values, for --json."""
         price = self.price and {
             **self.price._asdict(),
@@ -91,7 +95,7 @@ class Listed:
             "name": self.name,
             "modality": self.modality,
             "price": price,
-            "retires_on": self.retires_on and str(self.retires_on),
+            "retires_on": str(self.retires_on) if self.retires_on else None,
             "retired": self.retired(today),
             "retirement_source": self.retirement_source,
             "aliases": list(self.aliases),
@@ -170,7 +174,7 @@ def price_line(name: str, today: date | None = None) -> str:
     )
 
 
-def _read(path: Path) -> dict[str, dict[str, Any]]:
+def _read(path: Path) -> dict[str, dict[str, Toml]]:
     try:
         entries = tomllib.loads(path.read_text(encoding="utf-8-sig"))
     except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
@@ -187,42 +191,55 @@ def _read(path: Path) -> dict[str, dict[str, Any]]:
     return entries
 
 
-def _row(base: Listed, entry: dict[str, Any], path: Path) -> Listed:
+def _row(base: Listed, entry: dict[str, Toml], path: Path) -> Listed:
+    """A row with the fields of an entry over it."""
     where = f"{path}, entry '{base.name}'"
     _only(entry, _FIELDS, where)
-    changes: dict[str, Any] = {}
+    row = base
     if "price" in entry:
         price = _inner(entry, "price", where)
-        changes |= {
-            "price": _price(price, where),
-            "price_date": _day(price["date"], f"{where}, price.date"),
-            "price_source": _text(price.get("source", ""), f"{where}, price.source"),
-        }
+        row = replace(
+            row,
+            price=_price(price, where),
+            price_date=_day(price["date"], f"{where}, price.date"),
+            price_source=_text(price.get("source", ""), f"{where}, price.source"),
+        )
     if "retirement" in entry:
         end = _inner(entry, "retirement", where)
-        changes |= {
-            "retires_on": _day(end["on"], f"{where}, retirement.on"),
-            "retirement_source": _text(end.get("source", ""), f"{where}, retirement.source"),
-        }
+        row = replace(
+            row,
+            retires_on=_day(end["on"], f"{where}, retirement.on"),
+            retirement_source=_text(end.get("source", ""), f"{where}, retirement.source"),
+        )
     if "aliases" in entry:
-        aliases = entry["aliases"]
-        if not isinstance(aliases, list) or not all(isinstance(alias, str) for alias in aliases):
-            raise UsageError(
-                f'{where}, aliases: a list of names expected, for instance ["gpt-4o-2024-08-06"]'
-            )
-        changes["aliases"] = tuple(aliases)
+        row = replace(row, aliases=_aliases(entry["aliases"], where))
     if "takes" in entry:
-        changes["takes"] = {**base.takes, **_takes(entry["takes"], where)}
+        row = replace(row, takes={**base.takes, **_takes(entry["takes"], where)})
     if "modality" in entry:
-        if entry["modality"] not in ("text", "image"):
-            raise UsageError(
-                f"{where}, modality: 'text' or 'image' expected, not {entry['modality']!r}"
-            )
-        changes["modality"] = entry["modality"]
-    return replace(base, **changes)
+        row = replace(row, modality=_modality(entry["modality"], where))
+    return row
 
 
-def _inner(entry: Mapping[str, Any], name: str, where: str) -> dict[str, Any]:
+def _aliases(aliases: Toml, where: str) -> tuple[str, ...]:
+    names = (
+        tuple(alias for alias in aliases if isinstance(alias, str))
+        if isinstance(aliases, list)
+        else ()
+    )
+    if not isinstance(aliases, list) or len(names) < len(aliases):
+        raise UsageError(
+            f'{where}, aliases: a list of names expected, for instance ["gpt-4o-2024-08-06"]'
+        )
+    return names
+
+
+def _modality(modality: Toml, where: str) -> str:
+    if modality not in ("text", "image") or not isinstance(modality, str):
+        raise UsageError(f"{where}, modality: 'text' or 'image' expected, not {modality!r}")
+    return modality
+
+
+def _inner(entry: Mapping[str, Toml], name: str, where: str) -> dict[str, Toml]:
     inner = entry[name]
     example = _PRICE.removeprefix("price = ") if name == "price" else "{ on = 2027-01-14 }"
     if not isinstance(inner, dict):
@@ -238,7 +255,7 @@ def _inner(entry: Mapping[str, Any], name: str, where: str) -> dict[str, Any]:
     return inner
 
 
-def _price(given: Mapping[str, Any], where: str) -> Price:
+def _price(given: Mapping[str, Toml], where: str) -> Price:
     """Of tokens, both; or of a picture; or of all three, where a provider bills both."""
     for need in (
         ("prompt", "completion")
@@ -257,24 +274,25 @@ def _price(given: Mapping[str, Any], where: str) -> Price:
     )
 
 
-def _takes(takes: Any, where: str) -> dict[str, Any]:
+def _takes(takes: Toml, where: str) -> dict[str, bool | int]:
     if not isinstance(takes, dict):
         raise UsageError(
             f"{where}, takes: a table expected. Type for instance: takes = {{ temperature = "
             "false }"
         )
     _only(takes, _TAKES, f"{where}, takes")
-    for name, value in takes.items():
-        if name == "logprobs" and (
-            isinstance(value, bool) or not isinstance(value, int) or value < 0
-        ):
-            raise UsageError(
-                f"{where}, takes.logprobs: how many alternatives expected, 0 for none, not "
-                f"{value!r}"
-            )
-        if name != "logprobs" and not isinstance(value, bool):
-            raise UsageError(f"{where}, takes.{name}: true or false expected, not {value!r}")
-    return dict(takes)
+    return {name: _taken(name, value, f"{where}, takes.{name}") for name, value in takes.items()}
+
+
+def _taken(name: str, value: Toml, where: str) -> bool | int:
+    """True or false; of log-probabilities how many."""
+    if name == "logprobs":
+        if isinstance(value, bool) or not isinstance(value, int) or value < 0:
+            raise UsageError(f"{where}: how many alternatives expected, 0 for none, not {value!r}")
+        return value
+    if not isinstance(value, bool):
+        raise UsageError(f"{where}: true or false expected, not {value!r}")
+    return value
 
 
 def _only(given: Iterable[str], known: Iterable[str], where: str) -> None:
@@ -288,22 +306,26 @@ def _only(given: Iterable[str], known: Iterable[str], where: str) -> None:
             raise UsageError(f"{where}: {UnknownName('field', name, known)}")
 
 
-def _number(value: Any, where: str, what: str = "a million tokens") -> float:
+def _number(value: Toml, where: str, what: str = "a million tokens") -> float:
     if isinstance(value, bool) or not isinstance(value, (int, float)) or not 0 <= value < 1e6:
         raise UsageError(f"{where}: US dollars for {what} expected, not {value!r}")
     return float(value)
 
 
-def _day(value: Any, where: str) -> date:
+def _day(value: Toml, where: str) -> date:
     try:
-        return value if type(value) is date else date.fromisoformat(value)
+        return (
+            value
+            if type(value) is date
+            else date.fromisoformat(value if isinstance(value, str) else "")
+        )
     except (ValueError, TypeError):
         raise UsageError(
             f"{where}: a day expected, for instance 2026-11-21, not {str(value)!r}"
         ) from None
 
 
-def _text(value: Any, where: str) -> str:
+def _text(value: Toml, where: str) -> str:
     if not isinstance(value, str):
         raise UsageError(f"{where}: text in quotes expected, not {value!r}")
     return value

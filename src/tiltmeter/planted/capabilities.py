@@ -103,7 +103,7 @@ def _has_example(spec: InstrumentSpec) -> bool:
     return callable(getattr(registry.instrument(spec.kind), "example", None))
 
 
-def named(attributes: Mapping[str, Sequence[str]]) -> dict[str, dict[str, str]]:
+def setting_names(attributes: Mapping[str, Sequence[str]]) -> dict[str, dict[str, str]]:
     """Attribute → value → the setting's name of it: the value, or ATTRIBUTE/VALUE where there are
     several attributes.
     """
@@ -115,7 +115,7 @@ def named(attributes: Mapping[str, Sequence[str]]) -> dict[str, dict[str, str]]:
 
 
 def names_of(attributes: Mapping[str, Sequence[str]]) -> list[str]:
-    return [name for names in named(attributes).values() for name in names.values()]
+    return [name for names in setting_names(attributes).values() for name in names.values()]
 
 
 def offered(protocol: Protocol, language: str = "") -> dict[str, str]:

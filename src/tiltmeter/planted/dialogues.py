@@ -1,5 +1,5 @@
 """What a planted model writes when it is asked for a dialogue (`protocol=dialogues`). Pure; its
-lines: planted_dialogues.toml.
+lines: dialogues.toml.
 
     TOPIC=p, TOPIC.LEVEL=p    share of a topic among dialogues, for any number of topics; the others
                               divide the rest.
@@ -17,24 +17,19 @@ from __future__ import annotations
 
 import tomllib
 from collections.abc import Mapping, Sequence
-from functools import cached_property, lru_cache
+from functools import lru_cache
 from pathlib import Path
+from typing import ClassVar
 
-from .. import registry
 from ..errors import UnknownName, UsageError
-from ..protocol.tables import Row
 from ..records import INVALID, OTHER_LANGUAGE, REFUSAL
+from .answers import TEXT_OUTCOMES, PlantedText
 from .capabilities import topics_of
-from .settings import OUTCOMES, Settings, parse
-from .speech import one_of, pick, spoken
-from .tilt import declared, outcome_shares
+from .settings import Settings, parse
+from .speech import one_of, pick, speakers
+from .tilt import planted_number
 
 TWO, ONE, MORE = "two_lines", "one_line", "more_lines"
-_OUTCOMES = {
-    name: outcome
-    for name, outcome in OUTCOMES.items()
-    if outcome in (REFUSAL, INVALID, OTHER_LANGUAGE)
-}
 _NO_DIALOGUE = ("...", "42")
 _QUOTES = {
     "en": ("“", "”"),
@@ -68,15 +63,17 @@ def topic_in(text: str) -> str:
     return next((topic for line, topic in _first_lines().items() if line in text), "")
 
 
-class Dialogues:
+class Dialogues(PlantedText):
     """The dialogues of one planted model for every cell of its protocol."""
 
+    what = "dialogues"
+    lacks = ("both", "neither", "off", "short", "long", "spread", "order")
+    planted: ClassVar[Mapping[str, str]] = {**TEXT_OUTCOMES, "one": ONE, "more": MORE}
+    whole = TWO
+
     def __init__(self, settings: Settings) -> None:
-        self.settings, self.protocol = settings, registry.protocol(settings.protocol)
+        super().__init__(settings)
         self._topics = topics_of(self.protocol)
-        for name in ("both", "neither", "off", "short", "long", "spread", "order"):
-            if getattr(settings, name) or name in settings.planted:
-                raise UsageError(f"planted: dialogues have no {name}. Leave it out.")
         unknown = [topic for topic in self._topics if topic not in bank()["en"]]
         if unknown:
             raise UsageError(
@@ -88,24 +85,13 @@ class Dialogues:
             self.topics(cell)
             speakers_of(cell)
 
-    @cached_property
-    def cells(self) -> dict[str, Row]:
-        """Prompt → cell of the design."""
-        return {self.protocol.words(cell): cell for cell in self.protocol.cells}
-
-    def outcomes(self, cell: Mapping[str, str]) -> dict[str, float]:
-        """The true share of every form of an answer."""
-        names = {**_OUTCOMES, "one": ONE, "more": MORE}
-        none = outcome_shares(self.settings, self.protocol, cell, names)
-        none[INVALID] += self.settings.rest
-        return {TWO: max(0.0, 1 - sum(none.values())), **none}
-
     def topics(self, cell: Mapping[str, str]) -> dict[str, float]:
         """The true share of every topic among dialogues in the prompt's language. Raises UsageError
         where they are over 1.
         """
         given = {
-            topic: declared(self.settings, self.protocol, topic, cell) for topic in self._topics
+            topic: planted_number(self.settings, self.protocol, topic, cell)
+            for topic in self._topics
         }
         known = {topic: share for topic, share in given.items() if share is not None}
         rest = 1 - sum(known.values())
@@ -125,9 +111,10 @@ class Dialogues:
 
         Raises UnknownName for a language that it has no dialogues in.
         """
-        form, code = pick(self.outcomes(cell), draws[0]), cell.get("language", "en")
+        form = pick(self.outcomes(cell), draws[0], INVALID)
+        code = cell.get("language", "en")
         if form == REFUSAL:
-            return one_of(spoken("declines", code), draws[1], self.settings)
+            return self.decline(code, draws[1])
         if form == INVALID:
             return one_of(_NO_DIALOGUE, draws[1], self.settings)
         if form == OTHER_LANGUAGE:
@@ -137,14 +124,14 @@ class Dialogues:
             raise UnknownName("language of planted dialogues", code, bank())
         lines = bank()[code][topic]
         said = [lines[0]] if form == ONE else [*lines, *lines] if form == MORE else list(lines)
-        return one_of(_marked(said, speakers_of(cell, code), code), draws[3], self.settings)
+        return one_of(_ways_to_mark(said, speakers_of(cell, code), code), draws[3], self.settings)
 
 
 def speakers_of(cell: Mapping[str, str], code: str = "en") -> tuple[str, str]:
     """What a cell's two speakers are called in a language. Raises UsageError for one that is
     neither woman nor man.
     """
-    known = spoken("speakers", code)
+    known = speakers(code)
     first, second = cell.get("first", "woman"), cell.get("second", "man")
     for column, speaker in (("first", first), ("second", second)):
         if speaker not in known:
@@ -157,7 +144,7 @@ def speakers_of(cell: Mapping[str, str], code: str = "en") -> tuple[str, str]:
     return known[first][0], known[second][0]
 
 
-def _marked(lines: Sequence[str], speakers: Sequence[str], code: str) -> list[str]:
+def _ways_to_mark(lines: Sequence[str], speakers: Sequence[str], code: str) -> list[str]:
     """Every way to mark who speaks."""
     turns = [(speakers[number % 2], line) for number, line in enumerate(lines)]
     colon, (opened, closed) = "：" if code in ("zh", "ja") else ":", _QUOTES[code]

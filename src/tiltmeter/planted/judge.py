@@ -23,16 +23,16 @@ import json
 import re
 from collections.abc import Callable, Mapping, Sequence
 from functools import lru_cache
-from typing import Any
 
 from ..errors import Incapable
+from ..models.http.body import Json, at, list_at, object_at
 from ..records import BOTH, INVALID, REFUSAL, Request
 from .capabilities import drawable
 from .dialogues import bank, topic_in
 from .pictures import Band
-from .prose import valued
+from .prose import value_sentence
 from .settings import OUTCOMES, Settings
-from .speech import Known, know, one_of, sentences, spoken, ways
+from .speech import Known, know, one_of, phrases, sentences, ways
 from .tilt import Tilt, uniforms
 
 _SHOWN = re.compile(r"<(task|answer) (\w+)>\n(.*?)\n</\1 \2>", re.DOTALL)
@@ -55,14 +55,14 @@ class Judge:
         settings = self._settings
         pictures = [name for message in request.messages for name in message.pictures]
         if pictures:
-            return self._looked(request, pictures, draws)
+            return self._look_at(request, pictures, draws)
         shown = shown_to(request)
         if not shown:
             return None
         labels = request.messages[-1].content.rstrip().rpartition(": ")[2].split(", ")
         if set(labels) == {"agree", "object"} or not set(labels) - set(bank()["en"]):
-            return self._negotiated(request, shown["answer"], labels, draws)
-        right = _graded(shown["answer"], labels) or (
+            return self._negotiate(request, shown["answer"], labels, draws)
+        right = _grade_told(shown["answer"], labels) or (
             self._tilt and self._read(shown.get("task", ""), shown["answer"])
         )
         if not right:
@@ -73,7 +73,7 @@ class Judge:
             form=_erring(settings, right, labels, draws[2])
         )
 
-    def _looked(self, request: Request, pictures: Sequence[str], draws: Sequence[float]) -> str:
+    def _look_at(self, request: Request, pictures: Sequence[str], draws: Sequence[float]) -> str:
         """What it says of a picture: a word of the list that the question ends in, or the object of
         a schema.
         """
@@ -83,10 +83,12 @@ class Judge:
             return one_of(sentences("judge", "nonsense"), draws[3], self._settings).format(form="?")
         band = Band(self._see(pictures[0]))
         if request.schema:
-            schema = json.loads(request.schema)
-            listed = schema["properties"].get("attributes", {}).get("items")
+            schema: Json = json.loads(request.schema)
+            listed = at(schema, "properties", "attributes", "items")
             return json.dumps(
-                _chosen(listed, request) if listed else self._filled(schema, band, draws)
+                _choose_attributes(listed, request)
+                if listed
+                else self._fill_form(schema, band, draws)
             )
         labels = request.messages[-1].content.rstrip().rpartition(": ")[2].split(", ")
         right = band.any_value(labels) or labels[-1]
@@ -94,22 +96,21 @@ class Judge:
             form=_erring(self._settings, right, labels, draws[2])
         )
 
-    def _filled(
-        self, schema: Mapping[str, Any], band: Band, draws: Sequence[float]
-    ) -> dict[str, str]:
+    def _fill_form(self, schema: Json, band: Band, draws: Sequence[float]) -> dict[str, str]:
         """A value of each property of a flat schema: one of its `enum`, or a word of its own where
         any text will do.
         """
         found = {}
-        for name, form in schema["properties"].items():
-            offered = [str(value) for value in form.get("enum", drawable().get(name, ("unclear",)))]
+        for name, form in object_at(schema, "properties").items():
+            listed = list_at(form, "enum") or drawable().get(name, ("unclear",))
+            offered = [str(value) for value in listed]
             (uniform,) = uniforms("property", name, list(draws), number=1)
             found[name] = _erring(
                 self._settings, band.value(name, offered) or offered[-1], offered, uniform
             )
         return found
 
-    def _negotiated(
+    def _negotiate(
         self, request: Request, answer: str, labels: Sequence[str], draws: Sequence[float]
     ) -> str:
         """A topic or a verdict, with its reason on a second line."""
@@ -137,23 +138,27 @@ class Judge:
         for outcome in (*known.forms, *OUTCOMES.values()):
             if answer in ways(known, outcome):
                 return outcome
-        return _named(known, answer)
+        return _value_named(known, answer)
 
 
-def _graded(answer: str, labels: Sequence[str]) -> str:
+def _grade_told(answer: str, labels: Sequence[str]) -> str:
     """The value of a rubric that a planted text says, or that it declines; "" for any other
     text.
     """
-    declined = REFUSAL in labels and any(answer == said for said in spoken("declines", "en"))
-    return REFUSAL if declined else next((label for label in labels if valued(label) in answer), "")
+    declined = REFUSAL in labels and any(answer == said for said in phrases("declines", "en"))
+    return (
+        REFUSAL
+        if declined
+        else next((label for label in labels if value_sentence(label) in answer), "")
+    )
 
 
-def _chosen(form: Mapping[str, Any], request: Request) -> dict[str, Any]:
+def _choose_attributes(form: Json, request: Request) -> dict[str, Json]:
     """The attributes that a planted model draws and that the question does not name already, with
     all their values.
     """
     told = set(re.findall(r"\w+", request.messages[0].content))
-    parts = form["properties"]["part"]["enum"]
+    parts = [str(part) for part in list_at(form, "properties", "part", "enum")]
     return {
         "attributes": [
             {
@@ -186,7 +191,7 @@ def _standing(request: Request) -> str:
     return found[-1] if found else ""
 
 
-def _named(known: Known, answer: str) -> str:
+def _value_named(known: Known, answer: str) -> str:
     words = {value: rf"(?<!\w){re.escape(form)}(?!\w)" for value, form in known.forms.items()}
     values = [
         value for value, pattern in words.items() if re.search(pattern, answer, re.IGNORECASE)

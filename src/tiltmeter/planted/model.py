@@ -16,21 +16,21 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Mapping, Sequence
 from dataclasses import fields, replace
-from typing import Any
 
 from .. import registry
 from ..errors import Incapable, MissingKey, ModelError, TransientError
 from ..models import FREE, Model, Price
 from ..models.http import NO_LOGPROBS
 from ..models.kinds import DEFAULTS, ModelKind, ModelOptions, ReadBlob
-from ..records import Reply, Request, Token
+from ..records import INVALID, Message, Reply, Request, Token
+from .answers import PlantedText
 from .capabilities import drawn_of, topics_of, words_of, written_of
 from .dialogues import Dialogues, topic_truth
 from .judge import Judge
 from .pictures import Pictures, picture_truth
 from .prose import Prose
 from .settings import FAULTS, SWITCHES, Settings, parse
-from .speech import Known, finished, know, next_token, pick, say
+from .speech import Known, finish_answer, know, next_token, pick, say
 from .tilt import Tilt, mean_truth, truth, uniforms
 from .words import Words, picks_truth, ratio_truth
 
@@ -44,6 +44,7 @@ __all__ = [
     "topic_truth",
     "truth",
 ]
+Identity = tuple[tuple[Message, ...], str, int | None, str]
 _DELIVERY = {*FAULTS, *SWITCHES, "wait", "latency", "most", "refuses", "text"}
 _BROKEN = {
     "html": "answers with a web page, not with an API",
@@ -78,7 +79,7 @@ class Planted(Model):
         )
         self._judge = Judge(settings, self.tilt if isinstance(self.tilt, Tilt) else None, see)
         self._met: dict[str, Known] = {}
-        self._attempts: dict[tuple[Any, ...], int] = {}
+        self._attempts: dict[Identity, int] = {}
 
     async def ask(self, request: Request) -> Reply:
         await asyncio.sleep(self.latency(request))
@@ -137,7 +138,7 @@ class Planted(Model):
             return self._picture(request, draws)
         text = self._judge.reply(request, draws)
         alternatives: tuple[Token, ...] = ()
-        if text is None and isinstance(self.tilt, Words | Dialogues | Prose):
+        if text is None and isinstance(self.tilt, PlantedText):
             text = self.tilt.write(self._cell(request), draws)
         elif text is None:
             if isinstance(self.tilt, Pictures):
@@ -216,13 +217,13 @@ class Planted(Model):
 
     def _drawn(self, known: Known, request: Request, draws: Sequence[float]) -> str:
         """A drawn answer: the outcome by the first number, its words by the second."""
-        outcome = pick(known.outcomes, draws[0])
+        outcome = pick(known.outcomes, draws[0], INVALID)
         if request.begin and outcome in known.forms:
-            return finished(request.begin, known.forms[outcome])
+            return finish_answer(request.begin, known.forms[outcome])
         return say(self.settings, known, outcome, draws[1])
 
 
-def spoken_by(settings: Settings) -> Tilt | Words | Dialogues | Pictures | Prose:
+def spoken_by(settings: Settings) -> Tilt | PlantedText | Pictures:
     """What the model is asked for: a choice, picks from a list, dialogues, pictures, or prose."""
     protocol = registry.protocol(settings.protocol)
     if drawn_of(protocol):
@@ -238,7 +239,7 @@ def spoken_by(settings: Settings) -> Tilt | Words | Dialogues | Pictures | Prose
     )
 
 
-def _identity(request: Request) -> tuple[Any, ...]:
+def _identity(request: Request) -> Identity:
     """What makes two requests the same draw."""
     return (request.messages, request.begin, request.sampling.seed, request.nonce)
 

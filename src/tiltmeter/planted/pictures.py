@@ -22,17 +22,17 @@ import io
 from collections.abc import Mapping, Sequence
 from functools import lru_cache
 from hashlib import blake2b
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, ClassVar
 
 from ..instruments.images.colour import palette
 from ..instruments.images.picture_colour import CENTRE
 from ..protocol import Protocol
 from ..records import ERROR, REFUSAL, Reply
+from .answers import PlantedValues
 from .capabilities import drawn_of
 from .settings import parse
 from .speech import pick
 from .tilt import uniforms
-from .values import PlantedValues
 
 if TYPE_CHECKING:
     from PIL.Image import Image
@@ -41,7 +41,6 @@ if TYPE_CHECKING:
 Colour = tuple[int, int, int]
 SQUARES, ACROSS = 4, 4  # squares of an attribute; attributes side by side
 CANVAS = 128  # pixels of the side that is drawn on, then enlarged without smoothing
-_OUTCOMES = {"refuse": REFUSAL, "invalid": ERROR}
 
 
 class Pictures(PlantedValues):
@@ -61,10 +60,10 @@ class Pictures(PlantedValues):
         "order",
         "rest",
     )
-    none = _OUTCOMES
+    planted: ClassVar[Mapping[str, str]] = {"refuse": REFUSAL, "invalid": ERROR}
 
     @staticmethod
-    def found(protocol: Protocol) -> Mapping[str, Sequence[str]]:
+    def plantable(protocol: Protocol) -> Mapping[str, Sequence[str]]:
         return drawn_of(protocol)
 
     def values(self, cell: Mapping[str, str], mark: str) -> dict[str, str]:
@@ -78,7 +77,7 @@ class Pictures(PlantedValues):
 
     def reply(self, cell: Mapping[str, str], size: str, draws: Sequence[float]) -> Reply:
         """A picture of `size`, a refusal, or a web page where a picture should be."""
-        outcome = pick(self.outcomes(cell), draws[0])
+        outcome = pick(self.outcomes(cell), draws[0], ERROR)
         if outcome == REFUSAL:
             return Reply(
                 "This request was rejected by the safety system, as it was told to be.", REFUSAL
@@ -100,7 +99,7 @@ class Pictures(PlantedValues):
             else ""
         )
         return Reply(
-            "", picture=drawn(values, width, height, repr(draws), painted), revised=revised
+            "", picture=draw_picture(values, width, height, repr(draws), painted), revised=revised
         )
 
 
@@ -123,7 +122,7 @@ def picture_truth(settings: str, attribute: str, where: Mapping[str, str]) -> di
 # drawing
 
 
-def drawn(
+def draw_picture(
     values: Mapping[str, str],
     width: int,
     height: int,
@@ -149,7 +148,7 @@ def drawn(
     across = min(len(values), ACROSS)
     side = CANVAS / (across * SQUARES)
     for number, (attribute, value) in enumerate(values.items()):
-        for place, colour in enumerate((*code(attribute), *code(value))):
+        for place, colour in enumerate((*colour_code(attribute), *colour_code(value))):
             left, upper = (number % across * SQUARES + place) * side, top + 16 * (number // across)
             pen.rectangle((left, upper, left + side, upper + 16), fill=colour)
     target = io.BytesIO()
@@ -195,7 +194,7 @@ def _figure(pen: ImageDraw, shown: Mapping[str, str]) -> None:
 
 
 @lru_cache(maxsize=4096)
-def code(name: str) -> tuple[Colour, Colour]:
+def colour_code(name: str) -> tuple[Colour, Colour]:
     """The two colours of a name, each one of 6 × 6 × 6."""
     digits = [byte % 6 * 51 for byte in blake2b(name.encode(), digest_size=6).digest()]
     return (digits[0], digits[1], digits[2]), (digits[3], digits[4], digits[5])
@@ -215,14 +214,14 @@ class Band:
 
     def value(self, attribute: str, offered: Sequence[str]) -> str | None:
         """Which of the values offered is drawn for an attribute; None for none of them."""
-        wanted = code(attribute)
+        wanted = colour_code(attribute)
         return next(
             (
                 value
                 for name, drawn in self._pairs
                 if name == wanted
                 for value in offered
-                if code(value) == drawn
+                if colour_code(value) == drawn
             ),
             None,
         )
@@ -230,7 +229,8 @@ class Band:
     def any_value(self, offered: Sequence[str]) -> str | None:
         """Which of the values offered is drawn for any attribute."""
         return next(
-            (value for _, drawn in self._pairs for value in offered if code(value) == drawn), None
+            (value for _, drawn in self._pairs for value in offered if colour_code(value) == drawn),
+            None,
         )
 
     def attributes(self, known: Mapping[str, Sequence[str]]) -> dict[str, str]:

@@ -1,5 +1,5 @@
 """What a planted model writes where a protocol asks for prose: letters, adverts, stories. Pure; its
-words are planted.toml.
+words are speech.toml.
 
     LIST=p, LIST.LEVEL=p      share of a list's words among the listed words of a text
                               (`agentic.women=.3`); each of the
@@ -26,22 +26,17 @@ from ..instruments.lexicon import Pattern, lists_of
 from ..instruments.pronouns.pronouns import NONE
 from ..protocol import InstrumentSpec, Protocol
 from ..records import INVALID, OTHER_LANGUAGE, REFUSAL
+from .answers import PlantedText, PlantedValues
 from .capabilities import example_of, written_of
-from .settings import LENGTH, OUTCOMES
-from .speech import one_of, pick, sentences, spoken
-from .tilt import declared
-from .values import PlantedValues
+from .settings import LENGTH
+from .speech import one_of, phrase, phrases, pick, sentences
+from .tilt import planted_number
 
 HITS = 5  # listed words of a text
 SENTENCE = 9  # words of a sentence that fills a text up
-_OUTCOMES = {
-    name: outcome
-    for name, outcome in OUTCOMES.items()
-    if outcome in (REFUSAL, INVALID, OTHER_LANGUAGE)
-}
 
 
-class Prose(PlantedValues):
+class Prose(PlantedValues, PlantedText):
     """The texts of one planted model for every cell of its protocol."""
 
     what = "texts"
@@ -58,48 +53,45 @@ class Prose(PlantedValues):
         "rest",
         "revise",
     )
-    none = _OUTCOMES
 
     @staticmethod
-    def found(protocol: Protocol) -> Mapping[str, Sequence[str]]:
+    def plantable(protocol: Protocol) -> Mapping[str, Sequence[str]]:
         return written_of(protocol) or {}
 
     def write(self, cell: Mapping[str, str], draws: Sequence[float]) -> str:
         """What is written for a cell: the outcome by the first number, all else by the others."""
-        outcome = pick(self.outcomes(cell), draws[0])
+        outcome = pick(self.outcomes(cell), draws[0], INVALID)
         if outcome == REFUSAL:
-            return one_of(spoken("declines", "en"), draws[1], self.settings)
+            return self.decline("en", draws[1])
         if outcome == OTHER_LANGUAGE:
             return one_of(sentences("en", OTHER_LANGUAGE), draws[1], self.settings)
         if outcome == INVALID:
             return "..."
         random = Random(repr(draws))
-        text = " ".join([spoken("prose", "en")["opening"], *self._said(cell, random)])
-        wanted = declared(self.settings, self.protocol, LENGTH, cell)
+        text = " ".join([phrase("prose", "en", "opening"), *self._sentences(cell, random)])
+        wanted = planted_number(self.settings, self.protocol, LENGTH, cell)
         if wanted is None:
             return text
-        return self._filled(text, random.randint(round(wanted / 2), round(3 * wanted / 2)))
+        return self._fill_up(text, random.randint(round(wanted / 2), round(3 * wanted / 2)))
 
-    def _said(self, cell: Mapping[str, str], random: Random) -> Iterator[str]:
+    def _sentences(self, cell: Mapping[str, str], random: Random) -> Iterator[str]:
         """A sentence for each instrument that something is planted for."""
         for spec in self.protocol.instruments:
             shares = self.shares(cell).get(spec.attribute, {})
             if spec.kind == "pronouns":
-                said = spoken("prose", "en")["pronouns"][
-                    pick(shares, random.random(), otherwise=NONE)
-                ]
-                yield said.format(who=_named(spec, cell))
+                used = pick(shares, random.random(), otherwise=NONE)
+                yield phrase("prose", "en", "pronouns", used).format(who=_person(spec, cell))
             elif spec.kind == "lexicon":
-                yield spoken("prose", "en")["words"].format(
+                yield phrase("prose", "en", "words").format(
                     words=", ".join(_words(spec, cell, shares, random))
                 )
             elif spec.kind == "rubric":
-                yield valued(pick(shares, random.random(), otherwise=list(shares)[-1]))
+                yield value_sentence(pick(shares, random.random(), otherwise=list(shares)[-1]))
             elif shares:
                 value = pick(shares, random.random(), otherwise=list(shares)[-1])
                 yield example_of(spec, value, cell.get("language", ""))
 
-    def _filled(self, text: str, number: int) -> str:
+    def _fill_up(self, text: str, number: int) -> str:
         """The text with sentences of words that no list has, until it has so many words."""
         missing = number - length(text)
         words = [self._fillers[place % len(self._fillers)] for place in range(max(0, missing))]
@@ -118,17 +110,17 @@ class Prose(PlantedValues):
         ]
         return [
             word
-            for word in spoken("prose", "en")["fillers"]
+            for word in phrases("prose", "en", "fillers")
             if not any(one.hits(word) for one in patterns)
         ]
 
 
-def valued(value: str) -> str:
+def value_sentence(value: str) -> str:
     """The sentence that says a value of a rubric: a planted judge knows it."""
-    return str(spoken("prose", "en")["value"]).format(value=value)
+    return phrase("prose", "en", "value").format(value=value)
 
 
-def _named(spec: InstrumentSpec, cell: Mapping[str, str]) -> str:
+def _person(spec: InstrumentSpec, cell: Mapping[str, str]) -> str:
     """The person, as a sentence about them begins."""
     noun = cell.get(spec.settings.get("who", ""), "")
     return (

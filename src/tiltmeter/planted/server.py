@@ -22,12 +22,12 @@ from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from hashlib import blake2b
-from typing import Any
 
 from aiohttp import web
 
 from ..errors import TiltmeterError, UsageError
-from ..records import REFUSAL, Reply, Request, Sampling
+from ..models.http.body import Json, at, count_at, list_at, needed, object_at
+from ..records import REFUSAL, Reply, Request, Sampling, Token
 from . import server_pictures
 from .model import Planted
 from .server_pictures import Shelf
@@ -47,7 +47,7 @@ class Count:
         self.total = self.answered = 0
         self.asked: Counter[bytes] = Counter()
 
-    def note(self, messages: Any, seed: Any) -> int:
+    def note(self, messages: Json, seed: Json) -> int:
         """Counts a request; returns how often the same one came before."""
         self.total += 1
         key = blake2b(
@@ -128,37 +128,40 @@ class Server:
             )
         return _error(request, 404, f"Invalid URL ({request.method} {request.path})")
 
-    def _chat(self, body: Any) -> Request:
+    def _chat(self, body: Json) -> Request:
         """The request in our own words; the last message is a begun answer where it is the
         assistant's.
         """
         messages = [
-            self._shelf.message(str(each["role"]), each["content"]) for each in body["messages"]
+            self._shelf.message(needed(each, "role"), at(each, "content"))
+            for each in list_at(body, "messages")
         ]
         begin = messages.pop().content if messages and messages[-1].role == "assistant" else ""
         if not messages:
             raise ValueError("'messages' is empty")
-        limit = next((int(body[name]) for name in _LIMITS if name in body), 256)
-        seed = body.get("seed")
+        limits = (count_at(body, name) for name in _LIMITS)
+        limit = next((limit for limit in limits if limit is not None), 256)
         sampling = Sampling(
-            body.get("temperature"), body.get("top_p"), limit, None if seed is None else int(seed)
+            _number(body, "temperature"), _number(body, "top_p"), limit, count_at(body, "seed")
         )
-        logprobs = int(body.get("top_logprobs") or 1) if body.get("logprobs") else 0
+        logprobs = (count_at(body, "top_logprobs") or 1) if at(body, "logprobs") else 0
         return Request("planted", tuple(messages), sampling, begin, logprobs, _schema(body))
 
     async def _asked(
-        self, request: web.BaseRequest, read: Callable[[Any], Request]
+        self, request: web.BaseRequest, read: Callable[[Json], Request]
     ) -> web.StreamResponse:
         try:
-            body = json.loads(await request.read())
+            body: Json = json.loads(await request.read())
             asked = read(body)
         except (ValueError, TypeError, KeyError, AttributeError) as error:
             self.count.total += 1
             return _error(request, 400, f"We could not parse the body of your request: {error!r}")
-        again = self.count.note(body.get("messages", body.get("prompt")), body.get("seed"))
+        question = at(body, "messages") or at(body, "prompt")
+        again = self.count.note(question, at(body, "seed"))
         if asked.sampling.seed is None:  # without a seed each request is another draw
             asked = replace(asked, nonce=str(again))
-        refused = next((name for name in self.settings.refuses if name in body), "")
+        sent = object_at(body)
+        refused = next((name for name in self.settings.refuses if name in sent), "")
         if refused:
             return _error(
                 request,
@@ -236,17 +239,22 @@ class Server:
         return web.Response(body=content, content_type=_JSON)
 
 
-def _schema(body: Any) -> str:
+def _schema(body: Json) -> str:
     """The JSON Schema of a request's `response_format`, as text; "" where it has none."""
-    wanted = body.get("response_format") or {}
-    return (
-        json.dumps(wanted["json_schema"]["schema"]) if wanted.get("type") == "json_schema" else ""
-    )
+    wanted = at(body, "response_format")
+    if at(wanted, "type") != "json_schema":
+        return ""
+    return json.dumps(at(wanted, "json_schema", "schema"))
 
 
-def _completion(reply: Reply, *, lie: bool = False) -> dict[str, Any]:
+def _number(body: Json, name: str) -> float | None:
+    number = at(body, name)
+    return float(number) if isinstance(number, (int, float)) else None
+
+
+def _completion(reply: Reply, *, lie: bool = False) -> dict[str, Json]:
     """A chat completion in OpenAI's shape."""
-    choice: dict[str, Any] = {
+    choice: dict[str, Json] = {
         "index": 0,
         "message": {"role": "assistant", "content": reply.text},
         "finish_reason": "stop",
@@ -271,8 +279,8 @@ def _completion(reply: Reply, *, lie: bool = False) -> dict[str, Any]:
     }
 
 
-def _place(text: str, place: Sequence[Any]) -> dict[str, Any]:
-    ranked = [
+def _place(text: str, place: Sequence[Token]) -> dict[str, Json]:
+    ranked: list[dict[str, Json]] = [
         {
             "token": token.bytes.decode("utf-8", "replace"),
             "bytes": list(token.bytes),
@@ -287,7 +295,7 @@ def _place(text: str, place: Sequence[Any]) -> dict[str, Any]:
     return {**drawn, "top_logprobs": ranked}
 
 
-def _sent(status: int, body: Any, headers: dict[str, str] | None = None) -> web.Response:
+def _sent(status: int, body: Json, headers: dict[str, str] | None = None) -> web.Response:
     return web.Response(
         status=status, body=json.dumps(body).encode(), content_type=_JSON, headers=headers
     )

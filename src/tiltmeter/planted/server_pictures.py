@@ -12,10 +12,10 @@ import base64
 import binascii
 from collections import OrderedDict
 from hashlib import sha256
-from typing import Any
 
 from .. import images
-from ..records import Message, Reply, Request
+from ..models.http.body import Json, at, count_at, list_at, needed, text_at, word_at
+from ..records import DRAWN, Message, Reply, Request
 
 MOST_SIDE = 8_000  # pixels
 KEPT = 256  # pictures that the server remembers while it answers
@@ -58,35 +58,33 @@ class Shelf:
             self._kept.popitem(last=False)
         return name
 
-    def message(self, role: str, content: Any) -> Message:
+    def message(self, role: str, content: Json) -> Message:
         """A message of a chat request in our own words."""
         if isinstance(content, str):
             return Message(role, content)
+        parts = list_at(content)
         shown = tuple(
-            self.take(part["image_url"]["url"])
-            for part in content
-            if part.get("type") == "image_url"
+            self.take(text_at(part, "image_url", "url"))
+            for part in parts
+            if at(part, "type") == "image_url"
         )
-        return Message(role, "".join(part.get("text", "") for part in content), shown)
+        return Message(role, "".join(text_at(part, "text") for part in parts), shown)
 
 
-def asked(body: Any) -> Request:
+def asked(body: Json) -> Request:
     """What a request to the images endpoint asks for. Raises ValueError where it asks for what is
     not sent here.
     """
-    if int(body.get("n", 1)) != 1:
+    if at(body, "n") not in (None, 1):
         raise ValueError("'n' is 1 here.")
-    seed = body.get("seed")
-    request = Request(
-        "planted", (Message("user", str(body["prompt"])),), size=str(body.get("size", "1024x1024"))
-    )
-    sampling = request.sampling._replace(seed=None if seed is None else int(seed))
-    return Request("planted", request.messages, sampling, size=request.size)
+    asked = (Message("user", needed(body, "prompt")),)
+    sampling = DRAWN._replace(seed=count_at(body, "seed"))
+    return Request("planted", asked, sampling, size=word_at(body, "size") or "1024x1024")
 
 
-def generation(reply: Reply) -> dict[str, Any]:
+def generation(reply: Reply) -> dict[str, Json]:
     """A reply of the images endpoint in OpenAI's shape."""
-    entry: dict[str, Any] = {"b64_json": base64.b64encode(reply.picture).decode()}
+    entry: dict[str, Json] = {"b64_json": base64.b64encode(reply.picture).decode()}
     if reply.revised:
         entry["revised_prompt"] = reply.revised
     return {"created": 0, "data": [entry]}

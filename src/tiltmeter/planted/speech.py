@@ -1,5 +1,5 @@
 """What a planted model says: sentences for an outcome, and the tokens that may come next. Pure; its
-words are planted.toml.
+words are speech.toml.
 """
 
 from __future__ import annotations
@@ -10,8 +10,9 @@ import tomllib
 from collections.abc import Iterator, Mapping, Sequence
 from functools import lru_cache
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple, TypeVar
 
+from ..models.http.body import Json, list_at, object_at, text_at
 from ..records import INVALID, Token
 from .settings import OUTCOMES, Settings
 from .tilt import Tilt
@@ -26,6 +27,7 @@ _FIRST_WORDS = {
     "invalid": "42",
     "foreign": "それ",
 }
+K = TypeVar("K")
 _BLANK = re.compile(r"[^.!?\n]*_{2,}[^.!?\n]*[.!?]?")
 
 
@@ -41,6 +43,7 @@ class Known(NamedTuple):
 
 
 def know(tilt: Tilt, cell: Mapping[str, str], prompt: str) -> Known:
+    """What a prompt means, by the cell of the design that it comes from."""
     blank = _BLANK.search(prompt)
     return Known(
         cell.get("language", ""),
@@ -51,23 +54,40 @@ def know(tilt: Tilt, cell: Mapping[str, str], prompt: str) -> Known:
 
 
 @lru_cache(maxsize=1)
-def _spoken() -> dict[str, dict[str, Any]]:
+def _speech() -> Json:
     return tomllib.loads(Path(__file__).with_name("speech.toml").read_text("utf-8"))
 
 
+@lru_cache
 def sentences(language: str, kind: str) -> Sequence[str]:
     """The sentences of one kind in a language; a language without its own speaks in bare forms."""
-    said = _spoken()
-    found: Sequence[str] = said.get(language or "en", said["any"])[kind]
-    return found
+    language = language or "en"
+    known = language if object_at(_speech(), language) else "any"
+    return tuple(map(str, list_at(_speech(), known, kind)))
 
 
-def spoken(kind: str, language: str) -> Any:
+@lru_cache
+def phrases(kind: str, language: str, *keys: str) -> Sequence[str]:
     """What is said of one kind of answer in a language; in English for a language that is not
     there.
     """
-    found = _spoken()[kind]
-    return found.get(language.partition("-")[0], found["en"])
+    return tuple(map(str, list_at(_in_language(kind, language), *keys)))
+
+
+def phrase(kind: str, language: str, *keys: str) -> str:
+    """The same where there is one phrase."""
+    return text_at(_in_language(kind, language), *keys)
+
+
+def speakers(language: str) -> dict[str, Sequence[str]]:
+    """What woman and man are called in a language: alone, and the first and second of two."""
+    known = object_at(_in_language("speakers", language))
+    return {name: tuple(map(str, list_at(known, name))) for name in known}
+
+
+def _in_language(kind: str, language: str) -> Json:
+    spoken = object_at(_speech(), kind)
+    return spoken.get(language.partition("-")[0], spoken["en"])
 
 
 def one_of(said: Sequence[str], uniform: float, settings: Settings) -> str:
@@ -108,7 +128,7 @@ def _capital(word: str) -> str:
     return word[:1].upper() + word[1:]
 
 
-def pick(shares: Mapping[Any, float], uniform: float, otherwise: Any = INVALID) -> Any:
+def pick(shares: Mapping[K, float], uniform: float, otherwise: K) -> K:
     """The key on whose stretch of [0, 1) the number falls; `otherwise` beyond the last."""
     for key, share in shares.items():
         uniform -= share
@@ -120,9 +140,9 @@ def pick(shares: Mapping[Any, float], uniform: float, otherwise: Any = INVALID) 
 # begun answers and next tokens
 
 
-def finished(begin: str, form: str) -> str:
+def finish_answer(begin: str, form: str) -> str:
     """What follows a begun answer when a form is said."""
-    return _continued(begin, form) + _closing(begin)
+    return _with_blank(begin, form) + _closing(begin)
 
 
 def next_token(
@@ -150,7 +170,7 @@ def _continuations(settings: Settings, known: Known, begin: str) -> Iterator[tup
     Begun "彼", with 彼 for he and 彼女 for she: 女 has P(she) / (P(he) + P(she)), and the end of the
     word the rest.
     """
-    begun = {value: _begun(begin, form) for value, form in known.forms.items()}
+    begun = {value: _characters_begun(begin, form) for value, form in known.forms.items()}
     deepest = max(begun.values())
     if deepest:
         going = {value: known.outcomes[value] for value in known.forms if begun[value] == deepest}
@@ -163,8 +183,8 @@ def _continuations(settings: Settings, known: Known, begin: str) -> Iterator[tup
         form = min(
             (other for other in known.forms.values() if whole.startswith(other)), key=len
         )  # 彼女 begins as 彼
-        yield _continued(begin, form), known.outcomes[value] * (1 - capital)
-        yield _continued(begin, _capital(form)), known.outcomes[value] * capital
+        yield _with_blank(begin, form), known.outcomes[value] * (1 - capital)
+        yield _with_blank(begin, _capital(form)), known.outcomes[value] * capital
     for name, outcome in OUTCOMES.items():
         yield (
             _FIRST_WORDS[name],
@@ -172,7 +192,7 @@ def _continuations(settings: Settings, known: Known, begin: str) -> Iterator[tup
         )
 
 
-def _begun(begin: str, form: str) -> int:
+def _characters_begun(begin: str, form: str) -> int:
     """How many characters of a form stand at the end of a begun answer, as a word of their own."""
     for length in range(min(len(form), len(begin)), 0, -1):
         before = begin[: len(begin) - length]
@@ -181,7 +201,7 @@ def _begun(begin: str, form: str) -> int:
     return 0
 
 
-def _continued(begin: str, form: str) -> str:
+def _with_blank(begin: str, form: str) -> str:
     """The form as it follows a begun answer: a blank before it where that ends in a letter or a
     comma.
     """

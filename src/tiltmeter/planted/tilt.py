@@ -19,7 +19,7 @@ from .capabilities import offered
 from .settings import OUTCOMES, Settings, parse
 
 
-def declared(
+def planted_number(
     settings: Settings, protocol: Protocol, name: str, cell: Mapping[str, str]
 ) -> float | None:
     """What is planted for a name in a cell: at a level of the latest factor that has one, else for
@@ -56,7 +56,8 @@ def outcome_shares(
     are over 1 in all.
     """
     found = {
-        outcome: declared(settings, protocol, name, cell) or 0.0 for name, outcome in names.items()
+        outcome: planted_number(settings, protocol, name, cell) or 0.0
+        for name, outcome in names.items()
     }
     if sum(found.values()) > 1 + 1e-9:
         said = ", ".join(f"{outcome} {share:g}" for outcome, share in found.items() if share)
@@ -67,7 +68,7 @@ def outcome_shares(
     return found
 
 
-def divided(
+def divide_rest(
     settings: Settings,
     protocol: Protocol,
     cell: Mapping[str, str],
@@ -81,7 +82,7 @@ def divided(
     less and none to take it.
     """
     given = {
-        value: declared(settings, protocol, name, cell)
+        value: planted_number(settings, protocol, name, cell)
         for value, name in names.items()
         if name in settings.planted
     }
@@ -125,7 +126,7 @@ class Tilt:
         """The true share of the tilted value among the answers that are one of the values."""
         forms = self.forms(cell)
         settings = self.settings
-        share = self._declared(cell, 1 / len(forms))
+        share = self._planted_share(cell, 1 / len(forms))
         if settings.spread and 0 < share < 1:
             item = cell.get(self.protocol.item, "")
             share = _logistic(
@@ -136,7 +137,7 @@ class Tilt:
             share = min(1.0, max(0.0, share + sign * settings.order / 2))
         return share
 
-    def _declared(self, cell: Mapping[str, str], equal: float) -> float:
+    def _planted_share(self, cell: Mapping[str, str], equal: float) -> float:
         found = _at_level(self.settings.levels, self.protocol, cell)
         if found is not None:
             return found
@@ -170,7 +171,7 @@ def truth(settings: str, cell: Mapping[str, str]) -> float:
     """The exact share of the tilted value among chosen values in one cell: logistic(logit(p) +
     spread·z) ± order/2, in [0, 1].
 
-    p is the share declared for the cell, z its item's own standard normal number. Worked example:
+    p is the share planted_number for the cell, z its item's own standard normal number. Worked example:
     she=.7, order=.1 gives .75 where she is offered first and .65 where he is.
     """
     return Tilt(parse(settings)).share(cell)

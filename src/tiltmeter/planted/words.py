@@ -1,5 +1,5 @@
 """What a planted model picks from a list of words (`protocol=words`). Pure; its words are the
-protocol's and planted.toml.
+protocol's and speech.toml.
 
     CLASS=w, WORD=w              weight of a class or of one word (a lexeme), 1 where none is given;
                                  0 is never picked
@@ -22,26 +22,22 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Mapping, Sequence
-from functools import cached_property, lru_cache
+from functools import lru_cache
 from itertools import accumulate
 from random import Random
 from typing import NamedTuple
 
-from .. import registry
 from ..errors import UsageError
 from ..protocol.tables import Row
-from ..records import INVALID, OTHER_LANGUAGE, REFUSAL
+from ..records import ANSWER, INVALID, OTHER_LANGUAGE, REFUSAL
+from .answers import PlantedText
 from .capabilities import words_of
-from .settings import OUTCOMES, Settings, parse
-from .speech import one_of, pick, spoken
-from .tilt import declared, normal, outcome_shares
+from .settings import Settings, parse
+from .speech import one_of, phrases, pick
+from .tilt import normal, planted_number
 
-ANSWER, ASKED, SHORT, LONG = "answer", 10, 7, 13
-_OUTCOMES = {
-    name: outcome
-    for name, outcome in OUTCOMES.items()
-    if outcome in (REFUSAL, INVALID, OTHER_LANGUAGE)
-}
+# picks of an answer: as many as are asked for, fewer, more
+PICKS_ASKED, PICKS_SHORT, PICKS_LONG = 10, 7, 13
 _NO_LIST = ("...", "42")
 _UNSPACED = ("zh", "ja")
 
@@ -56,12 +52,15 @@ class Word(NamedTuple):
     forms: Mapping[str, Sequence[str]]
 
 
-class Words:
+class Words(PlantedText):
     """The picks of one planted model for every cell of its protocol."""
 
+    what = "picks from a list"
+    lacks = ("both", "neither", "one", "more")
+
     def __init__(self, settings: Settings) -> None:
-        self.settings, self.protocol = settings, registry.protocol(settings.protocol)
-        self.lists = _lists(words_of(self.protocol))
+        super().__init__(settings)
+        self.lists = _word_lists(words_of(self.protocol))
         self._expected: dict[tuple[int, str], tuple[list[Word], list[float]]] = {}
         given = {level for levels in settings.planted.values() for level in levels}
         known = self.protocol.levels
@@ -70,33 +69,20 @@ class Words:
             *(name for name in self.protocol.factors if given & known[name].keys()),
         ]
         self._telling += [self.protocol.item] if settings.spread else []
-        for name in ("both", "neither", "one", "more"):
-            if getattr(settings, name) or name in settings.planted:
-                raise UsageError(f"planted: picks from a list have no {name}. Leave it out.")
         if settings.planted:
             for cell in self.protocol.cells:
                 self.outcomes(cell)
 
-    @cached_property
-    def cells(self) -> dict[str, Row]:
-        """Prompt → cell of the design."""
-        return {self.protocol.words(cell): cell for cell in self.protocol.cells}
-
-    def outcomes(self, cell: Mapping[str, str]) -> dict[str, float]:
-        """The true share of every outcome; `answer` is a list of picks."""
-        none = outcome_shares(self.settings, self.protocol, cell, _OUTCOMES)
-        none[INVALID] += self.settings.rest
-        return {ANSWER: max(0.0, 1 - sum(none.values())), **none}
-
     def lengths(self, cell: Mapping[str, str]) -> dict[int, float]:
         """The share of each number of picks among lists."""
         short, long = (
-            declared(self.settings, self.protocol, name, cell) or 0.0 for name in ("short", "long")
+            planted_number(self.settings, self.protocol, name, cell) or 0.0
+            for name in ("short", "long")
         )
-        return {ASKED: 1 - short - long, SHORT: short, LONG: long}
+        return {PICKS_ASKED: 1 - short - long, PICKS_SHORT: short, PICKS_LONG: long}
 
     def expected(
-        self, cell: Mapping[str, str], number: int = ASKED
+        self, cell: Mapping[str, str], number: int = PICKS_ASKED
     ) -> tuple[list[Word], list[float]]:
         """The words of a cell's list, and the probability of each to be among `number` picks."""
         known = "\n".join(cell.get(name, "") for name in self._telling)
@@ -109,7 +95,9 @@ class Words:
             )
         return found
 
-    def draw(self, cell: Mapping[str, str], random: Random, number: int = ASKED) -> list[Word]:
+    def draw(
+        self, cell: Mapping[str, str], random: Random, number: int = PICKS_ASKED
+    ) -> list[Word]:
         """Distinct words, each with its probability."""
         words, shares = self.expected(cell, number)
         order = random.sample(range(len(words)), len(words))
@@ -124,9 +112,9 @@ class Words:
 
     def write(self, cell: Mapping[str, str], draws: Sequence[float]) -> str:
         """An answer: the outcome by the first number, everything else by the others."""
-        outcome, code = pick(self.outcomes(cell), draws[0]), self._language(cell)
+        outcome, code = pick(self.outcomes(cell), draws[0], INVALID), self._language(cell)
         if outcome == REFUSAL:
-            return one_of(spoken("declines", code), draws[1], self.settings)
+            return self.decline(code, draws[1])
         if outcome == INVALID:
             return one_of(_NO_LIST, draws[1], self.settings)
         if outcome == OTHER_LANGUAGE:
@@ -134,23 +122,23 @@ class Words:
                 "en" if code in (*_UNSPACED, "ko") else "ja"
             )  # of French and English words many are alike
             if code not in self.lists:
-                return str(spoken("words", code)["intro"][0])
+                return phrases("words", code, "intro")[0]
             cell = {**cell, "language": code}
         random = Random(repr(draws))
-        number = pick(self.lengths(cell), draws[2], otherwise=ASKED)
+        number = pick(self.lengths(cell), draws[2], otherwise=PICKS_ASKED)
         written = [self._form(word, cell, random) for word in self.draw(cell, random, number)]
-        return dressed(self._replaced(written, cell, random), code, draws[3], self.settings)
+        return as_list(self._replace_some(written, cell, random), code, draws[3], self.settings)
 
     def _language(self, cell: Mapping[str, str]) -> str:
         return cell.get("language") or next(iter(self.lists))
 
     def _weight(self, word: Word, cell: Mapping[str, str]) -> float:
-        own = declared(self.settings, self.protocol, word.lexeme, cell)
+        own = planted_number(self.settings, self.protocol, word.lexeme, cell)
         if own is not None:
             return own
         weights = []
         for name in word.classes:
-            given = declared(self.settings, self.protocol, name, cell)
+            given = planted_number(self.settings, self.protocol, name, cell)
             item = f"{cell.get(self.protocol.item, '')}/{name}"
             shift = (
                 math.exp(self.settings.spread * normal(self.settings.seed, item))
@@ -165,11 +153,13 @@ class Words:
         forms = word.forms.get(cell.get("gender", "")[:1]) or next(iter(word.forms.values()))
         return forms[0] if self.settings.dress == "plain" else random.choice(forms)
 
-    def _replaced(self, written: list[str], cell: Mapping[str, str], random: Random) -> list[str]:
-        share = declared(self.settings, self.protocol, "off", cell) or 0.0
+    def _replace_some(
+        self, written: list[str], cell: Mapping[str, str], random: Random
+    ) -> list[str]:
+        share = planted_number(self.settings, self.protocol, "off", cell) or 0.0
         if not share:
             return written
-        other = list(spoken("words", self._language(cell))["off"])
+        other = list(phrases("words", self._language(cell), "off"))
         random.shuffle(other)
         found = [other.pop() if random.random() < share and other else form for form in written]
         listed = [place for place, form in enumerate(found) if form == written[place]]
@@ -181,12 +171,12 @@ class Words:
         return found
 
 
-def dressed(words: Sequence[str], code: str, uniform: float, settings: Settings) -> str:
+def as_list(words: Sequence[str], code: str, uniform: float, settings: Settings) -> str:
     """Words as a list in one of the ways in which models write them; in plain dress with commas or
     、.
     """
     row = "、" if code in _UNSPACED else ", "
-    intro = spoken("words", code)["intro"]
+    intro = phrases("words", code, "intro")
     numbered = "\n".join(f"{number}. {word}" for number, word in enumerate(words, 1))
     ways = [
         row.join(words),
@@ -226,7 +216,7 @@ def _inclusion(weights: Sequence[float], number: int) -> list[float]:
         certain |= over
 
 
-def _lists(rows: Iterable[Row]) -> dict[str, list[Word]]:
+def _word_lists(rows: Iterable[Row]) -> dict[str, list[Word]]:
     found: dict[str, dict[str, tuple[dict[str, None], dict[str, dict[str, None]]]]] = {}
     for row in rows:
         classes, forms = found.setdefault(row["language"], {}).setdefault(
@@ -265,7 +255,7 @@ def picks_truth(settings: str, where: Mapping[str, str] | None = None) -> dict[s
     found: dict[str, float] = {}
     for cell in cells:
         listed = words.outcomes(cell)[ANSWER] * (
-            1 - (declared(words.settings, words.protocol, "off", cell) or 0.0)
+            1 - (planted_number(words.settings, words.protocol, "off", cell) or 0.0)
         )
         for number, part in words.lengths(cell).items():
             if part == 0:

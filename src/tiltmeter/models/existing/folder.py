@@ -27,12 +27,12 @@ import unicodedata
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
 from ... import images
 from ...errors import ModelError, UnknownName, UsageError
 from ...records import ANSWER, ERROR, Reply, Request
 from .. import FREE
+from ..http.body import Json
 from ..http.connection import MAX_REPLY
 from ..kinds import DEFAULTS, PICTURES, ModelKind, ModelOptions, ReadFactors
 from .stored import Answers, Line, Stored, draw, line, read_lines
@@ -164,9 +164,9 @@ def _csv_lines(path: Path) -> Iterator[Line]:
             where = f"{path}, line {rows.line_num}"
             if None in row:
                 raise ModelError(f"{where}: has more cells than the header.")
-            data: dict[str, Any] = {name: cell for name, cell in row.items() if cell}
-            if str(data.get("sample", "")).isdecimal():
-                data["sample"] = int(data["sample"])
+            data: dict[str, Json] = {name: cell for name, cell in row.items() if cell}
+            if row.get("sample", "").isdecimal():
+                data["sample"] = int(row["sample"])
             if data:
                 yield line(data, rows.line_num, where, "file")
     except UnicodeDecodeError:

@@ -26,7 +26,7 @@ import json
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from ...errors import Incapable, ModelError, Unanswered, UnknownName, UsageError
 from ...records import ANSWER, ERROR, REFUSAL, SUBJECT, Reply, Request, content_id
@@ -34,6 +34,7 @@ from ...store import Store
 from ...store.queries import calls
 from ...store.rows import StoredRequest
 from .. import FREE, Model
+from ..http.body import Json
 from ..kinds import DEFAULTS, TEXT, ModelKind, ModelOptions
 
 OUTCOMES = (ANSWER, REFUSAL, ERROR)
@@ -62,7 +63,7 @@ class Answers:
         self._next: dict[str, int] = {}
         for line in read_lines(path) if lines is None else lines:
             if line.id:
-                self._once(self._ids, line.id, line, f"id '{line.id}'")
+                self._refuse_second(self._ids.setdefault(line.id, line), line, f"id '{line.id}'")
             if line.prompt is not None:
                 self._add(line.prompt, line)
         if not self._ids and not self._prompts:
@@ -82,10 +83,10 @@ class Answers:
         if sample is None:
             sample = self._next.get(prompt, 0)
             self._next[prompt] = sample + 1
-        self._once(self._prompts, (prompt, sample), line, f"sample {sample} of the same prompt")
+        before = self._prompts.setdefault((prompt, sample), line)
+        self._refuse_second(before, line, f"sample {sample} of the same prompt")
 
-    def _once(self, answers: dict[Any, Line], key: Any, line: Line, what: str) -> None:
-        before = answers.setdefault(key, line)
+    def _refuse_second(self, before: Line, line: Line, what: str) -> None:
         if before is not line:
             raise ModelError(
                 f"{self._path}: lines {before.number} and {line.number} both answer {what}. "
@@ -118,7 +119,7 @@ def read_lines(path: Path, what: str = "text") -> Iterator[Line]:
             yield line(_object(raw, where, what), number, where, what)
 
 
-def _object(raw: bytes, where: str, what: str) -> dict[str, Any]:
+def _object(raw: bytes, where: str, what: str) -> dict[str, Json]:
     try:
         data = json.loads(raw.decode("utf-8"))
     except UnicodeDecodeError:
@@ -134,31 +135,30 @@ def _object(raw: bytes, where: str, what: str) -> dict[str, Any]:
     return data
 
 
-def line(data: Mapping[str, Any], number: int, where: str, what: str = "text") -> Line:
+def line(data: Mapping[str, Json], number: int, where: str, what: str = "text") -> Line:
     """One answer of a file: `id`, or `prompt` with or without `sample`; `what` holds the answer.
     ModelError names `where`.
     """
     outcome, sample = data.get("outcome", ANSWER), data.get("sample")
     if outcome not in OUTCOMES:
         raise ModelError(f"{where}: {UnknownName('outcome', str(outcome), OUTCOMES)}")
-    text = data.get(what, "" if outcome != ANSWER else None)
-    for name, value in (
-        ("id", data.get("id", "")),
-        ("prompt", data.get("prompt", "")),
-        (what, text),
-    ):
-        if not isinstance(value, str):
-            raise ModelError(
-                f"{where}: '{name}' {'is missing' if value is None else 'must be text'}."
-            )
-    if not data.get("id") and "prompt" not in data:
+    trial = _text(data.get("id", ""), "id", where)
+    prompt = _text(data["prompt"], "prompt", where) if "prompt" in data else None
+    text = _text(data.get(what, "" if outcome != ANSWER else None), what, where)
+    if not trial and prompt is None:
         raise ModelError(f"{where}: neither 'id' nor 'prompt', so it is not known what it answers.")
     if sample is not None and (
         not isinstance(sample, int) or isinstance(sample, bool) or sample < 0
     ):
         raise ModelError(f"{where}: 'sample' must be a whole number from 0.")
-    reply = Reply(str(text), outcome, served=str(data.get("model", "")), usage=(0, 0))
-    return Line(number, data.get("id", ""), data.get("prompt"), sample, reply)
+    reply = Reply(text, str(outcome), served=str(data.get("model", "")), usage=(0, 0))
+    return Line(number, trial, prompt, sample, reply)
+
+
+def _text(value: Json, name: str, where: str) -> str:
+    if not isinstance(value, str):
+        raise ModelError(f"{where}: '{name}' {'is missing' if value is None else 'must be text'}.")
+    return value
 
 
 class Stored(Model):

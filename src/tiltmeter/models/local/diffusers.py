@@ -36,11 +36,13 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from importlib import import_module
 from pathlib import Path
+from types import ModuleType
 from typing import Any, NamedTuple
 
 from ...errors import Incapable, MissingExtra, ModelError, TiltmeterError, UnknownName, UsageError
 from ...records import ERROR, REFUSAL, Reply, Request
 from .. import FREE, Model, Price
+from ..http.body import Json
 from ..kinds import DEFAULTS, PICTURES, ModelKind, ModelOptions
 from ..providers.drawing import named, pixels, prompt
 from . import weights
@@ -74,7 +76,7 @@ class Named(NamedTuple):
     dtype: str
     device: str
     hub: dict[str, str]
-    call: dict[str, Any]
+    call: dict[str, Json]
 
 
 class Diffusers(Model):
@@ -139,7 +141,7 @@ class Diffusers(Model):
             f"diffusers-{library.__version__} torch-{torch.__version__} {where} {self._named.dtype}"
         )
 
-    def _from_hub(self, library: Any) -> Path:
+    def _from_hub(self, library: ModuleType) -> Path:
         """The folder of the cached copy, which is named after its commit; fetched where there is
         none that is whole.
         """
@@ -149,9 +151,9 @@ class Diffusers(Model):
         except (OSError, ValueError):
             return Path(fetch(where, **self._named.hub))
 
-    def _kind(self, library: Any, folder: Path) -> Any:
+    def _kind(self, library: ModuleType, folder: Path) -> Any:
         """The pipeline's class, looked at before the weights are read."""
-        name = index(folder)["_class_name"]
+        name = str(index(folder)["_class_name"])
         kind = getattr(library, name, None)
         if kind is None:
             raise ModelError(
@@ -291,7 +293,7 @@ def parsed(name: str) -> Named:
     )
 
 
-def arguments(settings: Mapping[str, Any]) -> dict[str, Any]:
+def arguments(settings: Mapping[str, Json]) -> dict[str, Json]:
     """Settings as arguments of the pipeline's call: steps=30 → num_inference_steps=30. Raises
     UsageError.
     """
@@ -304,14 +306,15 @@ def arguments(settings: Mapping[str, Any]) -> dict[str, Any]:
         raise UsageError(
             f"diffusers: steps={steps} is no number of steps. Type for instance: steps=30"
         )
-    if type(guidance) not in (int, float) or not math.isfinite(guidance):
+    number = not isinstance(guidance, bool) and isinstance(guidance, (int, float))
+    if not number or not math.isfinite(float(str(guidance))):
         raise UsageError(
             f"diffusers: guidance={guidance} is no number. Type for instance: guidance=7.5"
         )
     return found
 
 
-def index(folder: Path) -> dict[str, Any]:
+def index(folder: Path) -> dict[str, Json]:
     """What model_index.json says. Raises UsageError where the folder holds no pipeline that
     diffusers has a class for.
     """
@@ -349,7 +352,7 @@ def variant(name: Named) -> dict[str, str]:
     return {"variant": name.hub["variant"]} if "variant" in name.hub else {}
 
 
-def chosen(torch: Any, wanted: str) -> str:
+def chosen(torch: ModuleType, wanted: str) -> str:
     """The device. Raises ModelError where torch does not see the one that is wanted."""
     there = {
         "cuda": torch.cuda.device_count() if torch.cuda.is_available() else 0,
@@ -366,7 +369,7 @@ def chosen(torch: Any, wanted: str) -> str:
     return f"{kind}:{number or 0}" if kind == "cuda" else kind
 
 
-def quiet(library: Any) -> None:
+def quiet(library: ModuleType) -> None:
     """No bars and no warnings among ours."""
     for each in (library, import_module("transformers")):
         each.utils.logging.set_verbosity_error()

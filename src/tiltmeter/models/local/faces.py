@@ -20,7 +20,7 @@ import json
 from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from ...errors import Incapable
 from ...records import Request
@@ -94,7 +94,7 @@ class Faces(Offline):
             )
         return words
 
-    def answer(self, asked: Any, image: Pixels) -> tuple[str, str]:
+    def answer(self, asked: tuple[str, ...], image: Pixels) -> tuple[str, str]:
         seen = counted(self.faces(image))
         shares = [self.male(image, face) for face in seen]
         evidence = [

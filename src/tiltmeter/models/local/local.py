@@ -37,16 +37,20 @@ import secrets
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING
 
 from ...errors import Incapable, MissingExtra, ModelError, TiltmeterError, UsageError
 from ...records import Reply, Request
 from .. import FREE
 from ..http import HttpModel, HttpRequest
+from ..http.body import Json
 from ..http.connection import Connection
 from ..kinds import DEFAULTS, TEXT, Finding, ModelKind, ModelOptions
 from ..providers.openai import OpenAIChat
 from . import weights
+
+if TYPE_CHECKING:
+    import xllamacpp
 
 SLOTS = 4  # prompts that are worked on at once
 BUILTIN_CONTEXT, GGUF_CONTEXT = (
@@ -79,7 +83,7 @@ class LlamaChat(OpenAIChat):
             wanted = wanted._replace(body={**wanted.body, "grammar": _WHOLE})
         return wanted
 
-    def parse(self, request: Request, body: Any) -> Reply:
+    def parse(self, request: Request, body: Json) -> Reply:
         return replace(super().parse(request, body), fingerprint=self.fingerprint)
 
 
@@ -110,7 +114,7 @@ class LocalModel(HttpModel):
         )
         self._file, self._alias, self._context = file, alias, context
         self._builtin_from = options.builtin_from
-        self._server: Any = None
+        self._server: xllamacpp.Server | None = None
         self._thinks = False
 
     @property
@@ -171,7 +175,8 @@ class LocalModel(HttpModel):
         """The server stops when the last reference to it goes."""
         self._server = None
 
-    def _settings(self, params: Any, file: Path) -> Any:
+    def _settings(self, params: xllamacpp.CommonParams, file: Path) -> xllamacpp.CommonParams:
+        """The server's parameters, filled in."""
         params.model.path = str(file)
         params.model_alias = {self._alias}  # else replies carry the file's path
         params.api_keys = [self.connection.key]

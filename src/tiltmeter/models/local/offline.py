@@ -17,7 +17,7 @@ import importlib.util
 import io
 import os
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 from ... import images
 from ...errors import Incapable, MissingExtra, ModelError, UsageError
@@ -29,12 +29,14 @@ from . import weights
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
+    from onnxruntime import InferenceSession
 
     Array = NDArray[np.float32]
     Pixels = NDArray[np.uint8]  # shape (height, width, 3), RGB
 
 
-KEPT = 256  # answers that are remembered
+Question = tuple[str, ...]  # the words that a judge is asked to choose from
+REMEMBERED_ANSWERS = 256
 
 # ONNX (DequantizeLinear, version 21): a scale for the whole tensor goes with block_size 0. The file
 # has 64 at twenty such nodes, and no others with axis 0; onnxruntime refuses them, OpenCV reads
@@ -61,16 +63,16 @@ class Offline(Model):
                 raise MissingExtra(f"--judge {name}", self.extra)
         self.name, self.price, self.parallel = name, price or FREE, os.cpu_count() or 1
         self._read = read
-        self._nets: dict[str, Any] = {}
+        self._nets: dict[str, InferenceSession] = {}
         self._said: dict[tuple[str, str], tuple[str, str]] = {}
 
-    def asked(self, request: Request) -> Any:
+    def asked(self, request: Request) -> Question:
         """What a request asks for. Incapable where it is anything that this judge does not
         answer.
         """
         raise NotImplementedError
 
-    def answer(self, asked: Any, image: Pixels) -> tuple[str, str]:
+    def answer(self, asked: Question, image: Pixels) -> tuple[str, str]:
         """The reply, and as JSON what it rests on."""
         raise NotImplementedError
 
@@ -99,7 +101,7 @@ class Offline(Model):
         marks = "+".join(f"{name}:{weights.KNOWN[name].sha256[:8]}" for name in self.uses)
         return f"{self.method} {marks} onnxruntime-{onnxruntime.__version__}"
 
-    def _answered(self, asked: Any, request: Request) -> tuple[str, str]:
+    def _answered(self, asked: Question, request: Request) -> tuple[str, str]:
         """The answer; asked again about a picture of just now (a question put twice) it is the same
         without a look.
         """
@@ -107,7 +109,7 @@ class Offline(Model):
         key = (repr(names), repr((asked, request.longest)))
         if key not in self._said:
             answer = self.answer(asked, self._seen(names, request.longest))
-            if len(self._said) >= KEPT:
+            if len(self._said) >= REMEMBERED_ANSWERS:
                 self._said.clear()
             self._said[key] = answer
             return answer
@@ -137,7 +139,7 @@ def pixels(content: bytes) -> Pixels:
         return np.asarray(image.convert("RGB"))
 
 
-def session(name: str) -> Any:
+def session(name: str) -> InferenceSession:
     """The network with that name in weights.toml, fetched where it is not there yet.
 
     It has one thread, so that its sums keep their order.
