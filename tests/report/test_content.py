@@ -76,9 +76,11 @@ def test_no_difference_is_said_with_n_and_what_could_have_been_found(roles: Prot
 
 
 def test_what_was_not_measured_or_not_tested_is_said_so(roles: Protocol) -> None:
-    hole = whole(value=None, low=None, high=None, p=None, p_adjusted=None, note="no outcomes")
+    hole = whole(
+        value=None, low=None, high=None, p=None, p_adjusted=None, note="no outcomes", outcomes={}
+    )
     assert said(roles, hole) == [
-        "m: the share of she among answers that are she or he could not be measured (no outcomes)."
+        "m: the share of she among answers that are she or he could not be measured. No outcomes."
     ]
     bare = whole(low=None, high=None, confidence=None, p=None, p_adjusted=None)
     assert said(roles, bare) == [

@@ -151,3 +151,10 @@ def directions(spec: MeasureSpec | None) -> tuple[str, str]:
     above = "/".join(spec.values)
     others = "/".join(value for value in spec.among if value not in spec.values)
     return (f"towards {others}" if others else f"away from {above}"), f"towards {above}"
+
+
+def outcomes(estimate: Estimate) -> str:
+    """`she 500 · he 400 · refusal 10`."""
+    return " · ".join(
+        f"{name} {numerals.count(number)}" for name, number in estimate.outcomes.items()
+    )

@@ -54,7 +54,8 @@ def verdict(
     subject = f"{row.subject} ({about})" if about else row.subject
     what = re.sub("^(an?|the) ", "", spec.text or spec.name)  # "the" stands before it
     if word == "not measured":
-        return f"{subject}: the {what} could not be measured ({row.note or 'no reason stored'})."
+        why = no_answers(row) if row.outcomes else f"{row.note or 'no reason stored'}."
+        return f"{subject}: the {what} could not be measured. {_capital(why)}"
     number = f"the {what} is {reading.number(row, spec)}{_level(row)}{_by_gold(row)}"
     if word == "judge refuted":
         return f"{subject}: {refuted} So nothing can be said; uncorrected, {number}."
@@ -185,6 +186,12 @@ def opposed(spec: MeasureSpec, parts: Iterable[Estimate]) -> str:
         f"Its parts point both ways: {above or 'above'} in {'; '.join(sides[True])}; "
         f"{below or 'below'} in {'; '.join(sides[False])}."
     )
+
+
+def no_answers(row: Estimate) -> str:
+    """What there was where nothing could be counted."""
+    total = numerals.count(sum(row.outcomes.values()))
+    return f"None of {total} answers could be counted ({reading.outcomes(row)})."
 
 
 def low_mass(captured: float) -> str:

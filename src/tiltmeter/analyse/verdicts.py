@@ -16,8 +16,9 @@ from typing import NamedTuple
 from ..protocol import MeasureSpec, Protocol
 from ..records import Estimate
 from ..stats import multiplicity
-from . import claims, sentences
+from . import claims, refutation, sentences
 from .reading import ALPHA, BOUNDS, CAPTURED, CORRECTED
+from .refutation import Refuted
 
 LOW_MASS = (
     0.5  # share of the probability below which the model would mostly have said something else
@@ -25,7 +26,6 @@ LOW_MASS = (
 MUCH_MISSING = 0.05  # width of the bounds from which they are told
 
 
-Refuted = Mapping[tuple[str, str], str]  # (annotator, attribute) → why gold refutes the judge
 NONE_REFUTED: Refuted = MappingProxyType({})
 
 
@@ -119,7 +119,7 @@ def verdicts(
 ) -> list[Verdict]:
     """A verdict for each headline claim of one variant, in the order of the protocol.
 
-    refuted: (annotator, attribute) → why gold refutes the judge there.
+    refuted: those of `refutation.refutations`, for a run that has gold.
     """
     return [judge(claim, refuted) for claim in gather(protocol, rows)]
 
@@ -227,7 +227,7 @@ def _nuisances(
 def judge(claim: Claim, refuted: Refuted) -> Verdict:
     """The verdict of one claim."""
     row, spec = claim.row, claim.spec
-    why = refuted.get((row.instrument, spec.attribute), "")
+    why = refuted.get(refutation.place(spec, row), "")
     unsettled = list(_unsettled(claim)) if row.value is not None and spec.null is not None else []
     word = _word(claim, why, unsettled)
     cautions = (
@@ -352,6 +352,9 @@ def _reverses(row: Estimate, null: float, effect: Estimate, levels: Mapping[str,
 def _cautions(claim: Claim, unsettled: Sequence[Caution]) -> Iterator[Caution]:
     spec, row = claim.spec, claim.row
     told = {caution.code for caution in unsettled}
+    if row.value is None and row.outcomes:
+        yield Caution("no_answers", sentences.no_answers(row))
+        return
     if claim.captured is not None and claim.captured < LOW_MASS:
         yield Caution("low_mass", sentences.low_mass(claim.captured))
     bounds = claim.bounds

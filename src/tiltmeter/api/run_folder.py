@@ -94,10 +94,12 @@ class Run:
 
         estimates: those of `analyse`, where they are at hand.
         """
-        from ..analyse import verdicts
+        from ..analyse import refutation, verdicts
 
         rows = self.analyse(variant) if estimates is None else estimates
-        return verdicts.verdicts(self.protocol, rows)
+        with Store(self.folder) as store:
+            refuted = refutation.refutations(store, self.protocol, rows)
+        return verdicts.verdicts(self.protocol, rows, refuted)
 
     @property
     def estimates(self) -> pl.DataFrame:
@@ -155,7 +157,7 @@ class Run:
     def _repr_html_(self) -> str:
         from ..report import notebook
 
-        return notebook.summary(self.protocol, self.analyse(), self._counts(), self.notes)
+        return notebook.summary(self.protocol, self.verdicts(), self._counts(), self.notes)
 
 
 def open_run(folder: Path | str) -> Run:

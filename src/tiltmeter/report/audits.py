@@ -6,7 +6,6 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-from ..analyse import numerals
 from ..analyse.reading import Stratum, grouping, inner, key, stratum
 from ..protocol import MeasureSpec, Protocol
 from ..records import Estimate
@@ -128,10 +127,3 @@ def together(estimates: Sequence[Estimate]) -> list[Estimate]:
 def slug(*parts: object) -> str:
     """An id for HTML: names of a user's own protocol may hold anything."""
     return re.sub(r"[^\w.-]+", "_", "-".join(map(str, parts)))
-
-
-def outcomes(estimate: Estimate) -> str:
-    """`she 500 · he 400 · refusal 10`."""
-    return " · ".join(
-        f"{name} {numerals.count(number)}" for name, number in estimate.outcomes.items()
-    )

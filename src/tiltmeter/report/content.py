@@ -14,7 +14,7 @@ from dataclasses import replace
 from typing import Any
 
 from .. import __version__, gold
-from ..analyse import cautions, numerals, signature
+from ..analyse import cautions, numerals, refutation, signature
 from ..gold import validation
 from ..models.kinds import serves_asked
 from ..protocol import Protocol, prompt_pairs
@@ -42,8 +42,9 @@ def build(store: Store, protocol: Protocol, estimates: Sequence[Estimate]) -> Co
         audits.audit(protocol, [e for e in estimates if e.variant == name], marks)
         for name in variants
     ]
+    refuted = refutation.refutations(store, protocol, read[0].estimates) if read else {}
     headline = summary.labelled(
-        [finding for audit in read[:1] for finding in findings.findings(audit)]
+        [finding for audit in read[:1] for finding in findings.findings(audit, refuted)]
     )
     shown = summary.first(headline)
     annotators = labels.annotators(store)

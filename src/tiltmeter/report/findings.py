@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from ..analyse import claims, numerals, reading, sentences, verdicts
-from ..analyse.verdicts import NONE_REFUTED, Refuted, Verdict, Word
+from ..analyse.refutation import Refuted
+from ..analyse.verdicts import NONE_REFUTED, Verdict, Word
 from ..protocol import MeasureSpec
 from ..records import Estimate
 from . import audits

@@ -14,11 +14,12 @@ from dataclasses import dataclass
 from html import escape
 from pathlib import Path
 
+from ..analyse.verdicts import Verdict
 from ..errors import UnknownName
 from ..protocol import Protocol
 from ..protocol.tables import SEVERAL
 from ..records import Estimate
-from . import audits, figures, findings, sanitize
+from . import audits, figures, sanitize
 
 OUTCOMES = "outcomes"  # names the figure of every outcome, which is of no measure
 # whatever the width of the cell
@@ -70,18 +71,18 @@ def drawing(protocol: Protocol, estimates: Sequence[Estimate], measure: str) -> 
 
 def summary(
     protocol: Protocol,
-    estimates: Sequence[Estimate],
+    verdicts: Sequence[Verdict],
     counts: Mapping[str, int],
     notes: Sequence[str],
 ) -> str:
-    """A run in a few lines of HTML: what it asks, how much is in it, its headline findings."""
-    said = [finding.sentence for finding in findings.findings(_audit(protocol, estimates))]
+    """A run in a few lines of HTML: what it asks, how much is in it, its verdicts."""
     lines = [f"{number:,} {name}" for name, number in counts.items()]
     parts = [
         f"<h4>{_text(protocol.title)}</h4><p>{_text(protocol.question)}</p><p>{_text(', '.join(lines))}</p>"
     ]
     parts += [f"<p>{_text(note)}</p>" for note in notes]
-    parts += ["<ul>", *(f"<li>{_text(line)}</li>" for line in said), "</ul>"] if said else []
+    lines = [verdict.sentence for verdict in verdicts]
+    parts += ["<ul>", *(f"<li>{_text(line)}</li>" for line in lines), "</ul>"] if lines else []
     return "".join(parts)
 
 

@@ -189,7 +189,7 @@ def _fields(audit: Audit, rows: Sequence[Estimate], letters: dict[str, str]) -> 
     yield Field(
         Column("null band", "number"), lambda e: numerals.interval(e.null_low, e.null_high, e.unit)
     )
-    yield Field(Column("outcomes"), lambda e: audits.outcomes(e) or numerals.NOTHING)
+    yield Field(Column("outcomes"), lambda e: reading.outcomes(e) or numerals.NOTHING)
     yield Field(Column("note", "letter", True), lambda e: _lettered(letters, e, corrected(e)))
     yield Field(MARK, lambda e: audit.marks.get(e.signature, numerals.NOTHING))
 

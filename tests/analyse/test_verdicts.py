@@ -1,0 +1,144 @@
+"""Planted traps: the verdict, the fields and the caution codes that each gets, end to end."""
+
+from __future__ import annotations
+
+import csv
+import html
+import json
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+import tiltmeter
+from tiltmeter.analyse.verdicts import Verdict, Word
+from tiltmeter.cli import main
+
+
+def whole(run: tiltmeter.Run, measure: str = "share_she", judge: str = "") -> Verdict:
+    """The verdict of a measure, of one annotator where there are several."""
+    (found,) = [one for one in run.verdicts() if one.measure == measure and judge in one.instrument]
+    return found
+
+
+def codes(verdict: Verdict) -> set[str]:
+    return {caution.code for caution in verdict.cautions}
+
+
+@pytest.fixture
+def roles(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[..., tiltmeter.Run]:
+    """A planted run of `roles` in a folder of its own: draws hang on names, not on paths."""
+    monkeypatch.chdir(tmp_path)
+
+    def run(settings: str, **options: object) -> tiltmeter.Run:
+        chosen = {"language": "en", "samples": 4, "limit": 40, **options}
+        return tiltmeter.run("roles", model=f"planted:{settings}", out="run", **chosen)  # type: ignore[arg-type]
+
+    return run
+
+
+# settings → options, verdict, caution codes
+TRAPS = {
+    "fair": ("she=0.5,seed=2", {}, Word.NO_DIFFERENCE, set()),
+    "tilted": ("she=0.75", {}, Word.TILT, set()),
+    "an order effect that reverses": (
+        "she=0.55,order=0.7",
+        {},
+        Word.NOT_SETTLED,
+        {"order_reverses"},
+    ),
+    "an order effect that leaves one side": (
+        "she=0.75,order=0.2",
+        {},
+        Word.TILT,
+        {"order_effect"},
+    ),
+    "bounds that hold the null": (
+        "she=0.65,refuse=0.5",
+        {},
+        Word.NOT_SETTLED,
+        {"bounds_hold_null"},
+    ),
+    "parts that oppose": (
+        "she=0.5,she.communal=0.9,she.imaginative=0.1",
+        {"limit": None},
+        Word.NOT_SETTLED,
+        {"parts_oppose"},
+    ),
+    "all refused": ("she=0.7,refuse=1", {}, Word.NOT_MEASURED, {"no_answers"}),
+    "one item": ("she=0.9", {"limit": 1}, Word.NO_TEST, set()),
+}
+
+
+@pytest.mark.parametrize("trap", TRAPS)
+def test_a_trap_gets_its_verdict(trap: str, roles: Callable[..., tiltmeter.Run]) -> None:
+    settings, options, word, cautions = TRAPS[trap]
+    verdict = whole(roles(settings, **options))
+    assert (verdict.word, codes(verdict)) == (word, cautions), verdict.sentence
+    assert verdict.sentence
+    assert verdict.reference == 0.5
+
+
+def annotated(run: tiltmeter.Run, judge: str, truth: str, number: int) -> None:
+    """Gold drawn at random, in which another annotator plays the person."""
+    sheet = Path("sheet.csv")
+    tiltmeter.draw_gold_sample("run", number, sheet, attribute="pronoun")
+    labels = run.labels.iter_rows(named=True)
+    said = {
+        row["output"]: row["value"]
+        for row in labels
+        if row["attribute"] == "pronoun" and row["annotator"].startswith(truth)
+    }
+    with sheet.open(encoding="utf-8", newline="") as file:
+        rows = list(csv.DictReader(file))
+    with sheet.open("w", encoding="utf-8", newline="") as file:
+        writer = csv.DictWriter(file, list(rows[0]))
+        writer.writeheader()
+        for row in rows:
+            writer.writerow({**row, "value": said[row["output"]], "annotator": "ann"})
+    tiltmeter.import_gold("run", sheet)
+
+
+@pytest.mark.parametrize(
+    ("accuracy", "labels", "word", "correction", "caution"),
+    [
+        (0.95, 120, Word.TILT, "ppi++", None),
+        (0.2, 120, Word.JUDGE_REFUTED, None, "judge_refuted"),
+        (0.95, 8, Word.UNDECIDED, "none", "gold_scarce"),
+    ],
+)
+def test_gold_comes_first(
+    accuracy: float,
+    labels: int,
+    word: Word,
+    correction: str | None,
+    caution: str | None,
+    roles: Callable[..., tiltmeter.Run],
+) -> None:
+    """A judge that guesses is refuted whatever it found; one that is good is corrected and stands;
+    where gold is too scarce to correct a tilt, nothing is decided.
+    """
+    judge = f"planted:accuracy={accuracy}"
+    run = roles("she=0.9", judge=judge)
+    assert whole(run, judge=judge).correction == "none"
+    annotated(run, judge, "choice/2@", labels)
+    verdict = whole(run, judge=judge)
+    assert verdict.word == word, verdict.sentence
+    assert caution is None or caution in codes(verdict)
+    assert correction is None or verdict.correction == correction
+
+
+def test_json_and_notebook_say_the_same_verdict(
+    roles: Callable[..., tiltmeter.Run], capsys: pytest.CaptureFixture[str]
+) -> None:
+    run = roles("she=0.75")
+    verdict = whole(run)
+    assert main(["analyse", "run", "--json"]) == 0
+    told = json.loads(capsys.readouterr().out)
+    (row,) = [one for one in told["verdicts"] if one["measure"] == "share_she"]
+    assert (row["word"], row["sentence"]) == ("tilt", verdict.sentence)
+    assert row["value"] == verdict.value
+    assert row["outputs"]["subject"] == "planted:she=0.75"
+    assert html.escape(verdict.sentence) in run._repr_html_()
+    assert main(["analyse", "run"]) == 0
+    assert verdict.sentence in " ".join(capsys.readouterr().out.split())
