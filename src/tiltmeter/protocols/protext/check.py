@@ -372,22 +372,45 @@ def summary(texts: Sequence[Text]) -> str:
     )
 
 
+def _word_list() -> Known | None:
+    """pyspellchecker's words, where it is installed."""
+    try:
+        from spellchecker import SpellChecker
+    except ImportError:
+        return None
+    known: Known = SpellChecker().known
+    return known
+
+
+def _paired() -> int:
+    from tiltmeter.protocols.protext import check_paired, paired
+
+    texts = paired.texts()
+    findings = check_paired.check_paired(texts, _word_list())
+    families = len({text.family for text in texts})
+    print(*findings, f"{families} families, {len(texts)} texts", sep="\n")
+    print(f"{len(findings)} findings")
+    return 1 if findings else 0
+
+
 def main(arguments: Sequence[str] | None = None) -> int:
     parser = argparse.ArgumentParser(description="Check texts of the corpus.")
-    parser.add_argument("files", nargs="+", type=Path)
+    parser.add_argument("files", nargs="*", type=Path)
+    parser.add_argument(
+        "--paired", action="store_true", help="the paired corpus: its versions against each other"
+    )
     parser.add_argument("--full", action="store_true", help="also the rules over the whole corpus")
     options = parser.parse_args(arguments)
+    if options.paired:
+        return _paired()
+    if not options.files:
+        parser.error("name a file, or --paired")
     for path in options.files:
         if not path.is_file():
             parser.error(f"no file {path}")
     parts = [read(path) for path in options.files]
     texts, findings = [t for part, _ in parts for t in part], [f for _, part in parts for f in part]
-    try:
-        from spellchecker import SpellChecker
-
-        known = SpellChecker().known
-    except ImportError:
-        known = None
+    known = _word_list()
     findings += check(texts, full=options.full or len(texts) == sum(CELLS.values()), known=known)
     spelling = "" if known else "; spelling not checked (pip install pyspellchecker)"
     print("\n".join([*map(str, findings), summary(texts), f"{len(findings)} findings{spelling}"]))

@@ -29,9 +29,10 @@ from typing import Any
 from ...errors import ProtocolError, TiltmeterError, UsageError
 from ...instruments.rewrites.neopronouns import pronoun_sets
 from ...protocol.json_schema import toml
+from . import shipped
 
 PROTEXT = Path(__file__).parent
-COLUMNS = ("id", "theme", "category", "pronoun", "noun", "text")
+COLUMNS = shipped.COLUMNS
 ALIASES = {
     "id": ("id", "item", "item_id", "text_id", "index", "number"),
     "theme": ("theme", "theme_type", "type"),
@@ -240,6 +241,8 @@ def write(
     (folder / "texts.jsonl").write_text("".join(texts), "utf-8")
     own = tomllib.loads((PROTEXT / "protocol.toml").read_text("utf-8"))
     own |= {"name": name, "departures": ["The texts are the user's own.", *own["departures"][1:]]}
+    if rows and "family" in rows[0]:
+        own = shipped.for_families(own, rows)
     if prompt:
         own["tables"][1]["rows"].insert(0, {"prompt": "own", "task": prompt})
         own["defaults"]["prompt"] = ["own"]
@@ -310,8 +313,16 @@ def main(arguments: Sequence[str] | None = None) -> int:
         "file",
         type=Path,
         nargs="?",
-        default=PROTEXT / "texts.jsonl",
         help="the shipped texts otherwise",
+    )
+    parser.add_argument(
+        "--texts",
+        choices=shipped.VERSIONS,
+        default="2",
+        help="which of the shipped texts: the 640 of version 2 or 1, or the 144 families",
+    )
+    parser.add_argument(
+        "--neopronoun", choices=_NEO, help="the texts with they alone, with this in its place"
     )
     parser.add_argument("--out", type=Path, required=True, help="the folder to write")
     parser.add_argument(
@@ -326,7 +337,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     )
     options = parser.parse_args(arguments)
     try:
-        rows = load(options.file, dict(_column(part) for part in options.column))
+        rows = _texts(options)
         path = write(rows, options.out, prompt=options.prompt.strip())
     except TiltmeterError as error:
         print(f"error: {error}", file=sys.stderr)
@@ -343,6 +354,13 @@ def main(arguments: Sequence[str] | None = None) -> int:
         )
     print(f"Type: tiltmeter run {path} --model builtin --out {path.parent / 'run'}")
     return 0
+
+
+def _texts(options: argparse.Namespace) -> list[dict[str, str]]:
+    """The rows that the command line names: of a file, or shipped ones."""
+    columns = dict(_column(part) for part in options.column)
+    rows = load(options.file, columns) if options.file else shipped.rows(options.texts)
+    return shipped.with_neopronoun(rows, options.neopronoun) if options.neopronoun else rows
 
 
 def _column(part: str) -> tuple[str, str]:

@@ -1,0 +1,144 @@
+"""The texts that are shipped, by version: "2" (640 texts, what `protext` runs), "1" (the same with
+106 texts as they were before innuendo and dialects were rewritten), "paired" (144 families).
+
+Version 1 is kept as its 106 texts (texts_1.jsonl), the paired texts as families (paired.py).
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from . import paired
+from .neopronoun_texts import agreement, neopronoun_version
+
+VERSIONS = ("2", "1", "paired")
+COLUMNS = ("id", "theme", "category", "pronoun", "noun", "text")
+# Phrases of version 1's texts alone: as agreement.csv has those of the others.
+_EARLIER_NOTES = {
+    ("n-neutral-they-29", "they put"): True,
+    ("t-neutral-they-12", "They come"): False,
+}
+_HERE = Path(__file__).parent
+_BY_PROMPT = ("P1", "P2", "paraphrase", "summary", "elaboration", "simplification")
+_PROMPTS = [*_BY_PROMPT, "audience", "variants", "tone", "style"]
+
+
+def rows(version: str = "2") -> list[dict[str, str]]:
+    """The texts of a version as rows of a protocol's table."""
+    if version == "paired":
+        return paired.rows()
+    texts = _lines("texts.jsonl")
+    if version == "1":
+        earlier = {row["id"]: row for row in _lines("texts_1.jsonl")}
+        texts = [earlier.get(row["id"], row) for row in texts]
+    return [{column: str(row[column]) for column in COLUMNS} for row in texts]
+
+
+def _lines(name: str) -> list[dict[str, Any]]:
+    return [json.loads(line) for line in (_HERE / name).read_text("utf-8").splitlines()]
+
+
+def with_neopronoun(texts: Iterable[Mapping[str, str]], name: str) -> list[dict[str, str]]:
+    """The *they* texts with a neopronoun (xe, ze, fae, ey, it) in place of *they*; no other."""
+    return [
+        {
+            **text,
+            "id": f"{text['id']}-{name}",
+            "pronoun": name,
+            "text": neopronoun_version(text["text"], name, notes=_notes(text)),
+        }
+        for text in texts
+        if text["pronoun"] == "they"
+    ]
+
+
+def _notes(text: Mapping[str, str]) -> dict[str, bool]:
+    known = agreement().get(text.get("family", text["id"]), {})
+    earlier = {
+        phrase: agrees
+        for (where, phrase), agrees in _EARLIER_NOTES.items()
+        if where == text["id"] and phrase in text["text"]
+    }
+    return {**known, **earlier}
+
+
+def for_families(protocol: Mapping[str, Any], texts: Sequence[Mapping[str, str]]) -> dict[str, Any]:
+    """A protocol of texts for the paired corpus: a family is the item, so that pronouns and nouns
+    are compared within a text; what a version has beside is a column.
+    """
+    tables = [{**protocol["tables"][0], "columns": list(texts[0])}, *protocol["tables"][1:]]
+    return {
+        **protocol,
+        "item": "family",
+        "factors": [*protocol["factors"], "exchanged"],
+        "tables": tables,
+        "measures": [*protocol["measures"], *_within_families()],
+    }
+
+
+def _within_families() -> list[dict[str, Any]]:
+    gendered = ("masculine", "feminine", "mixed")
+    return [
+        _contrast(
+            "she_against_he",
+            "verdict",
+            ("misgendering",),
+            {"factor": "pronoun", "level": "she", "baseline": "he"},
+            {},
+            "misgendering of she less that of he, of the same texts",
+        ),
+        _contrast(
+            "they_against_none",
+            "pronouns",
+            gendered,
+            {"factor": "pronoun", "level": "they", "baseline": "none"},
+            {},
+            "he or she put for they, less he or she put where there was no pronoun, of the same "
+            "texts (those without a pronoun are reworded)",
+        ),
+        _contrast(
+            "feminine_noun",
+            "pronouns",
+            gendered,
+            {"factor": "category", "level": "female", "baseline": "neutral"},
+            {"pronoun": ["they", "none"], "exchanged": ["yes"]},
+            "he or she put for a female noun less that for the neutral one, of the same texts",
+        ),
+        _contrast(
+            "masculine_noun",
+            "pronouns",
+            gendered,
+            {"factor": "category", "level": "male", "baseline": "neutral"},
+            {"pronoun": ["they", "none"], "exchanged": ["yes"]},
+            "he or she put for a male noun less that for the neutral one, of the same texts",
+        ),
+    ]
+
+
+def _contrast(
+    name: str,
+    attribute: str,
+    values: Sequence[str],
+    contrast: Mapping[str, str],
+    where: Mapping[str, list[str]],
+    text: str,
+) -> dict[str, Any]:
+    among = {
+        "verdict": ["allowed", "gendering", "misgendering"],
+        "pronouns": ["masculine", "feminine", "neutral", "mixed", "none", "neo"],
+    }
+    return {
+        "name": name,
+        "kind": "difference",
+        "attribute": attribute,
+        "values": list(values),
+        "among": among[attribute],
+        "by": [[]],
+        "where": {**where, "prompt": [*_PROMPTS]},
+        "contrast": dict(contrast),
+        "null": 0.0,
+        "text": text,
+    }
