@@ -20,7 +20,7 @@ from tiltmeter.records import Message, Reply, Request, Sampling
 from tiltmeter.stages import cost
 from tiltmeter.stages import power as design
 from tiltmeter.stages.plan import Choices
-from tiltmeter.stats import power
+from tiltmeter.stats.detectable import Design, planned_power, planned_shift
 from tiltmeter.store import Store
 
 SUBJECT, JUDGE = "planted:she=0.6,refuse=.1", "planted:accuracy=.9"
@@ -412,10 +412,34 @@ def test_the_detectable_difference_is_that_of_the_statistics_room() -> None:
     """roles in English: 96 lexemes, 98 words × 2 orders × 10 samples, so 20.4 outputs a lexeme; icc .2."""
     whole = row(planned("roles", "planted:", language="en"))
     assert (whole["clusters"], round(whole["per_cluster"], 1)) == (96, 20.4)
-    se = power.share_se(share=0.5, clusters=96, per_cluster=1960 / 96, icc=0.2)
-    assert whole["detectable"] == pytest.approx(power.detectable(se=se, clusters=96))
     # by hand: √(.25·(1 + 19.42·.2)/1960) = .02496; (1.985 + .845)·.02496 = .0707
-    assert whole["detectable"] == pytest.approx(0.0707, abs=0.0005)
+    assert whole["tests"] == 1
+    assert whole["detectable"] == pytest.approx(0.0707, abs=0.001)
+    # twice the items: by √2; twice the samples: √((1 + 39.8·.2)/2/(1 + 19.4·.2)) = .96
+    assert whole["twice_items"] == pytest.approx(0.0707 / 2**0.5, abs=0.001)
+    assert whole["twice_samples"] == pytest.approx(0.96 * 0.0707, abs=0.001)
+
+
+def test_more_claims_make_a_difference_harder_to_find() -> None:
+    """Two models in three languages are six claims: t at .05/6 and 95 df, (2.693 + .845)/2.830."""
+    one = row(planned("roles", "planted:", language="en"))
+    six = planned("roles", ["planted:", "planted:she=0.6"], language=["en", "zh", "ja"])
+    (found,) = (r for r in six["design"] if r["language"] == "en" and not r["group"])
+    assert found["tests"] == 6
+    assert found["detectable"] == pytest.approx(one["detectable"] * 3.538 / 2.830, rel=0.02)
+    (few,) = (r for r in six["design"] if r["group"] == {"class": "outlook"} and r["clusters"] == 7)
+    assert few["detectable"] is None
+    assert few["note"].startswith("7 items cannot show any difference in a family of")
+
+
+def test_picks_of_one_answer_are_outputs_and_words_have_a_row() -> None:
+    """20 occupations × 3 names × 3 ages a gender, ten picks each; five classes, and each word."""
+    plan = planned("words", "planted:", language="en")
+    classes, words = row(plan, "di_class"), row(plan, "di_word")
+    assert (classes["per_cluster"], classes["tests"]) == (90, 5)
+    assert words["tests"] > 80 and words["detectable"] < classes["detectable"]
+    # by hand, a class of five: √(2·.16·(.2 + .8/90)/20) = .0578; (2.861 + .861)·.0578 = .215
+    assert classes["detectable"] == pytest.approx(0.215, rel=0.2)
 
 
 def test_a_group_has_fewer_items_and_detects_less() -> None:
@@ -438,18 +462,15 @@ def test_what_a_wanted_difference_takes() -> None:
     assert at <= 0.05 < below
     alike = row(planned("roles", "planted:", language="en", icc=0.2, detect=0.05))
     assert alike["samples_needed"] is None and alike["items_needed"] > 96
-    se = power.share_se(
-        share=0.5, clusters=alike["items_needed"], per_cluster=alike["per_cluster"], icc=0.2
-    )
-    assert power.achieved_power(difference=0.05, se=se, clusters=alike["items_needed"]) >= 0.8
+    # by hand: C·.0707²/.05² of its 96 items
+    assert alike["items_needed"] == pytest.approx(96 * (0.0707 / 0.05) ** 2, rel=0.03)
 
 
 def test_an_exact_reading_has_no_sampling_error() -> None:
     exact = row(planned("roles", "planted:", language="en", mode="exact"))
     assert exact["per_cluster"] == 1
-    assert exact["detectable"] == pytest.approx(
-        power.detectable(se=(0.25 * 0.2 / 96) ** 0.5, clusters=96), rel=1e-4
-    )
+    # by hand: (1.985 + .845)·√(.25·.2/96) = .0646
+    assert exact["detectable"] == pytest.approx(0.0646, rel=0.02)
 
 
 def test_divergences_are_simulated() -> None:
@@ -463,7 +484,7 @@ def test_divergences_are_simulated() -> None:
 def test_few_items_that_are_a_factor_are_no_sample_of_items() -> None:
     """dialogues: four pairings. Its outputs are what is sampled, 100 a pairing, with no intra-item correlation.
 
-    By hand for one topic of seven: √(1/7·6/7/100) = .0350; at α = .05/7, (2.746 + .845)·.0350 = .1257.
+    Four pairings of seven topics are 28 claims; a sign flip about 1/7 is the row's own test.
     """
     divergence = row(planned("dialogues", "planted:", language="en"), "topic_divergence")
     assert (divergence["clusters"], divergence["per_cluster"]) == (None, 100)
@@ -473,9 +494,11 @@ def test_few_items_that_are_a_factor_are_no_sample_of_items() -> None:
         replace(protocol, measures=tuple(headline)), Choices(("m",), ("en",)), icc=0.9, wanted=0.1
     )
     assert (share.clusters, share.per_cluster, share.items_needed) == (None, 100, None)
-    assert share.detectable == pytest.approx(0.1257, abs=2e-4)
-    # (3.591 / .1)²·(6/49) = 158 draws, a little fewer as t comes nearer the normal distribution
-    assert 150 <= (share.samples_needed or 0) <= 158
+    assert share.tests == 28
+    one = Design(1 / 7, 100, 1.0, 0.0)
+    assert share.detectable == planned_shift(design=one, level=0.05 / 28)
+    enough = replace(one, items=share.samples_needed or 0)
+    assert planned_power(design=enough, shift=0.1, level=0.05 / 28) >= 0.8
 
 
 @pytest.mark.parametrize("options", [{"detect": 0}, {"detect": 1.5}, {"icc": 2}, {"icc": -0.1}])

@@ -186,12 +186,13 @@ def _print_design(plan: Plan) -> None:
         )
         return
     click.echo(
-        "\nDetectable with 80 % power at .05 (items as clusters, intra-item correlation "
-        f"{plan.icc:g} assumed):"
+        "\nDetectable with 80 % power at .05 over the tests that are adjusted together (items as "
+        f"clusters, intra-item correlation {plan.icc:g} assumed):"
     )
     wanted = plan.wanted
     more = (f"items for {wanted:g}", f"samples for {wanted:g}") if wanted else ()
-    header = ("measure", "of", "items", "outputs each", "detectable", *more)
+    twice = ("2 × items", "2 × samples")
+    header = ("measure", "of", "items", "outputs each", "tests", "detectable", *twice, *more)
     rows = [_design_cells(row, with_needed=bool(wanted)) for row in plan.design]
     _print_table([header, *rows], left=2)
     for note in _design_notes(plan):
@@ -199,16 +200,28 @@ def _print_design(plan: Plan) -> None:
 
 
 def _design_cells(row: Detectable, with_needed: bool) -> tuple[str, ...]:
-    of = ", ".join(filter(None, (row.language, row.mode, *row.group.values())))
-    value = row.note if row.detectable is None else f"{row.detectable:.3f} {row.unit}"
+    value = "–" if row.detectable is None else f"{row.detectable:.3f} {row.unit}"
+    twice = tuple(
+        "" if one is None else f"{one:.3f}" for one in (row.twice_items, row.twice_samples)
+    )
     needed = (_needed(row.items_needed), _needed(row.samples_needed)) if with_needed else ()
     items = "–" if row.clusters is None else str(row.clusters)
-    return (row.measure, of, items, f"{row.per_cluster:.3g}", value, *needed)
+    size = f"{row.per_cluster:.3g}"
+    return (row.measure, _place(row), items, size, str(row.tests), value, *twice, *needed)
+
+
+def _place(row: Detectable) -> str:
+    return ", ".join(filter(None, (row.language, row.mode, *row.group.values())))
 
 
 def _design_notes(plan: Plan) -> Iterator[str]:
     from ..protocol import FEW_OUTPUTS
 
+    for row in plan.design:
+        if row.detectable is None and row.note:
+            yield f"  {row.measure}, {_place(row)}: {row.note}"
+    if any(row.twice_items is not None for row in plan.design):
+        yield "  2 × items, 2 × samples: what twice the calls would find, spent on one or the other"
     if any(row.clusters is None for row in plan.design):
         yield "  items –: outputs are what is sampled there, each by itself, of a group or of a side"
     sizes = [row.per_cluster for row in plan.design if row.unit == "bits"]

@@ -54,6 +54,17 @@ class Derived(NamedTuple):
     values: Callable[[str, str], Sequence[str]]
 
 
+class Labels(NamedTuple):
+    """What a design can know of an attribute before a run.
+
+    an_output: labels that an answer has of it, more than one for a list; values: how many different
+    ones there can be, 0 where nobody knows.
+    """
+
+    an_output: int = 1
+    values: int = 0
+
+
 def rows(description: str, *columns: str) -> dict[str, Any]:
     """The JSON Schema of a setting that is a table: a CSV file beside the protocol, or its rows;
     with these columns.
@@ -136,6 +147,11 @@ class Instrument:
         values are closed.
         """
         return {}
+
+    @classmethod
+    def expected_labels(cls, spec: InstrumentSpec, attribute: str, language: str) -> Labels:
+        """How many labels an answer has of an attribute, and how many values there are."""
+        return Labels(1, len(cls.values(spec).get(attribute, ())))
 
     def calls(self, trial: Trial, exact: bool) -> Mapping[str, tuple[int, int]]:
         """Calls about the output of a trial, by model: where every reply can be used and settles

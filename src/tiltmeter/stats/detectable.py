@@ -10,7 +10,8 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import lru_cache
 from itertools import combinations
 
 import numpy as np
@@ -27,8 +28,10 @@ FIRST_TABLES = 600  # of these, until the shift is known to about a fiftieth
 ALL_PATTERNS = 12  # items up to which all signs are taken, as in the test itself
 NEAR = 0.02
 AROUND = (0.92, 1.0, 1.08)  # four standard errors of what the first tables say
+MOST_ITEMS = 120  # items that are drawn; of more, differences go with 1/√items
 TIE = 1e-9
 ROUNDING = 1e-5  # of Σ|d|: sums of signs are single precision
+MOST_OUTPUTS = 100_000  # outputs an item, beyond which no sampling error is left
 QUANTILES = 400  # places at which the beta distribution of the items' shares is inverted
 NULLS_PER_LEVEL, MOST_NULLS = 20, 100_000  # tables without a tilt, for a critical value
 PATTERN_BLOCK = 200_000  # sums of signs in flight at a time
@@ -54,6 +57,7 @@ class Design:
     correlation: float = 0.0
 
 
+@lru_cache(maxsize=1_024)
 def planned_shift(
     *, design: Design, level: float = 0.05, power: float = 0.8, seed: int = 0
 ) -> float | None:
@@ -67,11 +71,32 @@ def planned_shift(
     ``ValueError``: as for a level, a share or an icc outside of 0 to 1.
     """
     _check(design, level, power)
-    items, conditions = design.items, max(design.conditions, 2)
-    if reach(items=items, tests=1, alpha=level, conditions=conditions).possible is False:
+    if not _can_reject(design, level):
         return None
-    generator = np.random.default_rng([seed, 1])
-    ranks = _ranks(design, generator)
+    stretch = math.sqrt(max(design.items / MOST_ITEMS, 1.0))
+    fewer = replace(design, items=min(design.items, MOST_ITEMS))
+    found = _smallest(_of_planned(fewer, level, seed), 1 - design.share, power)
+    return None if found is None else found / stretch
+
+
+def planned_power(*, design: Design, shift: float, level: float = 0.05, seed: int = 0) -> float:
+    """The chance that ``shift`` is found at ``level`` (α/m), by the tables of ``planned_shift``."""
+    _check(design, level, 0.5)
+    if not _can_reject(design, level):
+        return 0.0
+    stretch = math.sqrt(max(design.items / MOST_ITEMS, 1.0))
+    fewer = replace(design, items=min(design.items, MOST_ITEMS))
+    return _of_planned(fewer, level, seed)(min(shift * stretch, 1 - design.share), TABLES)
+
+
+def _can_reject(design: Design, level: float) -> bool:
+    conditions = max(design.conditions, 2)
+    return reach(items=design.items, tests=1, alpha=level, conditions=conditions).possible
+
+
+def _of_planned(design: Design, level: float, seed: int) -> Rejects:
+    """How often tables of a design with a shift are rejected."""
+    ranks = _ranks(design, np.random.default_rng([seed, 1]))
 
     def rejected(shift: float, tables: int) -> float:
         tested = _rates(design, design.share + shift, ranks[0, :tables], seed, 0)
@@ -85,7 +110,7 @@ def planned_shift(
             return float(_flip_rejects(tested - others[0], level).mean())
         return float(_tested_rejects(np.stack([tested, *others], axis=2), level).mean())
 
-    return _smallest(rejected, 1 - design.share, power)
+    return rejected
 
 
 def observed_shift(
@@ -212,7 +237,7 @@ def _smallest(rejected: Rejects, largest: float, power: float) -> float | None:
 
     Halved with a fifth of the tables, then read off between three shifts around with all of them.
     """
-    if rejected(largest, TABLES) < power:
+    if rejected(largest, FIRST_TABLES) < power:
         return None
     low, high = 0.0, largest
     while high - low > NEAR * high:
@@ -287,14 +312,34 @@ def _ranks(design: Design, generator: np.random.Generator) -> Floats:
 
 
 def _rates(design: Design, mean: float, ranks: Floats, seed: int, condition: int) -> Floats:
-    """Rates of the items at a mean share: the same ranks and random numbers at every mean."""
-    share = _inverted(mean, design.icc, ranks)
+    """Rates of the items at a mean share: the same ranks and random numbers at every mean.
+
+    Without a correlation of the conditions a rank chooses the count itself, which is beta-binomial;
+    else it chooses the item's own share, and the count is drawn.
+    """
+    outputs = max(1, round(min(design.outputs, MOST_OUTPUTS)))
     if math.isinf(design.outputs):
-        return share
-    outputs = max(1, round(design.outputs))
-    generator = np.random.default_rng([seed, 2, condition])
-    rates: Floats = generator.binomial(outputs, share) / outputs
-    return rates
+        return _inverted(mean, design.icc, ranks)
+    if design.correlation == 0:
+        rates: Floats = np.searchsorted(_below(outputs, mean, design.icc), ranks) / outputs
+        return rates
+    share = _inverted(mean, design.icc, ranks)
+    return np.random.default_rng([seed, 2, condition]).binomial(outputs, share) / outputs
+
+
+def _below(outputs: int, mean: float, icc: float) -> Floats:
+    """P(count ≤ k) for k below ``outputs``, beta-binomial with this mean and correlation."""
+    mean, counts = min(max(mean, TIE), 1 - TIE), np.arange(outputs + 1)
+    if icc <= 0:
+        logs = special.xlogy(counts, mean) + special.xlog1py(outputs - counts, -mean)
+    else:
+        size = 1 / min(icc, 1 - TIE) - 1
+        a, b = mean * size, (1 - mean) * size
+        logs = special.betaln(a + counts, b + outputs - counts)
+    logs = logs - special.betaln(1 + counts, 1 + outputs - counts)
+    mass = np.exp(logs - logs.max())
+    below: Floats = (np.cumsum(mass) / mass.sum())[:-1]
+    return below
 
 
 def _inverted(mean: float, icc: float, ranks: Floats) -> Floats:

@@ -31,7 +31,7 @@ from typing import Any, ClassVar
 from ...errors import MissingExtra, ProtocolError, UnknownName
 from ...protocol import InstrumentSpec, Protocol
 from ...records import INVALID, OTHER_LANGUAGE, REFUSAL, Answered, Label, Steps
-from .. import Derived, Instrument, Settings, rows
+from .. import Derived, Instrument, Labels, Settings, rows
 from ..text import language_id
 from ..text.language import fold, without_reasoning
 from .entries import Pick
@@ -118,6 +118,16 @@ class Picks(Instrument):
             return found if len(found) == 1 else (SEVERAL,)
 
         return Derived("class", WORD, one), Derived("class_published", WORD, published)
+
+    @classmethod
+    def expected_labels(cls, spec: InstrumentSpec, attribute: str, language: str) -> Labels:
+        """As many picks as are asked for, of the words (or their classes) of the language's list."""
+        if attribute == LENGTH:
+            return Labels(1, 3)
+        own = [row for row in spec.settings["words"] if row["language"] in (language, "")]
+        column = WORD if attribute == WORD else "class"
+        values = {row.get("lexeme" if column == WORD else column) or row["word"] for row in own}
+        return Labels(spec.settings.get("asked", 10), len(values))
 
     def check_design(self, protocol: Protocol) -> None:
         for code in protocol.levels.get("language", ()):
