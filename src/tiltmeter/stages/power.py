@@ -308,7 +308,8 @@ def _solved(row: Detectable, design: Design, compared: bool) -> Detectable:
     level = ALPHA / row.tests
     shift = planned_shift(design=design, level=level, power=POWER)
     if shift is None:
-        few = reach(items=design.items, tests=row.tests, alpha=ALPHA).note
+        conditions = max(design.conditions, 2)
+        few = reach(items=design.items, tests=row.tests, alpha=ALPHA, conditions=conditions).note
         return replace(row, note=few or "too few items to find any difference")
     row = replace(row, detectable=shift)
     if not compared or row.clusters is None:
