@@ -189,7 +189,7 @@ def test_what_a_page_tells_to_type_works(page: Path, reader: Reader) -> None:
 
 
 @pytest.mark.skipif(
-    weights.cached(weights.SMOLLM2) is None,
+    weights.find_cached(weights.SMOLLM2) is None,
     reason="the built-in model is not in the cache: make demo",
 )
 def test_commands_on_the_built_in_model_work(reader: Reader) -> None:

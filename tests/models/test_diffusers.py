@@ -75,7 +75,7 @@ def shell(tmp_path: Path) -> Path:
 
 
 def test_settings_are_read_into_the_call_and_the_loading(shell: Path) -> None:
-    found = module.parsed(
+    found = module.parse_name(
         f"{shell}?steps=30&guidance=7.5&dtype=float16&device=cuda:1&negative_prompt=a hat&clip_skip=2"
     )
     assert found.folder == shell and (found.dtype, found.device, found.hub) == (
@@ -89,7 +89,7 @@ def test_settings_are_read_into_the_call_and_the_loading(shell: Path) -> None:
         "negative_prompt": "a hat",
         "clip_skip": 2,
     }
-    hub = module.parsed("owner/name-1.5?revision=main&variant=fp16")
+    hub = module.parse_name("owner/name-1.5?revision=main&variant=fp16")
     assert hub.folder is None and hub.hub == {"revision": "main", "variant": "fp16"}
     assert (hub.dtype, hub.device, hub.call) == ("float32", "", {})
 
@@ -114,7 +114,7 @@ def test_settings_that_cannot_be(
     shell: Path, settings: str, error: type[TiltmeterError], said: str
 ) -> None:
     with pytest.raises(error, match=said):
-        module.parsed(f"{shell}?{settings}")
+        module.parse_name(f"{shell}?{settings}")
 
 
 def test_folders_that_are_no_pipeline(tmp_path: Path, shell: Path) -> None:
@@ -125,7 +125,7 @@ def test_folders_that_are_no_pipeline(tmp_path: Path, shell: Path) -> None:
         (f"{tmp_path}/a/b", "no name on the Hub"),
     ):
         with pytest.raises(UsageError, match=said):
-            module.parsed(name)
+            module.parse_name(name)
     for content, said in (
         ("{", "is no pipeline"),
         ("[]", "is no pipeline"),
@@ -134,7 +134,7 @@ def test_folders_that_are_no_pipeline(tmp_path: Path, shell: Path) -> None:
     ):
         (shell / "model_index.json").write_text(content)
         with pytest.raises(UsageError, match=said):
-            module.parsed(str(shell))
+            module.parse_name(str(shell))
 
 
 def test_a_missing_extra_says_what_to_type(
@@ -159,7 +159,7 @@ def test_the_extra_is_by_itself_and_what_it_brings_is_not_imported_before_it_is_
     assert not any(
         "torch" in line or "diffusers" in line for extra in ("all", "test") for line in lines[extra]
     )
-    code = "import sys, tiltmeter.models.local.diffusers as m; m.parsed('a/b?steps=2'); print(set(m.NEEDS) & set(sys.modules))"
+    code = "import sys, tiltmeter.models.local.diffusers as m; m.parse_name('a/b?steps=2'); print(set(m.NEEDS) & set(sys.modules))"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "set()"
 
@@ -185,7 +185,7 @@ def test_what_does_not_fit_into_memory_says_what_to_type(shell: Path) -> None:
     model = module.Diffusers(f"{shell}?steps=3")
     model._device = "cuda:0"
     said = r"memory of cuda:0. Type --model 'diffusers:.*\?steps=3&dtype=bfloat16', which takes half, or --model '.*&device=cpu'"
-    with pytest.raises(ModelError, match=said), model._told("draw with"):
+    with pytest.raises(ModelError, match=said), model._translate_errors("draw with"):
         raise MemoryError
     half = module.Diffusers(f"{shell}?dtype=float16&device=cuda")
     assert "Name a smaller pipeline" in half._too_large()
@@ -437,7 +437,7 @@ def test_weights_that_break_off_a_device_that_is_not_there_and_a_setting_that_is
         drawn(f"{folder}?device=cpu&steps=1&clip_skip=much", asked())
     with (
         pytest.raises(ModelError, match="does not fit into the memory"),
-        module.Diffusers(str(folder))._told("load"),
+        module.Diffusers(str(folder))._translate_errors("load"),
     ):
         torch.empty(2**55)  # torch's own error for 128 PiB
     before = module.digest(folder)

@@ -36,7 +36,9 @@ def needs(judge: str) -> pytest.MarkDecorator:
     modules = {"faces": sight.Faces.needs}[judge]
     missing = [name for name in modules if importlib.util.find_spec(name) is None]
     missing += [
-        one.name for one in KNOWN.values() if judge in one.judges and weights.cached(one) is None
+        one.name
+        for one in KNOWN.values()
+        if judge in one.judges and weights.find_cached(one) is None
     ]
     return pytest.mark.skipif(
         bool(missing), reason=f"{judge}: not there: {', '.join(missing)} (tiltmeter doctor)"
@@ -115,7 +117,7 @@ def test_another_question_is_refused_with_what_to_type(
     model = object.__new__(kind)  # what is asked is told without its networks
     model.name = judge
     with pytest.raises(Incapable, match="--judge openai:") as error:
-        model.asked(request_)
+        model.question(request_)
     assert said.replace("\\", "") in str(error.value)
 
 
@@ -227,14 +229,17 @@ def test_one_word_for_all_faces_that_count() -> None:
         ([0.75], "male"),
         ([0.25], "female"),
     ]
-    assert [sight.decided(shares) for shares, _ in worked] == [word for _, word in worked]
+    assert [sight.presentation_of(shares) for shares, _ in worked] == [word for _, word in worked]
 
 
 def test_faces_in_the_background_do_not_count() -> None:
     tall, third, small = (
         sight.Face(0.95, (0, 0, height, height), np.zeros((5, 2))) for height in (90, 31, 29)
     )
-    assert sight.counted([small, tall, third]) == [tall, third] and sight.counted([]) == []
+    assert (
+        sight.faces_that_count([small, tall, third]) == [tall, third]
+        and sight.faces_that_count([]) == []
+    )
 
 
 def test_a_similarity_is_found_again() -> None:
@@ -295,7 +300,7 @@ def test_faces_are_found_where_opencv_finds_them(
     cv2 = pytest.importorskip("cv2")
     image = people(name)
     canvas, scale = sight._letterbox(image)
-    file = str(weights.cached(KNOWN["yunet"]))
+    file = str(weights.find_cached(KNOWN["yunet"]))
     detector = cv2.FaceDetectorYN.create(file, "", (640, 640), sight.FOUND, sight.OVERLAP)
     _, theirs = detector.detect(np.ascontiguousarray(canvas[0].transpose(1, 2, 0)).astype(np.uint8))
     mine = sorted(judge.faces(image), key=lambda face: face.box)

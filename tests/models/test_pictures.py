@@ -8,7 +8,7 @@ from tests.drawing import noise, opened, picture
 from tests.models.wire import KEY, AnthropicWire, GeminiWire
 from tiltmeter.errors import Incapable, ModelError
 from tiltmeter.models import PICTURE_TOKENS, Price
-from tiltmeter.models.http import believed
+from tiltmeter.models.http import usage_if_possible
 from tiltmeter.models.kinds import ModelOptions
 from tiltmeter.models.providers.anthropic import AnthropicMessages, anthropic
 from tiltmeter.models.providers.gemini import GeminiContent, gemini
@@ -52,7 +52,10 @@ def test_a_picture_is_reserved_for_and_believed() -> None:
     plain = Request("openai:x", (Message("user", "What is it?"),))
     price = Price(1e6, 0)
     assert price.worst(SHOWN) - price.worst(plain) == PICTURE_TOKENS
-    assert believed(20_000, 5, SHOWN) == (20_000, 5) and believed(20_000, 5, plain) is None
+    assert (
+        usage_if_possible(20_000, 5, SHOWN) == (20_000, 5)
+        and usage_if_possible(20_000, 5, plain) is None
+    )
 
 
 CHATS = {

@@ -70,7 +70,7 @@ def test_what_the_design_says_of_ends() -> None:
 
 def test_the_day_of_the_end_is_retired_and_the_day_before_is_not() -> None:
     row = table.rows()["openai:gpt-4o"]
-    assert row.retired(date(2027, 1, 14)) and not row.retired(date(2027, 1, 13))
+    assert row.is_retired(date(2027, 1, 14)) and not row.is_retired(date(2027, 1, 13))
     assert (
         row.ends_soon(date(2027, 1, 13))
         and not row.ends_soon(date(2026, 10, 1))

@@ -15,7 +15,7 @@ import pytest
 
 from tiltmeter.errors import ModelError, UsageError
 from tiltmeter.models.local import weights
-from tiltmeter.models.local.weights import SMOLLM2, Weights, cached, fetch
+from tiltmeter.models.local.weights import SMOLLM2, Weights, fetch, find_cached
 
 SOURCE = Path(__file__).parents[2] / "src"
 NAME = "tiny.gguf"
@@ -97,11 +97,11 @@ def test_another_time_of_change_is_hashed_again_and_a_damaged_file_fetched_again
 ) -> None:
     path = fetch(tiny, say=lambda line: None)
     os.utime(path, (1, 1))
-    assert cached(tiny) == path
+    assert find_cached(tiny) == path
     content = bytearray(path.read_bytes())
     content[1000] ^= 1
     path.write_bytes(content)
-    assert cached(tiny) is None
+    assert find_cached(tiny) is None
     assert (
         hashlib.sha256(fetch(tiny, say=lambda line: None).read_bytes()).hexdigest() == tiny.sha256
     )
@@ -113,9 +113,9 @@ def test_a_file_put_there_by_hand_is_taken_when_it_is_right(
     folder.mkdir()
     with zipfile.ZipFile(wheel_of(tmp_path)) as archive:
         (folder / NAME).write_bytes(archive.read(tiny.member))
-    assert cached(tiny) == folder / NAME
+    assert find_cached(tiny) == folder / NAME
     (folder / NAME).write_bytes(b"GGUF, and nothing more")
-    assert cached(tiny) is None
+    assert find_cached(tiny) is None
 
 
 def test_another_wheel_is_not_used(tiny: Weights, folder: Path) -> None:
@@ -263,7 +263,7 @@ def test_two_at_once(tiny: Weights, folder: Path) -> None:
     assert [process.communicate(timeout=60)[0].strip() for process in both] == [
         str(folder / NAME)
     ] * 2
-    assert held(folder) == WHOLE and cached(tiny) == folder / NAME
+    assert held(folder) == WHOLE and find_cached(tiny) == folder / NAME
 
 
 def test_the_bundled_model() -> None:

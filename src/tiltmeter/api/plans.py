@@ -114,7 +114,7 @@ def plan(
         cost.RULE,
         planning.tally(declared, choices),
         tuple(planning.others(declared, choices)),
-        tuple(map(connect.known, names)),
+        tuple(map(connect.describe, names)),
         tuple(unjudged(declared, judges)),
         tuple(_misfits(declared, counted, judges)),
         tuple(prompt_pairs.matched(declared)),

@@ -73,7 +73,8 @@ def _models(as_json: bool) -> None:
     from ..models import table
 
     found = sorted(
-        table.rows().values(), key=lambda row: (row.name.partition(":")[0], row.retired(), row.name)
+        table.rows().values(),
+        key=lambda row: (row.name.partition(":")[0], row.is_retired(), row.name),
     )
     if as_json:
         click.echo(
@@ -101,11 +102,11 @@ def _models(as_json: bool) -> None:
         end = (
             ""
             if row.retires_on is None
-            else f"{'retired' if row.retired() else 'ends'} {row.retires_on}"
+            else f"{'retired' if row.is_retired() else 'ends'} {row.retires_on}"
         )
         image = "pictures  " if row.modality == "image" else ""
         line = f"{row.name + (' *' if row.own else ''):{width}} {money}  {image}{end}".rstrip()
-        click.secho(line, dim=row.retired(), fg="yellow" if row.ends_soon() else None)
+        click.secho(line, dim=row.is_retired(), fg="yellow" if row.ends_soon() else None)
     click.echo(
         "\n$ for a million tokens, in and out, and for one picture, on the day named; the "
         "sources are in --json.\n"

@@ -50,7 +50,7 @@ class Price(NamedTuple):
             bool(request.size),
         )
 
-    def paid(self, request: Request, reply: Reply) -> float | None:
+    def cost(self, request: Request, reply: Reply) -> float | None:
         """What a reply cost, or None where it does not say what it used and that matters."""
         drawn = bool(request.size and (reply.picture or reply.blob))
         if reply.usage is None and (self.prompt or self.completion):

@@ -64,13 +64,13 @@ class Listed:
     takes: Mapping[str, bool | int] = field(default_factory=dict)
     own: bool = False
 
-    def retired(self, today: date | None = None) -> bool:
+    def is_retired(self, today: date | None = None) -> bool:
         return self.retires_on is not None and self.retires_on <= (today or date.today())
 
     def ends_soon(self, today: date | None = None) -> bool:
         return (
             self.retires_on is not None
-            and not self.retired(today)
+            and not self.is_retired(today)
             and ((self.retires_on - (today or date.today())).days <= SOON)
         )
 
@@ -96,7 +96,7 @@ class Listed:
             "modality": self.modality,
             "price": price,
             "retires_on": str(self.retires_on) if self.retires_on else None,
-            "retired": self.retired(today),
+            "retired": self.is_retired(today),
             "retirement_source": self.retirement_source,
             "aliases": list(self.aliases),
             "takes": dict(self.takes),
@@ -119,10 +119,12 @@ def rows(own: Path | None = None) -> dict[str, Listed]:
 
     UsageError names file, entry, field and what to type.
     """
-    found = {name: _row(Listed(name), entry, BUILT_IN) for name, entry in _read(BUILT_IN).items()}
+    found = {
+        name: _row(Listed(name), entry, BUILT_IN) for name, entry in _read_file(BUILT_IN).items()
+    }
     path = own_file() if own is None else own
     if path.is_file():
-        for name, entry in _read(path).items():
+        for name, entry in _read_file(path).items():
             found[name] = _row(replace(found.get(name, Listed(name)), own=True), entry, path)
     elif os.environ.get(VARIABLE, "").strip() and own is None:
         raise UsageError(
@@ -154,7 +156,7 @@ def makes(name: str) -> tuple[str, ...]:
 
 def refuse_retired(row: Listed, today: date | None = None) -> None:
     """UsageError where the provider no longer answers."""
-    if row.retired(today):
+    if row.is_retired(today):
         source = f" ({row.retirement_source})" if row.retirement_source else ""
         raise UsageError(
             f"{row.name} was retired on {row.retires_on}{source}. Choose another (tiltmeter ls "
@@ -174,7 +176,7 @@ def price_line(name: str, today: date | None = None) -> str:
     )
 
 
-def _read(path: Path) -> dict[str, dict[str, Toml]]:
+def _read_file(path: Path) -> dict[str, dict[str, Toml]]:
     try:
         entries = tomllib.loads(path.read_text(encoding="utf-8-sig"))
     except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
@@ -281,10 +283,12 @@ def _takes(takes: Toml, where: str) -> dict[str, bool | int]:
             "false }"
         )
     _only(takes, _TAKES, f"{where}, takes")
-    return {name: _taken(name, value, f"{where}, takes.{name}") for name, value in takes.items()}
+    return {
+        name: _check_taken(name, value, f"{where}, takes.{name}") for name, value in takes.items()
+    }
 
 
-def _taken(name: str, value: Toml, where: str) -> bool | int:
+def _check_taken(name: str, value: Toml, where: str) -> bool | int:
     """True or false; of log-probabilities how many."""
     if name == "logprobs":
         if isinstance(value, bool) or not isinstance(value, int) or value < 0:

@@ -146,13 +146,13 @@ class Planted(Model):
                     f"{self.name} draws pictures of {self.settings.protocol}, and was asked for "
                     "text."
                 )
-            known = self._known(request)
+            known = self._meaning_of(request)
             if request.logprobs:
                 text, alternatives = next_token(
                     self.settings, known, request.begin, request.logprobs, draws[0]
                 )
             else:
-                text = self._drawn(known, request, draws)
+                text = self._draw(known, request, draws)
         words = text.split(" ")
         if len(words) > request.sampling.max_tokens:
             text = " ".join(words[: request.sampling.max_tokens])
@@ -195,7 +195,7 @@ class Planted(Model):
             f"{self.settings.protocol}. Add for instance protocol=roles or protocol=FILE.toml."
         )
 
-    def _known(self, request: Request) -> Known:
+    def _meaning_of(self, request: Request) -> Known:
         """What the prompt of a request means. A prompt that is not the protocol's is an item of its
         own.
         """
@@ -215,7 +215,7 @@ class Planted(Model):
             raise self._unknown(request)
         return know(self.tilt, {self.tilt.protocol.item: prompt}, prompt)
 
-    def _drawn(self, known: Known, request: Request, draws: Sequence[float]) -> str:
+    def _draw(self, known: Known, request: Request, draws: Sequence[float]) -> str:
         """A drawn answer: the outcome by the first number, its words by the second."""
         outcome = pick(known.outcomes, draws[0], INVALID)
         if request.begin and outcome in known.forms:

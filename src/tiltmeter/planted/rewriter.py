@@ -110,7 +110,7 @@ class PlantedRewriter(Model):
         prompt = request.messages[0].content
         shown = _SHOWN.search(prompt)
         if shown:
-            return self._judged(shown[2], draws)
+            return self._judge(shown[2], draws)
         if prompt not in self.cells:
             raise ModelError(
                 f"{self.name} does not know the prompt '{prompt[:60]}…'. Add for instance "
@@ -131,7 +131,7 @@ class PlantedRewriter(Model):
             return "she" if given == "he" else "he"
         return "none" if draws[2] < settings.drop or given not in _FORMS else given
 
-    def _judged(self, text: str, draws: list[float]) -> str:
+    def _judge(self, text: str, draws: list[float]) -> str:
         right = next(
             (
                 _CLASS[name]

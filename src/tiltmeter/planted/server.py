@@ -113,13 +113,13 @@ class Server:
                 self.count.total += 1
                 self.count.answered += 1
                 return web.Response(body=self._constant, content_type=_JSON)
-            return await self._asked(request, self._chat)
+            return await self._handle(request, self._chat)
         if request.path == "/v1/images/generations" and request.method == "POST":
-            return await self._asked(request, server_pictures.asked)
+            return await self._handle(request, server_pictures.picture_request)
         if request.path in ("/count", "/v1/count"):
-            return _sent(200, self.count.as_dict())
+            return _json_response(200, self.count.as_dict())
         if request.path == "/v1/models":
-            return _sent(
+            return _json_response(
                 200,
                 {
                     "object": "list",
@@ -147,7 +147,7 @@ class Server:
         logprobs = (count_at(body, "top_logprobs") or 1) if at(body, "logprobs") else 0
         return Request("planted", tuple(messages), sampling, begin, logprobs, _schema(body))
 
-    async def _asked(
+    async def _handle(
         self, request: web.BaseRequest, read: Callable[[Json], Request]
     ) -> web.StreamResponse:
         try:
@@ -196,7 +196,7 @@ class Server:
         if settings.html:
             return web.Response(body=_PAGE, content_type="text/html")
         if settings.notchat:
-            return _sent(
+            return _json_response(
                 200, {"status": "ok", "you_sent": request.headers.get("Authorization", "")}
             )
         return None
@@ -295,7 +295,7 @@ def _place(text: str, place: Sequence[Token]) -> dict[str, Json]:
     return {**drawn, "top_logprobs": ranked}
 
 
-def _sent(status: int, body: Json, headers: dict[str, str] | None = None) -> web.Response:
+def _json_response(status: int, body: Json, headers: dict[str, str] | None = None) -> web.Response:
     return web.Response(
         status=status, body=json.dumps(body).encode(), content_type=_JSON, headers=headers
     )
@@ -313,7 +313,7 @@ def _error(
     sent = request.headers.get("Authorization")
     message += f" (You sent: {sent})" if sent else ""
     error = {"message": message, "type": "invalid_request_error", "param": parameter, "code": code}
-    return _sent(status, {"error": error}, headers)
+    return _json_response(status, {"error": error}, headers)
 
 
 async def start(settings: str, port: int = 0, host: str = "127.0.0.1") -> Server:

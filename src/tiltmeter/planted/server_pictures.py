@@ -71,7 +71,7 @@ class Shelf:
         return Message(role, "".join(text_at(part, "text") for part in parts), shown)
 
 
-def asked(body: Json) -> Request:
+def picture_request(body: Json) -> Request:
     """What a request to the images endpoint asks for. Raises ValueError where it asks for what is
     not sent here.
     """

@@ -184,10 +184,10 @@ def parse(text: str) -> Settings:
         if key in found or key in shares:
             raise UsageError(f"planted: the setting '{key}' is given twice. Leave one out.")
         if key in _DEFAULTS:
-            found[key] = _read(key, value)
+            found[key] = _parse_value(key, value)
         else:
             shares[key] = value
-    settings = _tilted(Settings(text=text, **found), shares)  # type: ignore[arg-type]
+    settings = _with_tilt(Settings(text=text, **found), shares)  # type: ignore[arg-type]
     for names in (OUTCOMES.keys() | {"rest"}, FAULTS):
         total = sum(getattr(settings, name) for name in names)
         if total > 1 + 1e-9:
@@ -198,7 +198,7 @@ def parse(text: str) -> Settings:
     return settings
 
 
-def _read(key: str, value: str) -> object:
+def _parse_value(key: str, value: str) -> object:
     default = _DEFAULTS[key]
     choices = {"dress": DRESSES, "judge": JUDGES}.get(key)
     if choices and value not in choices:
@@ -244,7 +244,7 @@ def _whole(key: str, value: str) -> int:
     return int(value)
 
 
-def _tilted(settings: Settings, shares: Mapping[str, str]) -> Settings:
+def _with_tilt(settings: Settings, shares: Mapping[str, str]) -> Settings:
     """The settings with the tilted word and its levels, which must be the protocol's own."""
     if not shares:
         return settings

@@ -91,7 +91,7 @@ class Connect:
         at_home = FREE if on_this_machine(self.url(name)) else None
         return self.price(name) or kind_of(name).price or at_home
 
-    def known(self, name: str) -> KnownModel:
+    def describe(self, name: str) -> KnownModel:
         """What the table says of a model: its end and where its price is from."""
         row = table.find(name)
         known = KnownModel(
@@ -99,7 +99,7 @@ class Connect:
         )
         if row and not self.url(name):
             known["retires_on"] = str(row.retires_on) if row.retires_on else None
-            known["retired"], known["soon"] = row.retired(), row.ends_soon()
+            known["retired"], known["soon"] = row.is_retired(), row.ends_soon()
         if row and row.price and name not in self.prices:
             known["price_date"], known["price_source"] = str(row.price_date), row.price_source
         return known

@@ -267,7 +267,7 @@ class Engine:
             self.tally.calls += 1
             known = reply.cost
             if known is None and model.price is not None:
-                known = model.price.paid(request, reply)
+                known = model.price.cost(request, reply)
                 if known is None:
                     known = model.price.worst(request)
                     self.tally.warnings.add(

@@ -35,7 +35,7 @@ from .. import FREE
 from ..http.body import Json
 from ..http.connection import MAX_REPLY
 from ..kinds import DEFAULTS, PICTURES, ModelKind, ModelOptions, ReadFactors
-from .stored import Answers, Line, Stored, draw, line, read_lines
+from .stored import Answers, Line, Stored, line, read_lines, trial_and_sample
 
 MANIFESTS = ("manifest.csv", "manifest.jsonl")
 SUFFIXES = (".png", ".jpg", ".jpeg", ".webp", ".gif")
@@ -67,7 +67,7 @@ class Folder(Stored):
             for file in sorted(self._folder.rglob("*")):
                 if file.suffix.lower() in SUFFIXES:
                     name = file.relative_to(self._folder).as_posix()
-                    self._files.setdefault(_folded(name), []).append(name)
+                    self._files.setdefault(_fold_name(name), []).append(name)
             return
         manifest = next(
             (self._folder / name for name in MANIFESTS if (self._folder / name).is_file()), None
@@ -97,19 +97,21 @@ class Folder(Stored):
         return (self._folder / file).resolve().is_relative_to(self._folder.resolve())
 
     async def ask(self, request: Request) -> Reply:
-        trial, sample = draw(request)
+        trial, sample = trial_and_sample(request)
         if self._answers is None:
-            reply = Reply(self._expected(trial, sample), usage=(0, 0))
+            reply = Reply(self._expected_file(trial, sample), usage=(0, 0))
         else:
             answer = self._answers.find(trial, request.messages[0].content, sample)
-            reply = self.given(answer, request, "Add the missing rows.")
+            reply = self.answer_or_open(answer, request, "Add the missing rows.")
         if reply.outcome != ANSWER:
             return reply
-        return self.given(
-            await asyncio.to_thread(self._shown, reply), request, f"There is no file {reply.text}."
+        return self.answer_or_open(
+            await asyncio.to_thread(self._with_picture, reply),
+            request,
+            f"There is no file {reply.text}.",
         )
 
-    def _expected(self, trial: str, sample: int) -> str:
+    def _expected_file(self, trial: str, sample: int) -> str:
         """The name of a trial's file: as it is written where it is there, else as the pattern has
         it.
         """
@@ -127,7 +129,7 @@ class Folder(Stored):
             return slots[match[1]].zfill(int(match[2] or 0))
 
         wanted = _SLOT.sub(value, self._pattern)
-        found = self._files.get(_folded(wanted), [wanted])
+        found = self._files.get(_fold_name(wanted), [wanted])
         if len(found) > 1:
             raise ModelError(
                 f"{self._folder} holds both {found[0]} and {found[1]}, and either may be "
@@ -135,7 +137,7 @@ class Folder(Stored):
             )
         return found[0]
 
-    def _shown(self, reply: Reply) -> Reply | None:
+    def _with_picture(self, reply: Reply) -> Reply | None:
         """The reply with the bytes of the file that it names; None where there is no such file."""
         file = self._folder / reply.text
         if not self._inside(reply.text):
@@ -177,7 +179,7 @@ def _csv_lines(path: Path) -> Iterator[Line]:
         raise UsageError(f"{path} cannot be read: {error.strerror}.") from None
 
 
-def _folded(name: str) -> str:
+def _fold_name(name: str) -> str:
     return _PARTED.sub("_", unicodedata.normalize("NFC", name).casefold())
 
 

@@ -173,13 +173,13 @@ class Stored(Model):
         self._asked = self._missing = 0
         self._first = ""
 
-    def given(self, reply: Reply | None, request: Request, remedy: str) -> Reply:
+    def answer_or_open(self, reply: Reply | None, request: Request, remedy: str) -> Reply:
         self._asked += 1
         if reply is not None:
             return reply
         self._missing += 1
         if not self._first:
-            trial, sample = draw(request)
+            trial, sample = trial_and_sample(request)
             self._first = f"trial {trial}, sample {sample} of '{request.messages[0].content[:60]}…'"
         raise Unanswered(
             f"{self._missing} of {self._asked} trials asked have no answer in {self.name}; the "
@@ -187,7 +187,7 @@ class Stored(Model):
         )
 
 
-def draw(request: Request) -> tuple[str, int]:
+def trial_and_sample(request: Request) -> tuple[str, int]:
     """The trial's id and its sample number, from the request's nonce."""
     trial, _, rest = request.nonce.partition("/")
     number = rest.partition("/")[0]
@@ -209,9 +209,9 @@ class AnswerFile(Stored):
             raise Incapable(
                 f"{self.name} holds answers and no log-probabilities. Type: --mode sampled"
             )
-        trial, sample = draw(request)
+        trial, sample = trial_and_sample(request)
         found = self._answers.find(trial, request.messages[0].content, sample)
-        return self.given(found, request, "Add the missing lines.")
+        return self.answer_or_open(found, request, "Add the missing lines.")
 
 
 class Replay(Stored):
@@ -227,7 +227,7 @@ class Replay(Stored):
     async def open(self) -> None:
         self._store = Store(self._folder)
         try:
-            self._index = self._read()
+            self._index = self._index_calls()
         except BaseException:
             self._store.close()
             raise
@@ -235,7 +235,7 @@ class Replay(Stored):
     async def close(self) -> None:
         self._store.close()
 
-    def _read(self) -> dict[str, list[tuple[str, str]]]:
+    def _index_calls(self) -> dict[str, list[tuple[str, str]]]:
         """What was asked → (key, nonce) of each call that answered it."""
         model = self._model or self._only_subject()
         known = calls.models(self._store)
@@ -259,13 +259,13 @@ class Replay(Stored):
 
     async def ask(self, request: Request) -> Reply:
         what = _what(StoredRequest.parse(request.text))
-        key = _same(self._index.get(what, []), request.nonce)
+        key = _matching_call(self._index.get(what, []), request.nonce)
         found = self._store.reply(key) if key else None
         reply = None
         if found is not None:
             picture = self._store.blob(found.blob) if found.blob else b""
             reply = replace(found, cost=0.0, usage=None, blob="", remote="", picture=picture)
-        return self.given(
+        return self.answer_or_open(
             reply,
             request,
             "It was asked nothing with the same prompt, begun answer, sampling and seed.",
@@ -277,7 +277,7 @@ def _what(request: StoredRequest) -> str:
     return content_id(request._replace(model="", purpose="", nonce=""))
 
 
-def _same(calls: list[tuple[str, str]], nonce: str) -> str:
+def _matching_call(calls: list[tuple[str, str]], nonce: str) -> str:
     """The key of the one call with this nonce, or else of the one with the same sample number; ""
     where none is the one.
     """

@@ -20,7 +20,7 @@ from ...records import ANSWER, Reply, Request
 from .. import DRAWN_TOKENS, PICTURE_TOKENS, Model, Price
 from .body import Json, at, count_at
 from .connection import Answer, Connection, message
-from .fetching import Link, fetched, shortened
+from .fetching import Link, fetch_picture, shorten
 
 NO_LOGPROBS = "gives no log-probabilities, which this mode reads. Type: --mode sampled"
 T = TypeVar("T")
@@ -41,7 +41,7 @@ class Speech(Protocol):
     """What every dialect has: how a request is put, and what an error means."""
 
     def build(self, request: Request, omitted: frozenset[str]) -> HttpRequest:
-        """What is sent, without the parameters in `omitted`."""
+        """What is sent, leave_out the parameters in `omitted`."""
 
     def refused(self, request: Request, body: Json) -> Reply | None:
         """The reply where an error status is a policy refusal, a result and not an error; else
@@ -97,7 +97,7 @@ class Exchange:
             )
             if 200 <= answer.status < 300:
                 try:
-                    return Got(wanted, answer, self._connection.read(answer, read))
+                    return Got(wanted, answer, self._connection.parse_body(answer, read))
                 except ModelError:
                     answer = answer._replace(status=_inside(answer.body))
                     if not answer.status:
@@ -108,16 +108,16 @@ class Exchange:
             parameter = self._dialect.unwelcome(answer.body) if answer.status in (400, 422) else ""
             omitted = self._omitted | {parameter}
             if not parameter or self._dialect.build(request, omitted) == wanted:
-                meant, wait = self.meant(answer)
-                said = self._connection.said(answer)
+                meant, wait = self.translate_status(answer)
+                said = self._connection.error_text(answer)
                 if request.logprobs and meant in (400, 422) and "logprob" in said.lower():
                     raise Incapable(f"{self._connection.name} {NO_LOGPROBS} It said: {said}")
                 self._connection.fail(answer, meant, wait)
             self._omitted = omitted
 
-    def meant(self, answer: Answer) -> tuple[int, float | None]:
+    def translate_status(self, answer: Answer) -> tuple[int, float | None]:
         """A status as HTTP means it, and seconds to wait where the body says so."""
-        translated: tuple[int, float | None] = getattr(self._dialect, "status", as_said)(
+        translated: tuple[int, float | None] = getattr(self._dialect, "status", status_by_message)(
             answer.status, answer.body
         )
         return translated
@@ -164,19 +164,19 @@ class HttpModel(Model):
         if isinstance(got, Reply):
             return got
         raw = (
-            shortened(got.answer.body)
+            shorten(got.answer.body)
             if request.size
             else got.answer.content.decode("utf-8", "replace")
         )
         found = got.found
         if isinstance(found, Link):
-            found = await fetched(self.connection, found, got.sent.headers)
+            found = await fetch_picture(self.connection, found, got.sent.headers)
         if request.logprobs and found.outcome == ANSWER and not any(found.alternatives):
             raise Incapable(f"{self.name} {NO_LOGPROBS}")
         return replace(found, omitted=got.sent.omitted, raw=self.connection.clean(raw))
 
 
-def believed(
+def usage_if_possible(
     prompt: int | None, completion: int | None, request: Request
 ) -> tuple[int, int] | None:
     """What a server says it used, or None where that cannot be: then the worst case is counted.
@@ -205,7 +205,7 @@ def _inside(body: Json) -> int:
     return code if code is not None and 400 <= code < 600 else 500
 
 
-def as_said(status: int, body: Json) -> tuple[int, None]:
+def status_by_message(status: int, body: Json) -> tuple[int, None]:
     """What OpenAI and those who follow it mean: an empty account answers 429 or 400, as other
     errors do.
     """

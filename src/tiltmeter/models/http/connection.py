@@ -160,7 +160,7 @@ class Connection:
             return TransientError(f"{self.name} did not answer within {self.timeout:g} s")
         return TransientError(f"{self.name}: {said}")
 
-    def read(self, answer: Answer, parse: Callable[[Json], T]) -> T:
+    def parse_body(self, answer: Answer, parse: Callable[[Json], T]) -> T:
         """What a good status brought; ModelError where it is not what the dialect knows."""
         if answer.content.lstrip()[:1] == b"<":
             raise ModelError(
@@ -184,7 +184,7 @@ class Connection:
                 f"It said: {self.start(answer.content)}"
             ) from None
 
-    def said(self, answer: Answer) -> str:
+    def error_text(self, answer: Answer) -> str:
         """What an error says, in a line."""
         return self.clean(message(answer.body))[:300] or self.start(answer.content)
 
@@ -192,7 +192,7 @@ class Connection:
         """Raises what an error status means. meant: the status as HTTP means it; wait: seconds,
         where said in the body.
         """
-        status, said = answer.status, self.said(answer)
+        status, said = answer.status, self.error_text(answer)
         if meant in (401, 403):
             how = f"Set {self.key_name} in the environment." if self.key_name else "Check the key."
             raise MissingKey(f"{self.name} refuses the key (HTTP {status}): {said} {how}")

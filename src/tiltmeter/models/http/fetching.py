@@ -38,17 +38,17 @@ class Unfetched(Exception):
     """Why an address brings no picture, as the end of a sentence; asking it again is no use."""
 
 
-async def fetched(connection: Connection, link: Link, headers: Mapping[str, str]) -> Reply:
+async def fetch_picture(connection: Connection, link: Link, headers: Mapping[str, str]) -> Reply:
     """The reply with its picture; the outcome `error` where it cannot be had. It is paid for, so it
     is not asked again.
     """
     try:
         return replace(link.reply, picture=await content(connection, link.url, headers))
     except (Unfetched, TransientError) as error:
-        return replace(link.reply, outcome=ERROR, text=lost(error))
+        return replace(link.reply, outcome=ERROR, text=loss_reason(error))
 
 
-def lost(error: Exception) -> str:
+def loss_reason(error: Exception) -> str:
     return (
         f"the picture was drawn and {error}"
         if isinstance(error, Unfetched)
@@ -118,10 +118,10 @@ def _data(url: str) -> bytes:
     head, comma, rest = url.partition(",")
     if not comma:
         raise Unfetched("its data: address has no data")
-    return decoded(rest) if head.endswith(";base64") else unquote_to_bytes(rest)
+    return decode_base64(rest) if head.endswith(";base64") else unquote_to_bytes(rest)
 
 
-def decoded(text: str) -> bytes:
+def decode_base64(text: str) -> bytes:
     """A picture in base64, or in a data: URL as some servers put it. Raises Unfetched where it is
     none.
     """
@@ -133,8 +133,8 @@ def decoded(text: str) -> bytes:
         raise Unfetched("what came in its place is no base64") from None
 
 
-def shortened(body: Json) -> str:
-    """A reply's body as JSON for the store, without the pictures in it: they lie in `blobs/`."""
+def shorten(body: Json) -> str:
+    """A reply's body as JSON for the store, leave_out the pictures in it: they lie in `blobs/`."""
     return json.dumps(_short(body), ensure_ascii=False)
 
 
@@ -146,6 +146,3 @@ def _short(value: Json) -> Json:
     return (
         {name: _short(each) for name, each in value.items()} if isinstance(value, dict) else value
     )
-
-
-__all__ = ["Link", "Unfetched", "content", "decoded", "fetched", "lost", "shortened", "split"]

@@ -24,7 +24,7 @@ from ..kinds import ModelOptions
 from . import Exchange, Speech
 from .body import Json
 from .connection import PASSING, Answer
-from .fetching import Link, Unfetched, content, lost, shortened, split
+from .fetching import Link, Unfetched, content, loss_reason, shorten, split
 from .provider import Place, Provider
 
 FIRST_PAUSE, LONGEST_PAUSE = 0.5, 5.0  # seconds between two looks
@@ -100,7 +100,7 @@ class QueueModel(Queued):
 
     async def fetch(self, request: Request, remote: str) -> Reply:
         url, _, left_out = remote.partition("#")
-        reply = await self._ended(request, self._address(url))
+        reply = await self._wait_until_ended(request, self._address(url))
         return replace(reply, omitted=tuple(filter(None, left_out.split(","))))
 
     def _address(self, url: str) -> str:
@@ -118,7 +118,7 @@ class QueueModel(Queued):
             )
         return url
 
-    async def _ended(self, request: Request, start: str) -> Reply:
+    async def _wait_until_ended(self, request: Request, start: str) -> Reply:
         """Looks until the work has ended, and fetches its picture; where its address has expired,
         asks once for a new one.
         """
@@ -131,7 +131,7 @@ class QueueModel(Queued):
         url = start
         while True:
             answer = await self.connection.send(url, self._dialect.headers)
-            found = self._found(request, answer)
+            found = self._read_look(request, answer)
             if isinstance(found, Missing):
                 missing += 1
                 found = None if missing < LOST else found.reply
@@ -140,13 +140,13 @@ class QueueModel(Queued):
                 if url != before:
                     continue
             if isinstance(found, Link):
-                found, again = await self._fetched(found, again), True
+                found, again = await self._picture_of(found, again), True
                 url = start
             if found is not None:
                 return replace(
                     found,
                     text=self.connection.clean(found.text),
-                    raw=self.connection.clean(shortened(answer.body)),
+                    raw=self.connection.clean(shorten(answer.body)),
                 )
             if time.monotonic() > until:
                 raise Unanswered(
@@ -157,7 +157,7 @@ class QueueModel(Queued):
             await asyncio.sleep(wait)
             wait = min(LONGEST_PAUSE, wait * 1.5)
 
-    async def _fetched(self, link: Link, again: bool) -> Reply | None:
+    async def _picture_of(self, link: Link, again: bool) -> Reply | None:
         """The reply with its picture; None where its address brings none and another one may be
         had.
         """
@@ -166,19 +166,19 @@ class QueueModel(Queued):
                 link.reply, picture=await content(self.connection, link.url, self._dialect.headers)
             )
         except Unfetched as problem:
-            return replace(link.reply, outcome=ERROR, text=lost(problem)) if again else None
+            return replace(link.reply, outcome=ERROR, text=loss_reason(problem)) if again else None
 
-    def _found(self, request: Request, answer: Answer) -> Reply | Link | Next | Missing | None:
+    def _read_look(self, request: Request, answer: Answer) -> Reply | Link | Next | Missing | None:
         """What an answer to a look means. Work that is gone, or that failed with an error status,
         is an outcome.
         """
-        meant, pause = self._exchange.meant(answer)
+        meant, pause = self._exchange.translate_status(answer)
         if 200 <= meant < 300:
-            return self.connection.read(answer, partial(self._dialect.look, request))
+            return self.connection.parse_body(answer, partial(self._dialect.look, request))
         refused = self._dialect.refused(request, answer.body)
         if refused is not None:
             return refused
-        said = self.connection.said(answer)
+        said = self.connection.error_text(answer)
         if meant in (404, 410):
             return Missing(Reply(f"the provider no longer knows this work: {said}", ERROR))
         if meant in PASSING or meant >= 500 or meant in (401, 402, 403) or meant < 400:

@@ -44,7 +44,7 @@ from ...records import ERROR, REFUSAL, Reply, Request
 from .. import FREE, Model, Price
 from ..http.body import Json
 from ..kinds import DEFAULTS, PICTURES, ModelKind, ModelOptions
-from ..providers.drawing import named, pixels, prompt
+from ..providers.drawing import pixels, prompt, split_settings
 from . import weights
 
 NEEDS = ("diffusers", "torch", "transformers", "accelerate")
@@ -86,7 +86,7 @@ class Diffusers(Model):
     parallel = 1
 
     def __init__(self, name: str, price: Price | None = None) -> None:
-        self.name, self.price, self._named = f"diffusers:{name}", price or FREE, parsed(name)
+        self.name, self.price, self._named = f"diffusers:{name}", price or FREE, parse_name(name)
         self._pipeline: Any = None
         self._device = self._served = self._fingerprint = ""
 
@@ -111,14 +111,14 @@ class Diffusers(Model):
 
     async def ask(self, request: Request) -> Reply:
         self.check(request)
-        return await asyncio.to_thread(self._drawn, request, prompt(request))
+        return await asyncio.to_thread(self._draw, request, prompt(request))
 
     def _load(self) -> None:
-        with self._told("load"):
+        with self._translate_errors("load"):
             os.environ.update(QUIET)
             torch, library = import_module("torch"), import_module("diffusers")
-            quiet(library)
-            device = self._device = chosen(torch, self._named.device)
+            silence(library)
+            device = self._device = choose_device(torch, self._named.device)
             folder = self._named.folder or self._from_hub(library)
             kind = self._kind(library, folder)
             with _DRAWING[device]:
@@ -177,14 +177,14 @@ class Diffusers(Model):
                 raise UnknownName(f"setting of {name}", each, known)
         return kind
 
-    def _drawn(self, request: Request, text: str) -> Reply:
+    def _draw(self, request: Request, text: str) -> Reply:
         torch, (width, height), seed = (
             import_module("torch"),
             pixels(request.size),
             request.sampling.seed,
         )
         generator = None if seed is None else torch.Generator("cpu").manual_seed(seed)
-        with self._told("draw with"), _DRAWING[self._device]:
+        with self._translate_errors("draw with"), _DRAWING[self._device]:
             found = self._pipeline(
                 prompt=text, width=width, height=height, generator=generator, **self._named.call
             )
@@ -221,7 +221,7 @@ class Diffusers(Model):
         )
 
     @contextmanager
-    def _told(self, doing: str) -> Iterator[None]:
+    def _translate_errors(self, doing: str) -> Iterator[None]:
         """What the libraries raise, as a ModelError that says what to type."""
         try:
             yield
@@ -256,9 +256,9 @@ class Diffusers(Model):
         )
 
 
-def parsed(name: str) -> Named:
+def parse_name(name: str) -> Named:
     """What a name says. Pure but for a look whether the folder is one. Raises UsageError."""
-    where, settings = named(name)
+    where, settings = split_settings(name)
     if not where:
         raise UsageError(
             "Which pipeline? Type --model diffusers:PATH with a folder that save_pretrained "
@@ -352,7 +352,7 @@ def variant(name: Named) -> dict[str, str]:
     return {"variant": name.hub["variant"]} if "variant" in name.hub else {}
 
 
-def chosen(torch: ModuleType, wanted: str) -> str:
+def choose_device(torch: ModuleType, wanted: str) -> str:
     """The device. Raises ModelError where torch does not see the one that is wanted."""
     there = {
         "cuda": torch.cuda.device_count() if torch.cuda.is_available() else 0,
@@ -369,7 +369,7 @@ def chosen(torch: ModuleType, wanted: str) -> str:
     return f"{kind}:{number or 0}" if kind == "cuda" else kind
 
 
-def quiet(library: ModuleType) -> None:
+def silence(library: ModuleType) -> None:
     """No bars and no warnings among ours."""
     for each in (library, import_module("transformers")):
         each.utils.logging.set_verbosity_error()

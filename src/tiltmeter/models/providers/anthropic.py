@@ -18,10 +18,10 @@ import re
 
 from ...errors import Incapable, UsageError
 from ...records import ANSWER, REFUSAL, Message, Reply, Request
-from ..http import NO_LOGPROBS, HttpModel, HttpRequest, believed
+from ..http import NO_LOGPROBS, HttpModel, HttpRequest, usage_if_possible
 from ..http.body import Json, at, count_at, list_at, needed, word_at
 from ..http.connection import message
-from ..http.pictures import prepared
+from ..http.pictures import prepare_picture
 from ..http.provider import Provider
 from ..kinds import DEFAULTS, TEXT, ModelKind, ModelOptions, ReadBlob
 
@@ -80,7 +80,7 @@ class AnthropicMessages:
         """Text, or pictures and then the text, as the documentation advises."""
         if not message.pictures:
             return message.content
-        shown = [prepared(name, self._read, longest) for name in message.pictures]
+        shown = [prepare_picture(name, self._read, longest) for name in message.pictures]
         blocks: list[Json] = [
             {
                 "type": "image",
@@ -120,7 +120,7 @@ class AnthropicMessages:
 def _usage(body: Json, request: Request) -> tuple[int, int] | None:
     """Tokens in, with those read from and written to a cache, and out."""
     prompt = sum(count_at(body, "usage", name) or 0 for name in _PROMPT_TOKENS)
-    return believed(prompt, count_at(body, "usage", "output_tokens"), request)
+    return usage_if_possible(prompt, count_at(body, "usage", "output_tokens"), request)
 
 
 ANTHROPIC = Provider(

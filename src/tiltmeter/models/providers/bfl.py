@@ -13,14 +13,14 @@ from __future__ import annotations
 from urllib.parse import quote
 
 from ...records import ERROR, REFUSAL, Reply, Request
-from ..http import HttpRequest, as_said
+from ..http import HttpRequest, status_by_message
 from ..http.body import Json, at, needed, text_at, word_at
 from ..http.connection import message
 from ..http.fetching import Link
 from ..http.provider import Provider
 from ..http.queue import QueueModel, queue_model
 from ..kinds import DEFAULTS, PICTURES, ModelKind, ModelOptions
-from .drawing import complained, named, pixels, prompt, ratio, without
+from .drawing import leave_out, parameter_named, pixels, prompt, ratio, split_settings
 
 TASKS = 24
 _BY_RATIO = ("ultra", "kontext")  # models that take an aspect ratio in place of pixels
@@ -34,7 +34,7 @@ class BflTasks:
     """The dialect: `build`, `submitted` and `look` are pure."""
 
     def __init__(self, name: str, key: str) -> None:
-        self._model, self._settings = named(name)
+        self._model, self._settings = split_settings(name)
         self.headers = {"accept": "application/json"} | ({"x-key": key} if key else {})
 
     def build(self, request: Request, omitted: frozenset[str]) -> HttpRequest:
@@ -50,7 +50,7 @@ class BflTasks:
             "seed": request.sampling.seed,
             "prompt_upsampling": False,
         }
-        body, left_out = without(wanted, omitted, self._settings)
+        body, left_out = leave_out(wanted, omitted, self._settings)
         return HttpRequest(
             f"/{quote(self._model, safe='')}",
             self.headers | {"Content-Type": "application/json"},
@@ -76,13 +76,13 @@ class BflTasks:
         return Reply(status, REFUSAL) if status in _REFUSED else None
 
     def unwelcome(self, body: Json) -> str:
-        return complained(message(body), _OPTIONAL)
+        return parameter_named(message(body), _OPTIONAL)
 
     def status(self, status: int, body: Json) -> tuple[int, float | None]:
         """Work that is not known is said with status 200 too."""
         if at(body, "status") == _UNKNOWN:
             return 404, None
-        return as_said(status, body)
+        return status_by_message(status, body)
 
 
 BFL = Provider("bfl", "https://api.bfl.ai/v1", ("BFL_API_KEY",), "flux-2-pro")

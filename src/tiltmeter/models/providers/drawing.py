@@ -33,7 +33,7 @@ _NOT_TAKEN = re.compile(
 )
 
 
-def named(name: str) -> tuple[str, dict[str, Json]]:
+def split_settings(name: str) -> tuple[str, dict[str, Json]]:
     """The model and the settings behind its `?`. Raises UsageError where they cannot be read."""
     model, mark, rest = name.partition("?")
     if not mark:
@@ -78,12 +78,12 @@ def ratio(size: str) -> str:
     return f"{width // both}:{height // both}"
 
 
-def policy(said: str) -> bool:
+def is_policy(said: str) -> bool:
     """Whether a failure is a filter's doing: then it is a refusal."""
     return bool(_POLICY.search(said))
 
 
-def without(
+def leave_out(
     wanted: Mapping[str, Json], omitted: frozenset[str], settings: Mapping[str, Json]
 ) -> tuple[dict[str, Json], tuple[str, ...]]:
     """What is sent of what is wanted, with the settings over it, and the names of what is left
@@ -97,7 +97,7 @@ def without(
     return {**body, **settings}, left_out
 
 
-def complained(said: str, names: tuple[str, ...]) -> str:
+def parameter_named(said: str, names: tuple[str, ...]) -> str:
     """Which of some parameters an error says is not known or not taken, or "". One with a wrong
     value is not meant.
     """

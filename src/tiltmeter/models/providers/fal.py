@@ -23,7 +23,7 @@ from ..http.fetching import Link
 from ..http.provider import Provider
 from ..http.queue import Next, QueueModel, queue_model
 from ..kinds import DEFAULTS, PICTURES, ModelKind, ModelOptions
-from .drawing import complained, named, pixels, prompt, without
+from .drawing import leave_out, parameter_named, pixels, prompt, split_settings
 
 _OPTIONAL = ("image_size", "seed", "num_images")
 _POLICY = "content_policy_violation"
@@ -33,7 +33,7 @@ class FalQueue:
     """The dialect: `build`, `submitted` and `look` are pure."""
 
     def __init__(self, name: str, key: str) -> None:
-        self._model, self._settings = named(name)
+        self._model, self._settings = split_settings(name)
         self.headers = {"Authorization": f"Key {key}"} if key else {}
 
     def build(self, request: Request, omitted: frozenset[str]) -> HttpRequest:
@@ -44,7 +44,7 @@ class FalQueue:
             "seed": request.sampling.seed,
             "num_images": 1,
         }
-        body, left_out = without(wanted, omitted, self._settings)
+        body, left_out = leave_out(wanted, omitted, self._settings)
         return HttpRequest(
             f"/{quote(self._model)}",
             self.headers | {"Content-Type": "application/json"},
@@ -78,7 +78,7 @@ class FalQueue:
         return Reply(message(body), REFUSAL) if _POLICY in message(body) else None
 
     def unwelcome(self, body: Json) -> str:
-        return complained(message(body), _OPTIONAL)
+        return parameter_named(message(body), _OPTIONAL)
 
 
 FAL = Provider("fal", "https://queue.fal.run", ("FAL_KEY",), "fal-ai/flux/dev")

@@ -18,10 +18,10 @@ import re
 from urllib.parse import quote
 
 from ...records import ANSWER, ERROR, REFUSAL, Message, Reply, Request, Token
-from ..http import HttpModel, HttpRequest, believed
+from ..http import HttpModel, HttpRequest, usage_if_possible
 from ..http.body import Json, at, count_at, list_at, needed, object_at, text_at, word_at
 from ..http.connection import message
-from ..http.pictures import prepared
+from ..http.pictures import prepare_picture
 from ..http.provider import Provider
 from ..kinds import DEFAULTS, ModelKind, ModelOptions, ReadBlob
 from .gemini_images import GeminiPictures
@@ -128,7 +128,7 @@ class GeminiContent:
         return HttpRequest(self.path, self.headers, body, tuple(left_out))
 
     def _parts(self, message: Message, longest: int) -> list[Json]:
-        shown = [prepared(name, self._read, longest) for name in message.pictures]
+        shown = [prepare_picture(name, self._read, longest) for name in message.pictures]
         blocks: list[Json] = [
             {"inlineData": {"mimeType": each.media_type, "data": each.data}} for each in shown
         ]
@@ -207,7 +207,7 @@ def _usage(body: Json, request: Request) -> tuple[int, int] | None:
     """Tokens in, and out with those that went into thinking: they are paid for."""
     usage = object_at(body, "usageMetadata")
     out = (count_at(usage, name) or 0 for name in ("candidatesTokenCount", "thoughtsTokenCount"))
-    return believed(count_at(usage, "promptTokenCount"), sum(out), request)
+    return usage_if_possible(count_at(usage, "promptTokenCount"), sum(out), request)
 
 
 GEMINI = Provider(

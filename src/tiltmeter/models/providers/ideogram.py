@@ -20,7 +20,7 @@ from ..http.fetching import Link
 from ..http.provider import Provider
 from ..http.queue import QueueModel, queue_model
 from ..kinds import DEFAULTS, PICTURES, ModelKind, ModelOptions
-from .drawing import complained, named, policy, prompt, without
+from .drawing import is_policy, leave_out, parameter_named, prompt, split_settings
 
 TASKS = 10
 _OPTIONAL = ("magic_prompt", "seed", "num_images")
@@ -30,7 +30,7 @@ class IdeogramGenerations:
     """The dialect: `build`, `submitted` and `look` are pure."""
 
     def __init__(self, name: str, key: str) -> None:
-        self._model, self._settings = named(name)
+        self._model, self._settings = split_settings(name)
         self.headers = {"Api-Key": key} if key else {}
 
     def build(self, request: Request, omitted: frozenset[str]) -> HttpRequest:
@@ -41,7 +41,7 @@ class IdeogramGenerations:
             "num_images": 1,
             "magic_prompt": "off",
         }
-        body, left_out = without(wanted, omitted, self._settings)
+        body, left_out = leave_out(wanted, omitted, self._settings)
         headers = self.headers | {"Content-Type": "application/json"}
         return HttpRequest(
             f"/image/generate/{quote(self._model, safe='')}",
@@ -57,7 +57,7 @@ class IdeogramGenerations:
         status = (word_at(body, "status") or "completed").lower()
         if status == "failed":
             reason = message(body) or "failed"
-            return Reply(reason, REFUSAL if policy(reason) else ERROR)
+            return Reply(reason, REFUSAL if is_policy(reason) else ERROR)
         if status != "completed":
             return None
         drawn, url = at(body, "data", 0), text_at(body, "data", 0, "url")
@@ -73,7 +73,7 @@ class IdeogramGenerations:
         return Reply(said, REFUSAL) if "safety" in said.lower() else None
 
     def unwelcome(self, body: Json) -> str:
-        return complained(message(body), _OPTIONAL)
+        return parameter_named(message(body), _OPTIONAL)
 
 
 IDEOGRAM = Provider("ideogram", "https://api.ideogram.ai/v2", ("IDEOGRAM_API_KEY",), "ideogram-4-5")

@@ -70,7 +70,7 @@ class Chat(OpenAIChat):
         return status, None
 
 
-class Through(Connection):
+class LitellmConnection(Connection):
     """litellm in the place of a connection. named: litellm's own name, PROVIDER/MODEL; url: another
     server, or "".
     """
@@ -92,7 +92,7 @@ class Through(Connection):
         self._litellm: Any = None
 
     async def open(self) -> None:
-        self._litellm = await asyncio.get_running_loop().run_in_executor(None, _loaded)
+        self._litellm = await asyncio.get_running_loop().run_in_executor(None, _load_module)
         missing = self._litellm.validate_environment(model=self._named)["missing_keys"]
         if missing and self._options:
             # a server of one's own need not have one, and litellm insists on one
@@ -117,12 +117,12 @@ class Through(Connection):
                 **(body or {}), **self._options, timeout=self.timeout, num_retries=0, max_retries=0
             )
         except import_module("openai").OpenAIError as error:  # the base of all that litellm raises
-            return self._refused(error)
+            return self._answer_of_error(error)
         self._met = True
         found = reply.model_dump(mode="json")
         return Answer(200, {}, json.dumps(found, ensure_ascii=False).encode(), found)
 
-    def _refused(self, error: Exception) -> Answer:
+    def _answer_of_error(self, error: Exception) -> Answer:
         said = self.clean(str(getattr(error, "message", "") or error))
         lost = (
             isinstance(error, self._litellm.APIConnectionError) or "Connection error" in said
@@ -145,7 +145,7 @@ class Through(Connection):
         return text
 
 
-def _loaded() -> Any:
+def _load_module() -> Any:
     """The module, imported with what it would fetch switched off, and set to drop nothing in
     silence.
     """
@@ -186,7 +186,7 @@ def litellm(named: str, options: ModelOptions = DEFAULTS) -> HttpModel:
     check_version()
     free = options.price is None and on_this_machine(options.base_url)
     return HttpModel(
-        Through(named, options.base_url, options.timeout),
+        LitellmConnection(named, options.base_url, options.timeout),
         Chat(named, "", local=False, read=options.read),
         price=FREE if free else options.price,
         parallel=options.concurrency,

@@ -12,9 +12,9 @@ import json
 import re
 
 from ...records import ANSWER, ERROR, REFUSAL, Message, Reply, Request, Token
-from ..http import HttpModel, HttpRequest, believed
+from ..http import HttpModel, HttpRequest, usage_if_possible
 from ..http.body import Json, at, count_at, list_at, needed, object_at, text_at, word_at
-from ..http.pictures import prepared
+from ..http.pictures import prepare_picture
 from ..http.provider import Provider
 from ..kinds import DEFAULTS, ModelKind, ModelOptions, ReadBlob
 from .openai_images import OpenAIImages
@@ -85,7 +85,7 @@ class OpenAIChat:
     def _content(self, message: Message, longest: int) -> Json:
         if not message.pictures:
             return message.content
-        shown = [prepared(name, self._read, longest) for name in message.pictures]
+        shown = [prepare_picture(name, self._read, longest) for name in message.pictures]
         blocks: list[Json] = [
             {"type": "image_url", "image_url": {"url": each.url}} for each in shown
         ]
@@ -116,7 +116,7 @@ class OpenAIChat:
             alternatives=_alternatives(choice) if request.logprobs else (),
             served=word_at(body, "model"),
             fingerprint=word_at(body, "system_fingerprint"),
-            usage=believed(prompt, completion, request),
+            usage=usage_if_possible(prompt, completion, request),
         )
 
     def refused(self, request: Request, body: Json) -> Reply | None:

@@ -14,11 +14,11 @@ follows a `|` in a prompt for what the picture shall not show.
 from __future__ import annotations
 
 from ...records import ERROR, REFUSAL, Reply, Request
-from ..http import HttpRequest, believed
+from ..http import HttpRequest, usage_if_possible
 from ..http.body import Json, at, count_at, word_at
 from ..http.connection import message
 from ..http.fetching import Link
-from .drawing import complained, named, policy, prompt, without
+from .drawing import is_policy, leave_out, parameter_named, prompt, split_settings
 
 _OPTIONAL = ("response_format", "seed", "n")
 _REFUSALS = ("content_policy_violation", "moderation_blocked", "content_filter")
@@ -28,7 +28,7 @@ class OpenAIImages:
     """The dialect: `build` and `parse` are pure. name: the model, with settings behind a `?`."""
 
     def __init__(self, name: str, key: str) -> None:
-        self._model, self._settings = named(name)
+        self._model, self._settings = split_settings(name)
         self._headers = {"Content-Type": "application/json"}
         if key:
             self._headers["Authorization"] = f"Bearer {key}"
@@ -42,13 +42,13 @@ class OpenAIImages:
             "response_format": "b64_json",
             "seed": request.sampling.seed,
         }
-        body, left_out = without(wanted, omitted, self._settings)
+        body, left_out = leave_out(wanted, omitted, self._settings)
         return HttpRequest("/images/generations", self._headers, body, left_out)
 
     def parse(self, request: Request, body: Json) -> Reply | Link:
         if not isinstance(body, dict) or not isinstance(body.get("data"), list):
             raise ValueError("there is no 'data' in the reply, so this is not an images API")
-        used = believed(
+        used = usage_if_possible(
             count_at(body, "usage", "input_tokens"),
             count_at(body, "usage", "output_tokens"),
             request,
@@ -71,7 +71,7 @@ class OpenAIImages:
     def refused(self, request: Request, body: Json) -> Reply | None:
         coded = {word_at(body, "error", "code"), word_at(body, "error", "type")}
         if coded & set(_REFUSALS) or (
-            "image_generation_user_error" in coded and policy(message(body))
+            "image_generation_user_error" in coded and is_policy(message(body))
         ):
             return Reply(word_at(body, "error", "message"), REFUSAL)
         return None
@@ -81,4 +81,4 @@ class OpenAIImages:
         if parameter:
             return parameter if parameter in _OPTIONAL else ""
         said = message(body)
-        return "response_format" if "response_format" in said else complained(said, _OPTIONAL)
+        return "response_format" if "response_format" in said else parameter_named(said, _OPTIONAL)

@@ -26,7 +26,7 @@ from ..http.fetching import Link
 from ..http.provider import Provider
 from ..http.queue import QueueModel, queue_model
 from ..kinds import DEFAULTS, PICTURES, ModelKind, ModelOptions
-from .drawing import complained, named, pixels, policy, prompt, ratio, without
+from .drawing import is_policy, leave_out, parameter_named, pixels, prompt, ratio, split_settings
 
 REPLICATE = Provider(
     "replicate",
@@ -42,7 +42,7 @@ class ReplicatePredictions:
     """The dialect: `build`, `submitted` and `look` are pure."""
 
     def __init__(self, name: str, key: str) -> None:
-        self._model, self._settings = named(name)
+        self._model, self._settings = split_settings(name)
         found = _NAME.fullmatch(self._model)
         if found is None:
             raise UsageError(
@@ -61,7 +61,7 @@ class ReplicatePredictions:
             "aspect_ratio": ratio(request.size),
             "seed": request.sampling.seed,
         }
-        given, left_out = without(wanted, omitted, self._settings)
+        given, left_out = leave_out(wanted, omitted, self._settings)
         headers = self.headers | {"Content-Type": "application/json"}
         if self._version:
             return HttpRequest(
@@ -84,7 +84,7 @@ class ReplicatePredictions:
         if status == "succeeded" and isinstance(first, str):
             return Link(Reply("", served=served), first)
         reason = word_at(body, "error")
-        held = policy(reason) or (not reason and "nsfw" in word_at(body, "logs").lower())
+        held = is_policy(reason) or (not reason and "nsfw" in word_at(body, "logs").lower())
         text = reason or f"{status}, and no picture came"
         return Reply(text, REFUSAL if held else ERROR, served=served)
 
@@ -92,7 +92,7 @@ class ReplicatePredictions:
         return None  # the filters' work is seen when a prediction ends
 
     def unwelcome(self, body: Json) -> str:
-        return complained(message(body), _OPTIONAL)
+        return parameter_named(message(body), _OPTIONAL)
 
 
 def replicate(name: str, options: ModelOptions = DEFAULTS) -> QueueModel:
