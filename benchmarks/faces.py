@@ -69,7 +69,8 @@ split = "neither"
 [instruments.words]
 male = "the person, or everybody who can be seen, presents as male"
 female = "the person, or everybody who can be seen, presents as female"
-neither = "no person can be seen, or no perceived gender presentation can be told, or people of several"
+neither = "no person can be seen, or no perceived gender presentation can be told, or people \
+of several"
 [[measures]]
 name = "share_male"
 kind = "share"

@@ -126,7 +126,8 @@ def declare(keys: ProtocolKeys) -> Protocol:
         data = json.loads(json.dumps(keys, default=_rows))
     except (TypeError, ValueError) as error:
         raise ProtocolError(
-            f"Protocol.declare(…): {error}. Give texts, numbers, lists and dicts, as a file has them."
+            f"Protocol.declare(…): {error}. Give texts, numbers, lists and dicts, as a file has "
+            "them."
         ) from None
     made = loading.declare(
         data,

@@ -1,4 +1,5 @@
-"""Which rows are the headline claims of a run, which rows test one hypothesis, and in which family each is adjusted.
+"""Which rows are the headline claims of a run, which rows test one hypothesis, and in which family
+each is adjusted.
 
 A *claim* is one null hypothesis of one population: what is counted among what, in which trials,
 against which value or contrast, in one stratum and group. A share and its odds are one claim, and
@@ -91,8 +92,8 @@ def hypothesis(spec: MeasureSpec | None, row: Estimate) -> Key:
 def adjusted(protocol: Protocol, rows: Sequence[Estimate]) -> list[Estimate]:
     """The rows of one variant with p as their claim has it, and p adjusted in its family.
 
-    `family`, `family_size` and `adjustment` say in which, of how many claims, and how. A row without
-    a test has none of them; nor has a raw row that a corrected one replaces.
+    `family`, `family_size` and `adjustment` say in which, of how many claims, and how. A row
+    without a test has none of them; nor has a raw row that a corrected one replaces.
     """
     specs = {spec.name: spec for spec in protocol.measures}
     first = {id(row) for _, row in headline(protocol, rows)}

@@ -93,8 +93,8 @@ class Pair:
 class Table:
     """The counted labels of one stratum (see `counted`), and how they are to be read.
 
-    labelled_outputs: reads the labels of whole outputs, of all strata, for the measures that need them;
-    stratum: the place there.
+    labelled_outputs: reads the labels of whole outputs, of all strata, for the measures that need
+    them; stratum: the place there.
     shuffles: for measures that shuffle outputs.
     """
 

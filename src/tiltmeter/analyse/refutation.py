@@ -1,9 +1,9 @@
 """Does gold refute the judge that a claim rests on?
 
-A claim counts some values. A judge is refuted for it where the upper end of the interval of Youden's
-J (sensitivity + specificity − 1 for these values, the lowest of the levels that the claim compares)
-lies below one half: then its labels say little about what they are counted for. Gold that is too
-scarce to say refutes nobody.
+A claim counts some values. A judge is refuted for it where the upper end of the interval of
+Youden's J (sensitivity + specificity − 1 for these values, the lowest of the levels that the claim
+compares) lies below one half: then its labels say little about what they are counted for. Gold that
+is too scarce to say refutes nobody.
 """
 
 from __future__ import annotations

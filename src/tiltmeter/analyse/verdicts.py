@@ -14,7 +14,7 @@ from types import MappingProxyType
 from typing import NamedTuple
 
 from ..protocol import MeasureSpec, Protocol
-from ..records import Estimate
+from ..records import Estimate, Json
 from ..stats import multiplicity
 from . import claims, refutation, sentences
 from .reading import ALPHA, BOUNDS, CAPTURED, CORRECTED
@@ -83,7 +83,7 @@ class Verdict:
     outputs: Mapping[str, str | list[str]]
     signature: str
 
-    def as_dict(self) -> dict[str, object]:
+    def as_dict(self) -> dict[str, Json]:
         """Plain values for JSON."""
         fields = {name: getattr(self, name) for name in self.__slots__}
         return fields | {
@@ -96,10 +96,10 @@ class Verdict:
 class Claim:
     """A headline row with the other rows that bear on it.
 
-    row: as gold corrects it, where it does; raw: as the instrument has it. about: what tells it from
-    other claims of its measure and subject. parts: tested rows of its own groups. nuisances: the
-    tested effect of each factor that is no question of the protocol, with the claim's value at each
-    of its levels.
+    row: as gold corrects it, where it does; raw: as the instrument has it. about: what tells it
+    from other claims of its measure and subject. parts: tested rows of its own groups. nuisances:
+    the tested effect of each factor that is no question of the protocol, with the claim's value at
+    each of its levels.
     """
 
     spec: MeasureSpec

@@ -62,7 +62,7 @@ class Plan:
     design: tuple[power.Detectable, ...]
 
     def as_dict(self) -> dict[str, Json]:
-        """Plain values, as `tiltmeter plan --json` prints them: `for_discovery` is "aside" there."""
+        """Plain values, as `tiltmeter plan --json` prints them (`for_discovery` is "aside")."""
         return {
             {"for_discovery": "aside"}.get(name, name): list(value)
             if isinstance(value, tuple)

@@ -1,7 +1,7 @@
 """The audits of `tiltmeter selftest`: what is planted, what must be found, and the run of each.
 
-selftest.toml says which. The draws are fixed by seeds, so that the same code finds the same numbers:
-an interval that misses a planted number here is no bad luck of the day.
+selftest.toml says which. The draws are fixed by seeds, so that the same code finds the same
+numbers: an interval that misses a planted number here is no bad luck of the day.
 """
 
 from __future__ import annotations

@@ -223,7 +223,9 @@ def _design_notes(plan: Plan) -> Iterator[str]:
     if any(row.twice_items is not None for row in plan.design):
         yield "  2 × items, 2 × samples: what twice the calls would find, spent on one or the other"
     if any(row.clusters is None for row in plan.design):
-        yield "  items –: outputs are what is sampled there, each by itself, of a group or of a side"
+        yield (
+            "  items –: outputs are what is sampled there, each by itself, of a group or of a side"
+        )
     sizes = [row.per_cluster for row in plan.design if row.unit == "bits"]
     if sizes and min(sizes) < FEW_OUTPUTS:
         yield (

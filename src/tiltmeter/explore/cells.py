@@ -65,13 +65,16 @@ def columns(
     index: Index, view: View, every: Mapping[tuple[str, str], int]
 ) -> tuple[list[str], tuple[str, ...]]:
     """The columns of a grid, the baseline first, and a note where there are more than fit."""
-    found, first = (
+    found, baseline_level = (
         in_design_order(index, view.columns, {column for _, column in every}),
         baseline(index, view),
     )
-    found.sort(key=lambda level: level != first)
-    cut = f"The first {MOST_COLUMNS} of {len(found)} levels of {view.columns}; choose another for columns."
-    return found[:MOST_COLUMNS], (cut,) if found[MOST_COLUMNS:] else ()
+    found.sort(key=lambda level: level != baseline_level)
+    shown, number = found[:MOST_COLUMNS], len(found)
+    note = (
+        f"The first {len(shown)} of {number} levels of {view.columns}; choose another for columns."
+    )
+    return shown, (note,) if len(shown) < number else ()
 
 
 @dataclass(frozen=True, slots=True)

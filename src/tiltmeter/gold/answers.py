@@ -60,8 +60,8 @@ class Choice(NamedTuple):
 
 
 class Wording(TypedDict):
-    """What the annotation page says: of values that are no answer, of reasons to skip, of marks of a
-    taxonomy.
+    """What the annotation page says of values that are no answer, of reasons to skip, and of the
+    marks of a taxonomy.
     """
 
     meanings: dict[str, str]

@@ -99,7 +99,8 @@ def _data() -> Mapping[str, Any]:
 def _patterns() -> Mapping[str, re.Pattern[str]]:
     """The patterns that hold words of the data file."""
     speakers, articles = _either(_data()["speakers"]), _either(_data()["articles"])
-    known = rf"(?:(?i:(?:{articles})\s*)?(?i:{speakers})(?:\s*(?:#?\d{{1,2}}|[A-ZＡ-Ｚ１-９甲乙])(?!\w))?)"
+    number = r"(?:\s*(?:#?\d{1,2}|[A-ZＡ-Ｚ１-９甲乙])(?!\w))?"
+    known = rf"(?:(?i:(?:{articles})\s*)?(?i:{speakers}){number})"
     label = rf"(?:{known}(?![^\W\d_{_CJK}])(?:\s+[^\W\d_]+){{0,3}}|{_LATIN}|{_RUN}|{_SIGN})"
     end = f".!?…。！？{_CLOSE}"  # of what the one before said
     return {

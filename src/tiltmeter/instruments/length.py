@@ -60,8 +60,8 @@ class Length(Instrument):
 def length(text: str, unit: str = WORDS) -> int:
     """How many words, characters or sentences a text has.
 
-    Worked: "Dr. Lee is kind. She leads!" has 6 words, 2 sentences and 22 characters; 她是护士。 has 4
-    words and 5 characters.
+    Worked: "Dr. Lee is kind. She leads!" has 6 words, 2 sentences and 22 characters; 她是护士。
+    has 4 words and 5 characters.
     """
     text = unicodedata.normalize("NFC", text)
     if unit == CHARACTERS:

@@ -1,4 +1,4 @@
-"""Where `tiltmeter.models.http.connection` was in version 0.1. This address goes with version 0.3."""
+"""Where `tiltmeter.models.http.connection` was in version 0.1. It goes with version 0.3."""
 
 import warnings
 

@@ -4,7 +4,8 @@ import runpy
 import warnings
 
 warnings.warn(
-    "python -m tiltmeter.models.serve is tiltmeter serve now, or python -m tiltmeter.planted.server",
+    "python -m tiltmeter.models.serve is tiltmeter serve now, or "
+    "python -m tiltmeter.planted.server",
     DeprecationWarning,
     stacklevel=1,
 )

@@ -167,8 +167,8 @@ def _continuations(settings: Settings, known: Known, begin: str) -> Iterator[tup
     """What may follow a begun answer, with its probability; where a form is begun already, given
     what is begun.
 
-    Begun "彼", with 彼 for he and 彼女 for she: 女 has P(she) / (P(he) + P(she)), and the end of the
-    word the rest.
+    Begun "彼", with 彼 for he and 彼女 for she: 女 has P(she) / (P(he) + P(she)), and the end of
+    the word the rest.
     """
     begun = {value: _characters_begun(begin, form) for value, form in known.forms.items()}
     deepest = max(begun.values())

@@ -171,8 +171,8 @@ def truth(settings: str, cell: Mapping[str, str]) -> float:
     """The exact share of the tilted value among chosen values in one cell: logistic(logit(p) +
     spread·z) ± order/2, in [0, 1].
 
-    p is the share planted_number for the cell, z its item's own standard normal number. Worked example:
-    she=.7, order=.1 gives .75 where she is offered first and .65 where he is.
+    p is the share planted_number for the cell, z its item's own standard normal number. Worked
+    example: she=.7, order=.1 gives .75 where she is offered first and .65 where he is.
     """
     return Tilt(parse(settings)).share(cell)
 

@@ -25,8 +25,8 @@ from .keys import BandKeys, CrosstabKeys, ProtocolKeys
 from .measure_kinds import measure_kind
 from .tables import SEVERAL, Row, fill, join
 
-# As the attribute of a measure each that an instrument labels, as its value each of them in a row of
-# its own, as a level of a factor all of them.
+# As the attribute of a measure each that an instrument labels, as its value each of them in a row
+# of its own, as a level of a factor all of them.
 EVERY = "*"
 FEW_OUTPUTS = 10  # of a group whose divergence is asked for: of fewer little can be said
 FIGURES = ("dumbbell", "forest", "heat", "stacked")  # drawings that a measure can ask for
@@ -98,8 +98,8 @@ class MeasureSpec:
     band:     {low, high, text}: shaded in its forest plot, such as the four-fifths band.
     family:   tests of all measures and groupings of one family are adjusted together; "" for each
               grouping by itself.
-    parts: measures whose rows are parts of its claim: where tested ones point both ways, its direction
-              is not settled.
+    parts: measures whose rows are parts of its claim: where tested ones point both ways, its
+              direction is not settled.
     reference: what shares are held against: a column with a share for each item, or {value: share}
     of the whole.
     """
@@ -199,8 +199,8 @@ class Protocol:
         measures as lists of dicts, modes and variants as dicts of dicts. A data frame may stand for
         a table. Data files are looked for in this folder.
 
-        In this process its name stands for it (`planted:protocol=NAME`). Raises ProtocolError, which
-        says what to write.
+        In this process its name stands for it (`planted:protocol=NAME`). Raises ProtocolError,
+        which says what to write.
         """
         # By name, since the registry, which knows every kind of instrument, stands above this room.
         declared: Protocol = import_module("tiltmeter.registry").declare(keys)

@@ -79,7 +79,8 @@ _SHARES = (
 _NUMBERS = (
     MeasureKind(
         name="mean",
-        summary="Σ numbers / outputs that have one, for labels that are numbers (a length, a score)",
+        summary="Σ numbers / outputs that have one, for labels that are numbers "
+        "(a length, a score)",
         compute=f"{_ANALYSE}.numbers:mean",
         interval="clustered by item, t; of one item over its outputs",
         test="against `null`: sign flip over items",

@@ -76,7 +76,7 @@ def _with_instrument_kinds(part: Schema, instruments: Mapping[str, Any]) -> Sche
 
 
 def _with_measure_kinds(part: Schema) -> Schema:
-    """Which kinds a measure can have, those of other packages too, and what their contrasts need."""
+    """Which kinds a measure can have, other packages' too, and what their contrasts need."""
     kinds = [measure_kind(name) for name in measure_kinds.names()]
     own, figures = dict(part["properties"]), "|".join(FIGURES)
     summaries = "; ".join(f"{kind.name}: {kind.summary}" for kind in kinds)

@@ -1,4 +1,6 @@
-"""The estimates of one variant as a report reads them: which strata there are, what tells them apart."""
+"""The estimates of one variant as a report reads them: which strata there are, what tells them
+apart.
+"""
 
 from __future__ import annotations
 

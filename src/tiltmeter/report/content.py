@@ -11,7 +11,6 @@ import json
 import shlex
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
-from typing import Any
 
 from .. import __version__, gold
 from ..analyse import cautions, numerals, refutation, signature
@@ -19,7 +18,7 @@ from ..gold import validation
 from ..models.kinds import serves_asked
 from ..protocol import Protocol, prompt_pairs
 from ..protocol.tables import SEVERAL
-from ..records import Estimate
+from ..records import Estimate, Json
 from ..stages import injection_count
 from ..store import Store, served_models
 from ..store.queries import labels, settings
@@ -234,7 +233,7 @@ def _info(
     trials: Sequence[asked.Part],
     annotators: list[str],
     frozen: settings.Frozen,
-) -> dict[str, Any]:
+) -> dict[str, Json]:
     """The `run` of the JSON output: plain values."""
     return {
         "tiltmeter": __version__,

@@ -9,17 +9,16 @@ import io
 import json
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import fields
-from typing import Any
 
 from ..analyse.verdicts import Verdict
-from ..records import Estimate
+from ..records import Estimate, Json
 from .sanitize import ascii_escapes
 
 SCHEMA = 1
 
 
 def as_json(
-    run_info: Mapping[str, Any],
+    run_info: Mapping[str, Json],
     estimates: Sequence[Estimate],
     verdicts: Sequence[Verdict] = (),
 ) -> str:
@@ -27,10 +26,10 @@ def as_json(
     for a number that is not finite.
     """
 
-    def line(value: Any) -> str:
+    def line(value: Json) -> str:
         return ascii_escapes(json.dumps(value, ensure_ascii=False, allow_nan=False))
 
-    def lines(rows: Iterable[Any]) -> str:
+    def lines(rows: Iterable[Json]) -> str:
         told = ",\n  ".join(map(line, rows))
         return f"[\n  {told}\n ]" if told else "[]"
 
@@ -54,7 +53,7 @@ def as_csv(estimates: Sequence[Estimate]) -> str:
     return sheet.getvalue()
 
 
-def _cell(value: Any) -> str:
+def _cell(value: Json) -> str:
     if value is None:
         return ""
     if isinstance(value, Mapping):

@@ -15,7 +15,7 @@ from contextlib import suppress
 from dataclasses import replace
 from functools import lru_cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, TypeVar
 
 from .. import __version__
 from ..errors import StoreError
@@ -24,6 +24,8 @@ from .model import Content, Figure, Report, Section, Table
 
 if TYPE_CHECKING:
     from jinja2 import Template
+
+F = TypeVar("F", bound=Figure)
 
 
 @lru_cache
@@ -80,7 +82,7 @@ def _apart(content: Content, prefix: str) -> Content:
     if not prefix:
         return content
 
-    def named(figure: Any) -> Any:
+    def named(figure: F) -> F:
         return replace(figure, id=prefix + figure.id, table=figure.table and prefix + figure.table)
 
     sections = tuple(

@@ -10,7 +10,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any
+
+from ..records import Json
 
 Pairs = tuple[tuple[str, str], ...]
 
@@ -299,7 +300,7 @@ class Content:
     long_signatures: Pairs
     commands: tuple[str, ...]
     commands_note: str
-    run_info: Mapping[str, Any] = field(default_factory=dict)
+    run_info: Mapping[str, Json] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)

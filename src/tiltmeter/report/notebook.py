@@ -78,7 +78,8 @@ def summary(
     """A run in a few lines of HTML: what it asks, how much is in it, its verdicts."""
     lines = [f"{number:,} {name}" for name, number in counts.items()]
     parts = [
-        f"<h4>{_text(protocol.title)}</h4><p>{_text(protocol.question)}</p><p>{_text(', '.join(lines))}</p>"
+        f"<h4>{_text(protocol.title)}</h4><p>{_text(protocol.question)}</p>"
+        f"<p>{_text(', '.join(lines))}</p>"
     ]
     parts += [f"<p>{_text(note)}</p>" for note in notes]
     lines = [verdict.sentence for verdict in verdicts]
@@ -101,10 +102,8 @@ def _drawn(audit: audits.Audit) -> Iterator[Drawing]:
         for figure in figures.BUILDS[name](audit, spec, "figure")
     ]
     made += [(OUTCOMES, figure) for figure in figures.stacked.outcomes(audit, "figure")]
-    style = escape(
-        f"{(Path(figures.__file__).parents[1] / 'templates' / 'style.css').read_text('utf-8')}\n{_ALONE}",
-        quote=False,
-    )
+    sheet = Path(figures.__file__).parents[1] / "templates" / "style.css"
+    style = escape(f"{sheet.read_text('utf-8')}\n{_ALONE}", quote=False)
     for measure, figure in made:
         shown = sanitize.all_visible(figure)
         svg = re.sub(

@@ -5,9 +5,9 @@ cost.
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Any
 
 from ..analyse import numerals
+from ..records import Json
 from ..store import Store
 from ..store.queries import calls
 from ..store.queries.trials import Part
@@ -47,7 +47,7 @@ class Facts:
             "judge" if self.model in self.purpose.partition("/")[2].rpartition("@")[0] else "again"
         )
 
-    def as_dict(self) -> dict[str, Any]:
+    def as_dict(self) -> dict[str, Json]:
         """Plain values for the signature and the JSON output."""
         return {
             "name": self.model,

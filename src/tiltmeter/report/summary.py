@@ -74,7 +74,8 @@ def summary(found: Sequence[Finding], shown: int) -> str:
     they are few.
     """
     if len(found) == 1:
-        return f"{found[0].subject}{' ' if found[0].chip.startswith('tilts') else ': '}{found[0].chip}."
+        between = " " if found[0].chip.startswith("tilts") else ": "
+        return f"{found[0].subject}{between}{found[0].chip}."
     return " ".join(_counted(found, shown))
 
 

@@ -252,8 +252,8 @@ def _groups(
 
 
 def _sides(measure: MeasureSpec, cells: list[Row]) -> tuple[int, list[Row]]:
-    """2 where a level is held against a baseline over the same items, 3 and more where it is against
-    all controls together, else 1; and the cells of these sides together.
+    """2 where a level is held against a baseline over the same items, 3 and more where it is
+    against all controls together, else 1; and the cells of these sides together.
 
     Of a measure with controls as many cells in each as are tested, whether or not items share them.
     """

@@ -36,7 +36,8 @@ class Writer:
     """Groups what arrives in one turn of the loop into one transaction.
 
     Whoever waits is told, whatever happens. Where a transaction is refused for what stands in it,
-    each job's part is written by itself, so that a reply that cannot be stored takes no other along.
+    each job's part is written by itself, so that a reply that cannot be stored takes no other
+    along.
     """
 
     def __init__(self, store: Store) -> None:

@@ -3,12 +3,14 @@
 Nothing here imports another room of tiltmeter, and this file imports nothing at all, so that
 ``import tiltmeter.stats`` costs no numpy. Take what is needed from the module that holds it:
 
-======================  ==============================================================================
+======================  ============================================================================
 ``rates``               one share and its interval; clustered shares, differences and means; bounds
 ``beta_binomial``       the posterior behind the far limit of a clustered share
 ``association``         ratios and odds on the log scale, paired t, Welch's t, equivalence (TOST)
-``resampling``          sign flip and t of paired differences, outcomes shuffled inside items, two means
-``conditions``          items asked in several conditions: the tested one, all alike, pairs of levels
+``resampling``          sign flip and t of paired differences, outcomes shuffled inside items, two
+                        means
+``conditions``          items asked in several conditions: the tested one, all alike, pairs of
+                        levels
 ``divergence``          entropy, Jensen–Shannon divergence and distance, chance adjustment, VAC
 ``permutation``         whole rows permuted together: base against group, pairs, concentration
 ``multiplicity``        Holm and Benjamini–Hochberg, what a family needs
@@ -23,5 +25,5 @@ Nothing here imports another room of tiltmeter, and this file imports nothing at
 ``detectable``          the smallest shift that a test finds, of a plan and of a report
 ``power``               detectable differences and the clusters that a difference needs
 ``results``             the frozen ``Interval`` and ``Test`` that the others return
-======================  ==============================================================================
+======================  ============================================================================
 """

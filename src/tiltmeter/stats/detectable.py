@@ -61,7 +61,7 @@ class Design:
 def planned_shift(
     *, design: Design, level: float = 0.05, power: float = 0.8, seed: int = 0
 ) -> float | None:
-    """The smallest difference from ``design.share`` that is found with ``power`` at ``level`` (α/m).
+    """The smallest difference from ``design.share`` found with ``power`` at ``level`` (α/m).
 
     Items are beta-binomial with mean ``share`` (the tested condition: share + shift); the test is
     a sign flip over items, or of three and more conditions the drawing of the tested one

@@ -1,4 +1,4 @@
-"""Is a judge good enough to be believed, and how much gold would do: Youden's J and its interval."""
+"""Is a judge good enough to be believed, and how much gold would do: Youden's J, its interval."""
 
 from __future__ import annotations
 

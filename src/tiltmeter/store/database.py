@@ -106,7 +106,7 @@ class Database:
                 self._db, self._is_copy = _migrated_copy(self._db), True
 
     def _migrate_for_writing(self) -> None:
-        """Goes from the migrated copy of an older run to the run itself, before it is written to."""
+        """From the migrated copy of an older run to the run itself, before it is written to."""
         if self._is_copy:
             self._db.close()
             self._db, self._is_copy = _connect(self.path), False

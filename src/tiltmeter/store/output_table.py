@@ -273,7 +273,7 @@ class OutputTable:
         return dict(self._db.execute(query, (unlabelled, attribute, *values)))
 
     def cell_sizes(self, row: str, column: str, selection: Selection) -> dict[CellKey, int]:
-        """CellKey → selected outputs. row, column: names of factors."""
+        """Cell → selected outputs. row, column: names of factors."""
         where, values = self._condition(selection)
         query = (
             f"SELECT {self.column(row)}, {self.column(column)}, count(*) FROM output c"
@@ -284,7 +284,7 @@ class OutputTable:
     def cell_values(
         self, row: str, column: str, rows: Sequence[str], labels: Selection, by: tuple[str, str]
     ) -> dict[CellKey, dict[str, float]]:
-        """CellKey → value → sum of weights, of selected outputs. by: the attribute, and what an output
+        """Cell → value → sum of weights, of selected outputs. by: the attribute, and what an output
         without a label of it has.
         """
         where, values = self._condition(labels)

@@ -5,8 +5,8 @@ The question: with what probability does the continuation, after blanks, quotes 
 whatever its case, begin with one of an option's forms? Tokens are followed on *bytes*, over whole
 token sequences:
 
-  - a token that completes a form is that option (he), unless a longer form begins with it (彼 before
-    彼女);
+  - a token that completes a form is that option (he), unless a longer form begins with it (彼
+    before 彼女);
   - a token that begins a form (s, 彼, a lone quote) is open: if it has at least THRESHOLD of the
     probability, the subject is
     asked once more with the begun answer made longer by it, and the probabilities multiply:

@@ -194,9 +194,10 @@ def _together(words: Sequence[str]) -> str:
 
 
 def _merged(one: str, other: str) -> Iterator[str]:
-    """Two forms written as one: he-she, and where one is a part of the other s/he, (s)he, 彼(女). In
-    scripts without spaces a hyphen is a comma, and 彼女-彼 would be the beginning of 彼女、彼女; there a
-    comma joins mentions anyhow."""
+    """Two forms written as one: he-she, and where one is a part of the other s/he, (s)he, 彼(女).
+    In scripts without spaces a hyphen is a comma, and 彼女-彼 would be the beginning of
+    彼女、彼女; there a comma joins mentions anyhow.
+    """
     if not unspaced(one[-1]) and not unspaced(other[0]):
         yield f"{one}-{other}"
     if other.endswith(one):

@@ -121,7 +121,9 @@ class Picks(Instrument):
 
     @classmethod
     def expected_labels(cls, spec: InstrumentSpec, attribute: str, language: str) -> Labels:
-        """As many picks as are asked for, of the words (or their classes) of the language's list."""
+        """As many picks as are asked for, of the words (or their classes) of the language's
+        list.
+        """
         if attribute == LENGTH:
             return Labels(1, 3)
         own = [row for row in spec.settings["words"] if row["language"] in (language, "")]

@@ -134,10 +134,9 @@ def check_rows(rows: Rows, classes: Sequence[str], where: str) -> None:
 def _missing(row: Mapping[str, str]) -> str:
     for name in ("language", "class", "word"):
         if not row.get(name, "").strip():
-            return (
-                f"'{name}' is "
-                f"{'empty' if name in row else 'missing: the list needs the columns language, class, word'}."
-            )
+            if name in row:
+                return f"'{name}' is empty."
+            return f"'{name}' is missing: the list needs the columns language, class, word."
     return "" if key(row["word"]) else f"'{row['word']}' has no letters."
 
 

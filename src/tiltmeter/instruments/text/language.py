@@ -26,7 +26,10 @@ from typing import Any
 
 DATA = Path(__file__).parents[1] / "data"
 # Hiragana, katakana, Han: written without spaces.
-UNSPACED = "々〇\u3041-\u3096\u309d-\u309f\u30a1-\u30fa\u30fc-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff"
+UNSPACED = (
+    "々〇\u3041-\u3096\u309d-\u309f\u30a1-\u30fa\u30fc-\u30ff"
+    "\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff"
+)
 _WORD = f"(?:[^\\W_{UNSPACED}]|[\u0300-\u036f])+"
 _ALONE = re.compile(f"[{UNSPACED}]")
 _TOKEN = re.compile(f"[{UNSPACED}]|{_WORD}(?:-{_WORD})*|[^\\w\\s]|\n")
