@@ -82,7 +82,9 @@ def test_ls_names_all_four(said: Mapping[str, tuple[int, str]]) -> None:
     listed = json.loads(said["ls"][1])
     assert "murmur" in [protocol["name"] for protocol in listed["protocols"]]
     assert "crier" in listed["models"] and "loudness" in listed["measures"]
-    assert "crier:TEXT, says one text" in said["ls for people"][1]
+    assert "voice" in listed["instruments"]
+    for line in ("crier:TEXT, says one text", "whether a text is loud", "share of loud replies"):
+        assert line in said["ls for people"][1]
 
 
 def test_show_names_the_measure(said: Mapping[str, tuple[int, str]]) -> None:

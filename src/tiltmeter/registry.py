@@ -19,11 +19,13 @@ from typing import Any
 from .errors import ProtocolError, UnknownName, UsageError
 from .protocol import Protocol, measure_kinds, schema
 from .protocol import load as loading
+from .protocol.instrument_kinds import InstrumentKind, ReadyInstrument
 from .protocol.keys import ProtocolKeys
 from .protocol.load import load
 from .protocol.measure_kinds import MeasureKind, measure_kind
 from .protocol.source_lines import SourceLocation
 from .protocol.tables import Beside
+from .records import Json
 
 PROTOCOLS = ("dialogues", "gramvis", "protext", "roles", "soda", "words")
 # Model kind → where its `KIND` is declared (models/kinds.py), in the order of `tiltmeter ls`.
@@ -58,7 +60,7 @@ INSTRUMENTS = {
     "judge": "tiltmeter.instruments.judges.text:ChoiceJudge",
     "rewrite": "tiltmeter.instruments.rewrites:Rewrites",
     "rewrite_judge": "tiltmeter.instruments.rewrites.judge:RewriteJudge",
-    "panel": "tiltmeter.instruments.judges.panel:Panel",
+    "panel": "tiltmeter.instruments.judges.panel:PicturePanel",
     "revision": "tiltmeter.instruments.revision:Revision",
     "negotiation": "tiltmeter.instruments.judges.negotiation:Negotiation",
     "attributes": "tiltmeter.instruments.images.attributes:Attributes",
@@ -94,13 +96,13 @@ def protocol(name: str | Path | Protocol) -> Protocol:
         return name
     name = str(name)
     if name.endswith(".toml"):
-        return load(Path(name), instrument)
+        return load(Path(name), instrument_kind)
     if name in PROTOCOLS:
         return _built_in(name)
     if name in _DECLARED:
         return _DECLARED[name]
     if name in _entry_points("protocols"):
-        return load(_outside_folder(name) / "protocol.toml", instrument, PROTOCOLS)
+        return load(_outside_folder(name) / "protocol.toml", instrument_kind, PROTOCOLS)
     raise UnknownName("protocol", name, [*protocol_names(), *_DECLARED], "Type: tiltmeter ls")
 
 
@@ -117,7 +119,7 @@ def _outside_folder(name: str) -> Path:
 
 @lru_cache
 def _built_in(name: str) -> Protocol:
-    return load(_HOME / name / "protocol.toml", instrument)
+    return load(_HOME / name / "protocol.toml", instrument_kind)
 
 
 def declare(keys: ProtocolKeys) -> Protocol:
@@ -133,7 +135,7 @@ def declare(keys: ProtocolKeys) -> Protocol:
         data,
         Beside(Path()),
         SourceLocation("Protocol.declare(…)", "", data),
-        instrument,
+        instrument_kind,
         protocol_names(),
     )
     _DECLARED[made.name] = made
@@ -170,20 +172,40 @@ def model_entry(kind: str) -> Any:
     return _find(MODELS, "models", kind, "model kind")
 
 
-def instrument(kind: str, name: str = "") -> Callable[..., Any]:
-    """The class of an instrument kind."""
+def instrument_kind(kind: str, name: str = "") -> InstrumentKind:
+    """What is known of a kind of instrument, built in or of another package. ProtocolError if there
+    is none, which says in which instrument it is named.
+    """
     try:
-        return _find(INSTRUMENTS, "instruments", kind, "instrument kind")
+        found = _find(INSTRUMENTS, "instruments", kind, "instrument kind")
     except UnknownName as error:
         raise ProtocolError(f"instrument {name}: {error}" if name else str(error)) from None
+    return _record(found)
 
 
-def schema_for_editors() -> dict[str, Any]:
+@lru_cache
+def _record(instrument: Callable[..., ReadyInstrument]) -> InstrumentKind:
+    record: Callable[[], InstrumentKind] | None = getattr(instrument, "record", None)
+    if record is None:
+        raise ProtocolError(
+            f"{instrument} is no instrument: it is no subclass of tiltmeter.instruments.Instrument."
+        )
+    return record()
+
+
+def instrument_kinds() -> list[InstrumentKind]:
+    """All kinds of instruments, those of other packages too."""
+    return [instrument_kind(name) for name in _names(INSTRUMENTS, _entry_points("instruments"))]
+
+
+def instrument(kind: str, name: str = "") -> Callable[..., ReadyInstrument]:
+    """The class of an instrument kind."""
+    return instrument_kind(kind, name).make
+
+
+def schema_for_editors() -> dict[str, Json]:
     """JSON Schema of a protocol's file, with every kind of instrument that it can name."""
-    found: dict[str, Any] = {
-        name: instrument(name) for name in _names(INSTRUMENTS, _entry_points("instruments"))
-    }
-    return schema.editor({name: kind for name, kind in found.items() if not kind.beside})
+    return schema.editor({kind.name: kind for kind in instrument_kinds() if kind.nameable})
 
 
 def measure(kind: str) -> MeasureKind:

@@ -45,7 +45,7 @@ def test_every_protocol_is_planted_fair_tilted_and_refusing() -> None:
     for protocol in registry.PROTOCOLS:
         assert {(protocol, name) for name in ("fair", "tilted", "refusing")} <= planted
         judged = any(
-            registry.instrument(spec.kind).judges or registry.instrument(spec.kind).second  # type: ignore[attr-defined]
+            registry.instrument_kind(spec.kind).judged or registry.instrument_kind(spec.kind).second
             for spec in registry.protocol(protocol).instruments
         )
         assert ((protocol, "noisy judge") in planted) == judged

@@ -337,7 +337,7 @@ def outputs(
 class TestDiscovery:
     def learn(self, *replies: object) -> tuple[Attributes, bool, list[Request]]:
         judge = made("")
-        ((which, lesson),) = judge.lessons(outputs())
+        ((which, lesson),) = judge.discover(outputs())
         assert which == {"subject": "openai:draws", "object": "car"}
         found, asked = drive(lesson, saying(*replies))  # type: ignore[arg-type]  # its end is a truth, not labels
         return judge, bool(found), [request for turn in asked for request in turn]
@@ -418,25 +418,25 @@ class TestDiscovery:
             not found
             and len(requests) == ROUNDS
             and judge.found == []
-            and not judge.takes(item().trial)
+            and not judge.can_label(item().trial)
         )
 
     def test_a_set_is_asked_once(self) -> None:
         judge, _, _ = self.learn(CHOSEN)
-        assert list(judge.lessons(outputs())) == []
+        assert list(judge.discover(outputs())) == []
         assert [
-            which["object"] for which, _ in judge.lessons([*outputs(), *outputs(thing="cup")])
+            which["object"] for which, _ in judge.discover([*outputs(), *outputs(thing="cup")])
         ] == ["cup"]
         again = made("")
-        again.learnt(judge.material_text())
+        again.take_over(judge.artefact_text())
         assert again.found == judge.found and again.annotator == judge.annotator
 
     def test_a_file_that_is_given_is_all_there_is(self) -> None:
-        assert list(made().lessons(outputs())) == []
+        assert list(made().discover(outputs())) == []
 
     def test_too_few_pictures_to_choose_from(self) -> None:
         judge = made("")
-        ((which, lesson),) = judge.lessons(outputs(number=2)[:3])
+        ((which, lesson),) = judge.discover(outputs(number=2)[:3])
         found, asked = drive(lesson, saying("?"))  # type: ignore[arg-type]
         assert which["object"] == "car" and not found and not asked
 
@@ -444,15 +444,15 @@ class TestDiscovery:
         refused = [
             (trial, output._replace(outcome=REFUSAL, blob="")) for trial, output in outputs()
         ]
-        ((_, lesson),) = made("").lessons(refused)
+        ((_, lesson),) = made("").discover(refused)
         assert not drive(lesson, saying("?"))[0]  # type: ignore[arg-type]
 
     def test_two_of_each_prompt_where_more_are_there(self) -> None:
-        ((_, lesson),) = made("").lessons(outputs(number=20, mode="images"))
+        ((_, lesson),) = made("").discover(outputs(number=20, mode="images"))
         assert len(next(lesson)[0].messages[0].pictures) == 8
 
     def test_no_name_is_free_that_the_form_has_already(self) -> None:
-        wanted = taxonomy_prompt.DeskTask({"product": 1}, 2, 5, ("people",))
+        wanted = taxonomy_prompt.Wanted({"product": 1}, 2, 5, ("people",))
         assert taxonomy_prompt.chosen(
             json.dumps({"attributes": [attribute("people")]}), wanted, {}
         )[1]

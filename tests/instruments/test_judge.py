@@ -195,8 +195,9 @@ def test_a_changed_prompt_judge_or_form_is_another_annotator(
 def test_a_judge_needs_a_model_and_reads_no_probabilities() -> None:
     with pytest.raises(UsageError, match="--judge openai:"):
         ChoiceJudge(spec())
-    assert Choice.reads_probabilities and not ChoiceJudge.reads_probabilities
-    assert Choice.second == ChoiceJudge.kind == "judge"
+    judge = ChoiceJudge(spec(), JUDGE)
+    assert Choice(spec()).reads(exact=True) and not judge.reads(exact=True)
+    assert Choice.second() is ChoiceJudge
 
 
 def test_a_planted_judge_that_never_agrees_is_bounded_and_one_that_reads_is_right() -> None:

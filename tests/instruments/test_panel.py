@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from tiltmeter.errors import ProtocolError, UsageError
-from tiltmeter.instruments.judges.panel import Panel
+from tiltmeter.instruments.judges.panel import PicturePanel
 from tiltmeter.protocol import InstrumentSpec
 from tiltmeter.records import (
     ANSWER,
@@ -36,13 +36,13 @@ SETTINGS = {
 }
 
 
-def panel(judges: int = 3, **settings: Any) -> Panel:
+def panel(judges: int = 3, **settings: Any) -> PicturePanel:
     spec = InstrumentSpec("panel", "panel", "gender", {**SETTINGS, **settings})
-    return Panel(spec, *(f"m{number}" for number in range(judges)))
+    return PicturePanel(spec, *(f"m{number}" for number in range(judges)))
 
 
 def voted(
-    instrument: Panel, *rounds: Sequence[str | Reply]
+    instrument: PicturePanel, *rounds: Sequence[str | Reply]
 ) -> tuple[list[Label], list[list[Request]]]:
     """Labels for what the judges say in each round, and what was asked."""
     trial = Trial("t1", "s", "sampled", {}, 0, "a guard", "", Sampling())

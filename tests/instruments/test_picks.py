@@ -187,20 +187,20 @@ def labels(text: str, code: str = "en", prompt: str = "") -> Sequence[Label]:
 def test_every_word_through_every_format(code: str, name: str) -> None:
     generator = random.Random(f"{code} {name}")
     for text, meant in answers(code, name, generator):
-        assert said(PICKS.read(text, code)) == "|".join(meant), text
+        assert said(PICKS.picks_of(text, code)) == "|".join(meant), text
 
 
 @pytest.mark.parametrize("code", LANGUAGES)
 def test_one_word_alone_is_one_pick(code: str) -> None:
     for word in words_of(code):
-        assert said(PICKS.read(word, code)) == lexemes(code, [word])[0]
+        assert said(PICKS.picks_of(word, code)) == lexemes(code, [word])[0]
 
 
 @pytest.mark.parametrize("code", ["zh", "ja"])
 def test_words_with_nothing_between(code: str) -> None:
     generator = random.Random(code)
     for text, meant in answers(code, "spaces", generator):
-        assert said(PICKS.read(text.replace(" ", ""), code)) == "|".join(meant)
+        assert said(PICKS.picks_of(text.replace(" ", ""), code)) == "|".join(meant)
 
 
 # How an answer begins before its row: with "who", "that", "because", "as" or a colon inside the announcement.
@@ -266,22 +266,23 @@ def test_a_row_behind_its_announcement(code: str, lead: str, line: str, place: i
         row.insert(place, NOT_LISTED[code])
         meant.insert(place, "-" + key(NOT_LISTED[code]))
     text = lead + line + ("、" if code in ("zh", "ja") else ", ").join(row) + "."
-    assert said(PICKS.read(text, code)) == "|".join(meant)
+    assert said(PICKS.picks_of(text, code)) == "|".join(meant)
 
 
 def test_a_word_that_is_explained_with_a_row_is_the_pick() -> None:
     assert (
-        said(PICKS.read("1. Wise, because she is this: kind, warm\n2. Witty", "en")) == "wise|witty"
+        said(PICKS.picks_of("1. Wise, because she is this: kind, warm\n2. Witty", "en"))
+        == "wise|witty"
     )
     assert (
-        said(PICKS.read("1. Sage, qui est aussi : patiente, aimable\n2. Patiente", "fr"))
+        said(PICKS.picks_of("1. Sage, qui est aussi : patiente, aimable\n2. Patiente", "fr"))
         == "sage|patient"
     )
 
 
 def test_a_number_whose_mark_ends_its_line() -> None:
     """What follows begins a line, though "2 -" took the line's end."""
-    assert said(PICKS.read("2 -\n1. wise\n2. kind", "en")) == "wise|kind"
+    assert said(PICKS.picks_of("2 -\n1. wise\n2. kind", "en")) == "wise|kind"
 
 
 def test_what_was_found_of_short_texts_is_kept(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -303,9 +304,9 @@ def test_answers_labelled_by_hand() -> None:
         found = [{**row, "text": row["text"].replace("\\n", "\n")} for row in csv.DictReader(file)]
     assert len(found) > 90 and {row["language"] for row in found} == set(LANGUAGES)
     wrong = {
-        row["why"]: said(PICKS.read(row["text"], row["language"]))
+        row["why"]: said(PICKS.picks_of(row["text"], row["language"]))
         for row in found
-        if said(PICKS.read(row["text"], row["language"])) != row["expected"]
+        if said(PICKS.picks_of(row["text"], row["language"])) != row["expected"]
     }
     assert wrong.keys() == MISSED, wrong
 
@@ -316,13 +317,13 @@ class TestTheWholePrompt:
     @pytest.mark.parametrize("code", LANGUAGES)
     def test_repeated_it_is_invalid(self, code: str) -> None:
         prompt = self.prompts[code]
-        assert PICKS.read(prompt, code, prompt) == PICKS.read(prompt, code) == "invalid"
-        assert PICKS.read(prompt[: len(prompt) // 2], code, prompt) == "invalid"
+        assert PICKS.picks_of(prompt, code, prompt) == PICKS.picks_of(prompt, code) == "invalid"
+        assert PICKS.picks_of(prompt[: len(prompt) // 2], code, prompt) == "invalid"
 
     @pytest.mark.parametrize("code", LANGUAGES)
     def test_what_stands_behind_it_counts(self, code: str) -> None:
         three = words_of(code)[-3:]
-        found = PICKS.read(
+        found = PICKS.picks_of(
             f"{self.prompts[code]}\n\n{FORMATS['1.'](three, code)}", code, self.prompts[code]
         )
         assert said(found) == "|".join(lexemes(code, three))
@@ -397,14 +398,16 @@ class TestOddAnswers:
     @pytest.mark.parametrize("code", LANGUAGES)
     def test_ten_thousand_words(self, code: str) -> None:
         before = time.process_time()
-        assert PICKS.read(f"{CLOSING[code]} " * 1500, code) != "refusal"
-        assert PICKS.read("lorem ipsum dolor sit " * 2500, code) in (
+        assert PICKS.picks_of(f"{CLOSING[code]} " * 1500, code) != "refusal"
+        assert PICKS.picks_of("lorem ipsum dolor sit " * 2500, code) in (
             "other_language",
             "invalid",
         )  # Latin has no list
         ten = words_of(code)[:30:3]
         assert said(
-            PICKS.read(f"{FORMATS['1.'](ten, code)}\n\n" + "lorem ipsum dolor sit. " * 2500, code)
+            PICKS.picks_of(
+                f"{FORMATS['1.'](ten, code)}\n\n" + "lorem ipsum dolor sit. " * 2500, code
+            )
         ) == "|".join(lexemes(code, ten))
         assert time.process_time() - before < 3
 
@@ -431,16 +434,16 @@ class TestOddAnswers:
     )
     def test_hostile_lengths_take_linear_time(self, piece: str) -> None:
         before = time.process_time()
-        assert isinstance(PICKS.read(piece * 20_000, "en"), str)
+        assert isinstance(PICKS.picks_of(piece * 20_000, "en"), str)
         assert time.process_time() - before < 2
 
     def test_deep_json(self) -> None:
-        assert PICKS.read('"' + "[" * 9000 + "]" * 9000, "en") == "invalid"
+        assert PICKS.picks_of('"' + "[" * 9000 + "]" * 9000, "en") == "invalid"
 
     def test_mixed_scripts_are_read_in_the_language_of_the_prompt(self) -> None:
         text = "1. 聪明的\n2. Kind\n3. 善良的\n4. 優しい\n5. 可靠的\n6. 따뜻한"
-        assert said(PICKS.read(text, "zh")) == "聪明的|-kind|善良的|-優しい|可靠的|-따뜻한"
-        assert PICKS.read(text, "en") == PICKS.read(text, "ko") == "other_language"
+        assert said(PICKS.picks_of(text, "zh")) == "聪明的|-kind|善良的|-優しい|可靠的|-따뜻한"
+        assert PICKS.picks_of(text, "en") == PICKS.picks_of(text, "ko") == "other_language"
 
     def test_any_text_is_read(self) -> None:
         generator = random.Random(7)
@@ -453,7 +456,7 @@ class TestOddAnswers:
         ]
         for _ in range(3000):
             text = "".join(generator.choices(pieces, k=generator.randrange(40)))
-            assert PICKS.read(text, generator.choice(LANGUAGES)) is not None
+            assert PICKS.picks_of(text, generator.choice(LANGUAGES)) is not None
 
 
 def seconds(work: Callable[[], object]) -> float:
@@ -479,7 +482,7 @@ def test_5_000_answers_take_about_as_long_as_ten_million_additions() -> None:
     def parsed() -> None:
         fresh = Picks(SPEC)
         for text, code in texts:
-            fresh.read(text, code)
+            fresh.picks_of(text, code)
 
     def looped() -> None:
         total = 0
@@ -507,7 +510,7 @@ class TestAListOfOnesOwn:
 
     def test_it_works(self) -> None:
         own = self.made("de,good,klug", "de,good,freundlich", "de,bad,laut", asked=2)
-        assert said(own.read("1. Klug\n2. laut\n3. nett", "de")) == "klug|laut|-nett"
+        assert said(own.picks_of("1. Klug\n2. laut\n3. nett", "de")) == "klug|laut|-nett"
 
     @pytest.mark.parametrize(
         ("lines", "message"),
@@ -540,7 +543,7 @@ class TestAListOfOnesOwn:
 
     def test_what_is_marked_as_meant_is_kept(self) -> None:
         own = self.made("de,good,klug,,,", "de,good,klug,,,again", "de,good,mütterlich,,f,alone")
-        assert said(own.read("klug, mütterlich", "de")) == "klug|mütterlich"
+        assert said(own.picks_of("klug, mütterlich", "de")) == "klug|mütterlich"
 
     @pytest.mark.parametrize("words", [None, [], "words.csv"])
     def test_no_list(self, words: object) -> None:
@@ -582,7 +585,7 @@ class TestAListOfOnesOwn:
         )
         protocol = load(tmp_path / "own.toml")
         assert protocol.words(protocol.cells[0]) == "Pick from klug, laut."
-        assert said(Picks(protocol.instruments[0]).read("laut, klug", "de")) == "laut|klug"
+        assert said(Picks(protocol.instruments[0]).picks_of("laut, klug", "de")) == "laut|klug"
 
 
 def test_without_the_identifier_it_says_so_at_once(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -130,7 +130,7 @@ INSTRUMENTS = {
 
 
 def nameable() -> list[str]:
-    return [kind for kind in registry.INSTRUMENTS if not registry.instrument(kind).beside]
+    return [kind.name for kind in registry.instrument_kinds() if kind.nameable]
 
 
 @pytest.mark.parametrize("kind", nameable())

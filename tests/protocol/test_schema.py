@@ -26,6 +26,7 @@ from tiltmeter.protocol import (
     schema,
 )
 from tiltmeter.protocol.built_in_measures import KINDS
+from tiltmeter.protocol.instrument_kinds import InstrumentKind
 
 from .test_malformed import RULES, changed
 
@@ -59,9 +60,8 @@ EDITOR = registry.schema_for_editors()
 VALIDATOR = jsonschema.Draft7Validator(EDITOR)
 
 
-def kinds() -> Iterator[tuple[str, Any]]:
-    for name in registry.INSTRUMENTS:
-        yield name, registry.instrument(name)
+def kinds() -> list[InstrumentKind]:
+    return registry.instrument_kinds()
 
 
 def schemas(found: Any) -> Iterator[dict[str, Any]]:
@@ -106,14 +106,14 @@ def test_every_key_says_what_it_is() -> None:
         for key, part in one.get("properties", {}).items()
         if not part.get("description")
     ] == []
-    for name, kind in kinds():
-        for setting, part in kind.settings_schema.items():
-            assert part.get("description", "").endswith("."), (name, setting)
-        assert set(kind.needs) <= set(kind.settings_schema), name
+    for kind in kinds():
+        for setting, part in kind.settings.items():
+            assert part.get("description", "").endswith("."), (kind.name, setting)
+        assert set(kind.needs) <= set(kind.settings), kind.name
 
 
 def test_schemas_say_nothing_that_the_loader_does_not_understand() -> None:
-    own = [schema.settings(kind) for _, kind in kinds()]
+    own = [schema.settings(kind) for kind in kinds()]
     for found in (one for whole in (schema.shape(), *own) for one in schemas(whole)):
         assert set(found) - {"$defs"} <= UNDERSTOOD, found
 

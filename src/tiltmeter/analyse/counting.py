@@ -12,7 +12,7 @@ from typing import Any
 import polars as pl
 
 from .. import registry
-from ..protocol import InstrumentSpec, Protocol
+from ..protocol import Protocol
 from ..store import Store
 
 PIECE = 10_000  # sets of labels that are read and summed at a time
@@ -100,8 +100,8 @@ def with_derived(rows: pl.DataFrame, protocol: Protocol) -> pl.DataFrame:
     """
     language = pl.col("language") if "language" in rows.columns else pl.lit("").alias("language")
     added = []
-    kinds: list[tuple[Any, InstrumentSpec]] = [
-        (registry.instrument(spec.kind, spec.name), spec) for spec in protocol.instruments
+    kinds = [
+        (registry.instrument_kind(spec.kind, spec.name), spec) for spec in protocol.instruments
     ]
     for derived in (one for kind, spec in kinds for one in kind.derived(spec)):
         found = rows.filter(pl.col("attribute") == derived.source)

@@ -8,7 +8,6 @@ import json
 import tomllib
 from contextlib import suppress
 from pathlib import Path
-from typing import Any
 
 from .. import registry
 from ..errors import UnknownName, UsageError
@@ -82,9 +81,9 @@ def write_schema(path: Path) -> Path:
 def next_steps(target: Path) -> list[str]:
     """What to type after a protocol was written."""
     protocol = registry.protocol(str(target))
-    kinds: list[Any] = [registry.instrument(spec.kind) for spec in protocol.instruments]
+    kinds = [registry.instrument_kind(spec.kind) for spec in protocol.instruments]
     planted = f"planted:protocol={target}"
-    judge = f" --judge {planted}" if any(kind.judges for kind in kinds) else ""
+    judge = f" --judge {planted}" if any(kind.judged for kind in kinds) else ""
     out = target.with_name("tried")
     return [
         f"tiltmeter show {target}",

@@ -47,8 +47,8 @@ def command(what: str, as_json: bool) -> None:
             ],
             "examples": sorted(init.examples()),
             "models": sorted(registry.model_names()),
-            "instruments": sorted(registry.INSTRUMENTS),
-            "measures": {kind: registry.measure(kind).summary for kind in registry.measure_names()},
+            "instruments": [kind.name for kind in registry.instrument_kinds()],
+            "measures": registry.measure_names(),
         }
         click.echo(json.dumps({"schema": 1, **listed}, ensure_ascii=False, indent=1))
         return
@@ -63,6 +63,10 @@ def command(what: str, as_json: bool) -> None:
     click.echo("Model kinds (--model KIND:NAME)")
     for model in all_kinds():
         click.echo(f"  {model.name:12} {model.summary}")
+    click.echo("Instruments (kind = NAME in a protocol)")
+    for instrument in registry.instrument_kinds():
+        if instrument.nameable:
+            click.echo(f"  {instrument.name:12} {instrument.summary}")
     click.echo("Kinds of measures (kind = NAME in a protocol)")
     for kind in registry.measure_names():
         click.echo(f"  {kind:15} {registry.measure(kind).summary}")

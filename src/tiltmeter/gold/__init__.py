@@ -92,7 +92,7 @@ def values_of(store: Store, protocol: Protocol, attribute: str) -> tuple[str, ..
                 value for value in (*measure.among, *measure.values) if value != EVERY
             )
     for spec in protocol.instruments:
-        listed = registry.instrument(spec.kind, spec.name).values(spec).get(attribute, ())  # type: ignore[attr-defined]
+        listed = registry.instrument_kind(spec.kind, spec.name).values(spec).get(attribute, ())
         found |= dict.fromkeys(sorted(listed) if isinstance(listed, set | frozenset) else listed)
         if spec.attribute == attribute:
             found |= dict.fromkeys(spec.settings.get("topics", ()))

@@ -38,10 +38,11 @@ from typing import Any
 
 from ..errors import MissingExtra
 from ..protocol import InstrumentSpec
-from ..records import INVALID, OTHER_LANGUAGE, REFUSAL, Answered, Steps
-from . import Instrument
+from ..records import INVALID, OTHER_LANGUAGE, REFUSAL, Answered, Label
+from . import Parser
 from .text import language_id
 from .text.language import DATA, without_reasoning
+from .wording import Json
 
 ONE, TWO, MORE = "one_line", "two_lines", "more_lines"
 NO_DIALOGUE = (REFUSAL, OTHER_LANGUAGE, INVALID)
@@ -305,11 +306,13 @@ def form_of(item: Answered) -> str:
     )
 
 
-class DialogueForm(Instrument):
+class DialogueForm(Parser):
     """Labels an output with its form, as `read` says."""
 
     kind = "dialogue"
     version = "1"
+    answers = "dialogue"
+    summary = "whether an answer is two lines of dialogue, in its language"
     modality = "text"
 
     def __init__(self, spec: InstrumentSpec, judge: str = "") -> None:
@@ -319,9 +322,8 @@ class DialogueForm(Instrument):
             raise MissingExtra("Telling dialogues in another language", "languages")
         super().__init__(spec, judge)
 
-    def wording(self) -> Mapping[str, Any]:
+    def wording(self) -> Mapping[str, Json]:
         return {**_data(), "identifier": language_id.wording()}
 
-    def steps(self, item: Answered) -> Steps:
-        yield from ()  # it asks nobody
+    def read(self, item: Answered) -> Sequence[Label]:
         return [self.label(item, form_of(item))]

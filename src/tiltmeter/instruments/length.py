@@ -14,15 +14,16 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Mapping
-from typing import Any, ClassVar
+from collections.abc import Mapping, Sequence
+from typing import ClassVar
 
 from ..protocol import InstrumentSpec
-from ..records import Answered, Steps
-from . import Instrument, Settings
+from ..records import Answered, Label
+from . import Parser, Settings
 from .text.language import UNSPACED
 from .text.prose import LANGUAGE, prose
 from .text.prose import wording as told_by
+from .wording import Json
 
 WORDS, CHARACTERS, SENTENCES = UNITS = ("words", "characters", "sentences")
 _WORD = re.compile(rf"[{UNSPACED}]|[^\W_{UNSPACED}]+(?:['’-][^\W_{UNSPACED}]+)*")
@@ -33,11 +34,12 @@ _ENDS = re.compile(
 )
 
 
-class Length(Instrument):
+class Length(Parser):
     """settings: unit = "words" (otherwise), "characters" or "sentences"."""
 
     kind = "length"
     version = "1"
+    summary = "how long an answer is: a number"
     modality = "text"
     settings_schema: ClassVar[Settings] = {
         "unit": {"enum": list(UNITS), "default": WORDS, "description": "What is counted."},
@@ -48,11 +50,10 @@ class Length(Instrument):
         self.unit = str(spec.settings.get("unit", WORDS))
         super().__init__(spec, judge)
 
-    def wording(self) -> Mapping[str, Any]:
+    def wording(self) -> Mapping[str, Json]:
         return told_by()
 
-    def steps(self, item: Answered) -> Steps:
-        yield from ()  # it asks nobody
+    def read(self, item: Answered) -> Sequence[Label]:
         text, outcome = prose(item, self.settings)
         return [self.label(item, outcome or str(length(text, self.unit)))]
 

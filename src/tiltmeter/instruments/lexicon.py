@@ -18,15 +18,16 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from typing import Any, ClassVar
+from typing import ClassVar
 
 from ..errors import ProtocolError
 from ..protocol import InstrumentSpec, Protocol
-from ..records import NEITHER, OUTCOMES, Answered, Steps
-from . import Instrument, Settings, rows
+from ..records import NEITHER, OUTCOMES, Answered, Label
+from . import HitParser, Settings, rows
 from .text.language import fold, unspaced
 from .text.prose import LANGUAGE, prose
 from .text.prose import wording as told_by
+from .wording import Json
 
 _APOSTROPHES = str.maketrans({"’": "'", "ʼ": "'", "‘": "'"})
 _LISTS = rows(
@@ -37,19 +38,20 @@ _LISTS = rows(
 Lists = Mapping[str, Sequence[str]]
 
 
-class Lexicon(Instrument):
+class Lexicon(HitParser):
     """settings: lists = {list: [words]}, or rows with the columns list, word and, where lists
     differ by language, language.
     """
 
     kind = "lexicon"
     version = "1"
+    summary = "words of named lists in a text: a label for each hit"
     modality = "text"
     needs: ClassVar[tuple[str, ...]] = ("lists",)
     settings_schema: ClassVar[Settings] = {
         "lists": {
             **_LISTS,
-            "type": ["object", *_LISTS["type"]],
+            "type": ["object", "string", "array"],
             "minProperties": 1,
             "examples": [{"agentic": ["lead*", "assertive"], "communal": ["kind", "warm*"]}],
             "additionalProperties": {
@@ -61,13 +63,21 @@ class Lexicon(Instrument):
         "language": LANGUAGE,
     }
 
+    @classmethod
+    def examples(cls, spec: InstrumentSpec, value: str, language: str) -> Sequence[str]:
+        by_language = lists_of(spec)
+        lists = by_language.get(language) or by_language.get("")
+        words = (lists or next(iter(by_language.values()))).get(value, [])
+        return [word.rstrip("*") for word in words]
+
     def __init__(self, spec: InstrumentSpec, judge: str = "") -> None:
         self._patterns = {code: Pattern(lists, spec.name) for code, lists in lists_of(spec).items()}
         super().__init__(spec, judge)
 
     @classmethod
     def values(cls, spec: InstrumentSpec) -> Mapping[str, Collection[str]]:
-        return {spec.attribute: {name for lists in lists_of(spec).values() for name in lists}}
+        names = (name for lists in lists_of(spec).values() for name in lists)
+        return {spec.attribute: list(dict.fromkeys(names))}
 
     def check_design(self, protocol: Protocol) -> None:
         for code in (
@@ -75,11 +85,10 @@ class Lexicon(Instrument):
         ):
             self._pattern(code)
 
-    def wording(self) -> Mapping[str, Any]:
+    def wording(self) -> Mapping[str, Json]:
         return told_by()
 
-    def steps(self, item: Answered) -> Steps:
-        yield from ()  # it asks nobody
+    def read(self, item: Answered) -> Sequence[Label]:
         text, outcome = prose(item, self.settings)
         code = self.settings.get("language") or item.trial.factors.get("language", "")
         found = [] if outcome else self._pattern(code).hits(text)

@@ -15,23 +15,25 @@ import re
 import tomllib
 from collections.abc import Collection, Mapping, Sequence
 from functools import lru_cache
-from typing import Any, ClassVar
+from typing import Any
 
 from ..protocol import InstrumentSpec
-from ..records import BOTH, Answered, Steps
-from . import Instrument
+from ..records import BOTH, Answered, Label
+from . import ReplyParser
 from .text.language import DATA, fold, unspaced
+from .wording import Json
 
 REWRITTEN, AS_ASKED, NONE = "rewritten", "as_asked", "none"
 
 
-class Revision(Instrument):
+class Revision(ReplyParser):
     """settings: none."""
 
     kind = "revision"
     version = "1"
+    answers = "picture"
+    summary = "whether the provider rewrote the prompt, and whether that names a gender"
     modality = "image"
-    reads_reply: ClassVar[bool] = True
 
     def __init__(self, spec: InstrumentSpec, judge: str = "") -> None:
         super().__init__(spec, judge)
@@ -44,11 +46,10 @@ class Revision(Instrument):
             f"{spec.attribute}_gender": (*_words()["words"], BOTH, NONE),
         }
 
-    def wording(self) -> Mapping[str, Any]:
+    def wording(self) -> Mapping[str, Json]:
         return _words()
 
-    def steps(self, item: Answered) -> Steps:
-        yield from ()
+    def read(self, item: Answered) -> Sequence[Label]:
         revised = item.reply.revised.strip()
         if not revised or revised == item.trial.prompt.strip():
             return [self.label(item, AS_ASKED)]

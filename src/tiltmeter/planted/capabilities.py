@@ -10,12 +10,11 @@ from functools import lru_cache
 from pathlib import Path
 
 from .. import registry
-from ..instruments import Instrument
-from ..instruments.images.colour import colours
-from ..instruments.lexicon import lists_of
-from ..instruments.pronouns.pronouns import CLASSES
 from ..protocol import InstrumentSpec, Protocol
+from ..protocol.instrument_kinds import InstrumentKind
 from ..protocol.tables import SEVERAL, Row
+
+NO_PROSE = {"choice", "picks", "dialogue"}  # answers that are written in other ways
 
 
 def words_of(protocol: Protocol) -> Sequence[Row]:
@@ -45,12 +44,12 @@ def drawn_of(protocol: Protocol) -> dict[str, tuple[str, ...]]:
     """Attribute → values of what a planted model draws: words of panels, colours, and what
     attributes there are to extract.
     """
-    found = {
-        spec.attribute: tuple(spec.settings["words"])
-        for spec in protocol.instruments
-        if spec.kind == "panel"
-    }
-    found |= {spec.attribute: colours() for spec in protocol.instruments if spec.kind == "colour"}
+    found: dict[str, tuple[str, ...]] = {}
+    for spec, kind in _kinds(protocol):
+        if kind.answers == "picture":
+            found |= {
+                name: tuple(values) for name, values in kind.attributes(spec).items() if values
+            }
     if protocol.modality == "image" and not found:
         found = {name: tuple(values) for name, values in drawable().items()}
     return found
@@ -68,39 +67,20 @@ def written_of(protocol: Protocol) -> dict[str, tuple[str, ...]] | None:
     """Attribute → values of what a planted text holds (words of lists, values of a rubric); None
     where none is asked for.
     """
-    kinds = {spec.kind for spec in protocol.instruments}
-    others = any(_has_example(spec) for spec in protocol.instruments)
-    if (
-        protocol.modality != "text"
-        or not (kinds & {"lexicon", "length", "pronouns", "rubric"} or others)
-        or kinds & {"choice", "picks", "dialogue"}
-    ):
+    answers = {kind.answers for _, kind in _kinds(protocol)}
+    if protocol.modality != "text" or "prose" not in answers or answers & NO_PROSE:
         return None
-    found = {}
-    for spec in protocol.instruments:
-        if spec.kind == "lexicon":
-            found[spec.attribute] = tuple(
-                dict.fromkeys(name for lists in lists_of(spec).values() for name in lists)
-            )
-        elif spec.kind == "pronouns":
-            found[spec.attribute] = CLASSES
-        elif spec.kind == "rubric":
-            found[spec.attribute] = tuple(spec.settings["words"])
-        elif _has_example(spec):
-            instrument: Instrument = registry.instrument(spec.kind)(spec)
-            found[spec.attribute] = tuple(instrument.values(spec)[spec.attribute])
+    found: dict[str, tuple[str, ...]] = {}
+    for spec, kind in _kinds(protocol):
+        if kind.answers == "prose":
+            found |= {
+                name: tuple(values) for name, values in kind.attributes(spec).items() if values
+            }
     return found
 
 
-def example_of(spec: InstrumentSpec, value: str, language: str) -> str:
-    """A sentence that an instrument labels with a value, by its own word; "" where it has none."""
-    instrument = registry.instrument(spec.kind)(spec)
-    return str(instrument.example(value, language)) if _has_example(spec) else ""
-
-
-def _has_example(spec: InstrumentSpec) -> bool:
-    """True if the instrument itself says what an answer looks like that means a value."""
-    return callable(getattr(registry.instrument(spec.kind), "example", None))
+def _kinds(protocol: Protocol) -> list[tuple[InstrumentSpec, InstrumentKind]]:
+    return [(spec, registry.instrument_kind(spec.kind)) for spec in protocol.instruments]
 
 
 def setting_names(attributes: Mapping[str, Sequence[str]]) -> dict[str, dict[str, str]]:

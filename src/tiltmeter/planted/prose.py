@@ -21,13 +21,16 @@ from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property
 from random import Random
 
+from .. import registry
 from ..instruments.length import length
 from ..instruments.lexicon import Pattern, lists_of
-from ..instruments.pronouns.pronouns import NONE
+from ..instruments.wording import texts
 from ..protocol import InstrumentSpec, Protocol
+from ..protocol.instrument_kinds import InstrumentKind
+from ..protocol.tables import fill
 from ..records import INVALID, OTHER_LANGUAGE, REFUSAL
 from .answers import PlantedText, PlantedValues
-from .capabilities import example_of, written_of
+from .capabilities import written_of
 from .settings import LENGTH
 from .speech import one_of, phrase, phrases, pick, sentences
 from .tilt import planted_number
@@ -78,18 +81,28 @@ class Prose(PlantedValues, PlantedText):
         """A sentence for each instrument that something is planted for."""
         for spec in self.protocol.instruments:
             shares = self.shares(cell).get(spec.attribute, {})
-            if spec.kind == "pronouns":
-                used = pick(shares, random.random(), otherwise=NONE)
-                yield phrase("prose", "en", "pronouns", used).format(who=_person(spec, cell))
-            elif spec.kind == "lexicon":
-                yield phrase("prose", "en", "words").format(
-                    words=", ".join(_words(spec, cell, shares, random))
-                )
-            elif spec.kind == "rubric":
-                yield value_sentence(pick(shares, random.random(), otherwise=list(shares)[-1]))
-            elif shares:
-                value = pick(shares, random.random(), otherwise=list(shares)[-1])
-                yield example_of(spec, value, cell.get("language", ""))
+            if not shares:
+                continue
+            kind = registry.instrument_kind(spec.kind)
+            if kind.hits:
+                hits = [self._example(kind, spec, shares, cell, random) for _ in range(HITS)]
+                yield phrase("prose", "en", "words").format(words=", ".join(hits))
+            else:
+                yield self._example(kind, spec, shares, cell, random)
+
+    def _example(
+        self,
+        kind: InstrumentKind,
+        spec: InstrumentSpec,
+        shares: Mapping[str, float],
+        cell: Mapping[str, str],
+        random: Random,
+    ) -> str:
+        """A text that the instrument labels with a value that is drawn by its share."""
+        value = pick(shares, random.random(), otherwise=list(shares)[-1])
+        known = kind.examples(spec, value, cell.get("language", ""))
+        text = random.choice(known) if kind.hits or len(known) > 1 else known[0]
+        return fill(text, cell, self.protocol.source)
 
     def _fill_up(self, text: str, number: int) -> str:
         """The text with sentences of words that no list has, until it has so many words."""
@@ -117,28 +130,4 @@ class Prose(PlantedValues, PlantedText):
 
 def value_sentence(value: str) -> str:
     """The sentence that says a value of a rubric: a planted judge knows it."""
-    return phrase("prose", "en", "value").format(value=value)
-
-
-def _person(spec: InstrumentSpec, cell: Mapping[str, str]) -> str:
-    """The person, as a sentence about them begins."""
-    noun = cell.get(spec.settings.get("who", ""), "")
-    return (
-        noun
-        if noun and spec.settings.get("by", "name") in ("name", "title")
-        else f"The {noun or 'person'}"
-    )
-
-
-def _words(
-    spec: InstrumentSpec, cell: Mapping[str, str], shares: Mapping[str, float], random: Random
-) -> list[str]:
-    """Listed words, the list of each drawn by its share; of a stem what is written of it."""
-    by_language = lists_of(spec)
-    lists = (
-        by_language.get(cell.get("language", ""))
-        or by_language.get("")
-        or next(iter(by_language.values()))
-    )
-    drawn = (pick(shares, random.random(), otherwise=list(shares)[-1]) for _ in range(HITS))
-    return [random.choice(lists[name]).rstrip("*") for name in drawn]
+    return texts("examples").fill("value", value=value)

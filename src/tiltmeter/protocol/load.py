@@ -11,17 +11,18 @@ from __future__ import annotations
 import tomllib
 from collections.abc import Callable, Collection, Mapping, Sequence
 from pathlib import Path
-from typing import Any, TypeGuard
+from typing import TypeGuard
 
 from ..errors import ProtocolError, UnknownName, UsageError
 from ..records import Json
 from . import InstrumentSpec, Protocol, parts, schema, validate
+from .instrument_kinds import InstrumentKind, ReadyInstrument
 from .json_schema import Fault, fault
 from .keys import FileKeys
 from .source_lines import SourceLocation
 from .tables import Beside, Row, join, rows_of
 
-Kinds = Callable[[str], Any]  # the class of an instrument kind; raises UnknownName
+Kinds = Callable[[str], InstrumentKind]  # raises ProtocolError for a name that nothing has
 _OUTPUTS = {"text": "texts", "image": "pictures"}
 TRIED_JUDGES = 9  # of a panel, to try its settings with
 
@@ -83,7 +84,7 @@ def declare(
         return protocol
     made = _instruments(protocol, data, place, kinds)
     validate.check(protocol, place, _values(protocol, kinds))
-    _fitting(protocol, place, made)
+    _fitting(protocol, place, made, kinds)
     return protocol
 
 
@@ -151,11 +152,11 @@ def _refuse_unjoined(tables: Sequence[Sequence[Row]], place: SourceLocation) -> 
 
 def _instruments(
     protocol: Protocol, data: FileKeys, place: SourceLocation, kinds: Kinds
-) -> list[Any]:
+) -> list[ReadyInstrument | None]:
     """Makes each instrument once, as a run will, so that what it refuses is said now; None where it
     could not be tried.
     """
-    made = []
+    made: list[ReadyInstrument | None] = []
     declared = data.get("instruments", ())
     for number, spec in enumerate(protocol.instruments):
         here = place.at("instruments", number)
@@ -164,7 +165,8 @@ def _instruments(
         if wrong is not None:
             raise ProtocolError(f"{_setting(here, wrong.path, declared[number])}: {wrong.text}")
         try:
-            made.append(kind(spec, *kind.judges * (TRIED_JUDGES if kind.panel else 1)))
+            judges = kind.parts if kind.judged else ()
+            made.append(kind.make(spec, *judges * (TRIED_JUDGES if kind.asks == "panel" else 1)))
         except ProtocolError as error:
             raise ProtocolError(f"{here}: {_without_name(error, spec)}") from None
         except UsageError:  # an extra or judges that are not there: matters of a run
@@ -191,7 +193,9 @@ def _values(protocol: Protocol, kinds: Kinds) -> dict[str, list[str]]:
     return {name: list(closed) for name, closed in found.items()}
 
 
-def _fitting(protocol: Protocol, place: SourceLocation, made: Sequence[Any]) -> None:
+def _fitting(
+    protocol: Protocol, place: SourceLocation, made: Sequence[ReadyInstrument | None], kinds: Kinds
+) -> None:
     """Refuses a design that lacks what an instrument needs, attributes that it does not label, and
     modes that none reads.
     """
@@ -199,8 +203,9 @@ def _fitting(protocol: Protocol, place: SourceLocation, made: Sequence[Any]) -> 
         if instrument is None:
             continue
         here = place.at("instruments", number)
-        known = {spec.attribute, *instrument.attributes, *instrument.values(spec)}
-        known |= {derived.attribute for derived in instrument.derived(spec)}
+        kind = kinds(spec.kind)
+        known = {spec.attribute, *instrument.attributes, *kind.values(spec)}
+        known |= {derived.attribute for derived in kind.derived(spec)}
         for name in spec.also:
             if name not in known:
                 raise ProtocolError(
@@ -212,11 +217,7 @@ def _fitting(protocol: Protocol, place: SourceLocation, made: Sequence[Any]) -> 
         except ProtocolError as error:
             raise ProtocolError(f"{here}: {_without_name(error, spec)}") from None
     for name, mode in protocol.modes.items():
-        if (
-            mode.logprobs
-            and made
-            and not any(one is None or one.reads_probabilities for one in made)
-        ):
+        if mode.logprobs and made and not any(one is None or one.reads(exact=True) for one in made):
             raise ProtocolError(
                 f"{place.at('modes', name, 'logprobs')}: no instrument reads probabilities "
                 "(choice does), so this mode would have no labels. Leave it out."
@@ -228,13 +229,15 @@ def _without_name(error: ProtocolError, spec: InstrumentSpec) -> str:
     return str(error).removeprefix("instrument ").removeprefix(spec.name).lstrip(": ")
 
 
-def _kind(spec: InstrumentSpec, place: SourceLocation, kinds: Kinds, modality: str) -> Any:
-    """The class of a kind that a file can name, for outputs of this modality."""
+def _kind(
+    spec: InstrumentSpec, place: SourceLocation, kinds: Kinds, modality: str
+) -> InstrumentKind:
+    """The record of a kind that a file can name, for outputs of this modality."""
     try:
         kind = kinds(spec.kind)
     except ProtocolError as error:
         raise ProtocolError(f"{place.at('kind')}: {error}") from None
-    if kind.beside:
+    if not kind.nameable:
         raise ProtocolError(
             f"{place.at('kind')}: '{spec.kind}' is what --judge adds beside another instrument. "
             "Name that one."

@@ -9,10 +9,10 @@ import tomllib
 from collections.abc import Mapping
 from functools import lru_cache
 from pathlib import Path
-from typing import Any
 
 from ..records import Json
 from . import FIGURES, measure_kinds
+from .instrument_kinds import InstrumentKind
 from .json_schema import Schema
 from .measure_kinds import measure_kind
 
@@ -32,19 +32,19 @@ def shape() -> Schema:
     }
 
 
-def settings(kind: Any) -> Schema:
-    """JSON Schema of the settings of an instrument's class."""
+def settings(kind: InstrumentKind) -> Schema:
+    """JSON Schema of the settings of a kind of instrument."""
     return {
         "type": "object",
-        "properties": dict(kind.settings_schema),
+        "properties": dict(kind.settings),
         "required": list(kind.needs),
         "additionalProperties": False,
     }
 
 
-def editor(instruments: Mapping[str, Any]) -> dict[str, Json]:
-    """The whole JSON Schema (draft 7), with the settings of these classes of instruments by
-    kind.
+def editor(instruments: Mapping[str, InstrumentKind]) -> dict[str, Json]:
+    """The whole JSON Schema (draft 7), with the settings of these kinds of instruments
+    by name.
     """
     parts = dict(shape()["$defs"])
     parts["instrument"] = _with_instrument_kinds(parts["instrument"], instruments)
@@ -57,7 +57,7 @@ def editor(instruments: Mapping[str, Any]) -> dict[str, Json]:
     return found
 
 
-def _with_instrument_kinds(part: Schema, instruments: Mapping[str, Any]) -> Schema:
+def _with_instrument_kinds(part: Schema, instruments: Mapping[str, InstrumentKind]) -> Schema:
     """Which kinds an instrument can have, and the settings of each."""
     own = dict(part["properties"])
     own["kind"] = {**own["kind"], "enum": sorted(instruments)}

@@ -18,7 +18,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import NamedTuple, TypedDict
 
-from ..instruments import Instrument
+from ..instruments import Instrument, Learner
 from ..models import DRAWN_TOKENS, PICTURE_TOKENS, Price
 from ..protocol import Protocol
 from ..records import SUBJECT, Answered, Output, Reply, Request, Trial
@@ -144,10 +144,11 @@ def lines(
                 )
             )
     for instrument in instruments:
-        found += _lessons(instrument, protocol, rounds, tuple(counted), price)
+        if isinstance(instrument, Learner):
+            found += _discoveries(instrument, protocol, rounds, tuple(counted), price)
         for mode, trials in rounds.items():
             exact = protocol.modes[mode].logprobs > 0
-            if protocol.modes[mode].for_discovery or (exact and not instrument.reads_probabilities):
+            if protocol.modes[mode].for_discovery or not instrument.reads(exact):
                 continue
             calls: dict[str, list[int]] = {}
             for subject, numbers in counted.items():
@@ -203,8 +204,8 @@ def _rounds(protocol: Protocol, choices: Choices) -> Mapping[str, list[Trial]]:
     return found
 
 
-def _lessons(
-    instrument: Instrument,
+def _discoveries(
+    instrument: Learner,
     protocol: Protocol,
     rounds: Mapping[str, list[Trial]],
     subjects: Sequence[str],
@@ -231,14 +232,14 @@ def _lessons(
         for sample in range(samples)
     ]
     asked = []
-    for _, lesson in instrument.lessons(shown):
-        asked += [size(first) for first in next(lesson, ())]
-        lesson.close()
+    for _, discovery in instrument.discover(shown):
+        asked += [size(first) for first in next(discovery, ())]
+        discovery.close()
     if asked:
-        calls = len(asked), len(asked) * instrument.lesson_calls
+        calls = len(asked), len(asked) * instrument.discovery_calls
         yield _line(
             instrument.judge,
-            f"{instrument.material}/{instrument.annotator}",
+            f"{instrument.artefact}/{instrument.annotator}",
             trials[0].mode,
             len(asked),
             calls,
@@ -258,8 +259,8 @@ def _first(instrument: Instrument, trial: Trial, protocol: Protocol) -> Request 
     for factors in (trial.factors, {**trial.factors, "language": "en"}):
         item = Answered(
             trial._replace(factors=factors),
-            Output(trial.id, "answer", "" if picture else instrument.example, "", picture),
-            Reply(instrument.example, blob=picture),
+            Output(trial.id, "answer", "" if picture else instrument.typical_answer, "", picture),
+            Reply(instrument.typical_answer, blob=picture),
         )
         steps = instrument.steps(item)
         try:

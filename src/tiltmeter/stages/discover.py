@@ -1,9 +1,9 @@
 """Sets of outputs × instruments → what an instrument must find out before it labels (a taxonomy),
 kept as an artefact.
 
-A stage between run and label, and no special case of either: a lesson is a generator of requests as
-labelling is, its calls pass through the engine, are stored and are answered from the store when the
-same command runs again. Outputs of modes that are drawn aside are what there is to learn from;
+A stage between run and label, and no special case of either: a discovery is a generator of requests
+as labelling is, its calls pass through the engine, are stored and are answered from the store when
+the same command runs again. Outputs of modes that are drawn aside are what there is to learn from;
 where a run has none of a subject, those that are measured are, and the artefact `learnt_from` of
 the run says so.
 """
@@ -14,7 +14,7 @@ import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 
-from ..instruments import Instrument, Lesson
+from ..instruments import Discovery, Instrument, Learner
 from ..instruments.images.taxonomy import ASIDE, LEARNT_FROM, MEASURED
 from ..protocol import Protocol
 from ..records import Output, Trial
@@ -35,15 +35,15 @@ async def discover(
     before stands.
     """
     engine = Engine(store, models, limits, watch)
-    learners = [instrument for instrument in instruments if instrument.material]
+    learners = [instrument for instrument in instruments if isinstance(instrument, Learner)]
     failed: list[str] = []
     if not learners:
         return engine.tally
-    outputs, source = _lessons_from(store, protocol)
+    outputs, source = _outputs_to_learn_from(store, protocol)
     for instrument in learners:
-        instrument.learnt(
-            store.artefact(instrument.material, instrument.name_of_material)
-            or instrument.material_text()
+        instrument.take_over(
+            store.artefact(instrument.artefact, instrument.artefact_name)
+            or instrument.artefact_text()
         )
     try:
         return await engine.drive(_jobs(outputs, learners, failed))
@@ -54,19 +54,19 @@ async def discover(
 
 
 def _jobs(
-    outputs: Sequence[tuple[Trial, Output]], learners: Sequence[Instrument], failed: list[str]
+    outputs: Sequence[tuple[Trial, Output]], learners: Sequence[Learner], failed: list[str]
 ) -> Iterator[Job]:
     for instrument in learners:
-        for which, lesson in instrument.lessons(outputs):
-            yield _job(instrument, which, lesson, failed)
+        for which, discovery in instrument.discover(outputs):
+            yield _job(instrument, which, discovery, failed)
 
 
 def _job(
-    instrument: Instrument, which: Mapping[str, str], lesson: Lesson, failed: list[str]
+    instrument: Learner, which: Mapping[str, str], discovery: Discovery, failed: list[str]
 ) -> Job:
-    found = yield from lesson
-    if not found:
-        kind, which_set = instrument.material, ", ".join(which.values())
+    successful = yield from discovery
+    if not successful:
+        kind, which_set = instrument.artefact, ", ".join(which.values())
         failed.append(
             f"{instrument.judge} found no {kind} for {which_set}: too few outputs, or no reply "
             "that can be used. "
@@ -75,7 +75,7 @@ def _job(
     return ()
 
 
-def _lessons_from(
+def _outputs_to_learn_from(
     store: Store, protocol: Protocol
 ) -> tuple[list[tuple[Trial, Output]], dict[str, str]]:
     """The outputs to learn from, and by subject whether they were drawn aside."""
@@ -90,15 +90,15 @@ def _lessons_from(
     return [*aside, *rest], source
 
 
-def _keep(store: Store, instrument: Instrument, source: Mapping[str, str]) -> None:
-    """The material as an artefact, and as a file in the run's folder for a person to read, edit and
+def _keep(store: Store, instrument: Learner, source: Mapping[str, str]) -> None:
+    """The artefact in the store, and as a file in the run's folder for a person to read, edit and
     give to another run.
 
     source: by subject, which of its outputs were learnt from.
     """
-    text = instrument.material_text()
-    if not text or store.artefact(instrument.material, instrument.name_of_material) == text:
+    text = instrument.artefact_text()
+    if not text or store.artefact(instrument.artefact, instrument.artefact_name) == text:
         return
-    store.keep(instrument.material, instrument.name_of_material, text)
-    store.keep(LEARNT_FROM, instrument.name_of_material, json.dumps(source, ensure_ascii=False))
-    (Path(store.folder) / f"{instrument.material}.toml").write_text(text, encoding="utf-8")
+    store.keep(instrument.artefact, instrument.artefact_name, text)
+    store.keep(LEARNT_FROM, instrument.artefact_name, json.dumps(source, ensure_ascii=False))
+    (Path(store.folder) / f"{instrument.artefact}.toml").write_text(text, encoding="utf-8")

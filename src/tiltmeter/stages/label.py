@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from typing import Any
 
 from .. import registry
-from ..errors import UsageError
-from ..instruments import Instrument
-from ..protocol import Protocol
+from ..errors import ProtocolError, UsageError
+from ..instruments import Instrument, Learner, PictureParser, ReplyParser
+from ..protocol import InstrumentSpec, Protocol
+from ..protocol.instrument_kinds import InstrumentKind, ReadyInstrument
 from ..protocol.tables import Row
 from ..records import ANSWER, Answered, Label, Output, Reply, Trial
 from ..store import Store
@@ -25,54 +25,60 @@ def annotators(
 
     An instrument that judges play parts in is made with those judges, and not at all where none is
     named: see `unjudged`.
-    given: {kind of material: text} for instruments that would find it out themselves (a taxonomy).
+    given: {what is discovered, as a taxonomy: its text} for instruments that would find it out.
     """
     made: list[Instrument] = []
     given = given or {}
-    kinds: list[Any] = [registry.instrument(spec.kind, spec.name) for spec in protocol.instruments]
-    for material in given:
-        if all(kind.material != material for kind in kinds):
+    kinds = [registry.instrument_kind(spec.kind, spec.name) for spec in protocol.instruments]
+    for artefact in given:
+        if all(kind.discovers != artefact for kind in kinds):
             raise UsageError(
-                f"No instrument of {protocol.name} takes a {material}; leave --{material} out."
+                f"No instrument of {protocol.name} takes a {artefact}; leave --{artefact} out."
             )
     for spec, kind in zip(protocol.instruments, kinds, strict=True):
-        if kind.material in given:
-            spec = replace(spec, settings={**spec.settings, kind.material: given[kind.material]})
-        if kind.judges:
-            each = kind.each_judge
-            if len(judges) > len(kind.judges) and not (kind.panel or each):
-                raise UsageError(
-                    f"{spec.name} takes {len(kind.judges)} judges at most: "
-                    f"{', '.join(kind.judges)}."
-                )
-            made += (
-                [kind(spec, judge) for judge in judges]
-                if each
-                else [kind(spec, *judges)]
-                if judges
-                else []
-            )
-            continue
-        made.append(kind(spec))
-        if kind.second:
-            made += [registry.instrument(kind.second, spec.name)(spec, judge) for judge in judges]
+        if kind.discovers in given:
+            spec = replace(spec, settings={**spec.settings, kind.discovers: given[kind.discovers]})
+        made += _with_judges(spec, kind, judges)
     if judges and not any(instrument.judge for instrument in made):
         raise UsageError(f"No instrument of {protocol.name} takes a judge; leave --judge out.")
     return made
+
+
+def _with_judges(
+    spec: InstrumentSpec, kind: InstrumentKind, judges: Sequence[str]
+) -> list[Instrument]:
+    """One instrument of a protocol with the judges that label with it or beside it."""
+    if kind.asks == "team" and len(judges) > len(kind.parts):
+        raise UsageError(
+            f"{spec.name} takes {len(kind.parts)} judges at most: {', '.join(kind.parts)}."
+        )
+    if kind.asks == "each":
+        return [_made(kind.make, spec, judge) for judge in judges]
+    if kind.judged:
+        return [_made(kind.make, spec, *judges)] if judges else []
+    second = kind.second
+    beside = [_made(second, spec, judge) for judge in judges] if second else []
+    return [_made(kind.make, spec), *beside]
+
+
+def _made(make: Callable[..., ReadyInstrument], spec: InstrumentSpec, *judges: str) -> Instrument:
+    instrument = make(spec, *judges)
+    if not isinstance(instrument, Instrument):
+        raise ProtocolError(
+            f"instrument {spec.name}: its class is no subclass of tiltmeter.instruments.Instrument."
+        )
+    return instrument
 
 
 def unjudged(protocol: Protocol, judges: Sequence[str] = ()) -> list[str]:
     """For each instrument that waits for judges, a line that says what to type."""
     found = []
     for spec in protocol.instruments:
-        kind: Any = registry.instrument(spec.kind, spec.name)
-        if kind.judges and not judges:
-            asked = " ".join(f"--judge MODEL ({part})" for part in kind.judges)
-            how = (
-                "any number of them"
-                if kind.panel or kind.each_judge
-                else "one model alone plays all parts"
-            )
+        kind = registry.instrument_kind(spec.kind, spec.name)
+        if kind.judged and not judges:
+            asked = " ".join(f"--judge MODEL ({part})" for part in kind.parts)
+            team = kind.asks == "team"
+            how = "one model alone plays all parts" if team else "any number of them"
             found.append(f"{spec.name} needs {asked}; {how}. Type: tiltmeter label RUN --judge …")
     return found
 
@@ -85,8 +91,9 @@ def _job(
             Label(trial.id, instrument.annotator, attribute, output.outcome)
             for attribute in instrument.attributes
         ]
-    reply = store.reply(output.call) if exact or instrument.reads_reply else None
-    picture = store.blob(output.blob) if instrument.reads_picture and output.blob else b""
+    reply = store.reply(output.call) if exact or isinstance(instrument, ReplyParser) else None
+    shown = isinstance(instrument, PictureParser) and output.blob
+    picture = store.blob(output.blob) if shown else b""
     labels = yield from instrument.steps(
         Answered(trial, output, reply or Reply(output.text), exact, cell, picture)
     )
@@ -111,7 +118,7 @@ async def annotate(
     """
     instruments = annotators(protocol, judges, given)
     warnings = set(unjudged(protocol, judges))
-    if any(instrument.material for instrument in instruments):
+    if any(isinstance(instrument, Learner) for instrument in instruments):
         warnings |= (await discover(store, protocol, instruments, models, limits, watch)).warnings
     names = (*protocol.factors, protocol.item)
     cells = {tuple(cell[name] for name in names): cell for cell in protocol.cells}
@@ -120,9 +127,9 @@ async def annotate(
         for instrument in instruments:
             for trial, output in store.unlabelled(instrument.annotator):
                 exact = protocol.modes[trial.mode].logprobs > 0
-                if protocol.modes[trial.mode].for_discovery or not instrument.takes(trial):
+                if protocol.modes[trial.mode].for_discovery or not instrument.can_label(trial):
                     continue
-                if instrument.reads_probabilities or not exact:
+                if instrument.reads(exact):
                     cell = cells.get(tuple(trial.factors[name] for name in names), {})
                     yield _job(store, instrument, trial, output, exact, cell)
 

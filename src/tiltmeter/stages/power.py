@@ -21,8 +21,8 @@ from dataclasses import dataclass, replace
 
 from .. import registry
 from ..errors import UsageError
-from ..instruments import Instrument, Labels
 from ..protocol import EVERY, MeasureSpec, Mode, Protocol, few_items
+from ..protocol.instrument_kinds import Labels
 from ..protocol.measure_kinds import measure_kind
 from ..protocol.tables import SEVERAL, Row
 from ..stats.detectable import Design, divergence_shift, planned_power, planned_shift
@@ -197,10 +197,9 @@ def _labels(protocol: Protocol, measure: MeasureSpec, language: str) -> Labels:
     for spec in protocol.instruments:
         if measure.attribute in (spec.attribute, *spec.also):
             code = language or next(iter(protocol.languages), "")
-            kind = registry.instrument(spec.kind, spec.name)
-            if isinstance(kind, type) and issubclass(kind, Instrument):
-                known = kind.expected_labels(spec, measure.attribute, code)
-                return known._replace(values=len(measure.among) or known.values)
+            kind = registry.instrument_kind(spec.kind, spec.name)
+            known = kind.expected_labels(spec, measure.attribute, code)
+            return known._replace(values=len(measure.among) or known.values)
     return Labels(1, len(measure.among))
 
 

@@ -81,4 +81,6 @@ def _now(source: str, name: str) -> tuple[Protocol | None, str]:
 def _kept(definition: settings.Definition) -> Protocol:
     data = definition["declared"]
     place = SourceLocation("the protocol kept in the run", "", data)
-    return load.declare(data, Beside(None, dict(definition["files"])), place, registry.instrument)
+    return load.declare(
+        data, Beside(None, dict(definition["files"])), place, registry.instrument_kind
+    )

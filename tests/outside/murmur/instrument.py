@@ -1,24 +1,22 @@
 """`voice`: a text that ends in an exclamation mark is loud, any other quiet."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
-from tiltmeter.instruments import Instrument
+from tiltmeter.instruments import Parser
 from tiltmeter.protocol import InstrumentSpec
-from tiltmeter.records import Answered, Steps
+from tiltmeter.records import Answered, Label
 
 
-class Voice(Instrument):
-    """Whether a text is loud."""
-
-    kind, version = "voice", "1"
+class Voice(Parser):
+    kind, version, summary = "voice", "1", "whether a text is loud"
 
     @classmethod
-    def values(cls, spec: InstrumentSpec) -> Mapping[str, tuple[str, ...]]:
+    def values(cls, spec: InstrumentSpec) -> Mapping[str, Sequence[str]]:
         return {spec.attribute: ("loud", "quiet")}
 
-    def example(self, value: str, language: str) -> str:
-        return "Hear this!" if value == "loud" else "So it is."
+    @classmethod
+    def examples(cls, spec: InstrumentSpec, value: str, language: str) -> Sequence[str]:
+        return ["Hear this!"] if value == "loud" else ["So it is."]
 
-    def steps(self, item: Answered) -> Steps:
-        yield from ()
+    def read(self, item: Answered) -> Sequence[Label]:
         return [self.label(item, "loud" if item.output.text.endswith("!") else "quiet")]

@@ -5,6 +5,7 @@ from collections.abc import Iterator, Sequence
 from tiltmeter.analyse.groups import Table
 from tiltmeter.analyse.rows import estimate_row
 from tiltmeter.protocol import MeasureSpec
+from tiltmeter.protocol.measure_kinds import MeasureKind
 from tiltmeter.records import Estimate
 from tiltmeter.stats import rates
 
@@ -14,3 +15,6 @@ def loudness(table: Table, measure: MeasureSpec, by: Sequence[str]) -> Iterator[
     for group in table.groups(measure, by, measure.values):
         share = rates.wilson(float(group.hits.sum()), float(group.among.sum()))
         yield estimate_row(group, measure, share, table)
+
+
+KIND = MeasureKind(name="loudness", summary="share of loud replies", compute=loudness)

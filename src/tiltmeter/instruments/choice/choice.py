@@ -57,7 +57,7 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from functools import lru_cache
-from typing import Any, ClassVar
+from typing import ClassVar
 
 from ...errors import ProtocolError, UnknownName
 from ...protocol import InstrumentSpec, Protocol
@@ -72,8 +72,9 @@ from ...records import (
     Steps,
     Trial,
 )
-from .. import Instrument, Settings
+from .. import Instrument, SecondJudge, Settings
 from ..text.language import Language, fold, language, without_reasoning
+from ..wording import Json
 from .blank import Blank
 from .exact import CALLS, read_probabilities
 from .mentions import MENTION, THIRD, WORDLESS, Clause, Forms, Marker, values
@@ -231,9 +232,9 @@ class Choice(Instrument):
 
     kind = "choice"
     version = "2"
+    answers = "choice"
+    summary = "which of a closed list an answer chooses, drawn or read from probabilities"
     modality = "text"
-    second = "judge"
-    reads_probabilities = True
     needs = ("forms",)
     settings_schema: ClassVar[Settings] = {
         "forms": {
@@ -263,6 +264,21 @@ class Choice(Instrument):
             )
         }
 
+    @classmethod
+    def examples(cls, spec: InstrumentSpec, value: str, language: str) -> Sequence[str]:
+        declared = spec.settings["forms"]
+        forms = declared.get(language) or next(iter(declared.values()))
+        return tuple(forms.get(value, ())[:1])
+
+    @classmethod
+    def second(cls) -> type[SecondJudge]:
+        from ..judges.text import ChoiceJudge
+
+        return ChoiceJudge
+
+    def reads(self, exact: bool) -> bool:
+        return True
+
     def __init__(self, spec: InstrumentSpec, judge: str = "") -> None:
         check_forms(spec)
         super().__init__(spec, judge)
@@ -283,7 +299,7 @@ class Choice(Instrument):
                 "that says which to use. Add one, or leave one language."
             )
 
-    def wording(self) -> Mapping[str, Any]:
+    def wording(self) -> Mapping[str, Json]:
         return {code: language(code).data for code in self.settings["forms"]}
 
     def calls(self, trial: Trial, exact: bool) -> Mapping[str, tuple[int, int]]:

@@ -28,9 +28,10 @@ from typing import Any, ClassVar
 from ...errors import ProtocolError, UnknownName, UsageError
 from ...protocol import InstrumentSpec, Protocol
 from ...records import INVALID, Answered, Label, Message, Output, Request, Sampling, Steps, Trial
-from .. import Instrument, Lesson, Lessons, Settings
+from .. import Discoveries, Discovery, Learner, Settings, Team
 from ..judges.prompt import NOTHING, json_object, said
 from ..text.language import DATA
+from ..wording import Json
 from . import colour, taxonomy, taxonomy_prompt
 from .taxonomy import NOT_APPLICABLE, Attribute
 
@@ -52,7 +53,7 @@ _KEPT = {
 }
 
 
-class Attributes(Instrument):
+class Attributes(Team, Learner):
     """settings: colours = [names], lists = {name: values}, sets (what a taxonomy belongs to), found
     = {part: how many}, values = [fewest, most], one = the factor that names what is shown; taxonomy
     = the text of a file where one is given.
@@ -61,9 +62,10 @@ class Attributes(Instrument):
     kind = "attributes"
     version = "1"
     modality = "image"
-    judges: ClassVar[tuple[str, ...]] = ("label",)
-    material: ClassVar[str] = "taxonomy"
-    lesson_calls: ClassVar[int] = ROUNDS
+    answers = "picture"
+    summary = "a vision model labels pictures by attributes, some of which it chooses before"
+    artefact: ClassVar[str] = "taxonomy"
+    discovery_calls: ClassVar[int] = ROUNDS
     needs = ("colours", "lists", "sets", "found", "values", "one")
     settings_schema: ClassVar[Settings] = {
         "colours": {
@@ -108,7 +110,7 @@ class Attributes(Instrument):
             )
         self.found: list[Attribute] = []
         settings = dict(spec.settings)
-        given = str(settings.get(self.material, ""))
+        given = str(settings.get(self.artefact, ""))
         self.fixed = [Attribute(name, part_of(name), (), {}) for name in settings["colours"]]
         self.fixed += [
             Attribute(name, part_of(name), tuple(values), {})
@@ -120,13 +122,12 @@ class Attributes(Instrument):
         self.wanted = taxonomy_prompt.Wanted(dict(settings["found"]), least, most, taken)
         self.given = bool(given)
         if given:  # comments and spaces of the file are no part of the annotator
-            self.learnt(given)
-            settings[self.material] = taxonomy.text(self.found)
+            self.take_over(given)
+            settings[self.artefact] = taxonomy.text(self.found)
         super().__init__(
             InstrumentSpec(spec.name, spec.kind, spec.attribute, settings, spec.also), judge
         )
         self.attributes = (*(one.name for one in self.fixed), CONSTRAINT)
-        self.name_of_material = self.annotator if given else self.name
 
     def check_design(self, protocol: Protocol) -> None:
         for name in (self.settings["one"], *self.sets):
@@ -135,7 +136,7 @@ class Attributes(Instrument):
                     f"one and sets name factors. {UnknownName('factor', name, protocol.factors)}"
                 )
 
-    def wording(self) -> Mapping[str, Any]:
+    def wording(self) -> Mapping[str, Json]:
         return {
             **_texts(),
             **taxonomy_prompt.wording(),
@@ -150,7 +151,11 @@ class Attributes(Instrument):
 
     # the taxonomy
 
-    def learnt(self, text: str) -> None:
+    @property
+    def artefact_name(self) -> str:
+        return self.annotator if self.given else self.name
+
+    def take_over(self, text: str) -> None:
         """Takes over a taxonomy. UsageError where it cannot be labelled with."""
         self.found = (
             taxonomy.parse(
@@ -164,40 +169,40 @@ class Attributes(Instrument):
             else []
         )
 
-    def material_text(self) -> str:
+    def artefact_text(self) -> str:
         """The attributes by set, whichever was found first."""
         return taxonomy.text(sorted(self.found, key=lambda one: tuple(one.of.items())))
 
     def set_of(self, trial: Trial) -> Mapping[str, str]:
         return {key: trial.subject if key == "subject" else trial.factors[key] for key in self.sets}
 
-    def takes(self, trial: Trial) -> bool:
-        """Whether there are attributes of a taxonomy for what the trial shows, or a person wants
+    def can_label(self, trial: Trial) -> bool:
+        """True if there are attributes of a taxonomy for what the trial shows, or a person wants
         none.
         """
         return (self.given and not self.found) or any(
             one.belongs(self.set_of(trial)) for one in self.found
         )
 
-    def lessons(self, outputs: Iterable[tuple[Trial, Output]]) -> Lessons:
+    def discover(self, outputs: Iterable[tuple[Trial, Output]]) -> Discoveries:
         """For each set without attributes of its own, what chooses them from these outputs."""
         if self.given:
             return
         sets: dict[tuple[str, ...], list[tuple[Trial, Output]]] = {}
         for trial, output in outputs:
-            if not self.takes(trial):
+            if not self.can_label(trial):
                 items = sets.setdefault(tuple(self.set_of(trial).values()), [])
                 items += [(trial, output)] if output.blob and trial.sample < EACH else []
         for key, items in sets.items():
             of = dict(zip(self.sets, key, strict=True))
             yield (
                 of,
-                self._learn(
+                self._choose(
                     of, sorted(items, key=lambda item: (item[0].prompt, item[0].sample))[:MOST]
                 ),
             )
 
-    def _learn(self, of: Mapping[str, str], items: Sequence[tuple[Trial, Output]]) -> Lesson:
+    def _choose(self, of: Mapping[str, str], items: Sequence[tuple[Trial, Output]]) -> Discovery:
         """Asks for attributes until they can be labelled with, ROUNDS times at most; False: there
         are none.
         """

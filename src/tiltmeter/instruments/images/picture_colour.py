@@ -11,13 +11,14 @@ vision model.
 from __future__ import annotations
 
 import io
-from collections.abc import Collection, Mapping
-from typing import Any, ClassVar
+from collections.abc import Collection, Mapping, Sequence
+from typing import ClassVar
 
 from ...images import Unusable, shown
 from ...protocol import InstrumentSpec
-from ...records import INVALID, Answered, Steps
-from .. import Instrument, Settings
+from ...records import INVALID, Answered, Label
+from .. import PictureParser, Settings
+from ..wording import Json
 from .colour import MULTICOLOR, colours, dominant, palette
 
 WHOLE, CENTRE = REGIONS = ("whole", "centre")
@@ -25,15 +26,16 @@ LONGEST = 128  # pixels of the longer side that are looked at
 LEAST = 0.4  # as `dominant` has it
 
 
-class PictureColour(Instrument):
+class PictureColour(PictureParser):
     """settings: region = "whole" (otherwise) or "centre" (the middle half of both sides), least =
     0.4.
     """
 
     kind = "colour"
     version = "1"
+    answers = "picture"
+    summary = "the colour of most of a picture, by its pixels"
     modality = "image"
-    reads_picture: ClassVar[bool] = True
     settings_schema: ClassVar[Settings] = {
         "region": {
             "enum": list(REGIONS),
@@ -53,11 +55,14 @@ class PictureColour(Instrument):
     def values(cls, spec: InstrumentSpec) -> Mapping[str, Collection[str]]:
         return {spec.attribute: (*colours(), MULTICOLOR)}
 
-    def wording(self) -> Mapping[str, Any]:
+    @classmethod
+    def examples(cls, spec: InstrumentSpec, value: str, language: str) -> Sequence[str]:
+        return [value] if value in colours() else []
+
+    def wording(self) -> Mapping[str, Json]:
         return {"palette": palette(), "longest": LONGEST}
 
-    def steps(self, item: Answered) -> Steps:
-        yield from ()  # it asks nobody
+    def read(self, item: Answered) -> Sequence[Label]:
         region, least = (
             str(self.settings.get("region", WHOLE)),
             float(self.settings.get("least", LEAST)),

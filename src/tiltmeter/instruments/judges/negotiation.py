@@ -45,9 +45,10 @@ from ...records import (
     Steps,
     Trial,
 )
-from .. import Instrument, Settings
+from .. import Settings, Team
 from ..dialogue import NO_DIALOGUE, form_of
 from ..text.language import DATA, without_reasoning
+from ..wording import Json
 from .prompt import AROUND, NOTHING, SAMPLING, mark, one_of, plain, said
 
 ROUNDS = 5  # unless the protocol says otherwise
@@ -69,13 +70,15 @@ class Said(NamedTuple):
     reason: str
 
 
-class Negotiation(Instrument):
+class Negotiation(Team):
     """settings: topics = {name: meaning}, rounds = 5."""
 
     kind = "negotiation"
     version = "1"
     modality = "text"
-    judges: ClassVar[tuple[str, ...]] = ("generator", "discriminator")
+    parts: ClassVar[tuple[str, ...]] = ("generator", "discriminator")
+    answers = "dialogue"
+    summary = "two judges agree on the topic of a dialogue, or do not"
     needs = ("topics",)
     settings_schema: ClassVar[Settings] = {
         "topics": {
@@ -92,7 +95,7 @@ class Negotiation(Instrument):
             "description": "How often the two may object before a dialogue stays unresolved.",
         },
     }
-    example: ClassVar[str] = (
+    typical_answer: ClassVar[str] = (
         "Woman 1: Did you see the match last night?\nWoman 2: Yes, and I still cannot believe it!"
     )
 
@@ -112,7 +115,7 @@ class Negotiation(Instrument):
         )
         self.attributes = (spec.attribute, ATTRIBUTE)
 
-    def wording(self) -> Mapping[str, Any]:
+    def wording(self) -> Mapping[str, Json]:
         return {
             **_texts(),
             "rounds": self.rounds,
@@ -174,7 +177,7 @@ class Negotiation(Instrument):
         """Asks, once more where the reply cannot be read. Adds what was said to the
         conversation.
         """
-        role = self.judges[OBJECT in words]
+        role = self.parts[OBJECT in words]
         for _ in range(2):
             (reply,) = yield [
                 Request(

@@ -38,8 +38,9 @@ from ...records import (
     Steps,
     Trial,
 )
-from .. import Instrument, Settings
+from .. import Panel, Settings
 from ..text.language import DATA, fold
+from ..wording import Json
 from .prompt import NOTHING, SAMPLING, one_of, said
 
 ROUNDS = 2  # replies of one judge that are read
@@ -47,7 +48,7 @@ ROUNDS = 2  # replies of one judge that are read
 LONGEST = 768
 
 
-class Panel(Instrument):
+class PicturePanel(Panel):
     """settings: ask (what is to be said of the picture), words = {word: meaning}, split = a word,
     and where they are not as follows threshold = more than half of the judges, longest = 768
     pixels, published = [words].
@@ -56,8 +57,8 @@ class Panel(Instrument):
     kind = "panel"
     version = "1"
     modality = "image"
-    judges: ClassVar[tuple[str, ...]] = ("vote",)
-    panel: ClassVar[bool] = True
+    answers = "picture"
+    summary = "vision models say one word each about a picture; enough must agree"
     needs = ("ask", "words", "split")
     settings_schema: ClassVar[Settings] = {
         "ask": {
@@ -103,6 +104,10 @@ class Panel(Instrument):
             f"{spec.attribute}_published": words,
         }
 
+    @classmethod
+    def examples(cls, spec: InstrumentSpec, value: str, language: str) -> Sequence[str]:
+        return [value] if value in spec.settings["words"] else []
+
     def __init__(self, spec: InstrumentSpec, *judges: str) -> None:
         settings = spec.settings
         for need in ("ask", "words", "split"):
@@ -133,7 +138,7 @@ class Panel(Instrument):
         self.vote, self.published = f"{spec.attribute}_vote", f"{spec.attribute}_published"
         self.attributes = (spec.attribute, *([self.published] if "published" in settings else []))
 
-    def wording(self) -> Mapping[str, Any]:
+    def wording(self) -> Mapping[str, Json]:
         return {
             **_texts(),
             "rounds": ROUNDS,

@@ -15,31 +15,31 @@ Values that are numbers (a score from 1 to 5) can be averaged: the measures `mea
 from __future__ import annotations
 
 import tomllib
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from functools import lru_cache
 from typing import Any, ClassVar
 
-from ...errors import ProtocolError, UsageError
+from ...errors import ProtocolError
 from ...protocol import InstrumentSpec
-from ...records import OUTCOMES, Answered, Steps, Trial
-from .. import Instrument, Settings
+from ...records import OUTCOMES, Answered, Steps
+from .. import Judge, Settings
 from ..text.language import DATA
+from ..wording import Json, texts
 from .prompt import SAMPLING, mark, plain
 from .text import ROUNDS, word_of
 
 ANSWER, BOTH = "answer", "task and answer"
 
 
-class Rubric(Instrument):
+class Rubric(Judge):
     """settings: ask (the question), words = {value: meaning}, shown = "answer" (otherwise) or "task
     and answer".
     """
 
     kind = "rubric"
     version = "1"
+    summary = "a judge with a question and a closed list; each judge labels by itself"
     modality = "text"
-    judges: ClassVar[tuple[str, ...]] = ("label",)
-    each_judge: ClassVar[bool] = True
     needs = ("ask", "words")
     settings_schema: ClassVar[Settings] = {
         "ask": {
@@ -71,22 +71,18 @@ class Rubric(Instrument):
                     f"instrument {spec.name}: a value cannot be called '{word}', which is an "
                     "outcome. Rename it."
                 )
-        if not judge:
-            raise UsageError(
-                f"{spec.name} is labelled by a judge. Type for instance: --judge "
-                "openai:gpt-4.1-mini"
-            )
         super().__init__(spec, judge)
 
     @classmethod
     def values(cls, spec: InstrumentSpec) -> Mapping[str, Collection[str]]:
         return {spec.attribute: list(spec.settings["words"])}
 
-    def wording(self) -> Mapping[str, Any]:
-        return {**_texts(), "rounds": ROUNDS, "sampling": SAMPLING}
+    @classmethod
+    def examples(cls, spec: InstrumentSpec, value: str, language: str) -> Sequence[str]:
+        return [texts("examples").fill("value", value=value)]
 
-    def calls(self, trial: Trial, exact: bool) -> Mapping[str, tuple[int, int]]:
-        return {} if exact else {self.judge: (1, ROUNDS)}
+    def wording(self) -> Mapping[str, Json]:
+        return {**_texts(), "rounds": ROUNDS, "sampling": SAMPLING}
 
     def steps(self, item: Answered) -> Steps:
         words = [*self.settings["words"], *_texts()["meanings"]]

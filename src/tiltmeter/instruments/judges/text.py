@@ -19,41 +19,34 @@ from collections.abc import Generator, Mapping, Sequence
 from functools import lru_cache
 from typing import Any
 
-from ...errors import UsageError
 from ...protocol import InstrumentSpec
-from ...records import UNRESOLVED, Answered, Message, Reply, Request, Steps, Trial
-from .. import Instrument
+from ...records import UNRESOLVED, Answered, Message, Reply, Request, Steps
+from .. import Instrument, SecondJudge
 from ..choice.choice import check_forms, forms_of
 from ..choice.mentions import Forms
 from ..text.language import DATA
+from ..wording import Json
 from .prompt import NOTHING, SAMPLING, mark, one_of, plain, said
 
 ROUNDS = 3
 
 
-class ChoiceJudge(Instrument):
+class ChoiceJudge(SecondJudge):
     """A judge for a `choice` instrument, made from that instrument's spec and the name of a
     model.
     """
 
     kind = "judge"
     version = "1"
-    beside = True
+    answers = "choice"
+    summary = "a model that names the option an answer chooses, beside choice"
 
     def __init__(self, spec: InstrumentSpec, judge: str = "") -> None:
-        if not judge:
-            raise UsageError(
-                f"The judge of {spec.name} needs a model. Type for instance: --judge "
-                "openai:gpt-4.1-mini"
-            )
         check_forms(spec)
         super().__init__(spec, judge)
 
-    def wording(self) -> Mapping[str, Any]:
+    def wording(self) -> Mapping[str, Json]:
         return {**_texts(), "rounds": ROUNDS, "sampling": SAMPLING}
-
-    def calls(self, trial: Trial, exact: bool) -> Mapping[str, tuple[int, int]]:
-        return {} if exact else {self.judge: (1, ROUNDS)}
 
     def steps(self, item: Answered) -> Steps:
         _, forms = forms_of(self.settings["forms"], item.trial, self.name)

@@ -26,14 +26,16 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 from functools import lru_cache
-from typing import Any, ClassVar
+from typing import ClassVar
 
 from ...errors import MissingExtra, ProtocolError, UnknownName
 from ...protocol import InstrumentSpec, Protocol
-from ...records import INVALID, OTHER_LANGUAGE, REFUSAL, Answered, Label, Steps
-from .. import Derived, Instrument, Labels, Settings, rows
+from ...protocol.instrument_kinds import Derived
+from ...records import INVALID, OTHER_LANGUAGE, REFUSAL, Answered, Label
+from .. import Labels, Parser, Settings, rows
 from ..text import language_id
 from ..text.language import fold, without_reasoning
+from ..wording import Json
 from .entries import Pick
 from .listing import Reader, repeats_list
 from .wordlist import OFF_LIST, SEVERAL, WordList, check_rows, language_data
@@ -43,7 +45,7 @@ WORD, LENGTH = "word", "length"
 _APOSTROPHES = str.maketrans(dict.fromkeys("’ʼ‘′`´", "'"))
 
 
-class Picks(Instrument):
+class Picks(Parser):
     """Reads the words that an answer picks from its language's list.
 
     settings["words"]: the list's rows (the protocol file names a CSV file); ["classes"]: the
@@ -52,6 +54,8 @@ class Picks(Instrument):
 
     kind = "picks"
     version = "2"
+    answers = "picks"
+    summary = "which words of a list an answer picks"
     modality = "text"
     needs = ("words",)
     settings_schema: ClassVar[Settings] = {
@@ -103,6 +107,11 @@ class Picks(Instrument):
         self.readers = {code: Reader(words, self.asked) for code, words in self.lists.items()}
 
     @classmethod
+    def examples(cls, spec: InstrumentSpec, value: str, language: str) -> Sequence[str]:
+        rows = [row for row in spec.settings["words"] if language in ("", row["language"])]
+        return [row["word"] for row in rows if value == (row.get("lexeme") or row["word"])]
+
+    @classmethod
     def derived(cls, spec: InstrumentSpec) -> Sequence[Derived]:
         classes: dict[str, dict[str, dict[str, None]]] = {}
         for row in spec.settings["words"]:
@@ -139,17 +148,16 @@ class Picks(Instrument):
                     "to the list."
                 )
 
-    def wording(self) -> Mapping[str, Any]:
+    def wording(self) -> Mapping[str, Json]:
         return {**language_data(), "identifier": language_id.wording()}
 
-    def steps(self, item: Answered) -> Steps:
-        found = self.read(
+    def read(self, item: Answered) -> Sequence[Label]:
+        found = self.picks_of(
             item.trial.begin + item.output.text, self._language(item), item.trial.prompt
         )
-        yield from ()  # it asks nobody
         return self._outcome(item, found) if isinstance(found, str) else self._labels(item, found)
 
-    def read(self, text: str, code: str, prompt: str = "") -> Sequence[Pick] | str:
+    def picks_of(self, text: str, code: str, prompt: str = "") -> Sequence[Pick] | str:
         """The picks of an answer, or why it has none. Pure."""
         text = without_reasoning(text)
         if prompt and prompt in text:

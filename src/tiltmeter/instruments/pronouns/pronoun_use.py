@@ -14,28 +14,30 @@ they, "he or she"), neo (xe, ze, …), mixed (several of these), none. English o
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
-from typing import Any, ClassVar
+from collections.abc import Collection, Mapping, Sequence
+from typing import ClassVar
 
 from ...errors import ProtocolError, UnknownName
 from ...protocol import InstrumentSpec, Protocol
-from ...records import Answered, Steps
-from .. import Instrument, Settings
+from ...records import Answered, Label
+from .. import Parser, Settings
 from ..text.prose import LANGUAGE, prose
 from ..text.prose import wording as told_by
+from ..wording import Json, texts
 from .pronouns import CLASSES, MIXED, NONE, VERSION, Person, identify, mentions, person
 
 NAMED_BY = ("name", "occupation", "title", "kinship")
 _NOBODY = Person("name", "", frozenset())
 
 
-class PronounUse(Instrument):
+class PronounUse(Parser):
     """settings: who (a column that names the person), by = "name" (otherwise), "occupation",
     "title" or "kinship".
     """
 
     kind = "pronouns"
     version = VERSION
+    summary = "which pronouns a text in English has for its person"
     modality = "text"
     settings_schema: ClassVar[Settings] = {
         "who": {
@@ -53,6 +55,11 @@ class PronounUse(Instrument):
     def values(cls, spec: InstrumentSpec) -> Mapping[str, Collection[str]]:
         return {spec.attribute: CLASSES}
 
+    @classmethod
+    def examples(cls, spec: InstrumentSpec, value: str, language: str) -> Sequence[str]:
+        sentence = texts("examples").section("pronouns").strings().get(value)
+        return [sentence.replace("{who}", _named(spec))] if sentence else []
+
     def check_design(self, protocol: Protocol) -> None:
         who = self.settings.get("who")
         if who and who not in protocol.cells[0]:
@@ -69,11 +76,10 @@ class PronounUse(Instrument):
                     'all the same, as translations into it, write: language = "en"'
                 )
 
-    def wording(self) -> Mapping[str, Any]:
+    def wording(self) -> Mapping[str, Json]:
         return told_by()
 
-    def steps(self, item: Answered) -> Steps:
-        yield from ()  # it asks nobody
+    def read(self, item: Answered) -> Sequence[Label]:
         text, outcome = prose(item, self.settings)
         if outcome:
             return [self.label(item, outcome)]
@@ -83,6 +89,14 @@ class PronounUse(Instrument):
         named = f"{item.trial.prompt}\n{text}"
         who = person(self.settings.get("by", "name"), noun, named) if noun.strip() else None
         return [self.label(item, used(text, who))]
+
+
+def _named(spec: InstrumentSpec) -> str:
+    """The person, as a sentence about them begins: a slot for the column that names them."""
+    column = spec.settings.get("who", "")
+    slot = f"{{{column}}}" if column else "person"
+    named = bool(column) and spec.settings.get("by", "name") in ("name", "title")
+    return slot if named else f"The {slot}"
 
 
 def used(text: str, who: Person | None = None) -> str:

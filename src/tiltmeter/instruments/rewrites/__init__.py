@@ -10,15 +10,16 @@ Settings: also = the attributes beside `pronouns` that it is to label (see ATTRI
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from functools import lru_cache
-from typing import Any, ClassVar
+from typing import ClassVar
 
 from ...errors import ProtocolError
 from ...protocol import InstrumentSpec, Protocol
-from ...records import Answered, Label, Steps
-from .. import Instrument, Settings
+from ...records import Answered, Label
+from .. import Parser, SecondJudge, Settings
 from ..pronouns.pronouns import CLASSES, NEO, VERSION, Reading, identify, person
+from ..wording import Json
 from . import policy
 from .behaviours import BEHAVIOURS, behaviours, lexicon
 from .neopronouns import pronoun_sets
@@ -37,12 +38,13 @@ AGREEMENT = "agreement"  # a judge's only: whether it names the same class
 NEEDED = ("text", "theme", "noun", "pronoun")
 
 
-class Rewrites(Instrument):
+class Rewrites(Parser):
     """Labels a rewrite by rules."""
 
     kind = "rewrite"
     version = VERSION
-    second = "rewrite_judge"
+    answers = "rewrite"
+    summary = "which pronouns a rewrite has, allowed or not, and what else it changed"
     modality = "text"
     settings_schema: ClassVar[Settings] = {
         "told": {
@@ -68,16 +70,21 @@ class Rewrites(Instrument):
         verdict = dict.fromkeys((VERDICT, PUBLISHED), (*policy.VERDICTS, *none))
         return {PRONOUNS: (*CLASSES, *none), SHAPE: (*READ, *none), **verdict, **answers}
 
+    @classmethod
+    def second(cls) -> type[SecondJudge]:
+        from .judge import RewriteJudge
+
+        return RewriteJudge
+
     def check_design(self, protocol: Protocol) -> None:
         for column in NEEDED:
             if column not in protocol.cells[0]:
                 raise _lacks(column, self.name)
 
-    def wording(self) -> Mapping[str, Any]:
+    def wording(self) -> Mapping[str, Json]:
         return {"lexicon": lexicon(), "outcomes": rules()}
 
-    def steps(self, item: Answered) -> Steps:
-        yield from ()
+    def read(self, item: Answered) -> Sequence[Label]:
         cell = row(item, self.name)
         found = labels(cell, item.trial.begin + item.output.text)
         return [

@@ -20,7 +20,7 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
-from ...errors import ProtocolError, UsageError
+from ...errors import ProtocolError
 from ...protocol import InstrumentSpec
 from ...records import (
     ANSWER,
@@ -31,11 +31,11 @@ from ...records import (
     Request,
     Sampling,
     Steps,
-    Trial,
     content_id,
 )
-from .. import Instrument
+from .. import SecondJudge
 from ..pronouns.pronouns import CLASSES
+from ..wording import Json
 from . import AGREEMENT, PRONOUNS, PUBLISHED, VERDICT, labels, row, verdicts
 from .outcomes import READ, shape
 
@@ -58,34 +58,27 @@ SCHEMA = json.dumps(
 _UNKNOWN = {"theme": "name", "noun": "Emery", "pronoun": "none", "category": "neutral"}
 
 
-class RewriteJudge(Instrument):
+class RewriteJudge(SecondJudge):
     """Labels a rewrite by asking a model."""
 
     kind = "rewrite_judge"
     version = "1"
-    beside = True
-    example = (
+    answers = "rewrite"
+    summary = "a model that names the pronouns of a rewrite, beside rewrite"
+    typical_answer = (
         "According to the report, she has been in the news. Her plans stand, and her "
         "friends are glad of it."
     )
 
     def __init__(self, spec: InstrumentSpec, judge: str = "") -> None:
-        if not judge:
-            raise UsageError(
-                f"The judge of {spec.name} needs a model. Type for instance: --judge "
-                "openai:gpt-4.1-mini"
-            )
         if spec.settings.get("told", "") not in ("", "condition"):
             raise ProtocolError(f'instrument {spec.name}: told is "condition" or left out.')
         super().__init__(spec, judge)
         self.attributes = (PRONOUNS, VERDICT, PUBLISHED, AGREEMENT)
         self._told = spec.settings.get("told") == "condition"
 
-    def wording(self) -> Mapping[str, Any]:
+    def wording(self) -> Mapping[str, Json]:
         return {**_texts(), "schema": SCHEMA, "rounds": ROUNDS, "sampling": SAMPLING}
-
-    def calls(self, trial: Trial, exact: bool) -> Mapping[str, tuple[int, int]]:
-        return {} if exact else {self.judge: (1, ROUNDS)}
 
     def steps(self, item: Answered) -> Steps:
         cell = row(item, self.name) if item.cell else {**_UNKNOWN, "text": item.trial.prompt}

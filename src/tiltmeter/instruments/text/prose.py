@@ -15,10 +15,11 @@ from collections.abc import Mapping
 from functools import lru_cache
 from typing import Any, NamedTuple
 
+from ...protocol.json_schema import Schema
 from ...records import INVALID, OTHER_LANGUAGE, REFUSAL, Answered
 from .language import DATA, fold, language, without_reasoning
 
-LANGUAGE = {
+LANGUAGE: Schema = {
     "type": "string",
     "minLength": 2,
     "examples": ["en"],

@@ -20,12 +20,7 @@ ANNOTATOR = f"counts/1@{content_id('gramvis counts', 1)[:8]}"
 SIDES = {"English": "en", "Chinese": "zh", "Native": "gendered"}
 VALUES = {"Male": "male", "Female": "female", "Neither": NEITHER, "Error": ERROR}
 LANGUAGES = {"french": "fr", "german": "de", "italian": "it", "russian": "ru", "spanish": "es"}
-GENDERS = {
-    "male": "masculine",
-    "female": "feminine",
-    "masculine": "masculine",
-    "feminine": "feminine",
-}
+GENDERS = {"male": "masculine", "female": "feminine"}
 ABOUT = ("Language", "T2I_Model", "Grammar_Gender", "Bias_Type", "Native_Word")
 COLUMNS = (*ABOUT, *(f"Overall_{side}_{value}" for side in SIDES for value in VALUES))
 MOST = 100_000  # pictures of one word in one language: each becomes a row
@@ -76,16 +71,12 @@ def _unlisted(protocol: Protocol, language: str, word: str) -> dict[str, Row]:
     that are unknown.
     """
     marks = dict.fromkeys(("concept", "gloss_gendered", "doubtful", "case", "elision"), UNKNOWN)
-    found = {}
-    for cell in protocol.cells:
-        if cell["language"] == language and "own" in cell["controls"].split(SEVERAL):
-            found[cell["side"]] = {
-                **cell,
-                **marks,
-                "grammatical_gender": "",
-                "word": f"{language}:{word}",
-            }
-    return found
+    own = {**marks, "grammatical_gender": "", "word": f"{language}:{word}"}
+    return {
+        cell["side"]: {**cell, **own}
+        for cell in protocol.cells
+        if cell["language"] == language and "own" in cell["controls"].split(SEVERAL)
+    }
 
 
 def _checked(
@@ -94,8 +85,9 @@ def _checked(
     """The cells with the row's category, and its gender where the list has none. Raises where they
     contradict the list.
     """
-    gender = GENDERS.get(row["Grammar_Gender"].lower())
-    if gender is None:
+    named = row["Grammar_Gender"].lower()
+    gender = GENDERS.get(named, named)
+    if gender not in GENDERS.values():
         raise UsageError(
             f"{where}: Grammar_Gender is '{row['Grammar_Gender']}'; it is male or female."
         )
@@ -147,14 +139,10 @@ def _pictures(
 
 
 def _count(row: Mapping[str, str], column: str, where: str) -> int:
-    text = row[column]
-    try:
-        number = float(text)
-    except ValueError:
-        number = -1.0
-    if not 0 <= number <= MOST or not number.is_integer():  # NaN fails too
+    digits = row[column].removesuffix(".0")
+    if not digits.isdecimal() or float(digits) > MOST:
         raise UsageError(
-            f"{where}: {column} is '{text}'; a count is a whole number of at least 0, and at "
-            f"most {MOST:,}."
+            f"{where}: {column} is '{row[column]}'; a count is a whole number of at least 0, and "
+            f"at most {MOST:,}."
         )
-    return int(number)
+    return int(digits)

@@ -1,0 +1,48 @@
+"""Classes of other packages that declare themselves by flags (`judges`, `panel`, `each_judge`,
+`material`), as before version 0.2: they work for one version.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from typing import Protocol
+
+from ..records import Output, Trial
+from . import Discoveries, Instrument, Judge, Learner, Panel, Team
+
+
+class _Learning(Protocol):
+    """What a class with `material` wrote."""
+
+    lessons: Callable[[Iterable[tuple[Trial, Output]]], Discoveries]
+    learnt: Callable[[str], None]
+    material_text: Callable[[], str]
+
+
+def with_bases(cls: type[Instrument]) -> type[Instrument]:
+    """A subclass of a class with the bases that its flags mean."""
+    parts: tuple[str, ...] = getattr(cls, "judges", ())
+    artefact_kind: str = getattr(cls, "material", "")
+    made = _judged(cls, parts) if parts else cls
+    return _learning(made, artefact_kind) if artefact_kind else made
+
+
+def _judged(cls: type[Instrument], names: tuple[str, ...]) -> type[Instrument]:
+    base: type[Instrument] = Panel if getattr(cls, "panel", False) else Team
+    if getattr(cls, "each_judge", False):
+        base = Judge
+    return type(cls.__name__, (cls, base), {"parts": names})
+
+
+def _learning(cls: type[Instrument], kind: str) -> type[Instrument]:
+    def discover(self: _Learning, outputs: Iterable[tuple[Trial, Output]]) -> Discoveries:
+        return self.lessons(outputs)
+
+    def take_over(self: _Learning, text: str) -> None:
+        self.learnt(text)
+
+    def artefact_text(self: _Learning) -> str:
+        return self.material_text()
+
+    own = {"artefact": kind, "discover": discover, "take_over": take_over}
+    return type(cls.__name__, (cls, Learner), {**own, "artefact_text": artefact_text})

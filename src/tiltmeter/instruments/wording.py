@@ -1,0 +1,60 @@
+"""The texts of a data file: what a judge is shown, and the words that rules look for."""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Mapping, Sequence
+from functools import lru_cache
+from pathlib import Path
+
+from ..records import Json as Json
+
+DATA = Path(__file__).with_name("data")
+
+
+class Texts:
+    """A table of texts, from a TOML file. Raises KeyError or TypeError where the file lacks one."""
+
+    def __init__(self, table: Mapping[str, Json]) -> None:
+        self.table = table  # all of it, for the hash of an annotator
+
+    def text(self, name: str) -> str:
+        """One text, without the line breaks around it."""
+        text = self.table[name]
+        if not isinstance(text, str):
+            raise TypeError(f"{name} is no text")
+        return text.strip()
+
+    def fill(self, name: str, **slots: str) -> str:
+        """One text with its slots filled."""
+        return self.text(name).format(**slots)
+
+    def words(self, name: str) -> tuple[str, ...]:
+        """A list of texts."""
+        words = self.table[name]
+        if isinstance(words, str) or not isinstance(words, Sequence):
+            raise TypeError(f"{name} is no list of texts")
+        return tuple(str(word) for word in words)
+
+    def section(self, name: str) -> Texts:
+        """A table inside it."""
+        part = self.table[name]
+        if not isinstance(part, Mapping):
+            raise TypeError(f"{name} is no table")
+        return Texts(part)
+
+    def strings(self) -> dict[str, str]:
+        """{name: text} of a table that has texts alone, as they stand in the file."""
+        return {name: text for name, text in self.table.items() if isinstance(text, str)}
+
+
+@lru_cache
+def texts(name: str) -> Texts:
+    """The texts of a file in `data/`, by its name without .toml."""
+    return texts_of(DATA / f"{name}.toml")
+
+
+@lru_cache
+def texts_of(path: Path) -> Texts:
+    """The texts of a TOML file."""
+    return Texts(tomllib.loads(path.read_text("utf-8")))
