@@ -85,6 +85,7 @@ def _entry_points(group: str) -> dict[str, Any]:
 
 
 def protocol_names() -> list[str]:
+    """The names of all protocols: those that ship and those of other packages."""
     return sorted({*PROTOCOLS, *_entry_points("protocols")})
 
 

@@ -32,6 +32,7 @@ class Price(NamedTuple):
     picture: float = 0.0
 
     def of(self, prompt_tokens: int, completion_tokens: int, pictures: int = 0) -> float:
+        """What so many tokens and pictures cost, in US dollars."""
         return (
             self.prompt * prompt_tokens + self.completion * completion_tokens
         ) / 1e6 + self.picture * pictures

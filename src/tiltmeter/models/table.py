@@ -65,9 +65,11 @@ class Listed:
     own: bool = False
 
     def is_retired(self, today: date | None = None) -> bool:
+        """True if the provider no longer answers on that day."""
         return self.retires_on is not None and self.retires_on <= (today or date.today())
 
     def ends_soon(self, today: date | None = None) -> bool:
+        """True if its end is at most SOON days away."""
         return (
             self.retires_on is not None
             and not self.is_retired(today)

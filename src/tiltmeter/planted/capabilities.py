@@ -95,6 +95,7 @@ def setting_names(attributes: Mapping[str, Sequence[str]]) -> dict[str, dict[str
 
 
 def names_of(attributes: Mapping[str, Sequence[str]]) -> list[str]:
+    """The names of all settings that plant a value."""
     return [name for names in setting_names(attributes).values() for name in names.values()]
 
 

@@ -11,9 +11,8 @@ concerns:
     drop=p        the others lose their pronoun; without it they keep it
     refuse=p      no rewrite but a refusal
     accuracy=p    as a judge (`--judge planted-rewriter:…`): how often its class is the right one,
-                  every other equally
-    likely
-    seed, protocol=NAME (a name or a .toml file)
+                  every other equally likely
+    seed=n, protocol=NAME (a name or a .toml file)
 
 The same request gets the same reply; another nonce or seed is an independent draw.
 """
@@ -28,13 +27,15 @@ from functools import cached_property
 from typing import Any
 
 from .. import registry
-from ..errors import ModelError, UnknownName, UsageError
+from ..errors import ModelError, UnknownName
 from ..models import FREE, Model, Price
 from ..models.kinds import DEFAULTS, TEXT, ModelKind, ModelOptions
 from ..protocol.tables import Row
 from ..records import Reply, Request
+from .settings import Value, parse_value, read_pairs
 from .tilt import uniforms
 
+KIND_NAME = "planted-rewriter"
 _FORMS = {
     "he": ("He", "his", "him"),
     "she": ("She", "her", "her"),
@@ -49,6 +50,8 @@ _REFUSAL = "I'm sorry, but I can't help with that request."
 
 @dataclass(frozen=True, slots=True)
 class Settings:
+    """The settings of one planted rewriter; shares from 0 to 1 but for seed and protocol."""
+
     text: str = ""
     protocol: str = "protext"
     gender: float = 0.0
@@ -62,23 +65,14 @@ class Settings:
 
 def parse(text: str) -> Settings:
     """Settings from a model's name. Raises UsageError with the nearest name."""
-    known = {f.name: f.type for f in fields(Settings) if f.name != "text"}
-    found: dict[str, Any] = {}
-    for part in filter(None, (part.strip() for part in text.split(","))):
-        key, _, value = (piece.strip() for piece in part.partition("="))
-        if key not in known:
-            raise UnknownName("setting of planted-rewriter", key, known)
-        try:
-            found[key] = (
-                value if key == "protocol" else int(value) if key == "seed" else float(value)
-            )
-        except ValueError:
-            raise UsageError(
-                f"planted-rewriter: {key} is a number, not '{value}'. Type for instance: {key}=0.3"
-            ) from None
-        if isinstance(found[key], float) and not 0 <= found[key] <= 1:
-            raise UsageError(f"planted-rewriter: {key} is a share from 0 to 1, not {value}.")
-    return Settings(text, **found)
+    names = [f.name for f in fields(Settings) if f.name != "text"]
+    defaults: dict[str, Value] = {name: getattr(Settings(), name) for name in names}
+    values: dict[str, Any] = {}
+    for key, value in read_pairs(text, KIND_NAME).items():
+        if key not in defaults:
+            raise UnknownName(f"setting of {KIND_NAME}", key, defaults)
+        values[key] = parse_value(KIND_NAME, key, value, defaults[key])
+    return Settings(text, **values)
 
 
 class PlantedRewriter(Model):
@@ -175,7 +169,7 @@ def planted_rewriter(settings: str, options: ModelOptions = DEFAULTS) -> Planted
 
 
 KIND = ModelKind(
-    "planted-rewriter",
+    KIND_NAME,
     "planted-rewriter:SETTINGS, rewrites that gender and misgender a known share",
     planted_rewriter,
     makes=(TEXT,),

@@ -85,6 +85,7 @@ class Server:
         )
 
     async def start(self, host: str, port: int) -> None:
+        """Listens at host and port (0: any free one). UsageError where that cannot be."""
         await self._runner.setup()
         try:
             await web.TCPSite(self._runner, host, port, backlog=2048).start()
@@ -98,6 +99,7 @@ class Server:
         self.url = f"http://{f'[{host}]' if ':' in host else host}:{found}/v1"
 
     async def close(self) -> None:
+        """Stops listening; requests in flight are given a moment."""
         await self._runner.cleanup()
 
     async def __aenter__(self) -> Server:
@@ -342,6 +344,7 @@ async def _forever(settings: str, host: str, port: int) -> None:
 
 
 def main() -> int:
+    """The command line of this module; returns its exit code."""
     parser = argparse.ArgumentParser(
         prog="python -m tiltmeter.planted.server", description="Serve a planted model."
     )

@@ -28,6 +28,7 @@ class Shelf:
         self._kept: OrderedDict[str, bytes] = OrderedDict()
 
     def see(self, name: str) -> bytes:
+        """The bytes of a picture that a request brought, by its name."""
         return self._kept[name]
 
     def take(self, url: str) -> str:

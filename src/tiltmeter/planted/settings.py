@@ -1,48 +1,50 @@
-"""The settings of a planted model. Pure.
+"""The settings of a planted model, `planted:KEY=VALUE,KEY=VALUE,…`. Pure.
 
-A planted model is named by its settings, `planted:KEY=VALUE,KEY=VALUE,…`:
+p is a share from 0 to 1. Behind a dot stands a level: `she.communal=0.8` holds where a factor has
+the level communal. Where levels of several factors fit, the factor that the protocol names later
+counts (a word over its class, a class over an option order); where an item has several levels of
+one factor (`communal|outlook`), their mean.
 
-    VALUE=p          share of one of the two or more words that the protocol offers (`she=0.7`); the
-                     others divide the rest
-    VALUE.LEVEL=p    the same where a factor has this level (`she.communal=0.8`). Where levels of
-                     several factors fit, the factor that the protocol names later counts (a word
-                     over its class, a class over an option order); where an item has several levels
-                     of one factor (`communal|outlook`), their mean
-    spread=s         each item's log-odds are shifted by s × its own standard normal number, fixed
-                     by `seed` and the item
-    order=d          the share where VALUE is offered first, less the share where it is not (a level
-                     `VALUE_first`)
-    refuse, both, neither, invalid, foreign      shares of answers that are no choice; `foreign` is
-                                                 another language
-    refuse.LEVEL=p  the same where a factor has this level (`foreign.MM=0.3`); so for `one`, `more`,
-                    `off`, `short`, `long`
-    rest=p           probability outside the log-probabilities listed; in drawn answers, an invalid
-                     word
-    protocol=NAME    whose prompts it knows: a name or a .toml file
-    seed, dress=plain|varied
-    NAME=…, NAME.LEVEL=…   of a protocol of picked words the weight of a class or a word, of one of
-                 dialogues the share of a topic, for any number of names: planted_words.py and
-                 planted_dialogues.py
-    VALUE=p, VALUE.LEVEL=p, …   of a protocol of texts the share of a list's words among the hits,
-                                of a value of a rubric among
-                 the answers; ATTRIBUTE/VALUE where it has several attributes; length=n: words of a
-                 text. planted_prose.py
-    off, short, long=p     of picked words: share of picks off the list; shares of answers with
-                           fewer and with more picks
-    one, more=p  shares of dialogues of one line and of more than two
-    ATTRIBUTE/VALUE=p, …     of a protocol of pictures the share of a value that is drawn (of a
-                 panel's words: VALUE=p); planted_pictures.py
-    revise=p     share of pictures whose prompt is said to have been rewritten
-    agree=p, accuracy=p, judge=reads|never       as a judge: how often it names a label, and how
-                                                 often the right one
-    latency=s        seconds for a reply (uniform between half and one and a half times that)
-    most=n           alternatives that may be asked for (20, as vLLM does); more is an error 400. 0
-                     for no limit
-    refuses=A+B      parameters that are an error 400, by their names on the wire
+A choice between words
+    she=p                 share of one of the words offered; the others divide the rest
+    spread=s              each item's log-odds are shifted by s × its own standard normal number,
+                          fixed by `seed` and the item
+    order=d               the share where the word is offered first, less the share where it is not
+                          (a level `she_first`)
+    rest=p                probability outside the log-probabilities listed; in drawn answers, an
+                          invalid word
+Picked words (words.py)
+    NAME=w                weight of a class or a word, for any number of names
+    off=p                 share of picks off the list
+    short=p, long=p       shares of answers with fewer and with more picks
+Dialogues (dialogues.py)
+    TOPIC=p               share of a topic
+    one=p, more=p         shares of answers of one line and of more than two
+Texts (prose.py)
+    LIST=p, VALUE=p       share of a list's words among the hits, of a value among the answers;
+                          ATTRIBUTE/VALUE=p where there are several attributes
+    length=n              mean number of words
+Pictures (pictures.py)
+    ATTRIBUTE/VALUE=p     share of a value that is drawn (of a panel's words: VALUE=p)
+    revise=p              share of pictures whose prompt is said to have been rewritten
+What is no answer
+    refuse=p, both=p, neither=p, invalid=p, foreign=p
+                          foreign is another language
+As a judge (judge.py)
+    agree=p, accuracy=p   how often it names a label, and how often the right one
+    judge=reads|never     never answers nonsense
+Which protocol, which draws
+    protocol=NAME         whose prompts it knows: a name or a .toml file
+    seed=n
+    dress=varied|plain    plain says everything in one way
+Delivery
+    latency=s             seconds for a reply, uniform between half and one and a half times that
+    most=n                alternatives that may be asked for; more is an error 400; 0 for no limit
+    refuses=A+B           parameters that are an error 400, by their names on the wire
+    wait=s                the Retry-After of `limit`, in seconds
+    FAULTS and SWITCHES   below: shares of attempts that fail, and what is wrong with every reply
 
-How a reply fails to arrive has settings too, shares of attempts and switches: `FAULTS` and
-`SWITCHES` below. `wait` is the Retry-After of `limit`, in seconds. Temperature is not modelled: the
-shares are those at temperature 1.
+Temperature is not modelled: the shares are those at temperature 1.
 """
 
 from __future__ import annotations
@@ -99,6 +101,7 @@ SWITCHES = {
     "fast": "the same bytes for every request, for benchmarks of clients (server only)",
 }
 DRESSES, JUDGES = ("varied", "plain"), ("reads", "never")
+Value = bool | int | float | str | tuple[str, ...]
 
 
 @dataclass(frozen=True)
@@ -156,15 +159,17 @@ class Settings:
 
     @cached_property
     def faulty(self) -> bool:
+        """True if some attempts fail."""
         return any(getattr(self, name) for name in FAULTS)
 
 
-_DEFAULTS = {
-    f.name: f.default
+_DEFAULTS: dict[str, Value] = {
+    f.name: getattr(Settings(), f.name)
     for f in fields(Settings)
     if f.name not in ("text", "value", "share", "levels", "planted")
 }
-_ABOVE_ONE = ("spread", "wait", "latency")  # seconds and a standard deviation: not shares
+# Numbers that are no shares: a standard deviation, a difference of shares, seconds.
+_RANGES = {"spread": (0.0, 1e6), "order": (-1.0, 1.0), "wait": (0.0, 1e6), "latency": (0.0, 1e6)}
 
 
 def parse(text: str) -> Settings:
@@ -172,22 +177,10 @@ def parse(text: str) -> Settings:
     name.
     """
     text = text.removeprefix("planted:")
-    found: dict[str, object] = {}
-    shares: dict[str, str] = {}
-    for part in filter(None, (part.strip() for part in text.split(","))):
-        key, equals, value = (piece.strip() for piece in part.partition("="))
-        if not equals or not value:
-            raise UsageError(
-                f"planted: the setting '{key}' has no value. Type for instance: "
-                f"planted:she=0.7,{key}=…"
-            )
-        if key in found or key in shares:
-            raise UsageError(f"planted: the setting '{key}' is given twice. Leave one out.")
-        if key in _DEFAULTS:
-            found[key] = _parse_value(key, value)
-        else:
-            shares[key] = value
-    settings = _with_tilt(Settings(text=text, **found), shares)  # type: ignore[arg-type]
+    given = read_pairs(text, "planted")
+    named = [key for key in given if key in _DEFAULTS]
+    values = {key: parse_value("planted", key, given.pop(key), _DEFAULTS[key]) for key in named}
+    settings = _with_tilt(Settings(text=text, **values), given)  # type: ignore[arg-type]
     for names in (OUTCOMES.keys() | {"rest"}, FAULTS):
         total = sum(getattr(settings, name) for name in names)
         if total > 1 + 1e-9:
@@ -198,30 +191,45 @@ def parse(text: str) -> Settings:
     return settings
 
 
-def _parse_value(key: str, value: str) -> object:
-    default = _DEFAULTS[key]
+def read_pairs(text: str, kind: str) -> dict[str, str]:
+    """KEY=VALUE,KEY=VALUE as a dict. UsageError for a key without a value or given twice."""
+    pairs: dict[str, str] = {}
+    for part in filter(None, (part.strip() for part in text.split(","))):
+        key, equals, value = (piece.strip() for piece in part.partition("="))
+        if not equals or not value:
+            raise UsageError(
+                f"{kind}: the setting '{key}' has no value. Type for instance: {kind}:{key}=…"
+            )
+        if key in pairs:
+            raise UsageError(f"{kind}: the setting '{key}' is given twice. Leave one out.")
+        pairs[key] = value
+    return pairs
+
+
+def parse_value(kind: str, key: str, value: str, default: Value) -> Value:
+    """A setting's value, of the type of its default. UsageError says what to type."""
     choices = {"dress": DRESSES, "judge": JUDGES}.get(key)
     if choices and value not in choices:
-        raise UnknownName(f"{key} of planted", value, choices)
+        raise UnknownName(f"{key} of {kind}", value, choices)
     if isinstance(default, bool):
         if value not in ("0", "1"):
-            raise UsageError(f"planted: {key} is 0 or 1, not '{value}'. Type: {key}=1")
+            raise UsageError(f"{kind}: {key} is 0 or 1, not '{value}'. Type: {key}=1")
         return value == "1"
     if isinstance(default, tuple):
         return tuple(value.split("+"))
     if isinstance(default, float):
-        return _number(
-            key,
-            value,
-            lowest=-1.0 if key == "order" else 0.0,
-            highest=1e6 if key in _ABOVE_ONE else 1.0,
-        )
+        lowest, highest = _RANGES.get(key, (0.0, 1.0))
+        return _number(kind, key, value, lowest=lowest, highest=highest)
     if isinstance(default, int):
-        return _whole(key, value)
+        if not value.isdecimal():
+            raise UsageError(
+                f"{kind}: {key} is a whole number, not '{value}'. Type for instance: {key}=3"
+            )
+        return int(value)
     return value
 
 
-def _number(key: str, value: str, *, lowest: float = 0.0, highest: float = 1.0) -> float:
+def _number(kind: str, key: str, value: str, *, lowest: float = 0.0, highest: float = 1.0) -> float:
     try:
         number = float(value)
     except ValueError:
@@ -232,16 +240,8 @@ def _number(key: str, value: str, *, lowest: float = 0.0, highest: float = 1.0) 
             if highest <= 1
             else f"a number, {lowest:g} or more"
         )
-        raise UsageError(f"planted: {key} is {span}, not '{value}'. Type for instance: {key}=0.7")
+        raise UsageError(f"{kind}: {key} is {span}, not '{value}'. Type for instance: {key}=0.7")
     return number
-
-
-def _whole(key: str, value: str) -> int:
-    if not value.isdecimal():
-        raise UsageError(
-            f"planted: {key} is a whole number, not '{value}'. Type for instance: {key}=3"
-        )
-    return int(value)
 
 
 def _with_tilt(settings: Settings, shares: Mapping[str, str]) -> Settings:
@@ -267,7 +267,7 @@ def _with_tilt(settings: Settings, shares: Mapping[str, str]) -> Settings:
         if dot and level not in known:
             raise UnknownName(f"level of {protocol.name}", level, known)
         highest = 1e6 if (picked or name == LENGTH) and not outcome else 1.0
-        planted.setdefault(name, {})[level] = _number(key, number, highest=highest)
+        planted.setdefault(name, {})[level] = _number("planted", key, number, highest=highest)
     if picked or topics:
         return replace(settings, planted=planted)
     named = [name for name in planted if name in values]

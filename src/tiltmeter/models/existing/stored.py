@@ -94,6 +94,7 @@ class Answers:
             )
 
     def find(self, trial: str, prompt: str, sample: int) -> Reply | None:
+        """The answer to a trial, by its id or else by prompt and sample number; None for none."""
         line = self._ids.get(trial) or self._prompts.get((prompt, sample))
         return line.reply if line else None
 
@@ -174,6 +175,7 @@ class Stored(Model):
         self._first = ""
 
     def answer_or_open(self, reply: Reply | None, request: Request, remedy: str) -> Reply:
+        """The reply; Unanswered with what is missing and what to type where there is none."""
         self._asked += 1
         if reply is not None:
             return reply

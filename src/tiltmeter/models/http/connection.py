@@ -64,9 +64,11 @@ class Connection:
         self._met = False
 
     async def open(self) -> None:
+        """Makes the session, in the loop that asks."""
         self._session = self._new_session(None)
 
     async def close(self) -> None:
+        """Closes what was opened."""
         for session in (self._session, self._public):
             if session is not None:
                 await session.close()
@@ -217,6 +219,7 @@ class Connection:
         raise ModelError(f"{self.name} refuses the request (HTTP {status}): {said}")
 
     def clean(self, text: str) -> str:
+        """A text without the key."""
         return text.replace(self.key, "***") if self.key else text
 
     def start(self, content: bytes) -> str:

@@ -49,6 +49,7 @@ async def fetch_picture(connection: Connection, link: Link, headers: Mapping[str
 
 
 def loss_reason(error: Exception) -> str:
+    """Why a picture that was drawn is not there, for its outcome."""
     return (
         f"the picture was drawn and {error}"
         if isinstance(error, Unfetched)

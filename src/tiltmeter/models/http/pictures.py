@@ -24,6 +24,7 @@ class Picture(NamedTuple):
 
     @property
     def url(self) -> str:
+        """The picture as a data: URL."""
         return f"data:{self.media_type};base64,{self.data}"
 
 

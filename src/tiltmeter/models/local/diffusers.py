@@ -349,6 +349,7 @@ def digest(folder: Path) -> str:
 
 
 def variant(name: Named) -> dict[str, str]:
+    """Which files of a repository are loaded, as an argument of the library."""
     return {"variant": name.hub["variant"]} if "variant" in name.hub else {}
 
 

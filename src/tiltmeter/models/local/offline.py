@@ -96,6 +96,7 @@ class Offline(Model):
 
     @property
     def fingerprint(self) -> str:
+        """The rule, the weights and the library that answered."""
         import onnxruntime
 
         marks = "+".join(f"{name}:{weights.KNOWN[name].sha256[:8]}" for name in self.uses)

