@@ -34,6 +34,7 @@ class TiltmeterError(Exception):
 
     slug = "error"
     exit_code = 1
+    possibly_paid = False  # True if a request was sent that the provider may charge for
 
 
 class UsageError(TiltmeterError):
@@ -102,9 +103,16 @@ class StoreError(RunError):
 
 
 class ModelError(TiltmeterError):
-    """A model cannot answer at all: wrong key, unknown model, not a chat server."""
+    """A model cannot answer at all: wrong key, unknown model, not a chat server.
+
+    raw: the body of the one reply that this is about; None where it is about every reply.
+    """
 
     slug = "model"
+
+    def __init__(self, message: str, raw: str | None = None, possibly_paid: bool = False) -> None:
+        super().__init__(message)
+        self.raw, self.possibly_paid = raw, possibly_paid
 
 
 class MissingKey(ModelError):
@@ -127,9 +135,11 @@ class TransientError(TiltmeterError):
 
     slug = "transient"
 
-    def __init__(self, message: str, retry_after: float | None = None) -> None:
+    def __init__(
+        self, message: str, retry_after: float | None = None, possibly_paid: bool = False
+    ) -> None:
         super().__init__(message)
-        self.retry_after = retry_after
+        self.retry_after, self.possibly_paid = retry_after, possibly_paid
 
 
 class Unanswered(TiltmeterError):
@@ -138,6 +148,10 @@ class Unanswered(TiltmeterError):
     """
 
     slug = "unanswered"
+
+    def __init__(self, message: str, possibly_paid: bool = False) -> None:
+        super().__init__(message)
+        self.possibly_paid = possibly_paid
 
 
 class BudgetError(TiltmeterError):

@@ -12,6 +12,7 @@ import pytest
 from tiltmeter.errors import BudgetError, ModelError, TiltmeterError, TransientError
 from tiltmeter.models import FREE, Model, Price
 from tiltmeter.records import Label, Message, Output, Reply, Request, Sampling
+from tiltmeter.stages import patience
 from tiltmeter.stages.engine import FAILURES_IN_A_ROW, Engine, Job, Models
 from tiltmeter.stages.limits import Limits, Tally
 from tiltmeter.store import Store
@@ -67,6 +68,11 @@ def drive(store: Store, model: Model, jobs: Iterator[Job], limits: Limits) -> Ta
             return await Engine(store, models, limits).drive(jobs)
 
     return asyncio.run(work())
+
+
+@pytest.fixture(autouse=True)
+def _short_waits(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(patience, "FIRST_WAIT_S", 0.001)
 
 
 @pytest.fixture
@@ -177,7 +183,7 @@ def test_retry_after_is_honoured(store: Store) -> None:
 def test_a_server_that_never_recovers_stops_the_run(store: Store) -> None:
     model = Counting(reply=lambda n: TransientError("503", retry_after=0.0))
     with pytest.raises(ModelError, match="in a row failed"):
-        drive(store, model, (job(str(n)) for n in range(100)), Limits(concurrency=1))
+        drive(store, model, (job(str(n)) for n in range(100)), Limits(concurrency=1, patience=0))
     assert model.asked == FAILURES_IN_A_ROW * 7
 
 

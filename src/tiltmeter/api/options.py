@@ -38,12 +38,14 @@ class ConnectOptions(TypedDict, total=False):
 class AskOptions(ConnectOptions, total=False):
     """How models are reached, and what a run may use (`stages.limits.Limits`).
 
-    concurrency: calls in flight; rate: calls a minute to each model; max_cost: US dollars in all.
+    concurrency: calls in flight; rate: calls a minute to each model; max_cost: US dollars in all;
+    patience: seconds of an outage that a call outlasts.
     """
 
     concurrency: int
     rate: float | None
     max_cost: float | None
+    patience: float
 
 
 class ChoiceOptions(TypedDict, total=False):
@@ -117,6 +119,7 @@ def limits(options: AskOptions) -> Limits:
         options.get("concurrency", usual.concurrency),
         options.get("rate", usual.rate),
         options.get("max_cost", usual.max_cost),
+        options.get("patience", usual.patience),
     )
 
 

@@ -200,6 +200,13 @@ def reach(function: F) -> F:
             help="Seconds that one call may take.",
         ),
         click.option(
+            "--patience",
+            type=click.FloatRange(0),
+            default=30.0,
+            show_default=True,
+            help="Minutes of an outage that a call outlasts.",
+        ),
+        click.option(
             "--builtin-from",
             type=click.Path(),
             help="The built-in model's wheel or GGUF file, where there is no pip.",
@@ -221,6 +228,7 @@ class AskValues(ConnectValues):
     rate: float | None
     max_cost: float | None
     timeout: float
+    patience: float
     builtin_from: str | None
 
 
@@ -262,6 +270,7 @@ def ask_options(values: AskValues) -> AskOptions:
         "rate": values["rate"],
         "max_cost": values["max_cost"],
         "timeout": values["timeout"],
+        "patience": 60 * values["patience"],
         "builtin_from": values["builtin_from"],
     }
 

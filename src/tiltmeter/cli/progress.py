@@ -1,5 +1,5 @@
-"""The progress line of a run: how many of how many, rate, cost so far, time left. On standard
-error.
+"""The progress line of a run: how many of how many, rate, cost so far, time left, and what is
+waited for. On standard error; where that is no terminal, only what is waited for, a line at times.
 """
 
 from __future__ import annotations
@@ -8,7 +8,9 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 
+import click
 from rich.console import Console
+from rich.markup import escape
 from rich.progress import (
     BarColumn,
     MofNCompleteColumn,
@@ -23,6 +25,8 @@ from ..stages.limits import Tally
 
 STAGES = {"run": "asking the model", "label": "labelling"}
 UPDATE_SECONDS = 0.1  # between two updates: a fast run has thousands of replies a second
+LOG_SECONDS = 60.0  # between two lines where standard error is no terminal
+WAITING_CHARACTERS = 160  # of what is waited for
 
 
 @contextmanager
@@ -42,19 +46,57 @@ def progress_line(quiet: bool = False) -> Iterator[tuple[Watch, dict[str, Tally]
         updated: dict[str, float] = {}
         started: dict[str, float] = {}
 
+        notices = _Notices(quiet or console.is_terminal)
+
         def watch(stage: str, total: int | None, tally: Tally) -> None:
             tallies[stage] = tally
+            notices.show(tally.waiting)
             now = time.monotonic()
-            if now - updated.get(stage, 0.0) < UPDATE_SECONDS and tally.done != total:
+            recent = now - updated.get(stage, 0.0) < UPDATE_SECONDS
+            if recent and tally.done != total and not tally.waiting:
                 return
             updated[stage] = now
             if stage not in tasks:
                 started[stage] = now
                 tasks[stage] = progress.add_task(STAGES.get(stage, stage), total=total, more="")
-            elapsed = now - started[stage]
-            more = f"{tally.calls / elapsed:.1f} calls/s" if elapsed > 1 else ""
-            more += f" ${tally.spent:.2f}" if tally.spent else ""
-            more += f" {tally.failed} failed" if tally.failed else ""
+            more = _more(tally, now - started[stage])
             progress.update(tasks[stage], completed=tally.done, more=more)
 
-        yield watch, tallies
+        try:
+            yield watch, tallies
+        finally:
+            progress.stop()
+            lost = max((tally.possibly_paid for tally in tallies.values()), default=0.0)
+            if lost:
+                click.echo(
+                    f"Up to ${lost:.4f} more may have been charged for calls of this run that were "
+                    "sent and not answered.",
+                    err=True,
+                )
+
+
+def _more(tally: Tally, elapsed: float) -> str:
+    """What stands behind the bar."""
+    parts = [
+        f"{tally.calls / elapsed:.1f} calls/s" if elapsed > 1 else "",
+        f"${tally.spent:.2f}" if tally.spent else "",
+        f"{tally.failed} failed" if tally.failed else "",
+        escape(tally.waiting[:WAITING_CHARACTERS]),
+    ]
+    return " ".join(filter(None, parts))
+
+
+class _Notices:
+    """What is waited for, in a log: at once when it begins, then once a minute."""
+
+    def __init__(self, quiet: bool) -> None:
+        self._quiet, self._shown_at, self._stopping = quiet, -LOG_SECONDS, False
+
+    def show(self, waiting: str) -> None:
+        """Prints it, unless one like it was printed a moment ago."""
+        stopping = waiting.startswith("stopping") and not self._stopping
+        now = time.monotonic()
+        if self._quiet or not waiting or (now - self._shown_at < LOG_SECONDS and not stopping):
+            return
+        self._shown_at, self._stopping = now, self._stopping or stopping
+        click.echo(waiting, err=True)

@@ -16,26 +16,21 @@ from __future__ import annotations
 
 import asyncio
 import gc
-import random
-import signal
-import threading
 from collections.abc import Callable, Coroutine, Generator, Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
-from dataclasses import replace
 from typing import Any, TypeVar
 
-from .. import images
 from ..errors import Interrupted, ModelError, TiltmeterError, TransientError, Unanswered
-from ..models import Model, Queued
-from ..records import ANSWER, ERROR, Reply, Request
+from ..models import Model
+from ..records import Reply, Request
 from ..store import Store
-from .limits import Budget, Gate, Limits, Stopped, Tally, pause
+from .calls import Caller
+from .interruption import on_interruption
+from .limits import Limits, Stopped, Tally
 from .writer import Row, Writer
 
 Job = Generator[Sequence[Request], Sequence[Reply], Sequence[Row]]
 
-TRIES = 7  # of one call: with the waits below about two minutes in all
-FIRST_WAIT, LONGEST_WAIT = 0.5, 60.0  # seconds
 FAILURES_IN_A_ROW = 5  # calls that used up all their tries, before the run stops
 
 
@@ -90,56 +85,39 @@ class Engine:
         """Runs all jobs; raises the first error that stops a run once what was in flight is
         stored.
         """
-        self._stop = asyncio.Event()
-        self._budget = Budget(self._limits.max_cost, self.tally.spent)
+        self._caller = Caller(self._store, self._limits, self.tally, self._watch, self._halt)
         self._writer = Writer(self._store)
-        self._gates: dict[str, Gate] = {}
-        self._known: dict[
-            str, set[str]
-        ] = {}  # calls that were answered before this drive, by purpose
+        # calls that were answered before this drive, by purpose
+        self._known: dict[str, set[str]] = {}
         source = iter(jobs)
-        with self._interrupt(), _fewer_collections():
+        with on_interruption(self._interrupt), _fewer_collections():
             async with asyncio.TaskGroup() as group:
                 for _ in range(self._limits.concurrency):
                     group.create_task(self._work(source))
+        self._caller.close()
         if self._error is not None:
             raise self._error
         return self.tally
 
-    @contextmanager
-    def _interrupt(self) -> Iterator[None]:
-        """Ctrl-C: nothing new is sent, what is in flight is stored. A second one ends at once."""
-        if threading.current_thread() is not threading.main_thread():
-            yield
-            return
-        loop = asyncio.get_running_loop()
-
-        def stop() -> None:
-            loop.remove_signal_handler(signal.SIGINT)
-            self._halt(
-                Interrupted(
-                    "Stopped. Everything received is stored; the same command goes on from here."
-                )
+    def _interrupt(self) -> None:
+        """Nothing new is sent, what is in flight is stored. A second Ctrl-C ends at once."""
+        self._halt(
+            Interrupted(
+                "Stopped. Everything received is stored; the same command goes on from here."
             )
-
-        try:
-            loop.add_signal_handler(signal.SIGINT, stop)
-        except (
-            NotImplementedError
-        ):  # Windows: KeyboardInterrupt ends at once, the store is whole all the same
-            yield
-            return
-        try:
-            yield
-        finally:
-            loop.remove_signal_handler(signal.SIGINT)
+        )
+        self.tally.waiting = (
+            f"stopping: {self._caller.in_flight} calls in flight are awaited and stored; "
+            "Ctrl-C again ends at once, and what they cost is lost"
+        )
+        self._watch(self.tally)
 
     def _halt(self, error: Exception) -> None:
         self._error = self._error or error
-        self._stop.set()
+        self._caller.stop.set()
 
     async def _work(self, source: Iterator[Job]) -> None:
-        while not self._stop.is_set():
+        while not self._caller.stop.is_set():
             try:
                 job = next(source, None)
                 if job is None:
@@ -168,7 +146,7 @@ class Engine:
         if self._failures >= FAILURES_IN_A_ROW:
             self._halt(
                 ModelError(
-                    f"{error}. {self._failures} calls in a row failed {TRIES} times each. What "
+                    f"{error}. {self._failures} calls in a row failed in all of their tries. What "
                     "was received is stored; run the same command again when the server is well."
                 )
             )
@@ -232,104 +210,10 @@ class Engine:
         if stored is not None:
             self.tally.reused += 1
             return stored, False
-        if self._stop.is_set():
+        if self._caller.stop.is_set():
             raise Stopped
         model = await self._models.get(request.model)
-        gate = self._gates.get(request.model)
-        if gate is None:
-            gate = Gate(min(model.parallel, self._limits.concurrency), self._limits.rate)
-            self._gates[request.model] = gate
-        async with gate.places:
-            for attempt in range(1, TRIES + 1):
-                await gate.turn(self._stop)
-                try:
-                    return await self._call(model, request), True
-                except TransientError as error:
-                    if attempt == TRIES:
-                        raise
-                    self.tally.retries += 1
-                    wait = min(LONGEST_WAIT, FIRST_WAIT * 2 ** (attempt - 1)) * random.uniform(
-                        0.5, 1.0
-                    )
-                    await pause(
-                        wait
-                        if error.retry_after is None
-                        else min(error.retry_after, 10 * LONGEST_WAIT),
-                        self._stop,
-                    )
-        raise AssertionError("unreachable")
-
-    async def _call(self, model: Model, request: Request) -> Reply:
-        reserved = await self._budget.reserve(model, request)
-        cost = 0.0
-        try:
-            reply = await self._ask(model, request)
-            self.tally.calls += 1
-            known = reply.cost
-            if known is None and model.price is not None:
-                known = model.price.cost(request, reply)
-                if known is None:
-                    known = model.price.worst(request)
-                    self.tally.warnings.add(
-                        f"{model.name} does not say what it used, or says what cannot be: the "
-                        "worst case is counted as its cost."
-                    )
-            if known is None:
-                self.tally.unknown_cost += 1
-            cost = known or 0.0
-            return replace(reply, cost=known)
-        finally:
-            self._budget.settle(reserved, cost)
-            self.tally.spent = self._budget.spent
-
-    async def _ask(self, model: Model, request: Request) -> Reply:
-        """Asks; work that is handed in and fetched is handed in once, also by a process that was
-        killed since.
-        """
-        model.check(request)
-        if isinstance(model, Queued):
-            remote = self._store.remote(request.key)
-            if not remote:
-                handed = await model.submit(request)
-                if isinstance(handed, Reply):  # refused at once
-                    return handed
-                remote = handed
-                self._store.submitted(request, remote)
-            reply = replace(await self._unless_stopped(model.fetch(request, remote)), remote=remote)
-        else:
-            reply = await model.ask(request)
-        return (
-            await self._store_picture(reply) if request.size and reply.outcome == ANSWER else reply
-        )
-
-    async def _unless_stopped(self, work: Coroutine[Any, Any, Reply]) -> Reply:
-        """Waiting for work whose id is stored may end at once: the same command goes on waiting."""
-        waiting, stopped = asyncio.ensure_future(work), asyncio.ensure_future(self._stop.wait())
-        try:
-            await asyncio.wait((waiting, stopped), return_when=asyncio.FIRST_COMPLETED)
-            if not waiting.done():
-                raise Stopped
-            return waiting.result()
-        finally:
-            waiting.cancel()
-            stopped.cancel()
-
-    async def _store_picture(self, reply: Reply) -> Reply:
-        """The reply with its picture stored. One that cannot be used is an outcome, and what came
-        is kept all the same.
-        """
-        try:
-            found = await asyncio.to_thread(images.checked, reply.picture)
-        except images.Unusable as problem:
-            blob = self._store.put_blob(reply.picture, ".bin") if reply.picture else ""
-            return replace(
-                reply,
-                outcome=ERROR,
-                text=f"the picture {blob or 'that came'} {problem}",
-                picture=b"",
-                blob=blob,
-            )
-        return replace(reply, picture=b"", blob=self._store.put_picture(reply.picture, found))
+        return await self._caller.ask(model, request), True
 
 
 @contextmanager

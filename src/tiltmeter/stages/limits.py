@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import asyncio
 import time
+from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass, field
 
@@ -14,21 +15,30 @@ from ..models import Model
 from ..models.table import price_line
 from ..records import Request
 
+NOTHING_USD = 1e-12  # less than any call costs: what rounding leaves
+PATIENCE_S = 1800.0  # of an outage that a call outlasts
+
 
 @dataclass(frozen=True, slots=True)
 class Limits:
     """What a person allows. rate: calls a minute to each model; max_cost: US dollars for the whole
-    run.
+    run; patience: seconds of an outage that a call outlasts.
     """
 
     concurrency: int = 16
     rate: float | None = None
     max_cost: float | None = None
+    patience: float = PATIENCE_S
 
 
 @dataclass(slots=True)
 class Tally:
-    """What happened; `spent` in US dollars includes what the run had cost before."""
+    """What happened; `spent` in US dollars includes what the run had cost before.
+
+    possibly_paid: US dollars at the most of calls that were sent and not answered, which a provider
+                   may have charged; also those before.
+    waiting:       what is waited for, "" for nothing unusual.
+    """
 
     done: int = 0
     failed: int = 0
@@ -36,6 +46,8 @@ class Tally:
     reused: int = 0
     retries: int = 0
     spent: float = 0.0
+    possibly_paid: float = 0.0
+    waiting: str = ""
     unknown_cost: int = 0
     last_failure: str = ""
     warnings: set[str] = field(default_factory=set)
@@ -44,10 +56,21 @@ class Tally:
 class Budget:
     """Reserves the worst case of a call before it is sent, and settles it when the reply says what
     it cost.
+
+    lost: US dollars at the most of calls that were sent and not answered: they count. keep: stores
+    what is lost and, under a cap, the most that was in flight at once, which is lost if the process
+    is killed.
     """
 
-    def __init__(self, cap: float | None, spent: float) -> None:
-        self.cap, self.spent, self._reserved = cap, spent, 0.0
+    def __init__(
+        self,
+        cap: float | None,
+        spent: float,
+        lost: float = 0.0,
+        keep: Callable[[float, float], None] = lambda lost, in_flight: None,
+    ) -> None:
+        self.cap, self.spent, self.lost, self._reserved = cap, spent, lost, 0.0
+        self._keep, self._most = keep, 0.0
         self._settled = asyncio.Event()
 
     async def reserve(self, model: Model, request: Request) -> float:
@@ -65,24 +88,44 @@ class Budget:
                 f"or for good, in {price_line(model.name)}"
             )
         worst = model.price.worst(request)
-        while self.spent + self._reserved + worst > self.cap:
-            if self._reserved <= 1e-12:
-                raise BudgetError(
-                    f"The next call to {model.name} could cost ${worst:.4f} and "
-                    f"${self.spent:.4f} of "
-                    f"${self.cap:.4f} are spent. Raise --max-cost and run the same command again."
-                )
+        while self.spent + self.lost + self._reserved + worst > self.cap:
+            if self._reserved <= NOTHING_USD:
+                raise self._exhausted(model.name, worst)
             self._settled.clear()
             await self._settled.wait()
         self._reserved += worst
+        if self._reserved > self._most + NOTHING_USD:
+            self._most = self._reserved
+            self._keep(self.lost, self._most)
         return worst
 
-    def settle(self, reserved: float, cost: float) -> None:
-        """Gives back what a call had reserved, and counts what it cost (US dollars)."""
+    def _exhausted(self, name: str, worst: float) -> BudgetError:
+        lost = (
+            f" and up to ${self.lost:.4f} may have been charged for calls that were not answered"
+            if self.lost
+            else ""
+        )
+        return BudgetError(
+            f"The next call to {name} could cost ${worst:.4f} and ${self.spent:.4f} of "
+            f"${self.cap:.4f} are spent{lost}. Raise --max-cost and run the same command again."
+        )
+
+    def settle(self, reserved: float, cost: float, lost: float = 0.0) -> None:
+        """Gives back what a call had reserved, and counts what it cost, or what it may have cost
+        where no reply came (US dollars; negative where one came after all).
+        """
         if self.cap is not None:
             self._reserved -= reserved
         self.spent += cost
+        if lost:
+            self.lost = max(0.0, self.lost + lost)
+            self._keep(self.lost, self._most)
         self._settled.set()
+
+    def close(self) -> None:
+        """Nothing is in flight any more."""
+        if self._most:
+            self._keep(self.lost, 0.0)
 
 
 class Gate:

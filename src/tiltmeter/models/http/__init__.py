@@ -19,7 +19,7 @@ from ...errors import Incapable, ModelError
 from ...records import ANSWER, Reply, Request
 from .. import DRAWN_TOKENS, PICTURE_TOKENS, Model, Price
 from .body import Json, at, count_at
-from .connection import Answer, Connection, message
+from .connection import MAX_TEXT, Answer, Connection, message
 from .fetching import Link, fetch_picture, shorten
 
 NO_LOGPROBS = "gives no log-probabilities, which this mode reads. Type: --mode sampled"
@@ -93,7 +93,10 @@ class Exchange:
         while True:
             wanted = self._dialect.build(request, self._omitted)
             answer = await self._connection.send(
-                self._connection.base + wanted.path, wanted.headers, wanted.body
+                self._connection.base + wanted.path,
+                wanted.headers,
+                wanted.body,
+                None if request.size else MAX_TEXT,
             )
             if 200 <= answer.status < 300:
                 try:
@@ -111,7 +114,7 @@ class Exchange:
                 meant, wait = self.translate_status(answer)
                 said = self._connection.error_text(answer)
                 if request.logprobs and meant in (400, 422) and "logprob" in said.lower():
-                    raise Incapable(f"{self._connection.name} {NO_LOGPROBS} It said: {said}")
+                    raise Incapable(f"{self._connection.name} {NO_LOGPROBS} It said: {said}", said)
                 self._connection.fail(answer, meant, wait)
             self._omitted = omitted
 
@@ -169,11 +172,12 @@ class HttpModel(Model):
             else got.answer.content.decode("utf-8", "replace")
         )
         found = got.found
+        raw = self.connection.clean(raw)
         if isinstance(found, Link):
             found = await fetch_picture(self.connection, found, got.sent.headers)
         if request.logprobs and found.outcome == ANSWER and not any(found.alternatives):
-            raise Incapable(f"{self.name} {NO_LOGPROBS}")
-        return replace(found, omitted=got.sent.omitted, raw=self.connection.clean(raw))
+            raise Incapable(f"{self.name} {NO_LOGPROBS}", raw, possibly_paid=True)
+        return replace(found, omitted=got.sent.omitted, raw=raw)
 
 
 def usage_if_possible(

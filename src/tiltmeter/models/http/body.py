@@ -6,11 +6,59 @@ something else, is None or empty. `needed` is for what a reply cannot be without
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping, Sequence
-from typing import TypeAlias
+from typing import NamedTuple, TypeAlias
 
 Json: TypeAlias = "bool | int | float | str | Sequence[Json] | Mapping[str, Json] | None"
 Key = str | int
+MOST_NESTED = 100  # arrays and objects inside one another; replies of providers have about ten
+_FEW_BRACKETS = 2 * MOST_NESTED  # a body with fewer is not looked at again
+
+
+class Parsed(NamedTuple):
+    """JSON as it came. fault: "" where it can be read; else what it is, as the end of a sentence.
+
+    breaks_off: True if it was cut, so that another try may bring all of it.
+    """
+
+    body: Json
+    fault: str = ""
+    breaks_off: bool = False
+
+
+def parse(content: bytes) -> Parsed:
+    """The JSON of a reply; what cannot be read is said and nothing is raised."""
+    try:
+        body: Json = json.loads(content)
+    except json.JSONDecodeError:
+        return Parsed(None, "JSON that breaks off", breaks_off=True)
+    except (ValueError, RecursionError) as error:
+        nested = isinstance(error, RecursionError)
+        return Parsed(None, _NESTED if nested else f"what is no JSON in UTF-8 ({error})")
+    brackets = content.count(b"[") + content.count(b"{")
+    if brackets > _FEW_BRACKETS and _depth(body) > MOST_NESTED:
+        return Parsed(None, _NESTED)
+    return Parsed(body)
+
+
+_NESTED = f"JSON that is nested more than {MOST_NESTED} deep"
+
+
+def _depth(body: Json) -> int:
+    """How deep arrays and objects stand in one another, at most one more than MOST_NESTED."""
+    level: list[Json] = [body]
+    for depth in range(MOST_NESTED + 1):
+        inner: list[Json] = []
+        for value in level:
+            if isinstance(value, Mapping):
+                inner += value.values()
+            elif isinstance(value, list):
+                inner += value
+        level = [value for value in inner if isinstance(value, (Mapping, list))]
+        if not level:
+            return depth + 1
+    return MOST_NESTED + 1
 
 
 def at(body: Json, *keys: Key) -> Json:

@@ -16,6 +16,8 @@ from __future__ import annotations
 import errno
 import ipaddress
 import json
+import math
+import re
 import socket
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, NamedTuple, NoReturn, TypeVar
@@ -23,6 +25,7 @@ from urllib.parse import urlsplit
 
 from ...errors import MissingKey, ModelError, TiltmeterError, TransientError
 from .body import Json, at
+from .body import parse as parse_json
 
 if TYPE_CHECKING:
     from aiohttp import AddrInfoType, ClientResponse, ClientSession
@@ -30,23 +33,30 @@ if TYPE_CHECKING:
 MAX_REPLY = 64 * 2**20  # bytes; more than any reply or picture that is meant
 # seconds that an idle connection is kept: llama.cpp's server and uvicorn close theirs after 5
 KEPT = 4.0
+MAX_TEXT = 8 * 2**20  # bytes of a reply that is text, log-probabilities and all
+SHORTEST_KEY = 8  # what is shorter ("none", "x") is no secret, and may be a word of an answer
+SHOWN_RAW = 64 * 2**10  # bytes of an unreadable reply that are kept
 PASSING = {408, 409, 425, 429}
+# Of a gateway that had no answer in time: behind it the call may have been made and charged for.
+UNANSWERED = {408, 502, 504, *range(520, 528)}
 _NOT_PUBLIC = "is no public address"
 _NAT64 = ipaddress.ip_network("64:ff9b::/96")  # RFC 6052: an IPv4 address in the last 32 bits
 T = TypeVar("T")
 
 
 class TooLong(ModelError):
-    """A reply of more than MAX_REPLY."""
+    """A reply of more than it may have."""
 
 
 class Answer(NamedTuple):
-    """What came back. `body` is its JSON, or None where it is none."""
+    """What came back. `body` is its JSON, or None where it is none (`fault` says why)."""
 
     status: int
     headers: Mapping[str, str]
     content: bytes
     body: Json
+    fault: str = ""
+    breaks_off: bool = False
 
 
 class Connection:
@@ -98,9 +108,14 @@ class Connection:
         return urlsplit(url).hostname == urlsplit(self.base).hostname
 
     async def send(
-        self, url: str, headers: Mapping[str, str], body: Mapping[str, Json] | None = None
+        self,
+        url: str,
+        headers: Mapping[str, str],
+        body: Mapping[str, Json] | None = None,
+        most: int | None = None,
     ) -> Answer:
-        """Posts a body, or gets where there is none; redirects are not followed.
+        """Posts a body, or gets where there is none; redirects are not followed. most: bytes that
+        the reply may have, MAX_REPLY where none is given.
 
         Raises TransientError or ModelError where nothing whole comes back.
         """
@@ -116,29 +131,43 @@ class Connection:
             async with session.request(
                 method, url, data=data, headers=headers, allow_redirects=False
             ) as response:
-                content = await self._content(response)
+                content = self._without_key(await self._content(response, most or MAX_REPLY))
                 self._met = True
-                return Answer(response.status, response.headers, content, _json(content))
+                parsed = parse_json(content)
+                return Answer(response.status, response.headers, content, *parsed)
         except (TimeoutError, self._aiohttp.ClientError, OSError) as error:
-            raise self._lost(url, error) from None
+            raise self._lost(url, error, body is not None) from None
 
-    async def _content(self, response: ClientResponse) -> bytes:
+    async def _content(self, response: ClientResponse, most: int) -> bytes:
         content = bytearray()
         async for chunk in response.content.iter_any():
             content += chunk
-            if len(content) > MAX_REPLY:
+            if len(content) > most:
                 raise TooLong(
-                    f"{self.name} sent more than {MAX_REPLY // 2**20} MiB for one reply. Check "
-                    "--base-url."
+                    f"{self.name} sent more than {most // 2**20} MiB for one reply. Check "
+                    "--base-url.",
+                    self._raw(self._without_key(bytes(content[:SHOWN_RAW]))),
+                    possibly_paid=True,
                 )
         return bytes(content)
 
-    def _lost(self, url: str, error: Exception) -> TiltmeterError:
+    def _without_key(self, content: bytes) -> bytes:
+        """What came, with the key cut out before anything reads it."""
+        if len(self.key) < SHORTEST_KEY:
+            return content
+        for form in (self.key, self.key.replace("/", "\\/")):
+            content = content.replace(form.encode(), b"***")
+        return content
+
+    def _raw(self, content: bytes) -> str:
+        return self.clean(content[:SHOWN_RAW].decode("utf-8", "replace"))
+
+    def _lost(self, url: str, error: Exception, posted: bool) -> TiltmeterError:
         """What a failed connection means. Before the first reply of all, an address that does not
         answer is a wrong one.
         """
         aiohttp = self._aiohttp
-        said = self.clean(str(error)) or type(error).__name__
+        said = self.clean(plain(str(error))) or type(error).__name__
         if _NOT_PUBLIC in said:
             host = urlsplit(url).hostname
             return ModelError(
@@ -158,21 +187,27 @@ class Connection:
             )
         if first and isinstance(error, aiohttp.ClientResponseError):
             return ModelError(f"{self.base} does not speak HTTP ({said}). Mend --base-url.")
+        unsent = aiohttp.ClientConnectorError | aiohttp.ConnectionTimeoutError
+        paid = posted and not isinstance(error, unsent)
         if isinstance(error, TimeoutError):
-            return TransientError(f"{self.name} did not answer within {self.timeout:g} s")
-        return TransientError(f"{self.name}: {said}")
+            late = f"{self.name} did not answer within {self.timeout:g} s"
+            return TransientError(late, possibly_paid=paid)
+        return TransientError(f"{self.name}: {said}", possibly_paid=paid)
 
     def parse_body(self, answer: Answer, parse: Callable[[Json], T]) -> T:
         """What a good status brought; ModelError where it is not what the dialect knows."""
         if answer.content.lstrip()[:1] == b"<":
             raise ModelError(
                 f"{self.base} answers with a web page, not with an API. The base URL of most "
-                "servers ends in /v1."
+                "servers ends in /v1.",
+                self._raw(answer.content),
+                possibly_paid=True,
             )
-        if answer.body is None:
-            raise TransientError(
-                f"{self.name} sent JSON that breaks off: {self.start(answer.content)}"
-            )
+        if answer.fault or answer.body is None:
+            fault = f"{self.name} sent {answer.fault or 'null'}: {self.start(answer.content)}"
+            if answer.breaks_off:
+                raise TransientError(fault, possibly_paid=True)
+            raise ModelError(fault, self._raw(answer.content), possibly_paid=True)
         try:
             return parse(answer.body)
         except (ValueError, KeyError, TypeError, IndexError, AttributeError) as error:
@@ -183,18 +218,20 @@ class Connection:
             )
             raise ModelError(
                 f"{self.base} does not answer as {self.name} should: {self.clean(str(problem))}. "
-                f"It said: {self.start(answer.content)}"
+                f"It said: {self.start(answer.content)}",
+                self._raw(answer.content),
+                possibly_paid=True,
             ) from None
 
     def error_text(self, answer: Answer) -> str:
         """What an error says, in a line."""
-        return self.clean(message(answer.body))[:300] or self.start(answer.content)
+        return self.clean(plain(message(answer.body)))[:300] or self.start(answer.content)
 
     def fail(self, answer: Answer, meant: int, wait: float | None) -> NoReturn:
         """Raises what an error status means. meant: the status as HTTP means it; wait: seconds,
         where said in the body.
         """
-        status, said = answer.status, self.error_text(answer)
+        status, said, raw = answer.status, self.error_text(answer), self._raw(answer.content)
         if meant in (401, 403):
             how = f"Set {self.key_name} in the environment." if self.key_name else "Check the key."
             raise MissingKey(f"{self.name} refuses the key (HTTP {status}): {said} {how}")
@@ -204,19 +241,22 @@ class Connection:
             raise TransientError(
                 f"{self.name} answered HTTP {status}: {said}",
                 _retry_after(answer.headers) if wait is None else wait,
+                possibly_paid=status in UNANSWERED,
             )
         if meant == 404:
             kind = self.name.partition(":")[0]
             raise ModelError(
                 f"{self.base} does not know this model or this path (HTTP 404): {said} Check the "
-                f"name after '{kind}:' and --base-url (most end in /v1)."
+                f"name after '{kind}:' and --base-url (most end in /v1).",
+                raw,
             )
         if 300 <= status < 400:
             raise ModelError(
                 f"{self.base} redirects (HTTP {status}); redirects are not followed, since they "
-                "would carry the key along. Give the final address as --base-url."
+                "would carry the key along. Give the final address as --base-url.",
+                raw,
             )
-        raise ModelError(f"{self.name} refuses the request (HTTP {status}): {said}")
+        raise ModelError(f"{self.name} refuses the request (HTTP {status}): {said}", raw)
 
     def clean(self, text: str) -> str:
         """A text without the key."""
@@ -226,7 +266,7 @@ class Connection:
         """The beginning of a reply. It is cut after the key is taken out, so that no piece of the
         key is left.
         """
-        return self.clean(content[:4096].decode("utf-8", "replace"))[:120].replace("\n", " ")
+        return self.clean(plain(content[:4096].decode("utf-8", "replace")))[:120]
 
 
 def public_socket(address: AddrInfoType) -> socket.socket:
@@ -255,6 +295,14 @@ def public(address: str) -> bool:
     return found.is_global and not found.is_multicast
 
 
+_CONTROLS = re.compile("[\x00-\x1f\x7f-\x9f]+")
+
+
+def plain(text: str) -> str:
+    """Text of a server in one line, without characters that steer a terminal."""
+    return _CONTROLS.sub(" ", text).strip()
+
+
 def message(body: Json) -> str:
     """What an error body says, in the shapes that servers use."""
     if not isinstance(body, dict):
@@ -266,19 +314,12 @@ def message(body: Json) -> str:
     return str(error)
 
 
-def _json(content: bytes) -> Json:
-    try:
-        body: Json = json.loads(content)
-        return body
-    except (ValueError, RecursionError):
-        return None
-
-
 def _retry_after(headers: Mapping[str, str]) -> float | None:
     """Seconds of a Retry-After header in either of its two forms (RFC 9110, 10.2.3)."""
     value = headers.get("Retry-After", "")
     try:
-        return max(0.0, float(value))
+        seconds = float(value)
+        return max(0.0, seconds) if math.isfinite(seconds) else None
     except ValueError:
         pass
     from datetime import UTC, datetime

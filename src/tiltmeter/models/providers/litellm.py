@@ -31,9 +31,10 @@ from importlib.metadata import PackageNotFoundError, version
 from typing import Any
 
 from ...errors import MissingExtra, MissingKey, ModelError, UsageError
+from ...records import whole_text
 from .. import FREE
 from ..http import HttpModel
-from ..http.body import Json
+from ..http.body import Json, parse
 from ..http.connection import Answer, Connection
 from ..http.provider import on_this_machine
 from ..kinds import DEFAULTS, TEXT, Finding, ModelKind, ModelOptions
@@ -107,7 +108,11 @@ class LitellmConnection(Connection):
             await self._litellm.close_litellm_async_clients()
 
     async def send(
-        self, url: str, headers: Mapping[str, str], body: Mapping[str, Json] | None = None
+        self,
+        url: str,
+        headers: Mapping[str, str],
+        body: Mapping[str, Json] | None = None,
+        most: int | None = None,
     ) -> Answer:
         """litellm's answer or error in the shape of an HTTP response. It tries nothing again: the
         engine does.
@@ -119,8 +124,9 @@ class LitellmConnection(Connection):
         except import_module("openai").OpenAIError as error:  # the base of all that litellm raises
             return self._answer_of_error(error)
         self._met = True
-        found = reply.model_dump(mode="json")
-        return Answer(200, {}, json.dumps(found, ensure_ascii=False).encode(), found)
+        text = self.clean(json.dumps(reply.model_dump(mode="json"), ensure_ascii=False))
+        content = whole_text(text).encode()
+        return Answer(200, {}, content, *parse(content))
 
     def _answer_of_error(self, error: Exception) -> Answer:
         said = self.clean(str(getattr(error, "message", "") or error))

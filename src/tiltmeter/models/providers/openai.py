@@ -13,7 +13,7 @@ import re
 
 from ...records import ANSWER, ERROR, REFUSAL, Message, Reply, Request, Token
 from ..http import HttpModel, HttpRequest, usage_if_possible
-from ..http.body import Json, at, count_at, list_at, needed, object_at, text_at, word_at
+from ..http.body import Json, at, count_at, list_at, needed, text_at, word_at
 from ..http.pictures import prepare_picture
 from ..http.provider import Provider
 from ..kinds import DEFAULTS, ModelKind, ModelOptions, ReadBlob
@@ -99,7 +99,9 @@ class OpenAIChat:
         ):
             raise ValueError("there are no 'choices' in the reply, so this is not a chat API")
         choice = at(body, "choices", 0)
-        message = object_at(choice, "message")
+        message = at(choice, "message")
+        if not isinstance(message, dict):
+            raise ValueError("there is no 'message' in the reply")
         text, outcome = text_at(message, "content"), ANSWER
         if message.get("refusal") or at(choice, "finish_reason") == "content_filter":
             text, outcome = text_at(message, "refusal") or text, REFUSAL

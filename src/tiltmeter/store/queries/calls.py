@@ -7,7 +7,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
 
-from ...records import SUBJECT, Token
+from ...records import ANSWER, REFUSAL, SUBJECT, Token
 from .. import Store
 from ..rows import StoredRequest, field_path, omitted_settings, unpack
 
@@ -130,3 +130,9 @@ def _call(row: Sequence[Any]) -> StoredCall:
     asked = StoredRequest.parse(request)
     parsed = omitted_settings(omitted), date, unpack(alternatives), asked
     return StoredCall._make((*row[:11], *parsed))
+
+
+def has_answered(store: Store, model: str) -> bool:
+    """True if a model has sent a reply that could be used."""
+    query = "SELECT 1 FROM calls WHERE model=? AND outcome IN (?,?) LIMIT 1"
+    return store.first(query, (model, ANSWER, REFUSAL)) is not None

@@ -67,3 +67,16 @@ def given_materials(store: Store) -> dict[str, str] | None:
     """Kind of material (a taxonomy) → the text that was given for it in place of finding it out."""
     found: dict[str, str] | None = store.get("given")
     return found
+
+
+def possibly_paid(store: Store) -> float:
+    """US dollars at the most of calls that were sent and never answered; with those that were in
+    flight when a process was killed.
+    """
+    kept = store.get("possibly_paid") or {}
+    return float(kept.get("lost", 0.0)) + float(kept.get("in_flight", 0.0))
+
+
+def keep_possibly_paid(store: Store, lost: float, in_flight: float) -> None:
+    """US dollars; in_flight: of calls that wait for their reply, 0 where none does."""
+    store.put("possibly_paid", {"lost": lost, "in_flight": in_flight})
