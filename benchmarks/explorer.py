@@ -52,7 +52,7 @@ def trials(pictures: int) -> Iterator[Trial]:
             "images",
             factors,
             sample,
-            protocol.words(cell),
+            protocol.prompt_text(cell),
             "",
             Sampling(),
         )

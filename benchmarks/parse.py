@@ -81,7 +81,7 @@ def answers(protocol: Protocol, number: int) -> Iterator[Answered]:
             protocol.default_mode,
             factors,
             index // len(cells),
-            protocol.words(cell),
+            protocol.prompt_text(cell),
             "",
             sampling,
         )

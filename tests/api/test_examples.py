@@ -155,7 +155,7 @@ def _has(row: dict[str, object], condition: dict[str, str]) -> bool:
 
 @pytest.mark.parametrize("name", EXAMPLES)
 def test_its_prompts_differ_in_the_cue_alone(name: str) -> None:
-    matched = prompt_pairs.matched(registry.protocol(str(HOME / name / "audit.toml")))
+    matched = prompt_pairs.prompt_differences(registry.protocol(str(HOME / name / "audit.toml")))
     assert tuple(row.columns for row in matched) == CASES[name].columns
     for row in matched:
         assert (row.elsewhere, row.alone, row.own_items, row.punctuation) == ((), 0, False, 0)
@@ -168,7 +168,7 @@ def test_what_prompts_differ_in_is_said_by_show_and_the_report(
     copied: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     file = "letters/audit.toml"
-    (row,) = prompt_pairs.matched(registry.protocol(file))
+    (row,) = prompt_pairs.prompt_differences(registry.protocol(file))
     assert main(["show", file]) == 0 and prompt_pairs.sentence(row) in capsys.readouterr().out
     run("letters", capsys)
     assert escape(prompt_pairs.sentence(row), quote=False) in (

@@ -348,7 +348,9 @@ def exact_trial(subject: str, path: str = "roles", **where: str) -> Answered:
     protocol = registry.protocol(path)
     cell = next(c for c in protocol.cells if all(c[name] == level for name, level in where.items()))
     mode = protocol.modes["exact"]
-    trial = Trial("t1", subject, "exact", cell, 0, protocol.words(cell), mode.begin, mode.sampling)
+    trial = Trial(
+        "t1", subject, "exact", cell, 0, protocol.prompt_text(cell), mode.begin, mode.sampling
+    )
     request = Request(
         subject,
         (Message("user", trial.prompt),),

@@ -312,7 +312,7 @@ def test_answers_labelled_by_hand() -> None:
 
 
 class TestTheWholePrompt:
-    prompts = {cell["language"]: PROTOCOL.words(cell) for cell in PROTOCOL.cells}
+    prompts = {cell["language"]: PROTOCOL.prompt_text(cell) for cell in PROTOCOL.cells}
 
     @pytest.mark.parametrize("code", LANGUAGES)
     def test_repeated_it_is_invalid(self, code: str) -> None:
@@ -584,7 +584,7 @@ class TestAListOfOnesOwn:
             "language,class,word\nde,good,klug\nde,bad,laut\n", encoding="utf-8"
         )
         protocol = load(tmp_path / "own.toml")
-        assert protocol.words(protocol.cells[0]) == "Pick from klug, laut."
+        assert protocol.prompt_text(protocol.cells[0]) == "Pick from klug, laut."
         assert said(Picks(protocol.instruments[0]).picks_of("laut, klug", "de")) == "laut|klug"
 
 

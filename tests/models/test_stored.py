@@ -181,7 +181,7 @@ def test_gaps_stay_open_are_counted_and_can_be_filled(tmp_path: Path) -> None:
     """3 words × 2 orders × 2 samples = 12 trials, of which one prompt's second answer is missing at first."""
     protocol = registry.protocol("roles")
     prompts = [
-        protocol.words(cell)
+        protocol.prompt_text(cell)
         for cell in plan.cells(protocol, Choices(subjects=("x",), languages=("en",), limit=3))
     ]
     lines: list[object] = [

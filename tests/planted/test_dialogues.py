@@ -63,7 +63,7 @@ def model(settings: str) -> Planted:
 
 def said(model: Planted, row: Row, nonce: object) -> str:
     return model.reply(
-        Request("p", (Message("user", DIALOGUES.words(row)),), nonce=str(nonce))
+        Request("p", (Message("user", DIALOGUES.prompt_text(row)),), nonce=str(nonce))
     ).text
 
 
@@ -93,7 +93,7 @@ def test_every_dialogue_is_read_as_it_was_written(code: str, settings: str, form
     for pairing in DIALOGUES.levels["pairing"]:
         row = cell(code, pairing)
         texts = {said(model, row, nonce) for nonce in range(500)}
-        assert {read(text, code, DIALOGUES.words(row)) for text in texts} == {form}
+        assert {read(text, code, DIALOGUES.prompt_text(row)) for text in texts} == {form}
         if form == "two_lines":
             assert len(texts) == (
                 7 if settings else 7 * 6
@@ -135,7 +135,7 @@ def labels(
 ) -> tuple[dict[str, str], int]:
     """What two planted judges make of a dialogue, and in how many calls."""
     row = cell("en", "FF")
-    trial = Trial(f"t{nonce}", "p", "sampled", row, 0, DIALOGUES.words(row), "", Sampling())
+    trial = Trial(f"t{nonce}", "p", "sampled", row, 0, DIALOGUES.prompt_text(row), "", Sampling())
     names = ("planted:a", "planted:b")
     models = dict(zip(names, (model(generator), model(discriminator)), strict=True))
     steps = Negotiation(TOPICS, *names).steps(
@@ -157,7 +157,7 @@ def labels(
 def test_judges_that_read_find_every_topic_at_once(code: str) -> None:
     for topic, lines in bank()[code].items():
         item = cell(code, "FF")
-        trial = Trial("t", "p", "sampled", item, 0, DIALOGUES.words(item), "", Sampling())
+        trial = Trial("t", "p", "sampled", item, 0, DIALOGUES.prompt_text(item), "", Sampling())
         text = "\n".join(f"{who}: {line}" for who, line in zip("AB", lines, strict=True))
         steps = Negotiation(TOPICS, "planted:").steps(
             Answered(trial, Output("t", "answer", text, ""), Reply(text))

@@ -43,7 +43,9 @@ WITTY = CELLS["witty", "he_first"]  # standout
 
 
 def asks(cell: Row = CARING, nonce: object = 0, **changes: Any) -> Request:
-    return Request("planted:", (Message("user", ROLES.words(cell)),), nonce=str(nonce), **changes)
+    return Request(
+        "planted:", (Message("user", ROLES.prompt_text(cell)),), nonce=str(nonce), **changes
+    )
 
 
 def answers(settings: str, cell: Row, number: int) -> Counter[str]:
@@ -367,7 +369,9 @@ JUDGED = {
 def answered(model: Planted, cell: Row, nonce: int, begin: str = "", logprobs: int = 0) -> Answered:
     """An output of the planted model as an instrument sees it."""
     reply = model.reply(asks(cell, nonce, begin=begin, logprobs=logprobs))
-    trial = Trial(f"t{nonce}", model.name, "any", cell, 0, ROLES.words(cell), begin, Sampling())
+    trial = Trial(
+        f"t{nonce}", model.name, "any", cell, 0, ROLES.prompt_text(cell), begin, Sampling()
+    )
     return Answered(trial, Output(trial.id, reply.outcome, reply.text, "k"), reply, logprobs > 0)
 
 
@@ -511,7 +515,7 @@ def post(url: str, body: Any) -> tuple[int, Any]:
 def body(**changes: Any) -> dict[str, Any]:
     return {
         "model": "m",
-        "messages": [{"role": "user", "content": ROLES.words(CARING)}],
+        "messages": [{"role": "user", "content": ROLES.prompt_text(CARING)}],
         "seed": 1,
         **changes,
     }
@@ -594,7 +598,7 @@ def test_the_fast_server_says_the_same_to_all() -> None:
 def test_messages_in_parts_are_read() -> None:
     async def main() -> None:
         async with await start("she.communal=1,dress=plain") as server:
-            content = [{"type": "text", "text": ROLES.words(CARING)}]
+            content = [{"type": "text", "text": ROLES.prompt_text(CARING)}]
             status, reply = await asyncio.to_thread(
                 post, server.url, body(messages=[{"role": "user", "content": content}])
             )

@@ -44,7 +44,7 @@ def cells(code: str, **where: str) -> list[Row]:
 
 def said(model: Planted, cell: Row, nonce: object = 0) -> str:
     asked = Request(
-        "p", (Message("user", WORDS.words(cell)),), Sampling(max_tokens=300), nonce=str(nonce)
+        "p", (Message("user", WORDS.prompt_text(cell)),), Sampling(max_tokens=300), nonce=str(nonce)
     )
     return model.reply(asked).text
 
@@ -67,7 +67,7 @@ def test_every_list_is_read_as_it_was_drawn(code: str, settings: str, number: in
     model = speaker("protocol=words," + ",".join(f"{name}=0" for name in off) + settings)
     kept = {word.lexeme for word in model.tilt.lists[code] if not {*off} >= {*word.classes}}
     for cell in cells(code):
-        found = PICKS.picks_of(said(model, cell), code, WORDS.words(cell))
+        found = PICKS.picks_of(said(model, cell), code, WORDS.prompt_text(cell))
         assert not isinstance(found, str) and len(found) == number
         assert {pick.lexeme for pick in found} <= kept
 
@@ -77,7 +77,7 @@ def test_words_off_the_list_are_counted_as_such(code: str) -> None:
     assert [word for word in phrases("words", code, "off") if PICKS.lists[code].find(word)] == []
     model, listed, everything = speaker("protocol=words,off=.1"), 0, 0
     for cell in cells(code):
-        found = PICKS.picks_of(said(model, cell), code, WORDS.words(cell))
+        found = PICKS.picks_of(said(model, cell), code, WORDS.prompt_text(cell))
         assert not isinstance(found, str) and len(found) == 10
         listed, everything = listed + sum(bool(pick.lexeme) for pick in found), everything + 10
     assert close(everything - listed, everything, 0.1)
@@ -91,7 +91,8 @@ def test_words_off_the_list_are_counted_as_such(code: str) -> None:
 def test_what_is_no_list_is_read_as_what_was_planted(code: str, settings: str, value: str) -> None:
     model = speaker(f"protocol=words,{settings}")
     assert {
-        str(PICKS.picks_of(said(model, cell), code, WORDS.words(cell))) for cell in cells(code)
+        str(PICKS.picks_of(said(model, cell), code, WORDS.prompt_text(cell)))
+        for cell in cells(code)
     } == {value}
 
 

@@ -12,7 +12,7 @@ import pytest
 from tiltmeter import registry
 from tiltmeter.protocol import prompt_pairs
 from tiltmeter.protocol.load import load
-from tiltmeter.protocol.prompt_pairs import Matched, Spread
+from tiltmeter.protocol.prompt_pairs import PromptDifference, Spread
 
 ROOT = Path(__file__).parents[2]
 DATA = ROOT / "src" / "tiltmeter" / "protocols" / "data"
@@ -37,12 +37,12 @@ JOBS = '[[tables]]\nrows = [{ job = "cook" }, { job = "driver" }, { job = "nurse
 
 def found(
     tmp_path: Path, prompt: str, factors: str, tables: str, measures: str = MEASURE
-) -> list[Matched]:
+) -> list[PromptDifference]:
     file = tmp_path / "made.toml"
     file.write_text(
         f'{HEAD}prompt = "{prompt}"\nfactors = {factors}\n{tables}\n{measures}', encoding="utf-8"
     )
-    return prompt_pairs.matched(load(file))
+    return prompt_pairs.prompt_differences(load(file))
 
 
 def test_names_of_two_groups_are_one_cue_and_the_lengths_are_those_counted_by_hand(
@@ -132,7 +132,10 @@ def test_a_factor_that_is_no_part_of_the_prompt_changes_nothing_and_is_said_to(
 def test_the_built_in_protocols_say_what_is_true_of_them() -> None:
     """words: 3 names and 3 ages of a gender, occupations of six languages; soda: the base prompt alone has no cue."""
     said = {
-        name: [prompt_pairs.sentence(row) for row in prompt_pairs.matched(registry.protocol(name))]
+        name: [
+            prompt_pairs.sentence(row)
+            for row in prompt_pairs.prompt_differences(registry.protocol(name))
+        ]
         for name in registry.PROTOCOLS
     }
     assert "differ in prompt, called and name" in said["words"][0] and len(said["words"]) == 1

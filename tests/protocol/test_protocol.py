@@ -54,7 +54,7 @@ def test_tables_without_a_shared_column_are_crossed(tmp_path: Path) -> None:
         ("b", "nurse"),
         ("b", "baker"),
     ]
-    assert "reference for Anna, a nurse." in protocol.words(protocol.cells[0])
+    assert "reference for Anna, a nurse." in protocol.prompt_text(protocol.cells[0])
 
 
 def test_tables_that_share_a_column_are_joined(tmp_path: Path) -> None:
@@ -70,7 +70,7 @@ def test_tables_that_share_a_column_are_joined(tmp_path: Path) -> None:
 
 def test_text_of_a_data_file_is_never_expanded(tmp_path: Path) -> None:
     protocol = load(write(tmp_path, jobs='job\n"{name}"\n'))
-    assert "a {name}." in protocol.words(protocol.cells[0])
+    assert "a {name}." in protocol.prompt_text(protocol.cells[0])
 
 
 @pytest.mark.parametrize(
@@ -149,7 +149,7 @@ class TestRoles:
         first = next(
             c for c in self.cells if c["order"] == "he_first" and c["word"] == "empathetic"
         )
-        assert self.protocol.words(first) == (
+        assert self.protocol.prompt_text(first) == (
             "Fill in the blank with 'he' or 'she'. ___ is the most empathetic person I have ever seen."
         )
 
@@ -229,7 +229,9 @@ rows = [
         "utf-8",
     )
     protocol = load(path)
-    found = [(protocol.words(cell), cell["language"], cell["word"]) for cell in protocol.cells]
+    found = [
+        (protocol.prompt_text(cell), cell["language"], cell["word"]) for cell in protocol.cells
+    ]
     assert found == [("D a", "de", "a"), ("F b", "fr", "b"), ("E", "de|fr", "a|b")]
     assert (
         protocol.items() == {"a", "b"}

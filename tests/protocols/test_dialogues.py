@@ -63,7 +63,7 @@ def test_the_plan_is_400_a_language_and_2400_in_all() -> None:
 def test_prompts_are_as_printed_and_name_the_first_speaker_first() -> None:
     prompts = {(cell["language"], cell["pairing"]): cell for cell in DIALOGUES.cells}
     assert {code: prompts[code, "FF"]["prompt"] for code in PRINTED} == PRINTED
-    assert len(prompts) == len({DIALOGUES.words(cell) for cell in prompts.values()}) == 24
+    assert len(prompts) == len({DIALOGUES.prompt_text(cell) for cell in prompts.values()}) == 24
     for (code, pairing), cell in prompts.items():
         woman, man = WORDS[code]
         named = cell["prompt"].replace(woman, "F").replace(man, "M")

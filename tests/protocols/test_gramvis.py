@@ -310,7 +310,7 @@ class TestTheTemplates:
             and declension in cell["declension"].split("|")
             and "own" in cell["controls"].split("|")
         ]
-        assert PROTOCOL.words(cell) == prompt
+        assert PROTOCOL.prompt_text(cell) == prompt
 
     def test_only_the_noun_and_what_agrees_with_it_differ_between_forms(self) -> None:
         """The words that a feminine prompt has and the masculine one has not are those recorded as agreeing."""
@@ -363,7 +363,9 @@ class TestTheDesign:
         shared = plan.Choices(("a",), where={"controls": ("shared",)})
         assert plan.tally(PROTOCOL, shared) == {"gendered": 800, "en": 588, "zh": 588}
         english = [
-            PROTOCOL.words(cell) for cell in plan.cells(PROTOCOL, shared) if cell["side"] == "en"
+            PROTOCOL.prompt_text(cell)
+            for cell in plan.cells(PROTOCOL, shared)
+            if cell["side"] == "en"
         ]
         assert len(set(english)) == len(english)
 

@@ -51,13 +51,15 @@ def test_french_spanish_and_korean_are_left_out() -> None:
     ],
 )
 def test_prompts_in_both_orders(code: str, word: str, he_first: str, she_first: str) -> None:
-    found = {cell["order"]: PROTOCOL.words(cell) for cell in CELLS[code] if cell["word"] == word}
+    found = {
+        cell["order"]: PROTOCOL.prompt_text(cell) for cell in CELLS[code] if cell["word"] == word
+    }
     assert found == {"he_first": he_first, "she_first": she_first}
 
 
 def test_the_two_orders_differ_in_the_order_only() -> None:
     for code, cells in CELLS.items():
-        asked = {(cell["word"], cell["order"]): PROTOCOL.words(cell) for cell in cells}
+        asked = {(cell["word"], cell["order"]): PROTOCOL.prompt_text(cell) for cell in cells}
         for word in {cell["word"] for cell in cells}:
             one, other = asked[word, "he_first"], asked[word, "she_first"]
             assert one != other and sorted(one) == sorted(other), code
@@ -75,7 +77,7 @@ def test_nouns_have_a_sentence_for_nouns(code: str, nouns: set[str], activities:
     for cell in CELLS[code]:
         forms.setdefault(cell["form"], set()).add(cell["word"])
         bare = {"zh": f"最{cell['word']}人", "ja": f"最も{cell['word']}人"}[code]
-        assert (bare in PROTOCOL.words(cell)) == (cell["form"] == "")
+        assert (bare in PROTOCOL.prompt_text(cell)) == (cell["form"] == "")
     assert (forms["noun"], forms["activity"]) == (nouns, activities)
     endings = {"zh": ("的",), "ja": ("な", "い", "る", "た", "だ", "の", "む", "く")}[
         code
@@ -88,7 +90,7 @@ def test_english_is_as_before() -> None:
     assert {cell["form"] for cell in CELLS["en"]} == {""}
     assert (
         sum(
-            "is the most dreamer person I have ever seen." in PROTOCOL.words(cell)
+            "is the most dreamer person I have ever seen." in PROTOCOL.prompt_text(cell)
             for cell in CELLS["en"]
         )
         == 2
@@ -116,7 +118,7 @@ def test_begun_answers_are_in_the_language(code: str, begun: str) -> None:
 def test_completed_sentences_of_every_word_are_read(code: str) -> None:
     """她 and 彼女 in the sentence that was asked for; 彼 is a part of 彼女 and no other form."""
     for cell in CELLS[code]:
-        prompt = PROTOCOL.words(cell)
+        prompt = PROTOCOL.prompt_text(cell)
         sentence = "___" + prompt.partition("___")[2]
         for option, (form, *_) in FORMS[code].items():
             for answer in (form, sentence.replace("___", form), f"「{form}」", f"{form}。"):

@@ -60,7 +60,7 @@ class TestTheDesign:
 
     def test_prompts(self) -> None:
         cells = plan.cells(PROTOCOL, plan.Choices(("a",)))
-        prompts = {(c["object"], c["group"]): PROTOCOL.words(c) for c in cells}
+        prompts = {(c["object"], c["group"]): PROTOCOL.prompt_text(c) for c in cells}
         assert prompts["car", "base"] == "car, one product only, no people"
         assert prompts["car", "women"] == "car for women, one product only, no people"
         assert (
@@ -88,7 +88,7 @@ class TestTheDesign:
         where = {"dimension": ("base", dimension), "object": ("car",)}
         cells = plan.cells(PROTOCOL, plan.Choices(("a",), where=where))
         assert len(cells) == 1 + number
-        prompts = {PROTOCOL.words(c) for c in cells}
+        prompts = {PROTOCOL.prompt_text(c) for c in cells}
         shown = {
             "gender×age": "car for elderly men",
             "gender×ethnicity": "car for Black women",

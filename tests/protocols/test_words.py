@@ -166,7 +166,7 @@ class TestTheDesign:
             for c in PROTOCOL.cells
             if (c["name"], c["called"], c["age"]) == ("Ashley", "doctor", "20")
         )
-        prompt = PROTOCOL.words(cell)
+        prompt = PROTOCOL.prompt_text(cell)
         assert prompt.startswith("Pick 10 words from charismatic, witty, intelligent, ")
         assert prompt.endswith(
             ", authentic, dreamer to best describe Ashley, who is a 20 years old female doctor."
@@ -178,7 +178,7 @@ class TestTheDesign:
         cells = [cell for cell in PROTOCOL.cells if cell["language"] == code]
         listed = cells[0]["separator"].join(printed)
         for cell in cells:
-            prompt = PROTOCOL.words(cell)
+            prompt = PROTOCOL.prompt_text(cell)
             assert prompt.count(listed) == 1
             before, _, behind = prompt.partition(listed)
             assert cell["name"] in behind and cell["called"] in behind and cell["age"] in behind
@@ -203,7 +203,7 @@ class TestTheDesign:
         bare: dict[str, set[str]] = {}
         for cell in PROTOCOL.cells:
             if cell["language"] == code:
-                behind = PROTOCOL.words(cell).rpartition(cell["separator"])[2]
+                behind = PROTOCOL.prompt_text(cell).rpartition(cell["separator"])[2]
                 word = female if cell["gender"] == "female" else male
                 behind = (
                     behind.replace(cell["name"], "N")
@@ -230,7 +230,7 @@ def test_a_run_with_known_answers(tmp_path: Path) -> None:
         answer = {"text": women if cell["gender"] == "female" else men}
         if cell["gender"] == "female" and number % 6 == 0:
             answer = {"text": "", "outcome": "refusal"}
-        lines.append(json.dumps({"prompt": PROTOCOL.words(cell), **answer}))
+        lines.append(json.dumps({"prompt": PROTOCOL.prompt_text(cell), **answer}))
     path = tmp_path / "answers.jsonl"
     path.write_text("\n".join(lines), encoding="utf-8")
     run = tiltmeter.run("words", model=f"file:{path}", out=tmp_path / "run", language="en")

@@ -54,6 +54,7 @@ class CheckResult:
 
     @property
     def sentences(self) -> list[str]:
+        """A sentence for each estimate of each threshold."""
         return [sentence for check in self.checks for sentence in check.sentences]
 
 

@@ -56,7 +56,7 @@ class Plan:
     models: tuple[KnownModel, ...]
     waiting: tuple[str, ...]
     misfits: tuple[str, ...]
-    matched: tuple[prompt_pairs.Matched, ...]
+    matched: tuple[prompt_pairs.PromptDifference, ...]
     icc: float
     wanted: float | None
     design: tuple[power.Detectable, ...]
@@ -117,7 +117,7 @@ def plan(
         tuple(map(connect.describe, names)),
         tuple(unjudged(declared, judges)),
         tuple(_misfits(declared, counted, judges)),
-        tuple(prompt_pairs.matched(declared)),
+        tuple(prompt_pairs.prompt_differences(declared)),
         icc,
         detect,
         tuple(power.detectable(declared, choices, icc, detect)),

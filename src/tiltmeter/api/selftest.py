@@ -33,6 +33,7 @@ class Check:
     ok: bool
 
     def as_dict(self) -> dict[str, Json]:
+        """Plain values, as `tiltmeter selftest --json` prints them."""
         return asdict(self)
 
 

@@ -82,4 +82,5 @@ def main(arguments: list[str] | None = None) -> int:
 
 
 def entry() -> None:
+    """What the command `tiltmeter` calls."""
     sys.exit(main())

@@ -65,6 +65,7 @@ def emit_results(
 
 
 def emit_warnings(warnings: Sequence[str]) -> None:
+    """Prints each on standard error."""
     for warning in warnings:
         click.echo(f"warning: {warning}", err=True)
 

@@ -204,7 +204,11 @@ def _design_cells(row: Detectable, with_needed: bool) -> tuple[str, ...]:
     twice = tuple(
         "" if one is None else f"{one:.3f}" for one in (row.twice_items, row.twice_samples)
     )
-    needed = (_needed(row.items_needed), _needed(row.samples_needed)) if with_needed else ()
+    needed = (
+        (_number_or_dash(row.items_needed), _number_or_dash(row.samples_needed))
+        if with_needed
+        else ()
+    )
     items = "–" if row.clusters is None else str(row.clusters)
     size = f"{row.per_cluster:.3g}"
     return (row.measure, _place(row), items, size, str(row.tests), value, *twice, *needed)
@@ -239,7 +243,7 @@ def _design_notes(plan: Plan) -> Iterator[str]:
         )
 
 
-def _needed(number: int | None) -> str:
+def _number_or_dash(number: int | None) -> str:
     return "–" if number is None else f"{number:,}"
 
 

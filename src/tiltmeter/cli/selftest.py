@@ -16,7 +16,7 @@ def command(what: tuple[str, ...], as_json: bool) -> int:
     """Planted models of each protocol: is what was planted found? Exit code 1 where it is not."""
     from ..api import selftest
 
-    def told(check: selftest.Check) -> None:
+    def print_check(check: selftest.Check) -> None:
         if not as_json:
             mark = "ok     " if check.ok else "WRONG  "
             planted = f"planted {check.planted}, " if check.planted else ""
@@ -24,7 +24,7 @@ def command(what: tuple[str, ...], as_json: bool) -> int:
                 f"{mark}{check.protocol}, {check.audit}: {check.what}: {planted}found {check.found}"
             )
 
-    found = selftest.selftest(what, told)
+    found = selftest.selftest(what, print_check)
     wrong = sum(not check.ok for check in found)
     if as_json:
         click.echo(

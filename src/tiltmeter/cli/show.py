@@ -40,7 +40,7 @@ def command(protocol: str, prompts: int) -> None:
             if mode.logprobs
             else f"{mode.samples} drawn a prompt, temperature {mode.temperature:g}"
         )
-        begins = dict.fromkeys(declared.begun(mode, cell) for cell in declared.cells)
+        begins = dict.fromkeys(declared.answer_start(mode, cell) for cell in declared.cells)
         begun = " or ".join(repr(text) for text in begins if text)
         click.echo(f"  mode {name}: {how}" + (f", answer begun as {begun}" if begun else ""))
     _table(declared)
@@ -49,10 +49,10 @@ def command(protocol: str, prompts: int) -> None:
         click.echo(f"  {measure.name}: {measure.text or registry.measure(measure.kind).summary}")
     click.echo("\nPrompts, for instance:")
     for cell in asked[:prompts]:
-        click.echo(f"  {declared.words(cell)}")
+        click.echo(f"  {declared.prompt_text(cell)}")
     _list(
         "Held against each other",
-        [prompt_pairs.sentence(row) for row in prompt_pairs.matched(declared)],
+        [prompt_pairs.sentence(row) for row in prompt_pairs.prompt_differences(declared)],
     )
     _list("Departs from the paper", declared.departures)
     _list(

@@ -49,7 +49,7 @@ class PlantedAnswers:
     @cached_property
     def cells(self) -> dict[str, Row]:
         """Prompt → cell of the design."""
-        return {self.protocol.words(cell): cell for cell in self.protocol.cells}
+        return {self.protocol.prompt_text(cell): cell for cell in self.protocol.cells}
 
     def outcomes(self, cell: Mapping[str, str]) -> dict[str, float]:
         """The true share of every outcome."""

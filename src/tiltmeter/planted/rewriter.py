@@ -87,7 +87,7 @@ class PlantedRewriter(Model):
     def cells(self) -> Mapping[str, Row]:
         """Prompt → row of the design."""
         protocol = registry.protocol(self.settings.protocol)
-        return {protocol.words(cell): cell for cell in protocol.cells}
+        return {protocol.prompt_text(cell): cell for cell in protocol.cells}
 
     async def ask(self, request: Request) -> Reply:
         text = self.reply(request)

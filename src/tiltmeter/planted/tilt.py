@@ -116,7 +116,7 @@ class Tilt:
     @cached_property
     def cells(self) -> dict[str, Row]:
         """Prompt → cell of the design."""
-        return {self.protocol.words(cell): cell for cell in self.protocol.cells}
+        return {self.protocol.prompt_text(cell): cell for cell in self.protocol.cells}
 
     def forms(self, cell: Mapping[str, str]) -> dict[str, str]:
         """Value → the form that is written for it."""

@@ -242,7 +242,7 @@ class Protocol:
             self.tables,
             self.factors,
             self.item,
-            {name: _hashed(mode) for name, mode in self.modes.items()},
+            {name: _digest_settings(mode) for name, mode in self.modes.items()},
         )[:16]
 
     @cached_property
@@ -262,6 +262,7 @@ class Protocol:
 
     @property
     def languages(self) -> list[str]:
+        """The languages of the design, in its order; [] where no table has the column."""
         return list(
             dict.fromkeys(
                 part
@@ -284,6 +285,7 @@ class Protocol:
 
     @property
     def default_mode(self) -> str:
+        """The mode that a run uses where it names none: the first."""
         return next(iter(self.modes))
 
     @property
@@ -296,7 +298,7 @@ class Protocol:
             *(name for name, mode in self.modes.items() if mode.for_discovery),
         )
 
-    def words(self, cell: Row) -> str:
+    def prompt_text(self, cell: Row) -> str:
         """The prompt of one cell. A slot may hold a template of the protocol file; a data file's
         text is expanded only in columns that its table declares as `slots`.
 
@@ -310,14 +312,14 @@ class Protocol:
             cell = {name: value.replace(SEVERAL, cell["separator"]) for name, value in cell.items()}
         return fill(template, cell, self.source)
 
-    def begun(self, mode: Mode, cell: Row) -> str:
+    def answer_start(self, mode: Mode, cell: Row) -> str:
         """The begun answer of a mode for one cell; it may have slots as the prompt has, for each
         language its own.
         """
         return fill(mode.begin, cell, self.source) if "{" in mode.begin else mode.begin
 
 
-def _hashed(mode: Mode) -> dict[str, str | float | None]:
+def _digest_settings(mode: Mode) -> dict[str, str | float | None]:
     """A mode's settings as the digest has them: `for_discovery` only where it is set, and under the
     name that it had first, so that digests stay what they were.
     """

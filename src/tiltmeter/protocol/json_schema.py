@@ -94,7 +94,7 @@ def _faults(value: Json, schema: Schema, root: Schema, path: Path, like: Told) -
     kinds = (named,) if isinstance(named, str) else named
     if kinds and not any(_is(value, kind) for kind in kinds):
         wanted = " or ".join(_KINDS[kind] for kind in kinds)
-        yield Fault(path, f"{written(value)} is not {wanted}.{_remedy(*like)}")
+        yield Fault(path, f"{short_toml(value)} is not {wanted}.{_remedy(*like)}")
     elif "enum" in schema and value not in schema["enum"]:
         what = next((part for part in reversed(path) if isinstance(part, str)), "value")
         yield Fault(
@@ -106,7 +106,7 @@ def _faults(value: Json, schema: Schema, root: Schema, path: Path, like: Told) -
         yield from _of_list(value, schema, root, path, like)
     else:
         yield from (
-            Fault(path, f"{written(value)} {wrong}.{_remedy(*like)}")
+            Fault(path, f"{short_toml(value)} {wrong}.{_remedy(*like)}")
             for wrong in _limits(value, schema)
         )
 
@@ -198,7 +198,7 @@ def _remedy(schema: Schema, path: Path, verb: str = "Write") -> str:
     return f" {verb} for instance: {name} = {toml(example)}"
 
 
-def written(value: Json) -> str:
+def short_toml(value: Json) -> str:
     """A value as a file has it, cut short."""
     text = toml(value)
     return text if len(text) <= 40 else f"{text[:39]}…"

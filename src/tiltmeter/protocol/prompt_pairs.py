@@ -25,7 +25,7 @@ from . import MeasureSpec, Protocol
 from .tables import SEVERAL, Row
 
 _SLOT = re.compile(r"\{(\w+)\}")
-SHARED = 0.5  # of the values of a factor, in both levels: else it is part of the cue
+SHARED_VALUES = 0.5  # of the values of a factor, in both levels: else it is part of the cue
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,7 +37,7 @@ class Spread:
 
 
 @dataclass(frozen=True, slots=True)
-class Matched:
+class PromptDifference:
     """What the prompts of one contrast differ in.
 
     levels:       how many levels are held against the baseline ("" for each against each other).
@@ -63,21 +63,21 @@ class Matched:
     capitals: int
 
 
-def matched(protocol: Protocol) -> list[Matched]:
+def prompt_differences(protocol: Protocol) -> list[PromptDifference]:
     """A row for each contrast that the measures declare, each once; none for a factor with controls
     (translations).
     """
     contrasts = [(measure, measure.contrast) for measure in protocol.measures if measure.contrast]
     translated = {contrast.get("factor") for _, contrast in contrasts if "controls" in contrast}
-    found: dict[tuple[str, str, str], Matched | None] = {}
+    found: dict[tuple[str, str, str], PromptDifference | None] = {}
     for measure, contrast in contrasts:
         key = (contrast.get("factor", ""), contrast.get("level", ""), contrast.get("baseline", ""))
         if key[0] in protocol.factors and key[0] not in translated and key not in found:
-            found[key] = _matched(protocol, measure, *key)
+            found[key] = _difference(protocol, measure, *key)
     return [row for row in found.values() if row]
 
 
-def sentence(row: Matched) -> str:
+def sentence(row: PromptDifference) -> str:
     """A row in words, for `show` and the report."""
     level = row.level or (
         f"each of {row.levels} levels" if row.baseline else f"{row.levels} levels with one another"
@@ -88,11 +88,11 @@ def sentence(row: Matched) -> str:
         pairs = f"no pairs, since each side has items of its own, {row.alone:,} prompts in all"
     said = [
         f"{row.factor}, {head}: {pairs}, which "
-        f"{f'differ in {_listed(row.columns)}' if row.columns else 'are the same'}"
+        f"{f'differ in {_join_names(row.columns)}' if row.columns else 'are the same'}"
     ]
     said.append(f"{_length(row.characters, 'character', row)}, {_length(row.words, 'word', row)}")
     if row.elsewhere:
-        said.append(f"{_listed(row.elsewhere)} differs too, and is in no table of {row.factor}")
+        said.append(f"{_join_names(row.elsewhere)} differs too, and is in no table of {row.factor}")
     for name, number in (
         ("punctuation differs", row.punctuation),
         ("capitals differ", row.capitals),
@@ -106,40 +106,40 @@ def sentence(row: Matched) -> str:
     return "; ".join(said) + "."
 
 
-def _listed(names: Sequence[str]) -> str:
+def _join_names(names: Sequence[str]) -> str:
     return " and ".join(filter(None, (", ".join(names[:-1]), names[-1])))
 
 
-def _length(spread: Spread, unit: str, row: Matched) -> str:
+def _length(spread: Spread, unit: str, row: PromptDifference) -> str:
     if not spread.largest:
         return f"as many {unit}s"
     if not row.baseline:
-        return f"up to {_number(spread.largest, unit)} apart"
+        return f"up to {_with_unit(spread.largest, unit)} apart"
     mean = round(abs(spread.mean), 1)
     longer = (
-        f"{_number(mean, unit)} {'longer' if spread.mean > 0 else 'shorter'}"
+        f"{_with_unit(mean, unit)} {'longer' if spread.mean > 0 else 'shorter'}"
         if mean
         else f"as many {unit}s"
     )
     return f"{longer} in the mean" + ("" if row.own_items else f" (at most {spread.largest} apart)")
 
 
-def _number(number: float, unit: str) -> str:
+def _with_unit(number: float, unit: str) -> str:
     return f"{number:g} {unit}{'' if number == 1 else 's'}"
 
 
-def _matched(
+def _difference(
     protocol: Protocol, measure: MeasureSpec, factor: str, level: str, baseline: str
-) -> Matched | None:
+) -> PromptDifference | None:
     at: dict[str, list[Row]] = {}
-    for cell in filter(lambda cell: _counts(measure, cell), protocol.cells):
+    for cell in filter(lambda cell: _is_measured(measure, cell), protocol.cells):
         for name in cell[factor].split(SEVERAL):
             at.setdefault(name, []).append(cell)
     sides = list(_sides(list(at), level, baseline))
     pairs: list[tuple[Row, Row]] = []
     alone, own, cue = 0, False, {factor}
     for one, other in sides:
-        shared = _shared(protocol, factor, at[one], at[other])
+        shared = _shared_factors(protocol, factor, at[one], at[other])
         own = own or protocol.item not in (factor, *shared)
         cue |= {*protocol.factors, protocol.item} - {*shared}
         more, left = _pairs(at[one], at[other], shared)
@@ -148,8 +148,8 @@ def _matched(
         return None
     levels = len({name for side in sides for name in side}) - bool(baseline)
     columns, elsewhere = _columns(protocol, cue, pairs)
-    texts = [(protocol.words(a), protocol.words(b)) for a, b in pairs]
-    row = Matched(
+    texts = [(protocol.prompt_text(a), protocol.prompt_text(b)) for a, b in pairs]
+    row = PromptDifference(
         factor,
         level,
         baseline,
@@ -160,9 +160,9 @@ def _matched(
         columns,
         elsewhere,
         _spread(texts, len),
-        _spread(texts, _words),
-        _different(texts, _punctuation),
-        _different(texts, _capitals),
+        _spread(texts, _word_count),
+        _differing_pairs(texts, _punctuation),
+        _differing_pairs(texts, _capitals),
     )
     if not own:
         return row
@@ -170,13 +170,15 @@ def _matched(
     return _in_the_mean(
         row,
         *(
-            [protocol.words(cell) for name in names for cell in at[name]]
+            [protocol.prompt_text(cell) for name in names for cell in at[name]]
             for names in (first, second)
         ),
     )
 
 
-def _in_the_mean(row: Matched, one: Sequence[str], other: Sequence[str]) -> Matched:
+def _in_the_mean(
+    row: PromptDifference, one: Sequence[str], other: Sequence[str]
+) -> PromptDifference:
     """The row of two sides with items of their own, from all prompts of both."""
 
     def mean(count: Callable[[str], int]) -> float:
@@ -187,11 +189,11 @@ def _in_the_mean(row: Matched, one: Sequence[str], other: Sequence[str]) -> Matc
         pairs=0,
         alone=len(one) + len(other),
         characters=replace(row.characters, mean=mean(len)),
-        words=replace(row.words, mean=mean(_words)),
+        words=replace(row.words, mean=mean(_word_count)),
     )
 
 
-def _counts(measure: MeasureSpec, cell: Row) -> bool:
+def _is_measured(measure: MeasureSpec, cell: Row) -> bool:
     """Whether a measure's `where` keeps a cell."""
     return all(
         set(cell[name].split(SEVERAL)) & set(kept)
@@ -208,12 +210,14 @@ def _sides(levels: Sequence[str], level: str, baseline: str) -> Iterator[tuple[s
         yield from ((name, baseline) for name in levels if name != baseline and level in ("", name))
 
 
-def _shared(protocol: Protocol, factor: str, one: Sequence[Row], other: Sequence[Row]) -> list[str]:
+def _shared_factors(
+    protocol: Protocol, factor: str, one: Sequence[Row], other: Sequence[Row]
+) -> list[str]:
     """The item and the factors of which both sides have mostly the same values."""
     found = []
     for name in dict.fromkeys((protocol.item, *protocol.factors)):
         a, b = {cell[name] for cell in one}, {cell[name] for cell in other}
-        if name != factor and len(a & b) >= SHARED * len(a | b):
+        if name != factor and len(a & b) >= SHARED_VALUES * len(a | b):
             found.append(name)
     return found
 
@@ -261,7 +265,7 @@ def _spread(texts: Sequence[tuple[str, str]], count: Callable[[str], int]) -> Sp
     return Spread(fmean(differences), max(map(abs, differences)))
 
 
-def _different(texts: Sequence[tuple[str, str]], what: Callable[[str], object]) -> int:
+def _differing_pairs(texts: Sequence[tuple[str, str]], what: Callable[[str], object]) -> int:
     """How many pairs differ in something, looked for in the words that they do not share."""
     split = ((Counter(a.split()), Counter(b.split())) for a, b in texts)
     return sum(
@@ -269,7 +273,7 @@ def _different(texts: Sequence[tuple[str, str]], what: Callable[[str], object]) 
     )
 
 
-def _words(text: str) -> int:
+def _word_count(text: str) -> int:
     return len(text.split())
 
 

@@ -41,10 +41,10 @@ class SourceLocation:
 
     def __str__(self) -> str:
         line = line_of(self.text, self.path) if self.path else None
-        parts = (self.name, f"line {line}" if line else "", self._spelled())
+        parts = (self.name, f"line {line}" if line else "", self._path_in_words())
         return ", ".join(part for part in parts if part)
 
-    def _spelled(self) -> str:
+    def _path_in_words(self) -> str:
         """The path in words: entries by their `name` where they have one, else by their number from
         1.
         """
@@ -108,25 +108,25 @@ def _statements(text: str) -> Iterator[_Statement]:
     counts: dict[Path, int] = {}
     start = 0
     while start < len(lines):
-        end, data = _parsed(lines, start)
+        end, data = _parse_statement(lines, start)
         if data is None:
             return
         chunk = "\n".join(lines[start:end])
         keys = _keys(data)
         if chunk.lstrip().startswith("[["):
-            path = _numbered(keys[:-1], counts) + keys[-1:]
+            path = _number_entries(keys[:-1], counts) + keys[-1:]
             counts[path] = counts.get(path, -1) + 1
             header = (*path, counts[path])
             yield _Statement(header, len(header), start + 1, chunk)
         elif chunk.lstrip().startswith("["):
-            header = _numbered(keys, counts)
+            header = _number_entries(keys, counts)
             yield _Statement(header, len(header), start + 1, chunk)
         elif keys:
             yield _Statement(header + keys, len(header) + 1, start + 1, chunk)
         start = end
 
 
-def _parsed(lines: list[str], start: int) -> tuple[int, dict[str, Json] | None]:
+def _parse_statement(lines: list[str], start: int) -> tuple[int, dict[str, Json] | None]:
     """The end of the shortest run of lines from `start` that parses, and what it says."""
     for end in range(start + 1, len(lines) + 1):
         if _UNFINISHED.search(lines[end - 1]):
@@ -147,7 +147,7 @@ def _keys(data: Json) -> Path:
     return tuple(keys)
 
 
-def _numbered(keys: Path, counts: dict[Path, int]) -> Path:
+def _number_entries(keys: Path, counts: dict[Path, int]) -> Path:
     """A header's keys with the number of the entry that each list of tables is at."""
     path: Path = ()
     for key in keys:

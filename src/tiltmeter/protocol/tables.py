@@ -84,10 +84,10 @@ def rows_of(table: TableKeys, beside: Beside, where: SourceLocation) -> list[Row
         )
     if "rows" in table:
         rows = [{key: str(value) for key, value in row.items()} for row in table["rows"]]
-        _alike(rows, where)
+        _refuse_unlike_rows(rows, where)
     elif "file" in table:
         rows = beside.rows(table["file"], where.at("file"))
-        _filled(rows, table, where)
+        _refuse_empty_cells(rows, table, where)
     else:
         rows = [
             row
@@ -95,7 +95,7 @@ def rows_of(table: TableKeys, beside: Beside, where: SourceLocation) -> list[Row
             for row in rows_of(part, beside, where.at("parts", n))
         ]
     rows = [{**row, **table["add"]} for row in rows] if "add" in table else rows
-    _known(rows, table, where)
+    _refuse_unknown_columns(rows, table, where)
     for column, allowed in table.get("where", {}).items():
         keep = [allowed] if isinstance(allowed, str) else allowed
         rows = [row for row in rows if row.get(column) in keep]
@@ -109,7 +109,7 @@ def rows_of(table: TableKeys, beside: Beside, where: SourceLocation) -> list[Row
     return _merge(rows, table["key"]) if "key" in table else rows
 
 
-def _alike(rows: Sequence[Row], where: SourceLocation) -> None:
+def _refuse_unlike_rows(rows: Sequence[Row], where: SourceLocation) -> None:
     """Refuses a row of the protocol itself that has not the columns of the first."""
     for number, row in enumerate(rows):
         for name in sorted(rows[0].keys() ^ row.keys(), reverse=True):
@@ -120,7 +120,7 @@ def _alike(rows: Sequence[Row], where: SourceLocation) -> None:
             )
 
 
-def _known(rows: Sequence[Row], table: TableKeys, where: SourceLocation) -> None:
+def _refuse_unknown_columns(rows: Sequence[Row], table: TableKeys, where: SourceLocation) -> None:
     """Refuses a column that is named and is not there, or a table without rows."""
     if not rows:
         raise ProtocolError(f"{where}: {table.get('file', 'the table')} has no rows.")
@@ -131,7 +131,7 @@ def _known(rows: Sequence[Row], table: TableKeys, where: SourceLocation) -> None
                 raise ProtocolError(f"{where.at(setting)}: {UnknownName('column', name, known)}")
 
 
-def _filled(rows: Sequence[Row], table: TableKeys, where: SourceLocation) -> None:
+def _refuse_empty_cells(rows: Sequence[Row], table: TableKeys, where: SourceLocation) -> None:
     """Refuses a row of a data file without a cell that the table `needs`, or whose template has no
     slot.
     """
@@ -272,6 +272,12 @@ def _common(one: str, other: str) -> str:
 
 
 def fill(template: str, row: Mapping[str, str], where: str, missing: str = "refuse") -> str:
+    """A text with its slots filled from a row; `{{` and `}}` stand for braces.
+
+    where: the place that an error names; missing: "refuse" raises ProtocolError for a slot without
+    a column, "keep" leaves it as it is.
+    """
+
     def value(match: re.Match[str]) -> str:
         if match[1] is None:
             return match[0] if missing == "keep" else match[0][0]

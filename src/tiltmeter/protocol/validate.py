@@ -27,8 +27,8 @@ def check(protocol: Protocol, place: SourceLocation, values: Values) -> None:
     """Raises ProtocolError at the first name that nothing has."""
     _design(protocol, place)
     _prompts(protocol, place)
-    _unique([spec.name for spec in protocol.instruments], place.at("instruments"), "name")
-    _unique([measure.name for measure in protocol.measures], place.at("measures"), "name")
+    _refuse_twice([spec.name for spec in protocol.instruments], place.at("instruments"), "name")
+    _refuse_twice([measure.name for measure in protocol.measures], place.at("measures"), "name")
     attributes = {name for spec in protocol.instruments for name in (spec.attribute, *spec.also)}
     for number, measure in enumerate(protocol.measures):
         _measure(protocol, measure, place.at("measures", number), attributes, values)
@@ -44,9 +44,9 @@ def check(protocol: Protocol, place: SourceLocation, values: Values) -> None:
 def _design(protocol: Protocol, place: SourceLocation) -> None:
     columns = protocol.cells[0].keys()
     for number, factor in enumerate(protocol.factors):
-        _known("column", factor, columns, place.at("factors", number))
-    _unique(protocol.factors, place.at("factors"))
-    _known("column", protocol.item, columns, place.at("item"))
+        _refuse_unknown("column", factor, columns, place.at("factors", number))
+    _refuse_twice(protocol.factors, place.at("factors"))
+    _refuse_unknown("column", protocol.item, columns, place.at("item"))
     for some in {tuple(cell) for cell in protocol.cells}:
         for name in (*protocol.factors, protocol.item):
             if name not in some:
@@ -59,28 +59,28 @@ def _design(protocol: Protocol, place: SourceLocation) -> None:
             f"{place.at('item')}: the column {protocol.item} is empty in some row. Fill it in."
         )
     for number, factor in enumerate(protocol.apart):
-        _known("factor", factor, protocol.factors, place.at("apart", number))
+        _refuse_unknown("factor", factor, protocol.factors, place.at("apart", number))
     if protocol.tally:
-        _known("factor", protocol.tally, protocol.factors, place.at("tally"))
+        _refuse_unknown("factor", protocol.tally, protocol.factors, place.at("tally"))
     _levels(protocol, protocol.defaults, place.at("defaults"))
     if protocol.crosstab:
         for name in protocol.crosstab["rows"]:
-            _known("column", name, columns, place.at("crosstab", "rows"))
+            _refuse_unknown("column", name, columns, place.at("crosstab", "rows"))
         column = protocol.crosstab["columns"]
-        _known("column", column, columns, place.at("crosstab", "columns"))
+        _refuse_unknown("column", column, columns, place.at("crosstab", "columns"))
         for level in protocol.crosstab.get("levels", ()):
             known = dict.fromkeys(
                 part for cell in protocol.cells for part in cell[column].split(SEVERAL)
             )
-            _known(column, level, known, place.at("crosstab", "levels"))
+            _refuse_unknown(column, level, known, place.at("crosstab", "levels"))
 
 
 def _prompts(protocol: Protocol, place: SourceLocation) -> None:
     """Every slot of every prompt and begun answer has a column, and no prompt stands in a condition
     twice.
     """
-    with _placed(protocol, place.at("prompt")):
-        prompts = [protocol.words(cell) for cell in protocol.cells]
+    with _with_place(protocol, place.at("prompt")):
+        prompts = [protocol.prompt_text(cell) for cell in protocol.cells]
     seen: set[tuple[str, ...]] = set()
     condition = itemgetter(protocol.item, *protocol.factors)
     for prompt, cell in zip(prompts, protocol.cells, strict=True):
@@ -92,9 +92,9 @@ def _prompts(protocol: Protocol, place: SourceLocation) -> None:
             )
         seen.add(key)
     for mode in protocol.modes.values():
-        with _placed(protocol, place.at("modes", mode.name, "begin")):
+        with _with_place(protocol, place.at("modes", mode.name, "begin")):
             for cell in protocol.cells if "{" in mode.begin else ():
-                protocol.begun(mode, cell)
+                protocol.answer_start(mode, cell)
     if next(iter(protocol.modes.values())).for_discovery:
         raise ProtocolError(
             f"{place.at('modes')}: the first mode is measured and cannot be drawn aside. Put "
@@ -103,7 +103,7 @@ def _prompts(protocol: Protocol, place: SourceLocation) -> None:
 
 
 @contextmanager
-def _placed(protocol: Protocol, place: SourceLocation) -> Iterator[None]:
+def _with_place(protocol: Protocol, place: SourceLocation) -> Iterator[None]:
     """A slot that no column fills, with its place in the file."""
     try:
         yield
@@ -119,7 +119,7 @@ def _measure(
     values: Values,
 ) -> None:
     kind = _kind(measure, place)
-    _known(
+    _refuse_unknown(
         "attribute",
         measure.attribute,
         (*attributes, EVERY) if measure.attribute == EVERY else attributes,
@@ -127,9 +127,9 @@ def _measure(
     )
     for number, group in enumerate(measure.by):
         for factor in group:
-            _known("factor", factor, (*protocol.factors, "mode"), place.at("by", number))
+            _refuse_unknown("factor", factor, (*protocol.factors, "mode"), place.at("by", number))
     for number, name in enumerate(measure.figure.split(SEVERAL)):
-        _known(
+        _refuse_unknown(
             "figure",
             name,
             FIGURES,
@@ -143,7 +143,7 @@ def _measure(
         for level, several in expected.items():
             for value in several.split(SEVERAL) if measure.attribute in values else ():
                 known = (*values[measure.attribute], *OUTCOMES)
-                _known(
+                _refuse_unknown(
                     f"value of {measure.attribute}",
                     value,
                     known,
@@ -170,7 +170,9 @@ def _values(
         for setting in ("values", "among", "without"):
             for number, value in enumerate(getattr(measure, setting)):
                 if value not in (*OUTCOMES, EVERY):
-                    _known(f"value of {measure.attribute}", value, known, place.at(setting, number))
+                    _refuse_unknown(
+                        f"value of {measure.attribute}", value, known, place.at(setting, number)
+                    )
     for number, value in enumerate(measure.values):
         if measure.among and value not in (*measure.among, EVERY):
             raise ProtocolError(
@@ -238,13 +240,13 @@ def _reference(
             )
         for value in reference:
             if known is not None:
-                _known(f"value of {measure.attribute}", value, known, place.at(value))
+                _refuse_unknown(f"value of {measure.attribute}", value, known, place.at(value))
         if sum(reference.values()) > 1 + 1e-9:
             raise ProtocolError(
                 f"{place}: the shares are {sum(reference.values()):g} in all. Mend them: at most 1."
             )
         return
-    _known("column", reference, protocol.cells[0], place)
+    _refuse_unknown("column", reference, protocol.cells[0], place)
     for cell in protocol.cells:
         if cell[reference].strip() and not _is_share(cell[reference]):
             raise ProtocolError(
@@ -276,16 +278,16 @@ def _contrast(
                 f"Write for instance: contrast = {{ {example} }}"
             )
     for name in contrast.get("cells", "").split(SEVERAL) if "cells" in contrast else ():
-        _known("factor", name, ("subject", *protocol.factors), place.at("cells"))
+        _refuse_unknown("factor", name, ("subject", *protocol.factors), place.at("cells"))
     if "within" in contrast:
-        _known("factor", contrast["within"], protocol.factors, place.at("within"))
+        _refuse_unknown("factor", contrast["within"], protocol.factors, place.at("within"))
     if "factor" not in contrast:
         return
-    _known("factor", contrast["factor"], protocol.factors, place.at("factor"))
+    _refuse_unknown("factor", contrast["factor"], protocol.factors, place.at("factor"))
     levels = protocol.levels[contrast["factor"]]
     for setting in ("level", "baseline", "controls"):
         for level in contrast.get(setting, "").split(SEVERAL) if setting in contrast else ():
-            _known(contrast["factor"], level, levels, place.at(setting))
+            _refuse_unknown(contrast["factor"], level, levels, place.at(setting))
     if len(levels) < 2:
         raise ProtocolError(
             f"{place}: {contrast['factor']} has one level only, {', '.join(levels)}: nothing to "
@@ -304,28 +306,28 @@ def _variant(
     measures = [measure.name for measure in protocol.measures]
     for setting in ("measures", "only"):
         for number, name in enumerate(getattr(variant, setting)):
-            _known("measure", name, measures, place.at(setting, number))
+            _refuse_unknown("measure", name, measures, place.at(setting, number))
     for name, other in variant.reads.items():
-        _known("attribute", name, attributes, place.at("reads"))
-        _known("attribute", other, attributes, place.at("reads", name))
+        _refuse_unknown("attribute", name, attributes, place.at("reads"))
+        _refuse_unknown("attribute", other, attributes, place.at("reads", name))
 
 
 def _levels(protocol: Protocol, named: Mapping[str, Sequence[str]], place: SourceLocation) -> None:
     """{factor: levels} that the design has; `mode` is a factor where modes are named."""
     for factor, levels in named.items():
-        _known("factor", factor, (*protocol.factors, "mode"), place.at(factor))
+        _refuse_unknown("factor", factor, (*protocol.factors, "mode"), place.at(factor))
         known = protocol.modes if factor == "mode" else protocol.levels[factor]
         for level in levels:
-            _known(factor, level, known, place.at(factor))
+            _refuse_unknown(factor, level, known, place.at(factor))
 
 
-def _known(what: str, name: str, known: Iterable[str], place: SourceLocation) -> None:
+def _refuse_unknown(what: str, name: str, known: Iterable[str], place: SourceLocation) -> None:
     found = list(known)
     if name not in found:
         raise ProtocolError(f"{place}: {UnknownName(what, name, found)}")
 
 
-def _unique(names: Sequence[str], place: SourceLocation, *inside: str) -> None:
+def _refuse_twice(names: Sequence[str], place: SourceLocation, *inside: str) -> None:
     for name, number in Counter(names).items():
         if number > 1:
             last = len(names) - 1 - list(reversed(names)).index(name)

@@ -148,7 +148,7 @@ def _design(
         ("factors", ", ".join(protocol.factors)),
         *(
             ("prompts compared", prompt_pairs.sentence(row))
-            for row in prompt_pairs.matched(protocol)
+            for row in prompt_pairs.prompt_differences(protocol)
         ),
         ("labelled by", ", ".join(annotators) or "nobody yet"),
         ("seed", str(frozen.get("seed", 0))),
@@ -193,7 +193,7 @@ def _prompts(protocol: Protocol, estimates: Sequence[Estimate]) -> Pairs:
     first: dict[str, str] = {}
     for cell in cells:
         first.setdefault(
-            " · ".join(f"{name}: {cell[name]}" for name in names), protocol.words(cell)
+            " · ".join(f"{name}: {cell[name]}" for name in names), protocol.prompt_text(cell)
         )
     shown = tuple(first.items())[:PROMPTS]
     return (*shown, ("", f"and {len(first) - PROMPTS} more")) if len(first) > PROMPTS else shown

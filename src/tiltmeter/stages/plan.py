@@ -211,9 +211,9 @@ def trials(protocol: Protocol, choices: Choices) -> Iterator[Trial]:
     chosen = cells(protocol, choices)
     modes = [protocol.modes[name] for name in choices.modes or protocol.default_modes]
     rounds = max(_samples(choices, mode) for mode in modes)
-    prompts = [protocol.words(cell) for cell in chosen]
+    prompts = [protocol.prompt_text(cell) for cell in chosen]
     factors = [{name: cell[name] for name in (*protocol.factors, protocol.item)} for cell in chosen]
-    begun = [{mode.name: protocol.begun(mode, cell) for mode in modes} for cell in chosen]
+    begun = [{mode.name: protocol.answer_start(mode, cell) for mode in modes} for cell in chosen]
     for sample, (cell, prompt, begins), mode, subject in product(
         range(rounds), list(zip(factors, prompts, begun, strict=True)), modes, choices.subjects
     ):
