@@ -151,7 +151,7 @@ def test_whatever_stands_anywhere_is_loaded_or_refused_in_words(seed: int) -> No
         inside[path[-1]] = copy.deepcopy(draw.choice(ANYTHING))
     try:
         load.declare(
-            data, Beside(DATA), SourceLocation("audit.toml", text, data), registry.instrument
+            data, Beside(DATA), SourceLocation("audit.toml", text, data), registry.instrument_kind
         )
     except ProtocolError as error:
         assert str(error).startswith("audit.toml")

@@ -247,5 +247,5 @@ def test_a_name_that_is_taken_is_refused(tmp_path: Path) -> None:
         ProtocolError,
         match=r'line 1, name: .* is installed\. Give this one another, as: name = "my-letters"',
     ):
-        load(path, registry.instrument, ("letters",))
-    assert load(path, registry.instrument).name == "letters"
+        load(path, registry.instrument_kind, ("letters",))
+    assert load(path, registry.instrument_kind).name == "letters"
