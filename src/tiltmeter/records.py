@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Generator, Mapping, Sequence
+from collections.abc import Callable, Generator, Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from typing import Any, NamedTuple, TypeAlias
 
@@ -275,7 +275,14 @@ class Estimate:
     variant: str = "default"
     note: str = ""
     signature: str = ""
+    # the smallest difference found at a level (α over the family), until the family is known
+    detect: Callable[[float], float | None] | None = field(default=None, repr=False, compare=False)
+
+    @classmethod
+    def columns(cls) -> list[str]:
+        """The names of what is stored, in the order of the table."""
+        return [one.name for one in fields(cls) if one.repr]
 
     def as_dict(self) -> dict[str, Any]:
         """Plain values in the order of the table."""
-        return {f.name: getattr(self, f.name) for f in fields(self)}
+        return {name: getattr(self, name) for name in self.columns()}

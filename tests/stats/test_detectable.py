@@ -99,6 +99,21 @@ def test_the_report_states_what_its_own_test_finds(items: int, tests: int) -> No
     assert 0.66 < np.mean(rates) < 0.87
 
 
+def test_a_tested_condition_states_what_its_own_test_finds() -> None:
+    """Rates of 24 items in three conditions; new items of their population are tested at .05/9."""
+    generator, level, found = np.random.default_rng(12), 0.05 / 9, []
+    for seed in range(12):
+        observed = generator.standard_normal((24, 3)) * 0.2
+        shift = detectable.observed_tested_shift(rates=observed, level=level, seed=seed)
+        for _ in range(20):
+            rates = generator.standard_normal((24, 3)) * 0.2 + [shift, 0, 0]
+            test = conditions.tested_condition(rates=rates, draws=3_999, generator=generator)
+            found.append(test.p <= level)
+    assert 0.66 < np.mean(found) < 0.9
+    assert detectable.observed_tested_shift(rates=np.ones((24, 3))) is None
+    assert detectable.observed_tested_shift(rates=observed[:3], level=level) is None
+
+
 def test_one_seed_one_answer_in_any_unit() -> None:
     d = np.random.default_rng(8).standard_normal(25)
     assert detectable.observed_shift(differences=d) == detectable.observed_shift(differences=d)

@@ -29,6 +29,7 @@ from .counting import counted, with_derived
 from .groups import Table
 from .outputs import read_labelled_outputs
 from .reading import STRATA
+from .rows import with_detectable
 from .shares import outcome_rates
 
 TOGETHER = " + "  # between the subjects over which a measure pools
@@ -58,7 +59,7 @@ def estimates(store: Store, protocol: Protocol, variant: str = "default") -> lis
                     note=joined(estimate.note, rate) or "",
                 )
             )
-    return claims.adjusted(protocol, rows)
+    return [with_detectable(row) for row in claims.adjusted(protocol, rows)]
 
 
 def tables(

@@ -121,6 +121,7 @@ def _row(
         test=None,
         p=None,
         detectable=None,
+        detect=None,
         family=None,
     )
     if len(found) < (1 if naive.contrast is None else 2):

@@ -17,6 +17,7 @@ from ..protocol import MeasureSpec
 from ..protocol.tables import SEVERAL
 from ..records import Estimate
 from ..stats import conditions, rates
+from ..stats.detectable import observed_tested_shift
 from .groups import Floats, Table
 from .paired import TESTED, Sides, item_sides
 from .rows import DRAWS, finite, generator_of, with_test
@@ -75,7 +76,11 @@ def _row(
     if measure.null is None or not intervals:
         return row
     test = conditions.tested_condition(rates=shares, draws=DRAWS, generator=generator_of(row))
-    return with_test(row, test, found)
+
+    def detect(level: float) -> float | None:
+        return observed_tested_shift(rates=shares, level=level)
+
+    return with_test(row, test, found, detect)
 
 
 def _shares(parts: Sequence[Sides], controls: Sequence[str]) -> Floats:

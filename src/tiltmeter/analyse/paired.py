@@ -20,11 +20,12 @@ import polars as pl
 from ..protocol import MeasureSpec
 from ..protocol.tables import SEVERAL
 from ..records import Estimate
-from ..stats import association, power, rates
+from ..stats import association, rates
+from ..stats.detectable import observed_shift
 from ..stats.results import Interval, Test, joined
 from .groups import Cut, Floats, Group, Key, Table, together
 from .pooling import SHARED
-from .rows import estimate_row, finite, sign_flip_of
+from .rows import ALPHA, by_t, estimate_row, finite, sign_flip_of, with_test
 
 TESTED = "tested"  # the side that is no control
 
@@ -260,17 +261,14 @@ def _effect(sides: Sides, control: str, measure: MeasureSpec, table: Table) -> E
     test = _test(differences, measure, estimate)
     dropped = int((~sides.defined).sum())
     left = f"without a share on some side and left out of the test: {dropped}" if dropped else None
-    clusters = found.clusters or 0
-    smallest = (
-        power.detectable(se=found.se, clusters=clusters) if found.se and clusters > 1 else None
-    )
-    return replace(
-        estimate,
-        test=test.method,
-        p=finite(test.p),
-        detectable=finite(smallest),
-        note=joined(estimate.note or None, test.note, left) or "",
-    )
+
+    def detect(level: float) -> float | None:
+        if not table.variant.intervals:  # as published: t, and one test
+            return by_t(found)(ALPHA)
+        return observed_shift(differences=differences, level=level)
+
+    row = with_test(estimate, test, found, detect)
+    return replace(row, note=joined(row.note or None, left) or "")
 
 
 def _test(differences: Floats, measure: MeasureSpec, estimate: Estimate) -> Test:

@@ -8,7 +8,7 @@ from __future__ import annotations
 import json
 import math
 import zlib
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 
 import numpy as np
@@ -16,10 +16,13 @@ import numpy as np
 from ..protocol import MeasureSpec
 from ..records import Estimate
 from ..stats import power, rates, resampling
+from ..stats.detectable import observed_shift
 from ..stats.results import Interval, Test, joined
 from .groups import Floats, Group, Table
 
 DRAWS = 9_999  # of a test by shuffling
+ALPHA = 0.05
+Detect = Callable[[float], float | None]
 
 
 def estimate_row(
@@ -51,28 +54,67 @@ def estimate_row(
     )
 
 
-def with_test(estimate: Estimate, test: Test, found: Interval) -> Estimate:
-    """With p and the difference that would be found."""
-    clusters = found.clusters or 0
-    smallest = (
-        power.detectable(se=found.se, clusters=clusters) if found.se and clusters > 1 else None
-    )
-    if smallest is not None and "log" in found.method:
-        # From the log scale: this much above a ratio of 1; a ratio of more than 1,000 says nothing.
-        smallest = math.expm1(smallest) if smallest < math.log(1000) else None
+def with_test(
+    estimate: Estimate, test: Test, found: Interval, detect: Detect | None = None
+) -> Estimate:
+    """With p, and how the difference that would be found follows from the level of the test.
+
+    detect: by the row's own test; by t on the error of the interval where it is left out.
+    """
     note = joined(estimate.note or None, test.note) or ""
-    return replace(
-        estimate, test=test.method, p=finite(test.p), detectable=finite(smallest), note=note
-    )
+    detect = detect or by_t(found)
+    return replace(estimate, test=test.method, p=finite(test.p), detect=detect, note=note)
+
+
+def by_t(found: Interval) -> Detect:
+    """The difference that t finds with 80 % power, by the standard error of the interval."""
+
+    def smallest(level: float) -> float | None:
+        clusters = found.clusters or 0
+        if not found.se or clusters < 2:
+            return None
+        shift = power.detectable(se=found.se, clusters=clusters, alpha=level)
+        if "log" not in found.method:
+            return shift
+        # this much above a ratio of 1; a ratio of more than 1,000 says nothing
+        return math.expm1(shift) if shift < math.log(1000) else None
+
+    return smallest
+
+
+def with_detectable(estimate: Estimate) -> Estimate:
+    """With the difference that the row's test finds in its family with 80 % power; a row that was
+    not tested has none.
+    """
+    if estimate.detect is None or estimate.p is None:
+        return replace(estimate, detect=None)
+    smallest = estimate.detect(ALPHA / (estimate.family_size or 1))
+    return replace(estimate, detectable=finite(smallest), detect=None)
 
 
 def with_sign_flip(
-    estimate: Estimate, differences: Floats, found: Interval, table: Table
+    estimate: Estimate,
+    differences: Floats,
+    found: Interval,
+    table: Table,
+    as_unit: Callable[[float], float | None] = float,
 ) -> Estimate:
-    """Sign flip over items, where the variant has intervals."""
+    """Sign flip over items, where the variant has intervals. as_unit: a shift of the differences in
+    the unit of the row.
+    """
     if not table.variant.intervals or not differences.size:
         return estimate
-    return with_test(estimate, sign_flip_of(estimate, differences), found)
+
+    def detect(level: float) -> float | None:
+        shift = observed_shift(differences=differences, level=level)
+        return None if shift is None else as_unit(shift)
+
+    return with_test(estimate, sign_flip_of(estimate, differences), found, detect)
+
+
+def shift_as_odds(shift: float) -> float | None:
+    """What a share of one half and a shift is in odds, above 1. By hand: .1: .6/.4 - 1 = .5."""
+    return 2 * shift / (0.5 - shift) if shift < 0.5 else None
 
 
 def sign_flip_of(estimate: Estimate, differences: Floats) -> Test:

@@ -12,7 +12,15 @@ from ..records import OUTCOMES, Estimate
 from ..stats import association, rates
 from ..stats.results import Interval
 from .groups import Floats, Group, Pair, Table
-from .rows import bounds, estimate_row, from_null, one_item, with_shuffled_items, with_sign_flip
+from .rows import (
+    bounds,
+    estimate_row,
+    from_null,
+    one_item,
+    shift_as_odds,
+    with_shuffled_items,
+    with_sign_flip,
+)
 
 
 def share(table: Table, measure: MeasureSpec, by: Sequence[str]) -> Iterator[Estimate]:
@@ -51,7 +59,7 @@ def odds(table: Table, measure: MeasureSpec, by: Sequence[str]) -> Iterator[Esti
             )
         estimate = estimate_row(group, measure, found, table)
         yield (
-            with_sign_flip(estimate, from_null(group, 0.5), found, table)
+            with_sign_flip(estimate, from_null(group, 0.5), found, table, shift_as_odds)
             if measure.null == 1
             else estimate
         )
@@ -140,7 +148,14 @@ def _paired(
         return estimate
     both = (na > 0) & (nb > 0)
     if both.any():
-        return with_sign_flip(estimate, xa[both] / na[both] - xb[both] / nb[both], found, table)
+        base = xb.sum() / nb.sum() if measure.kind == "ratio" else 1.0
+
+        def as_unit(shift: float) -> float | None:
+            """A ratio is this much above 1 where its base is shifted so far."""
+            return shift / base if base > 0 else None
+
+        gaps = xa[both] / na[both] - xb[both] / nb[both]
+        return with_sign_flip(estimate, gaps, found, table, as_unit)
     return with_shuffled_items(
         estimate, (xa[na > 0] / na[na > 0], xb[nb > 0] / nb[nb > 0]), found, table
     )

@@ -8,7 +8,6 @@ import csv
 import io
 import json
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import fields
 
 from ..analyse.verdicts import Verdict
 from ..records import Estimate, Json
@@ -47,7 +46,7 @@ def as_csv(estimates: Sequence[Estimate]) -> str:
     """
     sheet = io.StringIO()
     writer = csv.writer(sheet, lineterminator="\n")
-    writer.writerow([f.name for f in fields(Estimate)])
+    writer.writerow(Estimate.columns())
     for estimate in estimates:
         writer.writerow([_cell(value) for value in estimate.as_dict().values()])
     return sheet.getvalue()

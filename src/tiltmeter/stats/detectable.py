@@ -201,6 +201,38 @@ def _mean_divergence(shares: list[Floats]) -> Floats:
     return total / len(pairs)
 
 
+def observed_tested_shift(
+    *, rates: ArrayLike, level: float = 0.05, power: float = 0.8, seed: int = 0
+) -> float | None:
+    """As ``observed_shift`` for a tested condition (column 0) against its controls, shape (C, K).
+
+    Rates are centred inside each condition and stretched, items are drawn anew with their
+    conditions in random order, and the shift is added to the tested one; the test is
+    ``conditions.tested_condition``. Items without a rate in some condition are left out.
+    """
+    table = np.asarray(rates, dtype=np.float64)
+    table = table[~np.isnan(table).any(axis=1)]
+    items, conditions = table.shape
+    level, power = arguments.level("level", level), arguments.level("power", power)
+    can = reach(items=items, tests=1, alpha=level, conditions=conditions).possible
+    if items < 2 or conditions < 2 or not can:
+        return None
+    centred = (table - table.mean(axis=0)) * math.sqrt(items / (items - 1))
+    spread = float(np.abs(centred).max())
+    if spread <= TIE:
+        return None
+    generator = np.random.default_rng([seed, items, conditions])
+    drawn = centred[generator.integers(0, items, (TABLES, items))] / spread
+    drawn = generator.permuted(drawn, axis=2)
+    tested = np.eye(conditions)[0]
+
+    def rejected(shift: float, tables: int) -> float:
+        return float(_tested_rejects(drawn[:tables] + shift * tested, level).mean())
+
+    found = _smallest(rejected, _far_enough(rejected, power), power)
+    return None if found is None else found * spread
+
+
 def _of_shifted(drawn: Floats, level: float) -> Rejects:
     """How often tables with a shift added to every item are rejected."""
     if drawn.shape[1] <= ALL_PATTERNS:
