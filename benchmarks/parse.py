@@ -3,8 +3,8 @@
     python benchmarks/parse.py [--answers 25000] [--json]
 
 The answers are a planted model's, in varied dress and every language, with refusals and other
-languages among them. `load`: the language identifier from the user's cache, once a process, where
-an answer is doubtful; `unpack`, beside the sum: where it is not in the cache yet. `parse`: answers
+languages among them. `load`: the language identifier, once a process, where an
+answer is doubtful. `parse`: answers
 → labels. `label`: the verb, from the stored outputs to stored labels (not in
 the sum: it is the engine's and the disk's time as well). `analyse`: all labels → estimates with
 intervals and tests.
@@ -27,7 +27,6 @@ from __future__ import annotations
 import argparse
 import gc
 import json
-import os
 import sys
 import tempfile
 import time
@@ -36,7 +35,6 @@ from pathlib import Path
 
 from tiltmeter import registry
 from tiltmeter.analyse import estimates
-from tiltmeter.cache import CACHE
 from tiltmeter.instruments.dialogue import NO_DIALOGUE
 from tiltmeter.instruments.text import language_id
 from tiltmeter.models.kinds import make_model
@@ -120,15 +118,10 @@ def cpu(work: Callable[[], object]) -> float:
     return round(time.process_time() - begin, 3)
 
 
-def loaded() -> tuple[float, float]:
-    """CPU seconds to load the identifier into an empty cache, and from it."""
-    with tempfile.TemporaryDirectory() as folder:
-        os.environ[CACHE] = folder
-        found = []
-        for _ in range(2):
-            language_id._identifier.cache_clear()
-            found.append(cpu(lambda: language_id.foreign("tall, nocturnal", "en")))
-        return found[0], found[1]
+def loaded() -> float:
+    """CPU seconds to load the identifier, once a process."""
+    language_id._identifier.cache_clear()
+    return cpu(lambda: language_id.foreign("tall, nocturnal", "en"))
 
 
 def looped() -> None:
@@ -184,7 +177,7 @@ def main() -> int:
     parser.add_argument("--answers", type=int, default=25_000)
     parser.add_argument("--json", action="store_true")
     given = parser.parse_args()
-    loop, (unpack, load) = cpu(looped), loaded()
+    loop, load = cpu(looped), loaded()
     rows = {name: measured(name, given.answers, load) for name in TILTS}
     kept = all(row["load"] + row["parse"] + row["analyse"] <= PROMISE for row in rows.values())
     if given.json:
@@ -193,7 +186,6 @@ def main() -> int:
                 {
                     "answers": given.answers,
                     "cpu_s": rows,
-                    "unpack": unpack,
                     "loop": loop,
                     "kept": kept,
                 }
@@ -206,7 +198,7 @@ def main() -> int:
                 "  ".join(f"{step} {seconds:.2f}" for step, seconds in row.items()),
                 "CPU s",
             )
-        print(f"unpack {unpack:.2f}, loop {loop:.2f} CPU s")
+        print(f"loop {loop:.2f} CPU s")
         print(
             f"{'kept' if kept else 'BROKEN'}: {given.answers:,} answers parse and analyse in "
             f"{PROMISE:g} CPU s"

@@ -24,10 +24,11 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from rewrite_gold import against, confusion, quality, read
+
 from tiltmeter import registry
 from tiltmeter.instruments.pronouns.pronouns import identify, person
 from tiltmeter.instruments.rewrites import labels
-from tiltmeter.instruments.rewrites.gold import against, confusion, quality, read
 
 ROOT = Path(__file__).parents[1]
 GAP = ROOT.parent / "shared" / "data" / "gap-development.tsv"

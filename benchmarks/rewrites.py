@@ -19,8 +19,9 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
+from rewrite_gold import confusion, quality
+
 from tiltmeter.instruments.rewrites import labels
-from tiltmeter.instruments.rewrites.gold import confusion, quality
 from tiltmeter.instruments.rewrites.outcomes import READ
 
 GOLD = Path(__file__).parents[1] / "tests" / "instruments" / "rewrites"

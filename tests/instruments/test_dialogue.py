@@ -205,13 +205,13 @@ def test_a_language_that_the_identifier_does_not_know_is_not_called_foreign() ->
 
 @pytest.mark.parametrize("code", SPACED)
 def test_words_that_settle_a_language_without_the_identifier_are_of_no_other(code: str) -> None:
-    only = language_id._data()["only"]
+    only = language_id._lists().only
     assert only[code].isdisjoint(
         set().union(*(words for other, words in only.items() if other != code))
     )
     for other in set(SPACED) - {code}:
         for first, second in BANK[other].values():
-            assert language_id._told(f"{first} {second}".casefold()) in ("", other)
+            assert language_id._language_of_own_words(f"{first} {second}".casefold()) in ("", other)
 
 
 def test_only_where_a_doubt_is_left_the_extra_is_needed_and_named(
@@ -286,7 +286,7 @@ def test_another_identifier_or_word_list_is_another_annotator(
     spec = InstrumentSpec("dialogue", "dialogue", "form")
     before = DialogueForm(spec).annotator
     assert DialogueForm(spec).annotator == before
-    monkeypatch.setattr(language_id, "LEAD", 7.0)
+    monkeypatch.setattr(language_id, "LEAD_NATS", 7.0)
     assert DialogueForm(spec).annotator != before
 
 

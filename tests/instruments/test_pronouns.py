@@ -10,8 +10,10 @@ import pytest
 
 from tiltmeter.instruments.pronouns.attribution import referent
 from tiltmeter.instruments.pronouns.pronouns import identify, mentions, person
-from tiltmeter.instruments.rewrites.gold import quality
 
+from ..benchmark import benchmark
+
+QUALITY = benchmark("rewrite_gold").quality
 HERE = Path(__file__).parent
 GAP = Path(__file__).parents[3] / "shared" / "data" / "gap-development.tsv"
 
@@ -31,7 +33,7 @@ def test_sentences_labelled_by_hand() -> None:
     assert len(sentences) >= 300
     found = {
         row.name: row
-        for row in quality((r["label"], label(r["text"], r["theme"], r["noun"])) for r in sentences)
+        for row in QUALITY((r["label"], label(r["text"], r["theme"], r["noun"])) for r in sentences)
     }
     assert (found["macro"].f1 or 0) > 0.88
     assert all(
@@ -42,7 +44,7 @@ def test_sentences_labelled_by_hand() -> None:
 def test_masculine_and_feminine_are_read_alike() -> None:
     found = {
         row.name: row
-        for row in quality(
+        for row in QUALITY(
             (r["label"], label(r["text"], r["theme"], r["noun"]))
             for r in rows("pronoun_sentences.csv")
         )

@@ -21,7 +21,6 @@ from tiltmeter import api, registry
 from tiltmeter.cli import main
 from tiltmeter.errors import ProtocolError, UnknownName, UsageError
 from tiltmeter.instruments.rewrites import labels, policy, verdicts
-from tiltmeter.instruments.rewrites.gold import Quality, against, confusion, quality, read, summary
 from tiltmeter.instruments.rewrites.judge import RewriteJudge, identified, question
 from tiltmeter.instruments.rewrites.outcomes import first_variant, shape
 from tiltmeter.planted.rewriter import PlantedRewriter, parse, planted_rewriter, report
@@ -33,6 +32,9 @@ from tiltmeter.stages import plan
 from tiltmeter.stats.confusion import confusion as errors
 from tiltmeter.stats.correction import rogan_gladen
 
+from ..benchmark import benchmark
+
+GOLD = benchmark("rewrite_gold")
 A, G, M = policy.VERDICTS
 PAPER = Path(__file__).parents[1] / "instruments" / "pronoun_paper_examples.csv"
 # Section 3.3 of the paper and PROTOCOLS.md 4, written out by hand: input × (masculine, feminine, neutral, mixed,
@@ -732,7 +734,7 @@ def test_planted_settings_are_checked() -> None:
 
 
 def test_quality_by_hand() -> None:
-    rows = {row.name: row for row in quality([("a", "a"), ("a", "b"), ("b", "b")])}
+    rows = {row.name: row for row in GOLD.quality([("a", "a"), ("a", "b"), ("b", "b")])}
     assert (rows["a"].precision, rows["a"].recall, rows["a"].f1) == (1.0, 0.5, pytest.approx(2 / 3))
     assert rows["overall"].precision == pytest.approx((2 * 1 + 1 * 0.5) / 3)
     assert rows["macro"].f1 == pytest.approx(2 / 3)
@@ -741,12 +743,12 @@ def test_quality_by_hand() -> None:
 def test_table_2_of_the_paper() -> None:
     """Overall precision and recall are weighted by support, the F1 of its last row is the unweighted mean."""
     rows = [
-        Quality("feminine", 0.91, 0.73, 0.81, 684),
-        Quality("masculine", 0.78, 0.71, 0.74, 598),
-        Quality("neutral", 0.89, 0.67, 0.76, 755),
-        Quality("none", 0.43, 0.73, 0.54, 516),
+        GOLD.Quality("feminine", 0.91, 0.73, 0.81, 684),
+        GOLD.Quality("masculine", 0.78, 0.71, 0.74, 598),
+        GOLD.Quality("neutral", 0.89, 0.67, 0.76, 755),
+        GOLD.Quality("none", 0.43, 0.73, 0.54, 516),
     ]
-    overall, macro = summary(rows)
+    overall, macro = GOLD.summary(rows)
     assert (round(overall.precision or 0, 2), round(overall.recall or 0, 2), overall.n) == (
         0.78,
         0.71,
@@ -756,34 +758,34 @@ def test_table_2_of_the_paper() -> None:
 
 
 def test_quality_and_confusion_agree_with_scikit_learn() -> None:
-    pairs = against(read(PAPER.with_name("pronoun_sentences.csv")))
+    pairs = GOLD.against(GOLD.read(PAPER.with_name("pronoun_sentences.csv")))
     gold, found = zip(*pairs, strict=True)
     names = sorted(set(gold))
     theirs = precision_recall_fscore_support(gold, found, labels=names, zero_division=0)
-    ours = {row.name: row for row in quality(pairs)}
+    ours = {row.name: row for row in GOLD.quality(pairs)}
     for number, name in enumerate(names):
         row = ours[name]
         assert (row.precision, row.recall, row.f1, row.n) == pytest.approx(
             [column[number] for column in theirs]
         )
-    counts, matrix = confusion(pairs), confusion_matrix(gold, found, labels=names)
+    counts, matrix = GOLD.confusion(pairs), confusion_matrix(gold, found, labels=names)
     assert [[counts[a, b] for b in names] for a in names] == matrix.tolist()
     assert ours["macro"].f1 == pytest.approx(theirs[2].mean())
 
 
 def test_gold_from_a_file_is_checked(tmp_path: Path) -> None:
     good = "theme,noun,label,text\nname,Emery,feminine,Emery lost her hat.\n"
-    assert against(read(write(tmp_path, good))) == [("feminine", "feminine")]
+    assert GOLD.against(GOLD.read(write(tmp_path, good))) == [("feminine", "feminine")]
     for bad, said in (
         (good.replace("feminine", "female"), "'female' is no label"),
         (good.replace("label", "gold"), "no column 'label'"),
         ("", "no column 'theme'"),
     ):
         with pytest.raises(ProtocolError, match=said):
-            read(write(tmp_path, bad))
+            GOLD.read(write(tmp_path, bad))
     (tmp_path / "latin.csv").write_bytes(good.replace("hat", "café").encode("latin-1"))
     with pytest.raises(ProtocolError, match="not in UTF-8"):
-        read(tmp_path / "latin.csv")
+        GOLD.read(tmp_path / "latin.csv")
 
 
 def test_verdicts_of_a_class() -> None:
