@@ -63,7 +63,7 @@ def made(folder: Path, pictures: int) -> None:
     with Store(folder, create=True, writing=True) as store:
         store.freeze(Choices(SUBJECTS).frozen(registry.protocol(PROTOCOL)))
         store.put("source", PROTOCOL)
-        waiting = store.unanswered(trials(pictures))
+        waiting = store.iter_unanswered(trials(pictures))
         while batch := list(islice(waiting, 500)):
             calls, outputs, labels = [], [], []
             for trial in batch:

@@ -149,7 +149,7 @@ def measured(name: str, number: int, load: float) -> dict[str, float]:
         Store(Path(folder) / "run", create=True, writing=True) as store,
     ):
         store.freeze(Choices((items[0].trial.subject,)).frozen(protocol))
-        list(store.unanswered([item.trial for item in items]))
+        list(store.iter_unanswered([item.trial for item in items]))
         store.write([], [item.output for item in items], [])
 
         async def label() -> None:

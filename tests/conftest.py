@@ -79,7 +79,7 @@ class Made:
                 Label(trial.id, annotator, attribute, value, 0, weight)
                 for value, weight in values.items()
             ]
-        assert len(list(self.store.unanswered(trials))) == len(trials)
+        assert len(list(self.store.iter_unanswered(trials))) == len(trials)
         self.store.write([], outputs, labels)
 
 

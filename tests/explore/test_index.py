@@ -59,7 +59,7 @@ def by_hand(folder: Path, values: list[str], level: str = "he_first") -> Store:
         Trial(f"{n:032x}", "planted:x", "sampled", factors, n, "?", "", Sampling())
         for n in range(len(values))
     ]
-    list(store.unanswered(trials))
+    list(store.iter_unanswered(trials))
     outputs = [
         Output(trial.id, "answer", f"{value} it is", "")
         for trial, value in zip(trials, values, strict=True)
@@ -129,7 +129,7 @@ def test_a_run_that_goes_on_is_read_again(
     monkeypatch.setattr(reading, "REREAD_S", 0.0)
     with by_hand(tmp_path / "a", ["she", "he"]) as store:
         list(
-            store.unanswered(
+            store.iter_unanswered(
                 [
                     Trial(
                         "f" * 32,

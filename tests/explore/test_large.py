@@ -47,7 +47,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
             )
             for n in range(MANY)
         ]
-        assert len(list(store.unanswered(trials))) == MANY
+        assert len(list(store.iter_unanswered(trials))) == MANY
         said = [draw.choice(("male", "female", "neither")) for _ in trials]
         labels = [
             Label(trial.id, "panel/a@1", "gender", value)

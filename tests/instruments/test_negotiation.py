@@ -20,7 +20,7 @@ from tiltmeter.protocol import InstrumentSpec
 from tiltmeter.records import ERROR, REFUSAL, Label, Reply, Request
 from tiltmeter.stages.engine import Models
 from tiltmeter.stages.generate import generate
-from tiltmeter.stages.label import annotate, annotators, unjudged
+from tiltmeter.stages.label import annotate, annotators, missing_judges
 from tiltmeter.stages.limits import Limits
 from tiltmeter.stages.plan import Choices
 from tiltmeter.store import Store
@@ -320,9 +320,9 @@ def test_without_a_judge_the_rest_is_labelled_and_what_to_type_is_said() -> None
     with pytest.raises(UsageError, match="--judge"):
         Negotiation(spec())
     assert [annotator.name for annotator in annotators(DIALOGUES)] == ["dialogue"]
-    (line,) = unjudged(DIALOGUES)
+    (line,) = missing_judges(DIALOGUES)
     assert line.startswith("topics needs --judge MODEL (generator) --judge MODEL (discriminator)")
-    assert unjudged(DIALOGUES, [FIRST]) == []
+    assert missing_judges(DIALOGUES, [FIRST]) == []
     assert [a.name for a in annotators(DIALOGUES, [FIRST, SECOND])] == ["dialogue", "topics"]
     with pytest.raises(UsageError, match="2 judges at most"):
         annotators(DIALOGUES, [FIRST, SECOND, FIRST])

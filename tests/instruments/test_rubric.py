@@ -59,14 +59,14 @@ def test_the_text_is_data_and_the_prompt_is_not_shown_unless_said_so() -> None:
 
 
 def test_each_judge_is_an_annotator_of_its_own() -> None:
-    from tiltmeter.stages.label import annotators, unjudged
+    from tiltmeter.stages.label import annotators, missing_judges
 
     protocol = replace(registry.protocol("roles"), instruments=(SPEC,))
     assert [one.judge for one in annotators(protocol, ("openai:a", "openai:b"))] == [
         "openai:a",
         "openai:b",
     ]
-    assert "--judge MODEL (label); any number of them" in unjudged(protocol)[0]
+    assert "--judge MODEL (label); any number of them" in missing_judges(protocol)[0]
 
 
 def test_without_a_judge_and_with_an_outcomes_name() -> None:

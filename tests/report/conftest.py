@@ -97,7 +97,7 @@ def fill(store: Store, protocol: Protocol, choices: Choices, seed: int = 7) -> N
     draw = random.Random(seed)
     store.freeze(choices.frozen(protocol))
     store.put("source", "roles")
-    for number, trial in enumerate(list(store.unanswered(trials(protocol, choices)))):
+    for number, trial in enumerate(list(store.iter_unanswered(trials(protocol, choices)))):
         if number % 97 == 96:
             continue  # a run that was stopped: some trials have no output
         asked, reply, output, labels = _answered(trial, protocol, draw)

@@ -11,7 +11,7 @@ from tiltmeter.cli import main
 from tiltmeter.models.kinds import serves_asked
 from tiltmeter.records import Message, Reply, Request
 from tiltmeter.store import Store
-from tiltmeter.store.served_models import Served, between, served, warnings
+from tiltmeter.store.served_models import Served, between, read_served, warnings
 
 
 def told(folder: Path, *calls: tuple[str, str, str]) -> list[str]:
@@ -28,7 +28,7 @@ def told(folder: Path, *calls: tuple[str, str, str]) -> list[str]:
             [],
             [],
         )
-        assert sum(row.calls for row in served(store)) == sum(
+        assert sum(row.calls for row in read_served(store)) == sum(
             bool(name or print_) for _, name, print_ in calls
         )
         return warnings(store, serves_asked)

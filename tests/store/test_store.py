@@ -33,15 +33,15 @@ def made(folder: Path) -> Store:
 
 def test_what_is_written_comes_back(tmp_path: Path) -> None:
     with made(tmp_path) as store:
-        assert list(store.unanswered([TRIAL])) == [TRIAL]
+        assert list(store.iter_unanswered([TRIAL])) == [TRIAL]
         output = Output("t1", "answer", "she", REQUEST.key)
         store.write([(REQUEST, REPLY)], [output], [])
         assert store.reply(REQUEST.key) == REPLY
-        assert list(store.unanswered([TRIAL])) == []
-        assert list(store.unlabelled("a")) == [(TRIAL, output)]
+        assert list(store.iter_unanswered([TRIAL])) == []
+        assert list(store.iter_unlabelled("a")) == [(TRIAL, output)]
         store.write([], [], [Label("t1", "a", "pronoun", "she")])
-        assert list(store.unlabelled("a")) == []
-        assert list(store.unlabelled("b")) == [(TRIAL, output)]
+        assert list(store.iter_unlabelled("a")) == []
+        assert list(store.iter_unlabelled("b")) == [(TRIAL, output)]
         assert store.spent() == 0.5
 
 
@@ -54,12 +54,12 @@ def test_a_closed_run_is_one_file(tmp_path: Path) -> None:
 def test_pieces_are_read_past_their_border(tmp_path: Path) -> None:
     trials = [TRIAL._replace(id=f"t{n:04}") for n in range(1201)]
     with made(tmp_path) as store:
-        assert len(list(store.unanswered(trials))) == 1201
+        assert len(list(store.iter_unanswered(trials))) == 1201
         store.write([], [Output(t.id, "answer", "", "") for t in trials], [])
-        assert [t.id for t, _ in store.unlabelled("a")] == [t.id for t in trials]
+        assert [t.id for t, _ in store.iter_unlabelled("a")] == [t.id for t in trials]
         store.write([], [], [Label("t0000", "a", "pronoun", "she")])
-        assert [t.id for t, _ in store.outputs()] == [t.id for t in trials] and len(
-            list(store.unlabelled("a"))
+        assert [t.id for t, _ in store.iter_outputs()] == [t.id for t in trials] and len(
+            list(store.iter_unlabelled("a"))
         ) == 1200
 
 

@@ -208,8 +208,8 @@ def _refuse_two(first: Part, second: Part) -> None:
 
 def _warnings(first: Part, second: Part) -> Iterator[str]:
     yield from served_models.between(
-        served_models.served(first.store),
-        served_models.served(second.store),
+        served_models.read_served(first.store),
+        served_models.read_served(second.store),
         (f"in {first.name}", f"in {second.name}"),
     )
     for part, other in ((first, second), (second, first)):

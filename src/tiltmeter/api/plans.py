@@ -16,7 +16,7 @@ from ..records import Json, Request, Sampling, Trial
 from ..stages import cost, power
 from ..stages import plan as planning
 from ..stages.connect import KnownModel
-from ..stages.label import annotators, unjudged
+from ..stages.label import annotators, missing_judges
 from . import options as arguments
 from .options import PlanOptions, RunOptions
 
@@ -115,7 +115,7 @@ def plan(
         planning.tally(declared, choices),
         tuple(planning.others(declared, choices)),
         tuple(map(connect.describe, names)),
-        tuple(unjudged(declared, judges)),
+        tuple(missing_judges(declared, judges)),
         tuple(_misfits(declared, counted, judges)),
         tuple(prompt_pairs.prompt_differences(declared)),
         icc,

@@ -9,8 +9,9 @@ from dataclasses import dataclass
 
 from ..instruments.images.colour import own
 from ..records import ANSWER, OUTCOMES
-from ..store.output_table import CellKey, Selection, Window
+from ..store.output_table import CellKey, Window
 from ..store.queries import outputs
+from ..store.selection import Selection
 from .index import Index
 from .parts import LABEL, NONE, Bar, Card
 from .view import ALL, View
@@ -107,7 +108,7 @@ def cards(
     hidden = {view.rows, view.columns, view.by, *(set(index.factors) - set(index.several))}
     axes = view.rows, view.columns
     made: dict[CellKey, list[Card]] = {}
-    for one in index.table.placed(axes, window, selected, view.attribute, view.sort):
+    for one in index.table.iter_placed(axes, window, selected, view.attribute, view.sort):
         factors = dict(zip(index.factors, one.levels, strict=True))
         about = [
             f"{name} {level}" for name, level in factors.items() if level and name not in hidden

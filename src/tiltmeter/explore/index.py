@@ -257,7 +257,7 @@ def _lead_annotators(source: Source) -> dict[str, str]:
         return pair[0].startswith(HUMAN), place, ":" in rest, pair[0]
 
     lead: dict[str, str] = {}
-    for annotator, attribute in sorted(labels.annotated(source.store), key=rank):
+    for annotator, attribute in sorted(labels.annotator_attributes(source.store), key=rank):
         if not attribute.endswith(VOTE):
             lead.setdefault(attribute, annotator)
     return lead

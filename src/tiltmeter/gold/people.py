@@ -107,7 +107,7 @@ def progress(store: Store) -> Iterator[Progress]:
 
 def people(store: Store) -> list[tuple[str, str]]:
     """(annotator, attribute) of everybody who labelled, skipped or noted anything."""
-    everybody = labels.annotated_by_people(store) | set(_noting(store))
+    everybody = labels.people_attributes(store) | set(_noting(store))
     return sorted(everybody, key=lambda one: (one[1], one[0]))
 
 

@@ -9,22 +9,19 @@ condition, since that alone makes a gap or hides one.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
-
-import numpy as np
 
 from .. import gold
 from ..errors import UsageError
 from ..protocol import Protocol
 from ..records import Json
-from ..stats import agreement, confusion
+from ..stats import confusion
 from ..stats.confusion import ClassQuality, Confusion
 from ..stats.results import FEW_GOLD, Interval
 from ..store import Store
-from ..store.queries import labels
-from ..store.rows import levels
 from . import GoldPair, people, review
+from .agreement import Agreement, agreements, reviewer_agreements
 from .classes import ClassShare, shares
 from .review import MarkShare
 
@@ -45,17 +42,6 @@ class GoldGroup:
     macro_f1: Interval
     classes: Mapping[str, ClassQuality]
     matrix: Mapping[str, Mapping[str, int]]
-
-
-@dataclass(frozen=True, slots=True)
-class Agreement:
-    """A coefficient among some annotators; `who` says which."""
-
-    who: str
-    attribute: str
-    coefficient: str
-    raters: int
-    found: Interval
 
 
 @dataclass(frozen=True, slots=True)
@@ -135,9 +121,12 @@ def check(store: Store, protocol: Protocol) -> Validation:
     for _, attribute in gold.truths(store):
         numbers[attribute] = numbers.get(attribute, 0) + 1
     known = review.taxonomy_values(store, protocol)
-    agreements = (*_agreements(store, protocol, by_card), *_reviewers(store, known))
     return Validation(
-        tuple(cards), agreements, numbers, people.skips(store), tuple(review.shares(store, known))
+        tuple(cards),
+        (*agreements(store, protocol, by_card), *reviewer_agreements(store, known)),
+        numbers,
+        people.skips(store),
+        tuple(review.shares(store, known)),
     )
 
 
@@ -299,100 +288,3 @@ def _warnings(annotator: str, whole: GoldGroup, gaps: Sequence[ErrorGap]) -> Ite
             f"{gap.value} differs by {found.value:+.2f} [{found.low:+.2f}, {found.high:+.2f}]. "
             "That alone makes a gap between the two, or hides one: read the corrected rows"
         )
-
-
-# agreement
-
-
-def _agreements(
-    store: Store, protocol: Protocol, cards: Mapping[tuple[str, str], Sequence[GoldPair]]
-) -> Iterator[Agreement]:
-    items = {
-        trial: levels(factors).get(protocol.item, trial)
-        for trial, _, _, factors in store.iter_trials()
-    }
-    for (attribute, annotator), rows in sorted(cards.items()):
-        table = {row.output: {"people": row.truth, annotator: row.said} for row in rows}
-        weights = {row.output: row.weight for row in rows}
-        yield from _coefficients(f"{annotator} and people", attribute, table, items, weights)
-    for who in ("people", "annotators"):
-        for attribute, table in _tables(labels.comparable(store, people=who == "people")).items():
-            yield from _coefficients(who, attribute, table, items)
-    for attribute, table in _votes(store).items():
-        yield from _coefficients("votes of the panel", attribute, table, items)
-
-
-def _reviewers(store: Store, known: Mapping[str, review.TaxonomyValue]) -> Iterator[Agreement]:
-    """Of people who reviewed the same taxonomy; the values of one attribute are a cluster."""
-    table: dict[str, dict[str, str]] = {}
-    for annotator, marks in review.marks(store).items():
-        for item, mark in marks.items():
-            if mark.value and item in known:
-                table.setdefault(item, {})[annotator] = mark.value
-    yield from _coefficients(
-        "people", review.TAXONOMY, table, {item: one.whole for item, one in known.items()}
-    )
-
-
-def _tables(comparable: Iterable[labels.StoredLabel]) -> dict[str, dict[str, dict[str, str]]]:
-    """Attribute → output → annotator → value, where two annotated the same."""
-    found: dict[str, dict[str, dict[str, str]]] = {}
-    for label in comparable:
-        outputs = found.setdefault(label.attribute, {})
-        outputs.setdefault(label.output, {})[label.annotator] = label.value
-    return {
-        attribute: table
-        for attribute, table in found.items()
-        if any(len(said) > 1 for said in table.values())
-    }
-
-
-def _votes(store: Store) -> dict[str, dict[str, dict[str, str]]]:
-    """The votes of every panel, by its attribute and annotator; a judge's place is its name."""
-    found: dict[str, dict[str, dict[str, str]]] = {}
-    for vote in labels.votes(store):
-        outputs = found.setdefault(f"{vote.attribute} of {vote.annotator}", {})
-        outputs.setdefault(vote.output, {})[f"judge {vote.position + 1}"] = vote.value
-    return found
-
-
-def _coefficients(
-    who: str,
-    attribute: str,
-    table: Mapping[str, Mapping[str, str]],
-    items: Mapping[str, str],
-    weights: Mapping[str, float] | None = None,
-) -> Iterator[Agreement]:
-    """Gwet's AC1 and Krippendorff's α of all; of every two Cohen's κ and raw agreement."""
-    names = list(dict.fromkeys(name for said in table.values() for name in said))
-    values = sorted({value for said in table.values() for value in said.values()})
-    places = {value: code for code, value in enumerate(values)}
-    outputs = [output for output, said in table.items() if len(said) > 1]
-    if not outputs or len(names) < 2:
-        return
-    codes = np.array(
-        [[places[table[o][name]] if name in table[o] else -1 for name in names] for o in outputs]
-    )
-    clusters = np.unique([items.get(output, output) for output in outputs], return_inverse=True)[1]
-    rated = agreement.ratings(
-        codes=codes,
-        classes=max(2, len(values)),
-        clusters=clusters,
-        weights=None if weights is None else [weights[output] for output in outputs],
-    )
-    yield Agreement(who, attribute, "Gwet's AC1", len(names), agreement.gwet_ac1(rated=rated))
-    yield Agreement(
-        who, attribute, "Krippendorff's α", len(names), agreement.krippendorff_alpha(rated=rated)
-    )
-    for two in agreement.pairwise_agreement(rated=rated):
-        of = "" if len(names) == 2 else f" of {names[two.first]} and {names[two.second]}"
-        seen = (codes[:, two.first] >= 0) & (codes[:, two.second] >= 0)
-        both = confusion.confusion(
-            truth=codes[seen, two.first],
-            said=codes[seen, two.second],
-            classes=max(2, len(values)),
-            clusters=clusters[seen],
-            weights=rated.weights[seen],
-        )
-        yield Agreement(who, attribute, f"Cohen's κ{of}", 2, agreement.cohen_kappa(gold=both))
-        yield Agreement(who, attribute, f"agreement{of}", 2, two.agreement)

@@ -69,7 +69,7 @@ def main(store: Store, protocol: Protocol) -> tuple[str, str]:
     """The annotator whose label groups the answers, and its attribute: of the first instrument that
     labelled.
     """
-    pairs = labels.annotated(store)
+    pairs = labels.annotator_attributes(store)
     for spec in protocol.instruments:
         for annotator, attribute in pairs:
             if annotator.startswith(f"{spec.name}/") and attribute == spec.attribute:

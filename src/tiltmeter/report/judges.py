@@ -8,8 +8,9 @@ from collections.abc import Iterator
 
 from ..analyse import numerals
 from ..analyse.compare import Compared, Comparison
+from ..gold.agreement import Agreement
 from ..gold.review import MarkShare
-from ..gold.validation import Agreement, GoldGroup, ReportCard, Validation
+from ..gold.validation import GoldGroup, ReportCard, Validation
 from ..stats.results import Interval
 from . import audits
 from .model import Column, Section, Table

@@ -33,7 +33,7 @@ def grids(store: Store, protocol: Protocol) -> tuple[PictureGrid, ...]:
         return ()
     across = contrasted(protocol)
     by_subject: dict[str, dict[str, dict[str, list[PicturedOutput]]]] = {}
-    for one in outputs.pictured(store):
+    for one in outputs.iter_pictured(store):
         cells = by_subject.setdefault(one.subject, {}).setdefault(one.levels[protocol.item], {})
         kept = cells.setdefault(one.levels.get(across, ""), [])
         if len(kept) < SAMPLES:

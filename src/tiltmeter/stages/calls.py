@@ -97,7 +97,7 @@ class Caller:
             self._show_cost()
 
     def _is_handed_in(self, model: Model, request: Request) -> bool:
-        return isinstance(model, Queued) and bool(self._store.remote(request.key))
+        return isinstance(model, Queued) and bool(self._store.remote_id(request.key))
 
     def _cost(self, model: Model, request: Request, reply: Reply) -> float | None:
         """What a reply cost in US dollars; None where the price is unknown."""
@@ -155,13 +155,13 @@ class Caller:
         """
         model.check(request)
         if isinstance(model, Queued):
-            remote = self._store.remote(request.key)
+            remote = self._store.remote_id(request.key)
             if not remote:
                 handed = await self._submit(model, request)
                 if isinstance(handed, Reply):  # refused at once
                     return handed
                 remote = handed
-                self._store.submitted(request, remote)
+                self._store.write_remote_id(request, remote)
             reply = replace(await self._unless_stopped(model.fetch(request, remote)), remote=remote)
         else:
             reply = await model.ask(request)

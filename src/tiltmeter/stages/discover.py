@@ -81,7 +81,7 @@ def _outputs_to_learn_from(
     """The outputs to learn from, and by subject whether they were drawn aside."""
     aside: list[tuple[Trial, Output]] = []
     measured: list[tuple[Trial, Output]] = []
-    for trial, output in store.outputs():
+    for trial, output in store.iter_outputs():
         mode = protocol.modes.get(trial.mode)
         (aside if mode and mode.for_discovery else measured).append((trial, output))
     held_out = {trial.subject for trial, _ in aside}

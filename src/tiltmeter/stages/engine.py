@@ -205,7 +205,7 @@ class Engine:
         """A reply, and whether it is new (else it was in the store)."""
         known = self._known.get(request.purpose)
         if known is None:
-            known = self._known[request.purpose] = self._store.answered(request.purpose)
+            known = self._known[request.purpose] = self._store.answered_keys(request.purpose)
         stored = self._store.reply(request.key) if request.key in known else None
         if stored is not None:
             self.tally.reused += 1

@@ -30,7 +30,7 @@ async def generate(
     """Answers every trial of the plan that has no output yet."""
 
     def jobs() -> Iterator[Job]:
-        for trial in store.unanswered(plan.trials(protocol, choices)):
+        for trial in store.iter_unanswered(plan.trials(protocol, choices)):
             yield _job(trial, protocol)
 
     return await Engine(store, models, limits, watch).drive(jobs())

@@ -59,7 +59,7 @@ def write_rows(
     store.put("source", source)
     new = _new(store, rows)
     for some in (new[start : start + BATCH_ROWS] for start in range(0, len(new), BATCH_ROWS)):
-        opened = {trial.id for trial in store.unanswered([trial for trial, _, _ in some])}
+        opened = {trial.id for trial in store.iter_unanswered([trial for trial, _, _ in some])}
         kept = [row for row in some if row[0].id in opened]
         store.write(
             [],

@@ -24,7 +24,7 @@ def annotators(
     """The protocol's own instruments, and each judge beside those that a judge can second.
 
     An instrument that judges play parts in is made with those judges, and not at all where none is
-    named: see `unjudged`.
+    named: see `missing_judges`.
     given: {what is discovered, as a taxonomy: its text} for instruments that would find it out.
     """
     made: list[Instrument] = []
@@ -70,7 +70,7 @@ def _made(make: Callable[..., ReadyInstrument], spec: InstrumentSpec, *judges: s
     return instrument
 
 
-def unjudged(protocol: Protocol, judges: Sequence[str] = ()) -> list[str]:
+def missing_judges(protocol: Protocol, judges: Sequence[str] = ()) -> list[str]:
     """For each instrument that waits for judges, a line that says what to type."""
     found = []
     for spec in protocol.instruments:
@@ -117,7 +117,7 @@ async def annotate(
     first is found out.
     """
     instruments = annotators(protocol, judges, given)
-    warnings = set(unjudged(protocol, judges))
+    warnings = set(missing_judges(protocol, judges))
     if any(isinstance(instrument, Learner) for instrument in instruments):
         warnings |= (await discover(store, protocol, instruments, models, limits, watch)).warnings
     names = (*protocol.factors, protocol.item)
@@ -125,7 +125,7 @@ async def annotate(
 
     def jobs() -> Iterator[Job]:
         for instrument in instruments:
-            for trial, output in store.unlabelled(instrument.annotator):
+            for trial, output in store.iter_unlabelled(instrument.annotator):
                 exact = protocol.modes[trial.mode].logprobs > 0
                 if protocol.modes[trial.mode].for_discovery or not instrument.can_label(trial):
                     continue

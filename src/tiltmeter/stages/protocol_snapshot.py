@@ -60,13 +60,13 @@ def protocol_of(store: Store) -> tuple[Protocol, str]:
             if found.digest == digest
             else f"{told}measures are those of this version of tiltmeter.",
         )
-    now, why = _now(source, str(definition["declared"]["name"]))
+    now, why = _from_file(source, str(definition["declared"]["name"]))
     if now is not None and now.digest == digest:
         return now, ""
-    return _kept(definition), why and f"is read with the protocol that it kept: {why}"
+    return _from_run(definition), why and f"is read with the protocol that it kept: {why}"
 
 
-def _now(source: str, name: str) -> tuple[Protocol | None, str]:
+def _from_file(source: str, name: str) -> tuple[Protocol | None, str]:
     """The protocol as it is now, or None; why another one may have to do."""
     if source and not Path(source).exists():
         return None, f"{Path(source).name} is not where it was."
@@ -78,7 +78,7 @@ def _now(source: str, name: str) -> tuple[Protocol | None, str]:
         return None, str(error) if source else ""
 
 
-def _kept(definition: settings.Definition) -> Protocol:
+def _from_run(definition: settings.Definition) -> Protocol:
     data = definition["declared"]
     place = SourceLocation("the protocol kept in the run", "", data)
     return load.declare(

@@ -90,7 +90,7 @@ class Store(Database):
 
     # trials and outputs
 
-    def unanswered(self, trials: Iterable[Trial], chunk: int = CHUNK) -> Iterator[Trial]:
+    def iter_unanswered(self, trials: Iterable[Trial], chunk: int = CHUNK) -> Iterator[Trial]:
         """Adds the trials to the run and yields those without an output."""
         batch: list[Trial] = []
         for trial in trials:
@@ -115,15 +115,15 @@ class Store(Database):
         row = self.first("SELECT mode, factors FROM trials WHERE id=?", (trial,))
         return {"mode": row[0], **rows.levels(row[1])} if row else {}
 
-    def unlabelled(self, annotator: str, chunk: int = CHUNK) -> Iterator[tuple[Trial, Output]]:
+    def iter_unlabelled(self, annotator: str, chunk: int = CHUNK) -> Iterator[tuple[Trial, Output]]:
         """Outputs that an annotator has not labelled, in the order of their ids, read in pieces."""
-        return self._iter_outputs(_UNLABELLED_BY, (annotator,), chunk)
+        return self._read_outputs(_UNLABELLED_BY, (annotator,), chunk)
 
-    def outputs(self, chunk: int = CHUNK) -> Iterator[tuple[Trial, Output]]:
+    def iter_outputs(self, chunk: int = CHUNK) -> Iterator[tuple[Trial, Output]]:
         """Every output, in the order of their ids, read in pieces."""
-        return self._iter_outputs("", (), chunk)
+        return self._read_outputs("", (), chunk)
 
-    def _iter_outputs(
+    def _read_outputs(
         self, where: str, values: Sequence[str], chunk: int
     ) -> Iterator[tuple[Trial, Output]]:
         last = ""
@@ -138,7 +138,7 @@ class Store(Database):
 
     # calls
 
-    def answered(self, purpose: str) -> set[str]:
+    def answered_keys(self, purpose: str) -> set[str]:
         """Keys of the calls of one purpose that may be asked again; a subject's call with an output
         never is.
         """
@@ -154,12 +154,12 @@ class Store(Database):
         )
         return None if row is None else rows.reply_of(row)
 
-    def remote(self, key: str) -> str:
+    def remote_id(self, key: str) -> str:
         """The provider's id of a request that was submitted and has no reply yet, or ""."""
         row = self.first("SELECT remote_id FROM calls WHERE key=? AND outcome IS NULL", (key,))
         return str(row[0]) if row else ""
 
-    def submitted(self, request: Request, remote: str) -> None:
+    def write_remote_id(self, request: Request, remote: str) -> None:
         """Keeps the provider's id of a request before its reply is waited for."""
         self.write([(request, Reply("", "", remote=remote))], (), ())
 

@@ -8,13 +8,13 @@ Nothing here is written into a run.
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import NamedTuple, TypeAlias
 
 from ..errors import UsageError
-from .database import Value
+from .selection import Selection
 
 CellKey: TypeAlias = tuple[str, str]  # level of the rows, level of the columns
 _PLAIN_COLUMNS = ("subject", "mode", "outcome")
@@ -94,20 +94,6 @@ class PlacedOutput(NamedTuple):
     surprise: float | None
     split: bool
     levels: tuple[str, ...]
-
-
-@dataclass(frozen=True)
-class Selection:
-    """Some of the outputs. levels: of factors, mode, subject, outcome; labels: (attribute, value)
-    that the output's own label has, value None for outputs without one; outcome: beside a level of
-    the outcome; split: an attribute on which annotators disagree; text: what a search found.
-    """
-
-    levels: Mapping[str, str] = field(default_factory=dict)
-    labels: Sequence[tuple[str, str | None]] = ()
-    outcome: str = ""
-    split: str = ""
-    text: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -256,7 +242,7 @@ class OutputTable:
 
     def selected_levels(self, name: str, selection: Selection) -> dict[str, int]:
         """Level → selected outputs."""
-        where, values = self._condition(selection)
+        where, values = selection.condition(self.column)
         query = f"SELECT {self.column(name)}, count(*) FROM output c WHERE {where} GROUP BY 1"
         return dict(self._db.execute(query, values))
 
@@ -264,7 +250,7 @@ class OutputTable:
         self, attribute: str, unlabelled: str, selection: Selection
     ) -> dict[str, int]:
         """Value → selected outputs whose own label it is, most first. unlabelled: for none."""
-        where, values = self._condition(selection)
+        where, values = selection.condition(self.column)
         query = (
             "SELECT coalesce(l.value, ?), count(DISTINCT c.n) FROM output c"
             " LEFT JOIN label l ON l.n = c.n AND l.attribute = ? AND l.own"
@@ -274,7 +260,7 @@ class OutputTable:
 
     def cell_sizes(self, row: str, column: str, selection: Selection) -> dict[CellKey, int]:
         """Cell → selected outputs. row, column: names of factors."""
-        where, values = self._condition(selection)
+        where, values = selection.condition(self.column)
         query = (
             f"SELECT {self.column(row)}, {self.column(column)}, count(*) FROM output c"
             f" WHERE {where} GROUP BY 1, 2"
@@ -287,7 +273,7 @@ class OutputTable:
         """Cell → value → sum of weights, of selected outputs. by: the attribute, and what an output
         without a label of it has.
         """
-        where, values = self._condition(labels)
+        where, values = labels.condition(self.column)
         attribute, unlabelled = by
         query = (
             f"SELECT {self.column(row)}, {self.column(column)}, coalesce(l.value, ?),"
@@ -302,7 +288,7 @@ class OutputTable:
 
     # reading
 
-    def placed(
+    def iter_placed(
         self,
         axes: tuple[str, str],
         window: Window,
@@ -313,7 +299,7 @@ class OutputTable:
         """The selected outputs of a window, cell by cell. axes: the factors of rows and columns;
         sort: sample, surprise or label.
         """
-        where, values = self._condition(selection)
+        where, values = selection.condition(self.column)
         query = _PLACED.format(
             row=self.column(axes[0]),
             column=self.column(axes[1]),
@@ -337,25 +323,6 @@ class OutputTable:
         """Row ids of the calls that annotators made about an output."""
         query = "SELECT call FROM annotator_call WHERE run = ? AND id = ? ORDER BY 1"
         return [row[0] for row in self._db.execute(query, (run, output))]
-
-    def _condition(self, selection: Selection) -> tuple[str, list[Value]]:
-        """A selection as SQL over output c, with the values of its marks."""
-        parts: list[tuple[str, tuple[Value, ...]]] = [("1", ())]
-        for name, level in selection.levels.items():
-            parts.append((f"{self.column(name)} = ?", (level,)))
-        of = "SELECT 1 FROM label l WHERE l.n = c.n AND l.attribute = ?"
-        for attribute, value in selection.labels:
-            if value is None:
-                parts.append((f"NOT EXISTS ({of})", (attribute,)))
-            else:
-                parts.append((f"EXISTS ({of} AND l.value = ? AND l.own)", (attribute, value)))
-        if selection.outcome:
-            parts.append(("c.outcome = ?", (selection.outcome,)))
-        if selection.split:
-            parts.append((f"EXISTS ({of} AND l.split)", (selection.split,)))
-        if selection.text:
-            parts.append(("c.n IN (SELECT n FROM hit WHERE text = ?)", (selection.text,)))
-        return " AND ".join(text for text, _ in parts), [v for _, values in parts for v in values]
 
 
 def _marks(values: Sequence[str]) -> str:

@@ -25,7 +25,7 @@ class Served(NamedTuple):
     last: str
 
 
-def served(store: Store) -> Iterator[Served]:
+def read_served(store: Store) -> Iterator[Served]:
     """By model, in the order of their first call."""
     query = (
         "SELECT model, served, fingerprint, count(*), min(date), max(date) FROM calls"
@@ -48,7 +48,7 @@ def between(
     for model in before:
         rows = before[model], after.get(model, [])
         told = " and ".join(
-            f"{_dated(part)} {name}" for part, name in zip(rows, whose, strict=True)
+            f"{_with_dates(part)} {name}" for part, name in zip(rows, whose, strict=True)
         )
         if _differ(*(_names(part) for part in rows)):
             found.append(f"{model} was served by {told}. Their answers are not of one subject.")
@@ -69,20 +69,20 @@ def warnings(store: Store, serves_asked: Callable[[str], bool]) -> list[str]:
     the other on.
     """
     found = []
-    for model, rows in _by_model(served(store)).items():
+    for model, rows in _by_model(read_served(store)).items():
         names, prints = _names(rows), _prints(rows)
-        extended = _extended(rows)
+        extended = _changes_between_days(rows)
         if extended:
             found += extended
         elif len(names) > 1:
             found.append(
-                f"{model} was served by {len(names)} models within this run: {_dated(rows)}. "
+                f"{model} was served by {len(names)} models within this run: {_with_dates(rows)}. "
                 "Their answers are not of one subject; run again into another folder to have one."
             )
         elif len(prints) > 1:
             found.append(
                 f"{model} had {len(prints)} system fingerprints within this run "
-                f"({_dated(rows)}): its provider changed something meanwhile."
+                f"({_with_dates(rows)}): its provider changed something meanwhile."
             )
         asked = model.partition(":")[2]
         strange = [
@@ -96,7 +96,7 @@ def warnings(store: Store, serves_asked: Callable[[str], bool]) -> list[str]:
     return found
 
 
-def _extended(rows: list[Served]) -> list[str]:
+def _changes_between_days(rows: list[Served]) -> list[str]:
     """What changed where the calls fall into days before and days after, with no name or
     fingerprint on both sides.
     """
@@ -129,7 +129,7 @@ def _differ(before: Sequence[str], after: Sequence[str]) -> bool:
     return bool(before and after) and set(before) != set(after)
 
 
-def _dated(rows: list[Served]) -> str:
+def _with_dates(rows: list[Served]) -> str:
     listed = [
         f"{row.name}{' ' + row.fingerprint if row.fingerprint else ''} ({row.calls} calls, "
         f"{row.first[:10]} to {row.last[:10]})"

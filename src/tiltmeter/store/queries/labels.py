@@ -103,13 +103,13 @@ def machines(store: Store) -> set[str]:
     return {row[0] for row in store.rows(query)}
 
 
-def annotated(store: Store) -> list[tuple[str, str]]:
+def annotator_attributes(store: Store) -> list[tuple[str, str]]:
     """(annotator, attribute) of all labels, in the order of both."""
     query = "SELECT DISTINCT annotator, attribute FROM labels WHERE current ORDER BY 1, 2"
     return list(store.rows(query))
 
 
-def annotated_by_people(store: Store) -> set[tuple[str, str]]:
+def people_attributes(store: Store) -> set[tuple[str, str]]:
     """(annotator, attribute) of what people labelled."""
     query = f"SELECT DISTINCT annotator, attribute FROM labels WHERE current AND {_BY_PEOPLE}"
     return set(store.rows(query))

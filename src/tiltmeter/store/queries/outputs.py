@@ -145,7 +145,7 @@ def have_content(store: Store) -> bool:
     return store.first(_WITH_CONTENT) is not None
 
 
-def pictured(store: Store) -> Iterator[PicturedOutput]:
+def iter_pictured(store: Store) -> Iterator[PicturedOutput]:
     """Every output of a run of pictures, by id."""
     for subject, factors, *rest in store.rows(_PICTURED):
         yield PicturedOutput(subject, levels(factors), *rest)
