@@ -13,6 +13,7 @@ import pytest
 import tiltmeter
 from tiltmeter.analyse.verdicts import Verdict, Word
 from tiltmeter.cli import main
+from tiltmeter.errors import ProtocolError
 
 
 def whole(run: tiltmeter.Run, measure: str = "share_she", judge: str = "") -> Verdict:
@@ -142,3 +143,79 @@ def test_json_and_notebook_say_the_same_verdict(
     assert html.escape(verdict.sentence) in run._repr_html_()
     assert main(["analyse", "run"]) == 0
     assert verdict.sentence in " ".join(capsys.readouterr().out.split())
+
+
+def three_groups(contrast: dict[str, str], kind: str = "difference") -> tiltmeter.Protocol:
+    """A protocol that compares three groups."""
+    names = {"a": "Ann", "b": "Bob", "c": "Cem"}
+    return tiltmeter.Protocol.declare(
+        name="groups",
+        title="Raises",
+        question="Who is advised a raise?",
+        prompt="{job}, {who}: raise or wait? Answer with one word.",
+        factors=["group"],
+        item="job",
+        tables=[
+            {"rows": [{"group": group, "who": who} for group, who in names.items()]},
+            {"rows": [{"job": f"job {n}"} for n in range(20)]},
+        ],
+        modes={"sampled": {"samples": 6}},
+        instruments=[
+            {
+                "name": "choice",
+                "kind": "choice",
+                "attribute": "advice",
+                "forms": {"en": {"raise": ["raise"], "wait": ["wait"]}},
+            }
+        ],
+        measures=[
+            {
+                "name": "gap",
+                "kind": kind,
+                "attribute": "advice",
+                "values": ["raise"],
+                "among": ["raise", "wait"],
+                "contrast": {"factor": "group", **contrast},
+                "null": 0.0,
+                "headline": True,
+            }
+        ],
+    )
+
+
+@pytest.mark.parametrize(
+    ("contrast", "kind", "words"),
+    [
+        (
+            {"level": "*", "baseline": "a"},
+            "difference",
+            {"b − a": Word.NO_DIFFERENCE, "c − a": Word.TILT},
+        ),
+        (
+            {"level": "*", "baseline": "*"},
+            "difference",
+            {"b − a": Word.NO_DIFFERENCE, "c − a": Word.TILT, "c − b": Word.TILT},
+        ),
+        ({}, "alike", {"all 3 levels": Word.TILT}),
+    ],
+)
+def test_three_groups_are_compared_by_one_line(
+    contrast: dict[str, str],
+    kind: str,
+    words: dict[str, Word],
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    protocol = three_groups(contrast, kind)
+    model = "planted:protocol=groups,raise=0.3,raise.c=0.8"
+    run = tiltmeter.run(protocol, model=model, out="run")
+    found = run.verdicts()
+    assert {(one.contrast or {})["group"]: one.word for one in found} == words
+    assert {one.family_size for one in found} == {len(words)}
+
+
+@pytest.mark.parametrize("level", ["a|b", "z"])
+def test_a_contrast_that_cannot_be_computed_is_refused_at_load(level: str) -> None:
+    with pytest.raises(ProtocolError, match="contrast"):
+        three_groups({"level": level, "baseline": "c"})

@@ -171,6 +171,7 @@ MEASURES = {
         ("advice by form", "effect", {"form": "en"}, 0.3, 0.1),
         ("advice by form", "effect", {"form": "zh"}, 0.5, 0.1),
     ],
+    "alike": [("advice by group", "alike", {}, 0.3, 0.1)],
     "joint_effect": [("advice by form", "joint_effect", {"form": "en and zh"}, 0.4, 0.1)],
     "effect_mean": [("advice by form", "effect_mean", {"form": "en"}, 0.3, 0.1)],
     "cell_mean": [("advice by form", "cell_mean", {"form": "own"}, 0.8, 0.06)],

@@ -13,12 +13,14 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import cache
+from itertools import product
 
 import polars as pl
 
 from ..errors import UnknownName
 from ..models import error_rates
 from ..protocol import EVERY, MeasureSpec, Protocol, Variant
+from ..protocol.contrasts import each_contrast
 from ..protocol.measure_kinds import measure_kind
 from ..records import HUMAN, Estimate
 from ..stats.results import joined
@@ -135,11 +137,11 @@ def _stratum(table: Table, over: tuple[str, ...], gold: Collection[str]) -> Iter
             continue
         part = replace(table, rows=kept_rows(table.rows, measure.where))
         compute = measure_kind(measure.kind).function()
-        for by in measure.by:
-            rows = list(compute(part, measure, by))
+        for by, one in product(measure.by, each_contrast(table.protocol, measure)):
+            rows = list(compute(part, one, by))
             yield from rows
             if measure.attribute in gold:
-                yield from corrected.corrected(rows, part, measure, by)
+                yield from corrected.corrected(rows, part, one, by)
     if not table.variant.measures and not over:
         attributes = dict.fromkeys(
             name for spec in table.protocol.instruments for name in (spec.attribute, *spec.also)

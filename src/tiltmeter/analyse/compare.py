@@ -13,12 +13,14 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
+from itertools import product
 from pathlib import Path
 from typing import Any, TypeVar
 
 from .. import analyse
 from ..errors import RunMismatch, UsageError
 from ..protocol import MeasureSpec, Protocol
+from ..protocol.contrasts import each_contrast
 from ..protocol.measure_kinds import measure_kind
 from ..records import Estimate
 from ..stats import equivalence, multiplicity, rates
@@ -183,8 +185,8 @@ def _compared(protocol: Protocol, first: Part, second: Part, margin: float) -> I
                     replace(table, rows=analyse.kept_rows(table.rows, measure.where))
                     for table in tables
                 ]
-                for by in measure.by:
-                    pair = _Pair(first, second, stratum, kept[0], kept[1], measure, by, margin)
+                for by, one in product(measure.by, each_contrast(protocol, measure)):
+                    pair = _Pair(first, second, stratum, kept[0], kept[1], one, by, margin)
                     yield from pair.rows()
 
 

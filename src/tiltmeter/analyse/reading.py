@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ..protocol import MeasureSpec
+from ..protocol import EVERY, MeasureSpec
 from ..records import Estimate
 from . import numerals
 
@@ -133,6 +133,8 @@ def directions(spec: MeasureSpec | None) -> tuple[str, str]:
         return "", ""
     if spec.contrast and "level" in spec.contrast:
         return f"lower with {spec.contrast['level']}", f"higher with {spec.contrast['level']}"
+    if spec.contrast and spec.contrast.get("level") == EVERY:
+        return "lower", "higher"
     if spec.expected:
         return "away from what is expected", "towards what is expected"
     if (

@@ -45,6 +45,16 @@ _SHARES = (
         detectable="half",
     ),
     MeasureKind(
+        name="alike",
+        summary="the largest share over the levels of a factor less the smallest: are all alike",
+        compute=f"{_ANALYSE}.alike:alike",
+        test="omnibus: shares shuffled over the levels inside each item",
+        contrast=("factor",),
+        null=0,
+        low=0,
+        high=1,
+    ),
+    MeasureKind(
         name="ratio",
         summary="rate at a level over the rate at its baseline (disparate impact)",
         compute=f"{_ANALYSE}.shares:ratio",

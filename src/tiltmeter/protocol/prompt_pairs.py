@@ -22,6 +22,7 @@ from itertools import combinations
 from statistics import fmean
 
 from . import MeasureSpec, Protocol
+from .contrasts import each_contrast
 from .tables import SEVERAL, Row
 
 _SLOT = re.compile(r"\{(\w+)\}")
@@ -67,7 +68,12 @@ def prompt_differences(protocol: Protocol) -> list[PromptDifference]:
     """A row for each contrast that the measures declare, each once; none for a factor with controls
     (translations).
     """
-    contrasts = [(measure, measure.contrast) for measure in protocol.measures if measure.contrast]
+    contrasts = [
+        (one, one.contrast)
+        for measure in protocol.measures
+        for one in each_contrast(protocol, measure)
+        if one.contrast
+    ]
     translated = {contrast.get("factor") for _, contrast in contrasts if "controls" in contrast}
     found: dict[tuple[str, str, str], PromptDifference | None] = {}
     for measure, contrast in contrasts:

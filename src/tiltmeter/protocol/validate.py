@@ -285,15 +285,24 @@ def _contrast(
         return
     _refuse_unknown("factor", contrast["factor"], protocol.factors, place.at("factor"))
     levels = protocol.levels[contrast["factor"]]
-    for setting in ("level", "baseline", "controls"):
-        for level in contrast.get(setting, "").split(SEVERAL) if setting in contrast else ():
-            _refuse_unknown(contrast["factor"], level, levels, place.at(setting))
+    for setting in ("level", "baseline"):
+        if setting in contrast:
+            every = (EVERY,) if "level" in contrast and "within" not in contrast else ()
+            _refuse_unknown(
+                contrast["factor"], contrast[setting], (*levels, *every), place.at(setting)
+            )
+    for level in contrast["controls"].split(SEVERAL) if "controls" in contrast else ():
+        _refuse_unknown(contrast["factor"], level, levels, place.at("controls"))
+    if contrast.get("baseline") == EVERY and contrast.get("level") != EVERY:
+        raise ProtocolError(
+            f'{place}: baseline = "*" compares every pair of levels. Write level = "*" too.'
+        )
     if len(levels) < 2:
         raise ProtocolError(
             f"{place}: {contrast['factor']} has one level only, {', '.join(levels)}: nothing to "
             "compare."
         )
-    if contrast.get("level", "") == contrast.get("baseline"):
+    if contrast.get("level", "") == contrast.get("baseline") != EVERY:
         raise ProtocolError(
             f"{place}: level and baseline are both '{contrast['level']}'. Name two levels."
         )
