@@ -15,6 +15,7 @@ import pytest
 from click.testing import CliRunner
 
 import tiltmeter
+from tiltmeter.analyse.verdicts import Word
 from tiltmeter.cli import group
 from tiltmeter.records import Estimate
 
@@ -390,3 +391,19 @@ def test_the_documented_commands(run: tiltmeter.Run, tmp_path: Path) -> None:
         )
         assert said.exit_code == 0, said.output
         assert "GRAMVIS" in (tmp_path / name).read_text("utf-8")
+
+
+def test_eight_of_nine_claims_stand_and_the_ninth_is_not_settled(run: tiltmeter.Run) -> None:
+    """INFERENCE: Holm over 9 claims and the one overall; dalle3 in German: English masculine +.42,
+    feminine −.28, p = .18.
+    """
+    found = {(one.subject, one.condition.get("language", "")): one for one in run.verdicts()}
+    assert len(found) == 10
+    assert {one.family_size for one in found.values()} == {10}
+    assert {one.adjustment for one in found.values()} == {"holm"}
+    open_ = found.pop(("dalle3", "de"))
+    assert {one.word for one in found.values()} == {Word.TILT}
+    assert open_.word == Word.NOT_SETTLED
+    assert open_.p == pytest.approx(0.18, abs=0.01)
+    (caution,) = [one.text for one in open_.cautions if one.code == "parts_oppose"]
+    assert "masculine, en +.42" in caution and "feminine, en −.28" in caution

@@ -23,6 +23,7 @@ from ..protocol import EVERY, MeasureSpec, Protocol, Variant
 from ..protocol.contrasts import each_contrast
 from ..protocol.measure_kinds import measure_kind
 from ..records import HUMAN, Estimate
+from ..stats import multiplicity
 from ..stats.results import joined
 from ..store import Store
 from ..store.queries import settings
@@ -34,6 +35,7 @@ from .reading import STRATA
 from .rows import with_detectable
 from .shares import outcome_rates
 
+MOST_DRAWS = 200_000  # of a headline claim: enough for a family of 200
 TOGETHER = " + "  # between the subjects over which a measure pools
 
 
@@ -43,11 +45,13 @@ def estimates(store: Store, protocol: Protocol, variant: str = "default") -> lis
     """
     frozen = settings.frozen(store)
     rows: list[Estimate] = []
-    for over, stratum, table, gold in tables(store, protocol, variant):
+    strata = list(tables(store, protocol, variant))
+    draws = multiplicity.draws_needed(tests=max(1, claims.most_claims(protocol, len(strata))))
+    for over, stratum, table, gold in strata:
         subject, annotator = stratum.pop("subject"), stratum.pop("annotator")
         n = int(table.rows["outputs"].sum())
         mark = signature.short(protocol, subject, annotator, stratum, n, variant, frozen)
-        for estimate in _stratum(table, over, gold):
+        for estimate in _stratum(table, over, gold, min(draws, MOST_DRAWS)):
             rate = None if estimate.value is None else error_rates.note(annotator)
             rows.append(
                 replace(
@@ -124,12 +128,14 @@ def _strata(
             yield over, {"subject": subjects, **dict(zip(names, map(str, key), strict=True))}, part
 
 
-def _stratum(table: Table, over: tuple[str, ...], gold: Collection[str]) -> Iterator[Estimate]:
+def _stratum(
+    table: Table, over: tuple[str, ...], gold: Collection[str], draws: int
+) -> Iterator[Estimate]:
     """The declared measures of one stratum, then the rate of every outcome; of a pooled one, the
     measures that pool so.
 
     gold: the attributes that people labelled too, whose measures have a corrected row beside each
-    of theirs.
+    of theirs. draws: of the tests of headline claims.
     """
     seen = set(table.rows["attribute"].unique())
     for measure in _measures(table.protocol, table.variant):
@@ -138,7 +144,8 @@ def _stratum(table: Table, over: tuple[str, ...], gold: Collection[str]) -> Iter
         part = replace(table, rows=kept_rows(table.rows, measure.where))
         compute = measure_kind(measure.kind).function()
         for by, one in product(measure.by, each_contrast(table.protocol, measure)):
-            rows = list(compute(part, one, by))
+            leads = measure.headline and by == measure.by[0]
+            rows = list(compute(replace(part, draws=draws) if leads else part, one, by))
             yield from rows
             if measure.attribute in gold:
                 yield from corrected.corrected(rows, part, one, by)

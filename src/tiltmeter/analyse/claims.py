@@ -16,13 +16,16 @@ With no effect at all this claims something in 5 % of runs, where a family a str
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
 from dataclasses import replace
 
-from ..protocol import MeasureSpec, Protocol
+from ..protocol import EVERY, MeasureSpec, Protocol
+from ..protocol.contrasts import each_contrast
 from ..records import Estimate
 from ..stats import multiplicity
-from .reading import CORRECTED, STRATA
+from ..stats.results import joined
+from .reading import ALPHA, CORRECTED, STRATA
 
 HEADLINE = "headline claims"
 HOLM, BENJAMINI_HOCHBERG = "holm", "benjamini-hochberg"
@@ -89,6 +92,17 @@ def hypothesis(spec: MeasureSpec | None, row: Estimate) -> Key:
     return (kind, null, *counted, tuple(spec.where.items()), *place)
 
 
+def most_claims(protocol: Protocol, strata: int) -> int:
+    """The most headline claims that a run of so many strata can have."""
+    return strata * sum(
+        len(each_contrast(protocol, spec))
+        * max(1, len(spec.among) if EVERY in spec.values else 1)
+        * math.prod(len(protocol.levels.get(factor, ())) or 1 for factor in spec.by[0])
+        for spec in protocol.measures
+        if spec.headline
+    )
+
+
 def adjusted(protocol: Protocol, rows: Sequence[Estimate]) -> list[Estimate]:
     """The rows of one variant with p as their claim has it, and p adjusted in its family.
 
@@ -123,7 +137,7 @@ def _write(made: list[Estimate], claims: dict[Key, list[int]], label: str, how: 
     found = _ADJUST[how](p=values)
     for places, p, adjusted_p in zip(claims.values(), values, found, strict=True):
         for place in places:
-            made[place] = replace(
+            row = replace(
                 made[place],
                 p=p,
                 p_adjusted=adjusted_p,
@@ -131,6 +145,15 @@ def _write(made: list[Estimate], claims: dict[Key, list[int]], label: str, how: 
                 family_size=len(claims),
                 adjustment=how,
             )
+            made[place] = _with_reach(row, len(claims)) if how == HOLM else row
+
+
+def _with_reach(row: Estimate, tests: int) -> Estimate:
+    """With the sentence that so few items cannot show anything in so large a family."""
+    if not row.clusters or "sign flip" not in (row.test or ""):
+        return row
+    reach = multiplicity.reach(items=row.clusters, tests=tests, alpha=ALPHA)
+    return replace(row, note=joined(row.note or None, reach.note) or "")
 
 
 def _join_equal_claims(members: dict[tuple[str, str], dict[Key, list[int]]]) -> None:

@@ -95,7 +95,7 @@ class Table:
 
     labelled_outputs: reads the labels of whole outputs, of all strata, for the measures that need
     them; stratum: the place there.
-    shuffles: for measures that shuffle outputs.
+    shuffles: for measures that shuffle outputs; draws: of a test that is sampled over items.
     """
 
     rows: pl.DataFrame
@@ -105,6 +105,7 @@ class Table:
     stratum: tuple[str, str, str] = ("", "", "")
     labelled_outputs: Callable[[], LabelledOutputs] = LabelledOutputs
     shuffles: Shuffles = field(default_factory=lambda: shuffles_of("", DRAWS))
+    draws: int = DRAWS
 
     def values(self, measure: MeasureSpec) -> list[tuple[dict[str, str], tuple[str, ...]]]:
         """What is counted, with what that adds to the condition: the declared values, or each value

@@ -20,7 +20,7 @@ from ..stats import conditions, rates
 from ..stats.detectable import observed_tested_shift
 from .groups import Floats, Table
 from .paired import TESTED, Sides, item_sides
-from .rows import DRAWS, finite, generator_of, with_test
+from .rows import finite, generator_of, with_test
 
 
 def joint_effect(table: Table, measure: MeasureSpec, by: Sequence[str]) -> Iterator[Estimate]:
@@ -75,7 +75,7 @@ def _row(
     )
     if measure.null is None or not intervals:
         return row
-    test = conditions.tested_condition(rates=shares, draws=DRAWS, generator=generator_of(row))
+    test = conditions.tested_condition(rates=shares, draws=table.draws, generator=generator_of(row))
 
     def detect(level: float) -> float | None:
         return observed_tested_shift(rates=shares, level=level)

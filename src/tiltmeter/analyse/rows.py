@@ -109,7 +109,7 @@ def with_sign_flip(
         shift = observed_shift(differences=differences, level=level)
         return None if shift is None else as_unit(shift)
 
-    return with_test(estimate, sign_flip_of(estimate, differences), found, detect)
+    return with_test(estimate, sign_flip_of(estimate, differences, table.draws), found, detect)
 
 
 def shift_as_odds(shift: float) -> float | None:
@@ -117,13 +117,13 @@ def shift_as_odds(shift: float) -> float | None:
     return 2 * shift / (0.5 - shift) if shift < 0.5 else None
 
 
-def sign_flip_of(estimate: Estimate, differences: Floats) -> Test:
+def sign_flip_of(estimate: Estimate, differences: Floats, draws: int = DRAWS) -> Test:
     """Sign flip of a row's differences; its seed comes from what the row is about, and from no
     other row.
     """
     sampled = np.count_nonzero(differences) > resampling.ENUMERATED
     generator = generator_of(estimate) if sampled else None
-    return resampling.sign_flip(differences=differences, draws=DRAWS, generator=generator)
+    return resampling.sign_flip(differences=differences, draws=draws, generator=generator)
 
 
 def with_shuffled_items(

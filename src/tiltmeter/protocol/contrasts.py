@@ -15,7 +15,8 @@ from . import EVERY, MeasureSpec, Protocol
 def each_contrast(protocol: Protocol, measure: MeasureSpec) -> list[MeasureSpec]:
     """The measure once for each pair of levels that it compares; itself where it names the two.
 
-    By hand: levels a, b, c: against the baseline a (b, a), (c, a); all pairs (b, a), (c, a), (c, b).
+    By hand: levels a, b, c: against the baseline a (b, a), (c, a); all pairs (b, a), (c, a),
+    (c, b).
     """
     contrast = measure.contrast or {}
     if contrast.get("level") != EVERY:

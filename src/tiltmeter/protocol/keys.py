@@ -83,6 +83,7 @@ class MeasureKeys(TypedDict, total=False):
     figure: str
     text: str
     family: str
+    parts: Texts
     reference: str | Mapping[str, float]
     expected: Mapping[str, Mapping[str, str]]
     contrast: Mapping[str, str]

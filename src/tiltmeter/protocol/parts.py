@@ -81,6 +81,7 @@ def measure_of(keys: MeasureKeys) -> MeasureSpec:
         over=tuple(keys.get("over", ())),
         expected=keys.get("expected", {}),
         reference=keys.get("reference", ""),
+        parts=tuple(keys.get("parts", ())),
     )
 
 
