@@ -19,9 +19,8 @@ NO_PROSE = {"choice", "picks", "dialogue"}  # answers that are written in other 
 
 def words_of(protocol: Protocol) -> Sequence[Row]:
     """The rows of the word list that answers pick from; () where the protocol asks for no picks."""
-    return next(
-        (spec.settings["words"] for spec in protocol.instruments if spec.kind == "picks"), ()
-    )
+    picked = (spec for spec, kind in _kinds(protocol) if kind.answers == "picks")
+    return next((spec.settings["words"] for spec in picked), ())
 
 
 def classes_of(rows: Sequence[Row]) -> list[str]:
@@ -32,12 +31,9 @@ def classes_of(rows: Sequence[Row]) -> list[str]:
 
 def topics_of(protocol: Protocol) -> Sequence[str]:
     """The topics of a protocol whose answers are dialogues; () for another."""
-    kinds = {spec.kind: spec for spec in protocol.instruments}
-    if "dialogue" not in kinds:
-        return ()
-    return (
-        list(kinds["negotiation"].settings["topics"]) if "negotiation" in kinds else ("greetings",)
-    )
+    talked = [spec for spec, kind in _kinds(protocol) if kind.answers == "dialogue"]
+    named = (list(spec.settings["topics"]) for spec in talked if "topics" in spec.settings)
+    return next(named, ["greetings"] if talked else [])
 
 
 def drawn_of(protocol: Protocol) -> dict[str, tuple[str, ...]]:
@@ -104,13 +100,12 @@ def offered(protocol: Protocol, language: str = "") -> dict[str, str]:
     it in a language.
     """
     found: dict[str, str] = {}
-    for spec in protocol.instruments:
-        by_language: Mapping[str, Mapping[str, list[str]]] = spec.settings.get("forms", {})
-        for name, forms in by_language.items():
-            if name == language or not language or len(by_language) == 1:
-                found |= {
-                    value: written[0] for value, written in forms.items() if value not in found
-                }
+    for spec, kind in _kinds(protocol):
+        if kind.answers == "choice":
+            for value in kind.attributes(spec).get(spec.attribute, ()):
+                forms = kind.examples(spec, value, language)
+                if forms and value not in found:
+                    found[value] = forms[0]
     return found
 
 
