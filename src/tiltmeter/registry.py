@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterable
 from functools import lru_cache
 from importlib import import_module
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from .errors import ProtocolError, UnknownName, UsageError
 from .protocol import Protocol, measure_kinds, schema
@@ -26,6 +26,9 @@ from .protocol.measure_kinds import MeasureKind, measure_kind
 from .protocol.source_lines import SourceLocation
 from .protocol.tables import Beside
 from .records import Json
+
+if TYPE_CHECKING:
+    from importlib.metadata import EntryPoint
 
 PROTOCOLS = ("dialogues", "gramvis", "protext", "roles", "soda", "words")
 # Model kind → where its `KIND` is declared (models/kinds.py), in the order of `tiltmeter ls`.
@@ -78,7 +81,7 @@ _HOME = Path(__file__).parent / "protocols"
 _DECLARED: dict[str, Protocol] = {}  # those that were declared in this process, by name
 
 
-def _entry_points(group: str) -> dict[str, Any]:
+def _entry_points(group: str) -> dict[str, EntryPoint]:
     from importlib.metadata import entry_points
 
     return {point.name: point for point in entry_points(group=f"tiltmeter.{group}")}
@@ -223,18 +226,18 @@ def measure_names() -> list[str]:
 
 def importer(protocol: str) -> Callable[..., Any]:
     """The function that reads what `tiltmeter import PROTOCOL PATH` is given."""
-    return _find(IMPORTERS, "importers", protocol, "importer for the protocol")
+    read: Callable[..., Any] = _find(IMPORTERS, "importers", protocol, "importer for the protocol")
+    return read
 
 
-def _find(table: dict[str, str], group: str, name: str, what: str) -> Callable[..., Any]:
+def _find(table: dict[str, str], group: str, name: str, what: str) -> Any:
+    """What is registered under a name in a table or by an entry point. UnknownName for neither."""
     if name in table:
         module, _, attribute = table[name].partition(":")
-        found: Callable[..., Any] = getattr(import_module(module), attribute)
-        return found
+        return getattr(import_module(module), attribute)
     extra = _entry_points(group)
     if name in extra:
-        loaded: Callable[..., Any] = extra[name].load()
-        return loaded
+        return extra[name].load()
     raise UnknownName(what, name, _names(table, extra))
 
 

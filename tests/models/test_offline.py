@@ -6,6 +6,7 @@ import asyncio
 import importlib.util
 import io
 import json
+import sqlite3
 import subprocess
 import sys
 from collections.abc import Callable
@@ -18,7 +19,9 @@ import numpy as np
 import pytest
 from PIL import Image
 
+import tiltmeter
 from tiltmeter.api import doctor
+from tiltmeter.cli import main
 from tiltmeter.errors import Incapable, MissingExtra, ModelError, UsageError
 from tiltmeter.models import error_rates
 from tiltmeter.models.kinds import ModelOptions, kind_of, make_model
@@ -392,3 +395,23 @@ def test_the_answer_of_just_now_is_given_again_without_a_look() -> None:
         ]
 
     assert asyncio.run(work()) == ["neither"] * 3 and looked == ["a", "b"]
+
+
+def test_a_judge_that_is_gone_says_so_and_its_runs_still_report(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """A run as `--judge objects` left it: labels of that annotator, calls of that model."""
+    protocol, folder = Path(__file__).parents[1] / "guards.toml", tmp_path / "run"
+    planted = f"planted:protocol={protocol}"
+    tiltmeter.run(str(protocol), planted, folder, judge=planted, samples=1)
+    with sqlite3.connect(folder / "run.sqlite") as db:
+        db.execute("UPDATE labels SET annotator = 'panel/objects@0123abcd'")
+        db.execute("UPDATE calls SET model = 'objects' WHERE purpose != 'subject'")
+    db.close()
+    for verb in ("analyse", "report"):
+        assert main([verb, str(folder)]) == 0
+    assert "objects" in (folder / "report.html").read_text("utf-8")
+    capsys.readouterr()
+    assert main(["label", str(folder), "--judge", "objects"]) == 2
+    said = capsys.readouterr().err.strip()
+    assert said.startswith("error: The judge objects is no longer there") and "\n" not in said

@@ -2,7 +2,7 @@
 
 A model is asked for one reply at a time; the engine does the rest (limits, retries, budget,
 resume). A provider of another wire format is a `Dialect`, two pure functions, given to `HttpModel`
-(see http.py).
+(see http/).
 """
 
 from __future__ import annotations

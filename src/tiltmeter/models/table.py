@@ -18,8 +18,8 @@ from pathlib import Path
 from typing import TypeAlias
 
 from ..errors import UnknownName, UsageError
+from ..records import Json
 from . import Price
-from .http.body import Json
 from .kinds import PICTURES, TEXT, kind_of
 
 BUILT_IN = Path(__file__).with_name("models.toml")

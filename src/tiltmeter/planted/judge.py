@@ -1,16 +1,16 @@
 """A planted model as a judge: it reads the answer that it is shown, and errs as often as it was
 told to. Pure.
 
-It knows a judge's question by its shape (instruments/judge.py): the task and the answer stand
+It knows a judge's question by its shape (instruments/judges/text.py): the task and the answer stand
 between marks, and the last
 message ends in the list of labels. Its settings: `judge=never` answers nonsense always, so that a
 bound on rounds is reached; `agree=p` is how often a reply is a label at all; `accuracy=p` how often
 a label is the right one, each other label being equally likely. What is right of a choice it knows
 by heart for a planted model's own sentences; in other texts
 it looks for the forms: one of them is that value, several are both, none is invalid. A value of a
-rubric it knows by the sentence of planted_prose.py that says it.
+rubric it knows by the sentence of prose.py that says it.
 
-A dialogue's topic (instruments/negotiation.py) it knows by the lines of planted_dialogues.toml; any
+A dialogue's topic (instruments/judges/negotiation.py) it knows by the lines of dialogues.toml; any
 other text has a topic of its own by chance, always the same. Asked for a verdict it agrees where
 the topic that stands is the right one and objects otherwise, and says the opposite of that in 1 −
 accuracy of its verdicts: two judges of accuracy a agree at once in a² + (1 − a)² of dialogues, in
@@ -25,8 +25,8 @@ from collections.abc import Callable, Mapping, Sequence
 from functools import lru_cache
 
 from ..errors import Incapable
-from ..models.http.body import Json, at, list_at, object_at
-from ..records import BOTH, INVALID, REFUSAL, Request
+from ..models.http.body import at, list_at, object_at
+from ..records import BOTH, INVALID, REFUSAL, Json, Request
 from .capabilities import drawable
 from .dialogues import bank, topic_in
 from .pictures import Band

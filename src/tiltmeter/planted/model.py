@@ -7,7 +7,7 @@ reply whatever the order and the concurrency; another nonce or seed is an indepe
 that concern delivery (faults, latency) do not change what is said.
 
 The settings are listed in settings.py; `truth` and `mean_truth` in tilt.py say what an audit of it
-should find. serve.py puts the same model behind HTTP. In process a fault is the error that the
+should find. server.py puts the same model behind HTTP. In process a fault is the error that the
 client would have made of it.
 """
 

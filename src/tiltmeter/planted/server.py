@@ -26,8 +26,8 @@ from hashlib import blake2b
 from aiohttp import web
 
 from ..errors import TiltmeterError, UsageError
-from ..models.http.body import Json, at, count_at, list_at, needed, object_at
-from ..records import REFUSAL, Reply, Request, Sampling, Token
+from ..models.http.body import at, count_at, list_at, needed, object_at
+from ..records import REFUSAL, Json, Reply, Request, Sampling, Token
 from . import server_pictures
 from .model import Planted
 from .server_pictures import Shelf

@@ -14,8 +14,8 @@ from collections import OrderedDict
 from hashlib import sha256
 
 from .. import images
-from ..models.http.body import Json, at, count_at, list_at, needed, text_at, word_at
-from ..records import DRAWN, Message, Reply, Request
+from ..models.http.body import at, count_at, list_at, needed, text_at, word_at
+from ..records import DRAWN, Json, Message, Reply, Request
 
 MOST_SIDE = 8_000  # pixels
 KEPT = 256  # pictures that the server remembers while it answers

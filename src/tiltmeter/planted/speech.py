@@ -12,8 +12,8 @@ from functools import lru_cache
 from pathlib import Path
 from typing import NamedTuple, TypeVar
 
-from ..models.http.body import Json, list_at, object_at, text_at
-from ..records import INVALID, Token
+from ..models.http.body import list_at, object_at, text_at
+from ..records import INVALID, Json, Token
 from .settings import OUTCOMES, Settings
 from .tilt import Tilt
 

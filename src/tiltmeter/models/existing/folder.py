@@ -30,9 +30,8 @@ from pathlib import Path
 
 from ... import images
 from ...errors import ModelError, UnknownName, UsageError
-from ...records import ANSWER, ERROR, Reply, Request
+from ...records import ANSWER, ERROR, Json, Reply, Request
 from .. import FREE
-from ..http.body import Json
 from ..http.connection import MAX_REPLY
 from ..kinds import DEFAULTS, PICTURES, ModelKind, ModelOptions, ReadFactors
 from .stored import Answers, Line, Stored, line, read_lines, trial_and_sample

@@ -29,12 +29,11 @@ from pathlib import Path
 from typing import NamedTuple
 
 from ...errors import Incapable, ModelError, Unanswered, UnknownName, UsageError
-from ...records import ANSWER, ERROR, REFUSAL, SUBJECT, Reply, Request, content_id
+from ...records import ANSWER, ERROR, REFUSAL, SUBJECT, Json, Reply, Request, content_id
 from ...store import Store
 from ...store.queries import calls
 from ...store.rows import StoredRequest
 from .. import FREE, Model
-from ..http.body import Json
 from ..kinds import DEFAULTS, TEXT, ModelKind, ModelOptions
 
 OUTCOMES = (ANSWER, REFUSAL, ERROR)

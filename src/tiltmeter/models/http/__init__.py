@@ -16,9 +16,9 @@ from functools import partial
 from typing import Generic, NamedTuple, Protocol, TypeVar
 
 from ...errors import Incapable, ModelError
-from ...records import ANSWER, Reply, Request
+from ...records import ANSWER, Json, Reply, Request
 from .. import DRAWN_TOKENS, PICTURE_TOKENS, Model, Price
-from .body import Json, at, count_at
+from .body import at, count_at
 from .connection import MAX_TEXT, Answer, Connection, message
 from .fetching import Link, fetch_picture, shorten
 

@@ -7,10 +7,11 @@ something else, is None or empty. `needed` is for what a reply cannot be without
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
-from typing import NamedTuple, TypeAlias
+from collections.abc import Mapping
+from typing import NamedTuple
 
-Json: TypeAlias = "bool | int | float | str | Sequence[Json] | Mapping[str, Json] | None"
+from ...records import Json
+
 Key = str | int
 MOST_NESTED = 100  # arrays and objects inside one another; replies of providers have about ten
 _FEW_BRACKETS = 2 * MOST_NESTED  # a body with fewer is not looked at again

@@ -24,7 +24,8 @@ from typing import TYPE_CHECKING, NamedTuple, NoReturn, TypeVar
 from urllib.parse import urlsplit
 
 from ...errors import MissingKey, ModelError, TiltmeterError, TransientError
-from .body import Json, at
+from ...records import Json
+from .body import at
 from .body import parse as parse_json
 
 if TYPE_CHECKING:

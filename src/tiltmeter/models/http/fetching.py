@@ -18,8 +18,7 @@ from typing import NamedTuple
 from urllib.parse import SplitResult, unquote_to_bytes, urljoin, urlsplit
 
 from ...errors import TransientError
-from ...records import ERROR, Reply
-from .body import Json
+from ...records import ERROR, Json, Reply
 from .connection import PASSING, Connection, TooLong
 
 TRIES, FIRST_WAIT = 4, 0.5  # of one address; seconds, doubled each time

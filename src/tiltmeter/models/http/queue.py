@@ -18,11 +18,10 @@ from typing import NamedTuple, Protocol
 from urllib.parse import urlsplit
 
 from ...errors import ModelError, Unanswered
-from ...records import ERROR, Reply, Request
+from ...records import ERROR, Json, Reply, Request
 from .. import Queued
 from ..kinds import ModelOptions
 from . import Exchange, Speech
-from .body import Json
 from .connection import PASSING, Answer
 from .fetching import Link, Unfetched, content, loss_reason, shorten, split
 from .provider import Place, Provider

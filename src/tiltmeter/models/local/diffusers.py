@@ -40,9 +40,8 @@ from types import ModuleType
 from typing import Any, NamedTuple
 
 from ...errors import Incapable, MissingExtra, ModelError, TiltmeterError, UnknownName, UsageError
-from ...records import ERROR, REFUSAL, Reply, Request
+from ...records import ERROR, REFUSAL, Json, Reply, Request
 from .. import FREE, Model, Price
-from ..http.body import Json
 from ..kinds import DEFAULTS, PICTURES, ModelKind, ModelOptions
 from ..providers.drawing import pixels, prompt, split_settings
 from . import weights

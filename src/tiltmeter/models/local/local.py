@@ -40,10 +40,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ...errors import Incapable, MissingExtra, ModelError, TiltmeterError, UsageError
-from ...records import Reply, Request
+from ...records import Json, Reply, Request
 from .. import FREE
 from ..http import HttpModel, HttpRequest
-from ..http.body import Json
 from ..http.connection import Connection
 from ..kinds import DEFAULTS, TEXT, Finding, ModelKind, ModelOptions
 from ..providers.openai import OpenAIChat

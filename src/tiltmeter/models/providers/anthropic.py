@@ -17,9 +17,9 @@ import json
 import re
 
 from ...errors import Incapable, UsageError
-from ...records import ANSWER, REFUSAL, Message, Reply, Request
+from ...records import ANSWER, REFUSAL, Json, Message, Reply, Request
 from ..http import NO_LOGPROBS, HttpModel, HttpRequest, usage_if_possible
-from ..http.body import Json, at, count_at, list_at, needed, word_at
+from ..http.body import at, count_at, list_at, needed, word_at
 from ..http.connection import message
 from ..http.pictures import prepare_picture
 from ..http.provider import Provider

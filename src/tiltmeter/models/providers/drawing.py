@@ -16,8 +16,7 @@ from math import gcd
 from urllib.parse import parse_qsl
 
 from ...errors import Incapable, UsageError
-from ...records import Request
-from ..http.body import Json
+from ...records import Json, Request
 
 # Words by which servers say that a filter, and not the model, ended it. Taken from errors that were
 # seen.

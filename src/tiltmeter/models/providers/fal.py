@@ -15,9 +15,9 @@ from __future__ import annotations
 
 from urllib.parse import quote
 
-from ...records import ERROR, REFUSAL, Reply, Request
+from ...records import ERROR, REFUSAL, Json, Reply, Request
 from ..http import HttpRequest
-from ..http.body import Json, at, list_at, needed, object_at, text_at, word_at
+from ..http.body import at, list_at, needed, object_at, text_at, word_at
 from ..http.connection import message
 from ..http.fetching import Link
 from ..http.provider import Provider

@@ -12,9 +12,9 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Protocol
 
-from ...records import ERROR, REFUSAL, Reply, Request
+from ...records import ERROR, REFUSAL, Json, Reply, Request
 from ..http import HttpRequest, Translating
-from ..http.body import Json, at, list_at, needed, object_at, word_at
+from ..http.body import at, list_at, needed, object_at, word_at
 from ..http.connection import message
 from ..http.fetching import Link
 from .drawing import pixels, prompt, ratio

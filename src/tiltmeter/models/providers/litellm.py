@@ -31,10 +31,10 @@ from importlib.metadata import PackageNotFoundError, version
 from typing import Any
 
 from ...errors import MissingExtra, MissingKey, ModelError, UsageError
-from ...records import whole_text
+from ...records import Json, whole_text
 from .. import FREE
 from ..http import HttpModel
-from ..http.body import Json, parse
+from ..http.body import parse
 from ..http.connection import Answer, Connection
 from ..http.provider import on_this_machine
 from ..kinds import DEFAULTS, TEXT, Finding, ModelKind, ModelOptions

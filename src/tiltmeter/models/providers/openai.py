@@ -11,9 +11,9 @@ from __future__ import annotations
 import json
 import re
 
-from ...records import ANSWER, ERROR, REFUSAL, Message, Reply, Request, Token
+from ...records import ANSWER, ERROR, REFUSAL, Json, Message, Reply, Request, Token
 from ..http import HttpModel, HttpRequest, usage_if_possible
-from ..http.body import Json, at, count_at, list_at, needed, text_at, word_at
+from ..http.body import at, count_at, list_at, needed, text_at, word_at
 from ..http.pictures import prepare_picture
 from ..http.provider import Provider
 from ..kinds import DEFAULTS, ModelKind, ModelOptions, ReadBlob

@@ -18,9 +18,9 @@ from __future__ import annotations
 import re
 
 from ...errors import UsageError
-from ...records import ERROR, REFUSAL, Reply, Request
+from ...records import ERROR, REFUSAL, Json, Reply, Request
 from ..http import HttpRequest
-from ..http.body import Json, at, needed, word_at
+from ..http.body import at, needed, word_at
 from ..http.connection import message
 from ..http.fetching import Link
 from ..http.provider import Provider
