@@ -240,7 +240,7 @@ def _item(source: Source, task: Task | Review, item: str, cells: Cells) -> Shown
 def _output(source: Source, item: str, cells: Cells) -> ShownItem:
     stored = outputs.one(source.store, item)
     if stored is None:
-        return _shown((), damage="This output is not in the run any more.")
+        return _as_shown((), damage="This output is not in the run any more.")
     trial, output = stored
     language = trial.factors.get("language", "")
     name, _, damage = picture(source.store, output.blob, output.outcome)
@@ -251,10 +251,10 @@ def _output(source: Source, item: str, cells: Cells) -> ShownItem:
         blocks.append(_block("Answer", output.text or "(no text)", "output", language))
     if cell := _cell(source, cells, trial.factors):
         blocks[-1]["pieces"] = tuple(pronoun_marks.pieces(cell, output.text))
-    return _shown(blocks, f"/blobs/{name}" if name and not damage else "", damage)
+    return _as_shown(blocks, f"/blobs/{name}" if name and not damage else "", damage)
 
 
-def _shown(blocks: Sequence[Block], address: str = "", damage: str = "") -> ShownItem:
+def _as_shown(blocks: Sequence[Block], address: str = "", damage: str = "") -> ShownItem:
     return {"blocks": tuple(blocks), "picture": address, "damage": damage, "voices": ()}
 
 
@@ -266,7 +266,7 @@ def _value(task: Review, item: str) -> ShownItem:
     of = ", ".join(level for key, level in one.attribute.of.items() if key != "subject")
     about = f"{one.attribute.name} ({one.attribute.part}){f' of a {of}' if of else ''}"
     listed = ", ".join(one.attribute.values)
-    return _shown(
+    return _as_shown(
         (
             _block("Attribute", about, "prompt"),
             _block("Its values", listed, "prompt"),

@@ -106,7 +106,7 @@ def with_defaults(index: Index, view: View) -> View:
 
 
 def _one_of_several_modes(index: Index, modes: set[str]) -> bool:
-    """Whether one subject was asked in several modes that are measured: then these are the rows."""
+    """True if one subject was asked in several modes that are measured: then these are the rows."""
     measured = [
         name
         for name, mode in index.protocol.modes.items()

@@ -24,8 +24,8 @@ from ..store import Store, now
 from ..store.queries import labels, outputs
 from . import SAMPLE, Sample, attributes, conditions, known_attributes, values_of
 
-FEWEST_A_CONDITION = 4  # outputs that a condition has to get for a factor to be stratified by
-MOST_DISAGREEING = 0.5  # of a sample, at most, that is picked for disagreement
+FEWEST_OUTPUTS = 4  # outputs that a condition has to get for a factor to be stratified by
+MOST_DISAGREEING_SHARE = 0.5  # of a sample, at most, that is picked for disagreement
 RANDOM, DISAGREEMENT = "random", "disagreement"
 FORMULA = ("=", "+", "-", "@", "\t", "\r")  # what a spreadsheet would run
 
@@ -151,7 +151,7 @@ def _strata_factors(protocol: Protocol, pool: Mapping[str, Candidate], number: i
         if (
             len(levels) > 1
             and not any(SEVERAL in level for level in levels)
-            and len(strata) * FEWEST_A_CONDITION <= number
+            and len(strata) * FEWEST_OUTPUTS <= number
         ):
             by.append(name)
     return by
@@ -167,7 +167,7 @@ def pick(
     for part in strata.values():
         random.shuffle(part)
     split = sum(one.disagree for one in pool.values())
-    extra = min(int(number * MOST_DISAGREEING), split)
+    extra = min(int(number * MOST_DISAGREEING_SHARE), split)
     while True:
         first = _share_out(strata, min(number - extra, len(pool)))
         rest = {key: [one for one in strata[key][first[key] :] if one.disagree] for key in strata}

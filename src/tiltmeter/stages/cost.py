@@ -30,19 +30,19 @@ RULE = (
     "picture shown; completions at their limit, 7,024 a picture drawn. "
     "'most': every judge as often as it may be asked, a token a byte (what --max-cost reserves)"
 )
-TURN = 8  # tokens that a message has beside its text
+MESSAGE_TOKENS = 8  # that a message has beside its text
 # Tokens of a picture of 1,024 × 1,024 that is shown. By the providers' guides: width · height ÷ 750
 # = 1,398 with Claude (platform.claude.com/docs/en/build-with-claude/vision), 765 with gpt-4o and
 # 1,024 · 1.62 = 1,659 with gpt-4.1-mini (platform.openai.com/docs/guides/images-vision). At second
 # hand: up to 1,120 with Gemini 3 (of ai.google.dev/gemini-api/docs/media-resolution), 2,833 + 4 ·
 # 5,667 = 25,501 with gpt-4o-mini (github.com/autogenhub/autogen/pull/57), which only `most` allows
 # for.
-SHOWN = 1_500
+SHOWN_PICTURE_TOKENS = 1_500
 # Tokens of a picture of 1,024 × 1,024 that is drawn: gpt-image-2's in high quality, as OpenAI's own
 # calculator said in April 2026 (community.openai.com/t/1379464); gpt-image-1's largest had 6,240
 # (github.com/traceloop/openllmetry-js/pull/623).
-DRAWN = 7_024
-SAMPLED = 40  # outputs whose judge's prompt is looked at
+DRAWN_PICTURE_TOKENS = 7_024
+LOOKED_AT_OUTPUTS = 40  # outputs whose judge's prompt is looked at
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,11 +107,13 @@ def size(request: Request) -> Size:
         request.sampling.max_tokens,
     )
     return Size(
-        sum(map(tokens, texts)) + TURN * len(request.messages) + SHOWN * shown,
+        sum(map(tokens, texts))
+        + MESSAGE_TOKENS * len(request.messages)
+        + SHOWN_PICTURE_TOKENS * shown,
         sum(len(text.encode()) for text in texts)
         + 16 * len(request.messages)
         + PICTURE_TOKENS * shown,
-        DRAWN if request.size else limit,
+        DRAWN_PICTURE_TOKENS if request.size else limit,
         DRAWN_TOKENS if request.size else limit,
         bool(request.size),
     )
@@ -160,7 +162,7 @@ def lines(
                         sums = calls.setdefault(model, [0, 0, 0])
                         for place, number in enumerate((1, least, most)):
                             sums[place] += number * samples
-            some = trials[:: max(1, len(trials) // SAMPLED)]
+            some = trials[:: max(1, len(trials) // LOOKED_AT_OUTPUTS)]
             asked = (
                 [
                     plan.request(trial, protocol) if exact else _first(instrument, trial, protocol)

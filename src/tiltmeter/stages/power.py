@@ -34,7 +34,7 @@ ICC = 0.2
 ALPHA, POWER = 0.05, 0.8
 MOST_SAMPLES = 10_000
 MOST_ITEMS = 300  # items up to which a design is simulated; beyond, differences go with 1/√items
-SUPPOSED = 6  # values of an attribute whose list is not known yet
+SUPPOSED_VALUES = 6  # values of an attribute whose list is not known yet
 
 
 @dataclass(frozen=True, slots=True)
@@ -205,7 +205,7 @@ def _labels(protocol: Protocol, measure: MeasureSpec, language: str) -> Labels:
 
 def _tests(measure: MeasureSpec, labels: Labels) -> int:
     """Rows of the measure in one group: one, or one for each value."""
-    return labels.values or SUPPOSED if _is_every_value(measure) else 1
+    return labels.values or SUPPOSED_VALUES if _is_every_value(measure) else 1
 
 
 def _is_every_value(measure: MeasureSpec) -> bool:
@@ -388,7 +388,7 @@ def _divergence(
     sizes = Counter(cell[factor] for cell in cells)
     outputs = min(sizes.values()) * samples
     groups = len(sizes) if measure.kind == "divergence" else 2
-    values = len(measure.among) or SUPPOSED
+    values = len(measure.among) or SUPPOSED_VALUES
     found = divergence_shift(
         shares=[1.0] * values, outputs=outputs, groups=groups, level=ALPHA / row.tests, power=POWER
     )

@@ -25,7 +25,7 @@ from . import blobs, rows
 from .database import Database, Value
 
 PICTURE = "picture"  # kind of the artefacts that say what a picture of `blobs/` is
-CHUNK = 500  # rows that are read or looked up at a time
+CHUNK_ROWS = 500  # that are read or looked up at a time
 _OUTPUTS = f"""
 SELECT {", ".join(f"t.{name}" for name in rows.TRIAL_COLUMNS.split(", "))},
   o.outcome, o.text, o.call, o.blob
@@ -90,7 +90,7 @@ class Store(Database):
 
     # trials and outputs
 
-    def iter_unanswered(self, trials: Iterable[Trial], chunk: int = CHUNK) -> Iterator[Trial]:
+    def iter_unanswered(self, trials: Iterable[Trial], chunk: int = CHUNK_ROWS) -> Iterator[Trial]:
         """Adds the trials to the run and yields those without an output."""
         batch: list[Trial] = []
         for trial in trials:
@@ -115,11 +115,13 @@ class Store(Database):
         row = self.first("SELECT mode, factors FROM trials WHERE id=?", (trial,))
         return {"mode": row[0], **rows.levels(row[1])} if row else {}
 
-    def iter_unlabelled(self, annotator: str, chunk: int = CHUNK) -> Iterator[tuple[Trial, Output]]:
+    def iter_unlabelled(
+        self, annotator: str, chunk: int = CHUNK_ROWS
+    ) -> Iterator[tuple[Trial, Output]]:
         """Outputs that an annotator has not labelled, in the order of their ids, read in pieces."""
         return self._read_outputs(_UNLABELLED_BY, (annotator,), chunk)
 
-    def iter_outputs(self, chunk: int = CHUNK) -> Iterator[tuple[Trial, Output]]:
+    def iter_outputs(self, chunk: int = CHUNK_ROWS) -> Iterator[tuple[Trial, Output]]:
         """Every output, in the order of their ids, read in pieces."""
         return self._read_outputs("", (), chunk)
 

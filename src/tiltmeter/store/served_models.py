@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 from . import Store
 
-SHOWN = 4  # names of a model that are listed
+MOST_NAMES = 4  # names of a model that are listed
 
 
 class Served(NamedTuple):
@@ -90,8 +90,8 @@ def warnings(store: Store, serves_asked: Callable[[str], bool]) -> list[str]:
         ]
         if strange and serves_asked(model):
             found.append(
-                f"{model} was asked and {', '.join(strange[:SHOWN])} answered: the provider put "
-                "another in its place."
+                f"{model} was asked and {', '.join(strange[:MOST_NAMES])} answered: the provider "
+                "put another in its place."
             )
     return found
 
@@ -133,6 +133,6 @@ def _with_dates(rows: list[Served]) -> str:
     listed = [
         f"{row.name}{' ' + row.fingerprint if row.fingerprint else ''} ({row.calls} calls, "
         f"{row.first[:10]} to {row.last[:10]})"
-        for row in rows[:SHOWN]
+        for row in rows[:MOST_NAMES]
     ]
-    return ", ".join([*listed, *(["…"] if len(rows) > SHOWN else [])])
+    return ", ".join([*listed, *(["…"] if len(rows) > MOST_NAMES else [])])
