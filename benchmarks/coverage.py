@@ -4,7 +4,7 @@ Every table is drawn anew, items included: each cluster's own share comes from a
 with the given mean and intra-cluster correlation, each output from that share. The functions
 measured are the shipped ones, called a table at a time.
 
-    python benchmarks/coverage.py                  # 2,000 tables a design, about four minutes
+    python benchmarks/coverage.py                  # 2,000 tables a design, about fifteen minutes
     python benchmarks/coverage.py --small          # seconds; what tests/stats runs
     python benchmarks/coverage.py --json out.json --picture docs/pictures/coverage.svg
 
@@ -400,6 +400,15 @@ def picture(found: dict[str, dict[str, float]]) -> str:
     return "\n".join([*parts, "</svg>", ""])
 
 
+def few_items_grid(*, small: bool, seed: int) -> list[str]:
+    """The grid of few items beside the interval before (few_items.py): printed; broken promises."""
+    import few_items
+
+    rows = [few_items.measured(one, 100, seed) for one in few_items.designs(small)]
+    print("\n**share, few items**:", *few_items.markdown(rows), sep="\n")
+    return few_items.broken(rows)
+
+
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--small", action="store_true", help="two shapes, 400 tables")
@@ -414,6 +423,7 @@ def main() -> int:
     discoveries = false_discoveries(families=tables, seed=chosen.seed)
     others = otherwise(tables=tables, seed=chosen.seed)
     print("\n".join(markdown(rows)))
+    grid = few_items_grid(small=chosen.small, seed=chosen.seed)
     print("\n| sign flip, no difference | P(p ≤ .01) | P(p ≤ .05) | P(p ≤ .1) |\n|---|---|---|---|")
     for name, (drawn, found) in levels.items():
         print(
@@ -443,6 +453,7 @@ def main() -> int:
         for r in rows
         if not r.kept
     ]
+    broken += grid
     broken += [
         f"sign flip: {name}"
         for name, (drawn, found) in levels.items()

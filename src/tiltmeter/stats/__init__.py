@@ -23,7 +23,7 @@ Nothing here imports another room of tiltmeter, and this file imports nothing at
 ``equivalence``         different, equivalent, or inconclusive against a margin
 ``youden``              is a judge good enough: Youden's J, and how much gold would do
 ``detectable``          the smallest shift that a test finds, of a plan and of a report
-``power``               detectable differences and the clusters that a difference needs
+``power``               the difference that t finds, from a standard error
 ``results``             the frozen ``Interval`` and ``Test`` that the others return
 ======================  ============================================================================
 """

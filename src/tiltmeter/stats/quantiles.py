@@ -1,6 +1,6 @@
 """Quantiles and tails from ``scipy.special``: importing ``scipy.stats`` costs more than a second.
 
-Equal to ``scipy.stats.norm``, ``t``, ``nct`` and ``beta`` (tests/stats hold them side by side).
+Equal to ``scipy.stats.norm`` and ``t`` (tests/stats hold them side by side).
 """
 
 from __future__ import annotations
@@ -28,8 +28,3 @@ def t_two_sided(t: float, df: float) -> float:
 def t_upper(t: float, df: float) -> float:
     """P(T ≥ t) for Student's t."""
     return float(special.stdtr(df, -t))
-
-
-def noncentral_t_below(t: float, df: float, noncentrality: float) -> float:
-    """P(T ≤ t) for the noncentral t, the law of t under an alternative."""
-    return float(special.nctdtr(df, noncentrality, t))
