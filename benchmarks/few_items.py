@@ -11,8 +11,8 @@ interval score (width + 40 times what a miss lies outside; Gneiting & Raftery 20
 
 Exit status 1 where a promise is broken: unmarked coverage at least .93 in designs with 20 % and
 more unmarked tables, wrong and unmarked at most .08, marked at most 10 % on average at each C ≥ 9,
-and a mean median width at each C no greater than before. Slack: 2 Monte-Carlo standard errors from 1,000
-tables on, else 4, since the worst of a thousand designs is looked at.
+and a mean median width at each C no greater than before. Slack: 2 Monte-Carlo standard errors from
+1,000 tables on, else 4, since the worst of a thousand designs is looked at.
 """
 
 from __future__ import annotations
