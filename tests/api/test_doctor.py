@@ -90,7 +90,7 @@ def test_keys_are_named_and_never_shown(
 def test_a_part_that_is_not_installed(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(doctor, "PARTS", (("reading tea leaves", "tealeaves", "tea"),))
+    monkeypatch.setattr(doctor, "OPTIONAL_MODULES", (("reading tea leaves", "tealeaves", "tea"),))
     code, found = by_name([], capsys)
     assert code == 0 and found["tealeaves"]["ok"] is None
     assert found["tealeaves"]["type"] == "pip install '.[tea]'"
@@ -143,6 +143,6 @@ def test_the_built_in_model_without_its_part(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(doctor, "find_spec", lambda name: None if name == "xllamacpp" else object())
-    monkeypatch.setattr(doctor, "PARTS", ())
+    monkeypatch.setattr(doctor, "OPTIONAL_MODULES", ())
     code, found = by_name(["--model", "builtin"], capsys)
     assert code == 1 and "pip install '.[builtin]'" in found["builtin"]["said"]

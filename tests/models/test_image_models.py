@@ -65,8 +65,8 @@ QUEUES = ("bfl", "replicate", "ideogram", "fal")
 def _quick(monkeypatch: pytest.MonkeyPatch) -> None:
     for name in KEYS.values():
         monkeypatch.setenv(name, KEY)
-    monkeypatch.setattr(queue, "FIRST_PAUSE", 0.01)
-    monkeypatch.setattr(fetching, "FIRST_WAIT", 0.01)
+    monkeypatch.setattr(queue, "FIRST_PAUSE_SECONDS", 0.01)
+    monkeypatch.setattr(fetching, "FIRST_WAIT_SECONDS", 0.01)
 
 
 def request(size: str = "1024x1024", **changes: Any) -> Request:
@@ -280,7 +280,7 @@ def test_what_is_no_picture_comes_through_for_the_engine_to_judge(fault: str) ->
 def test_a_picture_that_is_too_large(monkeypatch: pytest.MonkeyPatch) -> None:
     from tiltmeter.models.http import connection
 
-    monkeypatch.setattr(connection, "MAX_REPLY", 2000)
+    monkeypatch.setattr(connection, "MAX_REPLY_BYTES", 2000)
     monkeypatch.setattr("tests.models.studios.PNG", bytes(3000))
     reply = draw("openai", "picture")
     assert reply.outcome == ERROR and "too large" in reply.text

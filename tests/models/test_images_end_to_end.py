@@ -93,7 +93,7 @@ def test_killed_while_it_waits_nothing_is_paid_twice(
 
 
 def test_no_more_work_at_once_than_the_provider_takes(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(queue, "FIRST_PAUSE", 0.05)
+    monkeypatch.setattr(queue, "FIRST_PAUSE_SECONDS", 0.05)
     studio = BflStudio(polls=3)
     with serving(studio) as url:
         assert main(audit("bfl", "flux-2-pro", url, "--samples", "40", "--concurrency", "60")) == 0
@@ -104,7 +104,7 @@ def test_stopped_while_it_waits(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     """Work that does not end leaves its trials open; the same command waits for it again and hands nothing in."""
-    monkeypatch.setattr(queue, "FIRST_PAUSE", 0.01)
+    monkeypatch.setattr(queue, "FIRST_PAUSE_SECONDS", 0.01)
     studio = BflStudio("never")
     with serving(studio) as url:
         for _ in range(2):

@@ -24,7 +24,7 @@ import pytest
 from tiltmeter.errors import Incapable, ModelError, UsageError
 from tiltmeter.models.kinds import ModelOptions, make_model
 from tiltmeter.models.local import weights
-from tiltmeter.models.local.local import ALIAS, BUILTIN_CONTEXT, SLOTS, LocalModel
+from tiltmeter.models.local.local import ALIAS, BUILTIN_CONTEXT_TOKENS, SLOTS, LocalModel
 from tiltmeter.records import Message, Reply, Request, Sampling
 
 SOURCE = Path(__file__).parents[2] / "src"
@@ -194,7 +194,7 @@ def test_a_schema(served: Served) -> None:
 
 def test_a_prompt_that_is_too_long(served: Served) -> None:
     with pytest.raises(
-        ModelError, match=rf"exceeds the available context size \({BUILTIN_CONTEXT} tokens\)"
+        ModelError, match=rf"exceeds the available context size \({BUILTIN_CONTEXT_TOKENS} tokens\)"
     ):
         served.ask(sampled("very " * 2500))
 

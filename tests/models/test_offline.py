@@ -304,7 +304,9 @@ def test_faces_are_found_where_opencv_finds_them(
     image = people(name)
     canvas, scale = sight._letterbox(image)
     file = str(weights.find_cached(KNOWN["yunet"]))
-    detector = cv2.FaceDetectorYN.create(file, "", (640, 640), sight.FOUND, sight.OVERLAP)
+    detector = cv2.FaceDetectorYN.create(
+        file, "", (640, 640), sight.LEAST_SCORE, sight.MOST_OVERLAP
+    )
     _, theirs = detector.detect(np.ascontiguousarray(canvas[0].transpose(1, 2, 0)).astype(np.uint8))
     mine = sorted(judge.faces(image), key=lambda face: face.box)
     theirs = sorted(theirs.tolist())

@@ -28,9 +28,20 @@ from ..stages.engine import wait_for
 
 # What it is for, the module that is looked for, the extra that brings it: parts that no kind of
 # model needs (`ModelKind.modules` has the others).
-PARTS = (("words and dialogues: telling languages of one script apart", "py3langid", "languages"),)
-NEEDED = ("aiohttp", "click", "jinja2", "numpy", "platformdirs", "polars", "rich", "scipy")
-WAIT = 10.0  # seconds for an address to answer
+OPTIONAL_MODULES = (
+    ("words and dialogues: telling languages of one script apart", "py3langid", "languages"),
+)
+NEEDED_LIBRARIES = (
+    "aiohttp",
+    "click",
+    "jinja2",
+    "numpy",
+    "platformdirs",
+    "polars",
+    "rich",
+    "scipy",
+)
+ADDRESS_TIMEOUT_SECONDS = 10.0  # seconds for an address to answer
 QUESTION = Request("", (Message("user", "Reply with the word: ready"),), Sampling(1.0, 1.0, 16))
 
 
@@ -60,9 +71,9 @@ def _machine() -> Iterator[Finding]:
         f"{platform.system()} {platform.release()}, {platform.machine()}, "
         f"{os.cpu_count() or 1} cores",
     )
-    missing = [name for name in NEEDED if find_spec(name) is None]
+    missing = [name for name in NEEDED_LIBRARIES if find_spec(name) is None]
     versions = ", ".join(
-        f"{name} {metadata.version(name)}" for name in NEEDED if name not in missing
+        f"{name} {metadata.version(name)}" for name in NEEDED_LIBRARIES if name not in missing
     )
     yield Finding(
         "machine",
@@ -75,7 +86,7 @@ def _machine() -> Iterator[Finding]:
 
 def _parts(kinds: Iterable[ModelKind]) -> Iterator[Finding]:
     """Optional modules: those that kinds of models need, one line for all kinds that share one."""
-    wanted = {module: (purpose, extra) for purpose, module, extra in PARTS}
+    wanted = {module: (purpose, extra) for purpose, module, extra in OPTIONAL_MODULES}
     names: dict[str, list[str]] = {}
     for kind in kinds:
         for module in kind.modules:
@@ -187,7 +198,7 @@ async def _reach(url: str) -> None:
     try:
         parts = urlsplit(url)
         port = parts.port or {"https": 443, "http": 80}[parts.scheme]
-        async with asyncio.timeout(WAIT):
+        async with asyncio.timeout(ADDRESS_TIMEOUT_SECONDS):
             _, writer = await asyncio.open_connection(parts.hostname, port)
     except (ValueError, KeyError):
         raise ModelError(

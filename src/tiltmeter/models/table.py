@@ -24,7 +24,7 @@ from .kinds import PICTURES, TEXT, kind_of
 
 BUILT_IN = Path(__file__).with_name("models.toml")
 VARIABLE = "TILTMETER_MODELS"
-SOON = 60  # days before its end from which a model is said to be ending
+SOON_DAYS = 60  # days before its end from which a model is said to be ending
 _FIELDS = ("price", "retirement", "aliases", "takes", "modality")
 _INNER = {
     "price": ("prompt", "completion", "picture", "date", "source"),
@@ -69,11 +69,11 @@ class Listed:
         return self.retires_on is not None and self.retires_on <= (today or date.today())
 
     def ends_soon(self, today: date | None = None) -> bool:
-        """True if its end is at most SOON days away."""
+        """True if its end is at most SOON_DAYS days away."""
         return (
             self.retires_on is not None
             and not self.is_retired(today)
-            and ((self.retires_on - (today or date.today())).days <= SOON)
+            and ((self.retires_on - (today or date.today())).days <= SOON_DAYS)
         )
 
     @property

@@ -39,8 +39,8 @@ if TYPE_CHECKING:
     from PIL.ImageDraw import ImageDraw
 
 Colour = tuple[int, int, int]
-SQUARES, ACROSS = 4, 4  # squares of an attribute; attributes side by side
-CANVAS = 128  # pixels of the side that is drawn on, then enlarged without smoothing
+SQUARES_PER_ATTRIBUTE, ATTRIBUTES_ACROSS = 4, 4  # squares of an attribute; attributes side by side
+CANVAS_PIXELS = 128  # pixels of the side that is drawn on, then enlarged without smoothing
 
 
 class Pictures(PlantedValues):
@@ -138,18 +138,21 @@ def draw_picture(
     seen = {**values, **{part: _rgb(colour) for part, colour in (painted or {}).items()}}
     if "product_color" in (painted or {}):
         seen["size"] = "large"  # most of the middle of the picture
-    image = pillow.new("RGB", (CANVAS, CANVAS), seen.get("background_color", "white"))
+    image = pillow.new("RGB", (CANVAS_PIXELS, CANVAS_PIXELS), seen.get("background_color", "white"))
     pen = drawing.Draw(image)
-    for place, level in enumerate(blake2b(grain.encode(), digest_size=CANVAS // 4).digest()):
+    for place, level in enumerate(blake2b(grain.encode(), digest_size=CANVAS_PIXELS // 4).digest()):
         pen.rectangle((4 * place, 0, 4 * place + 3, 3), fill=(level, level, level))
     _figure(pen, seen)
-    rows = -(-len(values) // ACROSS)
-    top = CANVAS - 16 * rows
-    across = min(len(values), ACROSS)
-    side = CANVAS / (across * SQUARES)
+    rows = -(-len(values) // ATTRIBUTES_ACROSS)
+    top = CANVAS_PIXELS - 16 * rows
+    across = min(len(values), ATTRIBUTES_ACROSS)
+    side = CANVAS_PIXELS / (across * SQUARES_PER_ATTRIBUTE)
     for number, (attribute, value) in enumerate(values.items()):
         for place, colour in enumerate((*colour_code(attribute), *colour_code(value))):
-            left, upper = (number % across * SQUARES + place) * side, top + 16 * (number // across)
+            left, upper = (
+                (number % across * SQUARES_PER_ATTRIBUTE + place) * side,
+                top + 16 * (number // across),
+            )
             pen.rectangle((left, upper, left + side, upper + 16), fill=colour)
     target = io.BytesIO()
     image.resize((width, height), pillow.Resampling.NEAREST).save(target, "PNG", compress_level=1)
@@ -246,12 +249,17 @@ def _codes(image: Image) -> list[tuple[tuple[Colour, Colour], tuple[Colour, Colo
     found = []
     for rows in (1, 2):
         for row in range(rows):
-            y = round((CANVAS - 16 * rows + 16 * row + 8) / CANVAS * image.height)
-            for across in range(1, ACROSS + 1):
+            y = round((CANVAS_PIXELS - 16 * rows + 16 * row + 8) / CANVAS_PIXELS * image.height)
+            for across in range(1, ATTRIBUTES_ACROSS + 1):
                 for start in range(across):
                     colours = [
-                        _level(image, (start * SQUARES + place + 0.5) / (across * SQUARES), y)
-                        for place in range(SQUARES)
+                        _level(
+                            image,
+                            (start * SQUARES_PER_ATTRIBUTE + place + 0.5)
+                            / (across * SQUARES_PER_ATTRIBUTE),
+                            y,
+                        )
+                        for place in range(SQUARES_PER_ATTRIBUTE)
                     ]
                     found.append(((colours[0], colours[1]), (colours[2], colours[3])))
     return found

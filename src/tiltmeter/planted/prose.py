@@ -2,8 +2,8 @@
 words are speech.toml.
 
     LIST=p, LIST.LEVEL=p      share of a list's words among the listed words of a text
-                              (`agentic.women=.3`); each of the
-                              HITS words is drawn by itself, the other lists divide the rest
+                              (`agentic.women=.3`); each of the HITS_PER_TEXT words is drawn by
+                              itself, the other lists divide the rest
     VALUE=p, VALUE.LEVEL=p    share of a value of a rubric, or of a class of pronouns, among the
                               texts
     ATTRIBUTE/VALUE=p         the same where the protocol has several such attributes
@@ -35,8 +35,8 @@ from .settings import LENGTH
 from .speech import one_of, phrase, phrases, pick, sentences
 from .tilt import planted_number
 
-HITS = 5  # listed words of a text
-SENTENCE = 9  # words of a sentence that fills a text up
+HITS_PER_TEXT = 5  # listed words of a text
+WORDS_PER_SENTENCE = 9  # words of a sentence that fills a text up
 
 
 class Prose(PlantedValues, PlantedText):
@@ -85,7 +85,9 @@ class Prose(PlantedValues, PlantedText):
                 continue
             kind = registry.instrument_kind(spec.kind)
             if kind.hits:
-                hits = [self._example(kind, spec, shares, cell, random) for _ in range(HITS)]
+                hits = [
+                    self._example(kind, spec, shares, cell, random) for _ in range(HITS_PER_TEXT)
+                ]
                 yield phrase("prose", "en", "words").format(words=", ".join(hits))
             else:
                 yield self._example(kind, spec, shares, cell, random)
@@ -109,7 +111,8 @@ class Prose(PlantedValues, PlantedText):
         missing = number - length(text)
         words = [self._fillers[place % len(self._fillers)] for place in range(max(0, missing))]
         parts = [
-            " ".join(words[start : start + SENTENCE]) for start in range(0, len(words), SENTENCE)
+            " ".join(words[start : start + WORDS_PER_SENTENCE])
+            for start in range(0, len(words), WORDS_PER_SENTENCE)
         ]
         return " ".join([text, *(f"{part[:1].upper()}{part[1:]}." for part in parts)])
 

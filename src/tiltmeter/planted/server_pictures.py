@@ -17,8 +17,8 @@ from .. import images
 from ..models.http.body import at, count_at, list_at, needed, text_at, word_at
 from ..records import DRAWN, Json, Message, Reply, Request
 
-MOST_SIDE = 8_000  # pixels
-KEPT = 256  # pictures that the server remembers while it answers
+MOST_SIDE_PIXELS = 8_000  # pixels
+REMEMBERED_PICTURES = 256  # pictures that the server remembers while it answers
 
 
 class Shelf:
@@ -49,13 +49,14 @@ class Shelf:
             raise ValueError(
                 f"The image is {found.media_type} and was sent as {head.removeprefix('data:')}."
             )
-        if max(found.width, found.height) > MOST_SIDE:
+        if max(found.width, found.height) > MOST_SIDE_PIXELS:
             raise ValueError(
-                f"The image has {found.width} × {found.height} pixels; at most {MOST_SIDE} a side."
+                f"The image has {found.width} × {found.height} pixels; at most "
+                f"{MOST_SIDE_PIXELS} a side."
             )
         name = sha256(content).hexdigest()
         self._kept[name] = content
-        if len(self._kept) > KEPT:
+        if len(self._kept) > REMEMBERED_PICTURES:
             self._kept.popitem(last=False)
         return name
 

@@ -18,7 +18,7 @@ from .settings import OUTCOMES, Settings
 from .tilt import Tilt
 
 # of a form's probability lies, in varied dress, on the form with a capital, a token of its own
-CAPITAL = 0.1
+CAPITAL_SHARE = 0.1
 # Where an answer is no choice, the token that it starts with.
 _FIRST_WORDS = {
     "refuse": "I",
@@ -178,7 +178,7 @@ def _continuations(settings: Settings, known: Known, begin: str) -> Iterator[tup
         for value, share in going.items():
             yield known.forms[value][deepest:] or _closing(begin) or ".", share / total
         return
-    capital = CAPITAL if settings.dress == "varied" else 0.0
+    capital = CAPITAL_SHARE if settings.dress == "varied" else 0.0
     for value, whole in known.forms.items():
         form = min(
             (other for other in known.forms.values() if whole.startswith(other)), key=len

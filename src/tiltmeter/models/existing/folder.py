@@ -32,7 +32,7 @@ from ... import images
 from ...errors import ModelError, UnknownName, UsageError
 from ...records import ANSWER, ERROR, Json, Reply, Request
 from .. import FREE
-from ..http.connection import MAX_REPLY
+from ..http.connection import MAX_REPLY_BYTES
 from ..kinds import DEFAULTS, PICTURES, ModelKind, ModelOptions, ReadFactors
 from .stored import Answers, Line, Stored, line, read_lines, trial_and_sample
 
@@ -144,8 +144,8 @@ class Folder(Stored):
         if not file.is_file():
             return None
         try:
-            if file.stat().st_size > MAX_REPLY:
-                raise images.Unusable(f"has more than {MAX_REPLY // 2**20} MiB")
+            if file.stat().st_size > MAX_REPLY_BYTES:
+                raise images.Unusable(f"has more than {MAX_REPLY_BYTES // 2**20} MiB")
             content = file.read_bytes()
             images.checked(content)
         except images.Unusable as problem:

@@ -31,13 +31,13 @@ from .body import parse as parse_json
 if TYPE_CHECKING:
     from aiohttp import AddrInfoType, ClientResponse, ClientSession
 
-MAX_REPLY = 64 * 2**20  # bytes; more than any reply or picture that is meant
+MAX_REPLY_BYTES = 64 * 2**20  # bytes; more than any reply or picture that is meant
 # seconds that an idle connection is kept: llama.cpp's server and uvicorn close theirs after 5
-KEPT = 4.0
+IDLE_SECONDS = 4.0
 MAX_TEXT = 8 * 2**20  # bytes of a reply that is text, log-probabilities and all
 SHORTEST_KEY = 8  # what is shorter ("none", "x") is no secret, and may be a word of an answer
 SHOWN_RAW = 64 * 2**10  # bytes of an unreadable reply that are kept
-PASSING = {408, 409, 425, 429}
+PASSING_STATUSES = {408, 409, 425, 429}
 # Of a gateway that had no answer in time: behind it the call may have been made and charged for.
 UNANSWERED = {408, 502, 504, *range(520, 528)}
 _NOT_PUBLIC = "is no public address"
@@ -98,7 +98,7 @@ class Connection:
         self._aiohttp = aiohttp
         return aiohttp.ClientSession(
             connector=aiohttp.TCPConnector(
-                limit=0, ttl_dns_cache=300, keepalive_timeout=KEPT, socket_factory=factory
+                limit=0, ttl_dns_cache=300, keepalive_timeout=IDLE_SECONDS, socket_factory=factory
             ),
             timeout=aiohttp.ClientTimeout(total=self.timeout, sock_connect=min(20.0, self.timeout)),
             auto_decompress=True,
@@ -116,7 +116,7 @@ class Connection:
         most: int | None = None,
     ) -> Answer:
         """Posts a body, or gets where there is none; redirects are not followed. most: bytes that
-        the reply may have, MAX_REPLY where none is given.
+        the reply may have, MAX_REPLY_BYTES where none is given.
 
         Raises TransientError or ModelError where nothing whole comes back.
         """
@@ -132,7 +132,7 @@ class Connection:
             async with session.request(
                 method, url, data=data, headers=headers, allow_redirects=False
             ) as response:
-                content = self._without_key(await self._content(response, most or MAX_REPLY))
+                content = self._without_key(await self._content(response, most or MAX_REPLY_BYTES))
                 self._met = True
                 parsed = parse_json(content)
                 return Answer(response.status, response.headers, content, *parsed)
@@ -238,7 +238,7 @@ class Connection:
             raise MissingKey(f"{self.name} refuses the key (HTTP {status}): {said} {how}")
         if meant == 402:
             raise ModelError(f"{self.name}: the account has no credit left (HTTP {status}): {said}")
-        if meant in PASSING or meant >= 500:
+        if meant in PASSING_STATUSES or meant >= 500:
             raise TransientError(
                 f"{self.name} answered HTTP {status}: {said}",
                 _retry_after(answer.headers) if wait is None else wait,

@@ -19,11 +19,11 @@ from urllib.parse import SplitResult, unquote_to_bytes, urljoin, urlsplit
 
 from ...errors import TransientError
 from ...records import ERROR, Json, Reply
-from .connection import PASSING, Connection, TooLong
+from .connection import PASSING_STATUSES, Connection, TooLong
 
-TRIES, FIRST_WAIT = 4, 0.5  # of one address; seconds, doubled each time
-REDIRECTS = 3
-SHOWN = 2000  # characters of a text in a stored reply; a picture in base64 is longer
+TRIES, FIRST_WAIT_SECONDS = 4, 0.5  # of one address; seconds, doubled each time
+MOST_REDIRECTS = 3
+MOST_CHARACTERS = 2000  # characters of a text in a stored reply; a picture in base64 is longer
 
 
 class Link(NamedTuple):
@@ -72,13 +72,13 @@ async def content(connection: Connection, url: str, headers: Mapping[str, str]) 
         except TransientError as error:
             if attempt == TRIES:
                 raise
-            wait = FIRST_WAIT * 2 ** (attempt - 1)
+            wait = FIRST_WAIT_SECONDS * 2 ** (attempt - 1)
             await asyncio.sleep(wait if error.retry_after is None else min(error.retry_after, 60.0))
     raise AssertionError("unreachable")
 
 
 async def _get(connection: Connection, url: str, headers: Mapping[str, str]) -> bytes:
-    for _ in range(REDIRECTS + 1):
+    for _ in range(MOST_REDIRECTS + 1):
         parts = split(url)
         known = _origin(parts) == _origin(urlsplit(connection.base))
         answer = await connection.send(url, headers if known else {})
@@ -86,12 +86,12 @@ async def _get(connection: Connection, url: str, headers: Mapping[str, str]) -> 
             return answer.content
         if 300 <= answer.status < 400 and answer.headers.get("Location"):
             url = urljoin(url, answer.headers["Location"])
-        elif answer.status in PASSING or answer.status >= 500:
+        elif answer.status in PASSING_STATUSES or answer.status >= 500:
             connection.fail(answer, answer.status, None)
         else:
             gone = "; it has expired" if answer.status in (403, 404, 410) else ""
             raise Unfetched(f"its address on {parts.hostname} answers HTTP {answer.status}{gone}")
-    raise Unfetched(f"its address redirects more than {REDIRECTS} times")
+    raise Unfetched(f"its address redirects more than {MOST_REDIRECTS} times")
 
 
 def split(url: str) -> SplitResult:
@@ -140,7 +140,9 @@ def shorten(body: Json) -> str:
 
 def _short(value: Json) -> Json:
     if isinstance(value, str):
-        return value if len(value) <= SHOWN else f"{value[:40]}… ({len(value)} characters)"
+        return (
+            value if len(value) <= MOST_CHARACTERS else f"{value[:40]}… ({len(value)} characters)"
+        )
     if isinstance(value, list):
         return [_short(each) for each in value]
     return (

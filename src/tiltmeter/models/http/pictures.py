@@ -13,7 +13,7 @@ from ..kinds import ReadBlob
 
 # The smallest of the documented limits: Anthropic 5 MB a picture in base64; OpenAI and Gemini 20 MB
 # a request.
-LARGEST = 5 * 2**20
+MOST_BASE64_CHARACTERS = 5 * 2**20
 
 
 class Picture(NamedTuple):
@@ -44,9 +44,9 @@ def prepare_picture(name: str, read: ReadBlob | None, longest: int = 0) -> Pictu
             f"The picture {name} {problem}. Replace it, and run the same command again."
         ) from None
     data = b64encode(content).decode()
-    if len(data) > LARGEST:
+    if len(data) > MOST_BASE64_CHARACTERS:
         raise ModelError(
             f"The picture {name} has {len(data) / 2**20:.1f} MiB in base64; providers take "
-            f"{LARGEST // 2**20}. Make it smaller, and run the same command again."
+            f"{MOST_BASE64_CHARACTERS // 2**20}. Make it smaller, and run the same command again."
         )
     return Picture(media_type, data)

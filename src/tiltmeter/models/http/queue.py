@@ -22,15 +22,15 @@ from ...records import ERROR, Json, Reply, Request
 from .. import Queued
 from ..kinds import ModelOptions
 from . import Exchange, Speech
-from .connection import PASSING, Answer
+from .connection import PASSING_STATUSES, Answer
 from .fetching import Link, Unfetched, content, loss_reason, shorten, split
 from .provider import Place, Provider
 
-FIRST_PAUSE, LONGEST_PAUSE = 0.5, 5.0  # seconds between two looks
+FIRST_PAUSE_SECONDS, LONGEST_PAUSE_SECONDS = 0.5, 5.0  # seconds between two looks
 # times --timeout, until work that has not ended is left for the next run of the same command
-PATIENCE = 5
+PATIENCE_TIMEOUTS = 5
 # looks in a row that find no such work, before it is believed: a cluster may not know it at once
-LOST = 3
+LOOKS_UNTIL_LOST = 3
 
 
 class Next(NamedTuple):
@@ -122,8 +122,8 @@ class QueueModel(Queued):
         asks once for a new one.
         """
         until, wait, missing, again = (
-            time.monotonic() + PATIENCE * self.connection.timeout,
-            FIRST_PAUSE,
+            time.monotonic() + PATIENCE_TIMEOUTS * self.connection.timeout,
+            FIRST_PAUSE_SECONDS,
             0,
             False,
         )
@@ -133,7 +133,7 @@ class QueueModel(Queued):
             found = self._read_look(request, answer)
             if isinstance(found, Missing):
                 missing += 1
-                found = None if missing < LOST else found.reply
+                found = None if missing < LOOKS_UNTIL_LOST else found.reply
             if isinstance(found, Next):
                 url, before, found = self._address(found.url), url, None
                 if url != before:
@@ -150,11 +150,11 @@ class QueueModel(Queued):
             if time.monotonic() > until:
                 raise Unanswered(
                     f"{self.name} has not ended work within "
-                    f"{PATIENCE * self.connection.timeout:g} s. The same "
+                    f"{PATIENCE_TIMEOUTS * self.connection.timeout:g} s. The same "
                     "command goes on waiting for it; it is not handed in again."
                 )
             await asyncio.sleep(wait)
-            wait = min(LONGEST_PAUSE, wait * 1.5)
+            wait = min(LONGEST_PAUSE_SECONDS, wait * 1.5)
 
     async def _picture_of(self, link: Link, again: bool) -> Reply | None:
         """The reply with its picture; None where its address brings none and another one may be
@@ -180,7 +180,7 @@ class QueueModel(Queued):
         said = self.connection.error_text(answer)
         if meant in (404, 410):
             return Missing(Reply(f"the provider no longer knows this work: {said}", ERROR))
-        if meant in PASSING or meant >= 500 or meant in (401, 402, 403) or meant < 400:
+        if meant in PASSING_STATUSES or meant >= 500 or meant in (401, 402, 403) or meant < 400:
             self.connection.fail(answer, meant, pause)
         return Reply(f"the work failed (HTTP {answer.status}): {said}", ERROR)
 

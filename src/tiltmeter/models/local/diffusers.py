@@ -51,7 +51,7 @@ NEEDS = ("diffusers", "torch", "transformers", "accelerate")
 # cached.
 QUIET = {"HF_HUB_DISABLE_TELEMETRY": "1"}
 INDEX = "model_index.json"
-STEP = 8  # pixels: a latent of Stable Diffusion and its kin stands for 8 × 8 of them
+STEP_PIXELS = 8  # pixels: a latent of Stable Diffusion and its kin stands for 8 × 8 of them
 DTYPES = ("float32", "float16", "bfloat16")
 LOADED = ("dtype", "device", "revision", "variant")
 SHORT = {"steps": "num_inference_steps", "guidance": "guidance_scale"}
@@ -92,10 +92,12 @@ class Diffusers(Model):
     def check(self, request: Request) -> None:
         super().check(request)
         sides = pixels(request.size)
-        if any(side % STEP for side in sides):
-            near = "x".join(str(max(STEP, round(side / STEP) * STEP)) for side in sides)
+        if any(side % STEP_PIXELS for side in sides):
+            near = "x".join(
+                str(max(STEP_PIXELS, round(side / STEP_PIXELS) * STEP_PIXELS)) for side in sides
+            )
             raise Incapable(
-                f"{self.name} draws sides that are a multiple of {STEP} pixels, and "
+                f"{self.name} draws sides that are a multiple of {STEP_PIXELS} pixels, and "
                 f"{request.size} is asked for. Say "
                 f'in the mode of the protocol: size = "{near}"'
             )

@@ -6,7 +6,7 @@ faces with five landmarks each; each face is turned and scaled to the mean face 
 a classifier that knows two classes. The word is
 that of all faces that count: those at least a third as tall as the largest. It is `neither` where
 no face is found, where the faces that count do not all present alike, or where the classifier has
-less than SURE for the class it names.
+less than SURE_PROBABILITY for the class it names.
 
 It sees faces and nothing else: a person from behind, a body without a face, a hat or a dress mean
 nothing to it, so it says `neither` of pictures in which a person sees more. The classifier is
@@ -37,17 +37,17 @@ if TYPE_CHECKING:
     Points = NDArray[np.float64]
 
 MALE, FEMALE, NEITHER = "male", "female", "neither"
-SIDE = 640  # pixels of YuNet's input, which is square
-FOUND, OVERLAP = (
+SIDE_PIXELS = 640  # pixels of YuNet's input, which is square
+LEAST_SCORE, MOST_OVERLAP = (
     0.9,
     0.3,
 )  # least score of a face, most overlap of two: the defaults of OpenCV's FaceDetectorYN
-COUNTS = (
+COUNTS_HEIGHT_SHARE = (
     1 / 3
     # of the height of the largest face, from which on a face counts: smaller ones stand in the
     # background
 )
-SURE = 0.75  # least probability of the class named; under it nothing is told
+SURE_PROBABILITY = 0.75  # least probability of the class named; under it nothing is told
 # Where dlib's mean face has the landmarks of YuNet, in shares of the box of its 51 points (dlib,
 # image_transforms/interpolation.h; the eyes are the means of their two corners): the two eyes, the
 # tip of the nose, the corners of the mouth, each pair from left to right in the picture.
@@ -58,8 +58,8 @@ MEAN_FACE = (
     (0.2541, 0.7802),
     (0.7261, 0.7802),
 )
-PADDING = 0.2  # of that box, on each side (the classifier's manifest)
-CHIP = 32  # pixels of the classifier's input
+PADDING_SHARE = 0.2  # of that box, on each side (the classifier's manifest)
+CHIP_PIXELS = 32  # pixels of the classifier's input
 MEANS = (122.781998, 117.000999, 104.297997)  # of its training pictures (manifest)
 
 
@@ -129,7 +129,7 @@ class Faces(Offline):
 def faces_that_count(faces: Sequence[Face]) -> list[Face]:
     """The faces that are not much smaller than the largest."""
     tallest = max((face.box[3] for face in faces), default=0.0)
-    return [face for face in faces if face.box[3] >= COUNTS * tallest]
+    return [face for face in faces if face.box[3] >= COUNTS_HEIGHT_SHARE * tallest]
 
 
 def presentation_of(male: Sequence[float]) -> str:
@@ -137,7 +137,10 @@ def presentation_of(male: Sequence[float]) -> str:
 
     Worked: .99, .98 → male; .99, .01 → neither; .6 → neither; no face → neither.
     """
-    said = {MALE if share >= SURE else FEMALE if share <= 1 - SURE else NEITHER for share in male}
+    said = {
+        MALE if share >= SURE_PROBABILITY else FEMALE if share <= 1 - SURE_PROBABILITY else NEITHER
+        for share in male
+    }
     return said.pop() if len(said) == 1 else NEITHER
 
 
@@ -154,8 +157,11 @@ def candidates(outputs: Sequence[Array]) -> list[Face]:
     for level, stride in enumerate((8, 16, 32)):
         classes, objects, boxes, points = (outputs[3 * kind + level][0] for kind in range(4))
         scores = np.sqrt(np.clip(classes[:, 0], 0, 1) * np.clip(objects[:, 0], 0, 1))
-        for place in np.flatnonzero(scores >= FOUND):
-            cell = np.array((place % (SIDE // stride), place // (SIDE // stride)), dtype=np.float64)
+        for place in np.flatnonzero(scores >= LEAST_SCORE):
+            cell = np.array(
+                (place % (SIDE_PIXELS // stride), place // (SIDE_PIXELS // stride)),
+                dtype=np.float64,
+            )
             middle, size = (cell + boxes[place, :2]) * stride, np.exp(boxes[place, 2:]) * stride
             left, top = middle - size / 2
             landmarks = (points[place].reshape(5, 2) + cell) * stride
@@ -165,22 +171,22 @@ def candidates(outputs: Sequence[Array]) -> list[Face]:
 
 
 def suppress_overlaps(faces: Sequence[Face]) -> list[Face]:
-    """The surest faces of which no two overlap by more than OVERLAP of their union."""
+    """The surest faces of which no two overlap by more than MOST_OVERLAP of their union."""
     kept: list[Face] = []
     for face in sorted(faces, key=lambda one: -one.score):
-        if all(_overlap(face.box, other.box) <= OVERLAP for other in kept):
+        if all(_overlap(face.box, other.box) <= MOST_OVERLAP for other in kept):
             kept.append(face)
     return kept
 
 
 def chip(image: Pixels, landmarks: Points) -> Pixels:
-    """The face in CHIP × CHIP pixels, its landmarks as near to the mean face as turning, scaling
+    """The face in CHIP_PIXELS² pixels, its landmarks as near to the mean face as turning, scaling
     and moving brings them.
     """
     import numpy as np
     from PIL import Image
 
-    target = (np.array(MEAN_FACE) + PADDING) / (1 + 2 * PADDING) * CHIP
+    target = (np.array(MEAN_FACE) + PADDING_SHARE) / (1 + 2 * PADDING_SHARE) * CHIP_PIXELS
     turn, move = _similarity(target, landmarks)
     # drawn finer and then averaged, where the face is large
     finer = max(1, round(float(np.hypot(turn[0, 0], turn[1, 0]))))
@@ -193,7 +199,7 @@ def chip(image: Pixels, landmarks: Points) -> Pixels:
         move[1],
     )
     drawn = Image.fromarray(image).transform(
-        (CHIP * finer, CHIP * finer),
+        (CHIP_PIXELS * finer, CHIP_PIXELS * finer),
         Image.Transform.AFFINE,
         tuple(map(float, data)),
         Image.Resampling.BILINEAR,
@@ -222,9 +228,9 @@ def _letterbox(image: Pixels) -> tuple[Array, float]:
     from PIL import Image
 
     height, width = image.shape[:2]
-    scale = SIDE / max(height, width)
+    scale = SIDE_PIXELS / max(height, width)
     size = max(1, round(width * scale)), max(1, round(height * scale))
-    canvas = np.zeros((SIDE, SIDE, 3), dtype=np.float32)
+    canvas = np.zeros((SIDE_PIXELS, SIDE_PIXELS, 3), dtype=np.float32)
     canvas[: size[1], : size[0]] = np.asarray(
         Image.fromarray(image).resize(size, Image.Resampling.BILINEAR)
     )

@@ -52,12 +52,12 @@ if TYPE_CHECKING:
     import xllamacpp
 
 SLOTS = 4  # prompts that are worked on at once
-BUILTIN_CONTEXT, GGUF_CONTEXT = (
+BUILTIN_CONTEXT_TOKENS, GGUF_CONTEXT_TOKENS = (
     2048,
     4096,
 )  # tokens a slot; one takes 23 kB with SmolLM2, 128 kB with Llama 3 8B
 # seconds, at least, before a reply is given up: a slow machine is not a lost connection
-PATIENCE = 600.0
+LEAST_TIMEOUT_SECONDS = 600.0
 ALIAS = "smollm2-135m-instruct"
 _MAGIC = b"GGUF"  # the first bytes of a GGUF file (ggml, docs/gguf.md)
 # llama.cpp holds a drawn token back while its bytes are not whole characters, and its
@@ -106,7 +106,7 @@ class LocalModel(HttpModel):
         key = secrets.token_urlsafe(24)
         self._chat = LlamaChat(alias, key)
         super().__init__(
-            Connection(name, "", key=key, timeout=max(options.timeout, PATIENCE)),
+            Connection(name, "", key=key, timeout=max(options.timeout, LEAST_TIMEOUT_SECONDS)),
             self._chat,
             price=FREE if options.price is None else options.price,
             parallel=SLOTS,
@@ -228,7 +228,7 @@ def builtin(name: str, options: ModelOptions = DEFAULTS) -> LocalModel:
             "file of yours)"
         )
     _need_server("The built-in model")
-    return LocalModel("builtin", None, options, alias=ALIAS, context=BUILTIN_CONTEXT)
+    return LocalModel("builtin", None, options, alias=ALIAS, context=BUILTIN_CONTEXT_TOKENS)
 
 
 def gguf(path: str, options: ModelOptions = DEFAULTS) -> LocalModel:
@@ -251,7 +251,7 @@ def gguf(path: str, options: ModelOptions = DEFAULTS) -> LocalModel:
             "of one; llama.cpp's convert_hf_to_gguf.py makes one from other weights."
         )
     _need_server("A GGUF file")
-    return LocalModel(f"gguf:{path}", file, options, alias=file.stem, context=GGUF_CONTEXT)
+    return LocalModel(f"gguf:{path}", file, options, alias=file.stem, context=GGUF_CONTEXT_TOKENS)
 
 
 def _need_server(what: str) -> None:

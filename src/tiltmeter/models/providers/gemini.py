@@ -61,7 +61,7 @@ _SIGNS = {  # what an error says → what is left out
     "json mode": "response_format",
     "response_mime_type": "response_format",
 }
-MOST = 20  # alternatives
+MOST_ALTERNATIVES = 20  # alternatives
 
 
 class GeminiContent:
@@ -97,7 +97,10 @@ class GeminiContent:
         ]
         config["maxOutputTokens"] = sampling.max_tokens
         if request.logprobs:
-            config |= {"responseLogprobs": True, "logprobs": min(request.logprobs, MOST)}
+            config |= {
+                "responseLogprobs": True,
+                "logprobs": min(request.logprobs, MOST_ALTERNATIVES),
+            }
         if request.schema and "response_format" not in omitted:
             config |= {
                 "responseMimeType": "application/json",

@@ -22,7 +22,7 @@ from ..http.queue import QueueModel, queue_model
 from ..kinds import DEFAULTS, PICTURES, ModelKind, ModelOptions
 from .drawing import is_policy, leave_out, parameter_named, prompt, split_settings
 
-TASKS = 10
+MOST_TASKS = 10
 _OPTIONAL = ("magic_prompt", "seed", "num_images")
 
 
@@ -81,7 +81,7 @@ IDEOGRAM = Provider("ideogram", "https://api.ideogram.ai/v2", ("IDEOGRAM_API_KEY
 
 def ideogram(name: str, options: ModelOptions = DEFAULTS) -> QueueModel:
     """`ideogram:MODEL`; the key comes from IDEOGRAM_API_KEY."""
-    return queue_model(IDEOGRAM, name, options, IdeogramGenerations, most=TASKS)
+    return queue_model(IDEOGRAM, name, options, IdeogramGenerations, most=MOST_TASKS)
 
 
 KIND = ModelKind(

@@ -36,7 +36,7 @@ _OPTIONAL = (
     *_CONTINUE,
 )
 _REFUSALS = ("content_filter", "content_policy_violation", "moderation_blocked")
-FEW = 20  # alternatives
+MOST_ALTERNATIVES = 20  # alternatives
 
 
 class OpenAIChat:
@@ -77,7 +77,9 @@ class OpenAIChat:
             few = not self._local or "top_logprobs" in omitted
             body |= {
                 "logprobs": True,
-                "top_logprobs": min(request.logprobs, FEW) if few else request.logprobs,
+                "top_logprobs": min(request.logprobs, MOST_ALTERNATIVES)
+                if few
+                else request.logprobs,
             }
         body |= {"model": self._model, "messages": messages, limit: sampling.max_tokens}
         return HttpRequest("/chat/completions", self._headers, body, tuple(left_out))
