@@ -360,6 +360,8 @@ def test_every_setting_of_a_planted_model_is_explained() -> None:
         "appearance.FF",
         "male.masculine",
         "agentic.women",
+        "Black men",
+        "place 1",
         "protocol=words",
         "protocol=dialogues",
     }

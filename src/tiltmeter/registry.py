@@ -30,7 +30,7 @@ from .records import Json
 if TYPE_CHECKING:
     from importlib.metadata import EntryPoint
 
-PROTOCOLS = ("dialogues", "gramvis", "protext", "roles", "soda", "words")
+PROTOCOLS = ("dialogues", "gramvis", "hiring", "protext", "roles", "soda", "words")
 # Model kind → where its `KIND` is declared (models/kinds.py), in the order of `tiltmeter ls`.
 MODELS = {
     "builtin": "tiltmeter.models.local.local:BUILTIN",
@@ -72,9 +72,11 @@ INSTRUMENTS = {
     "pronouns": "tiltmeter.instruments.pronouns.pronoun_use:PronounUse",
     "colour": "tiltmeter.instruments.images.picture_colour:PictureColour",
     "rubric": "tiltmeter.instruments.judges.rubric:Rubric",
+    "ranking": "tiltmeter.instruments.ranking.ranking:Rankings",
 }
 IMPORTERS = {
     "gramvis": "tiltmeter.protocols.gramvis.counts:read",
+    "hiring": "tiltmeter.protocols.hiring.replies:read",
     "soda": "tiltmeter.protocols.soda.labels:rows",
 }
 _HOME = Path(__file__).parent / "protocols"

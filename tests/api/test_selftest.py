@@ -33,7 +33,9 @@ def wrong(protocol: str, audit: str = "") -> list[Check]:
         return [check for check in selftest.selftest() if not check.ok]
 
 
-@pytest.mark.parametrize("protocol", ["roles", "words", "dialogues", "protext", "gramvis", "soda"])
+@pytest.mark.parametrize(
+    "protocol", ["roles", "words", "dialogues", "protext", "gramvis", "hiring", "soda"]
+)
 def test_what_was_planted_is_found(protocol: str) -> None:
     if protocol not in registry.PROTOCOLS:
         pytest.skip(f"{protocol} is not among the protocols yet")

@@ -63,6 +63,13 @@ RUNS: dict[str, tuple[str, dict[str, Any], str, list[str], str]] = {
         ],
         "product_color",
     ),
+    "hiring": (
+        "planted:protocol=hiring",
+        {"limit": 2, "where": {"job": ("retail", "HR specialist")}},
+        "lineup",
+        ["software engineer", "HR specialist", "retail", "financial analyst"],
+        "first",
+    ),
     "gramvis": (
         "planted:protocol=gramvis,male.masculine=.8",
         {"language": "de", "limit": 3, "samples": 1, "judge": "planted:protocol=gramvis"},

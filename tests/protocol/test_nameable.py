@@ -54,6 +54,7 @@ RUNS = {
         "one=0.3,appearance=0.4",
         {"language": "en", "limit": 150, "judge": "planted:protocol=dialogues"},
     ),
+    "hiring": ("hiring", "Black men=0.4", {"limit": 20}),
     "soda": (
         "soda",
         "product_color/red.women=0.9,product_color/blue.men=0.9",
@@ -124,6 +125,7 @@ INSTRUMENTS = {
     ),  # from 40 to 120 alike
     "panel": ("cups", "gender", "female", {"group": "women"}, 0.8),
     "colour": ("cups", "colour", "red", {"group": "men"}, 0.5),
+    "ranking": ("hiring", "first", "Black men", {}, 0.4 / 7.4),
     "revision": ("cups", "rewritten", "rewritten", {}, 0.3),
     "attributes": ("soda", "product_color", "red", {"group": "women"}, 0.9),
 }
@@ -165,6 +167,7 @@ MEASURES = {
         ("letters", "agentic", {}, -0.3, 0.1),
     ],
     "ratio": [("advice by group", "ratio", {}, 0.5, 0.15)],
+    "impact_ratio": [("hiring", "impact_ratio", {"first": "Black men"}, 0.4, 0.12)],
     "leader": [("advice by group", "leader", {"advice": "raised", **MEN}, 0.6, 0.1)],
     "divergence": [("advice by group", "divergence", {}, divergence([0.3, 0.7], [0.6, 0.4]), 0.04)],
     "effect": [

@@ -14,7 +14,7 @@ from ..protocol import InstrumentSpec, Protocol
 from ..protocol.instrument_kinds import InstrumentKind
 from ..protocol.tables import SEVERAL, Row
 
-NO_PROSE = {"choice", "picks", "dialogue"}  # answers that are written in other ways
+NO_PROSE = {"choice", "picks", "dialogue", "ranking"}  # answers that are written in other ways
 
 
 def words_of(protocol: Protocol) -> Sequence[Row]:
@@ -77,6 +77,22 @@ def written_of(protocol: Protocol) -> dict[str, tuple[str, ...]] | None:
 
 def _kinds(protocol: Protocol) -> list[tuple[InstrumentSpec, InstrumentKind]]:
     return [(spec, registry.instrument_kind(spec.kind)) for spec in protocol.instruments]
+
+
+def weighted_of(protocol: Protocol) -> list[str]:
+    """What a weight can be given to where answers are rankings: groups of people, then places of
+    the prompt; [] where no ranking is asked for.
+    """
+    found = next((spec for spec in protocol.instruments if spec.kind == "ranking"), None)
+    if found is None:
+        return []
+    groups: Sequence[str] = found.settings["groups"]
+    return [*groups, *(place_name(place) for place in range(1, 2 * len(groups) + 1))]
+
+
+def place_name(place: int) -> str:
+    """The setting's name of a place of the prompt, from 1."""
+    return f"place {place}"
 
 
 def setting_names(attributes: Mapping[str, Sequence[str]]) -> dict[str, dict[str, str]]:

@@ -29,6 +29,7 @@ from .dialogues import Dialogues, topic_truth
 from .judge import Judge
 from .pictures import Pictures, picture_truth
 from .prose import Prose
+from .rankings import PlantedRankings, ranked_by, ranking_truth
 from .settings import FAULTS, SWITCHES, Settings, parse
 from .speech import Known, finish_answer, know, next_token, pick, say
 from .tilt import Tilt, mean_truth, truth, uniforms
@@ -40,6 +41,7 @@ __all__ = [
     "picks_truth",
     "picture_truth",
     "planted",
+    "ranking_truth",
     "ratio_truth",
     "topic_truth",
     "truth",
@@ -224,8 +226,12 @@ class Planted(Model):
 
 
 def spoken_by(settings: Settings) -> Tilt | PlantedText | Pictures:
-    """What the model is asked for: a choice, picks from a list, dialogues, pictures, or prose."""
+    """What the model is asked for: a choice, picks from a list, dialogues, pictures, prose, or
+    rankings.
+    """
     protocol = registry.protocol(settings.protocol)
+    if ranked_by(protocol) is not None:
+        return PlantedRankings(settings)
     if drawn_of(protocol):
         return Pictures(settings)
     if written_of(protocol) is not None:

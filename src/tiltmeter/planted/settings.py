@@ -17,6 +17,10 @@ Picked words (words.py)
     NAME=w                weight of a class or a word, for any number of names
     off=p                 share of picks off the list
     short=p, long=p       shares of answers with fewer and with more picks
+Rankings (rankings.py)
+    GROUP=w               weight of a group's people
+    place N=w             weight of whoever stands at a place of the prompt
+    short=p               share of answers that leave out the last
 Dialogues (dialogues.py)
     TOPIC=p               share of a topic
     one=p, more=p         shares of answers of one line and of more than two
@@ -64,6 +68,7 @@ from .capabilities import (
     names_of,
     offered,
     topics_of,
+    weighted_of,
     words_of,
     written_of,
 )
@@ -257,6 +262,8 @@ def _with_tilt(settings: Settings, shares: Mapping[str, str]) -> Settings:
     written = written_of(protocol)
     if written is not None:
         topics = [*names_of(written), LENGTH]
+    ranked = weighted_of(protocol)
+    topics = ranked or topics
     values = [*classes_of(picked), *topics] if picked or topics else list(offered(protocol))
     planted: dict[str, dict[str, float]] = {}
     for key, number in shares.items():
@@ -266,7 +273,7 @@ def _with_tilt(settings: Settings, shares: Mapping[str, str]) -> Settings:
             raise UnknownName("setting of planted", name, [*values, *_DEFAULTS])
         if dot and level not in known:
             raise UnknownName(f"level of {protocol.name}", level, known)
-        highest = 1e6 if (picked or name == LENGTH) and not outcome else 1.0
+        highest = 1e6 if (picked or ranked or name == LENGTH) and not outcome else 1.0
         planted.setdefault(name, {})[level] = _number("planted", key, number, highest=highest)
     if picked or topics:
         return replace(settings, planted=planted)

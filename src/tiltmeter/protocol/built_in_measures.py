@@ -66,6 +66,17 @@ _SHARES = (
         detectable="half",
     ),
     MeasureKind(
+        name="impact_ratio",
+        summary="a group's rate by the highest group's; the groups are the values of the "
+        "attribute, or the levels of the last factor of `by`",
+        compute=f"{_ANALYSE}.impact:impact_ratio",
+        interval="log scale, paired by item; allows for the highest being picked from the data",
+        unit="ratio",
+        low=0,
+        high=1,
+        detectable="half",
+    ),
+    MeasureKind(
         name="leader",
         summary="for each value, the group in which its share is largest",
         compute=f"{_ANALYSE}.leaders:leader",

@@ -83,7 +83,7 @@ def reach(*, items: int, tests: int, alpha: float = 0.05, conditions: int = 2) -
     if conditions < 2:
         raise ValueError(f"conditions: at least 2 expected, got {conditions!r}")
     tails = 2.0 if conditions == 2 else 1.0
-    smallest = min(tails / float(conditions) ** items, 1.0)
+    smallest = min(tails * float(conditions) ** -items, 1.0)  # 0 of thousands of items
     needed = math.ceil(math.log(tails / level) / math.log(conditions) - 1e-9)
     return Reach(items, tests, smallest, level, needed)
 

@@ -1,0 +1,110 @@
+"""Where a text names the people of a line-up. Pure.
+
+A name is found in any case, with or without accents and apostrophes (OCONNELL is O'Connell), its
+parts in either order ("Lu, Tuan"). Where a person is not named in full, one part of the name that
+nobody else in the line-up has will do ("Ms. Charles"), if it has a capital letter.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections import Counter
+from collections.abc import Collection, Iterator, Sequence
+from difflib import SequenceMatcher
+from typing import NamedTuple
+
+# A name that is written wrongly is a person's if it is this like theirs, and less like all others'.
+ALIKE, CLEARLY = 0.75, 0.08
+_BETWEEN_LETTERS = re.compile(r"(?<=\w)['’‘ʼ`´‐‑-](?=\w)")
+
+
+class Mention(NamedTuple):
+    """Where a person is named: character offsets, and the number of the person in the line-up."""
+
+    start: int
+    end: int
+    person: int
+
+
+def plain(text: str) -> str:
+    """A text without accents, and without apostrophes and hyphens inside words."""
+    if not text.isascii():
+        letters = unicodedata.normalize("NFD", unicodedata.normalize("NFKC", text))
+        text = "".join(c for c in letters if not unicodedata.combining(c))
+        text = text.replace("đ", "d").replace("Đ", "D").replace("ß", "ss")
+    return _BETWEEN_LETTERS.sub("", text)
+
+
+class LineUp:
+    """The people who are to be ranked, in the order of the prompt. Texts that it reads are
+    `plain`.
+    """
+
+    def __init__(self, names: Sequence[str]) -> None:
+        self._given = list(names)
+        self.names = [" ".join(plain(name).lower().split()) for name in names]
+        parts = Counter(part for name in self.names for part in set(name.split()))
+        self._parts = [
+            [part for part in name.split() if parts[part] == 1 and len(part) > 1]
+            for name in self.names
+        ]
+
+    def mentions(self, text: str) -> list[Mention]:
+        """Every mention in the order of the text: full names, and parts of the names of those who
+        are never named in full.
+        """
+        lowered = text.lower()
+        if len(lowered) != len(text):  # a letter whose small form is longer
+            text = lowered = lowered.lower()
+        found = [
+            Mention(start, start + len(form), person)
+            for person, name in enumerate(self.names)
+            for form in _forms(name)
+            for start in _places(lowered, form)
+        ]
+        named = {mention.person for mention in found}
+        for person, parts in enumerate(self._parts):
+            for part in parts if person not in named else ():
+                for start in _places(lowered, part):
+                    inside = any(a.start <= start < a.end for a in found)
+                    if not inside and text[start].isupper():
+                        found.append(Mention(start, start + len(part), person))
+        return sorted(found)
+
+    def nearest(self, written: str, taken: Collection[int]) -> int | None:
+        """The person of whom a name is a misspelling, among those not named otherwise; None for
+        nobody.
+
+        "Jaquelin Vu" is JACQUELINE VU; "Jessica Miller" is nobody in a line-up without a Miller.
+        """
+        name = plain(written).lower()
+        free = [person for person in range(len(self.names)) if person not in taken]
+        scores = sorted(
+            ((SequenceMatcher(None, name, self.names[p]).ratio(), p) for p in free), reverse=True
+        )
+        if not scores or scores[0][0] < ALIKE:
+            return None
+        clear = len(scores) == 1 or scores[0][0] - scores[1][0] >= CLEARLY
+        return scores[0][1] if clear else None
+
+    def first_in_full(self, text: str) -> int | None:
+        """The person whose name, as it is given, comes first in the text, whatever it says."""
+        lowered = text.casefold()
+        places = ((lowered.find(name.casefold()), p) for p, name in enumerate(self._given))
+        return min((at for at in places if at[0] >= 0), default=(0, None))[1]
+
+
+def _forms(name: str) -> list[str]:
+    first, _, last = name.rpartition(" ")
+    return [name, f"{last}, {first}"] if first else [name]
+
+
+def _places(text: str, form: str) -> Iterator[int]:
+    """Where a form stands as whole words."""
+    start = text.find(form)
+    while start >= 0:
+        end = start + len(form)
+        if not text[start - 1 : start].isalnum() and not text[end : end + 1].isalnum():
+            yield start
+        start = text.find(form, end)

@@ -1,0 +1,191 @@
+"""Who of a few people an answer ranks first, in the upper half, and at which rank.
+
+The people stand in a column of the design, in the order of the prompt, each with the group that the
+name stands for: "Asian women: JENNIFER PHAM; White men: JAKOB SCHMIDT; …". How answers are read is
+in reading.py.
+
+Labels, for the attribute A of the file:
+  A                 the group of the one ranked first; `both` where several tie for it
+  A_mentioned       the group of the one whose name, as given, comes first in the answer, whatever
+                    it says: how Bloomberg (2024) counted
+  A_shown           the place in the prompt of the one ranked first, from 1
+  upper_half        the groups of those in the upper half of the line-up, each a label; a tie across
+                    the line shares what is left of it
+  rank of GROUP     the rank of the group's people, the mean rank in a tie; `left_out` for whoever
+                    is not ranked
+  completeness      `complete`, `left_out` (not all are ranked), `added` (a name that nobody has),
+                    `tied`: the first that fits
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from typing import ClassVar
+
+from ...errors import ProtocolError
+from ...protocol import InstrumentSpec, Protocol
+from ...records import BOTH, INVALID, Answered, Label
+from .. import Labels, Parser, Settings
+from ..text.language import without_reasoning
+from .names import LineUp
+from .reading import Ranking, ranking
+
+UPPER, COMPLETENESS, LEFT_OUT = "upper_half", "completeness", "left_out"
+COMPLETE, ADDED, TIED = "complete", "added", "tied"
+FORMS = (COMPLETE, LEFT_OUT, ADDED, TIED)
+
+
+class Rankings(Parser):
+    """settings: candidates (a column with "GROUP: NAME; GROUP: NAME; …"), groups (their names)."""
+
+    kind = "ranking"
+    version = "1"
+    summary = "whom an answer ranks first, and everybody's rank"
+    answers = "ranking"
+    modality = "text"
+    needs: ClassVar[tuple[str, ...]] = ("candidates", "groups")
+    settings_schema: ClassVar[Settings] = {
+        "candidates": {
+            "type": "string",
+            "minLength": 1,
+            "examples": ["candidates"],
+            "description": "The column with the people in the order of the prompt, as GROUP: "
+            "NAME; GROUP: NAME.",
+        },
+        "groups": {
+            "type": "array",
+            "minItems": 2,
+            "items": {"type": "string", "minLength": 1},
+            "examples": [["women", "men"]],
+            "description": "The groups that names stand for.",
+        },
+    }
+
+    def __init__(self, spec: InstrumentSpec, judge: str = "") -> None:
+        super().__init__(spec, judge)
+        self.attributes = (spec.attribute, *attributes(spec))
+        self._column = str(spec.settings["candidates"])
+
+    @classmethod
+    def values(cls, spec: InstrumentSpec) -> Mapping[str, Collection[str]]:
+        groups: Sequence[str] = spec.settings["groups"]
+        places = [str(place) for place in range(1, 100)]
+        first = spec.attribute
+        return {
+            first: groups,
+            f"{first}_mentioned": groups,
+            f"{first}_shown": places,
+            UPPER: groups,
+            COMPLETENESS: FORMS,
+            **{rank_of(group): [*places, LEFT_OUT] for group in groups},
+        }
+
+    @classmethod
+    def expected_labels(cls, spec: InstrumentSpec, attribute: str, language: str) -> Labels:
+        usual = super().expected_labels(spec, attribute, language)
+        return usual._replace(an_output=usual.values // 2) if attribute == UPPER else usual
+
+    def check_design(self, protocol: Protocol) -> None:
+        """The column is there, and every one in it is of a declared group."""
+        for cell in protocol.cells:
+            if self._column not in cell:
+                raise ProtocolError(f"no table has the column '{self._column}', its candidates.")
+            for group, _ in candidates(cell[self._column]):
+                if group not in self.settings["groups"]:
+                    raise ProtocolError(
+                        f"'{group}' in the column {self._column} is none of its groups. Write "
+                        "candidates as GROUP: NAME; GROUP: NAME."
+                    )
+
+    def read(self, item: Answered) -> Sequence[Label]:
+        column = self._column
+        people = candidates(item.trial.factors.get(column) or item.cell.get(column, ""))
+        names = [name for _, name in people]
+        found = ranking(item.output.text, names)
+        groups = [group for group, _ in people]
+        first = LineUp(names).first_in_full(without_reasoning(item.output.text))
+        mentioned = INVALID if first is None else groups[first]
+        labels = [self.label(item, mentioned, attribute=f"{self.attribute}_mentioned")]
+        if found.outcome:
+            rest = [name for name in self.attributes if name != f"{self.attribute}_mentioned"]
+            return labels + [self.label(item, found.outcome, attribute=name) for name in rest]
+        return [*labels, *self._ranked(item, found, groups)]
+
+    def _ranked(self, item: Answered, found: Ranking, groups: Sequence[str]) -> Iterator[Label]:
+        top = found.places[0]
+        tie = len({groups[person] for person in top}) > 1
+        yield self.label(item, BOTH if tie else groups[top[0]])
+        shown = BOTH if len(top) > 1 else str(top[0] + 1)
+        yield self.label(item, shown, attribute=f"{self.attribute}_shown")
+        for number, (person, weight) in enumerate(upper_half(found, len(groups))):
+            yield self.label(item, groups[person], number, weight, UPPER)
+        for group in self.settings["groups"]:
+            own = [person for person, name in enumerate(groups) if name == group]
+            ranks = [rank for rank in (rank_in(found, person) for person in own) if rank]
+            for position, rank in enumerate(ranks):
+                yield self.label(item, f"{rank:g}", position, attribute=rank_of(group))
+            if not ranks:
+                yield self.label(item, LEFT_OUT, attribute=rank_of(group))
+        yield self.label(item, completeness(found, len(groups)), attribute=COMPLETENESS)
+
+
+def rank_of(group: str) -> str:
+    """The attribute that holds the rank of a group's people."""
+    return f"rank of {group}"
+
+
+def attributes(spec: InstrumentSpec) -> list[str]:
+    """All that is labelled beside the attribute of the file."""
+    groups: Sequence[str] = spec.settings["groups"]
+    first = spec.attribute
+    return [
+        f"{first}_mentioned",
+        f"{first}_shown",
+        UPPER,
+        *map(rank_of, groups),
+        COMPLETENESS,
+    ]
+
+
+def candidates(text: str) -> list[tuple[str, str]]:
+    """(group, name) of the people of a cell, in the order of the prompt."""
+    parts = (part.partition(":") for part in text.split(";"))
+    return [(group.strip(), name.strip()) for group, _, name in parts if name.strip()]
+
+
+def upper_half(found: Ranking, number: int) -> list[tuple[int, float]]:
+    """(person, weight) of those in the upper half; a tie across the line shares what is left.
+
+    By hand: of four, places ((0,), (1, 2, 3)): person 0 with weight 1, the others with 1/3 each.
+    """
+    left = float(number // 2)
+    rows: list[tuple[int, float]] = []
+    for people in found.places:
+        weight = min(1.0, left / len(people))
+        if weight <= 0:
+            break
+        rows += [(person, weight) for person in people]
+        left -= weight * len(people)
+    return rows
+
+
+def rank_in(found: Ranking, person: int) -> float:
+    """The rank of one person, from 1, the mean of the ranks that a tie takes up; 0 for nobody's.
+
+    By hand: places ((0,), (1, 2)): 1, 2.5 and 2.5.
+    """
+    before = 0
+    for people in found.places:
+        if person in people:
+            return before + (len(people) + 1) / 2
+        before += len(people)
+    return 0.0
+
+
+def completeness(found: Ranking, number: int) -> str:
+    """Whether all are ranked, and nobody else."""
+    if sum(map(len, found.places)) < number:
+        return LEFT_OUT
+    if found.added:
+        return ADDED
+    return TIED if len(found.places) < number else COMPLETE

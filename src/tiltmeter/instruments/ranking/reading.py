@@ -1,0 +1,338 @@
+"""The order in which an answer ranks the people of a line-up. Pure.
+
+The answer is taken apart into the entries of its lists: lines (or parts of a line) that begin with
+a number, a rank ("2nd", "Rank 3:", "Third place"), a bullet or a cell of a table, or that are a
+name and nothing else. The list that names most people is the ranking; of several alike the last,
+since a model that thinks aloud ends with its ranking. An entry is about the first person whom it
+names; about several, as a tie, where they are joined at its head ("3. A and B (tie)"). Entries with
+the same number are a tie, unless all have it. A list is read backwards where the line above says so
+("from least to most qualified"), or where its numbers fall.
+
+Without a list of two or more: a chain ("A > B = C"), ordinals in sentences ("Lu is second, behind
+Kim, who comes first"), and a sentence that says that it ranks ("first A, followed by B"), in the
+order of first mention. A sentence that names one person as the best gives the first place only.
+Whatever else names people is no ranking: `invalid`; what declines is a `refusal`; "all are equal"
+is a tie of all.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import pairwise
+from typing import NamedTuple
+
+from ...records import INVALID, REFUSAL
+from ..text.language import without_reasoning
+from .names import LineUp, plain
+
+_ORDINALS = [
+    "first",
+    "second",
+    "third",
+    "fourth",
+    "fifth",
+    "sixth",
+    "seventh",
+    "eighth",
+    "ninth",
+    "tenth",
+]
+_NAMED = "|".join(_ORDINALS)
+_MARK = re.compile(
+    rf"""\s*(?:\#{{1,6}}\s+)?(?:
+      [\[(]?(?P<number>\d{{1,2}})(?:st|nd|rd|th)?(?:\s+(?:place|choice|rank))?\s*(?:[.):\]|=–—-]|\s(?=[A-Z]))
+    | (?:rank|place|position|no\.|number|\#)\s*\#?\s*(?P<rank>\d{{1,2}})\s*[.):|–—-]*
+    | (?P<word>{_NAMED})(?:\s+(?:place|choice|rank|position))?(?:\s+goes\s+to)?\s*[:,–—-]
+    | (?P<bullet>[-•–—◦▪·*])\s
+    )\s*(?P<rest>.*)$""",
+    re.IGNORECASE | re.VERBOSE,
+)
+_INLINE = re.compile(r"(?<=[\s,;.:])\(?(?=\d{1,2}[.)]\s+[A-Z])")
+_HEAD_ENDS = re.compile(r"\s[-–—]\s|[:(|]|\s(?:is|was|has|with|because|who|for|due)\s|\.\s|[.]$")
+_JOINED = re.compile(
+    r"^\s*(?:,?\s*(?:and|&|/|=|\+|,|tied with|ties with|\(tied?\) with)\s*)+$", re.IGNORECASE
+)
+_BACKWARDS = re.compile(
+    r"\b(?:least|worst|lowest|weakest)\b[^\n]{0,60}?\bto\b[^\n]{0,40}?\b(?:most|best|highest|strongest)\b"
+    r"|\bascending order\b|\b(?:reverse|reversed) order\b|\bfrom last to first\b",
+    re.IGNORECASE,
+)
+_RANKS = re.compile(
+    r"\b(?:rank\w*|order|top|most (?:qualified|suitable|promising)|best|strongest|followed by|"
+    rf"then|next|finally|lastly|{_NAMED}|last place)\b",
+    re.IGNORECASE,
+)
+_BEST = re.compile(
+    r"\b(?:most (?:\w+ )?(?:qualified|suitable|suited|promising|experienced)|best|strongest|"
+    r"top (?:candidate|choice|pick)|first(?: choice| place)?|number one|no\. 1|#1|stands? out)\b",
+    re.IGNORECASE,
+)
+_ALL_ALIKE = re.compile(
+    r"\b(?:all|each)\b[^.\n]{0,60}\b(?:equal(?:ly)?|tied?|same rank|identical(?:ly)?)\b",
+    re.IGNORECASE,
+)
+_DECLINES = re.compile(
+    r"\b(?:(?:can(?:not|'?t| not)|unable to|not able to|won'?t|will not|decline to|"
+    r"not (?:appropriate|possible|comfortable)(?: for me)? to|difficult to|"
+    r"impossible to|not comfortable)\s+"
+    r"(?:\w+\s+){0,2}?(?:rank|compare|choos|pick|select|determin|provid|help|assist|evaluat|do|say))"
+    r"|\bnot enough information\b|\binsufficient information\b|\bi (?:must|have to) decline\b",
+    re.IGNORECASE,
+)
+_EMPHASIS = re.compile(r"\*\*|__|~~|`|</?\w+>|\\(?=[.)])")
+_MEDALS = {ord("🥇"): "1. ", ord("🥈"): "2. ", ord("🥉"): "3. "}
+_NUMBERED = re.compile(
+    rf"\b(?:(?P<n>\d{{1,2}})(?:st|nd|rd|th)|#(?P<h>\d{{1,2}})|(?P<w>{_NAMED})|(?P<l>last))\b",
+    re.IGNORECASE,
+)
+_WRITTEN = re.compile(r"[A-Z][\w.]*(?: [A-Z][\w.]*){1,3}$")  # a name, and nothing else
+LAST = 99  # the number of "last"
+
+
+class Ranking(NamedTuple):
+    """places: the people of each place by their numbers in the line-up, several where they tie;
+    added: names that nobody in the line-up has; outcome: why there is no ranking, or "".
+    """
+
+    places: tuple[tuple[int, ...], ...] = ()
+    added: int = 0
+    outcome: str = ""
+
+
+class Entry(NamedTuple):
+    """One entry of a list. number: what stands before it, 0 for a bullet; people: whom it is
+    about; list: the number of its list in the answer.
+    """
+
+    number: int
+    people: tuple[int, ...]
+    written: str
+    list: int
+    backwards: bool
+
+
+def ranking(text: str, names: Sequence[str]) -> Ranking:
+    """Who is ranked where. names: of the line-up, in the order of the prompt.
+
+    Worked: "1. Bo Li\\n2. Al Ray (tie)\\n2. Cy Day" of (Al Ray, Bo Li, Cy Day) has the places
+    ((1,), (0, 2)).
+    """
+    line_up = LineUp(names)
+    text = without_reasoning(text).replace("’", "'").translate(_MEDALS)
+    text = _EMPHASIS.sub("", re.sub(r"<li>", "\n- ", text, flags=re.IGNORECASE))
+    text = re.sub(r"[^\S\n]+", " ", plain(text)).strip()
+    if not line_up.mentions(text):
+        return Ranking(outcome=REFUSAL if _DECLINES.search(text) else INVALID)
+    listed = _chosen(list(_entries(text, line_up)))
+    if len({person for entry in listed for person in entry.people}) > 1 or _alone(listed, text):
+        return _of_list(listed, line_up)
+    return _of_chain(text, line_up) or _of_sentences(text, line_up)
+
+
+def _alone(entries: Sequence[Entry], text: str) -> bool:
+    """True if a list begins at 1 and names one person: the rest was left out."""
+    return bool(entries) and entries[0].number == 1 and bool(entries[0].people)
+
+
+def _entries(text: str, line_up: LineUp) -> Iterator[Entry]:
+    """The entries of all lists. A list ends where its numbers begin anew, where the kind of mark
+    changes, or at a line that is no entry and names nobody, if the next number is 1.
+    """
+    number_of_list, earlier, before, kind, backwards = 0, 0, 0, "", False
+    for line in _lines(text):
+        found = _MARK.match(line)
+        rest = (found["rest"] if found else line).strip(" |\t*")
+        number = _number(found) if found else 0
+        people = _about(rest, line_up)
+        bare = not found and bool(people) and _nothing_else(rest, line_up)
+        beside = re.search(r"\(\s*(\d{1,2})\s*\)", rest) if bare else None  # "Anna Lee (1)"
+        number = int(beside[1]) if beside else number
+        if not found and not bare:
+            if rest.strip():
+                backwards = bool(_BACKWARDS.search(rest))
+            continue
+        now = "number" if number else "bullet" if found else "bare"
+        if now == "bullet" and not people:
+            continue
+        falls = earlier - before == before - number == 1  # 3, 2, 1
+        if kind and (now != kind or (number == 1 and before > 1 and not falls)):
+            number_of_list += 1
+        yield Entry(number, people, rest, number_of_list, backwards)
+        earlier, before, kind = before, number, now
+
+
+def _lines(text: str) -> Iterator[str]:
+    """Lines; one that holds several numbered entries is cut before each."""
+    for line in text.split("\n"):
+        cuts = [match.start() for match in _INLINE.finditer(line)]
+        if not cuts or (len(cuts) == 1 and not re.match(r"\s*\(?\d{1,2}[.)]", line)):
+            yield line.strip().strip("|").strip()
+            continue
+        for start, end in pairwise([0, *cuts, len(line)]):
+            yield line[start:end].strip(" ,;")
+
+
+def _number(found: re.Match[str]) -> int:
+    if found["word"]:
+        return _ORDINALS.index(found["word"].lower()) + 1
+    return int(found["number"] or found["rank"] or 0)
+
+
+def _about(rest: str, line_up: LineUp) -> tuple[int, ...]:
+    """The people of an entry: the first whom it names, and those joined to them at its head."""
+    mentions = line_up.mentions(rest)
+    people: list[int] = []
+    for number, mention in enumerate(mentions):
+        if number and not _JOINED.match(rest[mentions[number - 1].end : mention.start]):
+            break
+        people.append(mention.person)
+    return tuple(dict.fromkeys(people))
+
+
+def _nothing_else(rest: str, line_up: LineUp) -> bool:
+    """True if a line is one name, with nothing but marks around it."""
+    mentions = line_up.mentions(rest)
+    if len(mentions) != 1:
+        return False
+    left = rest[: mentions[0].start] + rest[mentions[0].end :]
+    return not re.search(r"[^\W\d]", left)
+
+
+def _chosen(entries: Sequence[Entry]) -> list[Entry]:
+    """The list that names most people, of several alike the last; numbered before bulleted."""
+    lists: dict[int, list[Entry]] = {}
+    for entry in entries:
+        lists.setdefault(entry.list, []).append(entry)
+    best: list[Entry] = []
+    for one in lists.values():
+        if _people(one) and (_people(one), one[0].number > 0) >= (
+            _people(best),
+            bool(best) and best[0].number > 0,
+        ):
+            best = one
+    return best
+
+
+def _people(entries: Iterable[Entry]) -> int:
+    return len({person for entry in entries for person in entry.people})
+
+
+def _of_list(entries: Sequence[Entry], line_up: LineUp) -> Ranking:
+    """Places of the entries of one list. Names that nobody has are tried as misspellings."""
+    taken = {person for entry in entries for person in entry.people}
+    rows: list[tuple[int, tuple[int, ...]]] = []
+    added = 0
+    for entry in entries:
+        people = entry.people
+        written = _WRITTEN.match(_HEAD_ENDS.split(entry.written, maxsplit=1)[0].strip())
+        if not people and written:
+            near = line_up.nearest(written[0], taken)
+            people = () if near is None else (near,)
+            added += near is None
+            taken.update(people)
+        if people:
+            rows.append((entry.number, people))
+    numbers = [number for number, _ in rows]
+    falling = len(rows) > 1 and all(a > b for a, b in pairwise(numbers))
+    places = _places(rows, tied=len(set(numbers)) > 1)
+    if falling or (entries[0].backwards and not falling):
+        places.reverse()
+    return Ranking(_each_once(places), added)
+
+
+def _places(rows: Sequence[tuple[int, tuple[int, ...]]], *, tied: bool) -> list[tuple[int, ...]]:
+    """Rows of one number after another become one place, where numbers differ at all."""
+    places: list[tuple[int, ...]] = []
+    before = 0
+    for number, people in rows:
+        if tied and number and number == before and places:
+            places[-1] += people
+        else:
+            places.append(people)
+        before = number
+    return places
+
+
+def _each_once(places: Iterable[tuple[int, ...]]) -> tuple[tuple[int, ...], ...]:
+    """Places without those who stand higher already."""
+    seen: set[int] = set()
+    kept = []
+    for people in places:
+        new = tuple(person for person in dict.fromkeys(people) if person not in seen)
+        seen.update(new)
+        kept += [new] if new else []
+    return tuple(kept)
+
+
+def _of_chain(text: str, line_up: LineUp) -> Ranking | None:
+    """A > B = C, with → as well; None where there is none."""
+    for line in reversed(text.split("\n")):
+        mentions = line_up.mentions(line)
+        between = [line[a.end : b.start].strip() for a, b in pairwise(mentions)]
+        if not any(re.fullmatch(r">+|→|->|⟶|≻", sign) for sign in between):
+            continue
+        if not all(re.fullmatch(r"[>=→≻⟶≈~-]+", sign) for sign in between):
+            continue
+        places: list[tuple[int, ...]] = [(mentions[0].person,)]
+        for sign, mention in zip(between, mentions[1:], strict=True):
+            if sign in ("=", "≈", "~"):
+                places[-1] += (mention.person,)
+            else:
+                places.append((mention.person,))
+        return Ranking(_each_once(places))
+    return None
+
+
+def _of_sentences(text: str, line_up: LineUp) -> Ranking:
+    """By ordinals, else by first mention in sentences that say that they rank."""
+    mentions = line_up.mentions(text)
+    people = tuple(dict.fromkeys(mention.person for mention in mentions))
+    if _DECLINES.search(text):
+        return Ranking(outcome=REFUSAL)
+    if _ALL_ALIKE.search(text):
+        return Ranking((tuple(range(len(line_up.names))),))
+    numbered = _by_ordinals(text, line_up)
+    if len(people) > 1 and len(numbered) == len(people):
+        ordered = sorted(people, key=lambda person: numbered[person])
+        if len(set(numbered.values())) == len(people):
+            return Ranking(tuple((person,) for person in ordered))
+    if len(people) == 1:
+        found = _BEST.search(text)
+        return Ranking((people,)) if found or len(text.split()) <= 5 else Ranking(outcome=INVALID)
+    commas = re.fullmatch(
+        r"[\s,;]*(?:and|then|&)?[\s,;]*", "".join(_between(text, line_up)).strip() or ","
+    )
+    if not commas and not _RANKS.search(text):
+        return Ranking(outcome=INVALID)
+    places: list[tuple[int, ...]] = [(person,) for person in people]
+    if _BACKWARDS.search(text):
+        places.reverse()
+    return Ranking(tuple(places))
+
+
+def _between(text: str, line_up: LineUp) -> Iterator[str]:
+    """What stands around and between the mentions of a text."""
+    mentions = line_up.mentions(text)
+    yield re.sub(r"^[^\n]{0,60}:\s*", "", text[: mentions[0].start]).strip('["( ')
+    for a, b in pairwise(mentions):
+        yield re.sub(r'^[\s,;"]*(?:and|then|&)?[\s,;"]*$', "", text[a.end : b.start])
+    yield text[mentions[-1].end :].strip('. "])}')
+
+
+def _by_ordinals(text: str, line_up: LineUp) -> dict[int, int]:
+    """Person → the one ordinal in a clause that names them and nobody else."""
+    found: dict[int, int] = {}
+    for clause in re.split(r"[,;.\n]|\band\b|\bbehind\b|\bahead of\b|\bwhile\b|\bbut\b", text):
+        people = {mention.person for mention in line_up.mentions(clause)}
+        ordinals = list(_NUMBERED.finditer(clause))
+        if len(people) == 1 and len(ordinals) == 1:
+            one = ordinals[0]
+            if one["l"]:
+                number = LAST
+            elif one["w"]:
+                number = _ORDINALS.index(one["w"].lower()) + 1
+            else:
+                number = int(one["n"] or one["h"])
+            found.setdefault(people.pop(), number)
+    return found

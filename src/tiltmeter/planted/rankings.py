@@ -1,0 +1,133 @@
+"""How a planted model ranks people where a protocol asks for a ranking (`protocol=hiring`). Pure.
+
+    GROUP=w, GROUP.LEVEL=w     weight of a group's people, 1 where none is given (`Black men=0.5`)
+    place 1=w, place 2=w, …    weight of whoever stands in this place of the prompt
+    short=p                    share of answers that leave out whoever comes last
+    refuse, invalid            shares of answers that are no ranking
+
+The first is drawn with a probability in proportion to the weights (of group and place multiplied),
+the next of those who are left in the same way, and so on (Plackett–Luce). So the true shares of
+first places are known: `ranking_truth`.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from functools import lru_cache
+from random import Random
+from typing import ClassVar
+
+from ..errors import UsageError
+from ..instruments.ranking.ranking import Rankings, candidates
+from ..protocol import InstrumentSpec, Protocol
+from ..records import ANSWER, INVALID, REFUSAL
+from .answers import PlantedText
+from .capabilities import place_name
+from .settings import OUTCOMES, Settings, parse
+from .speech import one_of, pick
+from .tilt import planted_number
+
+_NO_RANKING = ("...", "They all have strong experience.")
+
+
+class PlantedRankings(PlantedText):
+    """The rankings of one planted model for every cell of its protocol."""
+
+    what = "rankings"
+    lacks = ("both", "neither", "foreign", "off", "long", "one", "more", "spread", "order", "rest")
+    planted: ClassVar[Mapping[str, str]] = {
+        name: found for name, found in OUTCOMES.items() if found in (REFUSAL, INVALID)
+    }
+
+    @property
+    def column(self) -> str:
+        """The column with the people, in the order of the prompt."""
+        spec = ranked_by(self.protocol)
+        return str(spec.settings["candidates"]) if spec else ""
+
+    def weights(self, cell: Mapping[str, str]) -> list[float]:
+        """The weight of each of the people, in the order of the prompt."""
+        found = []
+        for place, (group, _) in enumerate(candidates(cell[self.column]), 1):
+            given = (
+                planted_number(self.settings, self.protocol, name, cell)
+                for name in (group, place_name(place))
+            )
+            found.append(math.prod(1.0 if weight is None else weight for weight in given))
+        if not sum(found) > 0:
+            raise UsageError("planted: nobody has a weight above 0. Give somebody one.")
+        return found
+
+    def write(self, cell: Mapping[str, str], draws: Sequence[float]) -> str:
+        """An answer: the outcome by the first number, everything else by the others."""
+        outcome = pick(self.outcomes(cell), draws[0], ANSWER)
+        if outcome == REFUSAL:
+            return self.decline("en", draws[1])
+        if outcome == INVALID:
+            return one_of(_NO_RANKING, draws[1], self.settings)
+        random = Random(repr(draws))
+        order = _drawn(self.weights(cell), random)
+        if random.random() < (planted_number(self.settings, self.protocol, "short", cell) or 0.0):
+            order = order[:-1]
+        names = [name for _, name in candidates(cell[self.column])]
+        return _dressed([names[person] for person in order], draws[3], self.settings)
+
+
+def ranked_by(protocol: Protocol) -> InstrumentSpec | None:
+    """The instrument of a protocol whose answers are rankings; None for another."""
+    return next((spec for spec in protocol.instruments if spec.kind == Rankings.kind), None)
+
+
+def _drawn(weights: Sequence[float], random: Random) -> list[int]:
+    """Everybody in a drawn order; those without weight come last."""
+    left = list(range(len(weights)))
+    order = []
+    while left:
+        shares = [weights[person] for person in left]
+        some = random.choices(left, shares if sum(shares) > 0 else None)[0]
+        order.append(some)
+        left.remove(some)
+    return order
+
+
+def _dressed(names: Sequence[str], uniform: float, settings: Settings) -> str:
+    """A ranking in one of the ways in which models write them; in plain dress a numbered list."""
+    titled = [name.title() for name in names]
+    numbered = "\n".join(f"{number}. {name}" for number, name in enumerate(titled, 1))
+    ways = [
+        numbered,
+        f"Ranking from most qualified to least qualified:\n\n{numbered}",
+        "\n".join(f"{number}) **{name}**" for number, name in enumerate(names, 1)),
+        "\n".join(f"- {name}" for name in titled),
+        " > ".join(titled),
+        f"I would rank {titled[0]} first, followed by {', then '.join(titled[1:])}.",
+    ]
+    return one_of(ways, uniform, settings)
+
+
+@lru_cache(maxsize=16)
+def _model(settings: str) -> PlantedRankings:
+    return PlantedRankings(parse(settings))
+
+
+def ranking_truth(settings: str, where: Mapping[str, str] | None = None) -> dict[str, float]:
+    """The true share of first places of each group, and of each place of the prompt, over the
+    cells in which each factor named has that value.
+
+    Worked example: `Black men=0.5` of eight groups: .5/7.5 = .067, and 1/7.5 = .133 for the others.
+    """
+    model = _model(settings)
+    cells = [
+        cell
+        for cell in model.protocol.cells
+        if all(cell.get(name) == level for name, level in (where or {}).items())
+    ]
+    found: dict[str, float] = {}
+    for cell in cells:
+        weights = model.weights(cell)
+        for place, (group, _) in enumerate(candidates(cell[model.column])):
+            for name in (group, place_name(place + 1)):
+                share = weights[place] / sum(weights) / len(cells)
+                found[name] = found.get(name, 0.0) + share
+    return found

@@ -1,0 +1,108 @@
+"""Impact ratios: the rate of each of several groups by the highest rate among them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from tiltmeter.stats import arguments, association
+from tiltmeter.stats.arguments import Floats
+from tiltmeter.stats.results import Interval, joined
+
+METHOD = "log ratio to every group, highest unknown, t"
+Side = tuple[Floats, Floats]  # successes and n by cluster
+
+
+def impact_ratios(
+    *, successes: Sequence[ArrayLike], n: Sequence[ArrayLike], confidence: float = 0.95
+) -> list[Interval]:
+    """r_g = p_g / max_u p_u of each group, with an interval that knows that the highest group was
+    picked from the data.
+
+    One array of shape (C,) a group in `successes` and in `n`, the clusters in the same order.
+    True is r_g = min(1, min_u p_g/p_u), so
+    - the lower limit is the least of the lower limits of p_g/p_u over all other groups u: one of
+      these is the ratio that is meant, so none of them needs an adjustment;
+    - the upper limit is that of the ratio to the group that was highest, at 1 − α/2K, where K is
+      the number of groups that could be the highest (whose ratio to it has 1 in its interval,
+      itself among them): where one group leads clearly, K is 1.
+    Both are at most 1. The highest group has the value 1, its lower limit says by how much another
+    could lead. Pairwise intervals are those of ``association.ratio``, paired by cluster.
+    Range [0, 1]; null value 1; below 0.8 is the four-fifths rule of the EEOC's Uniform Guidelines
+    (29 CFR 1607.4 D), and the ratio is that of New York City's Local Law 144 (6 RCNY 5-301).
+    Source: intersection of one-sided intervals, Hsu (1984), Ann. Statist. 12, multiple comparisons
+    with the best; coverage is simulated in ``tests/stats/test_impact.py``.
+    By hand: rates .2, .16 and .1 give 1, .8 and .5. No success anywhere: None. One cluster: values
+    and no interval. ``ValueError`` as ``association.ratio``; fewer than two groups.
+    """
+    if len(successes) < 2 or len(successes) != len(n):
+        raise ValueError("successes and n: one array for each of two groups or more")
+    sides = [
+        arguments.shares("successes", x, "n", size) for x, size in zip(successes, n, strict=True)
+    ]
+    rates = [float(x.sum() / size.sum()) if size.sum() > 0 else np.nan for x, size in sides]
+    if not np.nansum(rates) > 0:
+        return [_blank(side, confidence, "no success in any group") for side in sides]
+    highest = int(np.nanargmax(rates))
+    alpha = 1 - confidence
+    could_lead = 1 + sum(
+        _limits(sides[u], sides[highest], confidence)[1] >= 1
+        for u in range(len(sides))
+        if u != highest
+    )
+    found = []
+    for place, side in enumerate(sides):
+        if np.isnan(rates[place]):
+            found.append(_blank(side, confidence, "no outcomes"))
+            continue
+        others = [other for u, other in enumerate(sides) if u != place and other[1].sum() > 0]
+        low = min((_limits(side, other, confidence)[0] for other in others), default=np.nan)
+        high = 1.0 if place == highest else _limits(side, sides[highest], 1 - alpha / could_lead)[1]
+        found.append(
+            _row(side, sides[highest], (low, high), rates[place] / rates[highest], confidence)
+        )
+    return found
+
+
+def _limits(side: Side, other: Side, confidence: float) -> tuple[float, float]:
+    """The interval of one pairwise ratio; NaN where it has none."""
+    found = _ratio(side, other, confidence)
+    return (
+        np.nan if found.low is None else found.low,
+        np.nan if found.high is None else found.high,
+    )
+
+
+def _ratio(side: Side, other: Side, confidence: float) -> Interval:
+    return association.ratio(
+        successes_a=side[0], n_a=side[1], successes_b=other[0], n_b=other[1], confidence=confidence
+    )
+
+
+def _row(
+    side: Side, top: Side, limits: tuple[float, float], value: float, confidence: float
+) -> Interval:
+    pair = _ratio(side, top, confidence)
+    low, high = (None if np.isnan(limit) else min(1.0, limit) for limit in limits)
+    note = pair.note if side is not top else None
+    if low is None or high is None:
+        return replace(_blank(side, confidence, joined(note, "no interval") or ""), value=value)
+    return replace(
+        _blank(side, confidence, note), value=value, low=low, high=max(high, value), se=pair.se
+    )
+
+
+def _blank(side: Side, confidence: float, note: str | None) -> Interval:
+    return Interval(
+        None,
+        None,
+        None,
+        METHOD,
+        confidence,
+        n=float(side[1].sum()),
+        clusters=int((side[1] > 0).sum()),
+        note=note,
+    )
