@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TypedDict
 
+from .. import intake
 from ..errors import UnknownName, UsageError
 from ..models import Price
 from ..stages.connect import Connect
@@ -145,7 +146,7 @@ def material(taxonomy: Path | str | None) -> dict[str, str]:
     if taxonomy is None:
         return {}
     try:
-        return {"taxonomy": Path(taxonomy).read_text(encoding="utf-8")}
+        return {"taxonomy": intake.read_text(taxonomy, intake.MOST_DECLARED_BYTES)}
     except (OSError, UnicodeDecodeError) as error:
         raise UsageError(f"The taxonomy {taxonomy} cannot be read: {error}.") from None
 

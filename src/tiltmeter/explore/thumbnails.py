@@ -9,7 +9,7 @@ from collections import OrderedDict
 from pathlib import Path
 from threading import Lock
 
-from .. import images
+from .. import images, intake
 from ..errors import StoreError, UsageError
 
 BLOB = re.compile(r"[0-9a-f]{32}\.(png|jpg|webp|gif|bin)")
@@ -35,7 +35,7 @@ def content(folder: Path, name: str) -> tuple[str, bytes]:
     if path.parent != home or home.parent != folder.resolve():
         raise UsageError("That leads out of the run.")
     try:
-        return TYPES[name.rpartition(".")[2]], path.read_bytes()
+        return TYPES[name.rpartition(".")[2]], intake.read_bytes(path)
     except OSError as error:
         raise StoreError(f"{name} cannot be read: {error.strerror or error}.") from None
 

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from hashlib import sha256
 from pathlib import Path
 
-from .. import registry
+from .. import intake, registry
 from ..errors import UnknownName, UsageError
 from ..protocol import Protocol
 from ..records import HUMAN, Json, Label
@@ -74,7 +74,7 @@ def take_in(store: Store, protocol: Protocol, path: Path | str) -> AddedGold:
         store.supersede(new)
         held |= {label[:3]: (label.value, label.weight) for label in new}
     people = tuple(dict.fromkeys(label.annotator for label in labels))
-    digest = sha256(path.read_bytes()).hexdigest()
+    digest = sha256(intake.read_bytes(path)).hexdigest()
     told = {
         "file": path.name,
         "sha256": digest,
@@ -92,7 +92,7 @@ def take_in(store: Store, protocol: Protocol, path: Path | str) -> AddedGold:
 def _read_rows(path: Path) -> list[tuple[int, RawRow]]:
     """Numbered rows of a file in UTF-8."""
     try:
-        text = path.read_text(encoding="utf-8-sig")
+        text = intake.read_text(path)
         if path.suffix == ".jsonl":
             return [
                 (n, dict(json.loads(line)))

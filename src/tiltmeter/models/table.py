@@ -17,6 +17,7 @@ from datetime import date
 from pathlib import Path
 from typing import TypeAlias
 
+from .. import intake
 from ..errors import UnknownName, UsageError
 from ..records import Json
 from . import Price
@@ -180,7 +181,7 @@ def price_line(name: str, today: date | None = None) -> str:
 
 def _read_file(path: Path) -> dict[str, dict[str, Toml]]:
     try:
-        entries = tomllib.loads(path.read_text(encoding="utf-8-sig"))
+        entries = tomllib.loads(intake.read_text(path, intake.MOST_DECLARED_BYTES))
     except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
         raise UsageError(
             f"{path} cannot be read as TOML: {error}. Mend it, or move it away."

@@ -13,6 +13,7 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from pathlib import Path
 from typing import TypeGuard
 
+from .. import intake
 from ..errors import ProtocolError, UnknownName, UsageError
 from ..records import Json
 from . import InstrumentSpec, Protocol, parts, schema, validate
@@ -23,6 +24,7 @@ from .source_lines import SourceLocation
 from .tables import Beside, Row, join, rows_of
 
 Kinds = Callable[[str], InstrumentKind]  # raises ProtocolError for a name that nothing has
+_SHIPPED = Path(__file__).parents[1] / "protocols"  # they share tables with one another
 _OUTPUTS = {"text": "texts", "image": "pictures"}
 TRIED_JUDGES = 9  # of a panel, to try its settings with
 
@@ -35,7 +37,7 @@ def load(path: Path, kinds: Kinds | None = None, taken: Collection[str] = ()) ->
     """
     where = path.name if path.parent.name == "" else f"{path.parent.name}/{path.name}"
     try:
-        text = path.read_text(encoding="utf-8-sig")
+        text = intake.read_text(path, intake.MOST_DECLARED_BYTES)
         data = tomllib.loads(text)
     except FileNotFoundError:
         raise ProtocolError(
@@ -53,7 +55,13 @@ def load(path: Path, kinds: Kinds | None = None, taken: Collection[str] = ()) ->
         ) from None
     except UnicodeDecodeError as error:
         raise ProtocolError(f"{where} is not a protocol file: {error}. Save it as UTF-8.") from None
-    return declare(data, Beside(path.parent), SourceLocation(where, text, data), kinds, taken)
+    return declare(
+        data,
+        Beside(path.parent, root=_SHIPPED if path.is_relative_to(_SHIPPED) else None),
+        SourceLocation(where, text, data),
+        kinds,
+        taken,
+    )
 
 
 def declare(

@@ -17,7 +17,9 @@ from itertools import product
 from pathlib import Path
 from typing import Literal
 
+from .. import intake
 from ..errors import ProtocolError, UnknownName, UsageError
+from ..records import whole_text
 from .keys import TableKeys
 from .source_lines import SourceLocation
 
@@ -39,11 +41,13 @@ class Beside:
     """The data files beside a protocol, by the names that it gives them: of a folder, or as a run
     kept them.
 
-    texts: those that were read, so that all of a protocol can be kept.
+    texts: those that were read, so that all of a protocol can be kept. root: what no file lies
+    outside of, where that is not the folder.
     """
 
     folder: Path | None = None
     texts: dict[str, str] = field(default_factory=dict)
+    root: Path | None = None
 
     def rows(self, name: str, where: SourceLocation) -> list[Row]:
         """The rows of a CSV or JSON-lines file in UTF-8; a cell of JSON lines that is not text is
@@ -51,7 +55,7 @@ class Beside:
         """
         try:
             if name not in self.texts and self.folder is not None:
-                self.texts[name] = (self.folder / name).read_text(encoding="utf-8-sig")
+                self.texts[name] = self._read(self.folder, name)
             return (_lines if name.endswith(".jsonl") else _cells)(self.texts[name], where, name)
         except (FileNotFoundError, KeyError):
             raise ProtocolError(f"{where}: there is no file {name}{self._nearest(name)}") from None
@@ -60,6 +64,13 @@ class Beside:
             raise ProtocolError(
                 f"{where}: {name} cannot be read as {kind} in UTF-8: {error}. Save it so."
             ) from None
+
+    def _read(self, folder: Path, name: str) -> str:
+        """A file below the folder. Shipped protocols share files, below their root."""
+        path = (folder / name).resolve()
+        if self.root is None or not path.is_relative_to(self.root.resolve()):
+            path = intake.inside(folder, name)
+        return intake.read_text(path)
 
     def _nearest(self, name: str) -> str:
         known = (
@@ -183,7 +194,7 @@ def _lines(text: str, where: SourceLocation, file: str) -> list[Row]:
             continue
         try:
             row = json.loads(line)
-        except ValueError as error:
+        except (ValueError, RecursionError) as error:
             raise ProtocolError(f"{where}: {file}, line {number} is no JSON: {error}.") from None
         if not isinstance(row, dict):
             raise ProtocolError(
@@ -191,7 +202,9 @@ def _lines(text: str, where: SourceLocation, file: str) -> list[Row]:
             )
         rows.append(
             {
-                key: value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+                whole_text(key): whole_text(
+                    value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+                )
                 for key, value in row.items()
             }
         )
@@ -205,20 +218,19 @@ def numbered(path: Path, columns: Sequence[str]) -> Iterator[tuple[int, Row]]:
     UsageError names the file, and the column or the line that is not as it should be.
     """
     try:
-        with path.open(encoding="utf-8-sig", newline="") as file:
-            reader = csv.DictReader(file, strict=True)
-            missing = [name for name in columns if name not in (reader.fieldnames or ())]
-            if missing:
+        text = intake.read_bytes(path).decode("utf-8-sig")
+        reader = csv.DictReader(io.StringIO(text, newline=""), strict=True)
+        missing = [name for name in columns if name not in (reader.fieldnames or ())]
+        if missing:
+            raise UsageError(
+                f"{path.name} has no column {', '.join(missing)}. It needs: {', '.join(columns)}."
+            )
+        for row in reader:
+            if None in row or None in row.values():
                 raise UsageError(
-                    f"{path.name} has no column {', '.join(missing)}. It needs: "
-                    f"{', '.join(columns)}."
+                    f"{path.name}, line {reader.line_num} has not as many cells as the header."
                 )
-            for row in reader:
-                if None in row or None in row.values():
-                    raise UsageError(
-                        f"{path.name}, line {reader.line_num} has not as many cells as the header."
-                    )
-                yield reader.line_num, {name: row[name].strip() for name in columns}
+            yield reader.line_num, {name: row[name].strip() for name in columns}
     except FileNotFoundError:
         raise UsageError(f"There is no file {path}.") from None
     except (OSError, UnicodeDecodeError, csv.Error) as error:

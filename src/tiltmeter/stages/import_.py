@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from hashlib import sha256
 from pathlib import Path
 
-from .. import registry
+from .. import intake, registry
 from ..errors import RunMismatch, UsageError
 from ..protocol import Protocol
 from ..records import Label, Output, Trial
@@ -66,7 +66,7 @@ def write_rows(
             [output for _, output, _ in kept],
             [label for _, _, given in kept for label in given],
         )
-    digest = sha256(file.read_bytes()).hexdigest()
+    digest = sha256(intake.read_bytes(file)).hexdigest()
     settings.add_import(store, settings.Imported(file.name, digest, list(subjects)))
     known = protocol.levels[protocol.item]
     items = dict.fromkeys(trial.factors[protocol.item] for trial, _, _ in rows)

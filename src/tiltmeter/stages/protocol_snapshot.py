@@ -8,13 +8,13 @@ from pathlib import Path
 from typing import NamedTuple
 
 from .. import registry
-from ..errors import UsageError
+from ..errors import StoreError, UsageError
 from ..protocol import Protocol, load
 from ..protocol.source_lines import SourceLocation
 from ..protocol.tables import Beside
 from ..records import Json
 from ..store import Store
-from ..store.queries import settings
+from ..store.queries import settings, trials
 
 
 class Snapshot(NamedTuple):
@@ -46,9 +46,25 @@ def protocol_of(store: Store) -> tuple[Protocol, str]:
     That of its file as it is now, whose measures may be newer, as long as the design is the same;
     else as the run kept it.
     """
+    found, note = _protocol_of(store)
+    for mode in trials.modes(store):
+        if mode not in found.modes:
+            raise StoreError(
+                f"{store.folder} is damaged at trials.mode: {str(mode)[:60]!r} is no mode of "
+                f"{found.name}. Restore it from a copy."
+            )
+    return found, note
+
+
+def _protocol_of(store: Store) -> tuple[Protocol, str]:
     source, definition = settings.source(store), settings.definition(store)
     digest = settings.frozen(store).get("digest")
     if not definition:
+        if source not in registry.protocol_names():
+            raise StoreError(
+                f"{store.folder} is damaged at meta.source: {source[:60]!r} is no protocol that "
+                "is installed, and the run keeps none. Restore it from a copy."
+            )
         found = registry.protocol(source)
         told = (
             f"was made with another design of {found.name} (data {digest}, now "
@@ -74,8 +90,10 @@ def _from_file(source: str, name: str) -> tuple[Protocol | None, str]:
         return registry.protocol(
             source or name
         ), f"{Path(source or name).name} has another design by now."
-    except UsageError as error:
-        return None, str(error) if source else ""
+    except UsageError:
+        if not source:
+            return None, ""
+        return None, f"{Path(source).name} cannot be read as a protocol now."
 
 
 def _from_run(definition: settings.Definition) -> Protocol:

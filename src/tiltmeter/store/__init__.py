@@ -45,8 +45,15 @@ class Store(Database):
     def __enter__(self) -> Store:
         return self
 
-    def __exit__(self, *_: object) -> None:
-        self.close()
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: object
+    ) -> None:
+        try:
+            found = self.damaged(error) if isinstance(error, Exception) else None
+        finally:
+            self.close()
+        if found is not None:
+            raise found from None
 
     # settings (`meta`) and artefacts
 
@@ -164,6 +171,7 @@ class Store(Database):
     def write_remote_id(self, request: Request, remote: str) -> None:
         """Keeps the provider's id of a request before its reply is waited for."""
         self.write([(request, Reply("", "", remote=remote))], (), ())
+        self.sync()
 
     def spent(self) -> float:
         """US dollars of all calls of this run whose cost is known."""

@@ -3,32 +3,64 @@
 from __future__ import annotations
 
 import os
+import re
+from contextlib import suppress
 from hashlib import sha256
 from pathlib import Path
 
+from .. import intake
+from ..errors import StoreError
 from .database import translate_errors
 
 FOLDER = "blobs"
+NAME = re.compile(r"[0-9a-f]{32}\.[a-z0-9]{1,8}")
+MOST_BYTES = 64 * 2**20  # of a picture
 
 
 def read_blob(run: Path, name: str) -> bytes:
-    """The content of a file by its name. StoreError where it is not there."""
+    """The content of a file by its name. StoreError where it is not there, where the name is none
+    that a run gives, and where the content is not what was stored under it.
+    """
+    if not NAME.fullmatch(name):
+        raise StoreError(
+            f"{run} is damaged at outputs.blob: {name[:60]!r} is no name of a stored file. "
+            "Restore it from a copy."
+        )
     path = run / FOLDER / name
     with translate_errors(path):
-        return path.read_bytes()
+        content = intake.read_bytes(path, MOST_BYTES)
+    if not name.startswith(_digest(content)):
+        raise StoreError(
+            f"{path} is not what was stored: its content was changed. Restore it from a copy."
+        )
+    return content
 
 
 def write_blob(run: Path, content: bytes, suffix: str) -> str:
     """Stores a file unless it is there already; returns its name.
 
-    It is written beside its place and then renamed, so that a name stands for whole content.
+    It is written beside its place, synced and then renamed, so that a name stands for whole content
+    also after a power cut.
     """
-    name = sha256(content).hexdigest()[:32] + suffix
+    name = _digest(content) + suffix
     path = run / FOLDER / name
-    if not path.exists():
-        with translate_errors(path):
-            path.parent.mkdir(exist_ok=True)
-            part = path.with_name(f"{name}.{os.getpid()}.part")
-            part.write_bytes(content)
+    with translate_errors(path):
+        if path.is_file() and path.stat().st_size == len(content):
+            return name
+        path.parent.mkdir(exist_ok=True)
+        part = path.with_name(f"{name}.{os.getpid()}.part")
+        try:
+            with part.open("wb") as file:
+                file.write(content)
+                file.flush()
+                os.fsync(file.fileno())
             part.replace(path)
+        except OSError:
+            with suppress(OSError):
+                part.unlink()
+            raise
     return name
+
+
+def _digest(content: bytes) -> str:
+    return sha256(content).hexdigest()[:32]

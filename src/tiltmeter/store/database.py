@@ -8,6 +8,7 @@ migrates the run itself. A run in a folder that cannot be written to is read as 
 
 from __future__ import annotations
 
+import errno
 import os
 import sqlite3
 from collections.abc import Iterator, Sequence
@@ -15,8 +16,8 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any, TypeAlias
 
-from ..errors import RunBusy, StoreError
-from . import migrations
+from ..errors import RunBusy, StoreError, TiltmeterError
+from . import damage, migrations
 from .lock import WriterLock
 
 FILE = "run.sqlite"
@@ -52,6 +53,11 @@ def translate_errors(path: Path) -> Iterator[None]:
             "a new run with another --out."
         ) from None
     except OSError as error:
+        if error.errno in (errno.EMFILE, errno.ENFILE):
+            raise StoreError(
+                f"{path} cannot be opened: too many files are open. Raise the limit (ulimit -n "
+                "4096) or lower --concurrency, and run the same command again."
+            ) from None
         raise StoreError(
             f"{path} cannot be written: {error.strerror or error}. Free space or choose another "
             "--out, and run the same command again."
@@ -71,6 +77,8 @@ class Database:
                 f"{self.folder} is not a run. A run is made by: tiltmeter run PROTOCOL --model M "
                 "--out DIR"
             )
+        if self.path.exists() and not self.path.is_file():
+            raise StoreError(f"{self.path} is no ordinary file, and so no run.")
         with translate_errors(self.path):
             if create:
                 self.folder.mkdir(parents=True, exist_ok=True)
@@ -85,6 +93,9 @@ class Database:
 
     def _prepare(self, create: bool, writing: bool) -> None:
         """Makes the tables, or brings them up to date."""
+        foreign = damage.foreign_object(self._db)
+        if foreign:
+            raise StoreError(f"{self.folder} holds a {foreign}, which no run has: it is not read.")
         version = migrations.schema(self._db)
         if version > migrations.newest():
             raise StoreError(
@@ -120,6 +131,21 @@ class Database:
             self._db.close()
         if self._lock:
             self._lock.release()
+
+    def damaged(self, error: Exception) -> StoreError | None:
+        """What is wrong with the file where reading it raised an error that is none of ours; None
+        where the file is not to blame.
+        """
+        if isinstance(error, TiltmeterError):
+            return None
+        with translate_errors(self.path):
+            place = damage.find_damage(self._db)
+        if not place:
+            return None
+        return StoreError(
+            f"{self.folder} is damaged at {place}: it holds what no run holds. Restore it from a "
+            "copy, or start a new run with another --out."
+        )
 
     def rows(self, query: str, values: Sequence[Value] = ()) -> Iterator[Any]:
         """Rows of a query as they come. SQLite does not type them; what each holds is said by the
@@ -168,6 +194,16 @@ class Database:
             self._migrate_for_writing()
             self._db.execute(statement, values)
 
+    def sync(self) -> None:
+        """Brings what was committed to the disk, so that also a power cut does not lose it."""
+        journal = self.path.with_name(f"{self.path.name}-wal")
+        with translate_errors(self.path):
+            number = os.open(journal if journal.exists() else self.path, os.O_RDWR)
+            try:
+                os.fsync(number)
+            finally:
+                os.close(number)
+
     def wait_for_others(self, milliseconds: int) -> None:
         """How long a statement waits for another process's transaction."""
         self._db.execute(f"PRAGMA busy_timeout={int(milliseconds)}")
@@ -186,6 +222,7 @@ def _connect(path: Path) -> sqlite3.Connection:
         address = f"{path.absolute().as_uri()}?immutable=1"
         return sqlite3.connect(address, uri=True, isolation_level=None)
     db = sqlite3.connect(path, isolation_level=None, timeout=PATIENCE_S)
+    db.execute("PRAGMA trusted_schema=OFF")
     db.execute("PRAGMA synchronous=NORMAL")
     db.execute(f"PRAGMA wal_autocheckpoint={CHECKPOINT_PAGES}")
     db.execute(f"PRAGMA cache_size=-{CACHE_KIB}")

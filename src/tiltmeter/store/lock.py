@@ -1,11 +1,14 @@
-"""The lock of a run: one process writes at a time.
+"""The lock of a run: one process writes at a time. What differs between systems stands here.
 
-It is an exclusive SQLite lock on the file `.writer`, which the system drops when the process dies.
+It is held on the file `.writer`, and the system drops it when the process dies. Where the file can
+be removed while it is open (POSIX), that is done before the lock is given up, and whoever got the
+lock of a removed file tries the new one: else two could hold one each. On Windows the file stays.
 """
 
 from __future__ import annotations
 
-import sqlite3
+import os
+import sys
 from pathlib import Path
 
 from ..errors import RunBusy
@@ -18,16 +21,50 @@ class WriterLock:
 
     def __init__(self, folder: Path) -> None:
         self._path = folder / LOCK_FILE
-        self._db = sqlite3.connect(self._path, isolation_level=None, timeout=0)
+        while True:
+            self._file = os.open(self._path, os.O_RDWR | os.O_CREAT | getattr(os, "O_NOFOLLOW", 0))
+            try:
+                if not _try_lock(self._file):
+                    raise RunBusy(
+                        f"Another tiltmeter is writing to {folder}. Wait for it, or stop it."
+                    )
+                if self._is_current():
+                    return
+            except BaseException:
+                os.close(self._file)
+                raise
+            os.close(self._file)
+
+    def _is_current(self) -> bool:
+        """True if the locked file is still the one that others will open."""
         try:
-            self._db.execute("BEGIN EXCLUSIVE")
-        except sqlite3.OperationalError:
-            self._db.close()
-            raise RunBusy(
-                f"Another tiltmeter is writing to {folder}. Wait for it, or stop it."
-            ) from None
+            return os.path.samestat(os.fstat(self._file), self._path.stat())
+        except FileNotFoundError:
+            return False
 
     def release(self) -> None:
-        """Gives the lock up and removes its file."""
-        self._db.close()
-        self._path.unlink(missing_ok=True)
+        """Gives the lock up, and removes its file where that can be done before."""
+        if sys.platform != "win32":
+            self._path.unlink(missing_ok=True)
+        os.close(self._file)
+
+
+if sys.platform == "win32":
+    import msvcrt
+
+    def _try_lock(file: int) -> bool:
+        try:
+            msvcrt.locking(file, msvcrt.LK_NBLCK, 1)
+        except OSError:
+            return False
+        return True
+
+else:
+    import fcntl
+
+    def _try_lock(file: int) -> bool:
+        try:
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            return False
+        return True

@@ -28,7 +28,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 
-from ... import images
+from ... import images, intake
 from ...errors import ModelError, UnknownName, UsageError
 from ...records import ANSWER, ERROR, Json, Reply, Request
 from .. import FREE
@@ -146,7 +146,7 @@ class Folder(Stored):
         try:
             if file.stat().st_size > MAX_REPLY_BYTES:
                 raise images.Unusable(f"has more than {MAX_REPLY_BYTES // 2**20} MiB")
-            content = file.read_bytes()
+            content = intake.read_bytes(file, MAX_REPLY_BYTES)
             images.checked(content)
         except images.Unusable as problem:
             return replace(reply, text=f"the picture {reply.text} {problem}", outcome=ERROR)
@@ -159,7 +159,7 @@ def _csv_lines(path: Path) -> Iterator[Line]:
     """The rows of a CSV file with a header; a cell that is empty is not there."""
     try:
         rows = csv.DictReader(
-            io.StringIO(path.read_text(encoding="utf-8-sig"), newline=""), strict=True
+            io.StringIO(intake.read_bytes(path).decode("utf-8-sig"), newline=""), strict=True
         )
         for row in rows:
             where = f"{path}, line {rows.line_num}"

@@ -28,6 +28,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import NamedTuple
 
+from ... import intake
 from ...errors import Incapable, ModelError, Unanswered, UnknownName, UsageError
 from ...records import ANSWER, ERROR, REFUSAL, SUBJECT, Json, Reply, Request, content_id
 from ...store import Store
@@ -36,6 +37,7 @@ from ...store.rows import StoredRequest
 from .. import FREE, Model
 from ..kinds import DEFAULTS, TEXT, ModelKind, ModelOptions
 
+MOST_ANSWERS_BYTES = 2**31  # of a file of answers
 OUTCOMES = (ANSWER, REFUSAL, ERROR)
 
 
@@ -103,7 +105,7 @@ def read_lines(path: Path, what: str = "text") -> Iterator[Line]:
     answer.
     """
     try:
-        content = path.read_bytes()
+        content = intake.read_bytes(path, MOST_ANSWERS_BYTES)
     except FileNotFoundError:
         raise UsageError(
             f"There is no file {path}. Type: --model file:PATH, a JSONL file with 'prompt' and "

@@ -26,6 +26,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from ... import intake
 from ...errors import ProtocolError, TiltmeterError, UsageError
 from ...instruments.rewrites.neopronouns import pronoun_sets
 from ...protocol.json_schema import toml
@@ -124,7 +125,7 @@ def _rows(path: Path) -> list[dict[str, Any]]:
             ".parquet)."
         )
     try:
-        raw = path.read_bytes()
+        raw = intake.read_bytes(path)
         text = raw.decode("utf-8-sig")
     except FileNotFoundError:
         raise UsageError(f"There is no file {path}.") from None

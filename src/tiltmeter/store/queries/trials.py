@@ -64,3 +64,8 @@ def open_trials(store: Store) -> int:
     """How many planned trials have no output."""
     query = "SELECT (SELECT count(*) FROM trials) - (SELECT count(*) FROM outputs)"
     return max(0, int(store.first(query)[0]))
+
+
+def modes(store: Store) -> list[str]:
+    """The modes that the trials of a run are in."""
+    return [row[0] for row in store.rows("SELECT DISTINCT mode FROM trials ORDER BY 1")]

@@ -1,0 +1,62 @@
+"""Files that somebody else may have made or named: read only if they are files, of a bounded size,
+and where they were said to be.
+
+What is refused is an OSError with its reason in `strerror`, so that it is said like any file that
+cannot be read. A named pipe does not hang, a device does not fill the memory.
+"""
+
+from __future__ import annotations
+
+import errno
+import os
+import stat
+from pathlib import Path, PurePosixPath, PureWindowsPath
+
+MOST_BYTES = 256 * 2**20  # of a table, a list of answers
+MOST_DECLARED_BYTES = 16 * 2**20  # of a protocol, a taxonomy
+
+
+class NotTaken(OSError):
+    """Why a file is not read, in `strerror`."""
+
+    def __init__(self, path: Path | str, why: str) -> None:
+        super().__init__(errno.EINVAL, why, str(path))
+
+
+def read_bytes(path: Path | str, most: int = MOST_BYTES) -> bytes:
+    """All of a file. NotTaken where it is none, or has more than `most` bytes."""
+    flags = os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)
+    number = os.open(path, flags)
+    with os.fdopen(number, "rb") as file:
+        found = os.fstat(number)
+        if not stat.S_ISREG(found.st_mode):
+            raise NotTaken(path, "is no ordinary file")
+        if found.st_size > most:
+            raise NotTaken(path, f"has more than {most / 2**20:g} MiB")
+        content = file.read(most + 1)
+    if len(content) > most:  # it grew meanwhile, or its size was a lie (/proc)
+        raise NotTaken(path, f"has more than {most / 2**20:g} MiB")
+    return content
+
+
+def read_text(path: Path | str, most: int = MOST_BYTES) -> str:
+    """All of a file in UTF-8, line ends as newlines, without a mark at its beginning.
+
+    UnicodeDecodeError where it is in something else.
+    """
+    text = read_bytes(path, most).decode("utf-8-sig")
+    return text.replace("\r\n", "\n").replace("\r", "\n")
+
+
+def inside(folder: Path, name: str) -> Path:
+    """The path of a file below a folder. NotTaken for a name that leads out of it, by `..`, by
+    being absolute, or by a link.
+    """
+    parts = {*PurePosixPath(name).parts, *PureWindowsPath(name).parts}
+    absolute = name.startswith(("/", "\\")) or PureWindowsPath(name).drive
+    if not name or "\0" in name or absolute or ".." in parts:
+        raise NotTaken(name, "lies outside the folder that names it")
+    path = folder / name
+    if not path.resolve().is_relative_to(folder.resolve()):
+        raise NotTaken(name, "is a link that leads out of the folder that names it")
+    return path

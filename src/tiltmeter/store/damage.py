@@ -1,0 +1,127 @@
+"""Where a run's file is not what a run holds: somebody changed it, or it broke.
+
+What a run may not have at all (triggers, views) is refused when it is opened. The values are looked
+at when reading them has failed: an error then names the table and the column, and nothing is spent
+on a run that is whole.
+"""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+from collections.abc import Iterator
+from typing import NamedTuple
+
+TABLES = ("meta", "trials", "calls", "outputs", "labels", "artefacts")
+_FOREIGN = (
+    "SELECT type || ' ' || name FROM sqlite_master WHERE type NOT IN ('table', 'index')"
+    " OR sql LIKE 'CREATE VIRTUAL%' LIMIT 1"
+)
+_TEXTS = {
+    "meta": ("key", "value"),
+    "trials": ("id", "subject", "mode", "factors", "prompt", "begin", "sampling"),
+    "calls": ("key", "purpose", "model", "request", "date"),
+    "outputs": ("trial", "outcome", "text", "call", "blob"),
+    "labels": ("output", "annotator", "attribute", "value", "date"),
+    "artefacts": ("kind", "name", "content", "date"),
+}
+_OPTIONAL_TEXTS = {
+    "calls": (
+        *("remote_id", "outcome", "text", "alternatives", "blob", "revised", "raw"),
+        *("served", "fingerprint", "omitted"),
+    ),
+}
+_LARGEST = 2**53
+
+
+class Rule(NamedTuple):
+    """wrong: an SQL condition on the rows that no run has."""
+
+    table: str
+    column: str
+    wrong: str
+
+
+def _json(column: str, kind: str, each: str = "1") -> str:
+    """Wrong unless JSON of this kind, each of its members being such."""
+    members = f"SELECT 1 FROM json_each({column}) WHERE NOT ({each})"
+    return (
+        f"CASE WHEN json_valid({column}) THEN json_type({column}) <> '{kind}'"
+        f" OR EXISTS ({members}) ELSE 1 END"
+    )
+
+
+def _rules() -> Iterator[Rule]:
+    for table, columns in _TEXTS.items():
+        yield from (Rule(table, name, f"typeof({name}) <> 'text'") for name in columns)
+    for table, columns in _OPTIONAL_TEXTS.items():
+        kinds = "('text', 'null')"
+        yield from (Rule(table, name, f"typeof({name}) NOT IN {kinds}") for name in columns)
+    whole = f"typeof({{0}}) <> 'integer' OR abs({{0}}) > {_LARGEST}"
+    yield Rule("trials", "sample", whole.format("sample") + " OR sample < 0")
+    yield Rule("labels", "position", whole.format("position"))
+    yield Rule("labels", "weight", "typeof(weight) NOT IN ('real', 'integer')")
+    yield Rule("labels", "weight", "NOT (weight >= 0 AND weight < 1e12)")
+    for name in ("prompt_tokens", "completion_tokens"):
+        yield Rule("calls", name, f"{name} IS NOT NULL AND ({whole.format(name)})")
+    yield Rule("calls", "cost", "cost IS NOT NULL AND NOT (cost >= 0 AND cost < 1e12)")
+    yield Rule("meta", "value", "NOT json_valid(value)")
+    yield Rule("trials", "factors", _json("factors", "object", "type = 'text'"))
+    numbers = "type IN ('integer', 'real', 'null')"
+    yield Rule("trials", "sampling", _json("sampling", "array", numbers))
+    yield Rule("trials", "sampling", "json_array_length(sampling) <> 4")
+    yield Rule("calls", "request", _json("request", "array"))
+    yield Rule("calls", "request", "json_array_length(request) NOT IN (8, 10)")
+    some = "{0} IS NOT NULL AND {0} <> '' AND ({1})"
+    arrays = _json("alternatives", "array", "type = 'array'")
+    yield Rule("calls", "alternatives", some.format("alternatives", arrays))
+    yield Rule("calls", "omitted", some.format("omitted", _json("omitted", "array")))
+    blob = (
+        "{0} IS NOT NULL AND {0} <> '' AND ({0} GLOB '*[/\\]*' OR {0} NOT GLOB '[0-9a-f]*.[a-z]*')"
+    )
+    yield Rule("calls", "blob", blob.format("blob"))
+    yield Rule("outputs", "blob", blob.format("blob"))
+
+
+def foreign_object(db: sqlite3.Connection) -> str:
+    """A trigger, view or virtual table, which no run has; "" where there is none."""
+    row = db.execute(_FOREIGN).fetchone()
+    return str(row[0]) if row else ""
+
+
+def find_damage(db: sqlite3.Connection) -> str:
+    """`table.column` of the first value that no run has, or the name of a table that is missing;
+    "" where all are as they should be.
+    """
+    there = {row[0] for row in db.execute("SELECT name FROM sqlite_master WHERE type = 'table'")}
+    for table in TABLES:
+        if table not in there:
+            return table
+    for rule in _rules():
+        try:
+            wrong = db.execute(f"SELECT 1 FROM {rule.table} WHERE {rule.wrong} LIMIT 1").fetchone()
+        except sqlite3.Error:  # a column that is missing, or a page that cannot be read
+            return f"{rule.table}.{rule.column}"
+        if wrong:
+            return f"{rule.table}.{rule.column}"
+    return _setting(db)
+
+
+def _setting(db: sqlite3.Connection) -> str:
+    """A setting of `meta` that is not of its kind."""
+    kinds: dict[str, tuple[type, ...]] = {
+        "frozen": (dict,),
+        "source": (str,),
+        "definition": (dict, type(None)),
+        "imports": (list,),
+        "given": (dict, type(None)),
+        "possibly_paid": (dict,),
+        "last_run": (dict,),
+    }
+    for key, text in db.execute("SELECT key, value FROM meta"):
+        try:
+            if not isinstance(json.loads(text), kinds.get(key, object)):
+                return f"meta.{key}"
+        except (ValueError, RecursionError):
+            return f"meta.{key}"
+    return ""

@@ -1,0 +1,268 @@
+"""Runs, protocols and files of strangers: each is read, or refused in a line; none does harm.
+
+A run is changed in one value of one column, as somebody with an SQLite client might, and all that
+reads runs is done with it.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import shutil
+import sqlite3
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+import tiltmeter
+from tiltmeter import intake
+from tiltmeter.errors import ProtocolError, StoreError, TiltmeterError
+from tiltmeter.models.kinds import make_model
+from tiltmeter.protocol.load import load
+from tiltmeter.store import Store
+from tiltmeter.store.queries import calls, outputs, tables
+
+DEEP = "[" * 5000 + "]" * 5000
+POISON: dict[str, object] = {
+    "a blob": b"\xff\x00",
+    "an integer": 7,
+    "a huge integer": 2**62,
+    "no JSON": "{",
+    "a list": "[1]",
+    "an object": '{"a": {"b": 1}}',
+    "deep JSON": DEEP,
+    "a path": "../../../etc/passwd",
+}
+COLUMNS = {
+    "meta": ("value",),
+    "trials": ("subject", "mode", "factors", "sample", "prompt", "sampling"),
+    "calls": ("model", "request", "outcome", "alternatives", "blob", "prompt_tokens", "cost"),
+    "outputs": ("outcome", "text", "blob"),
+    "labels": ("annotator", "attribute", "value", "weight"),
+}
+TAMPERED = [
+    (table, column, name)
+    for table, columns in COLUMNS.items()
+    for column in columns
+    for name in POISON
+]
+
+
+@pytest.fixture(scope="module")
+def whole_run(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("whole") / "run"
+    tiltmeter.run("roles", "planted:she=.7", folder, language="en", limit=2, samples=1)
+    return folder
+
+
+@pytest.fixture
+def run(whole_run: Path, tmp_path: Path) -> Path:
+    shutil.copytree(whole_run, tmp_path / "run")
+    return tmp_path / "run"
+
+
+def change(run: Path, statement: str, *values: object) -> None:
+    db = sqlite3.connect(run / "run.sqlite", isolation_level=None)
+    db.execute(statement, values)
+    db.close()
+
+
+def read_all(folder: Path) -> None:
+    """All that reads a run, but for pages that need a browser."""
+    found = tiltmeter.open_run(folder)
+    found.warnings(estimates=found.analyse())
+    repr(found)
+    with Store(folder) as store:
+        for trial, output in store.iter_outputs():
+            store.reply(output.call)
+            store.factors(trial.id)
+            if output.blob:
+                store.blob(output.blob)
+        list(store.iter_labels())
+        calls.models(store)
+        list(outputs.texts(store))
+        for name in ("trials", "calls", "outputs", "labels"):
+            columns, rows = tables.table(store, name)
+            assert len(columns) and list(rows) is not None
+    tiltmeter.label(folder)
+
+
+@pytest.mark.parametrize(("table", "column", "name"), TAMPERED)
+def test_a_changed_value_is_read_or_refused_by_its_place(
+    run: Path, table: str, column: str, name: str
+) -> None:
+    change(run, f"UPDATE {table} SET {column} = ?", POISON[name])
+    try:
+        read_all(run)
+    except TiltmeterError as error:
+        assert str(error).count("\n") <= 1
+
+
+@pytest.mark.parametrize("column", ["factors", "mode"])
+def test_the_place_is_named(run: Path, column: str) -> None:
+    change(run, f"UPDATE trials SET {column} = '[{{}}]'")
+    with pytest.raises(StoreError, match=rf"damaged at trials\.{column}"):
+        read_all(run)
+
+
+@pytest.mark.parametrize("key", ["frozen", "source", "definition", "given"])
+@pytest.mark.parametrize("value", ["7", '"x"', "[[]]", DEEP, "{}"])
+def test_a_changed_setting_is_refused(run: Path, key: str, value: str) -> None:
+    change(run, "INSERT OR REPLACE INTO meta VALUES (?, ?)", key, value)
+    try:
+        read_all(run)
+    except TiltmeterError as error:
+        assert str(error).count("\n") <= 1
+
+
+@pytest.mark.parametrize(
+    "statement",
+    [
+        "CREATE TRIGGER t AFTER INSERT ON labels BEGIN DELETE FROM labels; END",
+        "CREATE VIEW v AS SELECT 1",
+        "CREATE VIRTUAL TABLE f USING fts5(a)",
+    ],
+)
+def test_what_acts_by_itself_is_not_read(run: Path, statement: str) -> None:
+    change(run, statement)
+    with pytest.raises(StoreError, match="which no run has"):
+        read_all(run)
+
+
+@pytest.mark.parametrize("table", ["trials", "outputs", "labels", "calls", "artefacts", "meta"])
+def test_a_missing_table_is_named(run: Path, table: str) -> None:
+    change(run, f"DROP TABLE {table}")
+    with pytest.raises(StoreError):
+        read_all(run)
+
+
+@pytest.mark.parametrize(
+    "name",
+    ["../secret", "/etc/passwd", "..\\secret", "a/../../secret", "x", "", ".", "0" * 32, "\0"],
+)
+def test_a_blob_lies_in_blobs(run: Path, name: str) -> None:
+    (run.parent / "secret").write_bytes(b"mine")
+    with Store(run) as store, pytest.raises(StoreError, match=r"outputs\.blob"):
+        store.blob(name)
+
+
+def stored(run: Path, content: bytes = b"content") -> Path:
+    with Store(run, writing=True) as store:
+        return run / "blobs" / store.put_blob(content, ".bin")
+
+
+def test_content_that_was_changed_is_noticed(run: Path) -> None:
+    path = stored(run)
+    path.write_bytes(b"contend")
+    with Store(run) as store, pytest.raises(StoreError, match="not what was stored"):
+        store.blob(path.name)
+    path.write_bytes(b"cut")
+    assert stored(run).read_bytes() == b"content"  # a file that is cut is written anew
+
+
+@pytest.mark.parametrize("kind", ["pipe", "device", "folder", "link"])
+def test_what_is_no_file_is_no_picture(run: Path, kind: str) -> None:
+    path = stored(run)
+    place(path, kind)
+    with Store(run) as store, pytest.raises(StoreError):
+        store.blob(path.name)
+
+
+def place(path: Path, kind: str) -> None:
+    """Puts something else where a file was."""
+    path.unlink(missing_ok=True)
+    if kind == "pipe":
+        os.mkfifo(path)
+    elif kind == "folder":
+        path.mkdir()
+    else:
+        path.symlink_to("/dev/zero" if kind == "device" else "/etc/passwd")
+
+
+@pytest.mark.parametrize("kind", ["pipe", "device", "folder"])
+def test_no_run_is_anything_but_a_file(tmp_path: Path, kind: str) -> None:
+    place(tmp_path / "run.sqlite", kind)
+    with pytest.raises(StoreError, match="no ordinary file"):
+        Store(tmp_path)
+
+
+READERS: dict[str, Callable[[Path], object]] = {
+    "protocol": load,
+    "answers": lambda path: asyncio.run(make_model(f"file:{path}").open()),
+    "taxonomy": lambda path: tiltmeter.run(
+        "roles", "planted:she=.7", path.parent / "r", taxonomy=path
+    ),
+    "gold": lambda path: tiltmeter.import_gold(path.parent / "run", path),
+}
+
+
+@pytest.mark.parametrize("kind", ["pipe", "device", "folder"])
+@pytest.mark.parametrize("reader", READERS)
+def test_no_reader_hangs_or_fills_the_memory(run: Path, reader: str, kind: str) -> None:
+    path = run.parent / "x.toml"
+    place(path, kind)
+    with pytest.raises(TiltmeterError) as caught:
+        READERS[reader](path)
+    assert str(caught.value).count("\n") <= 1
+
+
+PROTOCOL = """
+name = "mine"
+version = "1"
+item = "word"
+prompt = "Say {{word}}."
+[[tables]]
+file = "{file}"
+[[instruments]]
+name = "length"
+kind = "length"
+attribute = "length"
+"""
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "/etc/passwd.csv",
+        "../secret.csv",
+        "a/../../secret.csv",
+        "C:/secret.csv",
+        "link.csv",
+        "pipe.csv",
+    ],
+)
+def test_a_protocol_reads_beside_itself_only(tmp_path: Path, name: str) -> None:
+    home = tmp_path / "protocol"
+    home.mkdir()
+    (tmp_path / "secret.csv").write_text("word\nsecret\n")
+    (home / "link.csv").symlink_to(tmp_path / "secret.csv")
+    os.mkfifo(home / "pipe.csv")
+    path = home / "protocol.toml"
+    path.write_text(PROTOCOL.format(file=name))
+    with pytest.raises(ProtocolError) as caught:
+        load(path)
+    assert "secret\n" not in str(caught.value)
+
+
+def test_the_source_of_a_run_opens_no_other_file(run: Path, tmp_path: Path) -> None:
+    pipe = tmp_path / "x.toml"
+    os.mkfifo(pipe)
+    change(run, "UPDATE meta SET value = ? WHERE key = 'source'", f'"{pipe}"')
+    with pytest.raises(StoreError, match=r"damaged at meta\.source"):
+        tiltmeter.open_run(run)
+
+
+def test_a_file_that_grows_or_lies_about_its_size_is_bounded(tmp_path: Path) -> None:
+    (tmp_path / "large").write_bytes(b"x" * 1000)
+    assert intake.read_bytes(tmp_path / "large", 1000) == b"x" * 1000
+    with pytest.raises(OSError, match="more than"):
+        intake.read_bytes(tmp_path / "large", 999)
+    assert intake.read_bytes("/proc/self/status", 10**6)  # a size of 0 and something in it
+    with pytest.raises(OSError, match="more than"):
+        intake.read_bytes("/proc/self/status", 10)
+
+
+@pytest.mark.parametrize("name", ["a", "a/b", "ä b.csv", "a..b"])
+def test_names_inside(tmp_path: Path, name: str) -> None:
+    assert intake.inside(tmp_path, name) == tmp_path / name
