@@ -12,6 +12,7 @@ from tiltmeter.errors import UsageError
 from tiltmeter.instruments.choice.choice import Choice
 from tiltmeter.instruments.judges import text as module
 from tiltmeter.instruments.judges.text import ROUNDS, ChoiceJudge, question
+from tiltmeter.instruments.wording import Texts
 from tiltmeter.planted.model import planted
 from tiltmeter.records import ERROR, REFUSAL, Answered, Reply, Request
 
@@ -187,8 +188,9 @@ def test_a_changed_prompt_judge_or_form_is_another_annotator(
     assert JUDGE in first
     assert ChoiceJudge(spec(), "planted:seed=2").annotator != first
     assert ChoiceJudge(spec({"en": FORMS["en"]}), JUDGE).annotator != first
-    texts = dict(module._texts())
-    monkeypatch.setattr(module, "_texts", lambda: {**texts, "ask": texts["ask"] + " Think well."})
+    texts = module._texts()
+    other = Texts({**texts.table, "ask": texts.text("ask") + " Think well."})
+    monkeypatch.setattr(module, "_texts", lambda: other)
     assert ChoiceJudge(spec(), JUDGE).annotator != first
 
 

@@ -74,7 +74,7 @@ def test_lists_of_several_languages() -> None:
     assert hits("她非常善良，也很能干。", lexicon, "zh") == ["warm", "able"]
     assert hits("善良 kind", lexicon, "en") == ["warm"]
     assert lexicon.values(InstrumentSpec("w", "lexicon", "agency", {"lists": rows})) == {
-        "agency": {"warm", "able"}
+        "agency": ["warm", "able"]
     }
     with pytest.raises(ProtocolError, match="no lists for the language 'fr', only for en, zh"):
         hits("gentille", lexicon, "fr")

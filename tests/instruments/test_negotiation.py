@@ -15,6 +15,7 @@ from tiltmeter import registry
 from tiltmeter.errors import ProtocolError, UsageError
 from tiltmeter.instruments.judges import negotiation as module
 from tiltmeter.instruments.judges.negotiation import Negotiation, topic_of, verdict_of
+from tiltmeter.instruments.wording import Texts
 from tiltmeter.models import FREE, Model
 from tiltmeter.protocol import InstrumentSpec
 from tiltmeter.records import ERROR, REFUSAL, Label, Reply, Request
@@ -292,7 +293,8 @@ def test_a_changed_prompt_list_or_bound_is_another_annotator(
         Negotiation(spec(topics={**SPEC.settings["topics"], "family": "kin"}), FIRST).annotator,
     ]
     assert Negotiation(spec(), FIRST).annotator == seen[0]
-    texts = {**module._texts(), "check": module._texts()["check"] + " Be strict."}
+    whole = module._texts()
+    texts = Texts({**whole.table, "check": whole.text("check") + " Be strict."})
     monkeypatch.setattr(module, "_texts", lambda: texts)
     assert len({*seen, Negotiation(spec(), FIRST).annotator}) == 4
 

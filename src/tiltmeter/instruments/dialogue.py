@@ -31,18 +31,16 @@ The value, the first that fits:
 from __future__ import annotations
 
 import re
-import tomllib
 from collections.abc import Iterable, Mapping, Sequence
 from functools import lru_cache
-from typing import Any
 
 from ..errors import MissingExtra
 from ..protocol import InstrumentSpec
 from ..records import INVALID, OTHER_LANGUAGE, REFUSAL, Answered, Label
 from . import Parser
 from .text import language_id
-from .text.language import DATA, without_reasoning
-from .wording import Json
+from .text.language import without_reasoning
+from .wording import Json, Texts, texts
 
 ONE, TWO, MORE = "one_line", "two_lines", "more_lines"
 NO_DIALOGUE = (REFUSAL, OTHER_LANGUAGE, INVALID)
@@ -91,15 +89,14 @@ _COLON = r"\s*[:：]\s*"
 Line = tuple[bool, str, str]
 
 
-@lru_cache
-def _data() -> Mapping[str, Any]:
-    return tomllib.loads((DATA / "dialogue.toml").read_text("utf-8"))
+def _data() -> Texts:
+    return texts("dialogue")
 
 
 @lru_cache
 def _patterns() -> Mapping[str, re.Pattern[str]]:
     """The patterns that hold words of the data file."""
-    speakers, articles = _either(_data()["speakers"]), _either(_data()["articles"])
+    speakers, articles = _either(_data().words("speakers")), _either(_data().words("articles"))
     number = r"(?:\s*(?:#?\d{1,2}|[A-ZＡ-Ｚ１-９甲乙])(?!\w))?"
     known = rf"(?:(?i:(?:{articles})\s*)?(?i:{speakers}){number})"
     label = rf"(?:{known}(?![^\W\d_{_CJK}])(?:\s+[^\W\d_]+){{0,3}}|{_LATIN}|{_RUN}|{_SIGN})"
@@ -113,10 +110,10 @@ def _patterns() -> Mapping[str, re.Pattern[str]]:
             rf"([{end}:：])[^\S\n]*(?=(?:{known}|[{_CJK}][{_CJK}\w]{{0,7}}){_ASIDE}(?:\s*[:：]|[「『]))"
         ),
         "any": re.compile(rf"(?<=[{end}])\s+(?={_LATIN}{_ASIDE}\s*[:：])"),
-        "decline": re.compile("|".join(map(re.escape, _data()["decline"]))),
+        "decline": re.compile("|".join(map(re.escape, _data().words("decline")))),
         "address": re.compile(
-            rf"[?!？！]|(?<!\w)(?:{'|'.join(map(re.escape, _data()['address']))})(?!\w)"
-            rf"|{'|'.join(_data()['address_anywhere'])}"
+            rf"[?!？！]|(?<!\w)(?:{'|'.join(map(re.escape, _data().words('address')))})(?!\w)"
+            rf"|{'|'.join(_data().words('address_anywhere'))}"
         ),
     }
 
@@ -290,7 +287,7 @@ def _labelled(text: str) -> re.Match[str] | None:
 
 @lru_cache
 def _no_speakers() -> frozenset[str]:
-    return frozenset(_data()["no_speakers"])
+    return frozenset(_data().words("no_speakers"))
 
 
 def _lowered(texts: Sequence[str]) -> str:
@@ -323,7 +320,7 @@ class DialogueForm(Parser):
         super().__init__(spec, judge)
 
     def wording(self) -> Mapping[str, Json]:
-        return {**_data(), "identifier": language_id.wording()}
+        return {**_data().table, "identifier": language_id.wording()}
 
     def read(self, item: Answered) -> Sequence[Label]:
         return [self.label(item, form_of(item))]

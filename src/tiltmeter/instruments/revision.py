@@ -12,16 +12,14 @@ Labels: the attribute of the spec (rewritten, as_asked); `ATTRIBUTE_gender` of w
 from __future__ import annotations
 
 import re
-import tomllib
 from collections.abc import Collection, Mapping, Sequence
 from functools import lru_cache
-from typing import Any
 
 from ..protocol import InstrumentSpec
 from ..records import BOTH, Answered, Label
 from . import ReplyParser
-from .text.language import DATA, fold, unspaced
-from .wording import Json
+from .text.language import fold, unspaced
+from .wording import Json, Texts, texts
 
 REWRITTEN, AS_ASKED, NONE = "rewritten", "as_asked", "none"
 
@@ -43,11 +41,11 @@ class Revision(ReplyParser):
     def values(cls, spec: InstrumentSpec) -> Mapping[str, Collection[str]]:
         return {
             spec.attribute: (REWRITTEN, AS_ASKED),
-            f"{spec.attribute}_gender": (*_words()["words"], BOTH, NONE),
+            f"{spec.attribute}_gender": (*_words().section("words").table, BOTH, NONE),
         }
 
     def wording(self) -> Mapping[str, Json]:
-        return _words()
+        return _words().table
 
     def read(self, item: Answered) -> Sequence[Label]:
         revised = item.reply.revised.strip()
@@ -64,15 +62,14 @@ def named_gender(text: str) -> str:
     none.
     """
     folded = fold(text)
-    for phrase in _words()["ignored"]:
+    for phrase in _words().words("ignored"):
         folded = folded.replace(phrase, " ")
     found = [gender for gender, pattern in _patterns().items() if pattern.search(folded)]
     return NONE if not found else found[0] if len(found) == 1 else BOTH
 
 
-@lru_cache
-def _words() -> Mapping[str, Any]:
-    return tomllib.loads((DATA / "revision.toml").read_text("utf-8"))
+def _words() -> Texts:
+    return texts("revision")
 
 
 @lru_cache
@@ -80,9 +77,10 @@ def _patterns() -> dict[str, re.Pattern[str]]:
     """For each gender its words; one that ends in * begins a word, one in a script without spaces
     stands anywhere.
     """
+    genders = _words().section("words")
     return {
-        gender: re.compile("|".join(_pattern(word) for word in words))
-        for gender, words in _words()["words"].items()
+        gender: re.compile("|".join(map(_pattern, genders.words(gender))))
+        for gender in genders.table
     }
 
 

@@ -19,15 +19,15 @@ class Texts:
         self.table = table  # all of it, for the hash of an annotator
 
     def text(self, name: str) -> str:
-        """One text, without the line breaks around it."""
+        """One text, as it stands in the file."""
         text = self.table[name]
         if not isinstance(text, str):
             raise TypeError(f"{name} is no text")
-        return text.strip()
+        return text
 
-    def fill(self, name: str, **slots: str) -> str:
-        """One text with its slots filled."""
-        return self.text(name).format(**slots)
+    def fill(self, name: str, **slots: str | int) -> str:
+        """One text with its slots filled, without the line breaks around it."""
+        return self.text(name).strip().format(**slots)
 
     def words(self, name: str) -> tuple[str, ...]:
         """A list of texts."""
@@ -35,6 +35,13 @@ class Texts:
         if isinstance(words, str) or not isinstance(words, Sequence):
             raise TypeError(f"{name} is no list of texts")
         return tuple(str(word) for word in words)
+
+    def number(self, name: str) -> float:
+        """One number."""
+        number = self.table[name]
+        if isinstance(number, bool) or not isinstance(number, int | float):
+            raise TypeError(f"{name} is no number")
+        return number
 
     def section(self, name: str) -> Texts:
         """A table inside it."""

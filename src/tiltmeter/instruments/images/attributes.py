@@ -20,18 +20,16 @@ run has such, so that attributes are not chosen on what is then measured.
 from __future__ import annotations
 
 import json
-import tomllib
 from collections.abc import Iterable, Mapping, Sequence
-from functools import lru_cache
-from typing import Any, ClassVar
+from typing import ClassVar
 
 from ...errors import ProtocolError, UnknownName, UsageError
 from ...protocol import InstrumentSpec, Protocol
+from ...protocol.json_schema import Schema
 from ...records import INVALID, Answered, Label, Message, Output, Request, Sampling, Steps, Trial
 from .. import Discoveries, Discovery, Learner, Settings, Team
 from ..judges.prompt import NOTHING, json_object, said
-from ..text.language import DATA
-from ..wording import Json
+from ..wording import Json, Texts, texts
 from . import colour, taxonomy, taxonomy_prompt
 from .taxonomy import NOT_APPLICABLE, Attribute
 
@@ -138,7 +136,7 @@ class Attributes(Team, Learner):
 
     def wording(self) -> Mapping[str, Json]:
         return {
-            **_texts(),
+            **_texts().table,
             **taxonomy_prompt.wording(),
             "rounds": ROUNDS,
             "sampling": SAMPLING,
@@ -260,9 +258,7 @@ class Attributes(Team, Learner):
             if not wrong:
                 break
             messages.append(Message("assistant", said(reply) or NOTHING))
-            messages.append(
-                Message("user", _texts()["again"].strip().format(problems="; ".join(wrong)))
-            )
+            messages.append(Message("user", _texts().fill("again", problems="; ".join(wrong))))
         return self._labels(item, wanted, values)
 
     def _labels(
@@ -313,10 +309,10 @@ def read(text: str, wanted: Sequence[Attribute]) -> tuple[dict[str, str], list[s
 
 
 def _question(wanted: Sequence[Attribute], one: str) -> str:
-    texts = _texts()
+    wording = _texts()
     lines = []
     for each in wanted:
-        form = texts["listed"] if each.values else texts["colour"]
+        form = wording.text("listed") if each.values else wording.text("colour")
         lines.append(
             form.format(
                 name=each.name,
@@ -324,12 +320,12 @@ def _question(wanted: Sequence[Attribute], one: str) -> str:
                 values=", ".join(f'"{value}"' for value in each.values),
             )
         )
-    lines += [texts[check].strip().format(one=one) for check in _CHECKS]
-    return str(texts["ask"]).strip().format(one=one, lines="\n".join(lines))
+    lines += [wording.fill(check, one=one) for check in _CHECKS]
+    return wording.fill("ask", one=one, lines="\n".join(lines))
 
 
 def _schema(wanted: Sequence[Attribute]) -> str:
-    fields: dict[str, Any] = {}
+    fields: dict[str, Schema] = {}
     for one in wanted:
         fields[one.name] = {
             "type": "string",
@@ -350,6 +346,5 @@ def _an(word: str) -> str:
     return f"{'an' if word[:1].lower() in 'aeiou' else 'a'} {word}"
 
 
-@lru_cache
-def _texts() -> Mapping[str, Any]:
-    return tomllib.loads((DATA / "attributes.toml").read_text("utf-8"))
+def _texts() -> Texts:
+    return texts("attributes")

@@ -20,10 +20,10 @@ import re
 import tomllib
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 from ...errors import UnknownName, UsageError
 from ...records import OUTCOMES
+from ..wording import Json, Texts
 
 # the value of an attribute that an output does not show; on no list
 NOT_APPLICABLE = "not_applicable"
@@ -58,7 +58,7 @@ def named(text: str) -> str:
     return re.sub(r"\W+", "_", text.strip().casefold()).strip("_")
 
 
-def problem(found: Mapping[str, Any], parts: Sequence[str], taken: Iterable[str] = ()) -> str:
+def problem(found: Mapping[str, Json], parts: Sequence[str], taken: Iterable[str] = ()) -> str:
     """What is wrong with one attribute (name, part, values), as a sentence; "" where nothing is."""
     name, part, values = found.get("name"), found.get("part"), found.get("values")
     if not isinstance(name, str) or not named(name):
@@ -129,12 +129,12 @@ def parse(
     return found
 
 
-def made(table: Mapping[str, Any], of: Mapping[str, str]) -> Attribute:
+def made(table: Mapping[str, Json], of: Mapping[str, str]) -> Attribute:
     """An attribute of which `problem` says nothing."""
     return Attribute(
-        named(table["name"]),
-        table["part"],
-        tuple(named(value) for value in table["values"]),
+        named(Texts(table).text("name")),
+        Texts(table).text("part"),
+        tuple(map(named, Texts(table).words("values"))),
         dict(of),
     )
 
@@ -151,5 +151,5 @@ def text(attributes: Iterable[Attribute]) -> str:
 
 
 def _meet(first: Mapping[str, str], second: Mapping[str, str]) -> bool:
-    """Whether an output can belong to both."""
+    """True if an output can belong to both."""
     return all(second.get(key, level) == level for key, level in first.items())

@@ -5,15 +5,12 @@ and how its reply is read.
 from __future__ import annotations
 
 import json
-import tomllib
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
-from typing import Any
 
 from ..judges.prompt import json_object
-from ..text.language import DATA
+from ..wording import Json, Texts, texts
 from . import taxonomy
 from .taxonomy import Attribute
 
@@ -37,24 +34,21 @@ def question(prompts: Sequence[str], one: str, wanted: Wanted) -> str:
         for part, number in wanted.parts.items()
     ]
     lines = [f"{number}. {' '.join(prompt.split())}" for number, prompt in enumerate(prompts, 1)]
-    return (
-        str(_texts()["ask"])
-        .strip()
-        .format(
-            number=len(prompts),
-            one=one,
-            pictures="\n".join(lines),
-            wanted=" and ".join(parts),
-            least=wanted.least,
-            most=wanted.most,
-            taken=", ".join(wanted.taken),
-            parts=" or ".join(f'"{part}"' for part in wanted.parts),
-        )
+    return _texts().fill(
+        "ask",
+        number=len(prompts),
+        one=one,
+        pictures="\n".join(lines),
+        wanted=" and ".join(parts),
+        least=wanted.least,
+        most=wanted.most,
+        taken=", ".join(wanted.taken),
+        parts=" or ".join(f'"{part}"' for part in wanted.parts),
     )
 
 
 def again(wrong: str) -> str:
-    return str(_texts()["again"]).strip().format(problems=wrong)
+    return _texts().fill("again", problems=wrong)
 
 
 def schema(wanted: Wanted) -> str:
@@ -110,10 +104,9 @@ def chosen(text: str, wanted: Wanted, of: Mapping[str, str]) -> tuple[list[Attri
     return found, ""
 
 
-def wording() -> Mapping[str, Any]:
-    return {"choosing": _texts()}
+def wording() -> Mapping[str, Json]:
+    return {"choosing": _texts().table}
 
 
-@lru_cache
-def _texts() -> Mapping[str, Any]:
-    return tomllib.loads((DATA / "choosing.toml").read_text("utf-8"))
+def _texts() -> Texts:
+    return texts("choosing")

@@ -27,10 +27,8 @@ once); what is no topic has its outcome in both.
 from __future__ import annotations
 
 import re
-import tomllib
 from collections.abc import Generator, Mapping, Sequence
-from functools import lru_cache
-from typing import Any, ClassVar, NamedTuple
+from typing import ClassVar, NamedTuple
 
 from ...errors import ProtocolError, UsageError
 from ...protocol import InstrumentSpec
@@ -47,8 +45,8 @@ from ...records import (
 )
 from .. import Settings, Team
 from ..dialogue import NO_DIALOGUE, form_of
-from ..text.language import DATA, without_reasoning
-from ..wording import Json
+from ..text.language import without_reasoning
+from ..wording import Json, Texts, texts
 from .prompt import AROUND, NOTHING, SAMPLING, mark, one_of, plain, said
 
 ROUNDS = 5  # unless the protocol says otherwise
@@ -117,7 +115,7 @@ class Negotiation(Team):
 
     def wording(self) -> Mapping[str, Json]:
         return {
-            **_texts(),
+            **_texts().table,
             "rounds": self.rounds,
             "sampling": SAMPLING,
             "shown": SHOWN,
@@ -158,7 +156,7 @@ class Negotiation(Team):
                     "renewed" if checking else "check",
                     answer=answer,
                     topic=proposed.word,
-                    reason=proposed.reason or _texts()["no_reason"],
+                    reason=proposed.reason or _texts().text("no_reason"),
                 )
             )
             verdict = yield from self._asked(item, self.discriminator, checking, [AGREE, OBJECT])
@@ -192,11 +190,11 @@ class Negotiation(Team):
             found = verdict_of(said(reply)) if OBJECT in words else topic_of(said(reply), words)
             if found is not None and (found.word != OBJECT or found.reason):
                 return found
-            fault = _texts()["faults"]["first_line" if found is None else "objection"]
+            fault = _texts().section("faults").text("first_line" if found is None else "objection")
             messages.append(
                 Message(
                     "user",
-                    str(_texts()["again"]).strip().format(fault=fault, words=", ".join(words)),
+                    _texts().fill("again", fault=fault, words=", ".join(words)),
                 )
             )
         return None
@@ -206,14 +204,12 @@ class Negotiation(Team):
         close.
         """
         meanings = "\n".join(
-            f"- {_texts()['topic'].format(name=name, meaning=meaning)}"
+            f"- {_texts().text('topic').format(name=name, meaning=meaning)}"
             for name, meaning in self.topics.items()
         )
         code = mark(item.trial.id, *shown.values())
-        filled = (
-            str(_texts()[text])
-            .strip()
-            .format(mark=code, topics=meanings, names=", ".join(self.topics), **shown)
+        filled = _texts().fill(
+            text, mark=code, topics=meanings, names=", ".join(self.topics), **shown
         )
         return Message("user", filled)
 
@@ -281,6 +277,5 @@ def _rounds(spec: InstrumentSpec) -> int:
     return rounds
 
 
-@lru_cache
-def _texts() -> Mapping[str, Any]:
-    return tomllib.loads((DATA / "negotiation.toml").read_text("utf-8"))
+def _texts() -> Texts:
+    return texts("negotiation")

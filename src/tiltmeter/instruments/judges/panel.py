@@ -18,11 +18,10 @@ a word for that word, and too few votes for `split`.
 
 from __future__ import annotations
 
-import tomllib
 from collections import Counter
 from collections.abc import Collection, Generator, Mapping, Sequence
 from functools import lru_cache
-from typing import Any, ClassVar
+from typing import ClassVar
 
 from ...errors import ProtocolError, UsageError
 from ...protocol import InstrumentSpec
@@ -39,8 +38,8 @@ from ...records import (
     Trial,
 )
 from .. import Panel, Settings
-from ..text.language import DATA, fold
-from ..wording import Json
+from ..text.language import fold
+from ..wording import Json, Texts, texts
 from .prompt import NOTHING, SAMPLING, one_of, said
 
 ROUNDS = 2  # replies of one judge that are read
@@ -140,7 +139,7 @@ class PicturePanel(Panel):
 
     def wording(self) -> Mapping[str, Json]:
         return {
-            **_texts(),
+            **_texts().table,
             "rounds": ROUNDS,
             "sampling": SAMPLING,
             "threshold": self.threshold,
@@ -187,7 +186,7 @@ class PicturePanel(Panel):
                 word = one_of(said(reply), self.words)
                 first[place] = first[place] or said(reply)
                 if word is None and reply.outcome == ANSWER:
-                    again = _texts()["again"].format(words=", ".join(self.words))
+                    again = _texts().text("again").format(words=", ".join(self.words))
                     asked[place] += [
                         Message("assistant", said(reply) or NOTHING),
                         Message("user", again),
@@ -229,15 +228,13 @@ class PicturePanel(Panel):
 @lru_cache
 def _question(ask: str, words: tuple[tuple[str, str], ...]) -> str:
     meanings = "\n".join(
-        f"- {_texts()['meaning'].format(word=word, meaning=meaning)}" for word, meaning in words
+        f"- {_texts().text('meaning').format(word=word, meaning=meaning)}"
+        for word, meaning in words
     )
-    return (
-        str(_texts()["ask"])
-        .strip()
-        .format(ask=ask, meanings=meanings, words=", ".join(word for word, _ in words))
+    return _texts().fill(
+        "ask", ask=ask, meanings=meanings, words=", ".join(word for word, _ in words)
     )
 
 
-@lru_cache
-def _texts() -> Mapping[str, Any]:
-    return tomllib.loads((DATA / "panel.toml").read_text("utf-8"))
+def _texts() -> Texts:
+    return texts("panel")

@@ -6,10 +6,10 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable
-from typing import Any
 
 from ...records import ANSWER, Reply, Sampling, content_id
 from ..text.language import fold, without_reasoning
+from ..wording import Json
 
 # A word and a reason are few tokens; the rest is room for models that think before they answer.
 SAMPLING = Sampling(temperature=0.0, top_p=1.0, max_tokens=512)
@@ -47,7 +47,7 @@ def one_of(text: str, words: Iterable[str]) -> str | None:
     return next((word for word in words if fold(word) == meant), None)
 
 
-def json_object(text: str) -> dict[str, Any] | None:
+def json_object(text: str) -> dict[str, Json] | None:
     """The object that a whole text is, a code fence aside; None where it is anything else or names
     a key twice.
     """
@@ -61,7 +61,7 @@ def json_object(text: str) -> dict[str, Any] | None:
     return found if isinstance(found, dict) else None
 
 
-def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+def _once(pairs: list[tuple[str, Json]]) -> dict[str, Json]:
     found = dict(pairs)
     if len(found) < len(pairs):
         raise ValueError("a key stands twice")

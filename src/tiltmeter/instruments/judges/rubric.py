@@ -14,17 +14,14 @@ Values that are numbers (a score from 1 to 5) can be averaged: the measures `mea
 
 from __future__ import annotations
 
-import tomllib
 from collections.abc import Collection, Mapping, Sequence
-from functools import lru_cache
-from typing import Any, ClassVar
+from typing import ClassVar
 
 from ...errors import ProtocolError
 from ...protocol import InstrumentSpec
 from ...records import OUTCOMES, Answered, Steps
 from .. import Judge, Settings
-from ..text.language import DATA
-from ..wording import Json, texts
+from ..wording import Json, Texts, texts
 from .prompt import SAMPLING, mark, plain
 from .text import ROUNDS, word_of
 
@@ -82,32 +79,32 @@ class Rubric(Judge):
         return [texts("examples").fill("value", value=value)]
 
     def wording(self) -> Mapping[str, Json]:
-        return {**_texts(), "rounds": ROUNDS, "sampling": SAMPLING}
+        return {**_texts().table, "rounds": ROUNDS, "sampling": SAMPLING}
 
     def steps(self, item: Answered) -> Steps:
-        words = [*self.settings["words"], *_texts()["meanings"]]
+        words = [*self.settings["words"], *_texts().section("meanings").strings()]
         return [self.label(item, (yield from word_of(self, item, self._question(item), words)))]
 
     def _question(self, item: Answered) -> str:
-        texts, settings = _texts(), self.settings
+        wording, settings = _texts(), self.settings
         asked, answer = plain(item.trial.prompt), plain(item.trial.begin + item.output.text)
         code = mark(item.trial.id, asked, answer)
-        meanings = {**settings["words"], **texts["meanings"]}
-        task = texts["task"].format(mark=code, task=asked) if settings.get("shown") == BOTH else ""
-        return (
-            str(texts["ask"])
-            .strip()
-            .format(
-                mark=code,
-                task=task,
-                answer=answer,
-                ask=str(settings["ask"]).strip(),
-                words=", ".join(meanings),
-                meanings="\n".join(f"- {word}: {meaning}" for word, meaning in meanings.items()),
-            )
+        meanings = {**settings["words"], **wording.section("meanings").strings()}
+        task = (
+            wording.text("task").format(mark=code, task=asked)
+            if settings.get("shown") == BOTH
+            else ""
+        )
+        return wording.fill(
+            "ask",
+            mark=code,
+            task=task,
+            answer=answer,
+            ask=str(settings["ask"]).strip(),
+            words=", ".join(meanings),
+            meanings="\n".join(f"- {word}: {meaning}" for word, meaning in meanings.items()),
         )
 
 
-@lru_cache
-def _texts() -> Mapping[str, Any]:
-    return tomllib.loads((DATA / "rubric.toml").read_text("utf-8"))
+def _texts() -> Texts:
+    return texts("rubric")

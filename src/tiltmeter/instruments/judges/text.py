@@ -14,18 +14,15 @@ it.
 
 from __future__ import annotations
 
-import tomllib
 from collections.abc import Generator, Mapping, Sequence
 from functools import lru_cache
-from typing import Any
 
 from ...protocol import InstrumentSpec
 from ...records import UNRESOLVED, Answered, Message, Reply, Request, Steps
 from .. import Instrument, SecondJudge
 from ..choice.choice import check_forms, forms_of
 from ..choice.mentions import Forms
-from ..text.language import DATA
-from ..wording import Json
+from ..wording import Json, Texts, texts
 from .prompt import NOTHING, SAMPLING, mark, one_of, plain, said
 
 ROUNDS = 3
@@ -46,11 +43,11 @@ class ChoiceJudge(SecondJudge):
         super().__init__(spec, judge)
 
     def wording(self) -> Mapping[str, Json]:
-        return {**_texts(), "rounds": ROUNDS, "sampling": SAMPLING}
+        return {**_texts().table, "rounds": ROUNDS, "sampling": SAMPLING}
 
     def steps(self, item: Answered) -> Steps:
         _, forms = forms_of(self.settings["forms"], item.trial, self.name)
-        words = [*forms, *_texts()["meanings"]]
+        words = [*forms, *_texts().section("meanings").strings()]
         return [self.label(item, (yield from word_of(self, item, question(item, forms), words)))]
 
 
@@ -75,7 +72,7 @@ def word_of(
         if word is not None:
             return word
         messages.append(Message("assistant", said(reply) or NOTHING))
-        messages.append(Message("user", _texts()["again"].strip().format(words=", ".join(words))))
+        messages.append(Message("user", _texts().fill("again", words=", ".join(words))))
     return UNRESOLVED
 
 
@@ -84,11 +81,7 @@ def question(item: Answered, forms: Forms) -> str:
     task, answer = plain(item.trial.prompt), plain(item.trial.begin + item.output.text)
     meanings, words = _list(tuple((option, tuple(written)) for option, written in forms.items()))
     code = mark(item.trial.id, task, answer)
-    return (
-        str(_texts()["ask"])
-        .strip()
-        .format(mark=code, task=task, answer=answer, meanings=meanings, words=words)
-    )
+    return _texts().fill("ask", mark=code, task=task, answer=answer, meanings=meanings, words=words)
 
 
 @lru_cache
@@ -96,17 +89,21 @@ def _list(forms: tuple[tuple[str, tuple[str, ...]], ...]) -> tuple[str, str]:
     """The closed list as the judge is shown it: a line with a meaning for each word, and the
     words.
     """
-    texts = _texts()
+    wording = _texts()
     chosen = [
-        texts["option"].format(option=option, forms=" or ".join(f'"{form}"' for form in written))
+        wording.text("option").format(
+            option=option, forms=" or ".join(f'"{form}"' for form in written)
+        )
         for option, written in forms
     ]
-    lines = [*chosen, *(f"{word}: {meaning}" for word, meaning in texts["meanings"].items())]
+    lines = [
+        *chosen,
+        *(f"{word}: {meaning}" for word, meaning in wording.section("meanings").strings().items()),
+    ]
     return "\n".join(f"- {line}" for line in lines), ", ".join(
-        (*(option for option, _ in forms), *texts["meanings"])
+        (*(option for option, _ in forms), *wording.section("meanings").strings())
     )
 
 
-@lru_cache
-def _texts() -> Mapping[str, Any]:
-    return tomllib.loads((DATA / "judge.toml").read_text("utf-8"))
+def _texts() -> Texts:
+    return texts("judge")

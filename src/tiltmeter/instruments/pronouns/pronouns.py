@@ -16,13 +16,12 @@ the same text gets the same reading on every machine. No model is asked.
 from __future__ import annotations
 
 import re
-import tomllib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
-from ..text.language import DATA
+from ..wording import texts
 from . import attribution
 from .attribution import Entity, Mention
 from .passage import POSSESSIVE, Remembered, Token, data, people, plain, tokens, verb_like, words
@@ -113,8 +112,8 @@ _with_form = Remembered(_has_form)
 
 @cache
 def _primary() -> Mapping[str, float]:
-    table: dict[str, Any] = tomllib.loads((DATA / "attribution.toml").read_text("utf-8"))
-    return {name: float(value) for name, value in table["primary"].items()}
+    primary = texts("attribution").section("primary")
+    return {name: primary.number(name) for name in primary.table}
 
 
 @cache

@@ -82,7 +82,7 @@ class Rewrites(Parser):
                 raise _lacks(column, self.name)
 
     def wording(self) -> Mapping[str, Json]:
-        return {"lexicon": lexicon(), "outcomes": rules()}
+        return {"lexicon": lexicon(), "outcomes": rules().table}
 
     def read(self, item: Answered) -> Sequence[Label]:
         cell = row(item, self.name)

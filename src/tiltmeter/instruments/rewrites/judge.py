@@ -14,11 +14,8 @@ annotator.
 from __future__ import annotations
 
 import json
-import tomllib
 from collections.abc import Mapping
-from functools import lru_cache
 from pathlib import Path
-from typing import Any
 
 from ...errors import ProtocolError
 from ...protocol import InstrumentSpec
@@ -35,7 +32,7 @@ from ...records import (
 )
 from .. import SecondJudge
 from ..pronouns.pronouns import CLASSES
-from ..wording import Json
+from ..wording import Json, Texts, texts_of
 from . import AGREEMENT, PRONOUNS, PUBLISHED, VERDICT, labels, row, verdicts
 from .outcomes import READ, shape
 
@@ -78,7 +75,7 @@ class RewriteJudge(SecondJudge):
         self._told = spec.settings.get("told") == "condition"
 
     def wording(self) -> Mapping[str, Json]:
-        return {**_texts(), "schema": SCHEMA, "rounds": ROUNDS, "sampling": SAMPLING}
+        return {**_texts().table, "schema": SCHEMA, "rounds": ROUNDS, "sampling": SAMPLING}
 
     def steps(self, item: Answered) -> Steps:
         cell = row(item, self.name) if item.cell else {**_UNKNOWN, "text": item.trial.prompt}
@@ -104,9 +101,7 @@ class RewriteJudge(SecondJudge):
                 agrees = "yes" if labels(cell, output)[PRONOUNS] == value else "no"
                 return self._labels(item, {**verdicts(cell, value), AGREEMENT: agrees})
             messages.append(Message("assistant", said if said.strip() else "(no reply)"))
-            messages.append(
-                Message("user", _texts()["again"].strip().format(classes=", ".join(CLASSES)))
-            )
+            messages.append(Message("user", _texts().fill("again", classes=", ".join(CLASSES))))
         return self._labels(item, dict.fromkeys(self.attributes, INVALID))
 
     def _labels(self, item: Answered, found: Mapping[str, str]) -> list[Label]:
@@ -139,22 +134,19 @@ def identified(text: str) -> str | None:
 
 def question(cell: Mapping[str, str], rewrite: str, trial: str, told: bool = False) -> str:
     """What the judge is asked about one rewrite."""
-    texts, number = _texts(), 0
+    wording, number = _texts(), 0
     given, rewrite = _plain(cell["text"]), _plain(rewrite)
     while (mark := content_id("mark", trial, number)[:12]) in given + rewrite:
         number += 1
-    condition = texts["condition"].format_map({"category": "", **cell}) if told else ""
-    return (
-        str(texts["ask"])
-        .strip()
-        .format(
-            mark=mark,
-            given=given,
-            rewrite=rewrite,
-            reference=cell["noun"],
-            condition=condition,
-            classes=", ".join(CLASSES),
-        )
+    condition = wording.text("condition").format_map({"category": "", **cell}) if told else ""
+    return wording.fill(
+        "ask",
+        mark=mark,
+        given=given,
+        rewrite=rewrite,
+        reference=cell["noun"],
+        condition=condition,
+        classes=", ".join(CLASSES),
     )
 
 
@@ -163,6 +155,5 @@ def _plain(text: str) -> str:
     return text.encode("utf-8", "replace").decode()
 
 
-@lru_cache
-def _texts() -> Mapping[str, Any]:
-    return tomllib.loads(Path(__file__).with_name("judge.toml").read_text("utf-8"))
+def _texts() -> Texts:
+    return texts_of(Path(__file__).with_name("judge.toml"))

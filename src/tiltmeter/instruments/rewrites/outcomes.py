@@ -8,15 +8,14 @@ in the paper; of a text that stops in mid-sentence, what is there.
 from __future__ import annotations
 
 import re
-import tomllib
-from collections.abc import Mapping
 from functools import cache, lru_cache
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from ...records import INVALID, OTHER_LANGUAGE, REFUSAL
 from ..pronouns.passage import Remembered, words
 from ..text.language import without_reasoning
+from ..wording import Texts, texts_of
 
 REWRITE, VARIANTS, UNCHANGED, TOO_LONG, CUT_OFF = (
     "rewrite",
@@ -46,9 +45,9 @@ class Shape(NamedTuple):
     text: str
 
 
-@cache
-def rules() -> Mapping[str, Any]:
-    return tomllib.loads(Path(__file__).with_name("outcomes.toml").read_text("utf-8"))
+def rules() -> Texts:
+    """The numbers and words of outcomes.toml."""
+    return texts_of(Path(__file__).with_name("outcomes.toml"))
 
 
 def shape(given: str, output: str) -> Shape:
@@ -67,9 +66,11 @@ def shape(given: str, output: str) -> Shape:
     first = first_variant(text)
     if first is not None:
         return Shape(VARIANTS, first)
-    if number >= rules()["longest"] * max(1, len(asked)):
+    if number >= rules().number("longest") * max(1, len(asked)):
         return Shape(TOO_LONG, text)
-    unfinished = number >= rules()["cut_words"] and (text[-1].isalnum() or text[-1] in ",;:(-–—")
+    unfinished = number >= rules().number("cut_words") and (
+        text[-1].isalnum() or text[-1] in ",;:(-–—"
+    )
     return Shape(CUT_OFF if unfinished else REWRITE, text)
 
 
@@ -117,13 +118,13 @@ def first_variant(text: str) -> str | None:
 def _refuses(text: str) -> bool:
     head = text[:200].lower().replace("’", "'")
     return head.lstrip('"*_ ').startswith(_refusals()) and any(
-        phrase in head for phrase in rules()["refused_task"]
+        phrase in head for phrase in rules().words("refused_task")
     )
 
 
 @cache
 def _refusals() -> tuple[str, ...]:
-    return tuple(rules()["refusals"])
+    return rules().words("refusals")
 
 
 @cache
@@ -137,4 +138,4 @@ def _foreign(text: str, number: int, function: int) -> bool:
         others = sum(map(str.isalpha, _BEYOND_LATIN.findall(text)))
         if others and others * 2 > sum(map(str.isalpha, text)):
             return True
-    return number >= 10 and function < float(rules()["function_words"]) * number
+    return number >= 10 and function < rules().number("function_words") * number

@@ -10,14 +10,14 @@ known (a setting, else the design's column) and is English, Chinese or Japanese.
 from __future__ import annotations
 
 import re
-import tomllib
 from collections.abc import Mapping
 from functools import lru_cache
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from ...protocol.json_schema import Schema
 from ...records import INVALID, OTHER_LANGUAGE, REFUSAL, Answered
-from .language import DATA, fold, language, without_reasoning
+from ..wording import Json, Texts, texts
+from .language import fold, language, without_reasoning
 
 LANGUAGE: Schema = {
     "type": "string",
@@ -40,14 +40,13 @@ class Prose(NamedTuple):
     outcome: str
 
 
-def prose(item: Answered, settings: Mapping[str, Any]) -> Prose:
+def prose(item: Answered, settings: Mapping[str, Json]) -> Prose:
     """The text of an output, or why it is no answer."""
     text = without_reasoning(item.trial.begin + item.output.text)
     prompt = item.trial.prompt.strip()
     text = (text.replace(prompt, "\n") if prompt else text).strip()
-    return Prose(
-        text, outcome(text, settings.get("language") or item.trial.factors.get("language", ""))
-    )
+    code = str(settings.get("language") or item.trial.factors.get("language", ""))
+    return Prose(text, outcome(text, code))
 
 
 def outcome(text: str, code: str = "") -> str:
@@ -65,16 +64,15 @@ def outcome(text: str, code: str = "") -> str:
     return OTHER_LANGUAGE if known.foreign(known.canonical(text)) else ""
 
 
-def wording() -> Mapping[str, Any]:
+def wording() -> Mapping[str, Json]:
     """What a label of prose depends on beside its instrument's own lists."""
-    return {"prose": _data()}
+    return {"prose": _data().table}
 
 
-@lru_cache
-def _data() -> Mapping[str, Any]:
-    return tomllib.loads((DATA / "prose.toml").read_text("utf-8"))
+def _data() -> Texts:
+    return texts("prose")
 
 
 @lru_cache
 def _refusal() -> re.Pattern[str]:
-    return re.compile(rf"(?:{_data()['lead']}\s*)*(?:{'|'.join(_data()['refusal'])})")
+    return re.compile(rf"(?:{_data().text('lead')}\s*)*(?:{'|'.join(_data().words('refusal'))})")
