@@ -118,6 +118,13 @@ class OutputTable:
         with suppress(sqlite3.Error):
             self._db.close()
 
+    def bytes_used(self) -> int:
+        """Bytes of memory that the tables take."""
+        pages, size = (
+            self._db.execute(f"PRAGMA {name}").fetchone()[0] for name in ("page_count", "page_size")
+        )
+        return int(pages) * int(size)
+
     def column(self, name: str) -> str:
         """The column of a factor, the mode, the subject or the outcome. UsageError where there is
         none.
