@@ -13,7 +13,7 @@ import pytest
 
 from tests.explore.conftest import HOSTILE
 from tiltmeter import registry
-from tiltmeter.errors import StoreError, UnknownName, UsageError
+from tiltmeter.errors import StoreError, UsageError
 from tiltmeter.explore import index as reading
 from tiltmeter.explore.detail import detail
 from tiltmeter.explore.index import Index, lead_labels, open_indices
@@ -318,7 +318,7 @@ def test_runs_that_cannot_be_read_are_said(tmp_path: Path, guards: Path) -> None
     unknown = tmp_path / "unknown"
     with by_hand(unknown, ["she"]) as store:
         store.put("source", "no_such_protocol")
-    with pytest.raises(UnknownName):
+    with pytest.raises(StoreError, match=r"no_such_protocol.* is no protocol"):
         open_indices([unknown])
 
 

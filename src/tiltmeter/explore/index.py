@@ -46,8 +46,8 @@ class Source:
 
     @classmethod
     def open(cls, number: int, folder: Path | str) -> Source:
-        """Raises StoreError where there is no run, or one that cannot be read; UnknownName where
-        its protocol is not there.
+        """StoreError where there is no run, one that cannot be read, or one whose protocol is not
+        there.
         """
         store = Store(folder)
         try:
