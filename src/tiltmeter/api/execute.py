@@ -14,7 +14,9 @@ from ..stages.engine import Models, wait_for
 from ..stages.generate import generate
 from ..stages.label import annotate, annotators
 from ..stages.limits import Tally
+from ..stages.models_check import check_models
 from ..stages.plan import Choices
+from ..stages.planned import keep_plan
 from ..store import Store
 from ..store.queries import settings
 from . import options as arguments
@@ -52,10 +54,12 @@ def run(
     asking.connect.check((*choices.subjects, *asking.judges))
     # What they refuse is said before anything is asked.
     annotators(declared, asking.judges, asking.given)
+    check_models(declared, choices, asking.judges, asking.connect, Path(out))
     total = sum(sum(modes.values()) for modes in planning.count(declared, choices).values())
     with Store(out, create=True, writing=True) as store:
         store.freeze(choices.frozen(declared))
         protocol_snapshot.record(protocol, declared).keep(store)
+        keep_plan(store, declared, choices)
         wait_for(_stages(store, declared, choices, asking, watch, total))
     return Run(out)
 

@@ -90,6 +90,10 @@ class Model:
                 "for instance openai:gpt-4.1-mini"
             )
 
+    def sends_temperature(self, request: Request) -> bool:
+        """True if the temperature of a request reaches the model."""
+        return True
+
     async def open(self) -> None:
         """Called once before the first request, in the loop that asks."""
 

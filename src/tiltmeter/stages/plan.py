@@ -210,14 +210,14 @@ def trials(protocol: Protocol, choices: Choices) -> Iterator[Trial]:
     """All trials of a plan, lazily, round by round."""
     chosen = cells(protocol, choices)
     modes = [protocol.modes[name] for name in choices.modes or protocol.default_modes]
-    rounds = max(_samples(choices, mode) for mode in modes)
+    rounds = max(samples(choices, mode) for mode in modes)
     prompts = [protocol.prompt_text(cell) for cell in chosen]
     factors = [{name: cell[name] for name in (*protocol.factors, protocol.item)} for cell in chosen]
     begun = [{mode.name: protocol.answer_start(mode, cell) for mode in modes} for cell in chosen]
     for sample, (cell, prompt, begins), mode, subject in product(
         range(rounds), list(zip(factors, prompts, begun, strict=True)), modes, choices.subjects
     ):
-        if sample >= _samples(choices, mode):
+        if sample >= samples(choices, mode):
             continue
         begin = begins[mode.name] if choices.begin is None else choices.begin
         sampling = (
@@ -251,15 +251,20 @@ def count(protocol: Protocol, choices: Choices) -> dict[str, dict[str, int]]:
     """Trials by subject and mode."""
     number = len(cells(protocol, choices))
     modes = {
-        name: number * _samples(choices, protocol.modes[name])
+        name: number * samples(choices, protocol.modes[name])
         for name in choices.modes or protocol.default_modes
     }
     return {subject: dict(modes) for subject in choices.subjects}
 
 
-def _samples(choices: Choices, mode: Mode) -> int:
-    """An exact reading is the same each time, so it is done once whatever --samples says; what is
-    aside has its own number.
+def only(choices: Choices, subject: str) -> Choices:
+    """The same choices of one subject, each prompt once."""
+    return replace(choices, subjects=(subject,), samples=1)
+
+
+def samples(choices: Choices, mode: Mode) -> int:
+    """How often a prompt is asked in a mode. An exact reading is the same each time, so it is done
+    once whatever --samples says; what is drawn for discovery has its own number.
     """
     if mode.for_discovery:
         return mode.samples

@@ -117,6 +117,7 @@ def _setting(db: sqlite3.Connection) -> str:
         "given": (dict, type(None)),
         "possibly_paid": (dict,),
         "last_run": (dict,),
+        "planned": (dict,),
     }
     for key, text in db.execute("SELECT key, value FROM meta"):
         try:

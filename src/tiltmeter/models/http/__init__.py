@@ -18,7 +18,7 @@ from typing import Generic, NamedTuple, Protocol, TypeVar
 from ...errors import Incapable, ModelError
 from ...records import ANSWER, Json, Reply, Request
 from .. import DRAWN_TOKENS, PICTURE_TOKENS, Model, Price
-from .body import at, count_at
+from .body import at, count_at, has_key
 from .connection import MAX_TEXT, Answer, Connection, message
 from .fetching import Link, fetch_picture, shorten
 
@@ -88,6 +88,10 @@ class Exchange:
     ) -> None:
         self._connection, self._dialect, self._omitted = connection, dialect, frozenset(omitted)
 
+    def sends(self, request: Request, name: str) -> bool:
+        """True if the body of a request has a field of this name."""
+        return has_key(self._dialect.build(request, self._omitted).body, name)
+
     async def send(self, request: Request, read: Callable[[Json], T]) -> Got[T] | Reply:
         """What `read` finds in the reply's body, or a policy refusal; any other error is raised."""
         while True:
@@ -152,6 +156,10 @@ class HttpModel(Model):
         self._exchanges = {
             made: Exchange(connection, used, omitted) for made, used in self._dialects.items()
         }
+
+    def sends_temperature(self, request: Request) -> bool:
+        exchange = self._exchanges["pictures" if request.size else "text"]
+        return not request.size or exchange.sends(request, "temperature")
 
     async def open(self) -> None:
         await self.connection.open()

@@ -109,3 +109,10 @@ def needed(body: Json, *keys: Key) -> str:
     if found is None or isinstance(found, (list, dict)):
         raise ValueError(f"there is no '{'.'.join(map(str, keys))}' in the reply")
     return str(found)
+
+
+def has_key(body: Json, key: str) -> bool:
+    """True if some object inside has this key."""
+    if isinstance(body, Mapping):
+        return key in body or any(has_key(value, key) for value in body.values())
+    return isinstance(body, list) and any(has_key(value, key) for value in body)

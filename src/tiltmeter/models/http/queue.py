@@ -85,6 +85,9 @@ class QueueModel(Queued):
         self._dialect, self._exchange = dialect, Exchange(self.connection, dialect, omitted)
         self._domain = domain if _within(urlsplit(place.url).hostname, domain) else ""
 
+    def sends_temperature(self, request: Request) -> bool:
+        return self._exchange.sends(request, "temperature")
+
     async def open(self) -> None:
         await self.connection.open()
 

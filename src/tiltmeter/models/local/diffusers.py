@@ -110,6 +110,9 @@ class Diffusers(Model):
         if self._device.startswith("cuda"):
             import_module("torch").cuda.empty_cache()
 
+    def sends_temperature(self, request: Request) -> bool:
+        return False
+
     async def ask(self, request: Request) -> Reply:
         self.check(request)
         return await asyncio.to_thread(self._draw, request, prompt(request))

@@ -27,6 +27,19 @@ class Definition(TypedDict):
     files: Mapping[str, str]
 
 
+# subject → mode → levels of the factors (as JSON) → trials
+PlannedTrials = Mapping[str, Mapping[str, Mapping[str, int]]]
+
+
+class Progress(NamedTuple):
+    """How much of its plan a run has. answered: trials with an output; planned: trials of all plans
+    that it was given, of which those that were not reached stand nowhere else.
+    """
+
+    answered: int
+    planned: int
+
+
 class Imported(NamedTuple):
     """A file that was imported: its name, its SHA-256, and whose outputs it had."""
 
@@ -80,3 +93,22 @@ def possibly_paid(store: Store) -> float:
 def keep_possibly_paid(store: Store, lost: float, in_flight: float) -> None:
     """US dollars; in_flight: of calls that wait for their reply, 0 where none does."""
     store.put("possibly_paid", {"lost": lost, "in_flight": in_flight})
+
+
+def planned(store: Store) -> PlannedTrials:
+    """The trials that a run was meant to have; empty in a run that was imported, or made before
+    version 0.2.
+    """
+    found: PlannedTrials | None = store.get("planned")
+    return found or {}
+
+
+def progress(store: Store) -> Progress:
+    """Trials that were answered, of those that were planned. Where no plan is kept, the trials that
+    are there are the plan.
+    """
+    query = "SELECT (SELECT count(*) FROM outputs), (SELECT count(*) FROM trials)"
+    answered, there = store.first(query)
+    plans = planned(store).values()
+    meant = sum(sum(levels.values()) for modes in plans for levels in modes.values())
+    return Progress(int(answered), max(meant, int(there)))
