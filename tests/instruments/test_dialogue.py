@@ -12,7 +12,7 @@ import pytest
 
 from tiltmeter import registry
 from tiltmeter.errors import MissingExtra
-from tiltmeter.instruments.dialogue import LONGEST, DialogueForm, read, speeches
+from tiltmeter.instruments.dialogue import LONGEST_CHARACTERS, DialogueForm, read, speeches
 from tiltmeter.instruments.text import language_id
 from tiltmeter.protocol import InstrumentSpec
 
@@ -264,7 +264,7 @@ def test_long_and_odd_texts_are_an_outcome(text: str, expected: str) -> None:
 
 
 def test_no_more_than_the_first_part_of_a_text_is_read() -> None:
-    assert read(" " * LONGEST + "A: Coffee?\nB: Always!", "en") == "invalid"
+    assert read(" " * LONGEST_CHARACTERS + "A: Coffee?\nB: Always!", "en") == "invalid"
 
 
 def test_the_instrument_labels_an_output_with_its_form_and_asks_nobody() -> None:

@@ -259,7 +259,7 @@ def test_a_long_dialogue_is_shown_in_part_and_odd_characters_can_be_sent() -> No
     _, asked = talk(
         "hobbies", "agree", item=answered(TEXT + " \ud83d" + " and that is that." * 5000)
     )
-    assert len(asked[0].messages[0].content) < module.SHOWN + 3000
+    assert len(asked[0].messages[0].content) < module.SHOWN_CHARACTERS + 3000
     asked[0].messages[0].content.encode()
 
 

@@ -155,8 +155,8 @@ def test_more_than_half_must_agree_unless_the_protocol_says_otherwise(
 
 
 def test_two_words_that_both_reach_the_threshold_do_not_meet() -> None:
-    assert panel(4, threshold=2).decided(["male", "male", "female", "female"]) == "neither"
-    assert panel(4, threshold=2).decided(["male", "male", "female", "invalid"]) == "male"
+    assert panel(4, threshold=2).decide(["male", "male", "female", "female"]) == "neither"
+    assert panel(4, threshold=2).decide(["male", "male", "female", "invalid"]) == "male"
 
 
 def test_what_a_vote_depends_on_is_in_the_annotator() -> None:

@@ -21,7 +21,7 @@ from tiltmeter import api, registry
 from tiltmeter.cli import main
 from tiltmeter.errors import ProtocolError, UnknownName, UsageError
 from tiltmeter.instruments.rewrites import labels, policy, verdicts
-from tiltmeter.instruments.rewrites.judge import RewriteJudge, identified, question
+from tiltmeter.instruments.rewrites.judge import RewriteJudge, class_named, question
 from tiltmeter.instruments.rewrites.outcomes import first_variant, shape
 from tiltmeter.planted.rewriter import PlantedRewriter, parse, planted_rewriter, report
 from tiltmeter.protocol import InstrumentSpec
@@ -297,7 +297,7 @@ def test_marks_cannot_be_closed_by_the_texts() -> None:
     ],
 )
 def test_replies_that_are_no_judgement(text: str) -> None:
-    assert identified(text) is None
+    assert class_named(text) is None
 
 
 # ---- the loader
@@ -636,7 +636,7 @@ def test_a_judge_of_known_error_is_off_by_what_its_error_implies() -> None:
 def _judged(model: PlantedRewriter, seed: int, one: Row) -> str:
     rewrite = report(one, model.pronoun(one["pronoun"], _uniform(seed, one["id"])))
     asked = Message("user", question(one, rewrite, f"{one['id']}/{seed}"))
-    value = identified(model.reply(Request("x:judge", (asked,), Sampling())))
+    value = class_named(model.reply(Request("x:judge", (asked,), Sampling())))
     assert value is not None
     return verdicts(one, value)["verdict_published"]
 

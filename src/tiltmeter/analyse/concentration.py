@@ -197,7 +197,7 @@ def _more_than_base(
 
 
 def _in_code(name: str, cell: BaseAndGroups) -> bool:
-    """Whether the released code takes an attribute's score for the groups: all of the product, and
+    """True if the released code takes an attribute's score for the groups: all of the product, and
     background_color.
     """
     return name not in cell.background or name == "background_color"

@@ -73,7 +73,7 @@ def attributes_with_gold(frame: pl.DataFrame) -> set[str]:
 
 
 def is_random(table: Table, attribute: str) -> bool:
-    """Whether the gold of an attribute was drawn with known weights."""
+    """True if the gold of an attribute was drawn with known weights."""
     return not table.rows.filter(pl.col("attribute") == AT_RANDOM + attribute).is_empty()
 
 

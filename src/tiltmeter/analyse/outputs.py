@@ -152,7 +152,7 @@ class BaseAndGroups:
 
 
 def has_value(one: Values, attribute: str) -> bool:
-    """Whether an output has a value of an attribute, not one of the words for none."""
+    """True if an output has a value of an attribute, not one of the words for none."""
     return one.get(attribute, "invalid") not in MISSING
 
 

@@ -44,7 +44,7 @@ from .wording import Json, Texts, texts
 
 ONE, TWO, MORE = "one_line", "two_lines", "more_lines"
 NO_DIALOGUE = (REFUSAL, OTHER_LANGUAGE, INVALID)
-LONGEST = 20_000  # characters read: by then an answer has long more than two lines
+LONGEST_CHARACTERS = 20_000  # characters read: by then an answer has long more than two lines
 # characters of a line that may be speech though nothing marks it; longer ones are paragraphs
 SHORT = 150
 
@@ -226,7 +226,7 @@ def _quotations(paragraph: str) -> tuple[list[str], str]:
 
 
 def _is_speech(quoted: str, before: str) -> bool:
-    """Whether a quotation is said by somebody, and is no word in inverted commas."""
+    """True if a quotation is said by somebody, and is no word in inverted commas."""
     return not before or before[-1] in _SAID_AFTER or bool(_ENDS.search(quoted))
 
 
@@ -241,7 +241,7 @@ def _is_code(text: str) -> bool:
 
 def _lines(text: str, prompt: str) -> list[Line]:
     """The lines of an answer, without markup, thoughts and the prompt, a line for each label."""
-    text = without_reasoning(text[:LONGEST])
+    text = without_reasoning(text[:LONGEST_CHARACTERS])
     if "<" in text or "\r" in text or "\u2028" in text or "\u2029" in text:
         text = _BREAK.sub("\n", text)
     text = _INVISIBLE.sub("", text.replace("__", ""))

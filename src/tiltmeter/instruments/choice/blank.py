@@ -57,7 +57,7 @@ class Blank:
         filled, asked = self._known(prompt)
         options, lead = set[str](), list[Part]()
         for part, mark in _parts(canonical) if filled else ():
-            if sentence := self._said(part, filled):
+            if sentence := self._filled_sentence(part, filled):
                 if not self._announces(lead):
                     return ""
                 options.add(filled[sentence])
@@ -66,7 +66,7 @@ class Blank:
                 lead.append((part, mark))
         return options.pop() if len(options) == 1 and not lead else ""
 
-    def _said(self, part: str, filled: Collection[str]) -> str:
+    def _filled_sentence(self, part: str, filled: Collection[str]) -> str:
         """The sentence that a part is but for words that change nothing before it, or ""."""
         found = max(
             (sentence for sentence in filled if part.endswith(sentence)), key=len, default=""
@@ -74,7 +74,7 @@ class Blank:
         return "" if self._marker.content(part.removesuffix(found)) else found
 
     def _announces(self, lead: Sequence[Part]) -> bool:
-        """Whether a sentence may follow what stands before it: nothing, or a lead-in."""
+        """True if a sentence may follow what stands before it: nothing, or a lead-in."""
         if not lead:
             return True
         *calls, (_, mark) = lead

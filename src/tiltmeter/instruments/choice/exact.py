@@ -104,7 +104,7 @@ class Places:
         return OTHER
 
     def _may_go_on(self, text: str, piece: bytes) -> bool:
-        """Whether an unfinished character can be one of a form, of a listed word, or of what stands
+        """True if an unfinished character can be one of a form, of a listed word, or of what stands
         before a form.
         """
         rests = [
@@ -240,7 +240,7 @@ def _bare(text: str) -> str:
 
 
 def _ends(word: str, rest: str) -> bool:
-    """Whether a form ends where it does: the text is over, the script has no spaces, or no letter
+    """True if a form ends where it does: the text is over, the script has no spaces, or no letter
     follows.
     """
     if not rest or unspaced(word[-1]):
@@ -251,6 +251,6 @@ def _ends(word: str, rest: str) -> bool:
 
 
 def _meet(rest: bytes, token: bytes) -> bool:
-    """Whether a token is the beginning of what is missing of a form, or begins with it."""
+    """True if a token is the beginning of what is missing of a form, or begins with it."""
     folded = fold(token.decode("utf-8", "replace")).encode()
     return bool(token) and (rest.startswith((token, folded)) or folded.startswith(rest))

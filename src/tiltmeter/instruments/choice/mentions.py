@@ -103,7 +103,7 @@ class Marker:
         return [sentence for sentence in map(_spaced, found) if self._mention.search(sentence)]
 
     def _is_line(self, sentence: str) -> bool:
-        """Whether a sentence is one option, alone or behind a letter or a number ("B) reject"), or
+        """True if a sentence is one option, alone or behind a letter or a number ("B) reject"), or
         only such a mark.
         """
         marked = self.mark(sentence)
@@ -163,7 +163,7 @@ class Marker:
         return len(values(part) - {THIRD, BOTH, NEITHER}) == self._number
 
     def _retold(self, part: str) -> bool:
-        """Whether a clause retells or repeats the instruction."""
+        """True if a clause retells or repeats the instruction."""
         return (
             self._language.has(part, "listing")
             or self._language.role("echo").match(part, 1) is not None

@@ -28,16 +28,16 @@ from ...protocol import InstrumentSpec, Protocol
 from ...protocol.json_schema import Schema
 from ...records import INVALID, Answered, Label, Message, Output, Request, Sampling, Steps, Trial
 from .. import Discoveries, Discovery, Learner, Settings, Team
-from ..judges.prompt import NOTHING, json_object, said
+from ..judges.prompt import NOTHING, json_object, reply_text
 from ..wording import Json, Texts, texts
 from . import colour, taxonomy, taxonomy_prompt
 from .taxonomy import NOT_APPLICABLE, Attribute
 
 ROUNDS = 3
-LONGEST = 768  # pixels of a shown picture's longer side, as the panel's
-SMALL = 512  # where many pictures are shown at once
-EACH = 2  # pictures of a prompt that attributes are chosen from
-FEWEST, MOST = 4, 36  # pictures that attributes are chosen from
+LONGEST_PIXELS = 768  # pixels of a shown picture's longer side, as the panel's
+SMALL_PIXELS = 512  # where many pictures are shown at once
+PICTURES_OF_A_PROMPT = 2  # pictures of a prompt that attributes are chosen from
+FEWEST_PICTURES, MOST_PICTURES = 4, 36  # pictures that attributes are chosen from
 SAMPLING = Sampling(temperature=0.0, top_p=1.0, max_tokens=1024)
 CONSTRAINT = "constraint"
 _CHECKS = {"products": ("none", "several", "one"), "people": ("yes", "no")}
@@ -140,7 +140,7 @@ class Attributes(Team, Learner):
             **taxonomy_prompt.wording(),
             "rounds": ROUNDS,
             "sampling": SAMPLING,
-            "shown": (LONGEST, SMALL, EACH, MOST),
+            "shown": (LONGEST_PIXELS, SMALL_PIXELS, PICTURES_OF_A_PROMPT, MOST_PICTURES),
             "palette": colour.palette(),
         }
 
@@ -190,13 +190,18 @@ class Attributes(Team, Learner):
         for trial, output in outputs:
             if not self.can_label(trial):
                 items = sets.setdefault(tuple(self.set_of(trial).values()), [])
-                items += [(trial, output)] if output.blob and trial.sample < EACH else []
+                items += (
+                    [(trial, output)] if output.blob and trial.sample < PICTURES_OF_A_PROMPT else []
+                )
         for key, items in sets.items():
             of = dict(zip(self.sets, key, strict=True))
             yield (
                 of,
                 self._choose(
-                    of, sorted(items, key=lambda item: (item[0].prompt, item[0].sample))[:MOST]
+                    of,
+                    sorted(items, key=lambda item: (item[0].prompt, item[0].sample))[
+                        :MOST_PICTURES
+                    ],
                 ),
             )
 
@@ -204,7 +209,7 @@ class Attributes(Team, Learner):
         """Asks for attributes until they can be labelled with, ROUNDS times at most; False: there
         are none.
         """
-        if len(items) < FEWEST:
+        if len(items) < FEWEST_PICTURES:
             return False
         asked = taxonomy_prompt.question(
             [trial.prompt for trial, _ in items],
@@ -220,16 +225,16 @@ class Attributes(Team, Learner):
                     tuple(messages),
                     SAMPLING,
                     schema=schema,
-                    longest=SMALL,
+                    longest=SMALL_PIXELS,
                     purpose=self.annotator,
                     nonce=f"{'/'.join(of.values())}/{turn}",
                 )
             ]
-            chosen, wrong = taxonomy_prompt.chosen(said(reply), self.wanted, of)
+            chosen, wrong = taxonomy_prompt.chosen(reply_text(reply), self.wanted, of)
             if not wrong:
                 self.found += chosen
                 return True
-            messages.append(Message("assistant", said(reply) or NOTHING))
+            messages.append(Message("assistant", reply_text(reply) or NOTHING))
             messages.append(Message("user", taxonomy_prompt.again(wrong)))
         return False
 
@@ -251,13 +256,13 @@ class Attributes(Team, Learner):
                     schema=_schema(wanted),
                     purpose=self.annotator,
                     nonce=f"{item.trial.id}/{turn}",
-                    longest=LONGEST,
+                    longest=LONGEST_PIXELS,
                 )
             ]
-            values, wrong = read(said(reply), wanted)
+            values, wrong = read(reply_text(reply), wanted)
             if not wrong:
                 break
-            messages.append(Message("assistant", said(reply) or NOTHING))
+            messages.append(Message("assistant", reply_text(reply) or NOTHING))
             messages.append(Message("user", _texts().fill("again", problems="; ".join(wrong))))
         return self._labels(item, wanted, values)
 

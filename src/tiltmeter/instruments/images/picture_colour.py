@@ -22,8 +22,8 @@ from ..wording import Json
 from .colour import MULTICOLOR, colours, dominant, palette
 
 WHOLE, CENTRE = REGIONS = ("whole", "centre")
-LONGEST = 128  # pixels of the longer side that are looked at
-LEAST = 0.4  # as `dominant` has it
+LONGEST_PIXELS = 128  # pixels of the longer side that are looked at
+LEAST_SHARE = 0.4  # as `dominant` has it
 
 
 class PictureColour(PictureParser):
@@ -46,7 +46,7 @@ class PictureColour(PictureParser):
             "type": "number",
             "minimum": 0.05,
             "maximum": 1,
-            "default": LEAST,
+            "default": LEAST_SHARE,
             "description": "The share of the pixels that a colour must have.",
         },
     }
@@ -60,12 +60,12 @@ class PictureColour(PictureParser):
         return [value] if value in colours() else []
 
     def wording(self) -> Mapping[str, Json]:
-        return {"palette": palette(), "longest": LONGEST}
+        return {"palette": palette(), "longest": LONGEST_PIXELS}
 
     def read(self, item: Answered) -> Sequence[Label]:
         region, least = (
             str(self.settings.get("region", WHOLE)),
-            float(self.settings.get("least", LEAST)),
+            float(self.settings.get("least", LEAST_SHARE)),
         )
         try:
             return [self.label(item, colour_of(item.picture, region, least))]
@@ -73,14 +73,14 @@ class PictureColour(PictureParser):
             return [self.label(item, INVALID)]
 
 
-def colour_of(content: bytes, region: str = WHOLE, least: float = LEAST) -> str:
+def colour_of(content: bytes, region: str = WHOLE, least: float = LEAST_SHARE) -> str:
     """The palette's colour of a picture's bytes, or multicolor. Raises Unusable for what is no
     picture.
     """
     import numpy as np
     from PIL import Image
 
-    with Image.open(io.BytesIO(shown(content, LONGEST)[1])) as image:
+    with Image.open(io.BytesIO(shown(content, LONGEST_PIXELS)[1])) as image:
         pixels = np.asarray(image.convert("RGB"))
     if region == CENTRE:
         height, width = pixels.shape[:2]

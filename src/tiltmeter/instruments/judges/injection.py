@@ -15,7 +15,7 @@ from functools import lru_cache
 from ..text.language import DATA
 
 SORTS = ("override", "label", "address", "mark")
-LONGEST = 20_000  # characters that are looked at
+LONGEST_CHARACTERS = 20_000  # characters that are looked at
 _INVISIBLE = re.compile("[\u00ad\u200b-\u200f\u202a-\u202e\u2060-\u2064\ufeff]")
 _BLANKS = re.compile(r"[^\S\n]+")
 _TYPOGRAPHIC = str.maketrans({"’": "'", "‐": "-", "‑": "-"})
@@ -28,7 +28,7 @@ def attempts(text: str) -> tuple[str, ...]:
     Invisible characters and the kind of blank do not hide a phrase; a line break inside one does
     not either.
     """
-    text = _BLANKS.sub(" ", _INVISIBLE.sub("", text[:LONGEST])).translate(_TYPOGRAPHIC)
+    text = _BLANKS.sub(" ", _INVISIBLE.sub("", text[:LONGEST_CHARACTERS])).translate(_TYPOGRAPHIC)
     folded = text.replace("\n", " ")
     return tuple(
         sort

@@ -47,21 +47,21 @@ from .. import Settings, Team
 from ..dialogue import NO_DIALOGUE, form_of
 from ..text.language import without_reasoning
 from ..wording import Json, Texts, texts
-from .prompt import AROUND, NOTHING, SAMPLING, mark, one_of, plain, said
+from .prompt import AROUND, NOTHING, SAMPLING, mark, one_of, plain, reply_text
 
 ROUNDS = 5  # unless the protocol says otherwise
 MOST_ROUNDS = 20
 ATTRIBUTE = "rounds"
 AGREE, OBJECT = "agree", "object"
-SHOWN = 4_000  # characters of a dialogue that are shown; two lines have about 150
+SHOWN_CHARACTERS = 4_000  # characters of a dialogue that are shown; two lines have about 150
 _VERDICT = re.compile(
     rf"\W*(?P<word>{AGREE}|{OBJECT})[{re.escape(AROUND)}]*(?:[:;,—–-]+(?P<rest>.*))?$", re.I
 )
 
-Turn = Generator[Sequence[Request], Sequence[Reply], "Said | None"]
+Turn = Generator[Sequence[Request], Sequence[Reply], "WordAndReason | None"]
 
 
-class Said(NamedTuple):
+class WordAndReason(NamedTuple):
     """A reply that could be read: a topic or a verdict, and its reason ("" where none is given)."""
 
     word: str
@@ -118,7 +118,7 @@ class Negotiation(Team):
             **_texts().table,
             "rounds": self.rounds,
             "sampling": SAMPLING,
-            "shown": SHOWN,
+            "shown": SHOWN_CHARACTERS,
             "generator": self.generator,
             "discriminator": self.discriminator,
         }
@@ -144,10 +144,12 @@ class Negotiation(Team):
         self, item: Answered
     ) -> Generator[Sequence[Request], Sequence[Reply], tuple[str, str]]:
         """The topic and how many rounds it took."""
-        answer = plain(without_reasoning(item.trial.begin + item.output.text)).strip()[:SHOWN]
+        answer = plain(without_reasoning(item.trial.begin + item.output.text)).strip()[
+            :SHOWN_CHARACTERS
+        ]
         proposing, checking = [self._turn(item, "propose", answer=answer)], list[Message]()
         for number in range(1, self.rounds + 1):
-            proposed = yield from self._asked(item, self.generator, proposing, list(self.topics))
+            proposed = yield from self._ask(item, self.generator, proposing, list(self.topics))
             if proposed is None:
                 return INVALID, INVALID
             checking.append(
@@ -159,7 +161,7 @@ class Negotiation(Team):
                     reason=proposed.reason or _texts().text("no_reason"),
                 )
             )
-            verdict = yield from self._asked(item, self.discriminator, checking, [AGREE, OBJECT])
+            verdict = yield from self._ask(item, self.discriminator, checking, [AGREE, OBJECT])
             if verdict is None:
                 return INVALID, INVALID
             if verdict.word == AGREE:
@@ -169,7 +171,7 @@ class Negotiation(Team):
             )
         return UNRESOLVED, UNRESOLVED
 
-    def _asked(
+    def _ask(
         self, item: Answered, model: str, messages: list[Message], words: Sequence[str]
     ) -> Turn:
         """Asks, once more where the reply cannot be read. Adds what was said to the
@@ -186,8 +188,12 @@ class Negotiation(Team):
                     nonce=f"{item.trial.id}/{role}/{len(messages)}",
                 )
             ]
-            messages.append(Message("assistant", said(reply) or NOTHING))
-            found = verdict_of(said(reply)) if OBJECT in words else topic_of(said(reply), words)
+            messages.append(Message("assistant", reply_text(reply) or NOTHING))
+            found = (
+                verdict_of(reply_text(reply))
+                if OBJECT in words
+                else topic_of(reply_text(reply), words)
+            )
             if found is not None and (found.word != OBJECT or found.reason):
                 return found
             fault = _texts().section("faults").text("first_line" if found is None else "objection")
@@ -214,7 +220,7 @@ class Negotiation(Team):
         return Message("user", filled)
 
 
-def topic_of(text: str, topics: Sequence[str]) -> Said | None:
+def topic_of(text: str, topics: Sequence[str]) -> WordAndReason | None:
     """The topic that the first line is, with the lines below as its reason; None where it is none,
     or names a second.
     """
@@ -222,10 +228,12 @@ def topic_of(text: str, topics: Sequence[str]) -> Said | None:
     named = {word for line in lines if (word := one_of(line, topics)) is not None}
     if not lines or len(named) != 1 or one_of(lines[0], topics) is None:
         return None
-    return Said(named.pop(), " ".join(line for line in lines[1:] if one_of(line, topics) is None))
+    return WordAndReason(
+        named.pop(), " ".join(line for line in lines[1:] if one_of(line, topics) is None)
+    )
 
 
-def verdict_of(text: str) -> Said | None:
+def verdict_of(text: str) -> WordAndReason | None:
     """The verdict at the start of the first line, alone or before a mark ("Object: …"), with all
     else as its reason.
     """
@@ -233,7 +241,7 @@ def verdict_of(text: str) -> Said | None:
     first = _VERDICT.match(lines[0]) if lines else None
     if first is None or any(one_of(line, (AGREE, OBJECT)) for line in lines[1:]):
         return None
-    return Said(
+    return WordAndReason(
         first["word"].lower(), " ".join([(first["rest"] or "").strip(), *lines[1:]]).strip()
     )
 

@@ -40,11 +40,11 @@ from ...records import (
 from .. import Panel, Settings
 from ..text.language import fold
 from ..wording import Json, Texts, texts
-from .prompt import NOTHING, SAMPLING, one_of, said
+from .prompt import NOTHING, SAMPLING, one_of, reply_text
 
 ROUNDS = 2  # replies of one judge that are read
 # pixels of a shown picture's longer side: what vision models look at without cutting into tiles
-LONGEST = 768
+LONGEST_PIXELS = 768
 
 
 class PicturePanel(Panel):
@@ -83,7 +83,7 @@ class PicturePanel(Panel):
         "longest": {
             "type": "integer",
             "minimum": 1,
-            "default": LONGEST,
+            "default": LONGEST_PIXELS,
             "description": "Pixels of a shown picture's longer side.",
         },
         "published": {
@@ -132,7 +132,7 @@ class PicturePanel(Panel):
                 f"{spec.name} asks for {self.threshold} votes that agree, and {len(judges)} "
                 f"judges are named. Name {max(1, self.threshold)} or more, each with --judge."
             )
-        self.longest = int(settings.get("longest", LONGEST))
+        self.longest = int(settings.get("longest", LONGEST_PIXELS))
         super().__init__(spec, "+".join(judges))
         self.vote, self.published = f"{spec.attribute}_vote", f"{spec.attribute}_published"
         self.attributes = (spec.attribute, *([self.published] if "published" in settings else []))
@@ -152,7 +152,7 @@ class PicturePanel(Panel):
 
     def steps(self, item: Answered) -> Steps:
         first, votes = yield from self._votes(item)
-        labels = [self.label(item, self.decided(votes))]
+        labels = [self.label(item, self.decide(votes))]
         labels += [
             self.label(item, vote, place, attribute=self.vote) for place, vote in enumerate(votes)
         ]
@@ -160,7 +160,7 @@ class PicturePanel(Panel):
             labels.append(self.label(item, self._as_published(first), attribute=self.published))
         return labels
 
-    def decided(self, votes: Sequence[str]) -> str:
+    def decide(self, votes: Sequence[str]) -> str:
         """The label of a list of votes. Worked: 2 needed; male, male, invalid → male; male, female,
         neither → `split`; male, invalid, refusal → no_decision.
         """
@@ -183,12 +183,12 @@ class PicturePanel(Panel):
             ]
             still = []
             for place, reply in zip(open_places, replies, strict=True):
-                word = one_of(said(reply), self.words)
-                first[place] = first[place] or said(reply)
+                word = one_of(reply_text(reply), self.words)
+                first[place] = first[place] or reply_text(reply)
                 if word is None and reply.outcome == ANSWER:
                     again = _texts().text("again").format(words=", ".join(self.words))
                     asked[place] += [
-                        Message("assistant", said(reply) or NOTHING),
+                        Message("assistant", reply_text(reply) or NOTHING),
                         Message("user", again),
                     ]
                     still.append(place)

@@ -22,7 +22,7 @@ def plain(text: str) -> str:
     return text.encode("utf-8", "replace").decode()
 
 
-def said(reply: Reply) -> str:
+def reply_text(reply: Reply) -> str:
     """What a judge said, without its thoughts; "" where it refused or the reply cannot be used."""
     return without_reasoning(plain(reply.text)).strip() if reply.outcome == ANSWER else ""
 

@@ -23,7 +23,7 @@ from .. import Instrument, SecondJudge
 from ..choice.choice import check_forms, forms_of
 from ..choice.mentions import Forms
 from ..wording import Json, Texts, texts
-from .prompt import NOTHING, SAMPLING, mark, one_of, plain, said
+from .prompt import NOTHING, SAMPLING, mark, one_of, plain, reply_text
 
 ROUNDS = 3
 
@@ -68,10 +68,10 @@ def word_of(
                 nonce=f"{item.trial.id}/{turn}",
             )
         ]
-        word = one_of(said(reply), words)
+        word = one_of(reply_text(reply), words)
         if word is not None:
             return word
-        messages.append(Message("assistant", said(reply) or NOTHING))
+        messages.append(Message("assistant", reply_text(reply) or NOTHING))
         messages.append(Message("user", _texts().fill("again", words=", ".join(words))))
     return UNRESOLVED
 

@@ -314,7 +314,7 @@ class Entries:
         return []
 
     def _leads(self, text: str) -> bool:
-        """Whether a text of several words ends in a listed one: it begins a sentence ("She is
+        """True if a text of several words ends in a listed one: it begins a sentence ("She is
         kind").
         """
         last, (tokens, between) = self._last(text), self._tokens(text)

@@ -18,7 +18,7 @@ from itertools import pairwise
 from .entries import ASIDE, EDGE, PROSE, ROW, Entries, Pick, Reading, Remembered, Unit, distinct
 from .wordlist import WordList, key
 
-LONGEST = 20_000  # characters read: a list of words is over long before
+LONGEST_CHARACTERS = 20_000  # characters read: a list of words is over long before
 
 # A text is split at marks: group 1 is all of the mark, group 2 its number or indentation, and
 # behind it stands the entry. A bullet begins with the end of the line before, which the one before
@@ -71,7 +71,7 @@ class Reader:
 
     def picks(self, text: str) -> Reading:
         """What an answer picks; nothing where it lists nothing."""
-        text = self._plain(text[:LONGEST])
+        text = self._plain(text[:LONGEST_CHARACTERS])
         best = Reading((), 0)
         for marked, read in self._readings:
             found = read(text)
@@ -213,13 +213,13 @@ class Reader:
 
 
 def _ends_in_new_line(text: str) -> bool:
-    """Whether a text ends in a line that has nothing in it but markup."""
+    """True if a text ends in a line that has nothing in it but markup."""
     _, broken, line = text.rpartition("\n")
     return bool(broken) and not line.strip(EDGE)
 
 
 def repeats_list(picks: Sequence[Pick], words: WordList, asked: int) -> bool:
-    """Whether picks are the word list itself: far more than asked, or more than asked and in its
+    """True if picks are the word list itself: far more than asked, or more than asked and in its
     own order.
     """
     if len(picks) <= asked:

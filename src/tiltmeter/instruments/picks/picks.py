@@ -180,7 +180,7 @@ class Picks(Parser):
         return code
 
     def _elsewhere(self, picks: Sequence[Pick], listed: int, code: str) -> bool:
-        """Whether more of the words are on another language's list ("intelligent, loyal, kind"
+        """True if more of the words are on another language's list ("intelligent, loyal, kind"
         asked in French).
         """
         if listed == len(picks):

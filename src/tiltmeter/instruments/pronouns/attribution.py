@@ -158,7 +158,7 @@ def _setting(
 
 
 def _relative(found: Sequence[Token], after: int, at: int) -> bool:
-    """Whether a pronoun stands in a relative clause on a name: "Cara, who had lost her keys"."""
+    """True if a pronoun stands in a relative clause on a name: "Cara, who had lost her keys"."""
     start = after + 1 if after < len(found) and found[after].word == "," else after
     return (
         start < at

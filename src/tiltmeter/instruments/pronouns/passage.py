@@ -219,7 +219,7 @@ def _unclitic(word: str) -> tuple[str, bool]:
 
 
 def verb_like(token: Token) -> bool:
-    """Whether a word could be a finite verb, by its form: an auxiliary, an irregular past, -ed, or
+    """True if a word could be a finite verb, by its form: an auxiliary, an irregular past, -ed, or
     -s.
     """
     return _verb_form(token.raw, token.word)
@@ -242,7 +242,7 @@ def _verb_form(raw: str, word: str) -> bool:
 
 
 def follows_as_verb(found: Sequence[Token], at: int) -> bool:
-    """Whether a verb begins at a place, adverbs and a clitic before it aside."""
+    """True if a verb begins at a place, adverbs and a clitic before it aside."""
     while at < len(found) and (found[at].word in words("adverbs") or found[at].word.endswith("ly")):
         at += 1
     return at < len(found) and verb_like(found[at])
@@ -288,7 +288,7 @@ def role(found: Sequence[Token], first: int, last: int) -> int:
 
 
 def is_possessive(found: Sequence[Token], at: int) -> bool:
-    """Whether "her" (or "hir") at a place is a possessor: a word follows that no object is followed
+    """True if "her" (or "hir") at a place is a possessor: a word follows that no object is followed
     by.
     """
     if at + 1 >= len(found):

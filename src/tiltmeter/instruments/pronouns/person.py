@@ -153,7 +153,7 @@ def _words_too() -> frozenset[str]:
 
 
 def named(found: Sequence[Token], at: int, who: Person) -> bool:
-    """Whether a token names the person."""
+    """True if a token names the person."""
     token = found[at]
     if token.word not in who.heads:
         return False
@@ -224,7 +224,7 @@ def everybody(
 
 
 def _described(found: Sequence[Token], at: int) -> bool:
-    """Whether a noun says what somebody is ("she is a lady", "Charlie – a man of his word"): nobody
+    """True if a noun says what somebody is ("she is a lady", "Charlie – a man of his word"): nobody
     new.
     """
     if at < 2 or found[at - 1].word not in ("a", "an", "the"):
@@ -236,7 +236,7 @@ def _described(found: Sequence[Token], at: int) -> bool:
 
 
 def _month(found: Sequence[Token], at: int) -> bool:
-    """Whether April, May, June or August is a month here: no verb follows."""
+    """True if April, May, June or August is a month here: no verb follows."""
     return found[at].word in ("april", "may", "june", "august") and not (
         at + 1 < len(found) and verb_like(found[at + 1])
     )
@@ -250,7 +250,7 @@ def _titled(found: Sequence[Token], at: int, titles: Mapping[str, str]) -> str:
 
 
 def _acts(found: Sequence[Token], at: int, titles: Mapping[str, str]) -> bool:
-    """Whether an unknown capitalised word is likely a person: after a title, or the subject of a
+    """True if an unknown capitalised word is likely a person: after a title, or the subject of a
     verb in mid-sentence."""
     if _titled(found, at, titles):
         return True
@@ -274,7 +274,7 @@ def _acts(found: Sequence[Token], at: int, titles: Mapping[str, str]) -> bool:
 
 
 def _plural(found: Sequence[Token], at: int) -> bool:
-    """Whether a word in -s is a plural noun: what precedes it is no subject."""
+    """True if a word in -s is a plural noun: what precedes it is no subject."""
     token = found[at]
     word = token.word
     if (

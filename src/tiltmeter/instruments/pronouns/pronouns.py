@@ -191,7 +191,7 @@ def _double_form(text: str, token: Token, doubles: Sequence[tuple[int, int]]) ->
 
 
 def _is_neo(found: Sequence[Token], at: int) -> bool:
-    """Whether a form that is also another word is a neopronoun here."""
+    """True if a form that is also another word is a neopronoun here."""
     rules = data()["neo"]
     partners = rules["doubtful"].get(found[at].word)
     if partners is None:
@@ -331,7 +331,7 @@ def _of_primary(
 def _possible(
     found: Sequence[Token], at: int, mine: int, gender: str, entity: Entity, speaking: range
 ) -> bool:
-    """Whether another person, or a plural noun, can be meant at all: gender, place, not the
+    """True if another person, or a plural noun, can be meant at all: gender, place, not the
     speaker, not the owned.
     """
     here = found[at].sentence
@@ -373,7 +373,7 @@ def _speaks(entity: Entity, speaking: range) -> bool:
 
 
 def _owns(found: Sequence[Token], at: int, entity: Entity) -> bool:
-    """Whether a possessive stands inside the entity's own noun phrase ("her husband", "his partner,
+    """True if a possessive stands inside the entity's own noun phrase ("her husband", "his partner,
     Emma").
     """
     for mention in entity.mentions:
@@ -394,7 +394,7 @@ def _owns(found: Sequence[Token], at: int, entity: Entity) -> bool:
 
 
 def _several(found: Sequence[Token], at: int) -> bool:
-    """Whether "they" is said to be several: "they both", "all of them"."""
+    """True if "they" is said to be several: "they both", "all of them"."""
     after = {token.word for token in found[at + 1 : at + 3]}
     before = [token.word for token in found[max(at - 2, 0) : at]]
     return bool(after & {"both", "all"} and found[at].word in ("they", "them")) or (

@@ -183,7 +183,7 @@ def rank_in(found: Ranking, person: int) -> float:
 
 
 def completeness(found: Ranking, number: int) -> str:
-    """Whether all are ranked, and nobody else."""
+    """True if all are ranked, and nobody else."""
     if sum(map(len, found.places)) < number:
         return LEFT_OUT
     if found.added:

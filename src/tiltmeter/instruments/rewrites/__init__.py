@@ -161,7 +161,7 @@ def category(pronoun: str) -> tuple[str, str]:
 
 
 def _same_set(reading: Reading, neo: str) -> bool:
-    """Whether the neopronouns of a reading are those of a set; True where the set is not known."""
+    """True if the neopronouns of a reading are those of a set; True where the set is not known."""
     sets = pronoun_sets()
     if neo not in sets:
         return True

@@ -96,7 +96,7 @@ class RewriteJudge(SecondJudge):
                 )
             ]
             said = reply.text if reply.outcome == ANSWER else ""
-            value = identified(said)
+            value = class_named(said)
             if value is not None:
                 agrees = "yes" if labels(cell, output)[PRONOUNS] == value else "no"
                 return self._labels(item, {**verdicts(cell, value), AGREEMENT: agrees})
@@ -108,7 +108,7 @@ class RewriteJudge(SecondJudge):
         return [self.label(item, found[name], attribute=name) for name in self.attributes]
 
 
-def identified(text: str) -> str | None:
+def class_named(text: str) -> str | None:
     """The class that a reply names: its whole text is the object of the schema, a code fence aside.
     None otherwise.
     """

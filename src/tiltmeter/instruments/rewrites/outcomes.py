@@ -133,7 +133,7 @@ def _function_words() -> frozenset[str]:
 
 
 def _foreign(text: str, number: int, function: int) -> bool:
-    """Whether a text is not English: other letters for the most part, or hardly a function word."""
+    """True if a text is not English: other letters for the most part, or hardly a function word."""
     if not text.isascii():
         others = sum(map(str.isalpha, _BEYOND_LATIN.findall(text)))
         if others and others * 2 > sum(map(str.isalpha, text)):

@@ -71,7 +71,7 @@ def fold(text: str) -> str:
 
 
 def unspaced(character: str) -> bool:
-    """Whether a character is of a script that is written without spaces."""
+    """True if a character is of a script that is written without spaces."""
     return _ALONE.match(character) is not None
 
 
@@ -121,7 +121,7 @@ class Language:
         return self.role(role).search(text) is not None
 
     def foreign(self, canonical: str) -> bool:
-        """Whether a text is in another language: by its script, or by whose frequent words it has
+        """True if a text is in another language: by its script, or by whose frequent words it has
         more of.
         """
         letters = Counter(_script(c) for c in canonical if c.isalpha())

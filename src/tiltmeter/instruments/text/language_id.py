@@ -1,4 +1,4 @@
-"""Whether a text is in another language than the one it was asked for in.
+"""Tells a text in another language than the one it was asked for in.
 
 Scripts decide first, with no library: Han, kana and Hangul for Chinese, Japanese and Korean, where
 text in other letters for the most part (romanised Chinese too) is another language. Languages that

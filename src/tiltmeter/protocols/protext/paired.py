@@ -202,5 +202,5 @@ def forms(pronoun: str) -> tuple[str, ...]:
 
 
 def _crossed(version: str, gender: str) -> bool:
-    """Whether the pronoun is he or she and the noun (a name: its list) says the other."""
+    """True if the pronoun is he or she and the noun (a name: its list) says the other."""
     return (version, gender) in {("he", "female"), ("she", "male")}
