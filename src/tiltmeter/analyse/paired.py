@@ -20,7 +20,7 @@ import polars as pl
 from ..protocol import MeasureSpec
 from ..protocol.tables import SEVERAL
 from ..records import Estimate
-from ..stats import association, rates
+from ..stats import association, rates, resampling
 from ..stats.detectable import observed_shift
 from ..stats.results import Interval, Test, joined
 from .groups import Cut, Floats, Group, Key, Table, together
@@ -258,7 +258,7 @@ def _effect(sides: Sides, control: str, measure: MeasureSpec, table: Table) -> E
     estimate = _named(sides, control, measure, found, table, na + nb)
     if measure.null is None:
         return estimate
-    test = _test(differences, measure, estimate)
+    test = _test(differences, measure, estimate, table)
     dropped = int((~sides.defined).sum())
     left = f"without a share on some side and left out of the test: {dropped}" if dropped else None
 
@@ -271,10 +271,13 @@ def _effect(sides: Sides, control: str, measure: MeasureSpec, table: Table) -> E
     return replace(row, note=joined(row.note or None, left) or "")
 
 
-def _test(differences: Floats, measure: MeasureSpec, estimate: Estimate) -> Test:
+def _test(differences: Floats, measure: MeasureSpec, estimate: Estimate, table: Table) -> Test:
+    """As published t over items; else exact below 12 items, where t rejects too often."""
     if measure.per == "items":
         return sign_flip_of(estimate, differences)
-    return association.paired_t(differences=differences)
+    if not table.variant.intervals:
+        return association.paired_t(differences=differences)
+    return resampling.paired_test(differences=differences)
 
 
 def _named(

@@ -112,6 +112,35 @@ def with_sign_flip(
     return with_test(estimate, sign_flip_of(estimate, differences, table.draws), found, detect)
 
 
+def with_studentised_shuffle(
+    estimate: Estimate,
+    sides: tuple[Floats, Floats, Floats, Floats],
+    found: Interval,
+    table: Table,
+    as_unit: Callable[[float], float | None] = float,
+) -> Estimate:
+    """Outcomes dealt anew to the two sides of each item, for few and unequal outputs, where
+    a sign flip rejects too often. sides: hits and outputs of the one, then of the other, by item.
+    """
+    if not table.variant.intervals:
+        return estimate
+    xa, na, xb, nb = (np.rint(one) for one in sides)
+    test = resampling.studentised_shuffle(
+        hits_a=xa,
+        n_a=na,
+        hits_b=xb,
+        n_b=nb,
+        draws=table.draws,
+        generator=generator_of(estimate),
+    )
+
+    def detect(level: float) -> float | None:
+        shift = observed_shift(differences=xa / na - xb / nb, level=level)
+        return None if shift is None else as_unit(shift)
+
+    return with_test(estimate, test, found, detect)
+
+
 def shift_as_odds(shift: float) -> float | None:
     """What a share of one half and a shift is in odds, above 1. By hand: .1: .6/.4 - 1 = .5."""
     return 2 * shift / (0.5 - shift) if shift < 0.5 else None

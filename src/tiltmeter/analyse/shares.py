@@ -9,7 +9,7 @@ import polars as pl
 
 from ..protocol import MeasureSpec, few_items
 from ..records import OUTCOMES, Estimate
-from ..stats import association, rates
+from ..stats import association, rates, resampling
 from ..stats.results import Interval
 from .groups import Floats, Group, Pair, Table
 from .rows import (
@@ -20,6 +20,7 @@ from .rows import (
     shift_as_odds,
     with_shuffled_items,
     with_sign_flip,
+    with_studentised_shuffle,
 )
 
 
@@ -154,6 +155,9 @@ def _paired(
             """A ratio is this much above 1 where its base is shifted so far."""
             return shift / base if base > 0 else None
 
+        if table.drawn and resampling.sides_are_unequal(n_a=na[both], n_b=nb[both]):
+            sides = (xa[both], na[both], xb[both], nb[both])
+            return with_studentised_shuffle(estimate, sides, found, table, as_unit)
         gaps = xa[both] / na[both] - xb[both] / nb[both]
         return with_sign_flip(estimate, gaps, found, table, as_unit)
     return with_shuffled_items(
