@@ -342,7 +342,7 @@ def test_loader_reads_every_format_alike(tmp_path: Path) -> None:
             HEADER.replace("Theme Noun", "who") + ROW,
             "no column for noun. Columns found: item_id, Theme",
         ),
-        (HEADER + "1,2\n", "row 1 has not as many cells"),
+        (HEADER + "1,2\n", "line 2 has not as many cells"),
         (HEADER.replace("Theme Noun", "who") + ROW, "--column noun=who"),
         (
             HEADER + ROW.replace("Names", "Animals"),

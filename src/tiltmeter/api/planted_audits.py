@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import NotRequired, TypedDict
 
 from .. import registry
+from ..csv_rows import own_rows
 from ..store import Store
 from ..store.queries import labels
 from .execute import label, run
@@ -119,8 +120,7 @@ def _annotate(gold: PlantedGold, out: Path) -> None:
     """A sheet that an annotator without errors fills in where people would."""
     sheet = out / "sheet.csv"
     draw_gold_sample(out, gold["number"], sheet, attribute=gold["attribute"])
-    with sheet.open(encoding="utf-8", newline="") as file:
-        rows = list(csv.DictReader(file))
+    rows = own_rows(sheet)
     with Store(out) as store:
         values = {
             label.output: label.value

@@ -4,8 +4,6 @@ package).
 
 from __future__ import annotations
 
-import csv
-import io
 import json
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -14,6 +12,7 @@ from hashlib import sha256
 from pathlib import Path
 
 from .. import intake, registry
+from ..csv_rows import numbered_rows
 from ..errors import UnknownName, UsageError
 from ..protocol import Protocol
 from ..records import HUMAN, Json, Label
@@ -99,10 +98,10 @@ def _read_rows(path: Path) -> list[tuple[int, RawRow]]:
                 for n, line in enumerate(text.split("\n"), 1)
                 if line.strip()
             ]
-        return list(enumerate(csv.DictReader(io.StringIO(text, newline=""), strict=True), 2))
+        return list(numbered_rows(text, short_rows=True))
     except FileNotFoundError:
         raise UsageError(f"There is no file {path}.") from None
-    except (OSError, ValueError, TypeError, csv.Error) as error:
+    except (OSError, ValueError, TypeError) as error:
         raise UsageError(
             f"{path.name} cannot be read as CSV or JSON lines in UTF-8: {error}"
         ) from None

@@ -6,24 +6,23 @@ A cell may hold several values, joined by `|` (a word that a paper prints in two
 
 from __future__ import annotations
 
-import csv
 import difflib
-import io
 import json
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import product
 from pathlib import Path
 from typing import Literal
 
 from .. import intake
+from ..csv_rows import BadTable, NotCsv, Row, numbered_rows
 from ..errors import ProtocolError, UnknownName, UsageError
 from ..records import whole_text
 from .keys import TableKeys
 from .source_lines import SourceLocation
 
-Row = dict[str, str]
+__all__ = ["SEVERAL", "Beside", "Row", "fill", "given_rows", "join", "rows_of"]
 SEVERAL = "|"
 # The settings of a table that name its columns.
 NAMING: tuple[Literal["where", "columns", "key", "needs", "slots"], ...] = (
@@ -56,14 +55,18 @@ class Beside:
         try:
             if name not in self.texts and self.folder is not None:
                 self.texts[name] = self._read(self.folder, name)
-            return (_lines if name.endswith(".jsonl") else _cells)(self.texts[name], where, name)
+            if name.endswith(".jsonl"):
+                return _lines(self.texts[name], where, name)
+            return [row for _, row in numbered_rows(self.texts[name])]
         except (FileNotFoundError, KeyError):
             raise ProtocolError(f"{where}: there is no file {name}{self._nearest(name)}") from None
-        except (OSError, ValueError, csv.Error) as error:
+        except (OSError, UnicodeDecodeError, NotCsv) as error:
             kind = name.rpartition(".")[2].upper()
             raise ProtocolError(
                 f"{where}: {name} cannot be read as {kind} in UTF-8: {error}. Save it so."
             ) from None
+        except BadTable as error:
+            raise ProtocolError(f"{where}: {name}, {error}") from None
 
     def _read(self, folder: Path, name: str) -> str:
         """A file below the folder. Shipped protocols share files, below their root."""
@@ -163,29 +166,6 @@ def _refuse_empty_cells(rows: Sequence[Row], table: TableKeys, where: SourceLoca
                 )
 
 
-def _cells(text: str, where: SourceLocation, file: str) -> list[Row]:
-    """The rows of a CSV text, with as many cells as its header."""
-    reader = csv.reader(io.StringIO(text, newline=""), strict=True)
-    header = [name.strip() for name in next(reader, ())]
-    for name in header:
-        if not name or header.count(name) > 1:
-            what = f"the column '{name}' twice" if name else "a column without a name"
-            raise ProtocolError(
-                f"{where}: {file}, line 1 has {what}. Its columns: {', '.join(header)}."
-            )
-    rows = []
-    for cells in reader:
-        if cells and len(cells) != len(header):
-            raise ProtocolError(
-                f"{where}: {file}, line {reader.line_num} has not as many cells as the header: "
-                f"{len(cells)}, not "
-                f"{len(header)}. A cell with a comma in it is put in quotation marks."
-            )
-        if cells:
-            rows.append(dict(zip(header, cells, strict=True)))
-    return rows
-
-
 def _lines(text: str, where: SourceLocation, file: str) -> list[Row]:
     """The rows of a JSON-lines text, an object a line."""
     rows: list[Row] = []
@@ -211,30 +191,22 @@ def _lines(text: str, where: SourceLocation, file: str) -> list[Row]:
     return rows
 
 
-def numbered(path: Path, columns: Sequence[str]) -> Iterator[tuple[int, Row]]:
+def given_rows(path: Path, columns: Sequence[str]) -> Iterator[tuple[int, Row]]:
     """(line, row) of a CSV file in UTF-8 that somebody gives, its cells without the spaces around
-    them; other columns stay out.
+    them; columns that are not named stay out.
 
     UsageError names the file, and the column or the line that is not as it should be.
     """
     try:
         text = intake.read_bytes(path).decode("utf-8-sig")
-        reader = csv.DictReader(io.StringIO(text, newline=""), strict=True)
-        missing = [name for name in columns if name not in (reader.fieldnames or ())]
-        if missing:
-            raise UsageError(
-                f"{path.name} has no column {', '.join(missing)}. It needs: {', '.join(columns)}."
-            )
-        for row in reader:
-            if None in row or None in row.values():
-                raise UsageError(
-                    f"{path.name}, line {reader.line_num} has not as many cells as the header."
-                )
-            yield reader.line_num, {name: row[name].strip() for name in columns}
+        for line, row in numbered_rows(text, needs=columns):
+            yield line, {name: row[name].strip() for name in columns}
     except FileNotFoundError:
         raise UsageError(f"There is no file {path}.") from None
-    except (OSError, UnicodeDecodeError, csv.Error) as error:
+    except (OSError, UnicodeDecodeError, NotCsv) as error:
         raise UsageError(f"{path.name} cannot be read as CSV in UTF-8: {error}") from None
+    except BadTable as error:
+        raise UsageError(f"{path.name}, {error}") from None
 
 
 def _merge(rows: list[Row], key: Sequence[str]) -> list[Row]:

@@ -14,13 +14,13 @@ not understood is `other`.
 
 from __future__ import annotations
 
-import csv
 import re
 from collections import Counter
 from collections.abc import Collection, Sequence
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
+from ...csv_rows import own_rows
 from ..text.language import DATA
 
 if TYPE_CHECKING:
@@ -130,8 +130,7 @@ def _shade(colour: str) -> Rgb | None:
 @lru_cache
 def palette() -> tuple[tuple[str, Rgb], ...]:
     """(colour, shade) of all shades, in the order of the file."""
-    with (DATA / "palette.csv").open(encoding="utf-8", newline="") as file:
-        return tuple((row["colour"], _rgb(row["rgb"])) for row in csv.DictReader(file))
+    return tuple((row["colour"], _rgb(row["rgb"])) for row in own_rows(DATA / "palette.csv"))
 
 
 @lru_cache
@@ -155,11 +154,10 @@ def own(values: Collection[str]) -> dict[str, Rgb]:
 @lru_cache
 def names() -> dict[str, Rgb]:
     """What the words of the colour survey look like."""
-    with (DATA / "colour_names.csv").open(encoding="utf-8", newline="") as file:
-        return {
-            row["name"].replace("-", " ").replace("'", " "): _rgb(row["rgb"])
-            for row in csv.DictReader(file)
-        }
+    return {
+        row["name"].replace("-", " ").replace("'", " "): _rgb(row["rgb"])
+        for row in own_rows(DATA / "colour_names.csv")
+    }
 
 
 def _rgb(text: str) -> Rgb:

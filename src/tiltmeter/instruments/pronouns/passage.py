@@ -9,13 +9,13 @@ the beginning of a clause) and what follows (a verb, an auxiliary, 's).
 
 from __future__ import annotations
 
-import csv
 import re
 import tomllib
 from collections.abc import Callable, Mapping, Sequence
 from functools import cache, lru_cache, partial
 from typing import Any, NamedTuple, TypeVar
 
+from ...csv_rows import own_rows
 from ..text.language import DATA
 
 # 'em, 'im and 'er are words of their own where they follow no letter; an emphasis mark, a dash, a
@@ -121,11 +121,8 @@ def words(*kinds: str) -> frozenset[str]:
 def people() -> Mapping[str, Mapping[str, str]]:
     """kind (noun, plural, title, name) → word → gender (m, f, n, p), from data/people.csv."""
     found: dict[str, dict[str, str]] = {}
-    with (DATA / "people.csv").open(encoding="utf-8", newline="") as handle:
-        for row in csv.DictReader(handle):
-            found.setdefault(row["kind"], {}).update(
-                dict.fromkeys(row["words"].split(), row["gender"])
-            )
+    for row in own_rows(DATA / "people.csv"):
+        found.setdefault(row["kind"], {}).update(dict.fromkeys(row["words"].split(), row["gender"]))
     return found
 
 

@@ -26,12 +26,12 @@ named:           a word that names the theme person stands in the output. Not of
 
 from __future__ import annotations
 
-import csv
 import re
 from functools import cache, lru_cache
 from pathlib import Path
 from typing import NamedTuple
 
+from ...csv_rows import own_rows
 from ..pronouns.passage import people, plain
 from ..pronouns.person import Person
 from ..pronouns.pronouns import NEUTRAL, Reading
@@ -84,13 +84,10 @@ _GENERIC = {
 @cache
 def lexicon() -> dict[str, dict[str, tuple[str, ...]]]:
     """Neutral noun → gender (masculine, feminine) → gendered counterparts."""
-    with (
-        Path(__file__).with_name("gendered_nouns.csv").open(encoding="utf-8", newline="") as handle
-    ):
-        return {
-            row["neutral"]: {cue: _listed(row[cue]) for cue in ("masculine", "feminine")}
-            for row in csv.DictReader(handle)
-        }
+    return {
+        row["neutral"]: {cue: _listed(row[cue]) for cue in ("masculine", "feminine")}
+        for row in own_rows(Path(__file__).with_name("gendered_nouns.csv"))
+    }
 
 
 def _listed(cell: str) -> tuple[str, ...]:

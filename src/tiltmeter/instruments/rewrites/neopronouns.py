@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-import csv
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
+
+from ...csv_rows import own_rows
 
 
 @dataclass(frozen=True)
@@ -20,5 +21,5 @@ class PronounSet:
 @cache
 def pronoun_sets() -> dict[str, PronounSet]:
     """The sets by name: xe, ze, fae, it, ey."""
-    with Path(__file__).with_name("neopronouns.csv").open(encoding="utf-8", newline="") as handle:
-        return {row.pop("name"): PronounSet(**row) for row in csv.DictReader(handle)}
+    rows = own_rows(Path(__file__).with_name("neopronouns.csv"))
+    return {row.pop("name"): PronounSet(**row) for row in rows}

@@ -20,8 +20,6 @@ is no usable picture is an outcome that names it. A name that leads out of the f
 from __future__ import annotations
 
 import asyncio
-import csv
-import io
 import re
 import unicodedata
 from collections.abc import Iterator
@@ -29,6 +27,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from ... import images, intake
+from ...csv_rows import BadTable, NotCsv, numbered_rows
 from ...errors import ModelError, UnknownName, UsageError
 from ...records import ANSWER, ERROR, Json, Reply, Request
 from .. import FREE
@@ -158,22 +157,19 @@ class Folder(Stored):
 def _csv_lines(path: Path) -> Iterator[Line]:
     """The rows of a CSV file with a header; a cell that is empty is not there."""
     try:
-        rows = csv.DictReader(
-            io.StringIO(intake.read_bytes(path).decode("utf-8-sig"), newline=""), strict=True
-        )
-        for row in rows:
-            where = f"{path}, line {rows.line_num}"
-            if None in row:
-                raise ModelError(f"{where}: has more cells than the header.")
+        text = intake.read_bytes(path).decode("utf-8-sig")
+        for number, row in numbered_rows(text, short_rows=True):
             data: dict[str, Json] = {name: cell for name, cell in row.items() if cell}
             if row.get("sample", "").isdecimal():
                 data["sample"] = int(row["sample"])
             if data:
-                yield line(data, rows.line_num, where, "file")
+                yield line(data, number, f"{path}, line {number}", "file")
     except UnicodeDecodeError:
         raise ModelError(f"{path} is not UTF-8. Save it as UTF-8.") from None
-    except csv.Error as error:
+    except NotCsv as error:
         raise ModelError(f"{path} is not CSV ({error}).") from None
+    except BadTable as error:
+        raise ModelError(f"{path}, {error}") from None
     except OSError as error:
         raise UsageError(f"{path} cannot be read: {error.strerror}.") from None
 

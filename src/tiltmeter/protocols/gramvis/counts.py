@@ -13,7 +13,7 @@ from pathlib import Path
 
 from ...errors import UnknownName, UsageError
 from ...protocol import Protocol
-from ...protocol.tables import SEVERAL, Row, numbered
+from ...protocol.tables import SEVERAL, Row, given_rows
 from ...records import ANSWER, ERROR, NEITHER, Label, Output, Sampling, Trial, content_id
 
 ANNOTATOR = f"counts/1@{content_id('gramvis counts', 1)[:8]}"
@@ -34,7 +34,7 @@ def read(protocol: Protocol, path: Path) -> Iterator[Imported]:
     cannot be read.
     """
     known, seen = _known(protocol), dict[tuple[str, str, str], int]()
-    for number, row in numbered(path, COLUMNS):
+    for number, row in given_rows(path, COLUMNS):
         where = f"{path.name}, line {number} ({row['Native_Word']})"
         language = _language(row["Language"], protocol, where)
         word = " ".join(row["Native_Word"].replace("_", " ").split()).lower()

@@ -14,7 +14,6 @@ which needs that development dependency.
 from __future__ import annotations
 
 import argparse
-import csv
 import itertools
 import json
 import math
@@ -26,6 +25,8 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
+
+from ...csv_rows import own_rows
 
 HERE = Path(__file__).parent
 Known = Callable[[set[str]], set[str]]  # a word list: those of a set of words that it has
@@ -93,8 +94,7 @@ class Finding:
 
 
 def rows(name: str) -> list[dict[str, str]]:
-    with (HERE / name).open(encoding="utf-8", newline="") as handle:
-        return list(csv.DictReader(handle))
+    return own_rows(HERE / name)
 
 
 NOUNS = {(r["theme"], r["category"], r["noun"]) for r in rows("nouns.csv")}

@@ -17,13 +17,13 @@ version of our corpus was read after it was generated; a text of your own deserv
 
 from __future__ import annotations
 
-import csv
 import re
 from collections.abc import Iterator, Mapping
 from functools import cache
 from pathlib import Path
 from typing import Literal
 
+from ...csv_rows import own_rows
 from ...instruments.rewrites.neopronouns import PronounSet, pronoun_sets
 
 HERE = Path(__file__).parent
@@ -72,8 +72,7 @@ STOP = re.compile(r"[.!?;:()\n\u2026\u2600-\u27bf\U0001f000-\U0001faff]")
 @cache
 def irregular() -> tuple[frozenset[str], frozenset[str], frozenset[str]]:
     """Base forms, past forms and participles of irregular verbs."""
-    with (HERE / "irregular_verbs.csv").open(encoding="utf-8", newline="") as handle:
-        table = list(csv.DictReader(handle))
+    table = own_rows(HERE / "irregular_verbs.csv")
     base, past, participle = (
         frozenset(row[key] for row in table) for key in ("base", "past", "participle")
     )
@@ -85,13 +84,12 @@ def verb_words(kind: str) -> frozenset[str]:
     """A closed class of words: modal, invariant (finite, one form for all persons), adverb,
     coordinated, ...
     """
-    with (HERE / "verb_words.csv").open(encoding="utf-8", newline="") as handle:
-        return frozenset(
-            word
-            for row in csv.DictReader(handle)
-            if row["kind"] == kind
-            for word in row["words"].split()
-        )
+    return frozenset(
+        word
+        for row in own_rows(HERE / "verb_words.csv")
+        if row["kind"] == kind
+        for word in row["words"].split()
+    )
 
 
 @cache
@@ -100,9 +98,8 @@ def agreement() -> dict[str, dict[str, bool]]:
     theme person.
     """
     notes: dict[str, dict[str, bool]] = {}
-    with (HERE / "agreement.csv").open(encoding="utf-8", newline="") as handle:
-        for row in csv.DictReader(handle):
-            notes.setdefault(row["id"], {})[row["phrase"]] = row["agrees"] == "yes"
+    for row in own_rows(HERE / "agreement.csv"):
+        notes.setdefault(row["id"], {})[row["phrase"]] = row["agrees"] == "yes"
     return notes
 
 

@@ -15,8 +15,6 @@ file, the folder has the texts that are shipped: for a prompt of one's own.
 from __future__ import annotations
 
 import argparse
-import csv
-import io
 import json
 import re
 import sys
@@ -27,6 +25,7 @@ from pathlib import Path
 from typing import Any
 
 from ... import intake
+from ...csv_rows import BadTable, NotCsv, numbered_rows
 from ...errors import ProtocolError, TiltmeterError, UsageError
 from ...instruments.rewrites.neopronouns import pronoun_sets
 from ...protocol.json_schema import toml
@@ -138,15 +137,11 @@ def _rows(path: Path) -> list[dict[str, Any]]:
     try:
         if suffix == ".jsonl":
             return list(_objects(path, text))
-        rows = list(
-            csv.DictReader(io.StringIO(text, newline=""), delimiter=_READ[suffix], strict=True)
-        )
-    except csv.Error as error:
+        return [dict(row) for _, row in numbered_rows(text, _READ[suffix])]
+    except NotCsv as error:
         raise ProtocolError(f"{path.name} cannot be read: {error}") from None
-    for number, row in enumerate(rows, 1):
-        if None in row or None in row.values():
-            raise ProtocolError(f"{path.name}, row {number} has not as many cells as the header.")
-    return rows
+    except BadTable as error:
+        raise ProtocolError(f"{path.name}, {error}") from None
 
 
 def _objects(path: Path, text: str) -> Iterator[dict[str, Any]]:

@@ -14,7 +14,7 @@ from pathlib import Path
 
 from ...errors import UsageError
 from ...protocol import Protocol
-from ...protocol.tables import numbered
+from ...protocol.tables import given_rows
 from ...records import ANSWER, Label, Output, Sampling, Trial, content_id
 
 ANNOTATOR = f"labels/1@{content_id('soda labels', 1)[:8]}"
@@ -33,7 +33,7 @@ def rows(protocol: Protocol, path: Path) -> Iterator[Imported]:
     """
     pictures: dict[Key, dict[str, str]] = {}
     lines: dict[tuple[Key, str], int] = {}
-    for number, row in numbered(path, COLUMNS):
+    for number, row in given_rows(path, COLUMNS):
         where = f"{path.name}, line {number}"
         key = _key(row, where)
         attribute, value = row["attribute"], row["value"]

@@ -1,0 +1,52 @@
+"""The one reader of CSV: rows with their lines, and what is wrong with a file."""
+
+from __future__ import annotations
+
+import ast
+
+import pytest
+
+from tests.test_floors import SOURCE
+from tiltmeter.csv_rows import BadTable, NotCsv, numbered_rows
+
+
+def test_rows_have_the_line_on_which_they_end() -> None:
+    text = 'job, who \r\nnurse,Ann\r\n\r\n"two\nlines","a, b"\r\n'
+    assert list(numbered_rows(text)) == [
+        (2, {"job": "nurse", "who": "Ann"}),
+        (5, {"job": "two\nlines", "who": "a, b"}),
+    ]
+
+
+def test_short_rows_are_filled_up_where_they_may_be() -> None:
+    assert list(numbered_rows("a\tb\n1\n", "\t", short_rows=True)) == [(2, {"a": "1", "b": ""})]
+    with pytest.raises(BadTable, match="line 2 has not as many cells as the header: 1, not 2"):
+        list(numbered_rows("a,b\n1\n"))
+
+
+@pytest.mark.parametrize(
+    ("text", "kind", "said"),
+    [
+        ("a,a\n1,2\n", BadTable, "line 1 has the column 'a' twice. Its columns: a, a."),
+        ("a,\n1,2\n", BadTable, "line 1 has a column without a name"),
+        ("a\n1\n", BadTable, "line 1 has no column b, c. It needs: a, b, c."),
+        ("a,b,c\n1,2,3,4\n", BadTable, "line 2 has not as many cells as the header: 4, not 3"),
+        ('a,b,c\n1,2,"3\n', NotCsv, "line 2: unexpected end of data"),
+    ],
+)
+def test_what_is_wrong_is_said_with_its_line(text: str, kind: type[BadTable], said: str) -> None:
+    with pytest.raises(kind) as caught:
+        list(numbered_rows(text, needs=("a", "b", "c") if "It needs" in said else ()))
+    assert str(caught.value).startswith(said)
+
+
+def test_nothing_else_reads_csv() -> None:
+    readers = {
+        str(path.relative_to(SOURCE))
+        for path in SOURCE.rglob("*.py")
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+        if isinstance(node, ast.Attribute)
+        and isinstance(node.value, ast.Name)
+        and (node.value.id, node.attr) in (("csv", "reader"), ("csv", "DictReader"))
+    }
+    assert readers == {"csv_rows.py"}
