@@ -94,9 +94,10 @@ def run_and_report() -> None:
 
     for protocol, options in (
         ("roles", {"language": "en", "limit": 2}),
+        ("protext", {"limit": 1}),
         ("soda", {"where": {"object": ["car"], "dimension": ["base", "gender"]}, "samples": 1}),
     ):
-        model = f"planted:protocol={protocol}"
+        model = "planted-rewriter:" if protocol == "protext" else f"planted:protocol={protocol}"
         run = tiltmeter.run(protocol, model, protocol, judge=model, **options)
         run.report()
         static.write([protocol], f"{protocol}-pages")
@@ -105,11 +106,12 @@ def run_and_report() -> None:
 
 
 def run_programs() -> None:
-    from tiltmeter.protocols.protext import check, neopronoun_texts
+    from tiltmeter.protocols.protext import check, neopronoun_texts, shipped
 
     home = Path(check.__file__).parent
     check.main([str(home / "texts.jsonl")])
     neopronoun_texts.verb_words("modal")
+    assert all(shipped.rows(version) for version in shipped.VERSIONS)
 
 
 if __name__ == "__main__":

@@ -12,7 +12,7 @@ import pytest
 
 from tests.test_floors import SOURCE
 
-READ_BY_PEOPLE = {"README.md", "DATASHEET.md", "py.typed"}
+READ_BY_PEOPLE = {"LICENSE", "py.typed"}
 
 
 @pytest.fixture(scope="module")
@@ -56,6 +56,6 @@ def test_every_data_file_is_opened_from_the_installed_package(installed: Path) -
     wanted = {
         name
         for name in data_files(installed / "tiltmeter")
-        if Path(name).name not in READ_BY_PEOPLE
+        if Path(name).suffix != ".md" and Path(name).name not in READ_BY_PEOPLE
     }
     assert wanted - set(done.stdout.splitlines()) == set()
