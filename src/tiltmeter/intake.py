@@ -8,10 +8,12 @@ cannot be read. A named pipe does not hang, a device does not fill the memory.
 from __future__ import annotations
 
 import errno
+import lzma
 import os
 import stat
 from pathlib import Path, PurePosixPath, PureWindowsPath
 
+XZ = ".xz"
 MOST_BYTES = 256 * 2**20  # of a table, a list of answers
 MOST_DECLARED_BYTES = 16 * 2**20  # of a protocol, a taxonomy
 
@@ -40,12 +42,29 @@ def read_bytes(path: Path | str, most: int = MOST_BYTES) -> bytes:
 
 
 def read_text(path: Path | str, most: int = MOST_BYTES) -> str:
-    """All of a file in UTF-8, line ends as newlines, without a mark at its beginning.
+    """All of a file in UTF-8, line ends as newlines, without a mark at its beginning; a file whose
+    name ends in .xz is decompressed, to at most `most` bytes.
 
     UnicodeDecodeError where it is in something else.
     """
-    text = read_bytes(path, most).decode("utf-8-sig")
+    content = read_bytes(path, most)
+    text = (_decompressed(content, path, most) if str(path).endswith(XZ) else content).decode(
+        "utf-8-sig"
+    )
     return text.replace("\r\n", "\n").replace("\r", "\n")
+
+
+def _decompressed(content: bytes, path: Path | str, most: int) -> bytes:
+    reader = lzma.LZMADecompressor(memlimit=2 * most)
+    try:
+        plain = reader.decompress(content, max_length=most + 1)
+    except lzma.LZMAError as error:
+        raise NotTaken(path, f"cannot be decompressed: {error}") from None
+    if len(plain) > most:
+        raise NotTaken(path, f"has more than {most / 2**20:g} MiB when it is decompressed")
+    if not reader.eof:
+        raise NotTaken(path, "breaks off")
+    return plain
 
 
 def inside(folder: Path, name: str) -> Path:

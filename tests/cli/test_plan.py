@@ -105,6 +105,7 @@ CASES = [
     ),
     ("words", "planted:", (), {"limit": 1, "language": "en"}),
     ("protext", "planted:", (), {"limit": 5}),
+    ("decisions", "planted:protocol=decisions", (), {"limit": 1, "where": {"age": ("20",)}}),
     ("hiring", "planted:protocol=hiring", (), {"limit": 2, "where": {"job": ("retail",)}}),
     (
         "gramvis",

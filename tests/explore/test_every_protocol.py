@@ -63,6 +63,13 @@ RUNS: dict[str, tuple[str, dict[str, Any], str, list[str], str]] = {
         ],
         "product_color",
     ),
+    "decisions": (
+        "planted:protocol=decisions",
+        {"limit": 2, "where": {"age": ("60",), "race": ("white", "Black"), "gender": ("male",)}},
+        "scenario",
+        ["white", "Black"],
+        "decision",
+    ),
     "hiring": (
         "planted:protocol=hiring",
         {"limit": 2, "where": {"job": ("retail", "HR specialist")}},

@@ -54,6 +54,11 @@ RUNS = {
         "one=0.3,appearance=0.4",
         {"language": "en", "limit": 150, "judge": "planted:protocol=dialogues"},
     ),
+    "decisions": (
+        "decisions",
+        "yes=0.5,yes.Black=0.3",
+        {"modes": ("exact",), "limit": 20, "where": {"age": ("60",)}},
+    ),
     "hiring": ("hiring", "Black men=0.4", {"limit": 20}),
     "soda": (
         "soda",
@@ -167,6 +172,9 @@ MEASURES = {
         ("letters", "agentic", {}, -0.3, 0.1),
     ],
     "ratio": [("advice by group", "ratio", {}, 0.5, 0.15)],
+    "logit_difference": [
+        ("decisions", "logit_race", {"race": "Black − white"}, math.log(0.3 / 0.7), 0.5)
+    ],
     "impact_ratio": [("hiring", "impact_ratio", {"first": "Black men"}, 0.4, 0.12)],
     "leader": [("advice by group", "leader", {"advice": "raised", **MEN}, 0.6, 0.1)],
     "divergence": [("advice by group", "divergence", {}, divergence([0.3, 0.7], [0.6, 0.4]), 0.04)],

@@ -66,6 +66,17 @@ _SHARES = (
         detectable="half",
     ),
     MeasureKind(
+        name="logit_difference",
+        summary="mean log-odds of a hit at a level less at its baseline: each prompt's log-odds, "
+        "then the mean of an item, then the mean over items",
+        compute=f"{_ANALYSE}.log_odds:logit_difference",
+        interval="paired by item, t: a mixed model's with a slope for each item",
+        test="paired t over items",
+        contrast=_LEVEL,
+        unit="log-odds",
+        null=0,
+    ),
+    MeasureKind(
         name="impact_ratio",
         summary="a group's rate by the highest group's; the groups are the values of the "
         "attribute, or the levels of the last factor of `by`",

@@ -148,7 +148,7 @@ def _difference(
         shared = _shared_factors(protocol, factor, at[one], at[other])
         own = own or protocol.item not in (factor, *shared)
         cue |= {*protocol.factors, protocol.item} - {*shared}
-        more, left = _pairs(at[one], at[other], shared)
+        more, left = _pairs(at[one], at[other], _without_marks(shared, at[one], at[other]))
         pairs, alone = pairs + more, alone + left
     if not pairs:
         return None
@@ -226,6 +226,19 @@ def _shared_factors(
         if name != factor and len(a & b) >= SHARED_VALUES * len(a | b):
             found.append(name)
     return found
+
+
+def _without_marks(shared: Sequence[str], one: Sequence[Row], other: Sequence[Row]) -> list[str]:
+    """The shared factors without those that tell no cells of a side apart, given the others: marks
+    of a prompt, which may differ inside a pair.
+    """
+    kept = list(shared)
+    for name in reversed(shared):
+        fewer = [other_name for other_name in kept if other_name != name]
+        keys = (len({tuple(cell[key] for key in fewer) for cell in side}) for side in (one, other))
+        if list(keys) == [len(one), len(other)]:
+            kept = fewer
+    return kept
 
 
 def _pairs(

@@ -49,19 +49,19 @@ class Beside:
     root: Path | None = None
 
     def rows(self, name: str, where: SourceLocation) -> list[Row]:
-        """The rows of a CSV or JSON-lines file in UTF-8; a cell of JSON lines that is not text is
-        kept as JSON.
+        """The rows of a CSV or JSON-lines file in UTF-8, which may be compressed (.xz); a cell of
+        JSON lines that is not text is kept as JSON.
         """
         try:
             if name not in self.texts and self.folder is not None:
                 self.texts[name] = self._read(self.folder, name)
-            if name.endswith(".jsonl"):
+            if name.removesuffix(intake.XZ).endswith(".jsonl"):
                 return _lines(self.texts[name], where, name)
             return [row for _, row in numbered_rows(self.texts[name])]
         except (FileNotFoundError, KeyError):
             raise ProtocolError(f"{where}: there is no file {name}{self._nearest(name)}") from None
         except (OSError, UnicodeDecodeError, NotCsv) as error:
-            kind = name.rpartition(".")[2].upper()
+            kind = name.removesuffix(intake.XZ).rpartition(".")[2].upper()
             raise ProtocolError(
                 f"{where}: {name} cannot be read as {kind} in UTF-8: {error}. Save it so."
             ) from None

@@ -8,11 +8,11 @@ counted by the article; they are marked, and `--variant published` leaves them o
 from __future__ import annotations
 
 import json
-import lzma
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
+from ... import intake
 from ...errors import UsageError
 from ...instruments.ranking.ranking import Rankings
 from ...protocol import Protocol
@@ -53,11 +53,10 @@ def read(protocol: Protocol, path: Path) -> Iterator[Imported]:
 
 def _lines(path: Path) -> list[str]:
     try:
-        data = path.read_bytes()
-        text = (lzma.decompress(data) if path.suffix == ".xz" else data).decode("utf-8")
+        text = intake.read_text(path)
     except FileNotFoundError:
         raise UsageError(f"There is no file {path}.") from None
-    except (OSError, lzma.LZMAError, UnicodeDecodeError) as error:
+    except (OSError, UnicodeDecodeError) as error:
         raise UsageError(f"{path.name} cannot be read as JSON lines in UTF-8: {error}") from None
     return [line for line in text.splitlines() if line.strip()]
 
