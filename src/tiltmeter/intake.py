@@ -55,7 +55,7 @@ def read_text(path: Path | str, most: int = MOST_BYTES) -> str:
 
 
 def _decompressed(content: bytes, path: Path | str, most: int) -> bytes:
-    reader = lzma.LZMADecompressor(memlimit=2 * most)
+    reader = lzma.LZMADecompressor(memlimit=MOST_BYTES)
     try:
         plain = reader.decompress(content, max_length=most + 1)
     except lzma.LZMAError as error:
