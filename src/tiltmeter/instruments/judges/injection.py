@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import re
 import tomllib
+import unicodedata
 from functools import lru_cache
 
 from ..text.language import DATA
@@ -18,6 +19,8 @@ SORTS = ("override", "label", "address", "mark")
 LONGEST_CHARACTERS = 20_000  # characters that are looked at
 _INVISIBLE = re.compile("[\u00ad\u200b-\u200f\u202a-\u202e\u2060-\u2064\ufeff]")
 _BLANKS = re.compile(r"[^\S\n]+")
+_SPACED = re.compile(r"(?<!\w)\w(?:[ .*_-]\w(?!\w)){2,}")  # i g n o r e
+_APART = re.compile(r"[ .*_-]")
 _TYPOGRAPHIC = str.maketrans({"’": "'", "‐": "-", "‑": "-"})
 
 
@@ -25,10 +28,12 @@ def attempts(text: str) -> tuple[str, ...]:
     """The sorts of attempts that a text makes, in the order of SORTS; () for a text that makes
     none.
 
-    Invisible characters and the kind of blank do not hide a phrase; a line break inside one does
-    not either.
+    Invisible characters, letters set apart or of full width, and the kind of blank do not hide a
+    phrase; a line break inside one does not either.
     """
-    text = _BLANKS.sub(" ", _INVISIBLE.sub("", text[:LONGEST_CHARACTERS])).translate(_TYPOGRAPHIC)
+    text = unicodedata.normalize("NFKC", _INVISIBLE.sub("", text[:LONGEST_CHARACTERS]))
+    text = _SPACED.sub(lambda match: _APART.sub("", match[0]), text)
+    text = _BLANKS.sub(" ", text).translate(_TYPOGRAPHIC)
     folded = text.replace("\n", " ")
     return tuple(
         sort
