@@ -31,7 +31,7 @@ from tiltmeter.records import SUBJECT, Label, Message, Output, Reply, Request, S
 from tiltmeter.stages import patience
 from tiltmeter.stages.engine import Engine, Job, Models
 from tiltmeter.stages.limits import Limits
-from tiltmeter.store import Store, database
+from tiltmeter.store import Store
 
 CONCURRENCY = 4
 KINDS = ("write", "commit", "sync", "rename", "read")
@@ -61,7 +61,7 @@ class Faulty(sqlite3.Connection):
 
     fault: Fault
 
-    def execute(self, statement: str, *values: object) -> sqlite3.Cursor:  # type: ignore[override]
+    def execute(self, statement: str, *values: object) -> sqlite3.Cursor:
         verb = statement.split(None, 1)[0]
         if verb in ("INSERT", "UPDATE", "BEGIN") and self.fault.meets("write"):
             raise sqlite3.OperationalError("database or disk is full")
@@ -69,7 +69,7 @@ class Faulty(sqlite3.Connection):
             raise sqlite3.OperationalError("disk I/O error")
         return super().execute(statement, *values)  # type: ignore[arg-type]
 
-    def executemany(self, statement: str, rows: object) -> sqlite3.Cursor:  # type: ignore[override]
+    def executemany(self, statement: str, rows: object) -> sqlite3.Cursor:
         if self.fault.meets("write"):
             raise sqlite3.OperationalError("database or disk is full")
         return super().executemany(statement, rows)  # type: ignore[arg-type]
@@ -104,13 +104,13 @@ def injected(fault: Fault) -> Iterator[None]:
     def faulty(*given: object, **options: object) -> sqlite3.Connection:
         return connect(*given, **{"factory": Connected, **options})  # type: ignore[call-overload, no-any-return]
 
-    database.sqlite3.connect = faulty  # type: ignore[assignment]
+    sqlite3.connect = faulty  # type: ignore[assignment]
     os.fsync, Path.replace = sync, rename  # type: ignore[assignment, method-assign]
-    Connection._content = read  # type: ignore[method-assign, assignment]
+    Connection._content = read  # type: ignore[method-assign]
     try:
         yield
     finally:
-        database.sqlite3.connect = connect
+        sqlite3.connect = connect
         os.fsync, Path.replace = fsync, replace  # type: ignore[method-assign]
         Connection._content = content  # type: ignore[method-assign]
 
@@ -291,7 +291,8 @@ def measure(
 ) -> tuple[int, list[str]]:
     """Faults that were tried, and what did not hold."""
     patience.FIRST_WAIT_S = 0.001
-    tried, wrong = 0, []
+    tried = 0
+    wrong: list[str] = []
     with tempfile.TemporaryDirectory() as place:
         counts = operations(Path(place), trials)
         for kind, count in counts.items():

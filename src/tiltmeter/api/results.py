@@ -7,10 +7,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ..errors import UsageError
+from ..gold.sheet import FORMULA
 from ..store import Store
 from .run_folder import Run
 
 if TYPE_CHECKING:  # they bring scipy, which a run that only asks does without
+    import polars as pl
+
     from ..analyse.compare import Comparison
     from ..gold.validation import Validation
 
@@ -78,6 +81,16 @@ def export(folder: Path | str, target: Path | str, format: str = "parquet") -> l
     written = []
     for name in TABLES:
         path = target / f"{name}.{format}"
-        getattr(getattr(opened, name), WRITERS[format])(path)
+        frame = getattr(opened, name)
+        getattr(_guard_formulas(frame) if format == "csv" else frame, WRITERS[format])(path)
         written.append(path)
     return written
+
+
+def _guard_formulas(frame: pl.DataFrame) -> pl.DataFrame:
+    """A frame for CSV: texts that a spreadsheet would take for formulas get a quote."""
+    import polars as pl
+
+    text = pl.col(pl.String)
+    starts = text.str.slice(0, 1).is_in(list(FORMULA))
+    return frame.with_columns(pl.when(starts).then(pl.lit("'") + text).otherwise(text).name.keep())

@@ -76,9 +76,19 @@ def main(arguments: list[str] | None = None) -> int:
         click.echo("Stopped.", err=True)
         return 1
     except TiltmeterError as error:
-        click.echo(f"error: {error}", err=True)
-        return error.exit_code
+        return _fail(str(error), error.exit_code)
+    except OSError as error:  # a full disk, a folder that cannot be written to
+        where = f"{error.filename}: " if error.filename else ""
+        return _fail(f"{where}{error.strerror or error}. Nothing else was changed.", 1)
     return code if isinstance(code, int) else 0
+
+
+def _fail(said: str, code: int) -> int:
+    """Prints an error; what servers and files put into it steers no terminal."""
+    from ..report.sanitize import visible
+
+    click.echo(f"error: {visible(said)}", err=True)
+    return code
 
 
 def entry() -> None:

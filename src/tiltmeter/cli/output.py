@@ -13,6 +13,7 @@ from rich.console import Console
 
 from ..api import CheckResult, Run, checks
 from ..protocol import Protocol
+from ..report.sanitize import visible
 from ..stages.limits import Tally
 from ..store import Store
 
@@ -67,7 +68,7 @@ def emit_results(
 def emit_warnings(warnings: Sequence[str]) -> None:
     """Prints each on standard error."""
     for warning in warnings:
-        click.echo(f"warning: {warning}", err=True)
+        click.echo(f"warning: {visible(warning)}", err=True)
 
 
 def emit_failures(tallies: Mapping[str, Tally]) -> int:
@@ -77,7 +78,7 @@ def emit_failures(tallies: Mapping[str, Tally]) -> int:
     failed = [tally for tally in tallies.values() if tally.failed]
     for tally in failed:
         click.echo(
-            f"{tally.failed} calls went unanswered (last: {tally.last_failure}). The same "
+            f"{tally.failed} calls went unanswered (last: {visible(tally.last_failure)}). The same "
             "command asks them again.",
             err=True,
         )

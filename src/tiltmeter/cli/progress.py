@@ -21,6 +21,7 @@ from rich.progress import (
 )
 
 from ..api import Watch
+from ..report.sanitize import visible
 from ..stages.limits import Tally
 
 STAGES = {"run": "asking the model", "label": "labelling"}
@@ -81,7 +82,7 @@ def _more(tally: Tally, elapsed: float) -> str:
         f"{tally.calls / elapsed:.1f} calls/s" if elapsed > 1 else "",
         f"${tally.spent:.2f}" if tally.spent else "",
         f"{tally.failed} failed" if tally.failed else "",
-        escape(tally.waiting[:WAITING_CHARACTERS]),
+        escape(visible(tally.waiting)[:WAITING_CHARACTERS]),
     ]
     return " ".join(filter(None, parts))
 
@@ -99,4 +100,4 @@ class _Notices:
         if self._quiet or not waiting or (now - self._shown_at < LOG_SECONDS and not stopping):
             return
         self._shown_at, self._stopping = now, self._stopping or stopping
-        click.echo(waiting, err=True)
+        click.echo(visible(waiting), err=True)

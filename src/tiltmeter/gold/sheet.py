@@ -227,6 +227,11 @@ def _row(one: Candidate, attribute: str, weight: float, why: str) -> dict[str, s
     }
 
 
+def guard_formula(text: str) -> str:
+    """The text of a cell; one that a spreadsheet would take for a formula gets a quote."""
+    return f"'{text}" if text.startswith(FORMULA) else text
+
+
 def write_sheet(sheet: Sheet, path: Path | str) -> None:
     """As CSV, or as JSON lines where the path ends in .jsonl. Cells that a spreadsheet would take
     for formulas get a quote.
@@ -240,11 +245,7 @@ def write_sheet(sheet: Sheet, path: Path | str) -> None:
             writer = csv.DictWriter(file, list(sheet.rows[0]), lineterminator="\n")
             writer.writeheader()
             writer.writerows(
-                {
-                    name: f"'{text}" if text.startswith(FORMULA) else text
-                    for name, text in row.items()
-                }
-                for row in sheet.rows
+                {name: guard_formula(text) for name, text in row.items()} for row in sheet.rows
             )
     except OSError as error:
         raise UsageError(f"{path} cannot be written: {error.strerror or error}.") from None

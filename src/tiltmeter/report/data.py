@@ -10,6 +10,7 @@ import json
 from collections.abc import Iterable, Mapping, Sequence
 
 from ..analyse.verdicts import Verdict
+from ..gold.sheet import guard_formula
 from ..records import Estimate, Json
 from .sanitize import ascii_escapes
 
@@ -57,4 +58,6 @@ def _cell(value: Json) -> str:
         return ""
     if isinstance(value, Mapping):
         return ascii_escapes(json.dumps(dict(value), ensure_ascii=False, allow_nan=False))
+    if isinstance(value, str):
+        return guard_formula(value)
     return repr(value) if isinstance(value, float) else str(value)
