@@ -63,12 +63,12 @@ def test_what_was_asked_is_said_with_what_is_still_open(roles: Protocol) -> None
         Part("n", "sampled", 40, 40, 2, "", 1.0, 1.0, 64),
     )
     assert (
-        summary.asked(roles, [one], 10, 96, ["en"])
-        == "58 answers of m about 10 of 96 lexemes, in en; 2 more are planned"
+        summary.asked(roles, [one], 10, 96, ["en"], 60)
+        == "58 of 60 planned answers of m about 10 of 96 lexemes, in en"
     )
     assert (
-        summary.asked(roles, [two, one], 96, 96, [])
-        == "98 answers of 2 models (n, m) about 96 lexemes; 2 more are planned"
+        summary.asked(roles, [two, one], 96, 96, [], 1960)
+        == "98 of 1,960 planned answers of 2 models (n, m) about 96 lexemes"
     )
 
 

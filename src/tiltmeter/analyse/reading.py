@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from ..protocol import EVERY, MeasureSpec
+from ..protocol.measure_kinds import measure_kind
 from ..records import Estimate
 from . import numerals
 
@@ -125,6 +126,13 @@ def as_corrected(estimate: Estimate, spec: MeasureSpec | None, digits: int | Non
     if estimate.value is None:
         return "uncorrected"
     return f"{value(estimate, spec, digits)} {interval(estimate, spec, digits)}"
+
+
+def null_of(spec: MeasureSpec) -> float | None:
+    """The value that stands for no tilt; None where the measure's number is a threshold and no test
+    is made.
+    """
+    return spec.null if measure_kind(spec.kind).test != "none" else None
 
 
 def directions(spec: MeasureSpec | None) -> tuple[str, str]:

@@ -13,7 +13,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from .. import __version__, gold
-from ..analyse import cautions, numerals, refutation, signature
+from ..analyse import cautions, numerals, reading, refutation, signature
 from ..gold import validation
 from ..models.kinds import serves_asked
 from ..protocol import Protocol, prompt_pairs
@@ -90,7 +90,8 @@ def build(store: Store, protocol: Protocol, estimates: Sequence[Estimate]) -> Co
 
 def _asked(store: Store, protocol: Protocol, trials: Sequence[asked.Part]) -> str:
     items, of_all, languages = _extent(store, protocol)
-    return summary.asked(protocol, trials, items, of_all, languages)
+    progress = settings.progress(store)
+    return summary.asked(protocol, trials, items, of_all, languages, progress.planned)
 
 
 def _extent(store: Store, protocol: Protocol) -> tuple[int, int, tuple[str, ...]]:
@@ -141,7 +142,7 @@ def _design(
     frozen: settings.Frozen,
 ) -> Pairs:
     items, of_all, _ = _extent(store, protocol)
-    answered, planned = sum(part.answered for part in trials), sum(part.trials for part in trials)
+    answered, planned = settings.progress(store)
     rows = [
         ("protocol", f"{protocol.name}, version {protocol.version}, data {protocol.digest[:8]}"),
         ("asked", f"{answered:,} of {planned:,} trials, {items:,} of {of_all:,} {protocol.item}s"),
@@ -204,7 +205,7 @@ def _measures(protocol: Protocol) -> Pairs:
     for spec in protocol.measures:
         null = (
             f"; {numerals.quantity(spec.null, spec.unit, spec.signed)} is no tilt"
-            if spec.null is not None
+            if reading.null_of(spec) is not None
             else ""
         )
         rows.append((spec.name, f"{spec.text or spec.kind}{null}"))

@@ -6,10 +6,10 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
-from .. import gold
+from .. import gold, registry
 from ..analyse import numerals, reading
 from ..protocol import Protocol
-from ..records import HUMAN, OUTCOMES
+from ..records import HUMAN, NEITHER, OUTCOMES
 from ..store import Store
 from ..store.queries import labels
 from ..store.queries.trials import Part
@@ -116,13 +116,18 @@ def _number(number: int, what: str) -> str:
 
 
 def asked(
-    protocol: Protocol, trials: Sequence[Part], items: int, of_all: int, languages: Sequence[str]
+    protocol: Protocol,
+    trials: Sequence[Part],
+    items: int,
+    of_all: int,
+    languages: Sequence[str],
+    planned: int,
 ) -> str:
-    """`1,640 answers of 2 models (a, b) about 40 of 98 words, in en`; how many more were planned,
+    """`1,640 answers of 2 models (a, b) about 40 of 98 words, in en`; of how many planned ones,
     where some are open.
     """
     names = list(dict.fromkeys(part.subject for part in trials))
-    answered, planned = sum(part.answered for part in trials), sum(part.trials for part in trials)
+    answered = sum(part.answered for part in trials)
     what = "pictures" if protocol.modality == "image" else "answers"
     who = names[0] if len(names) == 1 else f"{len(names)} models"
     who += f" ({', '.join(names)})" if 1 < len(names) <= NAMED else ""
@@ -132,8 +137,8 @@ def asked(
         else f"{items:,} {protocol.item}s"
     )
     told = f", in {', '.join(languages)}" if languages else ""
-    waiting = f"; {planned - answered:,} more are planned" if answered < planned else ""
-    return f"{answered:,} {what} of {who} about {about}{told}{waiting}"
+    of_planned = f" of {planned:,} planned" if answered < planned else ""
+    return f"{answered:,}{of_planned} {what} of {who} about {about}{told}"
 
 
 def basis(
@@ -162,11 +167,11 @@ def _labels(store: Store, annotators: Sequence[str]) -> str:
 
 def _missing(store: Store, protocol: Protocol) -> str:
     """How much of what the first instrument labelled is refused, unreadable or else no answer."""
-    of = labels.value_weights(store, *main(store, protocol))
-    total, none = (
-        sum(of.values()),
-        {value: weight for value, weight in of.items() if value in OUTCOMES},
-    )
+    annotator, attribute = main(store, protocol)
+    of = labels.value_weights(store, annotator, attribute)
+    counted = (NEITHER,) if _counts_hits(protocol, annotator) else ()
+    total = sum(of.values())
+    none = {v: weight for v, weight in of.items() if v in OUTCOMES and v not in counted}
     if not total:
         return ""
     told = ", ".join(
@@ -175,6 +180,13 @@ def _missing(store: Store, protocol: Protocol) -> str:
     return (
         f"{numerals.share(sum(none.values()) / total, 2)} of labels{f' ({told})' if told else ''}"
     )
+
+
+def _counts_hits(protocol: Protocol, annotator: str) -> bool:
+    """True if the instrument looks for words in a text: one without any is an answer too."""
+    name = annotator.partition("/")[0]
+    kinds = {spec.name: spec.kind for spec in protocol.instruments}
+    return name in kinds and registry.instrument_kind(kinds[name]).hits
 
 
 def _numbers(audit: audits.Audit) -> Iterator[tuple[str, str]]:

@@ -123,7 +123,7 @@ def dumbbell(
         scale=scale,
         domain=domain,
         ticks=ticks,
-        null=spec.null,
+        null=reading.null_of(spec),
         ends=reading.directions(spec),
         joined=True,
         band=axes.ends(spec),

@@ -87,7 +87,7 @@ def forest(
         scale=scale,
         domain=domain,
         ticks=ticks,
-        null=spec.null,
+        null=reading.null_of(spec),
         ends=reading.directions(spec),
         band=axes.ends(spec),
         band_text=band_words(spec),
@@ -118,7 +118,7 @@ def band_words(spec: MeasureSpec) -> str:
 
 
 def _note(spec: MeasureSpec, estimates: Sequence[Estimate]) -> str:
-    null = " Dashed: no tilt." if spec.null is not None else ""
+    null = " Dashed: no tilt." if reading.null_of(spec) is not None else ""
     band = f" Shaded: {band_words(spec)}." if spec.band else ""
     chance = any(e.null_high is not None for e in estimates)
     behind = " Grey behind a point: where 95 % of values lie if nothing differs." if chance else ""
