@@ -30,7 +30,17 @@ from .records import Json
 if TYPE_CHECKING:
     from importlib.metadata import EntryPoint
 
-PROTOCOLS = ("decisions", "dialogues", "gramvis", "hiring", "protext", "roles", "soda", "words")
+PROTOCOLS = (
+    "decisions",
+    "dialogues",
+    "gramvis",
+    "hiring",
+    "occupations",
+    "protext",
+    "roles",
+    "soda",
+    "words",
+)
 # Model kind → where its `KIND` is declared (models/kinds.py), in the order of `tiltmeter ls`.
 MODELS = {
     "builtin": "tiltmeter.models.local.local:BUILTIN",

@@ -34,7 +34,18 @@ def wrong(protocol: str, audit: str = "") -> list[Check]:
 
 
 @pytest.mark.parametrize(
-    "protocol", ["roles", "words", "dialogues", "protext", "gramvis", "hiring", "decisions", "soda"]
+    "protocol",
+    [
+        "roles",
+        "words",
+        "dialogues",
+        "protext",
+        "gramvis",
+        "hiring",
+        "decisions",
+        "occupations",
+        "soda",
+    ],
 )
 def test_what_was_planted_is_found(protocol: str) -> None:
     if protocol not in registry.PROTOCOLS:

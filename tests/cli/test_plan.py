@@ -105,6 +105,12 @@ CASES = [
     ),
     ("words", "planted:", (), {"limit": 1, "language": "en"}),
     ("protext", "planted:", (), {"limit": 5}),
+    (
+        "occupations",
+        "planted:protocol=occupations",
+        ("planted:protocol=occupations,seed=2",),
+        {"limit": 2, "samples": 1},
+    ),
     ("decisions", "planted:protocol=decisions", (), {"limit": 1, "where": {"age": ("20",)}}),
     ("hiring", "planted:protocol=hiring", (), {"limit": 2, "where": {"job": ("retail",)}}),
     (

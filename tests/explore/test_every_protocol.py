@@ -70,6 +70,18 @@ RUNS: dict[str, tuple[str, dict[str, Any], str, list[str], str]] = {
         ["white", "Black"],
         "decision",
     ),
+    "occupations": (
+        "planted:protocol=occupations",
+        {
+            "limit": 2,
+            "samples": 1,
+            "where": {"named": ("nobody", "man", "woman")},
+            "judge": "planted:protocol=occupations",
+        },
+        "occupation",
+        ["nobody", "man", "woman"],
+        "gender",
+    ),
     "hiring": (
         "planted:protocol=hiring",
         {"limit": 2, "where": {"job": ("retail", "HR specialist")}},
