@@ -540,6 +540,7 @@ def test_the_parameter_that_an_error_names(message: str, parameter: str) -> None
         ("soon", None),
         ("nan", None),
         ("inf", None),
+        ("Wed, 21 Oct 20000000000000026 0:00 GMT", None),
         ("", None),
         ("Thu, 01 Jan 1970 00:00:00 GMT", 0.0),
     ],

@@ -328,5 +328,5 @@ def _retry_after(headers: Mapping[str, str]) -> float | None:
 
     try:
         return max(0.0, (parsedate_to_datetime(value) - datetime.now(UTC)).total_seconds())
-    except (ValueError, TypeError):
+    except (ValueError, TypeError, OverflowError):
         return None

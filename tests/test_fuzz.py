@@ -1,0 +1,11 @@
+"""Some hundred changed cases of all that comes from outside (100,000 each: benchmarks/fuzz.py)."""
+
+from __future__ import annotations
+
+from tests.benchmark import benchmark
+
+
+def test_what_comes_from_outside_raises_clean_errors_only() -> None:
+    found = benchmark("fuzz").measure(cases=150)
+    assert len(found) >= 12
+    assert {name: wrong for name, wrong in found.items() if wrong} == {}
