@@ -79,7 +79,7 @@ RUNS: dict[str, tuple[str, dict[str, Any], str, list[str], str]] = {
             "judge": "planted:protocol=occupations",
         },
         "occupation",
-        ["nobody", "man", "woman"],
+        ["man", "nobody", "woman"],
         "gender",
     ),
     "hiring": (
