@@ -19,7 +19,8 @@ ROOT = Path(__file__).parents[1]
 EXAMPLES, PAGE = ROOT / "examples", ROOT / "docs" / "gallery.md"
 HEAD = """# Gallery
 
-Finished reports, with the command that makes each and a paragraph that can be quoted. `python scripts/gallery.py` makes them all anew; the numbers on this page are read from the runs.
+Finished reports, with the command that makes each and a paragraph that can be quoted. \
+`python scripts/gallery.py` makes them all anew; the numbers on this page are read from the runs.
 """
 PLANTED = "planted:protocol=occupations,female=.3,male=.7,female.nurse=.9,male.nurse=.1"
 NAMES = {"gpt-3.5-turbo-0613": "GPT-3.5", "gpt-4-0613": "GPT-4"}
