@@ -119,18 +119,22 @@ def lexemes_with_two_words(store: Store) -> int:
     return len(words) - len(set(words))
 
 
-def test_ctrl_c_stores_what_is_in_flight_and_says_how_to_go_on(tmp_path: Path) -> None:
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_a_signal_stores_what_is_in_flight_and_says_how_to_go_on(
+    tmp_path: Path, number: signal.Signals
+) -> None:
     out = tmp_path / "run"
     with planted_server("latency=0.3") as url:
         process = subprocess.Popen(
             command(url, out), stderr=subprocess.PIPE, stdout=subprocess.DEVNULL, text=True
         )
         wait_for_requests(url, CONCURRENCY + 1)  # some were answered, some are in flight
-        process.send_signal(signal.SIGINT)
+        process.send_signal(number)
         _, said = process.communicate(timeout=30)
         count = asked(url)["total"]
     assert process.returncode == 1
     assert "the same command goes on" in said
+    assert "calls in flight are awaited" in said
     with Store(out) as store:
         assert one(store, "SELECT count(*) FROM calls") == count > 0
 

@@ -245,6 +245,16 @@ def test_a_protocol_reads_beside_itself_only(tmp_path: Path, name: str) -> None:
     assert "secret\n" not in str(caught.value)
 
 
+@pytest.mark.parametrize(
+    "line", ['base_url = "http://evil"', 'model = "cmd:rm"', 'judge = "python:x"']
+)
+def test_a_protocol_names_no_server_and_runs_nothing(tmp_path: Path, line: str) -> None:
+    path = tmp_path / "protocol.toml"
+    path.write_text(f"{line}\n{PROTOCOL.format(file='a.csv')}")
+    with pytest.raises(ProtocolError, match=line.split()[0]):
+        load(path)
+
+
 def test_the_source_of_a_run_opens_no_other_file(run: Path, tmp_path: Path) -> None:
     pipe = tmp_path / "x.toml"
     os.mkfifo(pipe)

@@ -17,6 +17,7 @@ from ..store.queries import calls, settings
 from .limits import Budget, Gate, Limits, Stopped, Tally, pause
 from .patience import Patience
 
+PICTURES_AT_ONCE = 2  # that are unpacked: one of 99 megapixels takes 300 MB
 ODD_IN_A_ROW = 5  # unreadable replies of a model, before the run stops
 
 
@@ -37,6 +38,7 @@ class Caller:
         self._store, self._limits, self._tally = store, limits, tally
         self._watch, self._halt = watch, halt
         self.stop = asyncio.Event()
+        self._unpacking = asyncio.Semaphore(PICTURES_AT_ONCE)
         self.in_flight = 0
         self._gates: dict[str, Gate] = {}
         self._answered_at: dict[str, float] = {}  # model → when it last sent a reply that is one
@@ -91,9 +93,10 @@ class Caller:
             raise
         finally:
             self.in_flight -= 1
-            worst = model.price.worst(request) if model.price is not None else 0.0
-            refund = handed_in and not lost
-            self._budget.settle(reserved, cost, worst if lost else -worst if refund else 0.0)
+            worst = 0.0
+            if (lost or handed_in) and model.price is not None:
+                worst = model.price.worst(request)
+            self._budget.settle(reserved, cost, worst if lost else -worst)
             self._show_cost()
 
     def _is_handed_in(self, model: Model, request: Request) -> bool:
@@ -201,7 +204,8 @@ class Caller:
         is kept all the same.
         """
         try:
-            found = await asyncio.to_thread(images.checked, reply.picture)
+            async with self._unpacking:
+                found = await asyncio.to_thread(images.checked, reply.picture)
         except images.Unusable as problem:
             blob = self._store.put_blob(reply.picture, ".bin") if reply.picture else ""
             return replace(
