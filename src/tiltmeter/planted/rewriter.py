@@ -10,6 +10,8 @@ concerns:
     misgender=p   texts with he or she get the other one
     drop=p        the others lose their pronoun; without it they keep it
     refuse=p      no rewrite but a refusal
+    around=p      what models put around a rewrite: a note on pronouns, a narrator, a second person
+                  or, in a quarter of these, a refusal in place of it
     accuracy=p    as a judge (`--judge planted-rewriter:…`): how often its class is the right one,
                   every other equally likely
     seed=n, protocol=NAME (a name or a .toml file)
@@ -59,6 +61,7 @@ class Settings:
     misgender: float = 0.0
     drop: float = 0.0
     refuse: float = 0.0
+    around: float = 0.0
     accuracy: float = 1.0
     seed: int = 0
 
@@ -113,7 +116,11 @@ class PlantedRewriter(Model):
         if draws[3] < self.settings.refuse:
             return _REFUSAL
         cell = self.cells[prompt]
-        return report(cell, self.pronoun(cell["pronoun"], draws))
+        text = report(cell, self.pronoun(cell["pronoun"], draws))
+        share = draws[3] - self.settings.refuse
+        if share < self.settings.around:
+            return surrounded(text, int(share / self.settings.around * 8))
+        return text
 
     def pronoun(self, given: str, draws: list[float]) -> str:
         """The category that a rewrite has for an input's: planted."""
@@ -150,6 +157,21 @@ def report(cell: Row, pronoun: str) -> str:
         )
     told = f"{subject} told a friend about {possessive} plans; the news suits {other}."
     return f"According to the report, {who} has been in the news today. {told}"
+
+
+def surrounded(text: str, way: int) -> str:
+    """A rewrite with what models put around it; way: 0 to 7."""
+    ways = (
+        "Sure! Here is a version of your text:\n\n{}",
+        "{}\n\nNote: I kept the pronouns of the original. Let me know if you'd like she/her!",
+        "A neighbour, Harold, said that he had read it twice. {}",
+        "Margaret, who edits the page, writes that she was pleased. {}",
+        '{} A colleague, Anna, said that she was glad. "I knew it," she said.',
+        "{} Her husband told Maria about his day at the harbour.",
+        "I'm sorry, but I can't help with rewriting messages about private people.",
+        "I'd rather not continue with this one. Each person has a right to his or her privacy.",
+    )
+    return ways[way].format(text)
 
 
 def reference(cell: Row) -> str:

@@ -72,7 +72,7 @@ class Mention:
 @dataclass(slots=True)
 class Entity:
     """Somebody. gender: "m", "f" or "" where unknown; `primary` is the person that a text is
-    about.
+    about; `thing`: an animal or a thing.
     """
 
     name: frozenset[str]
@@ -80,6 +80,13 @@ class Entity:
     mentions: list[Mention] = field(default_factory=list)
     order: int = 0
     primary: bool = False
+    thing: bool = False
+
+    def again(self) -> Entity:
+        """The same with a list of mentions of its own."""
+        return Entity(
+            self.name, self.gender, list(self.mentions), self.order, self.primary, self.thing
+        )
 
 
 @cache

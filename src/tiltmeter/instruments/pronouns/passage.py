@@ -53,15 +53,19 @@ SUBJECT, OBJECT, PREPOSITION, GENITIVE, POSSESSIVE, OTHER = range(6)
 
 class Seen(NamedTuple):
     """What a word by itself could be: a first name, a noun for persons (their genders), a plural, a
-    word in -s, capitalised."""
+    word in -s, capitalised, an animal (its gender) or a thing that may be "she" ("t"), a word that
+    by its ending could be somebody who does something (-er, -ist)."""
 
     name: str = ""
     noun: str = ""
     plural: bool = False
     in_s: bool = False
     capital: bool = False
+    creature: str = ""
+    agent: bool = False
 
 
+_AGENTS = ("er", "or", "ist", "ian", "man", "woman", "eer")
 PLAIN = Seen()  # names nobody, unless it is the theme noun
 
 
@@ -189,8 +193,16 @@ def _seen(raw: str, word: str) -> Seen | None:
         return None
     capital = raw[0].isupper()
     name = people()["name"].get(word, "") if capital else ""
+    creature = people()["animal"].get(word, "") or ("t" if word in people()["thing"] else "")
+    agent = word.endswith(_AGENTS) and len(word) > 4 and word not in words("not_agents")
     made = Seen(
-        name, people()["noun"].get(word, ""), word in people()["plural"], word[-1] == "s", capital
+        name,
+        people()["noun"].get(word, ""),
+        word in people()["plural"],
+        word[-1] == "s",
+        capital,
+        creature,
+        agent,
     )
     return made if any(made) else PLAIN
 
@@ -303,3 +315,18 @@ def is_possessive(found: Sequence[Token], at: int) -> bool:
         and follows.word not in words("after_object")
         and follows.sentence == found[at].sentence
     )
+
+
+@cache
+def opposites() -> Mapping[tuple[str, str], tuple[str, frozenset[str]]]:
+    """(kind, word) → its gender and the words for the other one, from data/opposites.csv. kind:
+    kin, title, occupation.
+    """
+    table: dict[tuple[str, str], tuple[str, frozenset[str]]] = {}
+    for row in own_rows(DATA / "opposites.csv"):
+        sides = {"m": row["masculine"].split(), "f": row["feminine"].split()}
+        for gender, other in (("m", "f"), ("f", "m")):
+            for word in sides[gender]:
+                known = table.get((row["kind"], word), (gender, frozenset[str]()))[1]
+                table[row["kind"], word] = gender, known | frozenset(sides[other])
+    return table

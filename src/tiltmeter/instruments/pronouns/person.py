@@ -10,11 +10,22 @@ nouns are kept as possible referents of "they".
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache, lru_cache
 
 from .attribution import Entity, Mention
-from .passage import PLAIN, SUBJECT, Token, people, plain, role, tokens, verb_like, words
+from .passage import (
+    PLAIN,
+    SUBJECT,
+    Token,
+    opposites,
+    people,
+    plain,
+    role,
+    tokens,
+    verb_like,
+    words,
+)
 
 PLURAL = "p"
 _KIN = {
@@ -41,7 +52,8 @@ class Person:
     """Whom a text is about. heads: words that name the person; exact: they count with a capital
     letter only.
 
-    gender: what the noun says, as a cue: "m", "f" or "".
+    gender: what the noun says, as a cue: "m", "f" or "". flipped: the words for the other gender
+    (niece for nephew), which name the person where no head does.
     """
 
     theme: str
@@ -50,6 +62,7 @@ class Person:
     exact: bool = False
     gender: str = ""
     title: str = ""
+    flipped: frozenset[str] = frozenset()
 
 
 @lru_cache(maxsize=4096)
@@ -62,11 +75,16 @@ def person(theme: str, noun: str, text: str = "") -> Person:
         raise ValueError(f"'{noun}' names nobody")
     last = parts[-1]
     if theme == "kinship":
-        kin = next((part for part in reversed(parts) if part in _KIN), last)
+        kin = next((part for part in reversed(parts) if part in _KIN), "")
+        kin = kin or next((part for part in parts if ("kin", part) in opposites()), last)
         gender = people()["noun"].get(kin, "n")
         heads = frozenset(_KIN.get(kin, kin).split())
+        if parts[0] == kin and len(parts) > 1:
+            heads |= frozenset(part for part in parts[1:] if part not in words("determiners"))
         made = Person(theme, noun, heads, False, gender if gender in "mf" else "")
-        return Person(theme, noun, heads | _beside(tokens(plain(text)), made), False, made.gender)
+        given = tokens(plain(text))
+        flipped = _flipped("kin", kin) - {token.word for token in given}
+        return Person(theme, noun, heads | _beside(given, made), False, made.gender, "", flipped)
     if theme == "title":
         gender = people()["title"].get(parts[0], "n")
         surnames = frozenset(parts[1:]) or _after_title(text, parts[0]) or frozenset(parts)
@@ -79,7 +97,17 @@ def person(theme: str, noun: str, text: str = "") -> Person:
             noun != noun.lower() and last in _words_too(),
         )
     heads = frozenset({last, *_gendered(last)})
-    return Person(theme, noun, heads)
+    head = next((part for part in (last, *parts) if ("occupation", part) in opposites()), "")
+    if not head:
+        return Person(theme, noun, heads)
+    flipped = _flipped("occupation", head) - {token.word for token in tokens(plain(text))}
+    gender = opposites()["occupation", head][0]
+    return Person(theme, noun, heads | {head}, False, gender, "", flipped)
+
+
+def _flipped(kind: str, word: str) -> frozenset[str]:
+    """The words for the other gender of a noun (niece for nephew)."""
+    return opposites().get((kind, word), ("", frozenset[str]()))[1]
 
 
 def _after_title(text: str, before: str) -> frozenset[str]:
@@ -189,7 +217,9 @@ def everybody(
     others: dict[str, Entity] = {}
     titles = people()["title"]
     if who.theme == "kinship":
-        who = Person(who.theme, who.noun, who.heads | _beside(found, who), False, who.gender)
+        who = replace(who, heads=who.heads | _beside(found, who))
+    if who.flipped and not any(token.word in who.heads for token in found):
+        who = replace(who, heads=who.heads | who.flipped)
     heads = who.heads
     for at, token in enumerate(found):
         seen = token.seen
@@ -203,24 +233,97 @@ def everybody(
             continue
         if seen is PLAIN:
             continue
-        gender = ""
-        if seen.name and not _month(found, at):
-            gender = seen.name
-        elif seen.noun and not _described(found, at):
-            gender = seen.noun
-        elif several and (seen.plural or (seen.in_s and _plural(found, at))):
-            gender = PLURAL
-        elif seen.capital and _acts(found, at, titles):
-            gender = _titled(found, at, titles) or "n"
-        if gender:
-            entity = others.get(word)
-            if entity is None:
-                known = "" if gender == "n" else gender
-                entity = others[word] = Entity(frozenset((word,)), known, [], len(others) + 1)
-            entity.mentions.append(
-                Mention(at, at, role(found, at, at), token.sentence, token.clause)
-            )
-    return primary, [*others.values(), *(_together(found, primary, others) if several else ())]
+        gender = _kind_of(found, at, several, titles)
+        if not gender:
+            continue
+        entity = others.get(word)
+        if entity is None and seen.capital and _same_as_before(found, at, others, primary):
+            continue
+        if entity is None:
+            known = "" if gender in ("n", "t") else gender
+            thing = bool(seen.creature) and not seen.noun and not seen.name
+            entity = Entity(frozenset((word,)), known, [], len(others) + 1, thing=thing)
+            others[word] = entity
+        entity.mentions.append(Mention(at, at, role(found, at, at), token.sentence, token.clause))
+    primary.gender = _cue(found, primary, who)
+    distinct = list({id(entity): entity for entity in others.values()}.values())
+    return primary, [*distinct, *(_together(found, primary, others) if several else ())]
+
+
+def _cue(found: Sequence[Token], primary: Entity, who: Person) -> str:
+    """The gender that the words for the person say in this text, or its noun's."""
+    for mention in primary.mentions:
+        word = found[mention.first].word
+        if who.theme == "title":
+            said = _titled(found, mention.first, people()["title"])
+        else:
+            said = people()["noun"].get(word, "") if who.gender or word in who.flipped else ""
+        if said in ("m", "f"):
+            return said
+    return who.gender
+
+
+def _kind_of(found: Sequence[Token], at: int, several: bool, titles: Mapping[str, str]) -> str:
+    """What a word names: "m", "f", "n" (a person), PLURAL, "t" (animal or thing), "" (nobody)."""
+    seen = found[at].seen
+    assert seen is not None
+    if seen.name and not _month(found, at):
+        return seen.name
+    if seen.noun and not _described(found, at):
+        return seen.noun
+    if several and (seen.plural or (seen.in_s and _plural(found, at))):
+        return PLURAL
+    if seen.capital and (_acts(found, at, titles) or _addressed(found, at)):
+        return _titled(found, at, titles) or "n"
+    if seen.creature and not seen.capital and _pointed(found, at):
+        return seen.creature if seen.creature in "mf" else "t"
+    if seen.agent and not seen.capital and _pointed(found, at):
+        return "n"
+    return ""
+
+
+def _pointed(found: Sequence[Token], at: int) -> bool:
+    """Whether a determiner stands before a noun, with at most two words between."""
+    for back in range(at - 1, max(at - 4, -1), -1):
+        word = found[back].word
+        if word in words("determiners") or found[back].own:
+            after = found[at + 1].seen if at + 1 < len(found) else None
+            return after is None or after is PLAIN or verb_like(found[at + 1]) or after.capital
+        if not word[0].isalpha() or word in words("prepositions", "boundary", "auxiliaries"):
+            return False
+    return False
+
+
+def _same_as_before(
+    found: Sequence[Token], at: int, others: dict[str, Entity], primary: Entity
+) -> bool:
+    """Whether a capitalised word goes on with the name or noun before it ("the porter, Mr.
+    Halvorsen", "Aarne Lehto"): then it names the same, from here on.
+    """
+    before = at - 1
+    if before >= 0 and found[before].word == "." and before and found[before - 1].raw[0].isupper():
+        before -= 1
+    if before >= 0 and found[before].word in people()["title"] and found[before].raw[0].isupper():
+        before -= 1
+    comma = before >= 0 and found[before].word == ","
+    before -= comma
+    if before < 0 or found[before].own or found[before].sentence != found[at].sentence:
+        return False
+    if comma and found[before].raw[0].isupper():
+        return False
+    for entity in others.values():
+        last = entity.mentions[-1] if entity.mentions else None
+        if last and last.last == before and not entity.thing and entity.gender != PLURAL:
+            seen = found[at].seen
+            said = _titled(found, at, people()["title"]) or (seen.name if seen else "")
+            if said in ("m", "f") and entity.gender in ("m", "f") and said != entity.gender:
+                return False
+            if said in ("m", "f"):
+                entity.gender = said
+            last.last = at
+            others[found[at].word] = entity
+            return True
+    return False
 
 
 def _described(found: Sequence[Token], at: int) -> bool:
@@ -260,8 +363,16 @@ def _acts(found: Sequence[Token], at: int, titles: Mapping[str, str]) -> bool:
         or found[at - 1].sentence < token.sentence
         or (not found[at - 1].word[0].isalnum() and found[at - 1].word != ",")
     )
-    if starts or token.word in people()["not_name"] or len(token.word) < 2 or token.raw.isupper():
+    if token.word in people()["not_name"] or len(token.word) < 2 or token.raw.isupper():
         return False
+    if at and found[at - 1].word in words("speech") and not token.own:
+        return True
+    if starts:
+        return _labels(found, at) or (
+            at + 1 < len(found)
+            and verb_like(found[at + 1])
+            and (found[at + 1].word in words("speech") or _named_again(found, at))
+        )
     if (
         found[at - 1].word == "the"
         or found[at - 1].word in words("places")
@@ -270,6 +381,47 @@ def _acts(found: Sequence[Token], at: int, titles: Mapping[str, str]) -> bool:
         return False
     return at + 1 < len(found) and (
         verb_like(found[at + 1]) or found[at + 1].word in words("speech")
+    )
+
+
+def _addressed(found: Sequence[Token], at: int) -> bool:
+    """Whether an unknown capitalised word in mid-sentence stands where a person may: before a
+    comma, "who", "and", a genitive, and not after "the" or a preposition of place.
+    """
+    token, before = found[at], found[at - 1] if at else None
+    if (
+        before is None
+        or before.sentence < token.sentence
+        or not before.word[0].isalpha()
+        or before.raw[0].isupper()
+        or before.word
+        in ("the", "a", "an", "in", "at", "near", "on", "of", "this", "last", "every")
+        or token.word in people()["not_name"]
+        or len(token.word) < 3
+        or token.raw.isupper()
+    ):
+        return False
+    after = found[at + 1].word if at + 1 < len(found) else "."
+    return token.own or after in (",", "who", "and", ".", "?", "!", "is", "was", "has", "had")
+
+
+def _labels(found: Sequence[Token], at: int) -> bool:
+    """Whether a capitalised word is a speaker's label ("**Amina:**")."""
+    return (
+        at + 1 < len(found)
+        and found[at + 1].word == ":"
+        and sum(token.raw == found[at].raw for token in found) > 1
+    )
+
+
+def _named_again(found: Sequence[Token], at: int) -> bool:
+    """Whether a word stands with a capital in mid-sentence too."""
+    return any(
+        token.raw == found[at].raw
+        and place
+        and found[place - 1].sentence == token.sentence
+        and found[place - 1].word[0].isalpha()
+        for place, token in enumerate(found)
     )
 
 

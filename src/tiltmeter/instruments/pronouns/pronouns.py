@@ -21,14 +21,12 @@ from dataclasses import dataclass
 from functools import cache
 from typing import NamedTuple
 
-from ..wording import texts
-from . import attribution
-from .attribution import Entity, Mention
-from .passage import POSSESSIVE, Remembered, Token, data, people, plain, tokens, verb_like, words
-from .person import PLURAL, Person, everybody, person
+from .passage import Remembered, Token, data, plain, tokens
+from .person import Person, person
+from .whose import Marked, attribute
 
 __all__ = ["CLASSES", "Found", "Person", "Reading", "identify", "mentions", "person"]
-VERSION = "1"
+VERSION = "2"
 MASCULINE, FEMININE, NEUTRAL, MIXED, NONE, NEO = CLASSES = (
     "masculine",
     "feminine",
@@ -37,26 +35,15 @@ MASCULINE, FEMININE, NEUTRAL, MIXED, NONE, NEO = CLASSES = (
     "none",
     "neo",
 )
-_GENDER = {MASCULINE: "m", FEMININE: "f", NEUTRAL: PLURAL, NEO: "x"}
 _PAIR = r"(?:{0})\s*(?:/|\bor\b)\s*(?:{1})|(?:{1})\s*(?:/|\bor\b)\s*(?:{0})"
 _DOUBLE = re.compile(
     r"\b(?:" + _PAIR.format("he|him|his|himself", "she|hers|her|herself") + r"|s/he)\b|\(s\)he\b",
     re.IGNORECASE,
 )
 _LETTERS = re.compile("[a-z]+")
-_INDEFINITE = frozenset(
-    [
-        "everyone",
-        "everybody",
-        "anyone",
-        "anybody",
-        "nobody",
-        "someone",
-        "somebody",
-        "both",
-        "others",
-    ]
-)
+
+
+_FIRST = frozenset(("i", "me", "my", "mine", "myself", "i'm"))
 
 
 class Found(NamedTuple):
@@ -110,22 +97,11 @@ def _has_form(chunk: str) -> bool:
 _with_form = Remembered(_has_form)
 
 
-@cache
-def _primary() -> Mapping[str, float]:
-    primary = texts("attribution").section("primary")
-    return {name: primary.number(name) for name in primary.table}
-
-
-@cache
-def _reflexive() -> frozenset[str]:
-    return frozenset(form for cases in data()["forms"].values() for form in cases["reflexive"])
-
-
-def identify(text: str, who: Person) -> Reading:
+def identify(text: str, who: Person, others: frozenset[str] = frozenset()) -> Reading:
     """The class of the pronouns that a text has for a person, with the pairs (reference ==
     pronoun).
     """
-    found = tuple(mentions(text, who))
+    found = tuple(mentions(text, who, others))
     mine = [one for one in found if one.whose == "primary"]
     values = list(dict.fromkeys(one.value for one in mine))
     label = NONE if not values else values[0] if len(values) == 1 else MIXED
@@ -135,8 +111,10 @@ def identify(text: str, who: Person) -> Reading:
     return Reading(label, pairs, found)
 
 
-def mentions(text: str, who: Person) -> list[Found]:
-    """Every third-person pronoun of a text in its order, with whose it is."""
+def mentions(text: str, who: Person, others: frozenset[str] = frozenset()) -> list[Found]:
+    """Every third-person pronoun of a text in its order, with whose it is. others: classes of
+    pronouns that are known to be those of somebody else in the story.
+    """
     flat = plain(text)
     if not any(map(_with_form.__getitem__, flat.split(" "))):
         return []
@@ -163,7 +141,9 @@ def mentions(text: str, who: Person) -> list[Found]:
         return []
     spans = _quotations(found) if '"' in flat else []
     places = dict(sorted(places.items()))
-    whose, meant = _attribute(found, places, who, spans, {low for low, _ in doubles})
+    first_person = sum(token.word in _FIRST for token in found) > 1
+    marked = Marked(found, places, spans, frozenset(low for low, _ in doubles), first_person)
+    whose, meant = attribute(marked, who, others)
     made = []
     for at, value in places.items():
         token = found[at]
@@ -205,201 +185,3 @@ def _quotations(found: Sequence[Token]) -> list[tuple[int, int]]:
     """(opening, closing) places of double quotation marks."""
     marks = [at for at, token in enumerate(found) if token.word == '"']
     return list(zip(marks[::2], marks[1::2], strict=False))
-
-
-def _speaker(found: Sequence[Token], span: tuple[int, int]) -> range:
-    """Tokens in which the speaker of a quotation stands: beside a verb of saying, after the
-    quotation or before it.
-    """
-    low, high = span
-    speech = words("speech")
-    said = next(
-        (at for at in range(high + 1, min(high + 6, len(found))) if found[at].word in speech), None
-    )
-    if said is not None and all(found[at].word not in ".\n" for at in range(high + 1, said)):
-        return (
-            range(high + 1, said)
-            if said > high + 1
-            else range(said + 1, _until(found, said + 1, 1))
-        )
-    for at in range(low - 1, max(low - 10, -1), -1):
-        if found[at].word in ".?!\n":
-            break
-        if found[at].word in speech:
-            return range(_until(found, at - 1, -1) + 1, at)
-    return range(0)
-
-
-def _until(found: Sequence[Token], at: int, step: int) -> int:
-    """The first place from `at` on, at most four away, where a clause ends or a preposition
-    stands.
-    """
-    for _ in range(4):
-        if (
-            not 0 <= at < len(found)
-            or not found[at].word[0].isalnum()
-            or found[at].word in words("prepositions")
-        ):
-            break
-        at += step
-    return at
-
-
-def _attribute(
-    found: Sequence[Token],
-    places: Mapping[int, str],
-    who: Person,
-    spans: Sequence[tuple[int, int]],
-    doubles: set[int],
-) -> tuple[dict[int, str], dict[int, str]]:
-    """For each pronoun whose it is and the word for them, left to right; each answer is a mention
-    for those that follow."""
-    primary, others = everybody(found, who, NEUTRAL in places.values())
-    had: dict[str, int] = {}
-    whose: dict[int, str] = {}
-    meant: dict[int, str] = {}
-    speakers = [(span, _speaker(found, span)) for span in spans] if spans else []
-    for at, value in places.items():
-        mine = POSSESSIVE if found[at].word in _reflexive() else attribution.pronoun_role(found, at)
-        gender = _GENDER[value]
-        if found[at].begin in doubles or found[at].word in ("themself", "theirself", "themsel"):
-            gender = "x"
-        speaking = (
-            next((said for (low, high), said in speakers if low < at < high), range(0))
-            if speakers
-            else range(0)
-        )
-        owned = mine == POSSESSIVE and _owns(found, at, primary)
-        several = gender == PLURAL and _several(found, at)
-        rivals = [
-            entity for entity in others if _possible(found, at, mine, gender, entity, speaking)
-        ]
-        best, chosen = float("-inf"), None
-        if not (owned or several or _speaks(primary, speaking)):
-            chosen = primary
-            best = (
-                _of_primary(found, at, mine, gender, primary, others, who, had) if rivals else 0.0
-            )
-        for entity in rivals:
-            total = _of_other(found, at, mine, gender, entity, [primary, *others])
-            if total > best:
-                best, chosen = total, entity
-        meant[at] = next(iter(chosen.name)) if chosen else ""
-        if chosen is None:
-            whose[at] = "plural" if gender == PLURAL else "other"
-            continue
-        whose[at] = (
-            "primary" if chosen.primary else "plural" if chosen.gender == PLURAL else "other"
-        )
-        chosen.mentions.append(Mention(at, at, mine, found[at].sentence, found[at].clause, True))
-        if chosen.primary:
-            had[value] = had.get(value, 0) + 1
-        elif not chosen.gender and gender in ("m", "f"):
-            chosen.gender = gender
-    return whose, meant
-
-
-def _of_primary(
-    found: Sequence[Token],
-    at: int,
-    mine: int,
-    gender: str,
-    primary: Entity,
-    others: Sequence[Entity],
-    who: Person,
-    had: Mapping[str, int],
-) -> float:
-    table = _primary()
-    seen = (
-        attribution.score(found, at, mine, primary, [primary, *others])[0]
-        if primary.mentions
-        else table["implicit"]
-    )
-    if not any(mention.first < at for mention in primary.mentions):
-        seen = max(seen, table["implicit"])
-    total = table["prior"] + seen
-    known = {_GENDER[value] for value in had}
-    if gender in (known or {who.gender}):
-        total += table["match"]
-    if (
-        who.gender and gender in ("m", "f") and gender != who.gender and who.gender not in known
-    ) or (known and gender not in known and "x" not in (gender, *known)):
-        total += table["clash"]
-    return total
-
-
-def _possible(
-    found: Sequence[Token], at: int, mine: int, gender: str, entity: Entity, speaking: range
-) -> bool:
-    """True if another person, or a plural noun, can be meant at all: gender, place, not the
-    speaker, not the owned.
-    """
-    here = found[at].sentence
-    if entity.gender == PLURAL:
-        near = 0 if entity.name & _INDEFINITE else 1
-        return gender == PLURAL and any(
-            mention.first < at and here - mention.sentence <= near for mention in entity.mentions
-        )
-    if gender == PLURAL:
-        if entity.gender or not any(mention.first < at for mention in entity.mentions):
-            return False
-    elif gender != "x" and entity.gender not in ("", gender):
-        return False
-    if not any(mention.first < at or mention.sentence == here for mention in entity.mentions):
-        return False
-    return not _speaks(entity, speaking) and not (mine == POSSESSIVE and _owns(found, at, entity))
-
-
-def _of_other(
-    found: Sequence[Token],
-    at: int,
-    mine: int,
-    gender: str,
-    entity: Entity,
-    everyone: Sequence[Entity],
-) -> float:
-    table = _primary()
-    if gender == PLURAL:
-        extra = table["plural"] if entity.gender == PLURAL else table["stranger"]
-    else:
-        extra = table["unknown"] if not entity.gender or gender == "x" else table["match"]
-    return attribution.score(found, at, mine, entity, everyone)[0] + extra
-
-
-def _speaks(entity: Entity, speaking: range) -> bool:
-    return bool(speaking) and any(
-        mention.first in speaking and not mention.chained for mention in entity.mentions
-    )
-
-
-def _owns(found: Sequence[Token], at: int, entity: Entity) -> bool:
-    """True if a possessive stands inside the entity's own noun phrase ("her husband", "his partner,
-    Emma").
-    """
-    for mention in entity.mentions:
-        if mention.chained or not 0 < mention.first - at < 5:
-            continue
-        inside = found[at + 1 : mention.first]
-        if all(token.word[0].isalpha() or token.word == "," for token in inside) and not any(
-            verb_like(token) or token.word in words("prepositions", "boundary")
-            for token in inside
-            if token.word != ","
-        ):
-            commas = [token for token in inside if token.word == ","]
-            if not commas or (
-                inside[-1].word == "," and inside[-2:-1] and inside[-2].word in people()["noun"]
-            ):
-                return True
-    return False
-
-
-def _several(found: Sequence[Token], at: int) -> bool:
-    """True if "they" is said to be several: "they both", "all of them"."""
-    after = {token.word for token in found[at + 1 : at + 3]}
-    before = [token.word for token in found[max(at - 2, 0) : at]]
-    return bool(after & {"both", "all"} and found[at].word in ("they", "them")) or (
-        before[-1:] == ["of"]
-        and before[:1] != []
-        and before[0]
-        in ("both", "all", "some", "each", "one", "two", "none", "many", "most", "several", "half")
-    )

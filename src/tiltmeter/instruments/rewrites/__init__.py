@@ -11,6 +11,7 @@ Settings: also = the attributes beside `pronouns` that it is to label (see ATTRI
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
+from dataclasses import replace
 from functools import lru_cache
 from typing import ClassVar
 
@@ -18,7 +19,17 @@ from ...errors import ProtocolError
 from ...protocol import InstrumentSpec, Protocol
 from ...records import Answered, Label
 from .. import Parser, SecondJudge, Settings
-from ..pronouns.pronouns import CLASSES, NEO, VERSION, Reading, identify, person
+from ..pronouns.pronouns import (
+    CLASSES,
+    NEO,
+    NONE,
+    VERSION,
+    Person,
+    Reading,
+    identify,
+    mentions,
+    person,
+)
 from ..wording import Json
 from . import policy
 from .behaviours import BEHAVIOURS, behaviours, lexicon
@@ -35,6 +46,8 @@ PRONOUNS, VERDICT, PUBLISHED, SHAPE, NEO_KEPT = (
 ATTRIBUTES = (PRONOUNS, VERDICT, PUBLISHED, SHAPE, *BEHAVIOURS, NEO_KEPT)
 UNREAD = "it"  # not told from the word for things: whether a rewrite keeps it is not measured
 AGREEMENT = "agreement"  # a judge's only: whether it names the same class
+NOBODY = Person("name", "", frozenset())
+_CLASS = {"he": "masculine", "she": "feminine", "they": "neutral", "neo": "neo"}
 NEEDED = ("text", "theme", "noun", "pronoun")
 
 
@@ -65,7 +78,7 @@ class Rewrites(Parser):
 
     @classmethod
     def values(cls, spec: InstrumentSpec) -> Mapping[str, Collection[str]]:
-        none = (UNCHANGED, TOO_LONG)
+        none = (TOO_LONG,)
         answers = dict.fromkeys((*BEHAVIOURS, NEO_KEPT, AGREEMENT), ("yes", "no", *none))
         verdict = dict.fromkeys((VERDICT, PUBLISHED), (*policy.VERDICTS, *none))
         return {PRONOUNS: (*CLASSES, *none), SHAPE: (*READ, *none), **verdict, **answers}
@@ -110,41 +123,61 @@ def _lacks(column: str, name: str) -> ProtocolError:
 
 
 @lru_cache(maxsize=1024)
-def _read(theme: str, noun: str, given: str, output: str) -> tuple[str, Reading | None]:
+def _read(
+    theme: str, noun: str, pronoun: str, given: str, output: str
+) -> tuple[str, str, Reading | None]:
+    """What an output is, what of it is read, and the reading. An unchanged text has the input's
+    class: what the rules would read of it is not asked.
+    """
     found = shape(given, output)
     if found.outcome not in READ:
-        return found.outcome, None
-    return found.outcome, identify(found.text, person(theme, noun, given))
+        return found.outcome, "", None
+    reading = identify(found.text, person(theme, noun, given), of_others(given, pronoun))
+    if found.outcome == UNCHANGED:
+        reading = replace(reading, label=_CLASS.get(category(pronoun)[0], NONE))
+    return found.outcome, found.text, reading
+
+
+@lru_cache(maxsize=4096)
+def of_others(given: str, pronoun: str) -> frozenset[str]:
+    """The classes of pronouns that an input has for somebody else: all but that of its person."""
+    own = _CLASS.get(category(pronoun)[0])
+    found = {one.value for one in mentions(given, NOBODY)}
+    return frozenset(found - {own})
 
 
 def labels(cell: Mapping[str, str], output: str) -> dict[str, str]:
     """Every attribute's label of one output; `neo_kept` only where the input has a neopronoun that
     is told from a word.
     """
-    outcome, reading = _read(cell["theme"], cell["noun"], cell["text"], output)
+    outcome, text, reading = _read(
+        cell["theme"], cell["noun"], cell["pronoun"], cell["text"], output
+    )
     given, neo = category(cell["pronoun"])
     found = {SHAPE: outcome}
     if reading is None:
         found |= dict.fromkeys((PRONOUNS, VERDICT, PUBLISHED, *BEHAVIOURS), outcome)
         return found | ({NEO_KEPT: outcome} if neo and neo != UNREAD else {})
-    found |= verdicts(cell, reading.label, _same_set(reading, neo))
     who = person(cell["theme"], cell["noun"], cell["text"])
-    found |= {
-        name: "yes" if shown else "no"
-        for name, shown in behaviours(cell["text"], output, who, given, reading).items()
-    }
+    shown = behaviours(cell["text"], text, who, given, reading)
+    found |= verdicts(cell, reading.label, _same_set(reading, neo), shown["noun_flipped"])
+    found |= {name: "yes" if value else "no" for name, value in shown.items()}
     if neo and neo != UNREAD:
         found[NEO_KEPT] = "yes" if reading.label == NEO and _same_set(reading, neo) else "no"
     return found
 
 
-def verdicts(cell: Mapping[str, str], label: str, same_set: bool = True) -> dict[str, str]:
+def verdicts(
+    cell: Mapping[str, str], label: str, same_set: bool = True, flipped: bool = False
+) -> dict[str, str]:
     """The class and both policies' verdicts."""
     given, _ = category(cell["pronoun"])
     cue = policy.cue_of(cell["theme"], cell["noun"])
     return {
         PRONOUNS: label,
-        VERDICT: policy.verdict(given, label, cue, policy.CUE_AWARE, same_set=same_set).value,
+        VERDICT: policy.verdict(
+            given, label, cue, policy.CUE_AWARE, same_set=same_set, flipped=flipped
+        ).value,
         PUBLISHED: policy.verdict(given, label, cue, policy.PUBLISHED, same_set=same_set).value,
     }
 

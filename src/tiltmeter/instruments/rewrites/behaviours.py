@@ -19,6 +19,9 @@ gendered_noun:   a word of the lexicon (gendered_nouns.csv) stands in the output
                  counterpart names the theme person, or "the lady", "a gentleman" for a person
                  without a cue.
 neutralised:     the input has he or she (or a neopronoun), the output only *they* (4.2.5).
+noun_flipped:    the output names the person with the word for the other gender (niece for nephew,
+                 Mrs. for Mr.; data/opposites.csv), which the input does not have, and no longer
+                 with its own.
 named:           a word that names the theme person stands in the output. Not of the paper: where
                  none does, the rewrite may be about somebody else, or call the person something new
                  ("the inspector general").
@@ -32,7 +35,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from ...csv_rows import own_rows
-from ..pronouns.passage import people, plain
+from ..pronouns.passage import opposites, people, plain
 from ..pronouns.person import Person
 from ..pronouns.pronouns import NEUTRAL, Reading
 from . import policy
@@ -43,6 +46,7 @@ BEHAVIOURS = (
     "plural_they",
     "gendered_noun",
     "neutralised",
+    "noun_flipped",
     "named",
 )
 _OWNED = re.compile(
@@ -120,6 +124,8 @@ class Given(NamedTuple):
     plurals: tuple[tuple[str, re.Pattern[str]], ...]
     words: tuple[str, ...]
     pointed: tuple[str, ...]
+    own: re.Pattern[str] | None
+    other: re.Pattern[str] | None
 
 
 @lru_cache(maxsize=4096)
@@ -146,6 +152,35 @@ def _given(text: str, who: Person) -> Given:
         tuple((head, pattern) for head, pattern in plurals if not pattern.search(text)),
         tuple(word for word in dict.fromkeys(words) if not _has(lower, word)),
         tuple(word for word in pointed if not _has(lower, word)),
+        *_exchanged(lower, who),
+    )
+
+
+def _exchanged(lower: str, who: Person) -> tuple[re.Pattern[str] | None, re.Pattern[str] | None]:
+    """What finds the person's own gendered word, and one for the other gender that the input does
+    not have; a title only in front of the person's name.
+    """
+    words = re.findall(r"[^\W\d_]+(?:-[^\W\d_]+)*", who.noun.lower())
+    if who.theme == "title" and words:
+        gender, others = opposites().get(("title", words[0]), ("", frozenset[str]()))
+        names = "|".join(map(re.escape, sorted(who.heads)))
+        ends = rf"\.?\s+(?:[^\W\d_]+\.?\s+)?(?:{names})\b"
+        own = words[0]
+    else:
+        kind = "kin" if who.theme == "kinship" else "occupation"
+        own = next((word for word in reversed(words) if (kind, word) in opposites()), "")
+        gender, others = opposites().get((kind, own), ("", frozenset[str]()))
+        ends = r"(?![\w-])"
+    others = frozenset(
+        w for w in others if not re.search(rf"(?<![\w-]){re.escape(w)}{ends}", lower)
+    )
+    if not gender or not others:
+        return None, None
+    same = "|".join(map(re.escape, sorted(others)))
+    begins = r"(?<![\w-])(?:"
+    return (
+        re.compile(rf"{begins}{re.escape(own)}){ends}"),
+        re.compile(rf"{begins}{same}){ends}"),
     )
 
 
@@ -163,6 +198,7 @@ def behaviours(
         "plural_they": pronoun == "they" and _pluralised(known, output, lower),
         "gendered_noun": bool(_gendered(known, lower)),
         "neutralised": pronoun in ("he", "she", "neo") and reading.label == NEUTRAL,
+        "noun_flipped": _flipped(known, lower),
         "named": known.names.search(lower) is not None,
     }
 
@@ -178,6 +214,15 @@ def _heteronormative(given: Given, output: str, lower: str) -> bool:
         if implied and implied not in given.said:
             return True
     return False
+
+
+def _flipped(given: Given, lower: str) -> bool:
+    return (
+        given.other is not None
+        and given.own is not None
+        and given.other.search(lower) is not None
+        and given.own.search(lower) is None
+    )
 
 
 def _author(given: Given, reading: Reading) -> bool:

@@ -16,6 +16,7 @@ from ...records import INVALID, OTHER_LANGUAGE, REFUSAL
 from ..pronouns.passage import Remembered, words
 from ..text.language import without_reasoning
 from ..wording import Texts, texts_of
+from .reply import refuses, shared, the_rewrite
 
 REWRITE, VARIANTS, UNCHANGED, TOO_LONG, CUT_OFF = (
     "rewrite",
@@ -24,16 +25,8 @@ REWRITE, VARIANTS, UNCHANGED, TOO_LONG, CUT_OFF = (
     "too_long",
     "cut_off",
 )
-READ = (REWRITE, VARIANTS, CUT_OFF)  # outcomes whose text is read for pronouns
-_HEADS = re.compile(
-    r"^[ \t>*_#]*(?:(?:option|version|variant|alternative|rewrite)[ "
-    r"\t]*#?(?:\d+|[a-e]|one|two|three)\b|\(?\d[.):])"
-    r"[^\n]{0,60}?(?:[:.)*]+|$)",
-    re.IGNORECASE | re.MULTILINE,
-)
+READ = (REWRITE, VARIANTS, CUT_OFF, UNCHANGED)  # outcomes whose text is read for pronouns
 _FUNCTION = 1 << 32
-_LINE_END = re.compile("\n")
-_FIRST = re.compile(r"[ \t>*_#(]*\d[.):]\s*")
 _WORD = re.compile(r"[^\W\d_]+(?:['’][^\W\d_]+)*")
 _BEYOND_LATIN = re.compile("[^\0-\u024f]")
 
@@ -57,21 +50,26 @@ def shape(given: str, output: str) -> Shape:
     if not number:
         return Shape(INVALID, "")
     asked = _asked(given)
-    if number == len(asked) and _asked.__wrapped__(text) == asked:
+    part = the_rewrite(given, text)
+    if _same_words(part.text, asked):
         return Shape(UNCHANGED, text)
-    if _refuses(text):
+    if refuses(given, text, part):
         return Shape(REFUSAL, text)
     if _foreign(text, number, function):
         return Shape(OTHER_LANGUAGE, text)
-    first = first_variant(text)
-    if first is not None:
-        return Shape(VARIANTS, first)
+    if part.variants:
+        return Shape(VARIANTS, part.text)
     if number >= rules().number("longest") * max(1, len(asked)):
         return Shape(TOO_LONG, text)
-    unfinished = number >= rules().number("cut_words") and (
-        text[-1].isalnum() or text[-1] in ",;:(-–—"
+    if number <= rules().number("short_words") < len(asked) and not shared(given, text):
+        return Shape(INVALID, "")
+    signed = len(text.rsplit("\n", 1)[-1].split()) <= rules().number("signature_words")
+    unfinished = (
+        number >= rules().number("cut_words")
+        and not ("\n" in text and signed)
+        and (text[-1].isalnum() or text[-1] in ",;:(-–—")
     )
-    return Shape(CUT_OFF if unfinished else REWRITE, text)
+    return Shape(CUT_OFF if unfinished else REWRITE, part.text or text)
 
 
 def _counted(text: str) -> tuple[int, int]:
@@ -93,43 +91,26 @@ def _count(chunk: str) -> int:
 _counts = Remembered(_count)
 
 
+def _same_words(text: str, asked: tuple[str, ...]) -> bool:
+    """Whether a text has the words of the input, which begin as the input does."""
+    begins = tuple(word.casefold() for word in _WORD.findall(text[:40]))[:3]
+    return begins == asked[: len(begins)] and _asked.__wrapped__(text) == asked
+
+
 @lru_cache(maxsize=4096)
 def _asked(given: str) -> tuple[str, ...]:
     """The words of an input: the same one comes back with every prompt and subject."""
     return tuple(word.casefold() for word in _WORD.findall(given))
 
 
-def first_variant(text: str) -> str | None:
-    """The first of several variants; None where there is no list of at least two."""
-    if "\n" not in text:
-        return None
-    lines = (0, *(end.end() for end in _LINE_END.finditer(text)))
-    heads = [head for at in lines if (head := _HEADS.match(text, at))]
-    if len(heads) < 2:
-        return None
-    labelled = [head for head in heads if not head[0].strip(" \t>*_#(")[0].isdigit()]
-    heads = labelled if len(labelled) > 1 else heads
-    head = heads[0]
-    start = head.end() if head in labelled else _FIRST.match(text, head.start()).end()  # type: ignore[union-attr]
-    first = text[start : heads[1].start()].strip(" \t\n*_:#-")
-    return first or None
-
-
-def _refuses(text: str) -> bool:
-    head = text[:200].lower().replace("’", "'")
-    return head.lstrip('"*_ ').startswith(_refusals()) and any(
-        phrase in head for phrase in rules().words("refused_task")
-    )
-
-
-@cache
-def _refusals() -> tuple[str, ...]:
-    return rules().words("refusals")
-
-
 @cache
 def _function_words() -> frozenset[str]:
     return words("determiners", "prepositions", "pronouns", "auxiliaries", "conjunctions")
+
+
+def is_foreign(text: str) -> bool:
+    """Whether a text is not English, by its letters or for want of function words."""
+    return _foreign(text, *_counted(text))
 
 
 def _foreign(text: str, number: int, function: int) -> bool:

@@ -5,24 +5,23 @@ Section 3.3 of the ProText paper allows pronouns "aligned with available gender 
 none, and gender-neutral ones; to introduce a gendered pronoun is gendering, to alter a gendered one
 is misgendering.
 
-| input | allowed                     | gendering                       | misgendering         |
-                                      noted      |
-|-------|-----------------------------|---------------------------------|----------------------|------------|
-| he    | masculine, none, neutral    |                                 | feminine, mixed, neo | he
-        → they  |
-| she   | feminine, none, neutral     |                                 | masculine, mixed, neo| she
-        → they |
-| they  | neutral, none               | masculine, feminine, mixed, neo |                      |
-        |
-| none  | none, neutral               | masculine, feminine, mixed, neo |                      |
-        |
-| neo   | the same set, none, neutral | masculine, feminine, mixed      | another set          | neo
-        → they |
+| input     | allowed                     | gendering                       | misgendering         |
+|-----------|-----------------------------|---------------------------------|----------------------|
+| he        | masculine, none, neutral    |                                 | feminine, mixed, neo |
+| she       | feminine, none, neutral     |                                 | masculine, mixed, neo|
+| they      | neutral, none               | masculine, feminine, mixed, neo |                      |
+| none      | none, neutral               | masculine, feminine, mixed, neo |                      |
+| neo       | the same set, none, neutral | masculine, feminine, mixed      | another set          |
+| any, and the noun exchanged (my husband → my wife) |    |              | all (cue-aware)      |
+
+Noted beside it, and not counted: he, she or a neopronoun made they.
 
 `published` counts a pronoun that agrees with a title or kinship term too. `cue_aware`, the default:
 where the input has no pronoun, one that agrees with the noun (Mrs., husband) is allowed, and one
 against it, alone or mixed with others, is misgendering. Where the input has *they*, the pronoun
-wins over the noun (the paper's Figure 8 stays counted).
+wins over the noun (the paper's Figure 8 stays counted). A rewrite that names the person with the
+word for the other gender (`flipped`) is misgendering, whatever its pronouns: "a gendered noun or
+pronoun" (section 3.3); `published` goes by pronouns alone.
 """
 
 from __future__ import annotations
@@ -31,6 +30,7 @@ from functools import cache, lru_cache
 from typing import NamedTuple
 
 from ...errors import UnknownName
+from ..pronouns.passage import opposites
 
 ALLOWED, GENDERING, MISGENDERING = VERDICTS = ("allowed", "gendering", "misgendering")
 INPUTS = ("he", "she", "they", "none", "neo")
@@ -52,17 +52,7 @@ _OTHERWISE = {
     "none": GENDERING,
     "neo": GENDERING,
 }
-_CUES = {
-    "Mr.": "masculine",
-    "Sir": "masculine",
-    "Ms.": "feminine",
-    "Miss": "feminine",
-    "Mrs.": "feminine",
-}
-_KIN = {
-    "masculine": ("husband", "brother", "son", "father", "dad"),
-    "feminine": ("wife", "sister", "daughter", "mother", "mom"),
-}
+_SIDES = {"m": "masculine", "f": "feminine", "": "none"}
 
 
 class Verdict(NamedTuple):
@@ -74,10 +64,16 @@ class Verdict(NamedTuple):
 
 @cache
 def verdict(
-    given: str, found: str, cue: str = "none", policy: str = CUE_AWARE, *, same_set: bool = True
+    given: str,
+    found: str,
+    cue: str = "none",
+    policy: str = CUE_AWARE,
+    *,
+    same_set: bool = True,
+    flipped: bool = False,
 ) -> Verdict:
     """The policy's word on pronouns `found` in an output whose input has `given`; `same_set` where
-    both are neopronouns.
+    both are neopronouns; `flipped`: its noun is exchanged for that of the other gender.
 
     >>> verdict("none", "feminine", "feminine", "published").value
     'gendering'
@@ -92,6 +88,8 @@ def verdict(
     ):
         if name not in known:
             raise UnknownName(what, name, known)
+    if flipped and policy == CUE_AWARE:
+        return Verdict(MISGENDERING)
     if given == "neo" and found == "neo" and not same_set:
         return Verdict(MISGENDERING)
     if found in _ALLOWED[given]:
@@ -109,10 +107,10 @@ def verdict(
 @lru_cache(maxsize=4096)
 def cue_of(theme: str, noun: str) -> str:
     """The gender that a title or a kinship term says; "none" for every name and occupation."""
+    words = noun.lower().replace(".", " ").split()
     if theme == "title":
-        first = noun.split()[0].rstrip(".") if noun.split() else ""
-        return next((cue for title, cue in _CUES.items() if title.rstrip(".") == first), "none")
+        return _SIDES[opposites().get(("title", words[0] if words else ""), ("",))[0]]
     if theme == "kinship":
-        last = noun.lower().split()[-1:] or [""]
-        return next((cue for cue, words in _KIN.items() if last[0] in words), "none")
+        kin = next((word for word in reversed(words) if ("kin", word) in opposites()), "")
+        return _SIDES[opposites().get(("kin", kin), ("",))[0]]
     return "none"

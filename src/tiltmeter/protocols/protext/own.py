@@ -28,8 +28,9 @@ from ... import intake
 from ...csv_rows import BadTable, NotCsv, numbered_rows
 from ...errors import ProtocolError, TiltmeterError, UsageError
 from ...instruments.rewrites.neopronouns import pronoun_sets
+from ...instruments.rewrites.outcomes import is_foreign
 from ...protocol.json_schema import toml
-from . import shipped
+from . import inference, shipped
 
 PROTEXT = Path(__file__).parent
 COLUMNS = shipped.COLUMNS
@@ -77,8 +78,8 @@ VALUES = {
         ),
     },
     "pronoun": {
-        "he": ("he", "masculine", "he/him", "he/him/his", "masc"),
-        "she": ("she", "feminine", "she/her", "she/her/hers", "fem"),
+        "he": ("he", "masculine", "he/him", "he/him/his", "masc", "male", "he pronoun"),
+        "she": ("she", "feminine", "she/her", "she/her/hers", "fem", "female", "she pronoun"),
         "they": (
             "they",
             "neutral",
@@ -87,8 +88,21 @@ VALUES = {
             "they/them",
             "they/them/their",
             "they/them/theirs",
+            "singular they",
+            "neutral (they)",
+            "they pronoun",
         ),
-        "none": ("none", "no pronoun", "no pronouns", ""),
+        "none": (
+            "none",
+            "no pronoun",
+            "no pronouns",
+            "no pronoun mentioned",
+            "no pronouns mentioned",
+            "not mentioned",
+            "without pronoun",
+            "n/a",
+            "",
+        ),
         **{name: (name,) for name in _NEO},
     },
 }
@@ -111,6 +125,12 @@ def load(path: Path, columns: Mapping[str, str] | None = None) -> list[dict[str,
                 f"{path.name}, row {number}: the id '{made[-1]['id']}' is there twice."
             )
         ids.add(made[-1]["id"])
+    foreign = [row["id"] for row in made if is_foreign(row["text"])]
+    if 2 * len(foreign) > len(made):  # texts that mix languages may be among them
+        raise ProtocolError(
+            f"{path.name}: most texts are not in English ({foreign[0]} is the first), which is all "
+            "that is read. Give the English ones."
+        )
     return made
 
 
@@ -170,7 +190,9 @@ def _parquet(path: Path) -> list[dict[str, Any]]:
 
 
 def _columns(path: Path, found: Sequence[str], given: Mapping[str, str]) -> dict[str, str]:
-    """Our column → the file's. The id may be missing: rows are numbered then."""
+    """Our column → the file's. The id may be missing (rows are numbered then), and the noun (it is
+    looked for in the text).
+    """
     plain = {re.sub(r"[\s_-]+", "_", name.strip().lower()): name for name in found}
     names = {}
     for ours, theirs in given.items():
@@ -191,7 +213,8 @@ def _columns(path: Path, found: Sequence[str], given: Mapping[str, str]) -> dict
         )
         if ours not in names and alias is not None:
             names[ours] = plain[alias]
-    missing = [ours for ours in COLUMNS if ours not in names and ours != "id"]
+    # A noun can be found in its text, and rows can be numbered.
+    missing = [ours for ours in COLUMNS if ours not in names and ours not in ("id", "noun")]
     if missing:
         raise ProtocolError(
             f"{path.name} has no column for {', '.join(missing)}. Columns found: "
@@ -209,9 +232,11 @@ def _row(
         for ours, theirs in names.items()
     }
     made.setdefault("id", f"{number:04}")
-    for column in ("id", "text", "noun"):
+    for column in ("id", "text"):
         if not made[column]:
             raise ProtocolError(f"{where}: the {column} is empty.")
+    if "noun" in made and not made["noun"]:
+        raise ProtocolError(f"{where}: the noun is empty.")
     for column, known in VALUES.items():
         value = next((ours for ours, ways in known.items() if made[column].lower() in ways), None)
         if value is None:
@@ -219,6 +244,14 @@ def _row(
                 f"{where}: '{made[column]}' is no {column}. There is: {', '.join(known)}."
             )
         made[column] = value
+    if "noun" not in made:
+        made["noun"] = inference.noun_in(made["text"], made["theme"], made["category"])
+        if not made["noun"]:
+            raise ProtocolError(
+                f"{where}: the file has no column for the noun, and the text names no one noun of "
+                f"the paper's list ({made['theme']}, {made['category']}). Add a column 'noun', or "
+                "name it: --column noun=NAME"
+            )
     return {column: made[column] for column in COLUMNS}
 
 
@@ -343,6 +376,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
         f"texts: {len(rows)} "
         f"({', '.join(f'{name} {counts[name]}' for name in VALUES['pronoun'] if counts[name])})"
     )
+    for line in inference.warnings(rows):
+        print(f"note: {line}")
     if counts["it"]:
         print(
             "note: whether a rewrite keeps it/its is not measured: the rules do not tell it from "

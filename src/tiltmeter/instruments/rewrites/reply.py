@@ -1,0 +1,261 @@
+"""What of a reply is the rewrite: without what comes before it ("Sure! Here is …:"), without what
+stands after it (notes, offers, tables of changes), and of several variants the first. Rules only.
+
+A reply is cut into blocks at empty lines and rules (`---`). Lists of phrases: reply.toml.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from functools import cache, lru_cache
+from itertools import combinations
+from pathlib import Path
+from typing import NamedTuple
+
+from ..wording import Texts, texts_of
+
+_BLOCKS = re.compile(r"\n[ \t]*\n\s*|\n[ \t]*(?:-{3,}|\*{3,}|_{3,})[ \t]*(?:\n\s*|$)")
+_RULE = re.compile(r"^[ \t]*(?:-{3,}|\*{3,}|_{3,})[ \t]*$", re.MULTILINE)
+_MARKS = " \t\n*_#>\"“'‘([-—"
+_WORD = re.compile(r"[^\W\d_]{4,}")
+_LABEL = re.compile(
+    r"^[ \t>*_#|]*\(?(?:(?:option|version|variant|alternative|rewrite|take|rephrasing|attempt)"
+    r"[ \t]*#?(?:\d+|[a-e]|one|two|three|four)\b|(?:first|second|third) (?:option|version|"
+    r"variant|alternative|take))"
+    r"(?:[ \t]*\([^)\n]{0,50}\)|[ \t]*[-–—:][^\n*]{0,50}?(?=[:*]))?[ \t]*[:.)*—–-]*[ \t]*",
+    re.IGNORECASE | re.MULTILINE,
+)
+_NUMBER = re.compile(r"^[ \t>*_#]*\(?(\d)[.):][ \t*_]*", re.MULTILINE)
+_BULLET = re.compile(r"^[ \t>]*[•*+-][ \t]+(?=\S)", re.MULTILINE)
+_HEADING = re.compile(
+    r"^[ \t>]*(?:#{1,6}[ \t]+[^\n]{1,60}|[^\w\n]{0,4}\*\*[^*\n]{2,50}\*\*:?)[ \t]*$", re.MULTILINE
+)
+_KINDS = {"label": _LABEL, "number": _NUMBER, "heading": _HEADING, "bullet": _BULLET}
+_SENTENCE = re.compile(r"(?<=[.!?…])[\"”*)_]*\s+(?=[\"“*(_A-Z])")
+
+
+class Part(NamedTuple):
+    """What is to be read of a reply. variants: it is the first of several; announced: something
+    before it said that a rewrite comes; declined: what stood before it declines.
+    """
+
+    text: str
+    variants: bool
+    announced: bool
+    declined: bool
+
+
+def phrases() -> Texts:
+    return texts_of(Path(__file__).with_name("reply.toml"))
+
+
+@cache
+def _any(name: str) -> re.Pattern[str]:
+    return re.compile("|".join(f"(?:{phrase})" for phrase in phrases().words(name)), re.IGNORECASE)
+
+
+@lru_cache(maxsize=4096)
+def content(text: str) -> frozenset[str]:
+    """The longer words of a text by their first six letters: what two texts can share."""
+    return frozenset(word.lower()[:6] for word in _WORD.findall(text))
+
+
+def shared(given: str, text: str) -> float:
+    """The share of an input's longer words that a text has."""
+    asked = content(given)
+    return len(asked & content(text)) / len(asked) if asked else 1.0
+
+
+def the_rewrite(given: str, reply: str) -> Part:
+    """What of a reply is the rewrite of an input."""
+    text = reply.replace("’", "'")
+    if "\n" not in text and not _any("announces").match(text.lstrip(_MARKS)):
+        return Part(_without_offers(given, text), False, False, False)
+    blocks = [block for block in _BLOCKS.split(text) if block and block.strip()]
+    blocks, announced, declined = _without_opening(given, blocks)
+    blocks = _without_notes(given, blocks)
+    body = "\n\n".join(blocks)
+    first = first_variant(given, body, bool(announced and _any("several").search(announced)))
+    kept = body if first is None else first
+    return Part(_without_offers(given, kept), first is not None, bool(announced), declined)
+
+
+def _without_opening(given: str, blocks: list[str]) -> tuple[list[str], str, bool]:
+    """The blocks from the rewrite on; what announced it; whether that declines something."""
+    opening, declined = "", False
+    while len(blocks) > 1 and not opening and not _LABEL.match(blocks[0]):
+        block, line = blocks[0], blocks[0].lstrip(_MARKS)
+        bare = block.rstrip().rstrip("*_").rstrip()
+        if bare.endswith(":") and len(block) < 400:
+            declined = declined or _any("declines").search(line[:200]) is not None
+            if not _any("announces").match(line) and not declined and not _heading_only(bare):
+                break
+            opening, blocks = block, blocks[1:]
+        elif _any("declines").match(line) or (
+            _any("announces").match(line)
+            and len(block.split()) < 40
+            and _any("rewriting").search(block)
+            and shared(given, block) < 0.1
+        ):
+            declined = declined or _any("declines").search(line[:200]) is not None
+            opening, blocks = block if not declined else "", blocks[1:]
+            if declined and _any("offers").search(block):
+                opening = block
+        else:
+            break
+    if blocks:
+        blocks = [*_after_colon(blocks[0]), *blocks[1:]]
+    return blocks, opening, declined
+
+
+def _heading_only(line: str) -> bool:
+    return line.startswith(("**", "#", "*")) and len(line.split()) < 7
+
+
+def _after_colon(block: str) -> list[str]:
+    """A first block without "Sure! Here is a version:" where more follows in it."""
+    if _LABEL.match(block) or not _any("announces").match(block.lstrip(_MARKS)):
+        return [block]
+    for end in (":\n", ": "):
+        head, found, rest = block.partition(end)
+        if found and len(head.split()) < 25 and rest.strip() and _any("rewriting").search(head):
+            return [rest.strip()]
+    return [block]
+
+
+def _without_notes(given: str, blocks: list[str]) -> list[str]:
+    """The blocks up to the first that speaks of the rewrite, not before a third of the text."""
+    if len(blocks) < 2:
+        return blocks
+    total = sum(map(len, blocks))
+    seen = 0
+    for number, block in enumerate(blocks):
+        line = block.lstrip(_MARKS + "`<sub>")
+        early = seen * 4 < total or not number or _LABEL.match(block) is not None
+        if not early and (
+            _any("heads").match(line) or _speaks_of_rewrite(given, _unoffered(given, block))
+        ):
+            return blocks[:number]
+        if not early and number == len(blocks) - 1 and _closing(given, line):
+            return blocks[:number]
+        seen += len(block)
+    return blocks
+
+
+def _speaks_of_rewrite(given: str, block: str) -> bool:
+    """Whether a block is about the text and its words, not part of it; words of the input are."""
+    known = given.replace("’", "'").lower()
+    hits = sum(match[0].lower() not in known for match in _any("about").finditer(block))
+    return hits > 1 or (hits == 1 and len(block.split()) < 80)
+
+
+def _without_offers(given: str, text: str) -> str:
+    """A text without a last line or sentence that offers more, and without remarks in brackets."""
+    text = _any("remarks").sub(" ", text)
+    lines = _RULE.sub("", text).strip(" \n").split("\n")
+    while len(lines) > 1 and (
+        not lines[-1].strip()
+        or _closing(given, lines[-1])
+        or _any("heads").match(lines[-1].lstrip(_MARKS))
+    ):
+        lines.pop()
+    lines[-1] = _unoffered(given, lines[-1])
+    return "\n".join(lines).strip(" \t\n")
+
+
+def _unoffered(given: str, block: str) -> str:
+    """A block without sentences at its end that offer more."""
+    parts = _SENTENCE.split(block)
+    kept = len(parts)
+    while kept > 1 and _closing(given, parts[kept - 1]):
+        kept -= 1
+    if kept == len(parts):
+        return block
+    return block[: block.rfind(parts[kept - 1]) + len(parts[kept - 1])]
+
+
+def _closing(given: str, line: str) -> bool:
+    line = line.lstrip(_MARKS)
+    return _any("closes").match(line) is not None and line[:20] not in given.replace("’", "'")
+
+
+def first_variant(given: str, text: str, several: bool = False) -> str | None:
+    """The first of several variants; None where the parts of a text are not told of the same."""
+    for kind, heads in _heads(text):
+        parts = _cut(text, heads)
+        before = text[: heads[0][0]].split()
+        if kind == "label" or (len(before) < 12 and (several or _same_story(given, kind, parts))):
+            return _without_label(parts[0]) or None
+    other = _any("or_else").search(text)
+    if other and other.start() > 20:
+        return text[: other.start()].strip()
+    return None
+
+
+def _heads(text: str) -> list[tuple[str, list[tuple[int, int]]]]:
+    """Ways to cut a text into variants: where heads of one kind begin and end."""
+    found = {
+        kind: [match.span() for match in pattern.finditer(text)] for kind, pattern in _KINDS.items()
+    }
+    number = _NUMBER.search(text)
+    if number and number[1] != "1":
+        found["number"] = []
+    return [(kind, heads) for kind, heads in found.items() if len(heads) > 1]
+
+
+def _cut(text: str, heads: Sequence[tuple[int, int]]) -> list[str]:
+    """What stands between one head and the next; "" for a head with nothing under it."""
+    ends = [begin for begin, _ in heads[1:]] + [len(text)]
+    return [
+        _RULE.sub("", text[end:until]).strip() for (_, end), until in zip(heads, ends, strict=True)
+    ]
+
+
+def _line_end(text: str, begin: int, end: int) -> int:
+    """Where a head ends: with its line where it is a heading ("### Version 1: warm")."""
+    if not text[begin:end].lstrip().startswith("#"):
+        return end
+    line = text.find("\n", end)
+    return end if line < 0 else line
+
+
+def _without_label(part: str) -> str:
+    """A variant without the word for its style in front ("**Excited:** …")."""
+    match = re.match(r"\*\*[^*\n]{2,40}\*\*[ \t:.]*\n?|\*\*[^*\n]{2,40}:\*\*", part)
+    return part[match.end() :].strip() if match else part.strip()
+
+
+def _same_story(given: str, kind: str, parts: Sequence[str]) -> bool:
+    """Whether parts tell the same: any two of them, and the first and the rest, share words of the
+    input far beyond what parts of one text share.
+    """
+    if not (3 if kind == "heading" else 2) <= len(parts) <= 6:
+        return False
+    asked = content(given)
+    first_words, second_words = (set(part.lower().split()) for part in parts[:2])
+    alike = len(first_words & second_words) / max(1, len(first_words | second_words))
+    if alike >= phrases().number("alike"):
+        return True
+    sets = [content(part) & asked for part in parts]
+    if len(sets[0]) < 3:
+        return False
+    pairs = [_overlap(one, two) for one, two in combinations(sets, 2)]
+    least = phrases().section("same_story").number(kind)
+    first = _overlap(sets[0], frozenset().union(*sets[1:]))
+    return first >= least and sum(pairs) / len(pairs) >= least
+
+
+def _overlap(one: frozenset[str], two: frozenset[str]) -> float:
+    return len(one & two) / max(1, min(len(one), len(two)))
+
+
+def refuses(given: str, reply: str, part: Part) -> bool:
+    """Whether a reply declines and then tells nothing of the input: a rewrite has a good share of
+    the input's words, an excuse or a counter-offer has few.
+    """
+    if not part.declined and not _any("declines").match(
+        reply[:300].replace("’", "'").lstrip(_MARKS)
+    ):
+        return False
+    return not part.text or shared(given, part.text) < phrases().number("told")
