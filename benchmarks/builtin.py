@@ -46,8 +46,9 @@ import aiohttp
 
 from tiltmeter import registry
 from tiltmeter.models import FREE, Model
-from tiltmeter.models.kinds import ModelOptions, make_model
+from tiltmeter.models.kinds import make_model
 from tiltmeter.models.local.local import ALIAS, SLOTS, LlamaChat, LocalModel
+from tiltmeter.models.options import ModelOptions
 from tiltmeter.records import Output, Reply, Request, Sampling
 from tiltmeter.stages import plan
 from tiltmeter.stages.engine import Engine, Job, Models

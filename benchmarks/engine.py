@@ -96,7 +96,8 @@ def inside(stage: str, folder: Path, url: str, trials: int) -> dict[str, float]:
     verb again.
     """
     from tiltmeter import registry
-    from tiltmeter.models.kinds import ModelOptions, make_model
+    from tiltmeter.models.kinds import make_model
+    from tiltmeter.models.options import ModelOptions
     from tiltmeter.stages import plan
     from tiltmeter.stages.engine import Models
     from tiltmeter.stages.generate import generate

@@ -224,7 +224,7 @@ def run(folder: Path, trials: int, fault: Fault) -> Outcome:
     drawn: list[str] = []
 
     async def main() -> list[str]:
-        from tiltmeter.models.kinds import ModelOptions
+        from tiltmeter.models.options import ModelOptions
         from tiltmeter.models.providers.openai import openai
 
         async with Server() as server:

@@ -125,7 +125,8 @@ def bare(url: str, pictures: int) -> dict[str, float]:
 def engine(url: str, protocol: Path, folder: Path, pictures: int) -> dict[str, float]:
     """CPU seconds a picture and a vote of a run, and its memory in MB."""
     from tiltmeter import registry
-    from tiltmeter.models.kinds import ModelOptions, make_model
+    from tiltmeter.models.kinds import make_model
+    from tiltmeter.models.options import ModelOptions
     from tiltmeter.stages import plan
     from tiltmeter.stages.engine import Models
     from tiltmeter.stages.generate import generate

@@ -36,7 +36,7 @@ from tiltmeter.models.local import weights
 from tiltmeter.planted.settings import Settings
 from tiltmeter.protocol import MeasureSpec, Mode, Protocol, Variant
 from tiltmeter.protocol.built_in_measures import KINDS
-from tiltmeter.protocol.measure_kinds import measure_kind
+from tiltmeter.protocol.measures import measure_kind
 from tiltmeter.records import OUTCOMES, Estimate
 from tiltmeter.registry import INSTRUMENTS, MODELS, PROTOCOLS
 from tiltmeter.store import Store

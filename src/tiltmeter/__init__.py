@@ -14,7 +14,8 @@ from __future__ import annotations
 from importlib import import_module
 from typing import TYPE_CHECKING
 
-__version__ = "0.2.0"
+from .records import __version__
+
 __all__ = [
     "Plan",
     "Protocol",
@@ -54,7 +55,7 @@ if TYPE_CHECKING:  # what editors and mypy see; `__getattr__` looks the same up
     from .registry import protocol as load_protocol
 else:
     _ELSEWHERE = {
-        "Protocol": (".protocol", "Protocol"),
+        "Protocol": (".registry", "Protocol"),
         "load_protocol": (".registry", "protocol"),
         "selftest": (".api.selftest", "selftest"),
     }

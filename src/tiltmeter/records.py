@@ -12,6 +12,8 @@ from collections.abc import Callable, Generator, Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from typing import Any, NamedTuple, TypeAlias
 
+__version__ = "0.2.0"  # of the tool; a part of every signature
+
 # A value that JSON can hold. A mapping of these is an object, a sequence (no text) a list.
 Json: TypeAlias = "bool | int | float | str | Sequence[Json] | Mapping[str, Json] | None"
 

@@ -17,12 +17,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from .errors import ProtocolError, UnknownName, UsageError
-from .protocol import Protocol, measure_kinds, schema
+from .protocol import Protocol, schema
 from .protocol import load as loading
 from .protocol.instrument_kinds import InstrumentKind, ReadyInstrument
 from .protocol.keys import ProtocolKeys
 from .protocol.load import load
-from .protocol.measure_kinds import MeasureKind, measure_kind
+from .protocol.measure_kinds import MeasureKind
+from .protocol.measures import measure_kind, names
 from .protocol.source_lines import SourceLocation
 from .protocol.tables import Beside
 from .records import Json
@@ -158,6 +159,9 @@ def declare(keys: ProtocolKeys) -> Protocol:
     return made
 
 
+Protocol.declarer = declare
+
+
 def _rows(value: Any) -> Any:
     """A frame of polars or pandas as a table."""
     if hasattr(value, "to_dicts"):
@@ -233,7 +237,7 @@ def measure(kind: str) -> MeasureKind:
 
 def measure_names() -> list[str]:
     """All kinds of measures."""
-    return measure_kinds.names()
+    return names()
 
 
 def importer(protocol: str) -> Callable[..., Any]:

@@ -15,7 +15,8 @@ from tiltmeter.cli import main
 from tiltmeter.errors import MissingExtra, UsageError
 from tiltmeter.instruments.text import language_id
 from tiltmeter.models import FREE, Model, Price
-from tiltmeter.models.kinds import PICTURES, TEXT, all_kinds, kind_of, make_model
+from tiltmeter.models.kinds import all_kinds, kind_of, make_model
+from tiltmeter.models.options import PICTURES, TEXT
 from tiltmeter.records import Message, Reply, Request, Sampling
 from tiltmeter.stages import cost
 from tiltmeter.stages import power as design

@@ -14,7 +14,7 @@ from tiltmeter.errors import (
     TransientError,
     UsageError,
 )
-from tiltmeter.models.kinds import ModelOptions
+from tiltmeter.models.options import ModelOptions
 from tiltmeter.models.providers.anthropic import AnthropicMessages, anthropic
 from tiltmeter.records import ANSWER, REFUSAL, Message, Reply, Request, Sampling
 

@@ -13,7 +13,8 @@ import pytest
 from tests.drawing import picture
 from tiltmeter.cli import main
 from tiltmeter.errors import Incapable, ModelError, TiltmeterError, Unanswered, UsageError
-from tiltmeter.models.kinds import ModelOptions, make_model
+from tiltmeter.models.kinds import make_model
+from tiltmeter.models.options import ModelOptions
 from tiltmeter.records import ANSWER, ERROR, REFUSAL, Message, Reply, Request
 from tiltmeter.store import Store
 

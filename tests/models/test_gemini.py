@@ -7,7 +7,7 @@ import pytest
 
 from tests.models.wire import KEY, GeminiWire, gemini_error, gemini_reply
 from tiltmeter.errors import Incapable, MissingKey, ModelError, TransientError
-from tiltmeter.models.kinds import ModelOptions
+from tiltmeter.models.options import ModelOptions
 from tiltmeter.models.providers.gemini import GeminiContent, gemini
 from tiltmeter.records import ANSWER, ERROR, REFUSAL, Message, Reply, Request, Sampling
 

@@ -20,7 +20,8 @@ from tiltmeter.errors import (
 )
 from tiltmeter.models import FREE, Price
 from tiltmeter.models.http import HttpModel, connection
-from tiltmeter.models.kinds import ModelOptions, make_model
+from tiltmeter.models.kinds import make_model
+from tiltmeter.models.options import ModelOptions
 from tiltmeter.models.providers.openai import OpenAIChat, openai
 from tiltmeter.planted.model import planted
 from tiltmeter.planted.server import Server, start

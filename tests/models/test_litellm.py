@@ -134,7 +134,8 @@ COMPLETION = {
 ASK = """
 import asyncio, json, sys
 from tiltmeter import registry
-from tiltmeter.models.kinds import ModelOptions, make_model
+from tiltmeter.models.kinds import make_model
+from tiltmeter.models.options import ModelOptions
 from tiltmeter.records import Message, Request
 async def go():
     model = make_model("litellm:openai/planted", ModelOptions(base_url=sys.argv[1]))
@@ -353,7 +354,8 @@ sys.addaudithook(lambda event, given: seen.append(given[1]) if event == "socket.
 names = []
 sys.addaudithook(lambda event, given: names.append(given[0]) if event == "socket.getaddrinfo" else None)
 from tiltmeter import registry
-from tiltmeter.models.kinds import ModelOptions, make_model
+from tiltmeter.models.kinds import make_model
+from tiltmeter.models.options import ModelOptions
 from tiltmeter.records import Message, Request, Sampling
 async def go():
     model = make_model("litellm:openai/planted", ModelOptions(base_url=sys.argv[1]))

@@ -22,9 +22,10 @@ from typing import Any
 import pytest
 
 from tiltmeter.errors import Incapable, ModelError, UsageError
-from tiltmeter.models.kinds import ModelOptions, make_model
+from tiltmeter.models.kinds import make_model
 from tiltmeter.models.local import weights
 from tiltmeter.models.local.local import ALIAS, BUILTIN_CONTEXT_TOKENS, SLOTS, LocalModel
+from tiltmeter.models.options import ModelOptions
 from tiltmeter.records import Message, Reply, Request, Sampling
 
 SOURCE = Path(__file__).parents[2] / "src"

@@ -24,10 +24,11 @@ from tiltmeter.api import doctor
 from tiltmeter.cli import main
 from tiltmeter.errors import Incapable, MissingExtra, ModelError, UsageError
 from tiltmeter.models import error_rates
-from tiltmeter.models.kinds import ModelOptions, kind_of, make_model
+from tiltmeter.models.kinds import kind_of, make_model
 from tiltmeter.models.local import faces as sight
 from tiltmeter.models.local import offline, weights
 from tiltmeter.models.local.weights import KNOWN
+from tiltmeter.models.options import ModelOptions
 from tiltmeter.records import Message, Reply, Request
 
 BENCHMARKS = Path(__file__).parents[2] / "benchmarks"

@@ -9,7 +9,7 @@ from tests.models.wire import KEY, AnthropicWire, GeminiWire
 from tiltmeter.errors import Incapable, ModelError
 from tiltmeter.models import PICTURE_TOKENS, Price
 from tiltmeter.models.http import usage_if_possible
-from tiltmeter.models.kinds import ModelOptions
+from tiltmeter.models.options import ModelOptions
 from tiltmeter.models.providers.anthropic import AnthropicMessages, anthropic
 from tiltmeter.models.providers.gemini import GeminiContent, gemini
 from tiltmeter.models.providers.openai import OpenAIChat

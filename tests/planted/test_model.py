@@ -28,7 +28,8 @@ from tiltmeter.errors import (
 )
 from tiltmeter.instruments.choice.choice import Choice
 from tiltmeter.instruments.judges.text import ROUNDS, ChoiceJudge
-from tiltmeter.models.kinds import ModelOptions, make_model
+from tiltmeter.models.kinds import make_model
+from tiltmeter.models.options import ModelOptions
 from tiltmeter.planted.model import Planted, mean_truth, planted, truth
 from tiltmeter.planted.server import start
 from tiltmeter.planted.settings import FAULTS, SWITCHES, parse

@@ -16,7 +16,7 @@ from tiltmeter.errors import ProtocolError, UnknownName
 from tiltmeter.protocol import MeasureSpec, Protocol, schema
 from tiltmeter.protocol.built_in_measures import KINDS
 from tiltmeter.protocol.keys import MeasureKeys
-from tiltmeter.protocol.measure_kinds import measure_kind, names
+from tiltmeter.protocol.measures import measure_kind, names
 
 OUTSIDE = """
 from tiltmeter.protocol.keys import MeasureKeys

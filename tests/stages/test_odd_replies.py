@@ -11,7 +11,7 @@ import pytest
 
 from tiltmeter.errors import ModelError
 from tiltmeter.models import Price
-from tiltmeter.models.kinds import ModelOptions
+from tiltmeter.models.options import ModelOptions
 from tiltmeter.models.providers.openai import openai
 from tiltmeter.records import ERROR, Message, Output, Request, Sampling
 from tiltmeter.stages import calls, patience

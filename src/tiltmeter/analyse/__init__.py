@@ -21,7 +21,7 @@ from ..errors import UnknownName
 from ..models import error_rates
 from ..protocol import EVERY, MeasureSpec, Protocol, Variant
 from ..protocol.contrasts import each_contrast
-from ..protocol.measure_kinds import measure_kind
+from ..protocol.measures import measure_kind
 from ..records import HUMAN, Estimate
 from ..stats import multiplicity
 from ..stats.results import joined

@@ -21,7 +21,7 @@ from .. import analyse
 from ..errors import RunMismatch, UsageError
 from ..protocol import MeasureSpec, Protocol
 from ..protocol.contrasts import each_contrast
-from ..protocol.measure_kinds import measure_kind
+from ..protocol.measures import measure_kind
 from ..records import Estimate
 from ..stats import equivalence, multiplicity, rates
 from ..stats.results import Interval, joined

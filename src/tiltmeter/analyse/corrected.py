@@ -19,7 +19,7 @@ import polars as pl
 
 from .. import gold
 from ..protocol import MeasureSpec
-from ..protocol.measure_kinds import measure_kind
+from ..protocol.measures import measure_kind
 from ..records import Estimate
 from ..stats import inversion
 from ..store import Store

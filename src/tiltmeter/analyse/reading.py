@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ..protocol import EVERY, MeasureSpec
-from ..protocol.measure_kinds import measure_kind
+from ..protocol.measures import measure_kind
 from ..records import Estimate
 from . import numerals
 

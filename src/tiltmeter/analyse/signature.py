@@ -10,8 +10,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from .. import __version__
 from ..protocol import Protocol
+from ..records import __version__
 
 
 def short(

@@ -5,8 +5,8 @@ from .checks import CheckResult, ThresholdCheck
 from .execute import Watch, label, run
 from .imports import draw_gold_sample, import_gold, import_outputs
 from .plans import Plan, plan, trials
-from .results import compare, export, report, validate
-from .run_folder import Run, frame, open_run
+from .results import compare, export, validate
+from .run_folder import Run, frame, open_run, report
 
 __all__ = [
     "CheckResult",

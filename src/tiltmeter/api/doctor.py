@@ -17,12 +17,12 @@ from importlib import metadata
 from importlib.util import find_spec
 from urllib.parse import urlsplit
 
-from .. import __version__
 from ..errors import MissingExtra, ModelError, TiltmeterError
 from ..models import table
 from ..models.http.connection import Connection
-from ..models.kinds import TEXT, Finding, ModelKind, all_kinds, kind_of
-from ..records import Message, Request, Sampling
+from ..models.kinds import Finding, ModelKind, all_kinds, kind_of
+from ..models.options import TEXT
+from ..records import Message, Request, Sampling, __version__
 from ..stages.connect import Connect
 from ..stages.engine import wait_for
 

@@ -21,28 +21,6 @@ WRITERS = {"parquet": "write_parquet", "csv": "write_csv", "jsonl": "write_ndjso
 TABLES = ("trials", "outputs", "labels", "calls", "estimates")
 
 
-def report(*folders: Path | str, path: Path | str, variant: str = "default") -> Path:
-    """Writes the report of one run, or one of several: an HTML file that opens from disk, Markdown
-    where it ends in .md. Returns the path.
-    """
-    from ..report import html, markdown, multi_run
-
-    target = Path(path)
-    with ExitStack() as stack:
-        runs = [
-            multi_run.Analysed(
-                stack.enter_context(Store(run.folder)), run.protocol, run.analyse(variant)
-            )
-            for run in map(Run, folders)
-        ]
-        page = multi_run.report(runs)
-    if target.suffix == ".md":
-        target.write_text(markdown.markdown(page), encoding="utf-8")
-    else:
-        html.write_html(page, target)
-    return target
-
-
 def validate(folder: Path | str) -> Validation:
     """Every annotator of a run against the gold that people gave, and how far annotators agree."""
     from ..gold import validation

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
+from contextlib import ExitStack
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -138,7 +139,6 @@ class Run:
         """Writes the report, one HTML file that opens from disk, or Markdown where the path ends in
         .md; RUN/report.html where no path is given. Returns the path.
         """
-        from .results import report
 
         return report(self.folder, path=path or self.folder / "report.html", variant=variant)
 
@@ -176,3 +176,25 @@ def frame(estimates: Sequence[Estimate]) -> pl.DataFrame:
             row[name] = None if row[name] is None else json.dumps(row[name], ensure_ascii=False)
         rows.append(row)
     return pl.DataFrame(rows, infer_schema_length=None)
+
+
+def report(*folders: Path | str, path: Path | str, variant: str = "default") -> Path:
+    """Writes the report of one run, or one of several: an HTML file that opens from disk, Markdown
+    where it ends in .md. Returns the path.
+    """
+    from ..report import html, markdown, multi_run
+
+    target = Path(path)
+    with ExitStack() as stack:
+        runs = [
+            multi_run.Analysed(
+                stack.enter_context(Store(run.folder)), run.protocol, run.analyse(variant)
+            )
+            for run in map(Run, folders)
+        ]
+        page = multi_run.report(runs)
+    if target.suffix == ".md":
+        target.write_text(markdown.markdown(page), encoding="utf-8")
+    else:
+        html.write_html(page, target)
+    return target

@@ -8,8 +8,8 @@ from keyword import iskeyword
 
 import click
 
-from .. import __version__
 from ..errors import TiltmeterError, UnknownName
+from ..records import __version__
 
 VERBS = {
     "init": "Write a protocol of your own to start from: one file, commented.",

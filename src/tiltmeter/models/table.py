@@ -21,7 +21,8 @@ from .. import intake
 from ..errors import UnknownName, UsageError
 from ..records import Json
 from . import Price
-from .kinds import PICTURES, TEXT, kind_of
+from .kinds import kind_of
+from .options import PICTURES, TEXT
 
 BUILT_IN = Path(__file__).with_name("models.toml")
 VARIABLE = "TILTMETER_MODELS"

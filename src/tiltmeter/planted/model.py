@@ -21,7 +21,8 @@ from .. import registry
 from ..errors import Incapable, MissingKey, ModelError, TransientError
 from ..models import FREE, Model, Price
 from ..models.http import NO_LOGPROBS
-from ..models.kinds import DEFAULTS, ModelKind, ModelOptions, ReadBlob
+from ..models.kinds import ModelKind
+from ..models.options import DEFAULTS, ModelOptions, ReadBlob
 from ..records import INVALID, Message, Reply, Request, Token
 from .answers import PlantedText
 from .capabilities import drawn_of, topics_of, words_of, written_of

@@ -31,7 +31,8 @@ from typing import Any
 from .. import registry
 from ..errors import ModelError, UnknownName
 from ..models import FREE, Model, Price
-from ..models.kinds import DEFAULTS, TEXT, ModelKind, ModelOptions
+from ..models.kinds import ModelKind
+from ..models.options import DEFAULTS, TEXT, ModelOptions
 from ..protocol.tables import Row
 from ..records import Reply, Request
 from .settings import Value, parse_value, read_pairs

@@ -13,16 +13,15 @@ classes).
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, fields
 from functools import cached_property
-from importlib import import_module
-from typing import Any, Unpack
+from typing import Any, ClassVar, Unpack
 from warnings import warn
 
 from ..records import Json, Sampling, content_id
 from .keys import BandKeys, CrosstabKeys, ProtocolKeys
-from .measure_kinds import measure_kind
+from .measures import measure_kind
 from .tables import SEVERAL, Row, fill, join
 
 # As the attribute of a measure each that an instrument labels, as its value each of them in a row
@@ -81,7 +80,7 @@ class InstrumentSpec:
 class MeasureSpec:
     """What is computed from labels.
 
-    kind:     a name in `measure_kinds.names()` (share, difference, …).
+    kind:     a name in `measures.names()` (share, difference, …).
     values:   the label values that are counted; `["*"]` is each value on a row of its own.
     among:    the values that make the denominator; all labels otherwise, less those in `without`.
     per:      what the denominator counts, "labels" or "outputs".
@@ -167,6 +166,9 @@ class Protocol:
     be declared again.
     """
 
+    # reads the keys of a file; the registry, which knows every kind of instrument, puts it here
+    declarer: ClassVar[Callable[..., Protocol]]
+
     name: str
     title: str
     question: str
@@ -202,9 +204,7 @@ class Protocol:
         In this process its name stands for it (`planted:protocol=NAME`). Raises ProtocolError,
         which says what to write.
         """
-        # By name, since the registry, which knows every kind of instrument, stands above this room.
-        declared: Protocol = import_module("tiltmeter.registry").declare(keys)
-        return declared
+        return cls.declarer(keys)
 
     def __post_init__(self) -> None:
         """Protocol(…) took the keys of a file once, as `declare` does now."""
@@ -214,7 +214,7 @@ class Protocol:
         warn(text, DeprecationWarning, stacklevel=3)
         names = [f.name for f in fields(self) if getattr(self, f.name)]
         keys = {name: getattr(self, name) for name in names}
-        vars(self).update(vars(import_module("tiltmeter.registry").declare(keys)))
+        vars(self).update(vars(type(self).declarer(keys)))
 
     def __repr__(self) -> str:
         return (

@@ -11,12 +11,9 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from functools import lru_cache
 from importlib import import_module
-from importlib.metadata import entry_points
 from typing import Literal
 
-from ..errors import UnknownName
 from ..records import Estimate
 
 # (analyse.groups.Table, MeasureSpec, the factors of one grouping) → the rows of that grouping
@@ -71,34 +68,3 @@ class MeasureKind:
         module, _, name = self.compute.partition(":")
         function: Compute = getattr(import_module(module), name)
         return function
-
-
-def of_function(name: str, function: Compute) -> MeasureKind:
-    """A kind of which nothing is known but its function."""
-    first = (function.__doc__ or "").strip().partition("\n")[0]
-    return MeasureKind(name=name, summary=first or f"computed by {name}", compute=function)
-
-
-def built_in() -> dict[str, MeasureKind]:
-    """The kinds that ship with tiltmeter, by name."""
-    from .built_in_measures import KINDS
-
-    return KINDS
-
-
-def names() -> list[str]:
-    """All kinds: those that ship, then those of other packages, which are not imported for it."""
-    return list(dict.fromkeys((*built_in(), *sorted(entry_points(group=GROUP).names))))
-
-
-@lru_cache
-def measure_kind(name: str) -> MeasureKind:
-    """The record of a kind, built in or of another package. UnknownName if there is none."""
-    shipped = built_in()
-    if name in shipped:
-        return shipped[name]
-    found = {point.name: point for point in entry_points(group=GROUP)}
-    if name not in found:
-        raise UnknownName("kind", name, names())
-    loaded: MeasureKind | Compute = found[name].load()
-    return loaded if isinstance(loaded, MeasureKind) else of_function(name, loaded)

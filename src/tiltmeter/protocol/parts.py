@@ -10,7 +10,7 @@ from ..errors import ProtocolError, UnknownName
 from ..records import Json
 from . import InstrumentSpec, MeasureSpec, Mode, Variant
 from .keys import FileKeys, Levels, MeasureKeys, ModeKeys, TableKeys, VariantKeys
-from .measure_kinds import measure_kind
+from .measures import measure_kind
 from .source_lines import SourceLocation
 from .tables import Beside
 

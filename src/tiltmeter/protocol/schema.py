@@ -11,10 +11,10 @@ from functools import lru_cache
 from pathlib import Path
 
 from ..records import Json
-from . import FIGURES, measure_kinds
+from . import FIGURES
 from .instrument_kinds import InstrumentKind
 from .json_schema import Schema
-from .measure_kinds import measure_kind
+from .measures import measure_kind, names
 
 DRAFT = "http://json-schema.org/draft-07/schema#"  # what editors' TOML extensions understand
 
@@ -77,7 +77,7 @@ def _with_instrument_kinds(part: Schema, instruments: Mapping[str, InstrumentKin
 
 def _with_measure_kinds(part: Schema) -> Schema:
     """Which kinds a measure can have, other packages' too, and what their contrasts need."""
-    kinds = [measure_kind(name) for name in measure_kinds.names()]
+    kinds = [measure_kind(name) for name in names()]
     own, figures = dict(part["properties"]), "|".join(FIGURES)
     summaries = "; ".join(f"{kind.name}: {kind.summary}" for kind in kinds)
     own["kind"] = {

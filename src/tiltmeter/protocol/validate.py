@@ -16,7 +16,8 @@ from operator import itemgetter
 from ..errors import ProtocolError, UnknownName, UsageError
 from ..records import OUTCOMES
 from . import EVERY, FIGURES, MeasureSpec, Protocol, Variant, thresholds
-from .measure_kinds import MeasureKind, measure_kind
+from .measure_kinds import MeasureKind
+from .measures import measure_kind
 from .source_lines import SourceLocation
 from .tables import SEVERAL
 

@@ -12,13 +12,13 @@ import shlex
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
-from .. import __version__, gold
+from .. import gold
 from ..analyse import cautions, numerals, reading, refutation, signature
 from ..gold import validation
 from ..models.kinds import serves_asked
 from ..protocol import Protocol, prompt_pairs
 from ..protocol.tables import SEVERAL
-from ..records import Estimate, Json
+from ..records import Estimate, Json, __version__
 from ..stages import injection_count
 from ..store import Store, served_models
 from ..store.queries import labels, settings

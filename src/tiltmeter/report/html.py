@@ -17,8 +17,8 @@ from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
-from .. import __version__
 from ..errors import StoreError
+from ..records import __version__
 from .figures import draw, forest
 from .model import Content, Figure, Report, Section, Table
 

@@ -11,7 +11,8 @@ from typing import NotRequired, TypedDict
 from ..errors import UsageError
 from ..models import FREE, Model, Price, table
 from ..models.http.provider import on_this_machine
-from ..models.kinds import ModelOptions, kind_of, make_model
+from ..models.kinds import kind_of, make_model
+from ..models.options import ModelOptions
 from ..store import Store
 
 

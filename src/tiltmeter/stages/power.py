@@ -23,7 +23,7 @@ from .. import registry
 from ..errors import UsageError
 from ..protocol import EVERY, MeasureSpec, Mode, Protocol, few_items
 from ..protocol.instrument_kinds import Labels
-from ..protocol.measure_kinds import measure_kind
+from ..protocol.measures import measure_kind
 from ..protocol.tables import SEVERAL, Row
 from ..stats.detectable import Design, divergence_shift, planned_power, planned_shift
 from ..stats.multiplicity import reach

@@ -1,7 +1,8 @@
 """`crier:TEXT` says one text. A million of its tokens cost a dollar in and two out."""
 
 from tiltmeter.models import Model, Price
-from tiltmeter.models.kinds import TEXT, Finding, ModelKind, ModelOptions
+from tiltmeter.models.kinds import Finding, ModelKind
+from tiltmeter.models.options import TEXT, ModelOptions
 from tiltmeter.records import Reply, Request
 
 

@@ -59,14 +59,13 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from functools import lru_cache
 from typing import ClassVar
 
-from ...errors import ProtocolError, UnknownName
+from ...errors import ProtocolError
 from ...protocol import InstrumentSpec, Protocol
 from ...records import (
     BOTH,
     INVALID,
     NEITHER,
     OTHER_LANGUAGE,
-    OUTCOMES,
     REFUSAL,
     Answered,
     Steps,
@@ -77,6 +76,7 @@ from ..text.language import Language, fold, language, without_reasoning
 from ..wording import Json
 from .blank import Blank
 from .exact import CALLS, read_probabilities
+from .forms import check_forms, forms_of
 from .mentions import MENTION, THIRD, WORDLESS, Clause, Forms, Marker, values
 
 RECURRING = 200  # characters; shorter answers are kept with their value
@@ -326,53 +326,3 @@ class Choice(Instrument):
                 item, parse(item.trial.begin + item.output.text, forms, code, item.trial.prompt)
             )
         ]
-
-
-def forms_of(declared: Mapping[str, Forms], trial: Trial, name: str) -> tuple[str, Forms]:
-    """The language of a trial and its options' forms."""
-    code = trial.factors.get("language") or next(iter(declared))
-    if code not in declared:
-        raise ProtocolError(
-            f"instrument {name}: {UnknownName('language', code, declared)} "
-            f"Add a table [instruments.forms.{code}]."
-        )
-    return code, declared[code]
-
-
-def check_forms(spec: InstrumentSpec) -> None:
-    """Refuses forms that cannot be told apart, naming them. Raises ProtocolError."""
-    declared = spec.settings.get("forms")
-    if not isinstance(declared, Mapping) or not declared:
-        raise ProtocolError(
-            f"instrument {spec.name}: 'forms' is missing. Add for instance: "
-            'forms.en = { he = ["he"], she = ["she"] }'
-        )
-    for code, forms in declared.items():
-        where = f"instrument {spec.name}: forms.{code}"
-        if not isinstance(forms, Mapping) or len(forms) < 2:
-            raise ProtocolError(f"{where} needs two options or more, each with a list of forms.")
-        seen: dict[str, str] = {}
-        for option, written in forms.items():
-            if option in OUTCOMES:
-                raise ProtocolError(
-                    f"{where}: an option cannot be called '{option}', which is an outcome. "
-                    "Rename it."
-                )
-            if (
-                isinstance(written, str)
-                or not written
-                or not all(isinstance(form, str) for form in written)
-            ):
-                raise ProtocolError(f"{where}.{option} must be a list of words.")
-            for form in written:
-                _check_form(form, option, seen, where, language(code))
-
-
-def _check_form(form: str, option: str, seen: dict[str, str], where: str, known: Language) -> None:
-    key = known.canonical(form).strip()
-    if not key:
-        raise ProtocolError(f"{where}.{option}: the form '{form}' has no letters.")
-    if seen.setdefault(key, option) != option:
-        raise ProtocolError(
-            f"{where}: '{form}' is a form of '{option}' and of '{seen[key]}'. Leave one out."
-        )

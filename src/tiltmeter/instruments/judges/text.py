@@ -20,7 +20,7 @@ from functools import lru_cache
 from ...protocol import InstrumentSpec
 from ...records import UNRESOLVED, Answered, Message, Reply, Request, Steps
 from .. import Instrument, SecondJudge
-from ..choice.choice import check_forms, forms_of
+from ..choice.forms import check_forms, forms_of
 from ..choice.mentions import Forms
 from ..wording import Json, Texts, texts
 from .prompt import NOTHING, SAMPLING, mark, one_of, plain, reply_text

@@ -32,7 +32,8 @@ from ...errors import ModelError, UnknownName, UsageError
 from ...records import ANSWER, ERROR, Json, Reply, Request
 from .. import FREE
 from ..http.connection import MAX_REPLY_BYTES
-from ..kinds import DEFAULTS, PICTURES, ModelKind, ModelOptions, ReadFactors
+from ..kinds import ModelKind
+from ..options import DEFAULTS, PICTURES, ModelOptions, ReadFactors
 from .stored import Answers, Line, Stored, line, read_lines, trial_and_sample
 
 MANIFESTS = ("manifest.csv", "manifest.jsonl")

@@ -35,7 +35,8 @@ from ...store import Store
 from ...store.queries import calls
 from ...store.rows import StoredRequest
 from .. import FREE, Model
-from ..kinds import DEFAULTS, TEXT, ModelKind, ModelOptions
+from ..kinds import ModelKind
+from ..options import DEFAULTS, TEXT, ModelOptions
 
 MOST_ANSWERS_BYTES = 2**31  # of a file of answers
 OUTCOMES = (ANSWER, REFUSAL, ERROR)

@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 from ... import images
 from ...errors import Incapable, ModelError
-from ..kinds import ReadBlob
+from ..options import ReadBlob
 
 # The smallest of the documented limits: Anthropic 5 MB a picture in base64; OpenAI and Gemini 20 MB
 # a request.

@@ -8,7 +8,7 @@ from urllib.parse import urlsplit
 
 from ...errors import MissingKey, UsageError
 from .. import FREE, Price
-from ..kinds import ModelOptions
+from ..options import ModelOptions
 from . import Dialect, HttpModel
 from .connection import Connection
 

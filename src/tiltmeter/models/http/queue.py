@@ -20,7 +20,7 @@ from urllib.parse import urlsplit
 from ...errors import ModelError, Unanswered
 from ...records import ERROR, Json, Reply, Request
 from .. import Queued
-from ..kinds import ModelOptions
+from ..options import ModelOptions
 from . import Exchange, Speech
 from .connection import PASSING_STATUSES, Answer
 from .fetching import Link, Unfetched, content, loss_reason, shorten, split

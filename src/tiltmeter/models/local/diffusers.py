@@ -42,7 +42,8 @@ from typing import Any, NamedTuple
 from ...errors import Incapable, MissingExtra, ModelError, TiltmeterError, UnknownName, UsageError
 from ...records import ERROR, REFUSAL, Json, Reply, Request
 from .. import FREE, Model, Price
-from ..kinds import DEFAULTS, PICTURES, ModelKind, ModelOptions
+from ..kinds import ModelKind
+from ..options import DEFAULTS, PICTURES, ModelOptions
 from ..providers.drawing import pixels, prompt, split_settings
 from . import weights
 

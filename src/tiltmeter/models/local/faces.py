@@ -25,7 +25,8 @@ from typing import TYPE_CHECKING, NamedTuple
 from ...errors import Incapable
 from ...records import Request
 from .. import FREE
-from ..kinds import DEFAULTS, TEXT, ModelKind, ModelOptions
+from ..kinds import ModelKind
+from ..options import DEFAULTS, TEXT, ModelOptions
 from .offline import Offline, check_weights, refuse_name
 
 if TYPE_CHECKING:

@@ -44,7 +44,8 @@ from ...records import Json, Reply, Request
 from .. import FREE
 from ..http import HttpModel, HttpRequest
 from ..http.connection import Connection
-from ..kinds import DEFAULTS, TEXT, Finding, ModelKind, ModelOptions
+from ..kinds import Finding, ModelKind
+from ..options import DEFAULTS, TEXT, ModelOptions
 from ..providers.openai import OpenAIChat
 from . import weights
 

@@ -23,7 +23,8 @@ from ... import images
 from ...errors import Incapable, MissingExtra, ModelError, UsageError
 from ...records import Reply, Request
 from .. import FREE, Model, Price
-from ..kinds import Finding, ReadBlob
+from ..kinds import Finding
+from ..options import ReadBlob
 from . import weights
 
 if TYPE_CHECKING:

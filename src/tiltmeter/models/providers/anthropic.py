@@ -23,7 +23,8 @@ from ..http.body import at, count_at, list_at, needed, word_at
 from ..http.connection import message
 from ..http.pictures import prepare_picture
 from ..http.provider import Provider
-from ..kinds import DEFAULTS, TEXT, ModelKind, ModelOptions, ReadBlob
+from ..kinds import ModelKind
+from ..options import DEFAULTS, TEXT, ModelOptions, ReadBlob
 
 VERSION = "2023-06-01"
 _OPTIONAL = ("temperature", "top_p")

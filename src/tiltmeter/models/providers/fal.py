@@ -22,7 +22,8 @@ from ..http.connection import message
 from ..http.fetching import Link
 from ..http.provider import Provider
 from ..http.queue import Next, QueueModel, queue_model
-from ..kinds import DEFAULTS, PICTURES, ModelKind, ModelOptions
+from ..kinds import ModelKind
+from ..options import DEFAULTS, PICTURES, ModelOptions
 from .drawing import leave_out, parameter_named, pixels, prompt, split_settings
 
 _OPTIONAL = ("image_size", "seed", "num_images")

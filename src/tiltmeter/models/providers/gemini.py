@@ -23,7 +23,8 @@ from ..http.body import at, count_at, list_at, needed, object_at, text_at, word_
 from ..http.connection import message
 from ..http.pictures import prepare_picture
 from ..http.provider import Provider
-from ..kinds import DEFAULTS, ModelKind, ModelOptions, ReadBlob
+from ..kinds import ModelKind
+from ..options import DEFAULTS, ModelOptions, ReadBlob
 from .gemini_images import GeminiPictures
 
 # Reasons to stop (and to block a prompt) that are a policy's doing, and those after which the text

@@ -19,7 +19,8 @@ from ..http.connection import message
 from ..http.fetching import Link
 from ..http.provider import Provider
 from ..http.queue import QueueModel, queue_model
-from ..kinds import DEFAULTS, PICTURES, ModelKind, ModelOptions
+from ..kinds import ModelKind
+from ..options import DEFAULTS, PICTURES, ModelOptions
 from .drawing import is_policy, leave_out, parameter_named, prompt, split_settings
 
 MOST_TASKS = 10

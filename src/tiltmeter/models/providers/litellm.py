@@ -37,7 +37,8 @@ from ..http import HttpModel
 from ..http.body import parse
 from ..http.connection import Answer, Connection
 from ..http.provider import on_this_machine
-from ..kinds import DEFAULTS, TEXT, Finding, ModelKind, ModelOptions
+from ..kinds import Finding, ModelKind
+from ..options import DEFAULTS, TEXT, ModelOptions
 from .openai import OpenAIChat
 
 STOLEN = ("1.82.7", "1.82.8")

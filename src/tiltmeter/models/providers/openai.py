@@ -16,7 +16,8 @@ from ..http import HttpModel, HttpRequest, usage_if_possible
 from ..http.body import at, count_at, list_at, needed, text_at, word_at
 from ..http.pictures import prepare_picture
 from ..http.provider import Provider
-from ..kinds import DEFAULTS, ModelKind, ModelOptions, ReadBlob
+from ..kinds import ModelKind
+from ..options import DEFAULTS, ModelOptions, ReadBlob
 from .openai_images import OpenAIImages
 
 # What can be left out when a server refuses it; what is left out is recorded as the provider's

@@ -1,0 +1,43 @@
+"""How one model is reached: what every kind is given."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+
+from . import Price
+
+TEXT, PICTURES = "text", "pictures"
+ReadBlob = Callable[[str], bytes]  # a blob's name → its bytes
+ReadFactors = Callable[[str], Mapping[str, str]]  # a trial's id → its factors
+
+
+@dataclass(frozen=True, slots=True)
+class ModelOptions:
+    """How one model is reached, as `stages.connect` settles it. A kind takes what concerns it.
+
+    base_url:     another server than the kind's own, or "".
+    price:        what the user or the table says that it costs; None where neither does.
+    timeout:      seconds for one call.
+    concurrency:  calls in flight at once.
+    builtin_from: a file of the user's with the bundled weights.
+    read:         the bytes of a picture of the run, by name; None outside a run.
+    factors:      the factors of a trial of the run, by its id; None outside a run.
+    omitted:      parameters that the model is known to refuse, in the dialects' words.
+    think_off:    True if the model thinks and can be told not to.
+    modality:     "text" or "image" where the table knows what comes out, else "".
+    """
+
+    base_url: str = ""
+    price: Price | None = None
+    timeout: float = 120.0
+    concurrency: int = 16
+    builtin_from: str | None = None
+    read: ReadBlob | None = None
+    factors: ReadFactors | None = None
+    omitted: tuple[str, ...] = ()
+    think_off: bool = False
+    modality: str = ""
+
+
+DEFAULTS = ModelOptions()

@@ -1,0 +1,37 @@
+"""Kinds of measures by name: those that ship, and those of other packages by entry points of the
+group `tiltmeter.measures`.
+"""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from importlib.metadata import entry_points
+
+from ..errors import UnknownName
+from .built_in_measures import KINDS
+from .measure_kinds import Compute, MeasureKind
+
+GROUP = "tiltmeter.measures"
+
+
+def of_function(name: str, function: Compute) -> MeasureKind:
+    """A kind of which nothing is known but its function."""
+    first = (function.__doc__ or "").strip().partition("\n")[0]
+    return MeasureKind(name=name, summary=first or f"computed by {name}", compute=function)
+
+
+def names() -> list[str]:
+    """All kinds: those that ship, then those of other packages, which are not imported for it."""
+    return list(dict.fromkeys((*KINDS, *sorted(entry_points(group=GROUP).names))))
+
+
+@lru_cache
+def measure_kind(name: str) -> MeasureKind:
+    """The record of a kind, built in or of another package. UnknownName if there is none."""
+    if name in KINDS:
+        return KINDS[name]
+    found = {point.name: point for point in entry_points(group=GROUP)}
+    if name not in found:
+        raise UnknownName("kind", name, names())
+    loaded: MeasureKind | Compute = found[name].load()
+    return loaded if isinstance(loaded, MeasureKind) else of_function(name, loaded)
