@@ -23,7 +23,11 @@ from tiltmeter.protocol.built_in_measures import KINDS
 FILES = Path(__file__).parent / "nameable"
 TOOLS = (
     "own.py",
+    "inference.py",
+    "shipped.py",
+    "paired.py",
     "check.py",
+    "check_paired.py",
     "neopronoun_texts.py",
 )  # of protext: for a corpus of one's own, and no part of the audit
 ADVICE, LETTERS, CUPS = "advice.toml", "letters.toml", "cups.toml"
