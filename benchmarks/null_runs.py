@@ -35,7 +35,7 @@ import polars as pl
 import tiltmeter
 from tiltmeter import analyse
 from tiltmeter.analyse import verdicts
-from tiltmeter.analyse.counting import counted
+from tiltmeter.analyse.counting import count_labels
 from tiltmeter.analyse.outputs import LabelledOutputs, read_labelled_outputs
 from tiltmeter.analyse.verdicts import Word
 from tiltmeter.api.planted_audits import audits, run_audit
@@ -157,8 +157,8 @@ def false_claims(null: Null, runs: int, folder: Path) -> Iterator[tuple[bool, bo
     protocol = headline_only(run.protocol)
     rng = np.random.default_rng(20261122)
     with Store(run.folder) as store:
-        names = analyse._named(protocol, protocol.variants["default"])
-        frame, whole = counted(store, protocol, names), read_labelled_outputs(store, protocol)
+        names = analyse.factor_names(protocol, protocol.variants["default"])
+        frame, whole = count_labels(store, protocol, names), read_labelled_outputs(store, protocol)
         for _ in range(runs):
             drawn = null.redraw(frame, rng) if null.redraw else frame
             dealt = whole if null.redraw else deal_outputs(whole, rng)

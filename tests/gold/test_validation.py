@@ -350,15 +350,15 @@ def test_a_judge_that_drops_one_answer_is_corrected_where_gold_is_random() -> No
 
 def test_a_ratio_by_hand() -> None:
     """10 outputs with gold, truth 4 she, 4 he, 2 neither; the judge calls 2 of the she neither: N = .4, D = .8, share .5."""
-    from tiltmeter.analyse.powered import Counts, powered
+    from tiltmeter.analyse.powered import Counts, powered_contrast
 
     half = np.array([0.5, 0.5])
     counts = Counts(
         2 * half, 6 * half, 10 * half, 2 * half, 6 * half, 4 * half, 8 * half, 10 * half
     )
-    assert powered([counts]).corrected.value == pytest.approx(0.5)
+    assert powered_contrast([counts]).corrected.value == pytest.approx(0.5)
     other = Counts(2 * half, 6 * half, 10 * half, 2 * half, 6 * half, 2 * half, 8 * half, 10 * half)
-    assert powered([counts, other]).corrected.value == pytest.approx(0.25)
+    assert powered_contrast([counts, other]).corrected.value == pytest.approx(0.25)
 
 
 def test_the_effect_against_controls_is_corrected_too(tmp_path: Path) -> None:

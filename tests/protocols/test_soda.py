@@ -193,7 +193,7 @@ def whole(images: Sequence[tuple[dict[str, str], dict[str, str]]]) -> LabelledOu
 
 
 def made(found: LabelledOutputs, by: Sequence[str] = ("object",)) -> Iterator[BaseAndGroups]:
-    outputs = found.outputs[STRATUM] if by else found.pooled(STRATUM)
+    outputs = found.outputs[STRATUM] if by else found.pool_subjects(STRATUM)
     return split_by_base(found, STRATUM, outputs, MEASURES["bds"], by, PROTOCOL)
 
 

@@ -28,7 +28,7 @@ from ..stats.results import joined
 from ..store import Store
 from ..store.queries import settings
 from . import claims, corrected, pooling, signature
-from .counting import counted, with_derived
+from .counting import count_labels, with_derived
 from .groups import Table
 from .outputs import read_labelled_outputs
 from .reading import STRATA
@@ -65,7 +65,7 @@ def estimates(store: Store, protocol: Protocol, variant: str = "default") -> lis
                     note=joined(estimate.note, rate) or "",
                 )
             )
-    return [with_detectable(row) for row in claims.adjusted(protocol, rows)]
+    return [with_detectable(row) for row in claims.adjust_by_claim(protocol, rows)]
 
 
 def tables(
@@ -78,7 +78,7 @@ def tables(
         raise UnknownName(f"variant of {protocol.name}", variant, protocol.variants)
     chosen = protocol.variants[variant]
     said, people = (
-        counted(store, protocol, _named(protocol, chosen)),
+        count_labels(store, protocol, factor_names(protocol, chosen)),
         pl.col("annotator").str.starts_with(HUMAN),
     )
     frame = kept_rows(said.filter(~people), chosen.where)
@@ -96,7 +96,7 @@ def tables(
         yield over, stratum, Table(part, protocol, chosen, drawn, place, whole), gold
 
 
-def _named(protocol: Protocol, variant: Variant) -> list[str]:
+def factor_names(protocol: Protocol, variant: Variant) -> list[str]:
     """The factors that measures or the variant name, the item, and what makes a stratum; labels are
     summed over all others.
     """
@@ -148,7 +148,7 @@ def _stratum(
             rows = list(compute(replace(part, draws=draws) if leads else part, one, by))
             yield from rows
             if measure.attribute in gold:
-                yield from corrected.corrected(rows, part, one, by)
+                yield from corrected.corrected_rows(rows, part, one, by)
     if not table.variant.measures and not over:
         attributes = dict.fromkeys(
             name for spec in table.protocol.instruments for name in (spec.attribute, *spec.also)
@@ -168,6 +168,6 @@ def _measures(protocol: Protocol, variant: Variant) -> Iterator[MeasureSpec]:
             yield measure
 
 
-def declared(protocol: Protocol) -> list[MeasureSpec]:
+def default_measures(protocol: Protocol) -> list[MeasureSpec]:
     """The measures of the default variant."""
     return list(_measures(protocol, protocol.variants["default"]))

@@ -48,7 +48,7 @@ def _row(
     items = list(dict.fromkeys(item for group in groups.values() for item in group.items))
     columns = []
     for group in groups.values():
-        hits, among = group.aligned(items)
+        hits, among = group.align_to(items)
         columns.append(np.divide(hits, among, out=np.full(len(items), np.nan), where=among > 0))
     row = Estimate(
         "",

@@ -82,7 +82,7 @@ def _in_variant(
     sides = list(groups.values())
     if variant.name == CODE:
         return by_code(blank, cell, sides)
-    return (distances if variant.name == PUBLISHED else _adjusted)(
+    return (distances if variant.name == PUBLISHED else _adjusted_rows)(
         blank, cell, sides, tuple(groups)
     )
 
@@ -90,7 +90,7 @@ def _in_variant(
 # default
 
 
-def _adjusted(
+def _adjusted_rows(
     blank: Estimate, cell: BaseAndGroups, sides: Sequence[Sequence[Values]], names: Sequence[str]
 ) -> Iterator[Estimate]:
     """The chance-adjusted divergence, overall and by attribute, and the plug-in of each on a row of
@@ -106,7 +106,7 @@ def _adjusted(
     chance: list[float] = []
     each: list[Estimate] = []
     for name, one in zip(cell.attributes, parts, strict=True):
-        expected = _expected(one, sides, name)
+        expected = _chance_expectation(one, sides, name)
         if one.value is not None:
             chance.append(expected)
         about = replace(
@@ -150,7 +150,7 @@ def _over_chance(value: float, expected: float) -> float | None:
     return found if math.isfinite(found) else None
 
 
-def _expected(one: Permuted, sides: Sequence[Sequence[Values]], name: str) -> float:
+def _chance_expectation(one: Permuted, sides: Sequence[Sequence[Values]], name: str) -> float:
     """E₀: exact where every output has a value, else the mean of the shuffles (the number with a
     value is shuffles_of too).
     """

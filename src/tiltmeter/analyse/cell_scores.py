@@ -29,7 +29,7 @@ def kind_of(score: Score, pooled_by_code: bool = False) -> Compute:
         pooled = pooled_by_code and table.variant.name == CODE
         note = _note(table, pooled)
         found, stratum = table.labelled_outputs(), table.stratum
-        outputs = found.pooled(stratum) if pooled else found.outputs.get(stratum, ())
+        outputs = found.pool_subjects(stratum) if pooled else found.outputs.get(stratum, ())
         groups = () if pooled else by
         for cell in split_by_base(found, stratum, outputs, measure, groups, table.protocol):
             for estimate in score(cell, measure, table.variant):

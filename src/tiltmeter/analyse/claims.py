@@ -103,7 +103,7 @@ def most_claims(protocol: Protocol, strata: int) -> int:
     )
 
 
-def adjusted(protocol: Protocol, rows: Sequence[Estimate]) -> list[Estimate]:
+def adjust_by_claim(protocol: Protocol, rows: Sequence[Estimate]) -> list[Estimate]:
     """The rows of one variant with p as their claim has it, and p adjusted in its family.
 
     `family`, `family_size` and `adjustment` say in which, of how many claims, and how. A row

@@ -29,7 +29,7 @@ from ..store import Store, served_models
 from ..store.queries import settings
 from . import corrected
 from .groups import Floats, Table
-from .judged import ALIKE, Sense, Side, correct, enough_gold, summed
+from .judged import ALIKE, Sense, Side, correct, enough_gold, sum_by_cluster
 from .paired import TESTED, shared_items
 from .reading import CORRECTED
 from .rows import sign_flip_of
@@ -127,10 +127,10 @@ def compare(
             f"{stores[0].folder} holds one subject; name another run to compare it with."
         )
     first, *others = parts
-    rows = [row for other in others for row in _compared(protocol, first, other, margin)]
+    rows = [row for other in others for row in _compare_parts(protocol, first, other, margin)]
     warnings = [line for other in others for line in _warnings(first, other)]
     return Comparison(
-        tuple(_adjusted(rows)), tuple(dict.fromkeys(warnings)), tuple(_left_out(protocol))
+        tuple(_adjust_families(rows)), tuple(dict.fromkeys(warnings)), tuple(_left_out(protocol))
     )
 
 
@@ -167,11 +167,13 @@ def _parts(name: str, store: Store, protocol: Protocol) -> list[Part]:
     ]
 
 
-def _compared(protocol: Protocol, first: Part, second: Part, margin: float) -> Iterator[Compared]:
+def _compare_parts(
+    protocol: Protocol, first: Part, second: Part, margin: float
+) -> Iterator[Compared]:
     _refuse_two(first, second)
     common = [stratum for stratum in first.tables if stratum in second.tables]
     if not common:
-        told = ("; ".join(map(_shown, part.tables)) for part in (first, second))
+        told = ("; ".join(map(_stratum_text, part.tables)) for part in (first, second))
         raise RunMismatch(
             f"{first.name} and {second.name} cannot be compared: no annotator labelled both in "
             "the same mode and "
@@ -179,7 +181,7 @@ def _compared(protocol: Protocol, first: Part, second: Part, margin: float) -> I
         )
     for stratum in common:
         tables = first.tables[stratum], second.tables[stratum]
-        for measure in analyse.declared(protocol):
+        for measure in analyse.default_measures(protocol):
             if corrected.can_correct(measure) and not measure.over:
                 kept = [
                     replace(table, rows=analyse.kept_rows(table.rows, measure.where))
@@ -215,17 +217,17 @@ def _warnings(first: Part, second: Part) -> Iterator[str]:
         (f"in {first.name}", f"in {second.name}"),
     )
     for part, other in ((first, second), (second, first)):
-        alone = [_shown(stratum) for stratum in part.tables if stratum not in other.tables]
+        alone = [_stratum_text(stratum) for stratum in part.tables if stratum not in other.tables]
         if alone:
             yield f"{part.name} alone has {'; '.join(alone)}: not compared with {other.name}"
 
 
-def _shown(stratum: Stratum) -> str:
+def _stratum_text(stratum: Stratum) -> str:
     return " · ".join(level for _, level in stratum if level)
 
 
 def _left_out(protocol: Protocol) -> Iterator[str]:
-    for measure in analyse.declared(protocol):
+    for measure in analyse.default_measures(protocol):
         if measure.headline and not corrected.can_correct(measure):
             what = measure.kind.replace("_", " ")
             yield (
@@ -292,7 +294,10 @@ class _Pair:
         ) - len(items)
         before, after = ([_only(side, items, sense) for side in part] for part in (before, after))
         arrays = [
-            [summed(side, sense, {item: n for n, item in enumerate(items)}) for side in part]
+            [
+                sum_by_cluster(side, sense, {item: n for n, item in enumerate(items)})
+                for side in part
+            ]
             for part in (before, after)
         ]
         found, gaps, values = _share(arrays) if len(before) == 1 else _gap(arrays)
@@ -318,7 +323,7 @@ class _Pair:
             n=round(found.n or 0.0, 6),
             clusters=len(items),
             family=f"{self.measure.name} by {', '.join(self.by) or 'whole'} | "
-            f"{self.second.name} | {_shown(self.stratum)}",
+            f"{self.second.name} | {_stratum_text(self.stratum)}",
             note=joined(found.note, note) or "",
         )
         if len(items) < 2:
@@ -328,9 +333,9 @@ class _Pair:
             base, test=test.method, p=test.p, note=joined(base.note or None, test.note) or ""
         )
         yield self._with(base, found, values)
-        yield from self._corrected(base, before, after, sense)
+        yield from self._corrected_row(base, before, after, sense)
 
-    def _corrected(
+    def _corrected_row(
         self, base: Estimate, before: Sequence[Side], after: Sequence[Side], sense: Sense
     ) -> Iterator[Compared]:
         attribute = self.measure.attribute
@@ -475,7 +480,7 @@ def _ratio(x: Floats, n: Floats) -> float | None:
     return float(x.sum() / n.sum()) if n.sum() > 0 else None
 
 
-def _adjusted(rows: Sequence[Compared]) -> Iterator[Compared]:
+def _adjust_families(rows: Sequence[Compared]) -> Iterator[Compared]:
     """Benjamini–Hochberg inside each family: a measure's groups in one stratum of one pair."""
     families: dict[str | None, list[int]] = {}
     for place, row in enumerate(rows):

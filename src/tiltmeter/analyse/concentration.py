@@ -25,7 +25,7 @@ from .outputs import (
     shuffles_of,
     value_counts,
 )
-from .published import CODE, PUBLISHED, read
+from .published import CODE, PUBLISHED, worded_values
 
 LEAST_SCORE = 0.05  # concentration scores below it are left out of the released code's mean
 
@@ -213,7 +213,7 @@ def _concentration(
         n=count_with_value([outputs], name),
     )
     if variant.name == CODE:
-        outputs = read([outputs], name)[0]
+        outputs = worded_values([outputs], name)[0]
     (row,) = counts([outputs], name)
     if not row:
         return replace(about, note="no outputs")

@@ -82,7 +82,7 @@ def can_correct(measure: MeasureSpec) -> bool:
     return bool(measure_kind(measure.kind).sides) and measure.per == "labels"
 
 
-def corrected(
+def corrected_rows(
     naive: Iterable[Estimate], table: Table, measure: MeasureSpec, by: Sequence[str]
 ) -> Iterator[Estimate]:
     """A corrected row for each naive one of shares, differences and effects of labels; none for
@@ -209,7 +209,7 @@ def _cuts(table: Table, measure: MeasureSpec, by: Sequence[str]) -> dict[Key, di
         level = (measure.contrast or {})["level"]
         return {
             key: {TESTED if side == level else side: cut for side, cut in cuts.items()}
-            for key, cuts in table.contrasted(measure, by).items()
+            for key, cuts in table.contrast_groups(measure, by).items()
         }
     return {tuple(cut.condition.items()): {TESTED: cut} for cut in table.cuts(measure, by)}
 
@@ -225,11 +225,11 @@ def _pairs(cut: Cut | None) -> dict[str, Pairs]:
     if cut is None:
         return {}
     return {
-        item: {_parted(value): number for value, number in cells.items()}
+        item: {_split_value(value): number for value, number in cells.items()}
         for item, cells in _values(cut).items()
     }
 
 
-def _parted(value: str) -> tuple[str, str]:
+def _split_value(value: str) -> tuple[str, str]:
     truth, _, said = value.partition(BETWEEN)
     return truth, said

@@ -23,7 +23,7 @@ _SETS = {
 }
 
 
-def counted(store: Store, protocol: Protocol, factors: Sequence[str] = ()) -> pl.DataFrame:
+def count_labels(store: Store, protocol: Protocol, factors: Sequence[str] = ()) -> pl.DataFrame:
     """Labels summed by stratum, factors, attribute and value: one row each, with `weight` and the
     number of `outputs`.
 
@@ -33,7 +33,7 @@ def counted(store: Store, protocol: Protocol, factors: Sequence[str] = ()) -> pl
     """
     names = tuple(factors or dict.fromkeys((*protocol.factors, protocol.item)))
     cells, places = _cells(store, names)
-    sums = _summed(list(_sums(store, places)))
+    sums = _sum_parts(list(_sums(store, places)))
     sums = sums.with_columns(subject=cells["subject"].gather(sums["place"])).sort("subject", *_KEY)
     found = [sums.drop("subject", "place"), cells[sums["place"]]]
     return pl.concat(found, how="horizontal").select(
@@ -56,13 +56,15 @@ def _sums(store: Store, places: pl.DataFrame) -> Iterator[pl.DataFrame]:
             *_KEY, "weight", outputs=pl.lit(0, pl.Int64)
         )
         heads = sets.filter("first").with_columns(pl.col("attribute", "value").list.first())
-        yield _summed([each, heads.select(*_KEY, weight=pl.lit(0.0), outputs=pl.lit(1, pl.Int64))])
+        yield _sum_parts(
+            [each, heads.select(*_KEY, weight=pl.lit(0.0), outputs=pl.lit(1, pl.Int64))]
+        )
         if len(piece) < PIECE:
             return
         last = piece[-1][:2]
 
 
-def _summed(parts: Sequence[pl.DataFrame]) -> pl.DataFrame:
+def _sum_parts(parts: Sequence[pl.DataFrame]) -> pl.DataFrame:
     return (
         pl.concat(parts).group_by(_KEY, maintain_order=True).agg(pl.col("weight", "outputs").sum())
     )

@@ -56,18 +56,18 @@ def divergences(table: Table, measure: MeasureSpec, by: Sequence[str]) -> Iterat
         )
         yield replace(whole, note=why)
         return
-    yield _permuted(
+    yield _with_permutation(
         whole, permutation.pairs_within(groups=list(codes.values()), shuffles=table.shuffles)
     )
     for a, b in combinations(codes, 2):
         one = replace(blank, contrast={factor: f"{a} − {b}"}, outcomes={})
-        yield _permuted(
+        yield _with_permutation(
             one,
             permutation.base_against_group(base=codes[a], group=codes[b], shuffles=table.shuffles),
         )
 
 
-def _permuted(estimate: Estimate, found: Permuted) -> Estimate:
+def _with_permutation(estimate: Estimate, found: Permuted) -> Estimate:
     """Headline: the chance-adjusted value, with the null band on the same scale; the plug-in and E₀
     in the note.
     """

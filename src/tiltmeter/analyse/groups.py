@@ -40,7 +40,7 @@ class Group:
     fixed: bool = False
     drawn: bool = True
 
-    def aligned(self, items: Sequence[str]) -> tuple[Floats, Floats]:
+    def align_to(self, items: Sequence[str]) -> tuple[Floats, Floats]:
         """Hits and denominators in the order of `items`, 0 where this group has none."""
         if self.items == items:
             return self.hits, self.among
@@ -160,7 +160,7 @@ class Table:
         """The groups of one grouping with the values that are counted as hits."""
         return (self.group(cut, measure, values) for cut in self.cuts(measure, by))
 
-    def counted(
+    def count_groups(
         self, measure: MeasureSpec, by: Sequence[str]
     ) -> Iterator[tuple[dict[str, str], list[Group]]]:
         """For each of `values`, what it adds to the condition, and the groups."""
@@ -187,7 +187,7 @@ class Table:
         factor, level, baseline = contrast["factor"], contrast["level"], contrast["baseline"]
         sides = [
             (cuts[level], cuts[baseline])
-            for cuts in self.contrasted(measure, by).values()
+            for cuts in self.contrast_groups(measure, by).values()
             if len(cuts) == 2
         ]
         both = [
@@ -197,11 +197,11 @@ class Table:
         for more, values in self.values(measure):
             for cuts, (items, outcomes) in zip(sides, both, strict=True):
                 a, b = (self.group(cut, measure, values) for cut in cuts)
-                (hits_a, among_a), (hits_b, among_b) = a.aligned(items), b.aligned(items)
+                (hits_a, among_a), (hits_b, among_b) = a.align_to(items), b.align_to(items)
                 about = {factor: f"{level} − {baseline}"}
                 yield more, Pair(a.condition, about, (hits_a, hits_b), (among_a, among_b), outcomes)
 
-    def contrasted(self, measure: MeasureSpec, by: Sequence[str]) -> dict[Key, dict[str, Cut]]:
+    def contrast_groups(self, measure: MeasureSpec, by: Sequence[str]) -> dict[Key, dict[str, Cut]]:
         """The groups of one grouping, each by those of the two levels of the measure's contrast
         that it has.
         """

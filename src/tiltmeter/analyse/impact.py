@@ -25,7 +25,7 @@ def impact_ratio(table: Table, measure: MeasureSpec, by: Sequence[str]) -> Itera
         if len(groups) < 2:
             continue
         items = list(dict.fromkeys(item for group in groups for item in group.items))
-        aligned = [group.aligned(items) for group in groups]
+        aligned = [group.align_to(items) for group in groups]
         ratios = impact_ratios(
             successes=[hits for hits, _ in aligned], n=[among for _, among in aligned]
         )

@@ -15,7 +15,7 @@ from ..stats.correction import Corrected
 from ..stats.prediction_powered import Powered, Sums
 from ..stats.results import FEW_GOLD, Interval, joined
 from .groups import Floats
-from .powered import Counts, powered
+from .powered import Counts, powered_contrast
 
 Pairs = Mapping[tuple[str, str], float]  # (truth, answer) → how much
 ALIKE = (
@@ -77,7 +77,7 @@ def correct(sides: Sequence[Side], whole: Side, sense: Sense, random: bool) -> R
         )
     )
     places = {name: place for place, name in enumerate(names)}
-    said = [summed(side, sense, places) for side in sides]
+    said = [sum_by_cluster(side, sense, places) for side in sides]
     own = [_confusion(side, sense, places) for side in sides]
     enough = all(enough_gold(side, sense, random) for side in sides)
     if enough and random:
@@ -95,14 +95,14 @@ def correct(sides: Sequence[Side], whole: Side, sense: Sense, random: bool) -> R
         )
         ratio = missing or strays
         made = (
-            powered([_counts(side, sense, places) for side in sides])
+            powered_contrast([_counts(side, sense, places) for side in sides])
             if ratio
-            else _powered(said, own)
+            else _correct_with_gold_items(said, own)
         )
         return _result(made, "ppi++", None)
     outside = _outside(sides if enough else (whole,), sense)
     if enough:
-        return _result(_misclassified(said, own), "rogan-gladen", outside)
+        return _result(_correct_shares(said, own), "rogan-gladen", outside)
     if len(sides) > 1:
         nothing = Interval(None, None, None, "not corrected")
         return Result(
@@ -118,7 +118,7 @@ def correct(sides: Sequence[Side], whole: Side, sense: Sense, random: bool) -> R
     return _result(alike, "rogan-gladen", joined(ALIKE, outside))
 
 
-def _misclassified(said: Sequence[tuple[Floats, Floats]], own: Sequence[Confusion]) -> Corrected:
+def _correct_shares(said: Sequence[tuple[Floats, Floats]], own: Sequence[Confusion]) -> Corrected:
     (xa, na), *other = said
     if not other:
         return correction.rogan_gladen(said=xa, n=na, gold=own[0])
@@ -128,7 +128,9 @@ def _misclassified(said: Sequence[tuple[Floats, Floats]], own: Sequence[Confusio
     )
 
 
-def _powered(said: Sequence[tuple[Floats, Floats]], own: Sequence[Confusion]) -> Powered:
+def _correct_with_gold_items(
+    said: Sequence[tuple[Floats, Floats]], own: Sequence[Confusion]
+) -> Powered:
     sums = [
         Sums(
             x,
@@ -155,7 +157,7 @@ def _result(made: Corrected | Powered, name: str, note: str | None) -> Result:
     return Result(made.corrected, name, joined(clipped, made.corrected.note, note) or "")
 
 
-def summed(side: Side, sense: Sense, places: Mapping[str, int]) -> tuple[Floats, Floats]:
+def sum_by_cluster(side: Side, sense: Sense, places: Mapping[str, int]) -> tuple[Floats, Floats]:
     """(hits, denominator) by cluster."""
     hits, among = np.zeros(len(places)), np.zeros(len(places))
     for item, values in side.said.items():
@@ -188,7 +190,7 @@ def _confusion(side: Side, sense: Sense, places: Mapping[str, int]) -> Confusion
 
 def _counts(side: Side, sense: Sense, places: Mapping[str, int]) -> Counts:
     """All outputs and all gold by cluster, in the denominator or not."""
-    hits, among = summed(side, sense, places)
+    hits, among = sum_by_cluster(side, sense, places)
     n, sums = np.zeros(len(places)), np.zeros((5, len(places)))
     for item, values in side.said.items():
         n[places[sense.shared.get(item, item)]] += sum(values.values())

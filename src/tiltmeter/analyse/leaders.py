@@ -22,7 +22,7 @@ def leader(table: Table, measure: MeasureSpec, by: Sequence[str]) -> Iterator[Es
     """
     counted = [
         (more, [group for group in groups if group.among.sum() > 0])
-        for more, groups in table.counted(measure, by)
+        for more, groups in table.count_groups(measure, by)
     ]
     tests = (
         _values_alike(table, [groups for _, groups in counted])
@@ -42,7 +42,7 @@ def leader(table: Table, measure: MeasureSpec, by: Sequence[str]) -> Iterator[Es
         estimate = estimate_row(
             replace(first, condition={**first.condition, **more}),
             measure,
-            one_item(_pooled(first)),
+            one_item(_pool_items(first)),
             table,
         )
         estimate = replace(
@@ -76,5 +76,5 @@ def _values_alike(table: Table, counted: Sequence[Sequence[Group]]) -> list[Perm
     return [rows.get(value, found) for value in range(len(sums))]
 
 
-def _pooled(group: Group) -> Group:
+def _pool_items(group: Group) -> Group:
     return replace(group, hits=group.hits.sum(keepdims=True), among=group.among.sum(keepdims=True))

@@ -33,8 +33,8 @@ class Sums:
     counts: Mapping[float, float]
     note: str | None
 
-    def aligned(self, items: Sequence[str]) -> tuple[Floats, Floats]:
-        return Group({}, self.cut.items, self.sums, self.n, {}).aligned(items)
+    def align_to(self, items: Sequence[str]) -> tuple[Floats, Floats]:
+        return Group({}, self.cut.items, self.sums, self.n, {}).align_to(items)
 
 
 def mean(table: Table, measure: MeasureSpec, by: Sequence[str]) -> Iterator[Estimate]:
@@ -70,10 +70,10 @@ def mean_difference(table: Table, measure: MeasureSpec, by: Sequence[str]) -> It
     """
     contrast = measure.contrast or {}
     factor, level, baseline = contrast["factor"], contrast["level"], contrast["baseline"]
-    for cuts in (cuts for cuts in table.contrasted(measure, by).values() if len(cuts) == 2):
+    for cuts in (cuts for cuts in table.contrast_groups(measure, by).values() if len(cuts) == 2):
         a, b = (_sums(cuts[side], measure) for side in (level, baseline))
         items = list(dict.fromkeys((*a.cut.items, *b.cut.items)))
-        (sa, na), (sb, nb) = a.aligned(items), b.aligned(items)
+        (sa, na), (sb, nb) = a.align_to(items), b.align_to(items)
         found = means.pooled_difference(sums_a=sa, n_a=na, sums_b=sb, n_b=nb)
         cut = replace(a.cut, outcomes=together(a.cut.outcomes, b.cut.outcomes))
         estimate = _estimate(measure, cut, na + nb, found, table)

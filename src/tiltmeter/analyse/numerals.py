@@ -21,7 +21,7 @@ DIVERGENCES = (
 _NEAR = 1e-9  # sums of rounded probabilities
 
 
-def fixed(value: float, places: int) -> str:
+def fixed_decimals(value: float, places: int) -> str:
     """A fixed number of decimals, halves away from zero, with a true minus."""
     rounded = Decimal(repr(round(value, 12))).quantize(Decimal(1).scaleb(-places), ROUND_HALF_UP)
     text = f"{abs(rounded):,f}"
@@ -37,16 +37,16 @@ def share(value: float | None, places: int = 3) -> str:
             return f"{end:.0f}"
     least = 10.0**-places
     if value < least / 2:
-        return f"< {fixed(least, places).removeprefix('0')}"
+        return f"< {fixed_decimals(least, places).removeprefix('0')}"
     if value >= 1 - least / 2:
-        return f"> {fixed(1 - least, places).removeprefix('0')}"
-    return fixed(value, places).removeprefix("0")
+        return f"> {fixed_decimals(1 - least, places).removeprefix('0')}"
+    return fixed_decimals(value, places).removeprefix("0")
 
 
 def percent(value: float) -> str:
     """A share in per cent, such as 46 %; one decimal below 1 % and above 99 %."""
     places = 0 if 0.01 <= value <= 0.99 or value in (0.0, 1.0) else 1
-    return f"{fixed(100 * value, places)} %"
+    return f"{fixed_decimals(100 * value, places)} %"
 
 
 def difference(value: float | None, places: int = 3) -> str:
@@ -55,7 +55,7 @@ def difference(value: float | None, places: int = 3) -> str:
         return NOTHING
     if abs(value) < _NEAR:
         return "0"
-    text = fixed(abs(value), places)
+    text = fixed_decimals(abs(value), places)
     return ("+" if value > 0 else MINUS) + (
         text.removeprefix("0") if text.startswith("0.") else text
     )
@@ -69,7 +69,7 @@ def odds(value: float | None, places: int = 2) -> str:
         return "0"
     if value < 0.01:
         return "< 0.01"
-    return fixed(value, places if value < 100 else 0)
+    return fixed_decimals(value, places if value < 100 else 0)
 
 
 def plain(value: float | None, places: int = 3) -> str:
@@ -77,9 +77,9 @@ def plain(value: float | None, places: int = 3) -> str:
     if value is None:
         return NOTHING
     if value == int(value) and abs(value) < 1e15:
-        return fixed(value, 0)
+        return fixed_decimals(value, 0)
     digits = places - 1 - math.floor(math.log10(abs(value)))
-    return fixed(value, max(0, min(digits, 8)))
+    return fixed_decimals(value, max(0, min(digits, 8)))
 
 
 def quantity(
@@ -91,7 +91,7 @@ def quantity(
     if unit in RATIOS:
         return odds(value, 2 if places is None else places)
     if unit in DIVERGENCES and value is not None:
-        return fixed(value, 3)
+        return fixed_decimals(value, 3)
     return plain(value)
 
 
@@ -121,7 +121,7 @@ def count(value: float | None) -> str:
     """A count, or a sum of weights with one decimal."""
     if value is None:
         return NOTHING
-    return fixed(value, 0 if abs(value - round(value)) < 1e-6 else 1)
+    return fixed_decimals(value, 0 if abs(value - round(value)) < 1e-6 else 1)
 
 
 def dollars(value: float) -> str:

@@ -52,7 +52,7 @@ class LabelledOutputs:
     lists: Mapping[str, Sequence[taxonomy.Attribute]] = field(default_factory=dict)
     chosen_on: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
 
-    def pooled(self, stratum: Stratum) -> list[LabelledOutput]:
+    def pool_subjects(self, stratum: Stratum) -> list[LabelledOutput]:
         """The outputs of all subjects that the same annotator labelled."""
         return [
             one for key, found in self.outputs.items() if key[1:] == stratum[1:] for one in found

@@ -46,7 +46,7 @@ class Sides:
     clusters: np.ndarray[tuple[int], np.dtype[np.int64]]
     names: Sequence[str] = ()
 
-    def summed(self, values: Floats) -> Floats:
+    def sum_by_cluster(self, values: Floats) -> Floats:
         """Values by item as values by cluster."""
         found: Floats = np.bincount(self.clusters, weights=values).astype(np.float64)
         return found
@@ -215,7 +215,7 @@ def _arrays(
     )
     places = {item: place for place, item in enumerate(items)}
 
-    def aligned(cut: Cut, values: Sequence[str]) -> Floats:
+    def align_values(cut: Cut, values: Sequence[str]) -> Floats:
         found = np.zeros(len(items))
         found[[places[item] for item in cut.items]] = cut.sum(values)
         return found
@@ -224,9 +224,9 @@ def _arrays(
     clusters = np.array([names.index(shared.get(item, item)) for item in items], dtype=np.int64)
     return Sides(
         condition,
-        {side: aligned(cut, _hits(measure, condition)) for side, cut in cuts.items()},
-        {side: aligned(cut, measure.among) for side, cut in cuts.items()},
-        {side: aligned(cut, tuple(cut.values)) for side, cut in cuts.items()},
+        {side: align_values(cut, _hits(measure, condition)) for side, cut in cuts.items()},
+        {side: align_values(cut, measure.among) for side, cut in cuts.items()},
+        {side: align_values(cut, tuple(cut.values)) for side, cut in cuts.items()},
         {side: cut.outcomes for side, cut in cuts.items()},
         clusters,
         names,
@@ -250,12 +250,12 @@ def _effect(sides: Sides, control: str, measure: MeasureSpec, table: Table) -> E
         found = rates.clustered_mean(values=differences)
     else:
         found = rates.clustered_difference(
-            successes_a=sides.summed(xa),
-            n_a=sides.summed(na),
-            successes_b=sides.summed(xb),
-            n_b=sides.summed(nb),
+            successes_a=sides.sum_by_cluster(xa),
+            n_a=sides.sum_by_cluster(na),
+            successes_b=sides.sum_by_cluster(xb),
+            n_b=sides.sum_by_cluster(nb),
         )
-    estimate = _named(sides, control, measure, found, table, na + nb)
+    estimate = _estimate_of(sides, control, measure, found, table, na + nb)
     if measure.null is None:
         return estimate
     test = _test(differences, measure, estimate, table)
@@ -280,7 +280,7 @@ def _test(differences: Floats, measure: MeasureSpec, estimate: Estimate, table: 
     return resampling.paired_test(differences=differences)
 
 
-def _named(
+def _estimate_of(
     sides: Sides, control: str, measure: MeasureSpec, found: Interval, table: Table, among: Floats
 ) -> Estimate:
     """An interval as the estimate of one contrast, with the outcomes of both sides."""
@@ -301,7 +301,7 @@ def bounds(sides: Sides, control: str, measure: MeasureSpec, table: Table) -> Es
     ends = [sides.share(TESTED, rest) - sides.share(control, 1 - rest) for rest in (0.0, 1.0)]
     n = sides.total[TESTED] + sides.total[control]
     found = Interval(value, finite(ends[0]), finite(ends[1]), "bounds", 1.0, clusters=n.size)
-    estimate = _named(
+    estimate = _estimate_of(
         sides, control, replace(measure, name=f"{measure.name}_bounds"), found, table, n
     )
     return replace(estimate, confidence=None)

@@ -47,7 +47,7 @@ class _Side:
     residuals: Sums
 
 
-def powered(sides: Sequence[Counts]) -> Powered:
+def powered_contrast(sides: Sequence[Counts]) -> Powered:
     """One side's share, or the first side's less the second's. Refusals as `prediction_powered`."""
     parts = []
     for side in sides:
@@ -58,12 +58,12 @@ def powered(sides: Sequence[Counts]) -> Powered:
     first, *others = parts
     if not others:
         made = prediction_powered.prediction_powered(sums=first.residuals, share=False)
-        return _shifted(made, first.value, 0.0)
+        return _shift(made, first.value, 0.0)
     (second,) = others
     made = prediction_powered.prediction_powered_difference(
         first=first.residuals, second=second.residuals, share=False
     )
-    return _shifted(made, first.value - second.value, -1.0)
+    return _shift(made, first.value - second.value, -1.0)
 
 
 def _side(side: Counts) -> _Side | Powered:
@@ -93,7 +93,7 @@ def _side(side: Counts) -> _Side | Powered:
     )
 
 
-def _shifted(made: Powered, by: float, least: float) -> Powered:
+def _shift(made: Powered, by: float, least: float) -> Powered:
     """The mean of the residuals added to θ₀, cut at what is possible."""
     row = made.corrected
     if row.value is None:

@@ -48,16 +48,16 @@ def distances(
             outcomes=value_counts(sides[-1], name),
         )
         about = replace(about, n=count_with_value(sides, name), note=notes(one, sides, names, name))
-        each.append(_tested(about, _distance(sides, name), one))
+        each.append(_with_test(about, _distance(sides, name), one))
     values = [row.value for row in each if row.value is not None]
     whole = float(np.mean(values)) if values else None
-    yield _tested(
+    yield _with_test(
         replace(blank, n=float(sum(map(len, sides))), note=notes(found, sides, names)), whole, found
     )
     yield from each
 
 
-def _tested(about: Estimate, value: float | None, found: Permuted) -> Estimate:
+def _with_test(about: Estimate, value: float | None, found: Permuted) -> Estimate:
     about = replace(about, unit="distance", value=value)
     if value is None or found.p is None:
         return about
@@ -86,7 +86,7 @@ def clipped_by_code(
     of = (len(sides[0]), len(sides[1]))
     each = []
     for name in cell.attributes:
-        first, second = (np.array(side) for side in counts(read(sides, name), name))
+        first, second = (np.array(side) for side in counts(worded_values(sides, name), name))
         value = divergence.clipped_distance(first=first, second=second, of=of)
         about = {**blank.condition, "attribute": name}
         each.append(
@@ -110,7 +110,7 @@ def bits_by_code(
     """Divergences in bits, an empty side 0. The overall row is ours; the code has none."""
     each = []
     for name in cell.attributes:
-        rows = [np.array(side) for side in counts(read(sides, name), name)]
+        rows = [np.array(side) for side in counts(worded_values(sides, name), name)]
         # A group without one value of the attribute has no entry in the code's table, so no pair
         # either.
         rows = [row for row in rows if row.sum()]
@@ -132,7 +132,7 @@ def bits_by_code(
     yield from each
 
 
-def read(sides: Sequence[Sequence[Values]], name: str) -> list[list[Values]]:
+def worded_values(sides: Sequence[Sequence[Values]], name: str) -> list[list[Values]]:
     """The outputs with the value of an attribute as it was worded, where they have it."""
     return [
         [{name: one.get(name + taxonomy.RAW, one.get(name, "invalid"))} for one in side]

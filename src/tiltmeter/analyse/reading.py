@@ -69,17 +69,17 @@ def title(text: str) -> str:
     return text[:1].upper() + text[1:]
 
 
-def signed(spec: MeasureSpec | None, estimate: Estimate) -> bool:
+def is_signed(spec: MeasureSpec | None, estimate: Estimate) -> bool:
     return estimate.contrast is not None or (spec is not None and spec.signed)
 
 
 def value(estimate: Estimate, spec: MeasureSpec | None, places: int | None = None) -> str:
-    return numerals.quantity(estimate.value, estimate.unit, signed(spec, estimate), places)
+    return numerals.quantity(estimate.value, estimate.unit, is_signed(spec, estimate), places)
 
 
 def interval(estimate: Estimate, spec: MeasureSpec | None, places: int | None = None) -> str:
     return numerals.interval(
-        estimate.low, estimate.high, estimate.unit, signed(spec, estimate), places
+        estimate.low, estimate.high, estimate.unit, is_signed(spec, estimate), places
     )
 
 
@@ -94,7 +94,8 @@ def places(estimate: Estimate, spec: MeasureSpec | None) -> int:
         if end is not None and null is not None
     ]
     near = any(
-        end != null and numerals.fixed(end, 2) == numerals.fixed(null or 0.0, 2) for end in ends
+        end != null and numerals.fixed_decimals(end, 2) == numerals.fixed_decimals(null or 0.0, 2)
+        for end in ends
     )
     return 3 if near else 2
 
@@ -113,7 +114,7 @@ def detectable(estimate: Estimate, spec: MeasureSpec | None, digits: int | None 
     if estimate.detectable is None or estimate.unit != "share":
         return numerals.quantity(estimate.detectable, estimate.unit, places=digits)
     null = spec.null if spec and spec.null is not None else 0.0
-    room = 1.0 if signed(spec, estimate) else max(null, 1 - null)
+    room = 1.0 if is_signed(spec, estimate) else max(null, 1 - null)
     return (
         "none"
         if estimate.detectable >= room

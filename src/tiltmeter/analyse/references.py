@@ -33,7 +33,7 @@ def from_reference(table: Table, measure: MeasureSpec, by: Sequence[str]) -> Ite
     if isinstance(measure.reference, Mapping):
         yield from _from_whole(table, measure, by, measure.reference)
         return
-    for group, reference, note in _referred(table, measure, by):
+    for group, reference, note in _with_references(table, measure, by):
         found = _difference(group, reference)
         estimate = replace(
             estimate_row(group, measure, found, table),
@@ -52,7 +52,7 @@ def reference_slope(table: Table, measure: MeasureSpec, by: Sequence[str]) -> It
 
     Every item counts alike. By hand: references .2, .5, .8 and shares .1, .5, .9: .24/.18 = 1.33.
     """
-    for group, reference, note in _referred(table, measure, by):
+    for group, reference, note in _with_references(table, measure, by):
         found = means.slope(successes=group.hits, n=group.among, reference=reference)
         estimate = replace(
             estimate_row(group, measure, found, table),
@@ -78,7 +78,7 @@ def _from_whole(
                 if group.fixed
                 else rates.clustered_share(successes=group.hits, n=group.among)
             )
-            found = _shifted(shared, expected)
+            found = _shift_interval(shared, expected)
             condition = {**group.condition, measure.attribute: value}
             row = estimate_row(replace(group, condition=condition), measure, found, table)
             row = replace(row, contrast={"reference": f"{WHOLE} ({expected:g})"})
@@ -92,7 +92,7 @@ def _difference(group: Group, reference: Floats) -> Interval:
     moved.
     """
     if group.fixed:
-        return _shifted(one_item(group), float(reference[0]) if reference.size else 0.0)
+        return _shift_interval(one_item(group), float(reference[0]) if reference.size else 0.0)
     found = rates.clustered_difference(
         successes_a=group.hits,
         n_a=group.among,
@@ -102,19 +102,19 @@ def _difference(group: Group, reference: Floats) -> Interval:
     return replace(found, n=float(group.among.sum()), design_effect=None)
 
 
-def _shifted(found: Interval, by: float) -> Interval:
+def _shift_interval(found: Interval, by: float) -> Interval:
     moved = (None if end is None else end - by for end in (found.value, found.low, found.high))
     value, low, high = moved
     return replace(found, value=value, low=low, high=high)
 
 
-def _referred(
+def _with_references(
     table: Table, measure: MeasureSpec, by: Sequence[str]
 ) -> Iterator[tuple[Group, Floats, str | None]]:
     """Each group over the items that have a reference, with their references and how many items
     have none.
     """
-    for more, groups in table.counted(measure, by):
+    for more, groups in table.count_groups(measure, by):
         for group in groups:
             known = _of_items(table, measure, group.condition)
             kept = [place for place, item in enumerate(group.items) if item in known]

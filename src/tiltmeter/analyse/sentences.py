@@ -170,10 +170,10 @@ def _levels(spec: MeasureSpec, levels: Mapping[str, float]) -> str:
 
 
 def _points(value: float | None) -> str:
-    return f"{numerals.fixed(100 * abs(value or 0.0), 0)} points"
+    return f"{numerals.fixed_decimals(100 * abs(value or 0.0), 0)} points"
 
 
-def opposed(spec: MeasureSpec, parts: Iterable[Estimate]) -> str:
+def opposite_tilts(spec: MeasureSpec, parts: Iterable[Estimate]) -> str:
     """Parts of a claim that tilt to different sides, both named."""
     null = spec.null or 0.0
     sides: dict[bool, list[str]] = {True: [], False: []}

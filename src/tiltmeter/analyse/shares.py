@@ -28,7 +28,7 @@ def share(table: Table, measure: MeasureSpec, by: Sequence[str]) -> Iterator[Est
     """Σhits/Σamong over items, clustered; with bounds for what is neither where a denominator is
     declared.
     """
-    for more, groups in table.counted(measure, by):
+    for more, groups in table.count_groups(measure, by):
         for group in groups:
             group = replace(group, condition={**group.condition, **more})
             found = (
@@ -73,7 +73,7 @@ def difference(table: Table, measure: MeasureSpec, by: Sequence[str]) -> Iterato
     for more, pair in table.pairs(measure, by):
         (xa, xb), (na, nb) = pair.hits, pair.among
         found = rates.clustered_difference(successes_a=xa, n_a=na, successes_b=xb, n_b=nb)
-        yield _paired(pair, more, measure, found, table)
+        yield _pair_estimate(pair, more, measure, found, table)
 
 
 def ratio(table: Table, measure: MeasureSpec, by: Sequence[str]) -> Iterator[Estimate]:
@@ -89,7 +89,7 @@ def ratio(table: Table, measure: MeasureSpec, by: Sequence[str]) -> Iterator[Est
             found = _plain_ratio(xa, na, xb, nb)
         else:
             found = association.ratio(successes_a=xa, n_a=na, successes_b=xb, n_b=nb)
-        yield _paired(pair, more, measure, found, table)
+        yield _pair_estimate(pair, more, measure, found, table)
 
 
 def outcome_rates(table: Table, attribute: str, named: bool) -> Iterator[Estimate]:
@@ -139,7 +139,7 @@ def _few_items(table: Table) -> tuple[str, ...]:
     return (table.protocol.item,) if few_items(table.protocol) else ()
 
 
-def _paired(
+def _pair_estimate(
     pair: Pair, more: Mapping[str, str], measure: MeasureSpec, found: Interval, table: Table
 ) -> Estimate:
     (xa, xb), (na, nb) = pair.hits, pair.among

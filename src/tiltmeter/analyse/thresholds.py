@@ -128,7 +128,7 @@ def _key(row: Estimate) -> tuple[object, ...]:
 
 
 def _outcome(threshold: Threshold, row: Estimate, rows: int) -> Outcome:
-    low, high = _widened(row, rows)
+    low, high = _widen_interval(row, rows)
     if row.value is None or not math.isfinite(row.value):
         return Outcome(threshold, row, "inconclusive", None, None)
     if low is None or high is None:
@@ -148,7 +148,7 @@ def _fulfils(threshold: Threshold, low: float, high: float) -> Word:
     return "shown" if ends == {True} else "cleared" if ends == {False} else "inconclusive"
 
 
-def _widened(row: Estimate, rows: int) -> tuple[float | None, float | None]:
+def _widen_interval(row: Estimate, rows: int) -> tuple[float | None, float | None]:
     """The interval at 1-α/rows. Bounds of what is missing have no confidence, and stay."""
     if (
         row.value is None

@@ -228,7 +228,9 @@ def judge(claim: Claim, refuted: Refuted) -> Verdict:
     """The verdict of one claim."""
     row, spec = claim.row, claim.spec
     why = refuted.get(refutation.place(spec, row), "")
-    unsettled = list(_unsettled(claim)) if row.value is not None and spec.null is not None else []
+    unsettled = (
+        list(_reversing_cautions(claim)) if row.value is not None and spec.null is not None else []
+    )
     word = _word(claim, why, unsettled)
     cautions = (
         *([Caution("judge_refuted", why)] if why else []),
@@ -280,13 +282,13 @@ def _word(claim: Claim, why: str, unsettled: Sequence[Caution]) -> Word:
         return Word.JUDGE_REFUTED
     if unsettled:
         return Word.NOT_SETTLED
-    plain = tested(row, claim.spec.null)
+    plain = test_word(row, claim.spec.null)
     if plain == Word.TILT and claim.uncorrected:
         return Word.UNDECIDED
     return plain
 
 
-def tested(row: Estimate, null: float | None) -> Word:
+def test_word(row: Estimate, null: float | None) -> Word:
     """What a row's own test and interval say, with nothing that bears on it."""
     if row.value is None:
         return Word.NOT_MEASURED
@@ -307,12 +309,12 @@ def _holds(row: Estimate, null: float | None) -> bool | None:
     return row.low <= null <= row.high
 
 
-def _unsettled(claim: Claim) -> Iterator[Caution]:
+def _reversing_cautions(claim: Claim) -> Iterator[Caution]:
     """What can reverse the direction, and so leaves it open."""
     spec, row = claim.spec, claim.row
     null = spec.null or 0.0
     bounds = claim.bounds
-    if bounds is not None and tested(row, null) == Word.TILT and _holds(bounds, null):
+    if bounds is not None and test_word(row, null) == Word.TILT and _holds(bounds, null):
         yield Caution("bounds_hold_null", sentences.missing(spec, bounds, claim.drawn, open_=True))
     for factor, effect, levels in _significant(claim.nuisances):
         if _reverses(row, null, effect, levels):
@@ -322,7 +324,7 @@ def _unsettled(claim: Claim) -> Iterator[Caution]:
     sure = [e for e in _significant_parts(claim.parts) if e.value != null]
     sides = {(e.value or 0.0) > null for e in sure}
     if len(sides) == 2:
-        yield Caution("parts_oppose", sentences.opposed(spec, sure))
+        yield Caution("parts_oppose", sentences.opposite_tilts(spec, sure))
 
 
 def _significant(
@@ -367,7 +369,7 @@ def _cautions(claim: Claim, unsettled: Sequence[Caution]) -> Iterator[Caution]:
             )
     if claim.uncorrected:
         yield Caution("gold_scarce", sentences.scarce(claim.uncorrected))
-    if spec.null is not None and tested(row, spec.null) == Word.UNDECIDED:
+    if spec.null is not None and test_word(row, spec.null) == Word.UNDECIDED:
         yield Caution("borderline", sentences.borderline(spec, row))
 
 

@@ -49,7 +49,7 @@ def headline(audit: Audit) -> list[tuple[MeasureSpec, Estimate]]:
 
 def code(estimate: Estimate, null: float | None = None) -> str:
     """What a row's own test and interval say, as a key of SYMBOLS."""
-    return CODES[verdicts.tested(estimate, null)]
+    return CODES[verdicts.test_word(estimate, null)]
 
 
 def _finding(audit: Audit, claim: verdicts.Claim, verdict: Verdict, number: int) -> Finding:
@@ -140,7 +140,7 @@ def _by_group(audit: Audit, spec: MeasureSpec, whole: Estimate) -> Iterator[str]
     ]
     for by in dict.fromkeys(reading.grouping(e) for e in rows):
         tested = [
-            (verdicts.tested(e, spec.null), e)
+            (verdicts.test_word(e, spec.null), e)
             for e in rows
             if reading.grouping(e) == by and e.p is not None and e.value is not None
         ]
@@ -166,7 +166,7 @@ def _contrast(spec: MeasureSpec, estimate: Estimate) -> str:
     contrast = spec.contrast or {}
     name = f"{reading.title(contrast.get('factor', spec.name))} effect"
     name += f" ({reading.contrast_label(estimate).partition(': ')[2] or spec.name}; {spec.name})"
-    word, number = verdicts.tested(estimate, spec.null), reading.number(estimate, spec)
+    word, number = verdicts.test_word(estimate, spec.null), reading.number(estimate, spec)
     if word == Word.NOT_MEASURED:
         return f"{name}: not measured ({estimate.note or 'no reason was stored'})."
     if word == Word.NO_TEST:

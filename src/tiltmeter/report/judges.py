@@ -188,10 +188,10 @@ def _coefficient(found: Interval) -> str:
     if found.value is None:
         return numerals.NOTHING
     if found.low is None or found.high is None:
-        return numerals.fixed(found.value, 2)
+        return numerals.fixed_decimals(found.value, 2)
     return (
-        f"{numerals.fixed(found.value, 2)} [{numerals.fixed(found.low, 2)}, "
-        f"{numerals.fixed(found.high, 2)}]"
+        f"{numerals.fixed_decimals(found.value, 2)} [{numerals.fixed_decimals(found.low, 2)}, "
+        f"{numerals.fixed_decimals(found.high, 2)}]"
     )
 
 

@@ -159,7 +159,7 @@ def heat(
             return None
         return Cell(
             level(e.value),
-            numerals.quantity(e.value, e.unit, reading.signed(spec, e), 2),
+            numerals.quantity(e.value, e.unit, reading.is_signed(spec, e), 2),
             numerals.count(e.n),
             _symbol(e, spec, leaders),
         )
