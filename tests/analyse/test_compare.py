@@ -12,7 +12,7 @@ import pytest
 from tests.conftest import Made
 from tiltmeter import api, registry
 from tiltmeter.analyse import compare as comparison
-from tiltmeter.analyse.compare import Compared
+from tiltmeter.analyse.run_pairs import ComparisonRow
 from tiltmeter.cli import main
 from tiltmeter.errors import RunMismatch, UsageError
 from tiltmeter.records import Label, Reply, Request
@@ -52,7 +52,7 @@ def compare(*runs: Made, margin: float = 0.05) -> comparison.Comparison:
     return comparison.compare([run.store for run in runs], [ROLES] * len(runs), margin)
 
 
-def pick(found: comparison.Comparison, measure: str, **condition: str) -> Compared:
+def pick(found: comparison.Comparison, measure: str, **condition: str) -> ComparisonRow:
     (one,) = [
         row
         for row in found.rows

@@ -10,29 +10,21 @@ difference is corrected by the errors in each.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
 from itertools import product
 from pathlib import Path
-from typing import Any, TypeVar
 
 from .. import analyse
 from ..errors import RunMismatch, UsageError
-from ..protocol import MeasureSpec, Protocol
+from ..protocol import Protocol
 from ..protocol.contrasts import each_contrast
-from ..protocol.measures import measure_kind
-from ..records import Estimate
-from ..stats import equivalence, multiplicity, rates
-from ..stats.results import Interval, joined
+from ..stats import multiplicity
 from ..store import Store, served_models
 from ..store.queries import settings
 from . import corrected
-from .groups import Floats, Table
-from .judged import ALIKE, Sense, Side, correct, enough_gold, sum_by_cluster
-from .paired import TESTED, shared_items
-from .reading import CORRECTED
-from .rows import sign_flip_of
+from .groups import Table
+from .run_pairs import ComparisonRow, Part, RunPair, Stratum, stratum_text
 
 MARGIN = 0.05
 FIXED = {
@@ -41,56 +33,13 @@ FIXED = {
     "digest": "design (prompts, tables, modes)",
 }
 ASKED = {"begin": "begun answer", "temperature": "temperature"}
-Stratum = tuple[tuple[str, str], ...]  # (what, level): annotator, mode, language, …
-
-
-@dataclass(frozen=True, slots=True)
-class Compared:
-    """One row. estimate: second less first, with its interval and test; first, second: the two
-    values.
-
-    verdict: different | equivalent | inconclusive against `margin`, or None where nothing could be
-    tested.
-    """
-
-    estimate: Estimate
-    runs: tuple[str, str]
-    first: float | None
-    second: float | None
-    verdict: str | None
-    margin: float
-    headline: bool
-
-    def as_dict(self) -> dict[str, Any]:
-        own = {
-            "runs": list(self.runs),
-            "first": self.first,
-            "second": self.second,
-            "verdict": self.verdict,
-            "margin": self.margin,
-        }
-        return {**own, **self.estimate.as_dict()}
 
 
 @dataclass(frozen=True, slots=True)
 class Comparison:
-    rows: tuple[Compared, ...]
+    rows: tuple[ComparisonRow, ...]
     warnings: tuple[str, ...]
     left_out: tuple[str, ...]  # measures that are not compared, with the reason
-
-
-@dataclass(frozen=True, slots=True)
-class Part:
-    """One subject of one run. tables: its counted labels by (annotator, mode, language, …); gold:
-    attributes people labelled.
-    """
-
-    name: str
-    subject: str
-    store: Store
-    frozen: Mapping[str, Any]
-    tables: Mapping[Stratum, Table]
-    gold: frozenset[str]
 
 
 def compare(
@@ -169,11 +118,11 @@ def _parts(name: str, store: Store, protocol: Protocol) -> list[Part]:
 
 def _compare_parts(
     protocol: Protocol, first: Part, second: Part, margin: float
-) -> Iterator[Compared]:
+) -> Iterator[ComparisonRow]:
     _refuse_two(first, second)
     common = [stratum for stratum in first.tables if stratum in second.tables]
     if not common:
-        told = ("; ".join(map(_stratum_text, part.tables)) for part in (first, second))
+        told = ("; ".join(map(stratum_text, part.tables)) for part in (first, second))
         raise RunMismatch(
             f"{first.name} and {second.name} cannot be compared: no annotator labelled both in "
             "the same mode and "
@@ -188,7 +137,7 @@ def _compare_parts(
                     for table in tables
                 ]
                 for by, one in product(measure.by, each_contrast(protocol, measure)):
-                    pair = _Pair(first, second, stratum, kept[0], kept[1], one, by, margin)
+                    pair = RunPair(first, second, stratum, kept[0], kept[1], one, by, margin)
                     yield from pair.rows()
 
 
@@ -217,13 +166,9 @@ def _warnings(first: Part, second: Part) -> Iterator[str]:
         (f"in {first.name}", f"in {second.name}"),
     )
     for part, other in ((first, second), (second, first)):
-        alone = [_stratum_text(stratum) for stratum in part.tables if stratum not in other.tables]
+        alone = [stratum_text(stratum) for stratum in part.tables if stratum not in other.tables]
         if alone:
             yield f"{part.name} alone has {'; '.join(alone)}: not compared with {other.name}"
-
-
-def _stratum_text(stratum: Stratum) -> str:
-    return " · ".join(level for _, level in stratum if level)
 
 
 def _left_out(protocol: Protocol) -> Iterator[str]:
@@ -236,251 +181,7 @@ def _left_out(protocol: Protocol) -> Iterator[str]:
             )
 
 
-@dataclass(frozen=True)
-class _Pair:
-    """One measure and grouping in one stratum of two parts."""
-
-    first: Part
-    second: Part
-    stratum: Stratum
-    before: Table
-    after: Table
-    measure: MeasureSpec
-    by: Sequence[str]
-    margin: float
-
-    def rows(self) -> Iterator[Compared]:
-        sides = [
-            corrected.sides(table, self.measure, self.by) for table in (self.before, self.after)
-        ]
-        for more, values in self.before.values(self.measure):
-            for key in (key for key in sides[0] if key in sides[1]):
-                condition = {**dict(key), **more}
-                hits = (
-                    corrected.hits(self.measure, condition, self.by)
-                    if self.measure.expected
-                    else values
-                )
-                sense = Sense(
-                    hits, self.measure.among, self.measure.without, shared_items(self.before)
-                )
-                for name in self._names():
-                    ends = tuple(dict.fromkeys((TESTED, name)))
-                    parts = [[side[key][end] for end in ends if end in side[key]] for side in sides]
-                    if all(len(part) == len(ends) for part in parts):
-                        yield from self._row(condition, name, parts[0], parts[1], sense)
-
-    def _names(self) -> list[str]:
-        """What the tested side is held against: itself for a share, the baseline, or each
-        control.
-        """
-        contrast = self.measure.contrast or {}
-        compared = measure_kind(self.measure.kind).sides
-        if compared == "one":
-            return [TESTED]
-        return contrast["controls"].split("|") if compared == "controls" else [contrast["baseline"]]
-
-    def _row(
-        self,
-        condition: Mapping[str, str],
-        name: str,
-        before: Sequence[Side],
-        after: Sequence[Side],
-        sense: Sense,
-    ) -> Iterator[Compared]:
-        items = _common((*before, *after), sense)
-        dropped = len(
-            {sense.shared.get(item, item) for side in (*before, *after) for item in side.said}
-        ) - len(items)
-        before, after = ([_only(side, items, sense) for side in part] for part in (before, after))
-        arrays = [
-            [
-                sum_by_cluster(side, sense, {item: n for n, item in enumerate(items)})
-                for side in part
-            ]
-            for part in (before, after)
-        ]
-        found, gaps, values = _share(arrays) if len(before) == 1 else _gap(arrays)
-        contrast = {"run": f"{self.second.name} − {self.first.name}"}
-        if name != TESTED:
-            contrast[(self.measure.contrast or {})["factor"]] = name
-        where = dict(self.stratum)
-        annotator = where.pop("annotator")
-        note = f"items that one run alone has: {dropped}" if dropped else None
-        base = Estimate(
-            self.before.protocol.name,
-            self.second.subject,
-            annotator,
-            self.measure.name,
-            {**where, **condition},
-            contrast,
-            found.value,
-            "share",
-            found.low,
-            found.high,
-            found.confidence if found.low is not None else None,
-            found.method,
-            n=round(found.n or 0.0, 6),
-            clusters=len(items),
-            family=f"{self.measure.name} by {', '.join(self.by) or 'whole'} | "
-            f"{self.second.name} | {_stratum_text(self.stratum)}",
-            note=joined(found.note, note) or "",
-        )
-        if len(items) < 2:
-            return  # one item is no population
-        test = sign_flip_of(base, gaps)
-        base = replace(
-            base, test=test.method, p=test.p, note=joined(base.note or None, test.note) or ""
-        )
-        yield self._with(base, found, values)
-        yield from self._corrected_row(base, before, after, sense)
-
-    def _corrected_row(
-        self, base: Estimate, before: Sequence[Side], after: Sequence[Side], sense: Sense
-    ) -> Iterator[Compared]:
-        attribute = self.measure.attribute
-        if not (attribute in self.first.gold or attribute in self.second.gold):
-            return
-        clear = replace(
-            base,
-            measure=base.measure + CORRECTED,
-            value=None,
-            low=None,
-            high=None,
-            confidence=None,
-            interval_method=None,
-            test=None,
-            p=None,
-            family=None,
-        )
-        nothing = Interval(None, None, None, "not corrected")
-        missing = [part.name for part in (self.first, self.second) if attribute not in part.gold]
-        if missing or len(before) > 1:
-            why = (
-                f"no gold in {' and '.join(missing)}"
-                if missing
-                else "a difference of differences is not corrected"
-            )
-            yield self._with(replace(clear, note=f"uncorrected: {why}"), nothing, (None, None))
-            return
-        random = all(corrected.is_random(table, attribute) for table in (self.before, self.after))
-        parts, alike = [after[0], before[0]], ""
-        if not all(
-            enough_gold(side, sense, random) for side in parts
-        ):  # the errors of each run, of all its conditions together
-            parts = [
-                Side(side.said, whole.weighted, whole.labels)
-                for side, whole in zip(parts, self._wholes, strict=True)
-            ]
-            random, alike = False, ALIKE
-        if not all(enough_gold(side, sense, random) for side in parts):
-            why = "too little gold of a class in one of the runs"
-            yield self._with(replace(clear, note=f"uncorrected: {why}"), nothing, (None, None))
-            return
-        made = correct(parts, Side({}), sense, random)
-        if made.name == "none":
-            yield self._with(
-                replace(clear, note=f"uncorrected: {made.note}"), nothing, (None, None)
-            )
-            return
-        row = replace(
-            clear,
-            value=made.found.value,
-            low=made.found.low,
-            high=made.found.high,
-            correction=made.name,
-            note=joined(made.note, alike) or "",
-            confidence=made.found.confidence,
-            interval_method=made.found.method,
-        )
-        second, first = (correct((side,), Side({}), sense, random).found.value for side in parts)
-        yield self._with(row, made.found, (first, second))
-
-    @cached_property
-    def _wholes(self) -> list[Side]:
-        """What the annotator says of all conditions of the second run and of the first, with their
-        gold.
-        """
-        share = replace(self.measure, kind="share")
-        return [
-            corrected.sides(table, share, ()).get((), {}).get(TESTED, Side({}))
-            for table in (self.after, self.before)
-        ]
-
-    def _with(
-        self, row: Estimate, found: Interval, values: tuple[float | None, float | None]
-    ) -> Compared:
-        """With the verdict against the margin."""
-        word = None
-        if found.value is not None and found.se and found.df:
-            word = equivalence.verdict(
-                value=found.value, se=found.se, df=found.df, margin=self.margin
-            ).word
-        return Compared(
-            row,
-            (self.first.name, self.second.name),
-            *values,
-            word,
-            self.margin,
-            self.measure.headline,
-        )
-
-
-def _common(sides: Sequence[Side], sense: Sense) -> list[str]:
-    """Items (or clusters of items that share their controls) that have something in the denominator
-    on every side.
-    """
-    sets = [
-        {
-            sense.shared.get(item, item)
-            for item, values in side.said.items()
-            if any(map(sense.counts, values))
-        }
-        for side in sides
-    ]
-    return [
-        item
-        for item in dict.fromkeys(sense.shared.get(item, item) for item in sides[0].said)
-        if all(item in one for one in sets)
-    ]
-
-
-_T = TypeVar("_T")
-
-
-def _only(side: Side, items: Sequence[str], sense: Sense) -> Side:
-    names = set(items)
-
-    def keep(by_item: Mapping[str, _T]) -> dict[str, _T]:
-        return {k: v for k, v in by_item.items() if sense.shared.get(k, k) in names}
-
-    return Side(keep(side.said), keep(side.weighted), keep(side.labels))
-
-
-Found = tuple[Interval, Floats, tuple[float | None, float | None]]
-
-
-def _share(arrays: Sequence[Sequence[tuple[Floats, Floats]]]) -> Found:
-    """(second less first, each item's difference, the two shares)."""
-    ((xa, na),), ((xb, nb),) = arrays
-    found = rates.clustered_difference(successes_a=xb, n_a=nb, successes_b=xa, n_b=na)
-    return found, xb / nb - xa / na, (_ratio(xa, na), _ratio(xb, nb))
-
-
-def _gap(arrays: Sequence[Sequence[tuple[Floats, Floats]]]) -> Found:
-    """The same of each item's difference between the tested side and what it is held against."""
-    first, second = ((one[0] / one[1] - other[0] / other[1]) for one, other in arrays)
-    found = rates.clustered_mean(values=second - first)
-    number = sum(float(n.sum()) for part in arrays for _, n in part)
-    values = (float(first.mean()), float(second.mean())) if first.size else (None, None)
-    return replace(found, n=number), second - first, values
-
-
-def _ratio(x: Floats, n: Floats) -> float | None:
-    return float(x.sum() / n.sum()) if n.sum() > 0 else None
-
-
-def _adjust_families(rows: Sequence[Compared]) -> Iterator[Compared]:
+def _adjust_families(rows: Sequence[ComparisonRow]) -> Iterator[ComparisonRow]:
     """Benjamini–Hochberg inside each family: a measure's groups in one stratum of one pair."""
     families: dict[str | None, list[int]] = {}
     for place, row in enumerate(rows):

@@ -7,7 +7,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ..analyse import numerals
-from ..analyse.compare import Compared, Comparison
+from ..analyse.compare import Comparison
+from ..analyse.run_pairs import ComparisonRow
 from ..gold.agreement import Agreement
 from ..gold.review import MarkShare
 from ..gold.validation import GoldGroup, ReportCard, Validation
@@ -245,7 +246,7 @@ def comparison(found: Comparison, everything: bool = False) -> Table:
     )
 
 
-def _compared(row: Compared, letters: dict[str, str], several: bool) -> tuple[str, ...]:
+def _compared(row: ComparisonRow, letters: dict[str, str], several: bool) -> tuple[str, ...]:
     e = row.estimate
     held = [level for name, level in (e.contrast or {}).items() if name != "run"]
     by = [e.instrument.partition("@")[0]] if several else []
