@@ -6,22 +6,19 @@ modes agree.
 Three promises, on the real weights, served in this process (about a minute on two idle cores):
 
 rate       exact probes of the audit `roles` through engine and store, against a bare aiohttp loop
-           that sends the same bodies
-           and keeps nothing. On a machine that others use too the rate of one alone moves by a
-           quarter within seconds, so both run in the same seconds, each on a server of its own with
-           the same settings, and change servers from round to round. (On one server they would not
-           be independent: it works in batches, and who sends a moment later waits for the next.) At
-           least 0.9 over all rounds.
+           that sends the same bodies and keeps nothing. On a machine that others use too the rate
+           of one alone moves by a quarter within seconds, so both run in the same seconds, each on
+           a server of its own with the same settings, and change servers from round to round. (On
+           one server they would not be independent: it works in batches, and who sends a moment
+           later waits for the next.) At least 0.9 over all rounds.
 prefix     prompts that begin alike are evaluated from where they differ, but for the first in each
-           slot: the server's own
-           count of cached tokens says so for each prompt.
+           slot: the server's own count of cached tokens says so for each prompt.
 agreement  for six words, draws with the sampling sent in full (temperature 1, top_p 1, top_k 0,
-           min_p 0) against the exact
-           reading: he, she and all other tokens by Pearson's chi-square, summed over the words (12
-           degrees of freedom), which happens to a right sampler once in a thousand seeds; P(he) and
-           P(she) of each word with the exact binomial interval at 95 %, of which one in twenty may
-           miss. That the check can fail is seen on the last word, drawn with llama.cpp's own
-           defaults (top_k 40, top_p 0.95, min_p 0.05): there it must say no.
+           min_p 0) against the exact reading: he, she and all other tokens by Pearson's chi-square,
+           summed over the words (12 degrees of freedom), which happens to a right sampler once in a
+           thousand seeds; P(he) and P(she) of each word with the exact binomial interval at 95 %,
+           of which one in twenty may miss. That the check can fail is seen on the last word, drawn
+           with llama.cpp's own defaults (top_k 40, top_p 0.95, min_p 0.05): there it must say no.
 
 Exits 1 when one is broken.
 """

@@ -12,8 +12,8 @@ Exit status 1 where the promise is broken. Shares and odds at .1-.9, C ≥ 9 and
 within 95 ± (2 + 2 Monte-Carlo standard errors) points. Elsewhere, and for differences and ratios:
 at least 93 less 2 Monte-Carlo standard errors, or at least half of the tables marked as too few
 clusters. Tests: P(p ≤ α) ≤ α + 2 standard errors; the many checks make one in forty fail by chance,
-so what fails is
-drawn once more with ten times the tables, and that decides. False discoveries: at most 6 %.
+so what fails is drawn once more with ten times the tables, and that decides. False discoveries: at
+most 6 %.
 """
 
 from __future__ import annotations

@@ -5,11 +5,10 @@ and on others.
     python benchmarks/discovery.py --small    # 500
 
 Nothing differs between the groups. Of CANDIDATES attributes that a picture might be described by,
-those CHOSEN are tested
-that tell the groups apart best in the pictures that the chooser is shown: two a prompt, as SODA has
-it. `held out`: these pictures are drawn beside those that are tested. `the same`: they are two of
-each twenty that are tested. `all the same`: the chooser has seen all that is tested, which is what
-choosing by hand after a look at the results comes to.
+those CHOSEN are tested that tell the groups apart best in the pictures that the chooser is shown:
+two a prompt, as SODA has it. `held out`: these pictures are drawn beside those that are tested.
+`the same`: they are two of each twenty that are tested. `all the same`: the chooser has seen all
+that is tested, which is what choosing by hand after a look at the results comes to.
 
 Exit status 1 where held-out discovery finds more than it may, or discovery on the same images does
 not inflate.

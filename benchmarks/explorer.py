@@ -3,10 +3,9 @@
     python benchmarks/explorer.py [--pictures 30000] [--json]
 
 A run of three subjects with a panel's three votes a picture is made up (a minute for 30,000),
-opened, and looked at as the
-server does: the first page, another tab, filters, orders, a later page, a search, an output. Times
-are of one thread, in milliseconds, from the view to the HTML; what a browser takes for it comes on
-top.
+opened, and looked at as the server does: the first page, another tab, filters, orders, a later
+page, a search, an output. Times are of one thread, in milliseconds, from the view to the HTML; what
+a browser takes for it comes on top.
 """
 
 from __future__ import annotations

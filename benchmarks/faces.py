@@ -6,12 +6,10 @@ confusion matrix by person.
                                           beside every result
 
 openpeople (MIT) has ten people who do not exist, made by an image model from descriptions that name
-a sex, in six pictures
-each: two portraits, two full figures, a sheet of poses and a sheet of expressions. That word is
-taken for how the person is
-meant to present. The run is an ordinary one: `folder:` with a pattern of names, the panel with
-`--judge faces`, the labels as stored. Pictures of one person err together, so that intervals are
-clustered by person; ten people carry little.
+a sex, in six pictures each: two portraits, two full figures, a sheet of poses and a sheet of
+expressions. That word is taken for how the person is meant to present. The run is an ordinary one:
+`folder:` with a pattern of names, the panel with `--judge faces`, the labels as stored. Pictures of
+one person err together, so that intervals are clustered by person; ten people carry little.
 
 Exit status 1 where a picture has no label, or where faces.toml holds other numbers than these.
 """

@@ -2,11 +2,10 @@
 annotator with gold has.
 
 Gold joins the counted labels as attributes of its own, whose values are pairs of truth and answer,
-so that it is cut into
-the same groups over the same items by the same code. Which correction: prediction-powered (ppi++)
-where the gold was drawn at random, Rogan–Gladen else; by the errors in the group itself where it
-has gold enough of both classes, else by those in the whole stratum, and the note says so
-(`judged.correct`).
+so that it is cut into the same groups over the same items by the same code. Which correction:
+prediction-powered (ppi++) where the gold was drawn at random, Rogan–Gladen else; by the errors in
+the group itself where it has gold enough of both classes, else by those in the whole stratum, and
+the note says so (`judged.correct`).
 """
 
 from __future__ import annotations

@@ -2,9 +2,8 @@
 time.
 
 To save says what state was seen; where another one is stored by now (a second window), nothing is
-written and that one is
-returned. So to undo is to save the state before. It needs no lock of the run: each save is one
-short transaction, between those of a run that is going on.
+written and that one is returned. So to undo is to save the state before. It needs no lock of the
+run: each save is one short transaction, between those of a run that is going on.
 """
 
 from __future__ import annotations

@@ -2,8 +2,8 @@
 inappropriate or ambiguous.
 
 The SODA paper has its attributes checked in this way (818 of 820 appropriate). The marks of a
-person are an artefact of the
-run: {item: {value, skipped, note}}; they are no labels of outputs, and correct no number.
+person are an artefact of the run: {item: {value, skipped, note}}; they are no labels of outputs,
+and correct no number.
 """
 
 from __future__ import annotations

@@ -9,8 +9,8 @@ twice or more:
            on a line of its own, a label and a dash or nothing before a quotation ("Woman - “…”",
            "女性「…」");
   quotes   quotations, however narrated: a paragraph's quotations are one speech where one narration
-           parts them ("…," she
-           said, "…"), and several where they touch or where each has a narration of its own;
+           parts them ("…," she said, "…"), and several where they touch or where each has a
+           narration of its own;
   dashes   lines that begin with a dash, a bullet or a number;
   address  two short lines and no more, each with a question or exclamation mark or a word that
            addresses somebody.

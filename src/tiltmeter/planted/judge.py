@@ -2,13 +2,12 @@
 told to. Pure.
 
 It knows a judge's question by its shape (instruments/judges/text.py): the task and the answer stand
-between marks, and the last
-message ends in the list of labels. Its settings: `judge=never` answers nonsense always, so that a
-bound on rounds is reached; `agree=p` is how often a reply is a label at all; `accuracy=p` how often
-a label is the right one, each other label being equally likely. What is right of a choice it knows
-by heart for a planted model's own sentences; in other texts
-it looks for the forms: one of them is that value, several are both, none is invalid. A value of a
-rubric it knows by the sentence of prose.py that says it.
+between marks, and the last message ends in the list of labels. Its settings: `judge=never` answers
+nonsense always, so that a bound on rounds is reached; `agree=p` is how often a reply is a label at
+all; `accuracy=p` how often a label is the right one, each other label being equally likely. What is
+right of a choice it knows by heart for a planted model's own sentences; in other texts it looks for
+the forms: one of them is that value, several are both, none is invalid. A value of a rubric it
+knows by the sentence of prose.py that says it.
 
 A dialogue's topic (instruments/judges/negotiation.py) it knows by the lines of dialogues.toml; any
 other text has a topic of its own by chance, always the same. Asked for a verdict it agrees where

@@ -4,8 +4,8 @@ protocol's and speech.toml.
     CLASS=w, WORD=w              weight of a class or of one word (a lexeme), 1 where none is given;
                                  0 is never picked
     CLASS.LEVEL=w, WORD.LEVEL=w  the same where a factor has this level: `communal.female=1.5`. A
-                                 word counts over its class,
-                                 a level of a later factor over one of an earlier
+                                 word counts over its class, a level of a later factor over one of
+                                 an earlier
     spread=s                     each item's weight of each class is multiplied by exp(s × its own
                                  standard normal number)
     off=p                        share of picks that are replaced by a word off the list

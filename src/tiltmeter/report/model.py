@@ -182,8 +182,7 @@ class Section:
     """All tables and figures of one variant; variants never share a table.
 
     What a text protocol has no use for (a grid of pictures) is a further field beside `sections` in
-    `Content`, not a kind of
-    figure: figures are drawn from estimates.
+    `Content`, not a kind of figure: figures are drawn from estimates.
     """
 
     variant: str

@@ -1,9 +1,8 @@
 """What a run would ask and what that would cost, before it does: calls, tokens, money. Pure.
 
 Calls of a subject are its trials. A judge is asked about every output that is text; how often
-depends on its replies, so
-there are two numbers: where every reply settles it, and the most there can be (as where a judge
-never says a usable word).
+depends on its replies, so there are two numbers: where every reply settles it, and the most there
+can be (as where a judge never says a usable word).
 
 Tokens are estimated, and none of the rules was held against a provider's bill: a quarter of an
 ASCII character, one for every other character, 8 for each message, and 1,500 for a picture that is

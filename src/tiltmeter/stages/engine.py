@@ -8,8 +8,8 @@ number of trials. A request that was answered before is answered from the store:
 goes on where it was.
 
 A worker gives up its place only when its rows are committed, so a killed process has paid for
-nothing beyond what was in
-flight. Commits are grouped: all that one turn of the event loop brought goes into one transaction.
+nothing beyond what was in flight. Commits are grouped: all that one turn of the event loop brought
+goes into one transaction.
 """
 
 from __future__ import annotations

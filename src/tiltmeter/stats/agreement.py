@@ -2,8 +2,7 @@
 panel.
 
 Each coefficient is 1 - D_o/D_e: the disagreement that was observed over the one that chance would
-give,
-and chance is what the three differ in. Intervals: the jackknife over items (clusters).
+give, and chance is what the three differ in. Intervals: the jackknife over items (clusters).
 """
 
 from __future__ import annotations
@@ -97,9 +96,8 @@ def gwet_ac1(*, rated: Ratings, confidence: float = 0.95) -> Interval:
 
     p_a: the mean over outputs with two ratings and more of the share of agreeing pairs; π_k: the
     mean over rated outputs of the share that called k. Range [-1, 1]; 0 is chance; steady where a
-    class is
-    rare. Source: Gwet (2008), Br. J. Math. Stat. Psychol. 61. By hand: two annotators, both-yes
-    118, both-no 0, 5 and 2 split: p_a = .944, π = .972, p_e = 2·.972·.028 = .0544 → .9408.
+    class is rare. Source: Gwet (2008), Br. J. Math. Stat. Psychol. 61. By hand: two annotators,
+    both-yes 118, both-no 0, 5 and 2 split: p_a = .944, π = .972, p_e = 2·.972·.028 = .0544 → .9408.
     """
     votes = _votes(rated)
     r = votes.sum(1)

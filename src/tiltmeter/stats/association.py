@@ -228,8 +228,8 @@ def equivalence(*, value: float, se: float, df: float, margin: float) -> Test:
     with the larger p. p ≤ α says "within ±margin at this α"; the margin must be named before the
     data.
     Source: Schuirmann (1987), J. Pharmacokinet. Biopharm. 15. By hand: value 0, se .01, df 20,
-    margin
-    .03: t = ±3, p = .00354. se = 0 or no df: p None with a note. ``ValueError``: NaN, margin ≤ 0.
+    margin .03: t = ±3, p = .00354. se = 0 or no df: p None with a note. ``ValueError``: NaN, margin
+    ≤ 0.
     """
     value = float(arguments.vector("value", [value])[0])
     se, df, margin = (

@@ -133,9 +133,8 @@ def class_quality(*, gold: Confusion, positive: int, confidence: float = 0.95) -
 
     Formulas: TP/(TP+FN), TN/(TN+FP), TP/(TP+FP), 2TP/(2TP+FP+FN), each a ratio of sums over items
     with Wilson's interval on the effective n, as ``rates.clustered_share``. An answer that is no
-    class
-    misses its own class and is no false alarm for the others. Range [0, 1]. No null value: a judge
-    that guesses has sensitivity + specificity = 1.
+    class misses its own class and is no false alarm for the others. Range [0, 1]. No null value: a
+    judge that guesses has sensitivity + specificity = 1.
     Source: van Rijsbergen (1979) for F1; Korn & Graubard (1998) for the intervals.
     By hand: one item a label; TP 40, FN 10, FP 5, TN 45: .8, .9, .8889, 2·40/95 = .8421.
     Without gold of the class, or of the others, the rates are None with a note.

@@ -46,9 +46,8 @@ def verdict(*, value: float, se: float, df: float, margin: float, alpha: float =
     "different" with probability ≤ α.
     Source: Schuirmann (1987), J. Pharmacokinet. Biopharm. 15; the words: Tryon & Lewis (2008),
     Psychol. Methods 13; Lakens (2017), Soc. Psychol. Personal. Sci. 8. By hand: value .01, se .01,
-    df 20,
-    margin .03: t = 4 and -2, p = .0296: equivalent; margin .02: p = .1646, and .3293 against 0:
-    inconclusive. ``ValueError``: NaN, negative se, margin ≤ 0, α outside (0, 1/2).
+    df 20, margin .03: t = 4 and -2, p = .0296: equivalent; margin .02: p = .1646, and .3293 against
+    0: inconclusive. ``ValueError``: NaN, negative se, margin ≤ 0, α outside (0, 1/2).
     """
     if not 0 < alpha < 0.5:
         raise ValueError(f"alpha: a number between 0 and 0.5 expected, got {alpha!r}")
@@ -69,8 +68,8 @@ def paired_verdict(*, differences: ArrayLike, margin: float, alpha: float = 0.05
     """``verdict`` for one difference an item, shape (C,): value d̄, se s/√C, df C-1.
 
     By hand: (.01, .02, .03), margin .1: d̄ = .02, se = .00577, t = 20.8 and -13.9, p = .0026:
-    equivalent;
-    against 0 t = 3.46, p = .0742. Fewer than two differences, or all equal: no word, and a note.
+    equivalent; against 0 t = 3.46, p = .0742. Fewer than two differences, or all equal: no word,
+    and a note.
     """
     d = arguments.vector("differences", differences)
     if d.size < 2 or float(np.ptp(d)) <= 1e-12 * max(1.0, float(np.abs(d).max())):

@@ -2,10 +2,9 @@
 that is drawn at random.
 
 numpy draws each count by rejection, at some 800 instructions a count, and that is what a shuffle of
-alike rows costs. Here a
-count is looked up: what is still wanted takes few different values over all draws, so the
-distribution functions for all of them are one table, and a search in it draws a count, in less than
-half of the instructions.
+alike rows costs. Here a count is looked up: what is still wanted takes few different values over
+all draws, so the distribution functions for all of them are one table, and a search in it draws a
+count, in less than half of the instructions.
 """
 
 from __future__ import annotations

@@ -58,10 +58,10 @@ def pooled_difference(
     error.
 
     Formula: d = Σs_a/N_a - Σs_b/N_b; e_i = (s_ai - m_a·n_ai)/N_a - (s_bi - m_b·n_bi)/N_b; the rest
-    as ``pooled_mean``. A
-    cluster on one side only counts there. Null value 0. Source: as ``rates.clustered_difference``.
-    By hand: s_a = (4, 6, 8), s_b = (2, 2, 8), n = 2 each: d = 18/6 - 12/6 = 1; e = ((4 - 6) - (2 -
-    4), (6 - 6) - (2 - 4), (8 - 6) - (8 - 4))/6 = (0, 2, -2)/6; v = 3/2·8/36 = 1/3 → 1 ± 2.4841.
+    as ``pooled_mean``. A cluster on one side only counts there. Null value 0. Source: as
+    ``rates.clustered_difference``. By hand: s_a = (4, 6, 8), s_b = (2, 2, 8), n = 2 each: d = 18/6
+    - 12/6 = 1; e = ((4 - 6) - (2 - 4), (6 - 6) - (2 - 4), (8 - 6) - (8 - 4))/6 = (0, 2, -2)/6; v =
+    3/2·8/36 = 1/3 → 1 ± 2.4841.
     """
     sa, na = _numbers("sums_a", sums_a, "n_a", n_a)
     sb, nb = _numbers("sums_b", sums_b, "n_b", n_b)
@@ -120,9 +120,8 @@ def slope(
     r̄)²·(u_i/(1-h_i))²/(Σ(r_i - r̄)²)² with residuals u_i and leverages h_i (HC3), b ± t(C-2)·√v.
     Range (-inf, inf); null value 1 ("does the model exaggerate?").
     Source: Zhao et al. (2017), EMNLP, for amplification of a training set's shares; MacKinnon &
-    White (1985), J. Econometrics
-    29, for HC3. By hand: r = (.2, .5, .8), p = (.1, .5, .9): b = .24/.18 = 4/3, residuals 0: no
-    interval.
+    White (1985), J. Econometrics 29, for HC3. By hand: r = (.2, .5, .8), p = (.1, .5, .9): b =
+    .24/.18 = 4/3, residuals 0: no interval.
     Fewer than three items, or all with one reference: no value and a note. ``ValueError`` as
     ``rates.clustered_share``; for a reference outside [0, 1].
     """

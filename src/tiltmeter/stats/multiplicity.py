@@ -98,8 +98,7 @@ def benjamini_hochberg(*, p: Iterable[float | None]) -> list[float | None]:
     """Adjusted p-values that control the false discovery rate, in the order given.
 
     Formula: sorted p_(i)·m/i, made monotone from the largest down, at most 1. Range [0, 1]. Valid
-    for
-    independent or positively dependent tests. Source: Benjamini & Hochberg (1995), JRSS B 57.
+    for independent or positively dependent tests. Source: Benjamini & Hochberg (1995), JRSS B 57.
     By hand: (.01, .04, .03, .005) → (.02, .04, .04, .02). ``ValueError``: a p outside [0, 1].
     """
     raw = list(p)
@@ -113,8 +112,7 @@ def holm(*, p: Iterable[float | None]) -> list[float | None]:
     """Adjusted p-values that control the chance of any false rejection, in the order given.
 
     Formula: sorted p_(i)·(m-i+1), made monotone from the smallest up, at most 1. Range [0, 1].
-    Valid
-    under any dependence. Source: Holm (1979), Scand. J. Stat. 6.
+    Valid under any dependence. Source: Holm (1979), Scand. J. Stat. 6.
     By hand: (.01, .04, .03, .005) → (.03, .06, .06, .02). ``ValueError``: a p outside [0, 1].
     """
     raw = list(p)

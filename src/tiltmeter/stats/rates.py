@@ -237,12 +237,11 @@ def clustered_difference(
     """Share in A minus share in B, both over the same clusters (paired), in shares (×100: points).
 
     Arrays: shape (C,), entry i of all four is cluster i. Clusters without outcomes on one side
-    still
-    count on the other. Formula: d = Σx_a/N_a - Σx_b/N_b; e_i = (x_ai - p_a·n_ai)/N_a -
-    (x_bi - p_b·n_bi)/N_b; v = C/(C-1)·Σe_i²; d ± t(df)·√v, cut at [-1, 1]. Where v = 0 the limits
-    come from the two shares' own intervals (Newcombe 1998, method 10; Zou & Donner 2008, MOVER).
-    Range [-1, 1]; null value 0. Source: Cochran (1977) ch. 11 for ratio estimators over clusters.
-    By hand: x_a = (3, 4, 2), x_b = (1, 2, 0), n = 4: d = 9/12 - 3/12 = .5; e = (0, 0, 0): v = 0.
+    still count on the other. Formula: d = Σx_a/N_a - Σx_b/N_b; e_i = (x_ai - p_a·n_ai)/N_a - (x_bi
+    - p_b·n_bi)/N_b; v = C/(C-1)·Σe_i²; d ± t(df)·√v, cut at [-1, 1]. Where v = 0 the limits come
+    from the two shares' own intervals (Newcombe 1998, method 10; Zou & Donner 2008, MOVER). Range
+    [-1, 1]; null value 0. Source: Cochran (1977) ch. 11 for ratio estimators over clusters. By
+    hand: x_a = (3, 4, 2), x_b = (1, 2, 0), n = 4: d = 9/12 - 3/12 = .5; e = (0, 0, 0): v = 0.
     ``ValueError`` as ``clustered_share``.
     """
     xa, na = arguments.shares("successes_a", successes_a, "n_a", n_a)

@@ -13,9 +13,8 @@ nothing back ("Great! The sentence is:"). With anything else beside it, or with 
 answer is not read here.
 
 No option is read more readily than another. So nothing is read where the prompt has its sentence
-filled already, or where the
-rules of choice.py find something else in it, filled with one of the options: "she says that he is
-late" is both.
+filled already, or where the rules of choice.py find something else in it, filled with one of the
+options: "she says that he is late" is both.
 """
 
 from __future__ import annotations

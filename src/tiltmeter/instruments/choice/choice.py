@@ -2,9 +2,8 @@
 readings: exact.py.
 
 The question is a sentence with a blank and a closed list of words (options), so an answer is read
-for what it puts into the
-blank. Nothing is guessed and nothing is a default: what these rules do not decide is `invalid` or
-`both`.
+for what it puts into the blank. Nothing is guessed and nothing is a default: what these rules do
+not decide is `invalid` or `both`.
 
 Before reading. Case, width, quotes, emphasis, tags, emoji and invisible characters do not matter
 (language.py). What is marked as thinking or struck through is left out, and so is the prompt where
@@ -13,12 +12,11 @@ and she": a list of the options, no choice). An option alone is an answer, thoug
 the options one a line.
 
 A mention (marking.py) is an option's form as a whole word, the longest form first. Other forms of a
-pronoun are not its
-subject form: "her", "his" and "him" are no mention, though they may follow one ("she/her"). In
-scripts without spaces a form counts inside a run of characters, except within a listed word (其他,
-彼ら). Several mentions joined by or, and, a slash or a comma, "s/he" and "(s)he" are one mention of
-several options. A mention after a negation ("not he", "rather than he") or before one ("he is not
-…") is rejected.
+pronoun are not its subject form: "her", "his" and "him" are no mention, though they may follow one
+("she/her"). In scripts without spaces a form counts inside a run of characters, except within a
+listed word (其他, 彼ら). Several mentions joined by or, and, a slash or a comma, "s/he" and "(s)he"
+are one mention of several options. A mention after a negation ("not he", "rather than he") or
+before one ("he is not …") is rejected.
 
 A mention states a choice where its clause
   1. is bare: nothing but the mention and words that change nothing ("definitely she", "A) he",
@@ -48,8 +46,8 @@ The value, the first that fits:
   option          the answer is the prompt's own sentence with its blank filled by the option
                   (filled.py).
   invalid         the rest: other words, one option only named, one option only rejected (the other
-                  is never inferred),
-                  letters or numbers that point to a list, instructions to whoever reads it.
+                  is never inferred), letters or numbers that point to a list, instructions to
+                  whoever reads it.
 """
 
 from __future__ import annotations

@@ -8,21 +8,19 @@ token sequences:
   - a token that completes a form is that option (he), unless a longer form begins with it (彼
     before 彼女);
   - a token that begins a form (s, 彼, a lone quote) is open: if it has at least THRESHOLD of the
-    probability, the subject is
-    asked once more with the begun answer made longer by it, and the probabilities multiply:
+    probability, the subject is asked once more with the begun answer made longer by it, and the
+    probabilities multiply:
     P(彼女) = P(彼)·P(女|彼) and P(彼) = P(彼)·(1 − P(女|彼));
   - a token that ends inside a character cannot be sent back through a chat API: `unresolved`,
     unless its bytes begin no form;
   - any other token is `other`;
   - what a server does not list (it gives the likeliest tokens only) is `unresolved`. After a
-    complete form it belongs to
-    that form, if each longer form's next token is listed.
+    complete form it belongs to that form, if each longer form's next token is listed.
 
 So one call is enough where each form is one token of its own. What follows a complete form in a
-*later* token is not
-looked at: "he" then "/she" counts as he. The shares are those at temperature 1 without top-p or
-top-k, they sum to 1, and those of the options together are the captured mass; odds and shares among
-the options are conditional on it.
+*later* token is not looked at: "he" then "/she" counts as he. The shares are those at temperature 1
+without top-p or top-k, they sum to 1, and those of the options together are the captured mass; odds
+and shares among the options are conditional on it.
 """
 
 from __future__ import annotations

@@ -1,11 +1,10 @@
 """A language model as a second labeller of the same answers (`--judge KIND:NAME`).
 
 The judge is shown the task and the answer as data, between marks that the texts cannot hold, and is
-to reply with one word
-of a closed list: the options and the outcomes of choice.py. Its reply is that word, quotes and a
-full stop aside, or it is asked again with the list, in the same conversation; after ROUNDS replies
-that are not one word of the list the label is `unresolved`. No word is looked for inside a longer
-reply: "neither he nor she" holds both options.
+to reply with one word of a closed list: the options and the outcomes of choice.py. Its reply is
+that word, quotes and a full stop aside, or it is asked again with the list, in the same
+conversation; after ROUNDS replies that are not one word of the list the label is `unresolved`. No
+word is looked for inside a longer reply: "neither he nor she" holds both options.
 
 The wording is in data/judge.toml and part of the annotator: with another prompt, judge or set of
 forms it is another one. Readings of probabilities have no text to judge, so they are not given to

@@ -2,9 +2,8 @@
 Plain rules, no model.
 
 The closed classes of words are data (data/pronouns.toml). A token's sentence and clause are numbers
-that grow; roles are
-guessed from the words beside a mention, without a parser: what precedes it (a preposition, a verb,
-the beginning of a clause) and what follows (a verb, an auxiliary, 's).
+that grow; roles are guessed from the words beside a mention, without a parser: what precedes it (a
+preposition, a verb, the beginning of a clause) and what follows (a verb, an auxiliary, 's).
 """
 
 from __future__ import annotations

@@ -12,12 +12,10 @@ author_gendered: the input is in the first person, and the output has a gendered
 for persons (client,
                  hunter, author) that the input does not have: the writer, made somebody.
 plural_they:     the input has singular *they*, and the output puts the theme noun in the plural or
-                 speaks of "these
-                 guys", where the input does not.
+                 speaks of "these guys", where the input does not.
 gendered_noun:   a word of the lexicon (gendered_nouns.csv) stands in the output and not in the
-                 input: one whose neutral
-                 counterpart names the theme person, or "the lady", "a gentleman" for a person
-                 without a cue.
+                 input: one whose neutral counterpart names the theme person, or "the lady", "a
+                 gentleman" for a person without a cue.
 neutralised:     the input has he or she (or a neopronoun), the output only *they* (4.2.5).
 noun_flipped:    the output names the person with the word for the other gender (niece for nephew,
                  Mrs. for Mr.; data/opposites.csv), which the input does not have, and no longer

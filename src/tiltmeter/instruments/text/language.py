@@ -8,9 +8,8 @@ also brackets and dashes), `:` (an announcement; also `=`) and `/` (also `|` and
 of a script without spaces is a word of its own, so a phrase is a run of words in every language.
 
 The phrases are data (data/languages/LANGUAGE.toml, one list for each part that a phrase can play).
-A language without a file has
-no phrases: there a bare answer can still be read, the prompt's own sentence with its blank filled,
-and nothing else.
+A language without a file has no phrases: there a bare answer can still be read, the prompt's own
+sentence with its blank filled, and nothing else.
 """
 
 from __future__ import annotations

@@ -3,15 +3,13 @@
 Which file belongs to which trial is said in one of two ways:
 
 - A manifest in the folder, `manifest.csv` or `manifest.jsonl`, with a row a picture: `file` (its
-  path below the folder), and
-  `id` (a trial's) or `prompt` with or without `sample`, as in the lines of `file:` (stored.py).
-  `outcome` may be refusal or error, and then there need be no file; `model` is the name of what
-  drew it; other columns are ignored. So the table that `tiltmeter plan … --trials FILE` writes is a
-  manifest once it has a column `file`.
+  path below the folder), and `id` (a trial's) or `prompt` with or without `sample`, as in the lines
+  of `file:` (stored.py). `outcome` may be refusal or error, and then there need be no file; `model`
+  is the name of what drew it; other columns are ignored. So the table that `tiltmeter plan …
+  --trials FILE` writes is a manifest once it has a column `file`.
 - A pattern of names: `folder:PATH?pattern={word}_{sample}.png`. A slot is a factor or the item of
-  the trial, or `mode`, `id`,
-  `sample` (from 0) or `number` (from 1); `{number:03}` has three digits. Case, and whether words
-  are parted by blanks, `_` or `-`, makes no difference.
+  the trial, or `mode`, `id`, `sample` (from 0) or `number` (from 1); `{number:03}` has three
+  digits. Case, and whether words are parted by blanks, `_` or `-`, makes no difference.
 
 A trial without a file stays open (`Unanswered`): add it and run the same command again. A file that
 is no usable picture is an outcome that names it. A name that leads out of the folder is refused.

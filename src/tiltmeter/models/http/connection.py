@@ -6,9 +6,8 @@ redirect, a page of HTML do not (ModelError). Keys never reach a message: they a
 whatever a server says.
 
 A reply may name a further address (where to look for a result, where a picture lies). Another host
-than that of the base URL
-is reached only at a public address, which is checked on the very address that is connected to: a
-name that resolves to another one a moment later gains nothing.
+than that of the base URL is reached only at a public address, which is checked on the very address
+that is connected to: a name that resolves to another one a moment later gains nothing.
 """
 
 from __future__ import annotations

@@ -2,9 +2,8 @@
 llama.cpp in this process.
 
 xllamacpp starts llama.cpp's own HTTP server on a free port of loopback, so a local model is the
-OpenAI-compatible client
-pointed at it: one code for all. The server answers only who has its key, which is drawn anew each
-time.
+OpenAI-compatible client pointed at it: one code for all. The server answers only who has its key,
+which is drawn anew each time.
 
 What was measured (SmolLM2-135M Q4_1, xllamacpp 2026.10.11549, 2 cores, one thread;
 tests/models/test_local.py holds the first and the last to it):
@@ -16,8 +15,7 @@ tests/models/test_local.py holds the first and the last to it):
   probes moved by up to 0.5 nats with four in flight, so that is off. On another processor the last
   digits may differ.
 - CPU milliseconds an exact probe: 240 with 1 slot, 175 with 2, 165 with 4, 200 with 8 (with more
-  than one slot the two option
-  orders each keep their prefix); a sampled answer: 800, 665, 610, 580.
+  than one slot the two option orders each keep their prefix); a sampled answer: 800, 665, 610, 580.
 - llama.cpp keeps old prompts in up to 8 GiB of memory (`cache_ram_mib`); off, since an audit asks
   each prompt once.
 - A token that is drawn and is not whole characters takes its position's log-probabilities with it:

@@ -2,9 +2,8 @@
 for nothing.
 
 They stand where a vision model would (`--judge faces`), so an instrument asks them as it asks any
-model, and their calls are
-stored as any call. What they cannot answer they refuse with what to type: none of them guesses at
-another question.
+model, and their calls are stored as any call. What they cannot answer they refuse with what to
+type: none of them guesses at another question.
 
 Each picture is read at the size that the request bounds it to, in a thread, one network thread a
 picture; the same picture gets the same answer whatever else runs.

