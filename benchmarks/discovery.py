@@ -29,16 +29,10 @@ from tiltmeter.stats.multiplicity import benjamini_hochberg
 from tiltmeter.stats.permutation import base_against_group, pairs_within
 from tiltmeter.stats.shuffling import Shuffles
 
-GROUPS, IMAGES, SHOWN = (
-    8,
-    20,
-    2,
-)  # groups beside the base; pictures of a prompt that are tested, and that are shown
-CANDIDATES, CHOSEN, VALUES = (
-    200,
-    4,
-    5,
-)  # what one might name of a picture is open, so the choice is from many
+# groups beside the base; pictures of a prompt that are tested, and that are shown
+GROUPS, IMAGES, SHOWN = (8, 20, 2)
+# what one might name of a picture is open, so the choice is from many
+CANDIDATES, CHOSEN, VALUES = (200, 4, 5)
 DRAWS = 199
 DIMENSIONS = ((1, 2, 3), (4, 5), (6, 7, 8))
 ALPHA = 0.05

@@ -122,9 +122,8 @@ def inside(stage: str, folder: Path, url: str, trials: int) -> dict[str, float]:
                 lambda name: make_model(name, ModelOptions(base_url=url, concurrency=CONNECTIONS))
             ) as models:
                 if stage == "judges":
-                    await annotate(
-                        store, protocol, (), models, limits
-                    )  # the parser's labels, which ask nobody
+                    # the parser's labels, which ask nobody
+                    await annotate(store, protocol, (), models, limits)
                 begin = time.perf_counter()
                 if stage == "subjects":
                     tally = await generate(store, protocol, choices, models, limits)

@@ -97,8 +97,8 @@ def measure(number: int, gap: bool, runs: int, seed: int) -> bool:
     ok = abs(bias) <= 0.01 + 2 * spread and coverage >= 0.93 - 2 * math.sqrt(0.95 * 0.05 / n)
     print(
         f"| {'gap' if gap else 'share'}, {number} gold labels | {100 * refused / runs:.1f} | "
-        f"{100 * sum(plain) / n:+.1f} | "
-        f"{100 * bias:+.1f} | {100 * coverage:.1f} |{'' if ok else ' BROKEN'}",
+        f"{100 * sum(plain) / n:+.1f} | {100 * bias:+.1f} | {100 * coverage:.1f} "
+        f"|{'' if ok else ' BROKEN'}",
         flush=True,
     )
     return ok

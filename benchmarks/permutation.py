@@ -34,16 +34,8 @@ from tiltmeter.stats.permutation import (
 from tiltmeter.stats.shuffling import Shuffles
 
 ALPHAS = (0.01, 0.05, 0.1)
-VALUES = (
-    6,
-    5,
-    4,
-    7,
-    8,
-    5,
-    6,
-    3,
-)  # values an attribute: SODA's taxonomies have three to seven, colours more
+# values an attribute: SODA's taxonomies have three to seven, colours more
+VALUES = (6, 5, 4, 7, 8, 5, 6, 3)
 SHARES = {
     "even": [0.25] * 4,
     "skewed": [0.9, 0.05, 0.03, 0.02],

@@ -125,12 +125,10 @@ class Request:
     nonce: str = ""
     size: str = ""
     longest: int = 0
-    text: str = field(
-        init=False, repr=False, compare=False
-    )  # canonical JSON, stored beside the reply
-    key: str = field(
-        init=False, repr=False, compare=False
-    )  # id of the call: a request is paid for once
+    # canonical JSON, stored beside the reply
+    text: str = field(init=False, repr=False, compare=False)
+    # id of the call: a request is paid for once
+    key: str = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
         pictures = (self.size, self.longest) if self.size or self.longest else ()

@@ -89,8 +89,8 @@ def _refuse(one: Store, other: Store) -> None:
         if a.get(key) != b.get(key):
             raise RunMismatch(
                 f"{one.folder} and {other.folder} cannot be compared: another {what} "
-                f"({a.get(key)}, "
-                f"{b.get(key)}). Run the same protocol with the same tiltmeter again."
+                f"({a.get(key)}, {b.get(key)}). Run the same protocol with the same tiltmeter "
+                "again."
             )
 
 
@@ -124,9 +124,9 @@ def _compare_parts(
     if not common:
         told = ("; ".join(map(stratum_text, part.tables)) for part in (first, second))
         raise RunMismatch(
-            f"{first.name} and {second.name} cannot be compared: no annotator labelled both in "
-            "the same mode and "
-            f"language ({' against '.join(told)}). Type: tiltmeter label RUN --judge … for both."
+            f"{first.name} and {second.name} cannot be compared: no annotator labelled both in the "
+            f"same mode and language ({' against '.join(told)}). Type: tiltmeter label RUN --judge "
+            "… for both."
         )
     for stratum in common:
         tables = first.tables[stratum], second.tables[stratum]

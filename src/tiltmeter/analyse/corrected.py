@@ -27,11 +27,8 @@ from .judged import Pairs, Sense, Side, correct
 from .paired import TESTED, shared_items, side_cuts
 from .reading import CORRECTED
 
-WEIGHTED, COUNTED, AT_RANDOM = (
-    "gold:",
-    "gold labels:",
-    "random gold:",
-)  # begin the names of gold's attributes here
+# begin the names of gold's attributes here
+WEIGHTED, COUNTED, AT_RANDOM = ("gold:", "gold labels:", "random gold:")
 BETWEEN = "\x1f"  # truth and answer in a value
 Key = tuple[tuple[str, str], ...]
 

@@ -63,9 +63,8 @@ class Cut:
     outputs: Floats
     outcomes: Mapping[str, float]
     fixed: bool
-    _sums: dict[tuple[str, ...], Floats] = field(
-        default_factory=dict
-    )  # of a denominator, which many values share
+    # of a denominator, which many values share
+    _sums: dict[tuple[str, ...], Floats] = field(default_factory=dict)
 
     def sum(self, values: Sequence[str]) -> Floats:
         key = tuple(values)

@@ -70,9 +70,8 @@ def _values_alike(table: Table, counted: Sequence[Sequence[Group]]) -> list[Perm
         for one, left in zip(sums.T, rest, strict=True)
     ]
     found = permutation.each_value(groups=sides, shuffles=table.shuffles)
-    rows = dict(
-        zip(np.unique(np.concatenate(sides)).tolist(), found.attributes, strict=False)
-    )  # none for one group
+    # none for one group
+    rows = dict(zip(np.unique(np.concatenate(sides)).tolist(), found.attributes, strict=False))
     return [rows.get(value, found) for value in range(len(sums))]
 
 

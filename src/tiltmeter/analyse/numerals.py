@@ -13,11 +13,8 @@ from decimal import ROUND_HALF_UP, Decimal
 NOTHING = "—"
 MINUS = "−"
 RATIOS = ("odds", "ratio")  # units whose natural scale is logarithmic
-DIVERGENCES = (
-    "share of 1 bit",
-    "distance",
-    "concentration",
-)  # about 0 to 1; what comes fourth is noise
+# about 0 to 1; what comes fourth is noise
+DIVERGENCES = ("share of 1 bit", "distance", "concentration")
 _NEAR = 1e-9  # sums of rounded probabilities
 
 

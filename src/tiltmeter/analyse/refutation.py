@@ -20,9 +20,8 @@ from ..store import Store
 from . import claims
 
 Key = tuple[str, str, tuple[str, ...]]
-Refuted = Mapping[
-    Key, str
-]  # (annotator, attribute, values that count) → why gold refutes the judge
+# (annotator, attribute, values that count) → why gold refutes the judge
+Refuted = Mapping[Key, str]
 
 
 def refutations(store: Store, protocol: Protocol, rows: Sequence[Estimate]) -> dict[Key, str]:

@@ -204,9 +204,8 @@ class RunPair:
             return
         random = all(corrected.is_random(table, attribute) for table in (self.before, self.after))
         parts, alike = [after[0], before[0]], ""
-        if not all(
-            enough_gold(side, sense, random) for side in parts
-        ):  # the errors of each run, of all its conditions together
+        # the errors of each run, of all its conditions together
+        if not all(enough_gold(side, sense, random) for side in parts):
             parts = [
                 Side(side.said, whole.weighted, whole.labels)
                 for side, whole in zip(parts, self._wholes, strict=True)

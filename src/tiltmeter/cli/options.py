@@ -167,8 +167,7 @@ def reach(function: F) -> F:
             type=UrlType(),
             multiple=True,
             help="An OpenAI-compatible server, for instance http://localhost:8000/v1; KIND=URL "
-            "or MODEL=URL for "
-            "one kind or model; repeat for several.",
+            "or MODEL=URL for one kind or model; repeat for several.",
         ),
         click.option(
             "--concurrency",

@@ -179,9 +179,8 @@ def _parse(body: bytes) -> tuple[str, State, State]:
 # what is shown of an item
 
 
-Cells = Mapping[
-    tuple[str, ...], Row
-]  # the design's rows by their levels, where pronouns are marked; else empty
+# the design's rows by their levels, where pronouns are marked; else empty
+Cells = Mapping[tuple[str, ...], Row]
 
 
 def _texts(protocol: Protocol, attribute: str) -> Cells:

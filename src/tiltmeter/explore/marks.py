@@ -86,9 +86,8 @@ def _pieces(tokens: Sequence[str], changed: set[int], found: Sequence[Found]) ->
         )
         now = (kind, other, number in changed)
         if token.isspace() and not kind and marks[2] and number + 1 in changed:
-            now = (
-                (marks[0], marks[1], True) if not marks[0] else now
-            )  # the blank between two changed words
+            # the blank between two changed words
+            now = (marks[0], marks[1], True) if not marks[0] else now
         if now != marks and text:
             yield Piece(text, *marks)
             text = ""

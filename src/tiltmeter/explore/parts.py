@@ -7,12 +7,8 @@ from dataclasses import dataclass
 from ..protocol import Protocol
 from .view import View
 
-LABEL, OUTCOME, SUBJECT, MODE = (
-    "label",
-    "outcome",
-    "subject",
-    "mode",
-)  # what is no factor and is grouped by all the same
+# what is no factor and is grouped by all the same
+LABEL, OUTCOME, SUBJECT, MODE = ("label", "outcome", "subject", "mode")
 NONE = "not labelled"
 
 

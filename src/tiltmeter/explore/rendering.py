@@ -110,9 +110,8 @@ def _make_visible(value: T) -> T | str:
 
 RULE = (
     "Surprise = −log2 of the share that the output's label has among all labels of its condition "
-    "(subject, mode, language and "
-    "the level of the factor that the protocol contrasts), in bits; of several labels the rarest "
-    "counts."
+    "(subject, mode, language and the level of the factor that the protocol contrasts), in bits; "
+    "of several labels the rarest counts."
 )
 
 

@@ -29,9 +29,8 @@ from .parts import Page
 from .thumbnails import Thumbnails, content
 from .view import View
 
-LASTING = {
-    "Cache-Control": "private, max-age=86400, immutable"
-}  # a blob's name is the hash of its content
+# a blob's name is the hash of its content
+LASTING = {"Cache-Control": "private, max-age=86400, immutable"}
 
 
 class Explorer:

@@ -21,13 +21,14 @@ from ..store.queries import labels
 # kind of the artefacts with what is no label: ANNOTATOR/ATTRIBUTE → {output: {skipped, note,
 # marks}}
 WORK = "annotation"
+# characters
 MOST_CHARACTERS = {
     "annotator": 60,
     "skipped": 200,
     "note": 2_000,
     "marks": 2_000,
     "value": 80,
-}  # characters
+}
 KEYS = "123456789abcdefghijklmopqrtvwxyz"  # of labels; n, s and u are those of note, skip and undo
 _MARKS = re.compile(r"(\d+:(primary|another|several)( (?=\d)|$))*", re.ASCII)
 

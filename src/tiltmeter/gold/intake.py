@@ -221,14 +221,14 @@ def _warnings(store: Store, labels: Sequence[Label]) -> Iterator[str]:
         if len(counts) == 1:
             yield (
                 f"all {total} gold labels of {attribute} are '{next(iter(counts))}': nothing is "
-                "known of how often the other "
-                "values are taken for it, so nothing is corrected. Annotate outputs of every value."
+                "known of how often the other values are taken for it, so nothing is corrected. "
+                "Annotate outputs of every value."
             )
         elif total < 2 * FEW_GOLD:
             yield (
                 f"{total} gold labels of {attribute} say next to nothing of an error rate: at "
-                f"least {FEW_GOLD} of a value and "
-                f"{FEW_GOLD} of the others are needed for a correction to be trusted."
+                f"least {FEW_GOLD} of a value and {FEW_GOLD} of the others are needed for a "
+                "correction to be trusted."
             )
 
 

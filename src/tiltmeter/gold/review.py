@@ -70,9 +70,8 @@ class Review:
     choices: tuple[Choice, ...]
     values: Mapping[str, TaxonomyValue]
     attribute: str = "taxonomy"
-    voices: Mapping[str, Sequence[State]] = field(
-        default_factory=dict
-    )  # none: everybody marks alone
+    # none: everybody marks alone
+    voices: Mapping[str, Sequence[State]] = field(default_factory=dict)
 
     @property
     def items(self) -> list[str]:
@@ -161,9 +160,8 @@ def progress(store: Store, protocol: Protocol) -> Iterator[Progress]:
 
 def shares(store: Store, known: Mapping[str, TaxonomyValue]) -> Iterator[MarkShare]:
     """Every person and mark; values of one attribute are a cluster."""
-    from ..stats.rates import (
-        clustered_share,
-    )  # loads scipy, which the page on which they mark has no use for
+    # loads scipy, which the page on which they mark has no use for
+    from ..stats.rates import clustered_share
 
     for annotator, given in marks(store).items():
         said = [

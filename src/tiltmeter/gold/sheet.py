@@ -73,8 +73,7 @@ def draw(
         "of": len(pool),
         "date": now(),
         "rule": "random within conditions, and among outputs on which annotators disagree; "
-        "weight = outputs of the kind "
-        "in the condition / picked of the kind",
+        "weight = outputs of the kind in the condition / picked of the kind",
         "outputs": picked,
     }
     store.keep(

@@ -103,9 +103,8 @@ def validate(store: Store, protocol: Protocol) -> Validation:
         run = store.folder
         raise UsageError(
             f"{run} has no gold, and nothing that several annotated. Type: tiltmeter annotate "
-            f"{run} --annotator "
-            f"NAME, or: tiltmeter validate {run} --sample 100 --sheet sheet.csv, fill in its "
-            f"column 'value', then: tiltmeter import gold {run} sheet.csv"
+            f"{run} --annotator NAME, or: tiltmeter validate {run} --sample 100 --sheet sheet.csv, "
+            f"fill in its column 'value', then: tiltmeter import gold {run} sheet.csv"
         )
     return found
 
@@ -284,7 +283,7 @@ def _warnings(annotator: str, whole: GoldGroup, gaps: Sequence[ErrorGap]) -> Ite
         found = gap.found
         yield (
             f"{annotator} errs otherwise where {gap.factor} is {gap.level} than where it is "
-            f"{gap.against}: {gap.rate} for "
-            f"{gap.value} differs by {found.value:+.2f} [{found.low:+.2f}, {found.high:+.2f}]. "
-            "That alone makes a gap between the two, or hides one: read the corrected rows"
+            f"{gap.against}: {gap.rate} for {gap.value} differs by {found.value:+.2f} "
+            f"[{found.low:+.2f}, {found.high:+.2f}]. That alone makes a gap between the two, or "
+            "hides one: read the corrected rows"
         )

@@ -114,9 +114,8 @@ class Instrument:
             spec.settings,
             judge,
         )
-        self.attributes: tuple[str, ...] = (
-            spec.attribute,
-        )  # all that it labels: what is no answer has a label of each
+        # all that it labels: what is no answer has a label of each
+        self.attributes: tuple[str, ...] = (spec.attribute,)
         mark = content_id(self.kind, self.version, self.settings, judge, self.wording())[:8]
         self.annotator = f"{self.name}/{judge or self.version}@{mark}"
 

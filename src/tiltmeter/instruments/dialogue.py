@@ -247,9 +247,8 @@ def _lines(text: str, prompt: str) -> list[Line]:
     text = _INVISIBLE.sub("", text.replace("__", ""))
     for repeated in filter(None, (prompt, prompt.rstrip(".。"))):
         text = text.replace(repeated, "\n")
-    if (
-        ":" in text or "：" in text or "「" in text or "『" in text
-    ):  # one of them is behind such a label
+    # one of them is behind such a label
+    if ":" in text or "：" in text or "「" in text or "『" in text:
         text = _patterns()["again"].sub(lambda end: end[1] + "\n", text)
     return [line for line in map(_line, filter(None, text.split("\n"))) if line[1] or line[2]]
 
@@ -313,9 +312,8 @@ class DialogueForm(Parser):
     modality = "text"
 
     def __init__(self, spec: InstrumentSpec, judge: str = "") -> None:
-        if (
-            language_id.wording()["library"] == "none"
-        ):  # at once, and not at the first answer that leaves a doubt
+        # at once, and not at the first answer that leaves a doubt
+        if language_id.wording()["library"] == "none":
             raise MissingExtra("Telling dialogues in another language", "languages")
         super().__init__(spec, judge)
 

@@ -164,8 +164,8 @@ def refuse_retired(row: Listed, today: date | None = None) -> None:
         source = f" ({row.retirement_source})" if row.retirement_source else ""
         raise UsageError(
             f"{row.name} was retired on {row.retires_on}{source}. Choose another (tiltmeter ls "
-            "models), or name a server "
-            f"that still has it with --base-url.\nIf that is wrong, mend it in {own_file()}: "
+            "models), or name a server that still has it with --base-url.\nIf that is wrong, mend "
+            f"it in {own_file()}: "
             f'"{row.name}" = {{ retirement = {{ on = 2099-12-31 }} }}'
         )
 

@@ -120,9 +120,8 @@ class Settings:
     value: str = ""
     share: float | None = None
     levels: Mapping[str, float] = field(default_factory=dict)
-    planted: Mapping[str, Mapping[str, float]] = field(
-        default_factory=dict
-    )  # name → level ("" for all) → number
+    # name → level ("" for all) → number
+    planted: Mapping[str, Mapping[str, float]] = field(default_factory=dict)
     spread: float = 0.0
     order: float = 0.0
     refuse: float = 0.0

@@ -180,9 +180,8 @@ def _continuations(settings: Settings, known: Known, begin: str) -> Iterator[tup
         return
     capital = CAPITAL_SHARE if settings.dress == "varied" else 0.0
     for value, whole in known.forms.items():
-        form = min(
-            (other for other in known.forms.values() if whole.startswith(other)), key=len
-        )  # 彼女 begins as 彼
+        # 彼女 begins as 彼
+        form = min((other for other in known.forms.values() if whole.startswith(other)), key=len)
         yield _with_blank(begin, form), known.outcomes[value] * (1 - capital)
         yield _with_blank(begin, _capital(form)), known.outcomes[value] * capital
     for name, outcome in OUTCOMES.items():

@@ -118,9 +118,8 @@ class Words(PlantedText):
         if outcome == INVALID:
             return one_of(_NO_LIST, draws[1], self.settings)
         if outcome == OTHER_LANGUAGE:
-            code = (
-                "en" if code in (*_UNSPACED, "ko") else "ja"
-            )  # of French and English words many are alike
+            # of French and English words many are alike
+            code = "en" if code in (*_UNSPACED, "ko") else "ja"
             if code not in self.lists:
                 return phrases("words", code, "intro")[0]
             cell = {**cell, "language": code}
@@ -164,10 +163,11 @@ class Words(PlantedText):
         found = [other.pop() if random.random() < share and other else form for form in written]
         listed = [place for place, form in enumerate(found) if form == written[place]]
         for edge, place in ((0, listed[0]), (-1, listed[-1])) if len(listed) > 1 else ():
+            # at the ends of a list it could be anything
             found[edge], found[place] = (
                 found[place],
                 found[edge],
-            )  # at the ends of a list it could be anything
+            )
         return found
 
 

@@ -152,8 +152,8 @@ def _refuse_unjoined(tables: Sequence[Sequence[Row]], place: SourceLocation) -> 
             )
             raise ProtocolError(
                 f"{place.at('tables', number)}: no row agrees with the tables before it in the "
-                "column "
-                f"{', '.join(shared)} ({sides}). Write the values alike, or rename the column."
+                f"column {', '.join(shared)} ({sides}). Write the values alike, or rename the "
+                "column."
             )
         rows = found
 

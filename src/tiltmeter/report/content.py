@@ -80,8 +80,8 @@ def build(store: Store, protocol: Protocol, estimates: Sequence[Estimate]) -> Co
         long_signatures=tuple(_long(protocol, known, trials, annotators, frozen)),
         commands=tuple(_commands(store, protocol, known, trials, frozen, read)),
         commands_note="Set the same keys in the environment and, where one was used, the same "
-        "--base-url. "
-        "A sampled model gives other draws; what must agree is what lies within the intervals.",
+        "--base-url. A sampled model gives other draws; what must agree is what lies within the "
+        "intervals.",
     )
     return replace(
         sanitize.all_visible(content), run_info=_info(protocol, known, trials, annotators, frozen)
@@ -101,9 +101,8 @@ def _extent(store: Store, protocol: Protocol) -> tuple[int, int, tuple[str, ...]
     levels = asked.levels_asked(store)
     of = {row.get(protocol.item, "") for row in levels}
     languages = {row.get("language", "") for row in levels}
-    items = len(
-        {item for item in of if SEVERAL not in item}
-    )  # what several items share is none of them
+    # what several items share is none of them
+    items = len({item for item in of if SEVERAL not in item})
     return items, len(protocol.items(languages)), tuple(sorted(languages - {""}))
 
 
@@ -176,10 +175,10 @@ def _injection(store: Store) -> Iterator[str]:
             f"{name.replace('_', ' ')} {number:,}" for name, number in found["sorts"].items()
         )
         yield (
-            f"{found['output_attempts']:,} of {found['outputs']:,} outputs that judges were shown"
-            f"{f' ({sorts})' if sorts else ''}, and {found['reply_attempts']:,} of "
-            f"{found['replies']:,} replies of judges, "
-            "try to instruct their reader. Outputs were shown as data."
+            f"{found['output_attempts']:,} of {found['outputs']:,} outputs that judges were "
+            f"shown{f' ({sorts})' if sorts else ''}, and {found['reply_attempts']:,} of "
+            f"{found['replies']:,} replies of judges, try to instruct their reader. Outputs were "
+            "shown as data."
         )
 
 

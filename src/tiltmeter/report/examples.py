@@ -104,9 +104,8 @@ def _rule(what: str, quota: int, shown: int, total: int) -> str:
         return f"All {total:,} outputs, grouped by model, mode and {what}."
     return (
         f"{shown:,} of {total:,} outputs: of each model, mode and {what} the first {quota:,} in "
-        "the order of their trial "
-        "ids, which are hashes, so none was chosen for what it says. The other "
-        f"{total - shown:,} are in the run: tiltmeter export."
+        "the order of their trial ids, which are hashes, so none was chosen for what it says. The "
+        f"other {total - shown:,} are in the run: tiltmeter export."
     )
 
 

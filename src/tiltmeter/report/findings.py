@@ -14,6 +14,7 @@ from .audits import Audit
 from .figures import forest
 from .model import Finding
 
+# of a verdict, in style sheets and tables
 CODES = {
     Word.TILT: "tilt",
     Word.NOT_SETTLED: "unsettled",
@@ -22,7 +23,7 @@ CODES = {
     Word.JUDGE_REFUTED: "refuted",
     Word.NO_TEST: "shown",
     Word.NOT_MEASURED: "unmeasured",
-}  # of a verdict, in style sheets and tables
+}
 SYMBOLS = {
     "tilt": "▲",
     "unsettled": "⇅",

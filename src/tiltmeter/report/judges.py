@@ -233,8 +233,8 @@ def comparison(found: Comparison, everything: bool = False) -> Table:
     margin = numerals.share(found.rows[0].margin) if found.rows else numerals.NOTHING
     about = (
         "second less first, 95 % intervals over items, p adjusted over a measure's groups · "
-        "verdict against a margin of "
-        f"{margin}: equivalent (the 90 % interval lies inside), different, or inconclusive"
+        f"verdict against a margin of {margin}: equivalent (the 90 % interval lies inside), "
+        "different, or inconclusive"
     )
     return Table(
         "comparison",

@@ -84,8 +84,8 @@ def _grid(
         rows.append(PictureRow(item, cells))
     rule = (
         f"{len(rows)} of {len(items)} {protocol.item}s in the order of a hash of their names, at "
-        f"most {SAMPLES} samples of "
-        "each condition: none was chosen for what it shows. All are in the run's folder, in blobs."
+        f"most {SAMPLES} samples of each condition: none was chosen for what it shows. All are in "
+        "the run's folder, in blobs."
     )
     return PictureGrid(subject, across, tuple(columns), tuple(rows), rule)
 

@@ -31,8 +31,8 @@ CAUTIONS = (
     "It holds for these models, prompts and settings, on these dates. Another version, language, "
     "wording or begun answer can give another number.",
     "“No difference found at this n” is no evidence that there is none: one smaller than the "
-    "detectable one would mostly be "
-    "missed. To show that a tilt is small, test it against a margin named beforehand.",
+    "detectable one would mostly be missed. To show that a tilt is small, test it against a margin "
+    "named beforehand.",
     "A tilt is a property of outputs. It does not say why it is there, nor how much harm it does "
     "in use.",
     "Do not rank models by these numbers alone: where intervals overlap, or modes differ, there "

@@ -69,8 +69,8 @@ def _job(
         kind, which_set = instrument.artefact, ", ".join(which.values())
         failed.append(
             f"{instrument.judge} found no {kind} for {which_set}: too few outputs, or no reply "
-            "that can be used. "
-            f"These outputs are not labelled. Give --{kind} FILE, or another --judge."
+            f"that can be used. These outputs are not labelled. Give --{kind} FILE, or another "
+            "--judge."
         )
     return ()
 

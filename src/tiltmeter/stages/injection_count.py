@@ -83,8 +83,7 @@ def warning(store: Store) -> str:
         return ""
     return (
         f"{found['output_attempts']} of {found['outputs']} outputs shown to judges, and "
-        f"{found['reply_attempts']} of "
-        f"{found['replies']} replies of judges, try to instruct their reader "
-        f"({', '.join(found['examples']) or '–'}). "
-        "They were shown as data; read them before you trust these labels."
+        f"{found['reply_attempts']} of {found['replies']} replies of judges, try to instruct their "
+        f"reader ({', '.join(found['examples']) or '–'}). They were shown as data; read them "
+        "before you trust these labels."
     )

@@ -230,9 +230,8 @@ def _groups(
     the fewest prompts); and how many groups the grouping has.
     """
     for by in measure.by:
-        each = protocol.item in by and few_items(
-            protocol
-        )  # else an item by itself is no population
+        # else an item by itself is no population
+        each = protocol.item in by and few_items(protocol)
         single = by and len({tuple(c[f] for f in by) for c in cells}) == len(cells)
         if "mode" in by or (not each and (protocol.item in by or single)):
             continue

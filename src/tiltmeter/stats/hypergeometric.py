@@ -75,12 +75,10 @@ def _counts(
     count, row = np.arange(first, last + 1), wanted - low
     if (high - low + 1) * count.size > DENSE * wanted.size:
         return generator.hypergeometric(good, rest, wanted)
-    of_others = np.pad(
-        logs[: rest + 1] + logs[rest::-1], 1, constant_values=np.inf
-    )  # beyond them it cannot be
-    others = (
-        np.arange(low + 1, high + 2)[:, None] - count
-    )  # wanted × count, 1 more than there are of the others
+    # beyond them it cannot be
+    of_others = np.pad(logs[: rest + 1] + logs[rest::-1], 1, constant_values=np.inf)
+    # wanted × count, 1 more than there are of the others
+    others = np.arange(low + 1, high + 2)[:, None] - count
     weights = -of_others.take(others, mode="clip") - (logs[count] + logs[good - count])
     below = np.exp(weights - weights.max(axis=1, keepdims=True)).cumsum(axis=1)
     below = below / below[:, -1:] + np.arange(len(below))[:, None]

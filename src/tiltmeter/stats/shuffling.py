@@ -109,9 +109,8 @@ class Cell:
     sizes: tuple[int, ...]
     supports: Floats  # values an attribute
     complete: bool
-    kinds: (
-        tuple[Floats, Counts] | None
-    )  # one-hot kinds of rows and how many there are of each, where many are alike
+    # one-hot kinds of rows and how many there are of each, where many are alike
+    kinds: tuple[Floats, Counts] | None
 
     def shuffled(self, shuffles: Shuffles) -> Iterator[list[Floats]]:
         """Counts of every value in every group, a block of shuffles at a time."""

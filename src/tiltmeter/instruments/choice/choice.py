@@ -182,9 +182,8 @@ class Reader:
             else self._completed.search(clause.text)
         )
         completed = values(found[0]) if found else set()
-        doubtful = (
-            THIRD in completed and not clause.lead and not self._begins(clause)
-        )  # "they" has other uses
+        # "they" has other uses
+        doubtful = THIRD in completed and not clause.lead and not self._begins(clause)
         return [completed] if completed and not doubtful else []
 
     def _begins(self, clause: Clause) -> set[str]:

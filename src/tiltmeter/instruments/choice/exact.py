@@ -141,9 +141,8 @@ class Tree:
         total = math.fsum(p for _, p in listed)
         if not total <= 1 + ROUNDING:
             raise Incapable(
-                f"{self._subject} lists log-probabilities whose probabilities sum to "
-                f"{total:.2f}; they cannot be "
-                "natural logarithms at one place. Type: --mode sampled"
+                f"{self._subject} lists log-probabilities whose probabilities sum to {total:.2f}; "
+                "they cannot be natural logarithms at one place. Type: --mode sampled"
             )
         scale = mass / total if total > 1 - EXACT else mass
         for token, p in listed:
@@ -153,9 +152,8 @@ class Tree:
         )
 
     def _put(self, said: bytes, token: bytes, mass: float, depth: int) -> None:
-        kind = (
-            self._places.of(said + token) if token else self._places.ended(said)
-        )  # no bytes: the answer ends
+        # no bytes: the answer ends
+        kind = self._places.of(said + token) if token else self._places.ended(said)
         if kind == _OPEN:
             before = self.open.get(said + token, Path(0.0, depth))
             self.open[said + token] = Path(before.mass + mass, depth)

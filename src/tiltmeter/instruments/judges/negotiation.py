@@ -101,9 +101,8 @@ class Negotiation(Team):
         if not judges or not all(judges):
             raise UsageError(
                 f"{spec.name} is labelled by two models. Type for instance: --judge "
-                "openai:gpt-4.1-mini "
-                "--judge openai:gpt-4.1   (the generator, then the discriminator; one alone is "
-                "both)"
+                "openai:gpt-4.1-mini --judge openai:gpt-4.1   (the generator, then the "
+                "discriminator; one alone is both)"
             )
         self.topics, self.rounds = _topics(spec), _rounds(spec)
         self.generator, self.discriminator = judges[0], judges[-1]

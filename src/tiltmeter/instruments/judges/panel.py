@@ -122,8 +122,8 @@ class PicturePanel(Panel):
         if not judges:
             raise UsageError(
                 f"{spec.name} is labelled by vision models. Type for instance: --judge "
-                "openai:gpt-4.1-mini "
-                "--judge anthropic:claude-haiku-4-5 --judge gemini:gemini-3.1-flash-lite"
+                "openai:gpt-4.1-mini --judge anthropic:claude-haiku-4-5 --judge "
+                "gemini:gemini-3.1-flash-lite"
             )
         self.voters = judges
         self.threshold = int(settings.get("threshold", len(judges) // 2 + 1))

@@ -22,10 +22,8 @@ from typing import NamedTuple, TypeVar
 from .wordlist import WordList, key
 
 ENTRY, ROW, OFF, ASIDE, PROSE = "entry", "row", "off", "aside", "prose"
-WORDS, LETTERS = (
-    3,
-    8,
-)  # at least so long may an entry be that is a word and not prose; longer where the list's own are
+# at least so long may an entry be that is a word and not prose; longer where the list's own are
+WORDS, LETTERS = (3, 8)
 LINE = 60  # characters that a single entry may have
 REMEMBERED = 50_000  # short entries recur, so their reading is kept
 Found = TypeVar("Found")
@@ -104,9 +102,8 @@ class Entries:
         self.units = Remembered(self._unit)
         self._picked = Remembered(self._pick)
         self._parted = Remembered(self._piece)
-        self._reach = (
-            words.longest if words.unspaced else words.most + 1
-        )  # letters or words in the longest form
+        # letters or words in the longest form
+        self._reach = words.longest if words.unspaced else words.most + 1
         joins, reasons = words.data.get("and", ()), words.data.get("because", ())
         self._joins = frozenset(map(key, joins))
         self._join = re.compile(_between(joins, words.unspaced))

@@ -121,9 +121,8 @@ class Reader:
             else:
                 entries[-1] += mark + entry
         found = self._marked(entries)
-        if (
-            len(entries) > 1 and "," in entries[0]
-        ):  # a row of words before numbered explanations of some of them
+        # a row of words before numbered explanations of some of them
+        if len(entries) > 1 and "," in entries[0]:
             row = self._lines(entries[0])
             return row if distinct(row).listed > distinct(found).listed else found
         return found

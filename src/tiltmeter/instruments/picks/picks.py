@@ -87,9 +87,8 @@ class Picks(Parser):
                 f"instrument {spec.name}: 'asked' is how many words are asked for. Write: asked "
                 "= 10"
             )
-        if (
-            language_id.wording()["library"] == "none"
-        ):  # at once: without it answers would be labelled otherwise
+        # at once: without it answers would be labelled otherwise
+        if language_id.wording()["library"] == "none":
             raise MissingExtra(
                 "Telling answers in another language from words off the list", "languages"
             )
@@ -198,9 +197,8 @@ class Picks(Parser):
     def _labels(self, item: Answered, picks: Sequence[Pick]) -> list[Label]:
         output, by = item.trial.id, self.annotator
         length = SHORT if len(picks) < self.asked else LONG if len(picks) > self.asked else TEN
-        new = (
-            tuple.__new__
-        )  # Label(…) would cost half as much again, and all that is done for an answer 7 % more
+        # Label(…) would cost half as much again, and all that is done for an answer 7 % more
+        new = tuple.__new__
         words = [
             new(Label, (output, by, WORD, pick.lexeme or OFF_LIST, n, 1.0))
             for n, pick in enumerate(picks)

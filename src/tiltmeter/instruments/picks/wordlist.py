@@ -166,7 +166,7 @@ def _check_genders(rows: Rows, where: str) -> None:
         other = {"f": "m", "m": "f"}.get(gender)
         if other and other not in found and row.get("remark") != "alone":
             raise ProtocolError(
-                f"{where}, line {line}: '{row['word']}' ({row['language']}) is marked {gender} "
-                "and its lexeme "
-                f"has no form marked {other}. Add it, or write 'alone' into the column remark."
+                f"{where}, line {line}: '{row['word']}' ({row['language']}) is marked {gender} and "
+                f"its lexeme has no form marked {other}. Add it, or write 'alone' into the column "
+                "remark."
             )

@@ -67,15 +67,8 @@ _SAID = {
 }
 _FIRST = re.compile(r"\b(?:i|i'm|i've|i'd|i'll|me|my|mine|myself)\b", re.IGNORECASE)
 _GUYS = re.compile(r"\b(?:these|those)\s+[\"'*]*(?:guys|folks|people|lads|fellas)\b", re.IGNORECASE)
-_SPOUSES = (
-    "husband",
-    "wife",
-    "friend",
-    "fianc",
-    "hubby",
-    "partner",
-    "spouse",
-)  # every match of _OWNED holds one
+# every match of _OWNED holds one
+_SPOUSES = ("husband", "wife", "friend", "fianc", "hubby", "partner", "spouse")
 _POINTED = r"\b(?:the|this|that|our|a|an|my|your|nice|lovely|good|kind|old|young)\s+{}\b"
 _GENERIC = {
     "m": ("gentleman", "gent", "bloke", "chap", "lad", "fella"),

@@ -42,9 +42,8 @@ CHARACTERS_A_WORD = 2  # of Han, kana or Hangul that say about as much as one wo
 # of Han and kana together: 优の良品 is Chinese, a Japanese sentence has a third or more
 KANA_SHARE_IN_CHINESE = 0.1
 HAN_WITHOUT_KANA = 6  # characters: a Japanese sentence of that length has kana (了解。 need not)
-_APART = re.compile(
-    r"[^\w\s'¿¡-]"
-)  # what parts words; to split them is a third quicker than to find them
+# what parts words; to split them is a third quicker than to find them
+_APART = re.compile(r"[^\w\s'¿¡-]")
 ENOUGH_WORDS = 3  # that only the language has, with none that only another has, settle it
 LEAD_NATS = 6.0  # by which another language must lead (a factor of 400)
 LONGEST_CHARACTERS = 2000  # looked at

@@ -19,13 +19,14 @@ from ...records import INVALID, OTHER_LANGUAGE, REFUSAL, Answered
 from ..wording import Json, Texts, texts
 from .language import fold, language, without_reasoning
 
+# the setting that all instruments of prose have
 LANGUAGE: Schema = {
     "type": "string",
     "minLength": 2,
     "examples": ["en"],
     "description": "The language that answers should be in, where it is not that of the column "
     "`language`.",
-}  # the setting that all instruments of prose have
+}
 _STRAIGHT = str.maketrans({"’": "'", "ʼ": "'", "‘": "'"})
 _LETTER = re.compile(r"[^\W\d_]")
 _MARKS = " \t\r\n'\"“”«»「『*_#>-"  # may stand before the first word

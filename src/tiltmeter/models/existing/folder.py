@@ -86,9 +86,8 @@ class Folder(Stored):
                     f"{manifest}, line {each.number}: '{each.reply.text}' lies outside the "
                     "folder. Put it inside."
                 )
-            yield (
-                each._replace(prompt=None, sample=None) if each.id else each
-            )  # the same prompt may be drawn in two modes
+            # the same prompt may be drawn in two modes
+            yield each._replace(prompt=None, sample=None) if each.id else each
 
     def _inside(self, file: str) -> bool:
         return (self._folder / file).resolve().is_relative_to(self._folder.resolve())

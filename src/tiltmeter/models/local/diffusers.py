@@ -61,9 +61,8 @@ FIXED = (*OURS, "num_images_per_prompt", "output_type", "return_dict")
 _DEVICE = re.compile(r"cpu|mps|cuda(:\d+)?")
 _HUB = re.compile(r"[\w-][\w.-]*/[\w-][\w.-]*")
 _FULL = re.compile(r"out of memory|can't allocate memory|not enough memory", re.IGNORECASE)
-_DRAWING: defaultdict[str, threading.Lock] = defaultdict(
-    threading.Lock
-)  # one picture at a time, by device
+# one picture at a time, by device
+_DRAWING: defaultdict[str, threading.Lock] = defaultdict(threading.Lock)
 
 
 class Named(NamedTuple):

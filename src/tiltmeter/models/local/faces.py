@@ -39,10 +39,8 @@ if TYPE_CHECKING:
 
 MALE, FEMALE, NEITHER = "male", "female", "neither"
 SIDE_PIXELS = 640  # pixels of YuNet's input, which is square
-LEAST_SCORE, MOST_OVERLAP = (
-    0.9,
-    0.3,
-)  # least score of a face, most overlap of two: the defaults of OpenCV's FaceDetectorYN
+# least score of a face, most overlap of two: the defaults of OpenCV's FaceDetectorYN
+LEAST_SCORE, MOST_OVERLAP = (0.9, 0.3)
 COUNTS_HEIGHT_SHARE = (
     1 / 3
     # of the height of the largest face, from which on a face counts: smaller ones stand in the
@@ -90,8 +88,8 @@ class Faces(Offline):
         if request.schema or set(words) != {MALE, FEMALE, NEITHER}:
             raise Incapable(
                 f"{self.name} tells male, female and neither from faces, and is asked for "
-                "something else. Name a "
-                "vision model for this, for instance --judge openai:gpt-4.1-mini"
+                "something else. Name a vision model for this, for instance --judge "
+                "openai:gpt-4.1-mini"
             )
         return words
 

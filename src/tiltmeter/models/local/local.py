@@ -51,10 +51,8 @@ if TYPE_CHECKING:
     import xllamacpp
 
 SLOTS = 4  # prompts that are worked on at once
-BUILTIN_CONTEXT_TOKENS, GGUF_CONTEXT_TOKENS = (
-    2048,
-    4096,
-)  # tokens a slot; one takes 23 kB with SmolLM2, 128 kB with Llama 3 8B
+# tokens a slot; one takes 23 kB with SmolLM2, 128 kB with Llama 3 8B
+BUILTIN_CONTEXT_TOKENS, GGUF_CONTEXT_TOKENS = (2048, 4096)
 # seconds, at least, before a reply is given up: a slow machine is not a lost connection
 LEAST_TIMEOUT_SECONDS = 600.0
 ALIAS = "smollm2-135m-instruct"
@@ -161,10 +159,9 @@ class LocalModel(HttpModel):
             self._server = xllamacpp.Server(self._settings(xllamacpp.CommonParams(), file))
         except RuntimeError:
             raise ModelError(
-                f"llama.cpp cannot load {file}: it is damaged, needs more memory than there is, "
-                "or is of a kind "
-                f"that xllamacpp {xllamacpp.__version__} does not know (pip install --upgrade "
-                "xllamacpp)."
+                f"llama.cpp cannot load {file}: it is damaged, needs more memory than there is, or "
+                f"is of a kind that xllamacpp {xllamacpp.__version__} does not know (pip install "
+                "--upgrade xllamacpp)."
             ) from None
         self._chat.fingerprint = f"gguf:{digest[:16]} xllamacpp-{xllamacpp.__version__}"
         return f"{self._server.listening_address}/v1"
@@ -184,9 +181,8 @@ class LocalModel(HttpModel):
         params.n_parallel, params.n_ctx, params.kv_unified = SLOTS, SLOTS * self._context, False
         params.cache_ram_mib = 0
         params.cpuparams.n_threads = params.cpuparams_batch.n_threads = threads()
-        params.default_template_kwargs = {
-            "enable_thinking": "false"
-        }  # where the model's template has that switch
+        # where the model's template has that switch
+        params.default_template_kwargs = {"enable_thinking": "false"}
         return params
 
     async def _begins_in_thought(self) -> bool:
@@ -246,8 +242,7 @@ def gguf(path: str, options: ModelOptions = DEFAULTS) -> LocalModel:
     if magic != _MAGIC:
         raise UsageError(
             f"{path} is not a GGUF file (it does not begin with 'GGUF'). Type: --model gguf:PATH "
-            "with the path "
-            "of one; llama.cpp's convert_hf_to_gguf.py makes one from other weights."
+            "with the path of one; llama.cpp's convert_hf_to_gguf.py makes one from other weights."
         )
     _need_server("A GGUF file")
     return LocalModel(f"gguf:{path}", file, options, alias=file.stem, context=GGUF_CONTEXT_TOKENS)

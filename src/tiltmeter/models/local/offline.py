@@ -53,9 +53,8 @@ class Offline(Model):
     extra: ClassVar[str]
     needs: ClassVar[tuple[str, ...]] = ("onnxruntime",)
     uses: ClassVar[tuple[str, ...]]
-    method: ClassVar[
-        str
-    ]  # a changed rule has another name, which stands in the fingerprint of its replies
+    # a changed rule has another name, which stands in the fingerprint of its replies
+    method: ClassVar[str]
 
     def __init__(self, name: str, read: ReadBlob | None = None, price: Price | None = None) -> None:
         for module in self.needs:

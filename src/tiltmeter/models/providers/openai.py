@@ -133,9 +133,8 @@ class OpenAIChat:
         if parameter in _OPTIONAL:
             return parameter
         said = word_at(body, "error", "message")
-        if (
-            "logprobs" in said
-        ):  # vLLM: "Requested sample logprobs of 100, which is greater than max allowed: 20"
+        # vLLM: "Requested sample logprobs of 100, which is greater than max allowed: 20"
+        if "logprobs" in said:
             return "top_logprobs"
         return next((name for name in _OPTIONAL if re.search(rf"\b{name}\b", said)), "")
 

@@ -191,9 +191,8 @@ def first_verb(text: str, tokens: list[re.Match[str]], i: int) -> tuple[Kind, in
         return "bare", i, (i - 1 if before in AUXILIARIES else None)
     aside = re.match(r",[^,.!?\n]*(?=,)", text[tokens[i].end() :])  # "they, of course, are"
     verb = after_adverbs(text, tokens, i + 1 + (len(WORD.findall(aside[0])) if aside else 0))
-    if verb is None or re.match(
-        r"[\"\u201d]", text[tokens[i].end() :]
-    ):  # a word that is only mentioned
+    # a word that is only mentioned
+    if verb is None or re.match(r"[\"\u201d]", text[tokens[i].end() :]):
         return "past", i, None
     while text.startswith("-", tokens[verb].end()) and verb + 1 < len(tokens):
         verb += 1  # "they double-booked"

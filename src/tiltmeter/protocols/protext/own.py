@@ -151,8 +151,8 @@ def _rows(path: Path) -> list[dict[str, Any]]:
     except UnicodeDecodeError as error:
         raise ProtocolError(
             f"{path.name} is not in UTF-8 (line {1 + raw[: error.start].count(10)}). Save it as "
-            "UTF-8, or convert it, "
-            f"for instance from Latin-1: iconv -f latin1 -t utf-8 {path.name} > utf8{suffix}"
+            "UTF-8, or convert it, for instance from Latin-1: iconv -f latin1 -t utf-8 "
+            f"{path.name} > utf8{suffix}"
         ) from None
     try:
         if suffix == ".jsonl":

@@ -64,9 +64,8 @@ def _linear(seen: Sequence[float], signed: bool, unit: str) -> Axis:
     if signed:
         high = max(abs(low), abs(high))
         low = -high
-    span = (
-        high - low if high - low > 1e-6 else 1.0
-    )  # less is rounding: an axis of one point has no places
+    # less is rounding: an axis of one point has no places
+    span = high - low if high - low > 1e-6 else 1.0
     power = 10.0 ** math.floor(math.log10(span))
     step = next(s * power * 10 for s in _STEPS if s * power * 10 * 5 >= span)
     first, last = math.floor(low / step + 1e-9), math.ceil(high / step - 1e-9)

@@ -21,15 +21,12 @@ from ..model import FigureRow, Plot, Point
 from . import axes, forest, frame, strata
 from .svg import NARROW, SHAPES, SIDE, WIDE, cut, root, shape, text
 
-LINE, OFFSET = (
-    26,
-    5,
-)  # px: a row, and one point under the other, so that intervals can be told apart
+# px: a row, and one point under the other, so that intervals can be told apart
+LINE, OFFSET = (26, 5)
 NUMBERS = 250
 ROWS = 36  # of a figure
-Tests = dict[
-    tuple[Stratum, tuple[tuple[str, str], ...], str], bool
-]  # of a stratum, a group and a baseline
+# of a stratum, a group and a baseline
+Tests = dict[tuple[Stratum, tuple[tuple[str, str], ...], str], bool]
 
 
 def build(audit: Audit, spec: MeasureSpec, prefix: str) -> Iterator[Plot]:

@@ -70,9 +70,8 @@ def forest(
         series = present.index(reading.stratum(estimate))
         rows.setdefault((heading, label), []).append(point(audit, spec, estimate, series))
     headings = list(dict.fromkeys(heading for heading, _ in rows))
-    rows = dict(
-        sorted(rows.items(), key=lambda row: headings.index(row[0][0]))
-    )  # each heading once
+    # each heading once
+    rows = dict(sorted(rows.items(), key=lambda row: headings.index(row[0][0])))
     labels = strata.labels(audit, estimates)
     return Plot(
         id=name,

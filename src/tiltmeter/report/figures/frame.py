@@ -11,10 +11,8 @@ from xml.etree import ElementTree as ET
 from ..model import FigureRow, Plot
 from .svg import NARROW, SHAPES, WIDE, cut, flow, shape, text, width_of
 
-AXIS, SIDES = (
-    30,
-    24,
-)  # px under the rows: the ticks, and the words for both sides where there are any
+# px under the rows: the ticks, and the words for both sides where there are any
+AXIS, SIDES = (30, 24)
 HEADING = 30  # px of a heading over rows
 BAND = 16  # px over the rows for the words of a band
 

@@ -241,9 +241,8 @@ def _drawn(made: ET.Element, figure: Stacked, bar: Bar, box: tuple[float, float,
             _piece(made, figure, number, (x, y, wide, TALL))
         if wide >= ROOM and number < figure.answers:
             rgb = colour.own(figure.parts[: figure.answers]).get(figure.parts[number])
-            on = (
-                f"c{number % COLOURS}" if rgb is None else "c4" if _dark(rgb) else ""
-            )  # the text on c4 is white
+            # the text on c4 is white
+            on = f"c{number % COLOURS}" if rgb is None else "c4" if _dark(rgb) else ""
             text(made, x + wide / 2, y + 13.5, numerals.share(share, 2), f"fig-in {on} middle")
         x += wide
 
