@@ -11,7 +11,7 @@ import pytest
 
 from tests.conftest import Made
 from tiltmeter import registry
-from tiltmeter.analyse import counted, counting, estimates
+from tiltmeter.analyse import count_labels, counting, estimates
 from tiltmeter.errors import UnknownName
 from tiltmeter.protocol import MeasureSpec
 from tiltmeter.records import Estimate, Label
@@ -185,7 +185,7 @@ def test_modes_and_annotators_are_never_pooled(run: Made) -> None:
 def test_n_counts_outputs_not_labels(run: Made) -> None:
     run.label([(cell(word, "communal"), "exact", {"she": 0.5, "he": 0.5}) for word in "abc"])
     assert "|n:3|" in estimates(run.store, ROLES)[0].signature
-    assert counted(run.store, ROLES)["outputs"].sum() == 3
+    assert count_labels(run.store, ROLES)["outputs"].sum() == 3
 
 
 def test_counts_do_not_depend_on_the_pieces_in_which_labels_are_read(
@@ -195,11 +195,11 @@ def test_counts_do_not_depend_on_the_pieces_in_which_labels_are_read(
         [(cell(word, "communal"), "exact", {"she": 0.1, "he": 0.7, "both": 0.2}) for word in "abc"]
     )
     run.label(sampled("wise", "standout", 2, 6), annotator="judge/x@1")
-    whole = counted(run.store, ROLES)
+    whole = count_labels(run.store, ROLES)
     assert whole["outputs"].sum() == 3 + 8 and whole["weight"].sum() == pytest.approx(3 + 8)
     for piece in (1, 2, 4, 5):
         monkeypatch.setattr(counting, "PIECE", piece)
-        assert counted(run.store, ROLES).equals(whole)
+        assert count_labels(run.store, ROLES).equals(whole)
 
 
 def test_nothing_in_the_denominator_is_null_with_a_note(run: Made) -> None:

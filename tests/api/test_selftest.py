@@ -132,8 +132,8 @@ def test_a_correction_that_was_left_out_is_noticed(monkeypatch: pytest.MonkeyPat
         plain = rates.clustered_share(successes=x, n=n)
         return Corrected(plain, plain)
 
-    monkeypatch.setattr(judged, "_powered", uncorrected)
-    monkeypatch.setattr(judged, "_misclassified", uncorrected)
+    monkeypatch.setattr(judged, "_correct_with_gold_items", uncorrected)
+    monkeypatch.setattr(judged, "_correct_shares", uncorrected)
     found = wrong("protext", "noisy judge, corrected")
     assert [check.what for check in found] == ["gendering_corrected (pronouns/planted)"]
     assert correction.LEAST_YOUDEN == 0.2
