@@ -314,7 +314,7 @@ def test_a_broken_picture_is_said_in_files(broken: Path, tmp_path: Path) -> None
     pages = "".join(
         path.read_text("utf-8") for path in write([broken], tmp_path / "out").parent.glob("*.html")
     )
-    assert "is not in the run&#39;s folder" in pages and "breaks off or is damaged" in pages
+    assert "is not in the run&#39;s folder" in pages and "is not what was stored" in pages
 
 
 def test_it_ends_at_once(guards: Path) -> None:

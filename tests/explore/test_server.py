@@ -205,7 +205,7 @@ def test_a_broken_picture_is_said_and_the_rest_is_shown(broken: Path) -> None:
         assert len(bad) >= 2 and len(answers) > len(bad)
         said = [web.get(f"/output/{key.replace('-', '/', 1)}").text for key in bad]
         assert any("is not in the run&#39;s folder" in text for text in said)
-        assert any("breaks off or is damaged" in text for text in said)
+        assert any("is not what was stored" in text for text in said)
 
 
 # what models wrote

@@ -15,6 +15,7 @@ from ..protocol import Protocol
 from ..protocol.tables import SEVERAL
 from ..records import ANSWER, VOTE, Token
 from ..store import Store
+from ..store.blobs import ChangedFile
 from ..store.queries import calls, outputs, settings
 from ..store.queries import labels as stored_labels
 from .index import Index, Source
@@ -208,7 +209,11 @@ def picture(store: Store, blob: str, outcome: str) -> tuple[str, str, str]:
     try:
         found = checked(store.blob(blob))
     except (StoreError, Unusable) as error:
-        why = str(error) if isinstance(error, Unusable) else "is not in the run's folder"
+        why = "is not in the run's folder"
+        if isinstance(error, Unusable):
+            why = str(error)
+        elif isinstance(error, ChangedFile):
+            why = "is not what was stored: its content was changed"
         return blob, "", f"The picture {why}."
     return blob, f"{found.media_type}, {found.width} × {found.height} pixels", ""
 

@@ -17,6 +17,10 @@ NAME = re.compile(r"[0-9a-f]{32}\.[a-z0-9]{1,8}")
 MOST_BYTES = 64 * 2**20  # of a picture
 
 
+class ChangedFile(StoreError):
+    """A file whose content is not what was stored under its name."""
+
+
 def read_blob(run: Path, name: str) -> bytes:
     """The content of a file by its name. StoreError where it is not there, where the name is none
     that a run gives, and where the content is not what was stored under it.
@@ -30,7 +34,7 @@ def read_blob(run: Path, name: str) -> bytes:
     with translate_errors(path):
         content = intake.read_bytes(path, MOST_BYTES)
     if not name.startswith(_digest(content)):
-        raise StoreError(
+        raise ChangedFile(
             f"{path} is not what was stored: its content was changed. Restore it from a copy."
         )
     return content
