@@ -6,14 +6,14 @@ import warnings
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Unpack
+from typing import TYPE_CHECKING, Unpack
 
 from .. import registry
 from ..errors import Incapable
 from ..models import Model, table
 from ..protocol import Protocol, prompt_pairs
 from ..records import Json, Request, Sampling, Trial
-from ..stages import cost, power
+from ..stages import cost
 from ..stages import plan as planning
 from ..stages.connect import KnownModel
 from ..stages.label import annotators, missing_judges
@@ -21,6 +21,9 @@ from . import options as arguments
 from .options import PlanOptions, RunOptions
 
 OWN_COLUMNS = ("trial", "subject", "mode", "sample", "prompt")  # of a table of trials
+
+if TYPE_CHECKING:  # it brings scipy, which a run that only asks does without
+    from ..stages import power
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,6 +105,8 @@ def plan(
     connect.check(names)
     counted = planning.count(declared, choices)
     lines = cost.lines(declared, choices, annotators(declared, judges), connect.expected_price)
+    from ..stages import power
+
     icc = power.ICC if icc is None else icc
     return Plan(
         declared.name,

@@ -7,7 +7,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ..errors import UsageError
-from ..gold.sheet import FORMULA
 from ..store import Store
 from .run_folder import Run
 
@@ -68,6 +67,8 @@ def export(folder: Path | str, target: Path | str, format: str = "parquet") -> l
 def _guard_formulas(frame: pl.DataFrame) -> pl.DataFrame:
     """A frame for CSV: texts that a spreadsheet would take for formulas get a quote."""
     import polars as pl
+
+    from ..gold.sheet import FORMULA
 
     text = pl.col(pl.String)
     starts = text.str.slice(0, 1).is_in(list(FORMULA))
