@@ -123,12 +123,12 @@ def test_little_captured_mass_and_missing_answers_are_warned_of(roles: Protocol)
     )
     audit = audits.audit(roles, [whole(), mass, bounds], {})
     (finding,) = findings.findings(audit)
-    open_, low = finding.warnings
+    (low,) = finding.warnings
     assert low == (
         "The options take up 13 % of the probability: the model would mostly have said something "
         "else."
     )
-    assert open_ == (
+    assert finding.sentence.endswith(
         "50 % of the answers were none of the options. Counting all of it as he or all as she gives "
         "30 % to 80 %, so the direction is not certain."
     )
@@ -149,7 +149,10 @@ def test_an_order_effect_that_reverses_the_tilt_leaves_it_open(roles: Protocol) 
     )
     (finding,) = findings.findings(audits.audit(roles, [whole(), order], {}))
     assert finding.verdict == "unsettled"
-    assert finding.warnings == ("The order matters more (28 points) than the tilt (12 points).",)
+    assert finding.sentence.endswith(
+        "The order matters more (28 points) than the tilt (12 points)."
+    )
+    assert finding.warnings == ()  # what the sentence says is not said again
     small = replace(order, value=0.1, low=0.05, high=0.15)
     (finding,) = findings.findings(audits.audit(roles, [whole(), small], {}))
     assert finding.verdict == "tilt"
@@ -177,8 +180,8 @@ def test_parts_that_point_both_ways_leave_the_direction_open(roles: Protocol) ->
     ]
     (finding,) = findings.findings(audits.audit(roles, [whole(), *parts], {}))
     assert finding.verdict == "unsettled"
-    assert finding.warnings == (
-        "Its parts point both ways: towards she in communal .84; towards he in agentic .31.",
+    assert finding.sentence.endswith(
+        "Its parts point both ways: towards she in communal .84; towards he in agentic .31."
     )
 
 
