@@ -274,7 +274,7 @@ def own_errors(left: Side, right: Side, t: int) -> tuple[Interval, Interval]:
 
 def shared_errors(left: Side, right: Side, t: int) -> tuple[Interval, Interval]:
     """The gold of both conditions, pooled."""
-    gold = confusion.pooled([left.gold(t), right.gold(t)])
+    gold = confusion.pool_golds([left.gold(t), right.gold(t)])
     found = correction.rogan_gladen_shared_difference(
         said_a=left.said[t], n_a=left.n[t], said_b=right.said[t], n_b=right.n[t], gold=gold
     )

@@ -42,7 +42,7 @@ def animated(kind: str) -> bytes:
     ],
 )
 def test_a_picture_is_known_by_its_bytes(kind: str, suffix: str, media_type: str) -> None:
-    found = images.checked(picture(kind, (64, 48)))
+    found = images.check_picture(picture(kind, (64, 48)))
     assert (found.media_type, found.suffix, found.width, found.height) == (
         media_type,
         suffix,
@@ -70,24 +70,26 @@ def test_a_picture_is_known_by_its_bytes(kind: str, suffix: str, media_type: str
 )
 def test_what_is_no_usable_picture_is_said(content: bytes, said: str) -> None:
     with pytest.raises(images.Unusable, match=said):
-        images.checked(content)
+        images.check_picture(content)
 
 
 def test_a_picture_within_the_bound_goes_as_it_is() -> None:
     content = picture("JPEG", (64, 48))
-    assert images.shown(content, 64) == ("image/jpeg", content)
-    assert images.shown(content) == ("image/jpeg", content)
+    assert images.encode_for_judge(content, 64) == ("image/jpeg", content)
+    assert images.encode_for_judge(content) == ("image/jpeg", content)
 
 
 @pytest.mark.parametrize("kind", ["PNG", "JPEG", "WEBP"])
 def test_a_larger_picture_is_made_smaller_in_its_proportions(kind: str) -> None:
-    media_type, content = images.shown(picture(kind, (400, 300)), 100)
+    media_type, content = images.encode_for_judge(picture(kind, (400, 300)), 100)
     image = opened(content)
     assert image.size == (100, 75) and Image.MIME[str(image.format)] == media_type
 
 
 def test_cmyk_and_transparency_are_shown_in_rgb_on_white() -> None:
-    media_type, content = images.shown(picture("JPEG", mode="CMYK", colour=(0, 255, 255, 0)))
+    media_type, content = images.encode_for_judge(
+        picture("JPEG", mode="CMYK", colour=(0, 255, 255, 0))
+    )
     red = opened(content).getpixel((5, 5))
     assert (
         media_type == "image/jpeg"
@@ -96,9 +98,9 @@ def test_cmyk_and_transparency_are_shown_in_rgb_on_white() -> None:
         and red[1] < 60
         and red[2] < 60
     )
-    _, content = images.shown(picture("PNG", mode="RGBA", colour=(0, 0, 0, 0)))
+    _, content = images.encode_for_judge(picture("PNG", mode="RGBA", colour=(0, 0, 0, 0)))
     assert opened(content).getpixel((5, 5)) == (255, 255, 255)
-    assert images.checked(picture("JPEG", mode="CMYK")).mode == "CMYK"
+    assert images.check_picture(picture("JPEG", mode="CMYK")).mode == "CMYK"
 
 
 def test_a_thumbnail_is_a_small_jpeg() -> None:

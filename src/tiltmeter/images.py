@@ -43,9 +43,9 @@ class Unusable(ValueError):
     """
 
 
-def checked(content: bytes) -> Picture:
+def check_picture(content: bytes) -> Picture:
     """What a picture is, after all of it was unpacked once. Raises Unusable."""
-    with _opened(content) as image:
+    with _open_picture(content) as image:
         try:
             image.load()
         except (OSError, SyntaxError, ValueError, EOFError) as error:
@@ -54,13 +54,13 @@ def checked(content: bytes) -> Picture:
         return Picture(media_type, suffix, image.width, image.height, image.mode)
 
 
-def shown(content: bytes, longest: int = 0) -> tuple[str, bytes]:
+def encode_for_judge(content: bytes, longest: int = 0) -> tuple[str, bytes]:
     """(media type, bytes) as a judge is shown it: the longer side `longest` pixels at most (0:
     any), in RGB on white.
 
     A picture that is so already goes as it is. Raises Unusable.
     """
-    with _opened(content) as image:
+    with _open_picture(content) as image:
         media_type = _KINDS[str(image.format)][0]
         if (
             media_type != "image/gif"
@@ -68,16 +68,16 @@ def shown(content: bytes, longest: int = 0) -> tuple[str, bytes]:
             and not (longest and max(image.size) > longest)
         ):
             return media_type, content
-        return _saved(image, longest, "JPEG" if media_type == "image/jpeg" else "PNG")
+        return _save(image, longest, "JPEG" if media_type == "image/jpeg" else "PNG")
 
 
 def thumbnail(content: bytes, longest: int) -> tuple[str, bytes]:
     """(media type, bytes) of a small JPEG, for a page. Raises Unusable."""
-    with _opened(content) as image:
-        return _saved(image, longest, "JPEG")
+    with _open_picture(content) as image:
+        return _save(image, longest, "JPEG")
 
 
-def _opened(content: bytes) -> Image:
+def _open_picture(content: bytes) -> Image:
     """The picture, not unpacked yet, where its head says that it can be used."""
     import PIL
     from PIL import Image as pillow
@@ -120,7 +120,7 @@ def _open(pillow: Any, content: bytes) -> Any:
             ) from None
 
 
-def _saved(image: Image, longest: int, kind: str) -> tuple[str, bytes]:
+def _save(image: Image, longest: int, kind: str) -> tuple[str, bytes]:
     try:
         if longest:
             image.draft(None, (longest, longest))  # a JPEG is unpacked no larger than it is needed

@@ -33,7 +33,7 @@ def test_a_word_is_read_whatever_became_of_the_picture(word: str, size: tuple[in
     content = draw_picture({"gender": word}, *size, "grain")
     assert Band(content).any_value(WORDS) == word
     assert Band(jpeg(content, 85)).any_value(WORDS) == word
-    assert Band(images.shown(content, 48)[1]).any_value(WORDS) == word
+    assert Band(images.encode_for_judge(content, 48)[1]).any_value(WORDS) == word
 
 
 def test_all_attributes_are_read_from_one_picture() -> None:
@@ -43,7 +43,7 @@ def test_all_attributes_are_read_from_one_picture() -> None:
     }
     content = draw_picture(values, 512, 512)
     assert Band(content).attributes(drawable()) == values
-    assert Band(images.shown(content, 256)[1]).attributes(drawable()) == values
+    assert Band(images.encode_for_judge(content, 256)[1]).attributes(drawable()) == values
     assert Band(draw_picture({"gender": "male"}, 64, 64)).attributes(drawable()) == {}
 
 

@@ -49,7 +49,7 @@ def whole(**changes: object) -> Estimate:
 
 
 def said(protocol: Protocol, *rows: Estimate) -> list[str]:
-    audit = audits.audit(protocol, rows, audits.numbered(e.signature for e in rows))
+    audit = audits.audit(protocol, rows, audits.number_signatures(e.signature for e in rows))
     return [finding.sentence for finding in findings.findings(audit)]
 
 

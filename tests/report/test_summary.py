@@ -15,7 +15,7 @@ from tiltmeter.store.queries.trials import Part
 
 
 def found(protocol: Protocol, *rows: Estimate) -> tuple[Finding, ...]:
-    return summary.labelled(list(findings.findings(audits.audit(protocol, rows, {}))))
+    return summary.label_findings(list(findings.findings(audits.audit(protocol, rows, {}))))
 
 
 @pytest.fixture
@@ -63,11 +63,11 @@ def test_what_was_asked_is_said_with_what_is_still_open(roles: Protocol) -> None
         Part("n", "sampled", 40, 40, 2, "", 1.0, 1.0, 64),
     )
     assert (
-        summary.asked(roles, [one], 10, 96, ["en"], 60)
+        summary.asked_line(roles, [one], 10, 96, ["en"], 60)
         == "58 of 60 planned answers of m about 10 of 96 lexemes, in en"
     )
     assert (
-        summary.asked(roles, [two, one], 96, 96, [], 1960)
+        summary.asked_line(roles, [two, one], 96, 96, [], 1960)
         == "98 of 1,960 planned answers of 2 models (n, m) about 96 lexemes"
     )
 

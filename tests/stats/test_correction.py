@@ -168,7 +168,7 @@ def conditions(seed: int, weights: bool = False):
 def test_se_equals_the_jackknife_over_items(weights: bool) -> None:
     """Leaving out an item takes it from the run and from gold: the covariances are in it."""
     (xa, na, ga), (xb, nb, gb) = conditions(8, weights)
-    shared = confusion.pooled([ga, gb])
+    shared = confusion.pool_golds([ga, gb])
 
     def without(gold: confusion.Confusion, item: int) -> confusion.Confusion:
         return confusion.Confusion(
@@ -246,7 +246,9 @@ def test_a_gap_out_of_nothing_vanishes_with_own_errors_and_stays_with_shared_one
         and own.corrected.low < 0 < own.corrected.high
     )
     assert own.uncorrected.value == pytest.approx(-0.12) and own.uncorrected.high < 0
-    shared = rogan_gladen_shared_difference(**both, gold=confusion.pooled([a["gold"], b["gold"]]))
+    shared = rogan_gladen_shared_difference(
+        **both, gold=confusion.pool_golds([a["gold"], b["gold"]])
+    )
     assert shared.corrected.value == pytest.approx(-0.12 / 0.82) and shared.corrected.high < 0
 
 

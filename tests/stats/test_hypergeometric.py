@@ -7,7 +7,7 @@ import pytest
 from scipy import stats
 
 from tiltmeter.stats import hypergeometric
-from tiltmeter.stats.hypergeometric import drawn
+from tiltmeter.stats.hypergeometric import draw_counts
 
 DRAWS = 100_000
 
@@ -32,7 +32,7 @@ def test_each_kind_is_hypergeometric_and_all_together_are_the_size(
 ) -> None:
     """χ² of each kind's counts against scipy's law; 1 in 100,000 draws of it lies above the bound, for some 50 of them."""
     monkeypatch.setattr(hypergeometric, "DENSE", dense)
-    found = drawn(np.array(alike), size, DRAWS, np.random.default_rng(7))
+    found = draw_counts(np.array(alike), size, DRAWS, np.random.default_rng(7))
     assert (found.sum(axis=1) == size).all() and (found >= 0).all() and (found <= alike).all()
     for kind, many in enumerate(alike):
         expected = DRAWS * stats.hypergeom(sum(alike), many, size).pmf(np.arange(many + 1))
@@ -45,7 +45,7 @@ def test_each_kind_is_hypergeometric_and_all_together_are_the_size(
 def test_kinds_take_from_one_another_as_they_must() -> None:
     """Covariance of two kinds: -size·(N-size)/(N-1)·K₁K₂/N²."""
     alike, size, total = np.array([270, 444, 259]), 480, 973
-    found = drawn(alike, size, DRAWS, np.random.default_rng(3))
+    found = draw_counts(alike, size, DRAWS, np.random.default_rng(3))
     covariance = np.cov(found.T)
     for i, j in ((0, 1), (0, 2), (1, 2)):
         true = -size * (total - size) / (total - 1) * alike[i] * alike[j] / total**2
@@ -54,6 +54,6 @@ def test_kinds_take_from_one_another_as_they_must() -> None:
 
 def test_a_seed_fixes_the_draws() -> None:
     first, again = (
-        drawn(np.array([9, 30, 4]), 20, 500, np.random.default_rng(1)) for _ in range(2)
+        draw_counts(np.array([9, 30, 4]), 20, 500, np.random.default_rng(1)) for _ in range(2)
     )
     assert (first == again).all()

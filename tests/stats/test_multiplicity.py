@@ -5,7 +5,7 @@ import pytest
 from statsmodels.stats.multitest import multipletests
 
 from tiltmeter.stats.multiplicity import (
-    adjusted,
+    adjust,
     benjamini_hochberg,
     draws_needed,
     holm,
@@ -55,9 +55,9 @@ def test_no_probability_is_an_error(adjust, p) -> None:
 
 
 def test_a_family_says_how_large_it_is() -> None:
-    family = adjusted(p=[0.01, None, 0.04], method="holm")
+    family = adjust(p=[0.01, None, 0.04], method="holm")
     assert (family.p, family.tests, family.method) == ((0.02, None, 0.04), 2, "holm")
-    assert adjusted(p=[0.03, 0.04], method="benjamini-hochberg").p == (0.04, 0.04)
+    assert adjust(p=[0.03, 0.04], method="benjamini-hochberg").p == (0.04, 0.04)
 
 
 @pytest.mark.parametrize(("tests", "needed"), [(1, 6), (36, 11), (96, 12)])

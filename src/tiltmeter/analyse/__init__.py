@@ -24,7 +24,7 @@ from ..protocol.contrasts import each_contrast
 from ..protocol.measures import measure_kind
 from ..records import HUMAN, Estimate
 from ..stats import multiplicity
-from ..stats.results import joined
+from ..stats.results import join_notes
 from ..store import Store
 from ..store.queries import settings
 from . import claims, corrected, pooling, signature
@@ -62,7 +62,7 @@ def estimates(store: Store, protocol: Protocol, variant: str = "default") -> lis
                     variant=variant,
                     signature=mark,
                     condition={**stratum, **estimate.condition},
-                    note=joined(estimate.note, rate) or "",
+                    note=join_notes(estimate.note, rate) or "",
                 )
             )
     return [with_detectable(row) for row in claims.adjust_by_claim(protocol, rows)]

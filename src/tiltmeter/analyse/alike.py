@@ -10,7 +10,7 @@ import numpy as np
 from ..protocol import MeasureSpec
 from ..records import Estimate
 from ..stats import conditions
-from ..stats.results import joined
+from ..stats.results import join_notes
 from .groups import Group, Table
 from .rows import DRAWS, finite, generator_of
 
@@ -68,4 +68,6 @@ def _row(
     test = conditions.conditions_alike(
         rates=np.stack(columns, axis=1), draws=DRAWS, generator=generator_of(row)
     )
-    return replace(row, test=test.method, p=finite(test.p), note=joined(row.note, test.note) or "")
+    return replace(
+        row, test=test.method, p=finite(test.p), note=join_notes(row.note, test.note) or ""
+    )

@@ -24,7 +24,7 @@ from ..records import Estimate
 from ..stats import divergence, permutation
 from ..stats.chance import expected_divergence
 from ..stats.permutation import Permuted
-from ..stats.results import joined
+from ..stats.results import join_notes
 from .outputs import (
     DRAWS,
     BaseAndGroups,
@@ -130,7 +130,9 @@ def _both(about: Estimate, found: Permuted, expected: float, note: str) -> list[
         return [replace(about, note=note), plain]
     value, low, high = (_over_chance(x, expected) for x in (found.value, found.low, found.high))
     alone = "chance alone gives 1: nothing can lie above it" if value is None else None
-    said = joined(f"plug-in {found.value:.4f} bits, by chance {expected:.4f}", alone, note) or ""
+    said = (
+        join_notes(f"plug-in {found.value:.4f} bits, by chance {expected:.4f}", alone, note) or ""
+    )
     return [
         replace(
             about,

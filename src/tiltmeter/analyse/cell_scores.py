@@ -8,7 +8,7 @@ from dataclasses import replace
 from ..instruments.images import taxonomy
 from ..protocol import MeasureSpec, Variant
 from ..records import Estimate
-from ..stats.results import joined
+from ..stats.results import join_notes
 from . import attributes
 from . import concentration as concentrations
 from .groups import Table
@@ -33,7 +33,7 @@ def kind_of(score: Score, pooled_by_code: bool = False) -> Compute:
         groups = () if pooled else by
         for cell in split_by_base(found, stratum, outputs, measure, groups, table.protocol):
             for estimate in score(cell, measure, table.variant):
-                text = joined(estimate.note, note(estimate)) or ""
+                text = join_notes(estimate.note, note(estimate)) or ""
                 yield replace(estimate, note=text)
 
     return compute
@@ -48,7 +48,7 @@ def _note(table: Table, pooled: bool) -> Callable[[Estimate], str | None]:
     optimistic = found.chosen_on.get(stratum[1], {}).get(stratum[0]) == taxonomy.MEASURED
 
     def note(estimate: Estimate) -> str | None:
-        return joined(
+        return join_notes(
             f"{len(several)} subjects together" if len(several) > 1 else None,
             "attributes were chosen on the measured outputs: p is optimistic"
             if optimistic and estimate.p

@@ -24,7 +24,7 @@ from ..protocol import EVERY, MeasureSpec, Protocol
 from ..protocol.contrasts import each_contrast
 from ..records import Estimate
 from ..stats import multiplicity
-from ..stats.results import joined
+from ..stats.results import join_notes
 from .reading import ALPHA, CORRECTED, STRATA
 
 HEADLINE = "headline claims"
@@ -153,7 +153,7 @@ def _with_reach(row: Estimate, tests: int) -> Estimate:
     if not row.clusters or "sign flip" not in (row.test or ""):
         return row
     reach = multiplicity.reach(items=row.clusters, tests=tests, alpha=ALPHA)
-    return replace(row, note=joined(row.note or None, reach.note) or "")
+    return replace(row, note=join_notes(row.note or None, reach.note) or "")
 
 
 def _join_equal_claims(members: dict[tuple[str, str], dict[Key, list[int]]]) -> None:

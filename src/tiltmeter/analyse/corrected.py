@@ -125,7 +125,7 @@ def _row(
     made = correct(found, whole, sense, random)
     if made.name == "none":
         return replace(clear, note=f"uncorrected: {made.note}")
-    test = None if null is None else inversion.inverted(interval=made.found, null=null)
+    test = None if null is None else inversion.invert_interval(interval=made.found, null=null)
     return replace(
         clear,
         value=made.found.value,

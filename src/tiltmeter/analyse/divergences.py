@@ -13,7 +13,7 @@ from ..protocol import MeasureSpec
 from ..records import Estimate
 from ..stats import divergence, permutation
 from ..stats.permutation import Permuted
-from ..stats.results import joined
+from ..stats.results import join_notes
 from .groups import Table
 from .rows import finite
 
@@ -78,7 +78,8 @@ def _with_permutation(estimate: Estimate, found: Permuted) -> Estimate:
         for x in (found.low, found.high)
     )
     note = (
-        joined(f"plug-in {found.value:.4f} bits, by chance {found.expected:.4f}", found.note) or ""
+        join_notes(f"plug-in {found.value:.4f} bits, by chance {found.expected:.4f}", found.note)
+        or ""
     )
     return replace(
         estimate,

@@ -13,7 +13,7 @@ from ..stats import correction, prediction_powered
 from ..stats.confusion import Confusion
 from ..stats.correction import Corrected
 from ..stats.prediction_powered import Powered, Sums
-from ..stats.results import FEW_GOLD, Interval, joined
+from ..stats.results import FEW_GOLD, Interval, join_notes
 from .groups import Floats
 from .powered import Counts, powered_contrast
 
@@ -115,7 +115,7 @@ def correct(sides: Sequence[Side], whole: Side, sense: Sense, random: bool) -> R
         )
     ((x, n),) = said
     alike = correction.rogan_gladen(said=x, n=n, gold=_confusion(whole, sense, places))
-    return _result(alike, "rogan-gladen", joined(ALIKE, outside))
+    return _result(alike, "rogan-gladen", join_notes(ALIKE, outside))
 
 
 def _correct_shares(said: Sequence[tuple[Floats, Floats]], own: Sequence[Confusion]) -> Corrected:
@@ -154,7 +154,7 @@ def _result(made: Corrected | Powered, name: str, note: str | None) -> Result:
         if made.clipped and "cut from" not in (made.corrected.note or "")
         else None
     )
-    return Result(made.corrected, name, joined(clipped, made.corrected.note, note) or "")
+    return Result(made.corrected, name, join_notes(clipped, made.corrected.note, note) or "")
 
 
 def sum_by_cluster(side: Side, sense: Sense, places: Mapping[str, int]) -> tuple[Floats, Floats]:

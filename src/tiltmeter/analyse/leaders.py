@@ -11,7 +11,7 @@ from ..protocol import MeasureSpec
 from ..records import Estimate
 from ..stats import permutation
 from ..stats.permutation import Permuted
-from ..stats.results import joined
+from ..stats.results import join_notes
 from .groups import Group, Table
 from .rows import estimate_row, finite, one_item
 
@@ -47,7 +47,9 @@ def leader(table: Table, measure: MeasureSpec, by: Sequence[str]) -> Iterator[Es
         )
         estimate = replace(
             estimate,
-            note=joined(estimate.note or None, f"tie of {'; '.join(ties)}" if ties[1:] else None)
+            note=join_notes(
+                estimate.note or None, f"tie of {'; '.join(ties)}" if ties[1:] else None
+            )
             or "",
         )
         if tests:

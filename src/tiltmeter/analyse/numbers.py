@@ -16,7 +16,7 @@ import numpy as np
 from ..protocol import MeasureSpec
 from ..records import OUTCOMES, Estimate
 from ..stats import means
-from ..stats.results import Interval, joined
+from ..stats.results import Interval, join_notes
 from .groups import Cut, Floats, Group, Table, together
 from .rows import estimate_row, with_shuffled_items, with_sign_flip
 
@@ -59,7 +59,7 @@ def mean(table: Table, measure: MeasureSpec, by: Sequence[str]) -> Iterator[Esti
                 interval,
                 table,
             )
-        yield replace(estimate, note=joined(estimate.note or None, found.note) or "")
+        yield replace(estimate, note=join_notes(estimate.note or None, found.note) or "")
 
 
 def mean_difference(table: Table, measure: MeasureSpec, by: Sequence[str]) -> Iterator[Estimate]:
@@ -80,7 +80,7 @@ def mean_difference(table: Table, measure: MeasureSpec, by: Sequence[str]) -> It
         estimate = replace(
             estimate,
             contrast={factor: f"{level} − {baseline}"},
-            note=joined(estimate.note or None, a.note or b.note) or "",
+            note=join_notes(estimate.note or None, a.note or b.note) or "",
         )
         both = (na > 0) & (nb > 0)
         if both.any():

@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from ..instruments.images import taxonomy
 from ..protocol import FEW_OUTPUTS, MeasureSpec, Protocol
 from ..stats.permutation import Permuted
-from ..stats.results import joined
+from ..stats.results import join_notes
 from ..stats.shuffling import Shuffles
 from ..store import Store
 
@@ -276,7 +276,7 @@ def notes(
     total = sum(map(len, sides))
     lost = total - int(count_with_value(sides, attribute)) if attribute else 0
     return (
-        joined(
+        join_notes(
             f"no outputs of {', '.join(empty)}" if empty else None,
             f"small: {', '.join(small)}" if small else None,
             f"{lost} of {total} outputs without a value are left out" if lost else None,

@@ -22,7 +22,7 @@ from ..protocol.tables import SEVERAL
 from ..records import Estimate
 from ..stats import association, rates, resampling
 from ..stats.detectable import observed_shift
-from ..stats.results import Interval, Test, joined
+from ..stats.results import Interval, Test, join_notes
 from .groups import Cut, Floats, Group, Key, Table, together
 from .pooling import SHARED
 from .rows import ALPHA, by_t, estimate_row, finite, sign_flip_of, with_test
@@ -268,7 +268,7 @@ def _effect(sides: Sides, control: str, measure: MeasureSpec, table: Table) -> E
         return observed_shift(differences=differences, level=level)
 
     row = with_test(estimate, test, found, detect)
-    return replace(row, note=joined(row.note or None, left) or "")
+    return replace(row, note=join_notes(row.note or None, left) or "")
 
 
 def _test(differences: Floats, measure: MeasureSpec, estimate: Estimate, table: Table) -> Test:

@@ -19,7 +19,7 @@ from dataclasses import dataclass, replace
 
 from ..stats import prediction_powered
 from ..stats.prediction_powered import Powered, Sums
-from ..stats.results import Interval, joined
+from ..stats.results import Interval, join_notes
 from .groups import Floats
 
 METHOD = "ppi++ ratio, linearised over items, t"
@@ -103,6 +103,6 @@ def _shift(made: Powered, by: float, least: float) -> Powered:
     low, high = (
         None if end is None else min(max(by + end, least), 1.0) for end in (row.low, row.high)
     )
-    note = joined(f"cut from {value:.3f}" if cut != value else None, row.note)
+    note = join_notes(f"cut from {value:.3f}" if cut != value else None, row.note)
     found: Interval = replace(row, value=cut, low=low, high=high, method=METHOD, note=note)
     return replace(made, corrected=found, clipped=cut != value)

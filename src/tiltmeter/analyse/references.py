@@ -16,7 +16,7 @@ from ..protocol import MeasureSpec
 from ..protocol.tables import SEVERAL
 from ..records import Estimate
 from ..stats import means, rates
-from ..stats.results import Interval, joined
+from ..stats.results import Interval, join_notes
 from .groups import Floats, Group, Table
 from .rows import estimate_row, from_null, one_item, with_sign_flip, with_test
 
@@ -43,7 +43,7 @@ def from_reference(table: Table, measure: MeasureSpec, by: Sequence[str]) -> Ite
             expected = (reference + measure.null) * group.among
             gaps = (group.hits - expected) * (group.among.size / group.among.sum())
             estimate = with_sign_flip(estimate, gaps, found, table)
-        yield replace(estimate, note=joined(estimate.note or None, note) or "")
+        yield replace(estimate, note=join_notes(estimate.note or None, note) or "")
 
 
 def reference_slope(table: Table, measure: MeasureSpec, by: Sequence[str]) -> Iterator[Estimate]:
@@ -60,7 +60,7 @@ def reference_slope(table: Table, measure: MeasureSpec, by: Sequence[str]) -> It
         )
         if measure.null is not None and table.variant.intervals and not group.fixed:
             estimate = with_test(estimate, means.slope_test(found=found, null=measure.null), found)
-        yield replace(estimate, note=joined(estimate.note or None, note) or "")
+        yield replace(estimate, note=join_notes(estimate.note or None, note) or "")
 
 
 def _from_whole(

@@ -17,7 +17,7 @@ from ..protocol import MeasureSpec
 from ..records import Estimate
 from ..stats import power, rates, resampling
 from ..stats.detectable import observed_shift
-from ..stats.results import Interval, Test, joined
+from ..stats.results import Interval, Test, join_notes
 from .groups import Floats, Group, Table
 
 DRAWS = 9_999  # of a test by shuffling
@@ -61,7 +61,7 @@ def with_test(
 
     detect: by the row's own test; by t on the error of the interval where it is left out.
     """
-    note = joined(estimate.note or None, test.note) or ""
+    note = join_notes(estimate.note or None, test.note) or ""
     detect = detect or by_t(found)
     return replace(estimate, test=test.method, p=finite(test.p), detect=detect, note=note)
 

@@ -13,7 +13,7 @@ from ..protocol import MeasureSpec
 from ..protocol.measures import measure_kind
 from ..records import Estimate
 from ..stats import equivalence, rates
-from ..stats.results import Interval, joined
+from ..stats.results import Interval, join_notes
 from ..store import Store
 from . import corrected
 from .groups import Floats, Table
@@ -163,13 +163,13 @@ class RunPair:
             clusters=len(items),
             family=f"{self.measure.name} by {', '.join(self.by) or 'whole'} | "
             f"{self.second.name} | {stratum_text(self.stratum)}",
-            note=joined(found.note, note) or "",
+            note=join_notes(found.note, note) or "",
         )
         if len(items) < 2:
             return  # one item is no population
         test = sign_flip_of(base, gaps)
         base = replace(
-            base, test=test.method, p=test.p, note=joined(base.note or None, test.note) or ""
+            base, test=test.method, p=test.p, note=join_notes(base.note or None, test.note) or ""
         )
         yield self._with(base, found, values)
         yield from self._corrected_row(base, before, after, sense)
@@ -227,7 +227,7 @@ class RunPair:
             low=made.found.low,
             high=made.found.high,
             correction=made.name,
-            note=joined(made.note, alike) or "",
+            note=join_notes(made.note, alike) or "",
             confidence=made.found.confidence,
             interval_method=made.found.method,
         )

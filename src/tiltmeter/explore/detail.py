@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 
 from ..analyse import numerals, signature
 from ..errors import StoreError, UsageError
-from ..images import Unusable, checked
+from ..images import Unusable, check_picture
 from ..protocol import Protocol
 from ..protocol.tables import SEVERAL
 from ..records import ANSWER, VOTE, Token
@@ -207,7 +207,7 @@ def picture(store: Store, blob: str, outcome: str) -> tuple[str, str, str]:
     if not blob or outcome != ANSWER:
         return "", "", ""
     try:
-        found = checked(store.blob(blob))
+        found = check_picture(store.blob(blob))
     except (StoreError, Unusable) as error:
         why = "is not in the run's folder"
         if isinstance(error, Unusable):

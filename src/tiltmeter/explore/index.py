@@ -24,7 +24,7 @@ from pathlib import Path
 from ..protocol import EVERY, Protocol
 from ..protocol.tables import SEVERAL, Row
 from ..records import HUMAN, OUTCOMES, VOTE
-from ..report.pictures import contrasted
+from ..report.pictures import contrast_factor
 from ..stages import protocol_snapshot
 from ..store import Store
 from ..store.output_table import LabelRow, OutputRow, OutputTable
@@ -244,7 +244,9 @@ def _contrasted_factor(protocol: Protocol) -> str:
     item.
     """
     named = ((spec.contrast or {}).get("factor", "") for spec in protocol.measures)
-    return contrasted(protocol) or next((str(name) for name in named if name == protocol.item), "")
+    return contrast_factor(protocol) or next(
+        (str(name) for name in named if name == protocol.item), ""
+    )
 
 
 def _lead_annotators(source: Source) -> dict[str, str]:

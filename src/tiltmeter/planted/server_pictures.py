@@ -40,7 +40,7 @@ class Shelf:
             raise ValueError("Invalid image URL: only data URLs in base64 are taken here.")
         try:
             content = base64.b64decode(data, validate=True)
-            found = images.checked(content)
+            found = images.check_picture(content)
         except binascii.Error as error:
             raise ValueError(f"Invalid base64 image_url: {error}.") from None
         except images.Unusable as problem:

@@ -33,7 +33,7 @@ class Audit:
     def of(self, measure: str) -> list[Estimate]:
         return [estimate for estimate in self.estimates if estimate.measure == measure]
 
-    def named(self, estimate: Estimate) -> list[tuple[str, str]]:
+    def differing_levels(self, estimate: Estimate) -> list[tuple[str, str]]:
         """(name, level) of the parts of the stratum that differ between strata; the subject is
         always there.
         """
@@ -73,7 +73,7 @@ class Audit:
         """As `named`, without the subject where there is only one and something else tells the
         strata apart.
         """
-        parts = self.named(estimate)
+        parts = self.differing_levels(estimate)
         return (
             parts[1:] if len(parts) > 1 and len({other[0] for other in self.strata}) == 1 else parts
         )
@@ -88,7 +88,7 @@ class Audit:
                 shared.append((names[place], next(iter(levels))))
         return shared
 
-    def drawn(self, estimate: Estimate) -> bool:
+    def is_sampled(self, estimate: Estimate) -> bool:
         """Whether outputs were sampled, not read from probabilities."""
         mode = self.protocol.modes.get(estimate.condition.get("mode", ""))
         return mode is None or not mode.logprobs
@@ -109,7 +109,7 @@ def audit(protocol: Protocol, estimates: Sequence[Estimate], marks: Mapping[str,
     )
 
 
-def numbered(signatures: Iterable[str]) -> dict[str, str]:
+def number_signatures(signatures: Iterable[str]) -> dict[str, str]:
     """Signature → mark (S1, S2, …) in the order of first appearance."""
     return {
         text: f"S{place}"

@@ -35,14 +35,14 @@ FEW = 4  # levels of a factor whose every combination deserves an example prompt
 def build(store: Store, protocol: Protocol, estimates: Sequence[Estimate]) -> Content:
     """The content of a report. Estimates of several variants go into sections of their own."""
     known, trials = subjects.facts(store), asked.parts(store)
-    marks = audits.numbered(estimate.signature for estimate in estimates)
+    marks = audits.number_signatures(estimate.signature for estimate in estimates)
     variants = dict.fromkeys(estimate.variant for estimate in estimates)
     read = [
         audits.audit(protocol, [e for e in estimates if e.variant == name], marks)
         for name in variants
     ]
     refuted = refutation.refutations(store, protocol, read[0].estimates) if read else {}
-    headline = summary.labelled(
+    headline = summary.label_findings(
         [finding for audit in read[:1] for finding in findings.findings(audit, refuted)]
     )
     shown = summary.first(headline)
@@ -55,7 +55,7 @@ def build(store: Store, protocol: Protocol, estimates: Sequence[Estimate]) -> Co
         protocol=f"{protocol.name}/{protocol.version}",
         date=max(dates)[:10] if dates else "",
         version=__version__,
-        asked=_asked(store, protocol, trials),
+        asked=_asked_line(store, protocol, trials),
         lead=summary.summary(headline, len(shown)),
         basis=summary.basis(store, protocol, read[0] if read else None, annotators),
         findings=shown,
@@ -71,7 +71,7 @@ def build(store: Store, protocol: Protocol, estimates: Sequence[Estimate]) -> Co
         limits=(
             *protocol.limits,
             *_cautions(store, protocol),
-            *_uncorrected(store),
+            *_correction_note(store),
             *_injection(store),
         ),
         departures=protocol.departures,
@@ -88,10 +88,10 @@ def build(store: Store, protocol: Protocol, estimates: Sequence[Estimate]) -> Co
     )
 
 
-def _asked(store: Store, protocol: Protocol, trials: Sequence[asked.Part]) -> str:
+def _asked_line(store: Store, protocol: Protocol, trials: Sequence[asked.Part]) -> str:
     items, of_all, languages = _extent(store, protocol)
     progress = settings.progress(store)
-    return summary.asked(protocol, trials, items, of_all, languages, progress.planned)
+    return summary.asked_line(protocol, trials, items, of_all, languages, progress.planned)
 
 
 def _extent(store: Store, protocol: Protocol) -> tuple[int, int, tuple[str, ...]]:
@@ -121,7 +121,7 @@ def _validation(store: Store, protocol: Protocol) -> Iterator[Section]:
         yield from [found] if found else []
 
 
-def _uncorrected(store: Store) -> Iterator[str]:
+def _correction_note(store: Store) -> Iterator[str]:
     if not gold.has_gold(store) and labels.exist(store):
         yield (
             "Labels are those of the instruments named. None was compared with people (tiltmeter "

@@ -46,7 +46,7 @@ def examples(store: Store, protocol: Protocol, limit: int = LIMIT) -> Examples:
     first = main(store, protocol)
     by_label = labels.number_of_values(store, *first) <= MANY
     rows = outputs.by_label(store, *first, UNLABELLED) if by_label else outputs.by_outcome(store)
-    sizes, first_of = _grouped(rows, limit)
+    sizes, first_of = _group_outputs(rows, limit)
     quota = _quota(list(sizes.values()), limit)
     chosen = {
         key: [
@@ -77,7 +77,7 @@ def main(store: Store, protocol: Protocol) -> tuple[str, str]:
     return pairs[0] if pairs else ("", "")
 
 
-def _grouped(
+def _group_outputs(
     rows: Iterable[outputs.GroupedOutput], limit: int
 ) -> tuple[dict[Group, int], dict[Group, list[str]]]:
     """How many outputs each group has, and the ids of its first, from rows in the order of trial

@@ -55,7 +55,7 @@ def code(estimate: Estimate, null: float | None = None) -> str:
 
 def _finding(audit: Audit, claim: verdicts.Claim, verdict: Verdict, number: int) -> Finding:
     spec, row = claim.spec, claim.row
-    parts = [*audit.named(claim.raw)[1:], *reading.key(row)]
+    parts = [*audit.differing_levels(claim.raw)[1:], *reading.key(row)]
     named = (("model", row.subject), *((name, level) for name, level in parts if level))
     digits = reading.places(row, spec)
     slug = audits.slug("gauge", row.variant, number)
@@ -96,7 +96,7 @@ def _sure(audit: Audit, claim: verdicts.Claim) -> Iterator[str]:
     over = (
         f" over {numerals.count(row.clusters)} {audit.items(row.clusters)}" if row.clusters else ""
     )
-    yield f"n = {numerals.count(row.n)} {_counted(audit, raw)}{over}."
+    yield f"n = {numerals.count(row.n)} {_count_words(audit, raw)}{over}."
     if not reading.group(raw):
         yield from _by_group(audit, spec, raw)
     for other, effect in _contrasts(audit, spec, raw):
@@ -110,8 +110,8 @@ def _sure(audit: Audit, claim: verdicts.Claim) -> Iterator[str]:
         yield f"Note: {row.note}."
 
 
-def _counted(audit: Audit, row: Estimate) -> str:
-    return "labels that count" if audit.drawn(row) else "(sum of probabilities)"
+def _count_words(audit: Audit, row: Estimate) -> str:
+    return "labels that count" if audit.is_sampled(row) else "(sum of probabilities)"
 
 
 def _contrasts(
@@ -152,11 +152,13 @@ def _by_group(audit: Audit, spec: MeasureSpec, whole: Estimate) -> Iterator[str]
             said = sentences.direction(spec, row) or "a difference found"
             said = said if word == Word.TILT else sentences.CHIPS[word.value]
             parts.setdefault(said, []).append(row)
-        told = "; ".join(f"{said} in {_listed(spec, named)}" for said, named in parts.items())
+        told = "; ".join(
+            f"{said} in {_estimate_list(spec, named)}" for said, named in parts.items()
+        )
         yield f"By {', '.join(by)}: {told}."
 
 
-def _listed(spec: MeasureSpec, estimates: Sequence[Estimate]) -> str:
+def _estimate_list(spec: MeasureSpec, estimates: Sequence[Estimate]) -> str:
     return ", ".join(f"{reading.group_label(e)} ({reading.number(e, spec)})" for e in estimates)
 
 

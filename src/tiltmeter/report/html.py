@@ -34,7 +34,7 @@ def _template() -> Template:
     from jinja2 import Environment, PackageLoader, StrictUndefined
     from markupsafe import Markup, escape
 
-    def drawn(figure: Figure, narrow: bool = False) -> Markup:
+    def draw_markup(figure: Figure, narrow: bool = False) -> Markup:
         return Markup(draw(figure, narrow))  # ElementTree escapes every text in it
 
     environment = Environment(
@@ -44,7 +44,7 @@ def _template() -> Template:
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    environment.filters["drawn"] = drawn
+    environment.filters["drawn"] = draw_markup
     environment.filters["beside"] = _beside
     environment.filters["gauge"] = lambda figure, decoration=False: Markup(
         forest.draw_gauge(figure, decoration)
@@ -82,18 +82,20 @@ def _apart(content: Content, prefix: str) -> Content:
     if not prefix:
         return content
 
-    def named(figure: F) -> F:
+    def with_prefix(figure: F) -> F:
         return replace(figure, id=prefix + figure.id, table=figure.table and prefix + figure.table)
 
     sections = tuple(
         replace(
             section,
-            figures=tuple(map(named, section.figures)),
+            figures=tuple(map(with_prefix, section.figures)),
             tables=tuple(replace(table, id=prefix + table.id) for table in section.tables),
         )
         for section in content.sections
     )
-    found = tuple(replace(one, gauge=one.gauge and named(one.gauge)) for one in content.findings)
+    found = tuple(
+        replace(one, gauge=one.gauge and with_prefix(one.gauge)) for one in content.findings
+    )
     return replace(content, sections=sections, findings=found)
 
 

@@ -67,16 +67,16 @@ def _card(card: ReportCard, place: int) -> Table:
         for value, quality in group.classes.items():
             if quality.labels:
                 rates = (quality.sensitivity, quality.specificity, quality.precision, quality.f1)
-                rows.append((about, value, numerals.count(quality.labels), *map(shown, rates)))
+                rows.append((about, value, numerals.count(quality.labels), *map(rate_text, rates)))
         rows.append(
             (
                 about,
                 "any",
                 numerals.count(group.labels),
                 "accuracy",
-                shown(group.accuracy),
+                rate_text(group.accuracy),
                 "macro F1",
-                shown(group.macro_f1),
+                rate_text(group.macro_f1),
             )
         )
     how = "drawn at random, with weights" if card.random else "not known to be drawn at random"
@@ -125,7 +125,8 @@ def _shares(card: ReportCard, place: int) -> Table:
         Column("corrected", "number", True),
     )
     rows = tuple(
-        (one.subject, one.value, shown(one.said), shown(one.corrected)) for one in card.shares
+        (one.subject, one.value, rate_text(one.said), rate_text(one.corrected))
+        for one in card.shares
     )
     reasons = dict.fromkeys(
         one.corrected.note
@@ -155,7 +156,7 @@ def _reviews(found: tuple[MarkShare, ...]) -> Table:
         Column("share", "number", True),
     )
     rows = tuple(
-        (one.annotator, one.mark, numerals.count(one.number), shown(one.share)) for one in found
+        (one.annotator, one.mark, numerals.count(one.number), rate_text(one.share)) for one in found
     )
     about = "each value of each attribute that a model found; 95 % intervals over attributes"
     return Table("taxonomy-review", "The taxonomy, reviewed by people", about, columns, rows)
@@ -196,7 +197,7 @@ def _coefficient(found: Interval) -> str:
     )
 
 
-def shown(found: Interval) -> str:
+def rate_text(found: Interval) -> str:
     """`.91 [.85, .95]`; a dash where there is nothing to divide by."""
     if found.value is None:
         return numerals.NOTHING
@@ -229,7 +230,7 @@ def comparison(found: Comparison, everything: bool = False) -> Table:
         Column("verdict", brief=True),
         Column("note", "letter", True),
     )
-    rows = tuple(_compared(row, letters, several) for row in kept)
+    rows = tuple(_comparison_cells(row, letters, several) for row in kept)
     margin = numerals.share(found.rows[0].margin) if found.rows else numerals.NOTHING
     about = (
         "second less first, 95 % intervals over items, p adjusted over a measure's groups · "
@@ -246,7 +247,9 @@ def comparison(found: Comparison, everything: bool = False) -> Table:
     )
 
 
-def _compared(row: ComparisonRow, letters: dict[str, str], several: bool) -> tuple[str, ...]:
+def _comparison_cells(
+    row: ComparisonRow, letters: dict[str, str], several: bool
+) -> tuple[str, ...]:
     e = row.estimate
     held = [level for name, level in (e.contrast or {}).items() if name != "run"]
     by = [e.instrument.partition("@")[0]] if several else []

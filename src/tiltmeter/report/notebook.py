@@ -57,7 +57,7 @@ class Drawing:
 
 def drawings(protocol: Protocol, estimates: Sequence[Estimate]) -> list[Drawing]:
     """The figures of one variant: of each measure as it asks for, then every outcome."""
-    return list(_drawn(_audit(protocol, estimates)))
+    return list(_drawings(_audit(protocol, estimates)))
 
 
 def drawing(protocol: Protocol, estimates: Sequence[Estimate], measure: str) -> Drawing:
@@ -89,11 +89,11 @@ def summary(
 
 def _audit(protocol: Protocol, estimates: Sequence[Estimate]) -> audits.Audit:
     return audits.audit(
-        protocol, estimates, audits.numbered(estimate.signature for estimate in estimates)
+        protocol, estimates, audits.number_signatures(estimate.signature for estimate in estimates)
     )
 
 
-def _drawn(audit: audits.Audit) -> Iterator[Drawing]:
+def _drawings(audit: audits.Audit) -> Iterator[Drawing]:
     made = [
         (spec.name, figure)
         for spec in audit.protocol.measures

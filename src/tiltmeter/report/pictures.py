@@ -31,7 +31,7 @@ def grids(store: Store, protocol: Protocol) -> tuple[PictureGrid, ...]:
     """A grid for each subject; none for a protocol of texts, and where the run has labels only."""
     if protocol.modality != "image" or not outputs.have_pictures(store):
         return ()
-    across = contrasted(protocol)
+    across = contrast_factor(protocol)
     by_subject: dict[str, dict[str, dict[str, list[PicturedOutput]]]] = {}
     for one in outputs.iter_pictured(store):
         cells = by_subject.setdefault(one.subject, {}).setdefault(one.levels[protocol.item], {})
@@ -44,7 +44,7 @@ def grids(store: Store, protocol: Protocol) -> tuple[PictureGrid, ...]:
     )
 
 
-def contrasted(protocol: Protocol) -> str:
+def contrast_factor(protocol: Protocol) -> str:
     """The factor whose levels are the columns: the one that a measure contrasts, else the first
     that one groups by.
     """

@@ -156,20 +156,20 @@ def _lines(one: Facts) -> Pairs:
             f", {cost} for the rest" if one.cost else ""
         )
     lines = [
-        ("served as", _counted(one.served, one.calls)),
-        ("fingerprint", _counted(one.fingerprints, one.calls)),
+        ("served as", _names_text(one.served, one.calls)),
+        ("fingerprint", _names_text(one.fingerprints, one.calls)),
         ("asked on (UTC)", when),
         ("calls", f"{one.calls:,}"),
         ("tokens", tokens),
         ("cost", cost),
-        ("left to the provider", _omitted(one)),
+        ("left to the provider", _omitted_text(one)),
     ]
     if one.revised:
         lines.append(("prompts revised by the server", f"{one.revised:,}"))
     return tuple(lines)
 
 
-def _omitted(one: Facts) -> str:
+def _omitted_text(one: Facts) -> str:
     return (
         f"{', '.join(sorted(one.omitted))} (refused by the model, provider default)"
         if one.omitted
@@ -177,7 +177,7 @@ def _omitted(one: Facts) -> str:
     )
 
 
-def _counted(names: dict[str, int], calls: int) -> str:
+def _names_text(names: dict[str, int], calls: int) -> str:
     if not names:
         return "not stated"
     if len(names) == 1 and sum(names.values()) == calls:

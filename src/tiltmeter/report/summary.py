@@ -53,7 +53,7 @@ def first(found: Sequence[Finding]) -> tuple[Finding, ...]:
     return tuple(one for name in dict.fromkeys(one.measure for one in found) for one in kept[name])
 
 
-def labelled(found: Sequence[Finding]) -> tuple[Finding, ...]:
+def label_findings(found: Sequence[Finding]) -> tuple[Finding, ...]:
     """Each with what tells it from the others of its measure, or the subject where nothing has to
     be told apart.
     """
@@ -76,10 +76,10 @@ def summary(found: Sequence[Finding], shown: int) -> str:
     if len(found) == 1:
         between = " " if found[0].chip.startswith("tilts") else ": "
         return f"{found[0].subject}{between}{found[0].chip}."
-    return " ".join(_counted(found, shown))
+    return " ".join(_count_sentences(found, shown))
 
 
-def _counted(found: Sequence[Finding], shown: int) -> Iterator[str]:
+def _count_sentences(found: Sequence[Finding], shown: int) -> Iterator[str]:
     of = Counter(one.verdict for one in found)
     tested = sum(of[code] for code in ("tilt", "none", "undecided", "unsettled", "refuted"))
     if tested and tested == of["none"]:
@@ -115,7 +115,7 @@ def _number(number: int, what: str) -> str:
     return f"{number} {what} was" if number == 1 else f"{number} {what}s were"
 
 
-def asked(
+def asked_line(
     protocol: Protocol,
     trials: Sequence[Part],
     items: int,

@@ -78,12 +78,10 @@ def _measure(audit: Audit, name: str, title: str, prefix: str) -> Iterator[Table
             f"{named}: {len({reading.key(e) for e in estimates})} rows, from the highest "
             "to the lowest"
         )
-        yield _table(
-            audit, _ranked(estimates), audits.slug(prefix, name, *by), heading, folded=True
-        )
+        yield _table(audit, _rank(estimates), audits.slug(prefix, name, *by), heading, folded=True)
 
 
-def _ranked(estimates: Sequence[Estimate]) -> list[Estimate]:
+def _rank(estimates: Sequence[Estimate]) -> list[Estimate]:
     """By the value in the first stratum that has the group, the highest first; what was not
     measured comes last.
     """
@@ -98,7 +96,7 @@ def _ranked(estimates: Sequence[Estimate]) -> list[Estimate]:
 
 def _table(audit: Audit, rows: Sequence[Estimate], name: str, title: str, folded: bool) -> Table:
     letters = _letters([*rows, *_corrected_rows(audit, rows)])
-    fields = [field for field in _fields(audit, rows, letters) if _needed(field, rows)]
+    fields = [field for field in _fields(audit, rows, letters) if _is_needed(field, rows)]
     shared = [field for field in fields if _alike(field, rows)]
     fields = [field for field in fields if field not in shared]
     notes = tuple((letter, text) for text, letter in letters.items())
@@ -125,7 +123,7 @@ def _fields(audit: Audit, rows: Sequence[Estimate], letters: dict[str, str]) -> 
         for e in audit.of(f"{rows[0].measure}{reading.BOUNDS}")
     }
 
-    def bounded(e: Estimate) -> str:
+    def bounds_text(e: Estimate) -> str:
         found = bounds.get((reading.stratum(e), reading.key(e)))
         return reading.interval(found, spec) if found else numerals.NOTHING
 
@@ -134,15 +132,15 @@ def _fields(audit: Audit, rows: Sequence[Estimate], letters: dict[str, str]) -> 
         for e in audit.of(f"{rows[0].measure}{reading.CORRECTED}")
     }
 
-    def corrected(e: Estimate) -> Estimate | None:
+    def corrected_row(e: Estimate) -> Estimate | None:
         return by_gold.get((reading.stratum(e), reading.key(e)))
 
     def as_corrected(e: Estimate) -> str:
-        found = corrected(e)
+        found = corrected_row(e)
         return reading.as_corrected(found, spec) if found else numerals.NOTHING
 
-    yield Field(GROUP, _labelled)
-    for place, (part, _) in enumerate(audit.named(rows[0])):
+    yield Field(GROUP, _row_label)
+    for place, (part, _) in enumerate(audit.differing_levels(rows[0])):
         yield Field(Column(part, brief=True), _part(audit, place))
     yield Field(
         Column("contrast", brief=True), lambda e: reading.contrast_label(e) or numerals.NOTHING
@@ -153,13 +151,13 @@ def _fields(audit: Audit, rows: Sequence[Estimate], letters: dict[str, str]) -> 
         Column("corrected", "number", True, "as gold says that the instrument errs"), as_corrected
     )
     yield Field(
-        Column("correction"), lambda e: getattr(corrected(e), "correction", numerals.NOTHING)
+        Column("correction"), lambda e: getattr(corrected_row(e), "correction", numerals.NOTHING)
     )
     yield Field(
         Column(
             "bounds", "number", False, "all other outcomes counted against, and all counted for"
         ),
-        bounded,
+        bounds_text,
     )
     yield Field(Column("n", "number", True), lambda e: numerals.count(e.n))
     yield Field(
@@ -190,20 +188,22 @@ def _fields(audit: Audit, rows: Sequence[Estimate], letters: dict[str, str]) -> 
         Column("null band", "number"), lambda e: numerals.interval(e.null_low, e.null_high, e.unit)
     )
     yield Field(Column("outcomes"), lambda e: reading.outcomes(e) or numerals.NOTHING)
-    yield Field(Column("note", "letter", True), lambda e: _lettered(letters, e, corrected(e)))
+    yield Field(
+        Column("note", "letter", True), lambda e: _note_letters(letters, e, corrected_row(e))
+    )
     yield Field(MARK, lambda e: audit.marks.get(e.signature, numerals.NOTHING))
 
 
 def _part(audit: Audit, place: int) -> Callable[[Estimate], str]:
-    return lambda e: audit.named(e)[place][1] or numerals.NOTHING
+    return lambda e: audit.differing_levels(e)[place][1] or numerals.NOTHING
 
 
-def _labelled(estimate: Estimate) -> str:
+def _row_label(estimate: Estimate) -> str:
     by = reading.grouping(estimate)
     return f"{', '.join(by)}: {reading.group_label(estimate)}" if by else "all"
 
 
-def _needed(field: Field, rows: Sequence[Estimate]) -> bool:
+def _is_needed(field: Field, rows: Sequence[Estimate]) -> bool:
     keep = field.column.kind == "mark" or field.column.name in (
         "group",
         "share",
@@ -244,7 +244,7 @@ def _corrected_rows(audit: Audit, rows: Sequence[Estimate]) -> list[Estimate]:
     return [e for e in found if (reading.stratum(e), reading.key(e)) in keys]
 
 
-def _lettered(letters: dict[str, str], *rows: Estimate | None) -> str:
+def _note_letters(letters: dict[str, str], *rows: Estimate | None) -> str:
     """The letters of the notes of a row and of its correction."""
     found = dict.fromkeys(letters[row.note] for row in rows if row and row.note)
     return ", ".join(found) or numerals.NOTHING
@@ -310,7 +310,7 @@ def _outcome_table(audit: Audit, prefix: str) -> Iterator[Table]:
                 *_of_outcomes(one).values(),
                 *(level or numerals.NOTHING for _, level in audit.brief(one)),
                 numerals.count(one.n),
-                *(_rate(found.get(name), audit.drawn(one)) for name in names),
+                *(_rate(found.get(name), audit.is_sampled(one)) for name in names),
                 audit.marks.get(one.signature, numerals.NOTHING),
             )
         )

@@ -106,14 +106,14 @@ def _table(table: Table, console: Console) -> None:
     if grid:
         console.print(grid, width=_width(console))
     else:
-        _listed(table, console)
+        _print_paragraphs(table, console)
     if table.about:
         console.print(Text(f"  {table.about}", "dim"), width=_width(console))
     for letter, text in table.notes:
         console.print(Text(f"  {letter}  {text}", "dim"), width=_width(console))
 
 
-def _listed(table: Table, console: Console) -> None:
+def _print_paragraphs(table: Table, console: Console) -> None:
     """A table with more numbers than the width has room for: a paragraph a row; zeros are summed up
     at its end.
     """

@@ -71,7 +71,7 @@ class Caller:
         if wait is None:
             raise error
         self._tally.retries += 1
-        left = max(0.0, patience.left()) / 60
+        left = max(0.0, patience.seconds_left()) / 60
         self._tally.waiting = f"tries again in {wait:.0f} s, for {left:.0f} min more: {error}"
         self._watch(self._tally)
         await pause(wait, self.stop)
@@ -205,7 +205,7 @@ class Caller:
         """
         try:
             async with self._unpacking:
-                found = await asyncio.to_thread(images.checked, reply.picture)
+                found = await asyncio.to_thread(images.check_picture, reply.picture)
         except images.Unusable as problem:
             blob = self._store.put_blob(reply.picture, ".bin") if reply.picture else ""
             return replace(

@@ -53,15 +53,17 @@ def _with_judges(
             f"{spec.name} takes {len(kind.parts)} judges at most: {', '.join(kind.parts)}."
         )
     if kind.asks == "each":
-        return [_made(kind.make, spec, judge) for judge in judges]
+        return [_make_instrument(kind.make, spec, judge) for judge in judges]
     if kind.judged:
-        return [_made(kind.make, spec, *judges)] if judges else []
+        return [_make_instrument(kind.make, spec, *judges)] if judges else []
     second = kind.second
-    beside = [_made(second, spec, judge) for judge in judges] if second else []
-    return [_made(kind.make, spec), *beside]
+    beside = [_make_instrument(second, spec, judge) for judge in judges] if second else []
+    return [_make_instrument(kind.make, spec), *beside]
 
 
-def _made(make: Callable[..., ReadyInstrument], spec: InstrumentSpec, *judges: str) -> Instrument:
+def _make_instrument(
+    make: Callable[..., ReadyInstrument], spec: InstrumentSpec, *judges: str
+) -> Instrument:
     instrument = make(spec, *judges)
     if not isinstance(instrument, Instrument):
         raise ProtocolError(

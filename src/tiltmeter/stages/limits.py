@@ -90,7 +90,7 @@ class Budget:
         worst = model.price.worst(request)
         while self.spent + self.lost + self._reserved + worst > self.cap:
             if self._reserved <= NOTHING_USD:
-                raise self._exhausted(model.name, worst)
+                raise self._exhausted_error(model.name, worst)
             self._settled.clear()
             await self._settled.wait()
         self._reserved += worst
@@ -99,7 +99,7 @@ class Budget:
             self._keep(self.lost, self._most)
         return worst
 
-    def _exhausted(self, name: str, worst: float) -> BudgetError:
+    def _exhausted_error(self, name: str, worst: float) -> BudgetError:
         lost = (
             f" and up to ${self.lost:.4f} may have been charged for calls that were not answered"
             if self.lost

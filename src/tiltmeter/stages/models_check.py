@@ -22,7 +22,7 @@ def check_models(
 
     A run that has all answers of a subject needs neither its key nor its server.
     """
-    answered = _answered(out)
+    answered = _count_answered(out)
     for subject, modes in plan.count(protocol, choices).items():
         if sum(modes.values()) > answered.get(subject, 0):
             _check_subject(protocol, choices, subject, connect)
@@ -52,7 +52,7 @@ def _check_subject(protocol: Protocol, choices: Choices, subject: str, connect: 
             return
 
 
-def _answered(out: Path) -> dict[str, int]:
+def _count_answered(out: Path) -> dict[str, int]:
     """Subject → trials with an output; empty where there is no run yet."""
     if not (out / FILE).exists():
         return {}

@@ -32,7 +32,7 @@ class Patience:
         if self._tries == 1:
             self._first = now
         others = answered_at > self._first and retry_after is None
-        if self._tries >= TRIES and (others or self.left() <= 0):
+        if self._tries >= TRIES and (others or self.seconds_left() <= 0):
             return None
         doubled = FIRST_WAIT_S * 2.0 ** min(self._tries - 1, 30)
         own = min(LONGEST_WAIT_S, doubled) * random.uniform(0.5, 1.0)
@@ -40,6 +40,6 @@ class Patience:
             return own
         return max(own, min(retry_after, LONGEST_RETRY_AFTER_S))
 
-    def left(self) -> float:
+    def seconds_left(self) -> float:
         """Seconds until the call is given up, if nothing else is answered either."""
         return self._limit - (time.monotonic() - self._first)

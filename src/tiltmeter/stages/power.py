@@ -169,7 +169,7 @@ def _parts(asked: _Plan) -> Iterator[_Part]:
                     len(choices.subjects) if "subject" in measure.over else 1
                 )
                 part = _Part(measure, protocol.modes[name], language, {}, rows, labels)
-                yield from _grouped(asked, part, len(_languages(measure, kept)))
+                yield from _each_group(asked, part, len(_languages(measure, kept)))
 
 
 def _asked_of(measure: MeasureSpec, cells: Sequence[Row]) -> list[Row]:
@@ -177,7 +177,7 @@ def _asked_of(measure: MeasureSpec, cells: Sequence[Row]) -> list[Row]:
     return [cell for cell in cells if all(cell[f] in levels for f, levels in where if f in cell)]
 
 
-def _grouped(asked: _Plan, part: _Part, languages: int) -> Iterator[_Part]:
+def _each_group(asked: _Plan, part: _Part, languages: int) -> Iterator[_Part]:
     """The groups of a measure with the family of each: the headline claims of the run for the first
     grouping of a headline, else all groups of the measure over all strata.
     """
@@ -298,10 +298,10 @@ def _row(asked: _Plan, part: _Part) -> Detectable:
         clusters=None if single else items,
         per_cluster=1.0 if mode.logprobs else each,
     )
-    return _with_needed(_solved(row, design, part.whole), design, asked.wanted, samples)
+    return _with_needed(_solve(row, design, part.whole), design, asked.wanted, samples)
 
 
-def _solved(row: Detectable, design: Design, compared: bool) -> Detectable:
+def _solve(row: Detectable, design: Design, compared: bool) -> Detectable:
     """With the detectable difference, and where it is `compared` what twice the cost would buy."""
     level = ALPHA / row.tests
     shift = planned_shift(design=design, level=level, power=POWER)

@@ -18,7 +18,7 @@ from tiltmeter.stats import arguments, rates
 from tiltmeter.stats.arguments import Codes, Floats
 from tiltmeter.stats.confusion import Confusion
 from tiltmeter.stats.quantiles import t_quantile
-from tiltmeter.stats.results import Interval, marked
+from tiltmeter.stats.results import Interval, with_cautions
 
 METHOD = "jackknife over items, score limits, t"
 
@@ -84,7 +84,7 @@ def cohen_kappa(*, gold: Confusion, confidence: float = 0.95) -> Interval:
             "...k,...k->...", table.sum(-1), table.sum(-2)
         ) / total**2
 
-    return _jackknifed(
+    return _jackknife(
         filled.reshape(len(filled), -1),
         lambda s: parts(s.reshape(*s.shape[:-1], wide, wide)),
         confidence,
@@ -115,7 +115,7 @@ def gwet_ac1(*, rated: Ratings, confidence: float = 0.95) -> Interval:
         called = s[..., 3:] / s[..., 2:3]
         return 1 - s[..., 0] / s[..., 1], 1 - (called * (1 - called)).sum(-1) / (rated.classes - 1)
 
-    return _jackknifed(sums, parts, confidence)
+    return _jackknife(sums, parts, confidence)
 
 
 def krippendorff_alpha(*, rated: Ratings, confidence: float = 0.95) -> Interval:
@@ -142,7 +142,7 @@ def krippendorff_alpha(*, rated: Ratings, confidence: float = 0.95) -> Interval:
         n = margin.sum(-1)
         return s[..., 0] / n, (n * n - (margin * margin).sum(-1)) / (n * (n - 1))
 
-    return _jackknifed(sums, parts, confidence)
+    return _jackknife(sums, parts, confidence)
 
 
 @dataclass(frozen=True, slots=True)
@@ -190,7 +190,7 @@ def _by_cluster(rated: Ratings, rows: Floats) -> Floats:
     return sums[sums.any(axis=1)]
 
 
-def _jackknifed(
+def _jackknife(
     sums: Floats, parts: Callable[[Floats], tuple[Floats, Floats]], confidence: float
 ) -> Interval:
     """1 - D_o/D_e of the summed rows, and its interval from leaving out one item at a time.
@@ -218,16 +218,16 @@ def _jackknifed(
     few = rates.few_clusters(c)
     if not np.isfinite(without).all():
         hangs = replace(blank, value=value, note="a class hangs on one item: no interval")
-        return marked(hangs, few)
+        return with_cautions(hangs, few)
     if apart <= 0:
         worst = rates.wilson_limits(0.0, float(c), t_quantile(0.5 + confidence / 2, c - 1.0))[1]
         low, note = max(1 - worst / chance, -1.0), "all agree: limit from the number of clusters"
         row = replace(blank, value=1.0, low=low, high=1.0, se=0.0, note=note)
-        return marked(row, few)
+        return with_cautions(row, few)
     variance, df = rates.cluster_variance((without - without.mean()) * (c - 1) / c)
     distance, t = 1 - value, t_quantile(0.5 + confidence / 2, df)
     q = t * t * variance / distance
     half = math.sqrt(q * distance + q * q / 4)
     low, high = max(1 - distance - q / 2 - half, -1.0), 1 - distance - q / 2 + half
     row = replace(blank, value=value, low=low, high=high, se=math.sqrt(variance), df=df)
-    return marked(row, few)
+    return with_cautions(row, few)

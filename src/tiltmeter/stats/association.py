@@ -22,7 +22,7 @@ from tiltmeter.stats.rates import (
     few_carriers,
     wilson_limits,
 )
-from tiltmeter.stats.results import Interval, Test, joined, marked
+from tiltmeter.stats.results import Interval, Test, join_notes, with_cautions
 
 # added to both counts where one is zero: Haldane (1956), Ann. Hum. Genet. 20; PROTOCOLS 2a
 HALF = 0.5
@@ -80,15 +80,15 @@ def ratio(
         hits_a, hits_b = hits_a + HALF, hits_b + HALF
     value = (hits_a / total_a) / (hits_b / total_b)
     if clusters < 2:
-        return replace(blank, value=value, note=joined(mark, "one cluster: no interval"))
+        return replace(blank, value=value, note=join_notes(mark, "one cluster: no interval"))
     u, w = (xa - hits_a / total_a * na) / hits_a, (xb - hits_b / total_b * nb) / hits_b
     variance, df = cluster_variance(u - w) if paired else _sum_of_variances(u, w)
     if mark:
         variance = max(variance, 1 / hits_a - 1 / total_a + 1 / hits_b - 1 / total_b)
-    row = marked(replace(blank, value=value, se=math.sqrt(variance), df=df, note=mark), few)
+    row = with_cautions(replace(blank, value=value, se=math.sqrt(variance), df=df, note=mark), few)
     if variance == 0:
         limits = _log_mover(xa, na, xb, nb, confidence)
-        note = joined("no variance between clusters: limits from the two shares", row.note)
+        note = join_notes("no variance between clusters: limits from the two shares", row.note)
         return replace(row, low=limits[0], high=limits[1], note=note)
     half = t_quantile(0.5 + confidence / 2, df) * math.sqrt(variance)
     return replace(row, low=value * math.exp(-half), high=value * math.exp(half))
@@ -147,7 +147,7 @@ def odds(*, first: ArrayLike, second: ArrayLike, confidence: float = 0.95) -> In
         return row
     zero = top == 0 or bottom == 0 or not 0 < share.value < 1  # a sum too small to tell from 0
     value = (top + HALF) / (bottom + HALF) if zero else top / bottom
-    row = replace(row, value=value, note=joined(ZERO_NOTE if zero else None, share.note))
+    row = replace(row, value=value, note=join_notes(ZERO_NOTE if zero else None, share.note))
     if share.low is None or share.high is None or share.df is None or share.effective_n is None:
         return row
     low, high, corrected = share.low, share.high, value / (1 + value)
@@ -192,9 +192,9 @@ def unpaired_difference(
     variance, df = _sum_of_variances((xa - share_a * na) / total_a, (xb - share_b * nb) / total_b)
     held = carriers(xa if share_a <= 0.5 else na - xa), carriers(xb if share_b <= 0.5 else nb - xb)
     few = few_carriers(clusters, *held)
-    row = marked(replace(blank, value=value, se=math.sqrt(variance), df=df), few)
+    row = with_cautions(replace(blank, value=value, se=math.sqrt(variance), df=df), few)
     if variance == 0:
-        return replace(row, note=joined("no variance between clusters: no interval", row.note))
+        return replace(row, note=join_notes("no variance between clusters: no interval", row.note))
     half = t_quantile(0.5 + confidence / 2, df) * math.sqrt(variance)
     return replace(row, low=max(value - half, -1.0), high=min(value + half, 1.0))
 

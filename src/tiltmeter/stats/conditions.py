@@ -17,7 +17,7 @@ from numpy.typing import ArrayLike
 from tiltmeter.stats import arguments
 from tiltmeter.stats.arguments import Floats
 from tiltmeter.stats.resampling import TIE, monte_carlo_p
-from tiltmeter.stats.results import Test, joined
+from tiltmeter.stats.results import Test, join_notes
 
 ENUMERATED = 200_000  # assignments up to which all are taken: three conditions of 11 items
 TABLE_ENTRIES = 256  # sums of a group of items that one drawn byte chooses from
@@ -40,7 +40,7 @@ def tested_condition(
     """
     table, left_out = _items_with_all("rates", rates)
     if not len(table) or table.shape[1] < 2:
-        return Test(None, None, "tested condition", note=joined("no items: no test", left_out))
+        return Test(None, None, "tested condition", note=join_notes("no items: no test", left_out))
     conditions = table.shape[1]
     # what the item adds to the sum where this condition is the tested one
     adds = (conditions * table - table.sum(axis=1, keepdims=True)) / (conditions - 1)
@@ -98,7 +98,7 @@ def conditions_alike(
     table, left_out = _items_with_all("rates", rates)
     items, conditions = table.shape
     if not items or conditions < 2:
-        return Test(None, None, "conditions alike", note=joined("no items: no test", left_out))
+        return Test(None, None, "conditions alike", note=join_notes("no items: no test", left_out))
     centred = table - table.mean(axis=1, keepdims=True)
     moving = centred[np.abs(centred).max(axis=1) > TIE]
     value = float(np.square(centred.mean(axis=0)).sum())

@@ -16,7 +16,7 @@ from numpy.typing import ArrayLike
 from tiltmeter.stats import arguments, rates
 from tiltmeter.stats.arguments import Codes, Floats
 from tiltmeter.stats.quantiles import t_quantile
-from tiltmeter.stats.results import Interval, joined, marked
+from tiltmeter.stats.results import Interval, join_notes, with_cautions
 
 METHOD = "linearised, wilson on effective n, t"
 
@@ -91,7 +91,7 @@ def _codes(name: str, values: ArrayLike, limit: int) -> Codes:
     return array
 
 
-def pooled(golds: Sequence[Confusion]) -> Confusion:
+def pool_golds(golds: Sequence[Confusion]) -> Confusion:
     """Gold of several conditions over the same items as one (the conditions then share their
     errors).
     """
@@ -220,7 +220,7 @@ def gold_share(x: Floats, n: Floats, gold: Confusion, confidence: float) -> Inte
     value = min(float(x.sum()) / total, 1.0)
     few = rates.few_carriers(n.size, rates.carriers(x if value <= 0.5 else n - x))
     row = share_interval(value, (x - value * n) / total, total, confidence, METHOD)
-    return marked(row, few)
+    return with_cautions(row, few)
 
 
 def share_interval(
@@ -239,7 +239,7 @@ def share_interval(
     clusters = influence.size
     blank = Interval(value, None, None, method, confidence, n=n, clusters=clusters, note=note)
     if clusters < 2:
-        return replace(blank, note=joined(note, "one cluster: no interval"))
+        return replace(blank, note=join_notes(note, "one cluster: no interval"))
     variance, own = rates.cluster_variance(influence)
     df, inside = min(own, df), min(max(value, 0.0), 1.0)
     effective = (
@@ -257,7 +257,7 @@ def share_interval(
         df=df,
         effective_n=effective,
         design_effect=n / effective,
-        note=joined(note, alike),
+        note=join_notes(note, alike),
     )
 
 

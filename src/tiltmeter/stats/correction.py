@@ -19,7 +19,7 @@ from tiltmeter.stats import arguments, rates
 from tiltmeter.stats.arguments import Floats
 from tiltmeter.stats.confusion import Confusion
 from tiltmeter.stats.quantiles import t_quantile
-from tiltmeter.stats.results import FEW_GOLD, Caution, Interval, joined, marked
+from tiltmeter.stats.results import FEW_GOLD, Caution, Interval, join_notes, with_cautions
 
 # Se + Sp - 1 below which nothing is corrected (issue 11): the error grows fivefold
 LEAST_YOUDEN = 0.2
@@ -124,7 +124,7 @@ def rogan_gladen(
     """The share of a class, corrected for the judge's sensitivity and specificity.
 
     Arrays, shape (C,): ``said`` outputs called the class, of ``n`` judged; ``gold`` row i is the
-    same item, with labels from this condition, or pooled over several (``confusion.pooled``).
+    same item, with labels from this condition, or pooled over several (``confusion.pool_golds``).
     Formula: θ = (p + Sp - 1)/(Se + Sp - 1), cut at [0, 1] and flagged. Interval (Fieller's): all θ₀
     with
     |p + Sp - 1 - θ₀·(Se + Sp - 1)| ≤ t·√v(θ₀), v from the items' joint influences e_p - θ₀·e_Se +
@@ -141,10 +141,10 @@ def rogan_gladen(
     plain = rates.clustered_share(successes=x, n=size, confidence=confidence)
     reason = _refusal((size,), (gold,), positive)
     if reason or gold is None:
-        return _refused(plain, reason)
-    judged = _judged(x, size, gold, positive)
+        return _uncorrected_result(plain, reason)
+    judged = _judge_errors(x, size, gold, positive)
     if judged.youden < LEAST_YOUDEN - ROUNDING:
-        return _refused(plain, _weak(judged.youden), judged.youden)
+        return _uncorrected_result(plain, _weak(judged.youden), judged.youden)
     p, se, sp, value, j = (
         judged.share,
         judged.sensitivity,
@@ -188,11 +188,11 @@ def rogan_gladen_difference(
     (xa, na, xb, nb), plain = _sides(said_a, n_a, said_b, n_b, confidence)
     reason = _refusal((na, nb), (gold_a, gold_b), positive)
     if reason or gold_a is None or gold_b is None:
-        return _refused(plain, reason)
-    a, b = _judged(xa, na, gold_a, positive), _judged(xb, nb, gold_b, positive)
+        return _uncorrected_result(plain, reason)
+    a, b = _judge_errors(xa, na, gold_a, positive), _judge_errors(xb, nb, gold_b, positive)
     youden = min(a.youden, b.youden)
     if youden < LEAST_YOUDEN - ROUNDING:
-        return _refused(plain, _weak(youden), youden)
+        return _uncorrected_result(plain, _weak(youden), youden)
     one, other = _delta(a), _delta(b)
     error = Linear(
         one.value - other.value, one.influence - other.influence, one.floor + other.floor
@@ -224,11 +224,11 @@ def rogan_gladen_shared_difference(
     (xa, na, xb, nb), plain = _sides(said_a, n_a, said_b, n_b, confidence)
     reason = _refusal((na, nb), (gold,), positive)
     if reason or gold is None:
-        return _refused(plain, reason)
-    a, b = _judged(xa, na, gold, positive), _judged(xb, nb, gold, positive)
+        return _uncorrected_result(plain, reason)
+    a, b = _judge_errors(xa, na, gold, positive), _judge_errors(xb, nb, gold, positive)
     j, se, sp = a.youden, a.sensitivity, a.specificity
     if j < LEAST_YOUDEN - ROUNDING:
-        return _refused(plain, _weak(j), j)
+        return _uncorrected_result(plain, _weak(j), j)
     p, q = a.share, b.share
     top = Linear(p.value - q.value, p.influence - q.influence, p.floor + q.floor)
     bottom = Linear(j, se.influence + sp.influence, se.floor + sp.floor)
@@ -253,7 +253,7 @@ def _sides(
     return (xa, na, xb, nb), plain
 
 
-def _judged(x: Floats, n: Floats, gold: Confusion, k: int) -> _Judged:
+def _judge_errors(x: Floats, n: Floats, gold: Confusion, k: int) -> _Judged:
     w, labels = gold.weighted, gold.labels.sum(axis=0)
     mine, everything, told = w[:, k].sum(1), w.sum((1, 2)), w[:, :, k].sum(1)
     counts = float(labels[k].sum()), float(labels.sum() - labels[k].sum())
@@ -299,7 +299,7 @@ def linear_result(frame: Frame, error: Linear) -> Corrected:
     if frame.clusters < 2:
         value = min(max(error.value, frame.ends[0]), frame.ends[1])
         note = "one cluster with outputs or gold: no interval"
-        row = marked(replace(_blank(frame), value=value, note=note), frame.few)
+        row = with_cautions(replace(_blank(frame), value=value, note=note), frame.few)
         return Corrected(row, frame.plain, value != error.value, frame.youden)
     t = t_quantile(0.5 + frame.plain.confidence / 2, frame.df(error))
     half = t * math.sqrt(error.variance(frame.clusters))
@@ -324,9 +324,9 @@ def _result(
         high=max(high, value),
         df=frame.df(error),
         se=math.sqrt(error.variance(frame.clusters)),
-        note=joined(cut, empty, note),
+        note=join_notes(cut, empty, note),
     )
-    return Corrected(marked(row, frame.few, few), frame.plain, clipped, frame.youden)
+    return Corrected(with_cautions(row, frame.few, few), frame.plain, clipped, frame.youden)
 
 
 def _blank(frame: Frame) -> Interval:
@@ -371,7 +371,9 @@ def _weak(youden: float) -> str:
     return f"Se + Sp - 1 = {youden:.2f}, under {LEAST_YOUDEN:g}: the judge is too close to guessing"
 
 
-def _refused(plain: Interval, reason: str | None, youden: float | None = None) -> Corrected:
+def _uncorrected_result(
+    plain: Interval, reason: str | None, youden: float | None = None
+) -> Corrected:
     row = Interval(
         None,
         None,

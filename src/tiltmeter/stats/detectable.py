@@ -98,7 +98,7 @@ def _of_planned(design: Design, level: float, seed: int) -> Rejects:
     """How often tables of a design with a shift are rejected."""
     ranks = _ranks(design, np.random.default_rng([seed, 1]))
 
-    def rejected(shift: float, tables: int) -> float:
+    def rejection_share(shift: float, tables: int) -> float:
         tested = _rates(design, design.share + shift, ranks[0, :tables], seed, 0)
         if design.conditions == 1:
             return float(_flip_rejects(tested - design.share, level).mean())
@@ -110,7 +110,7 @@ def _of_planned(design: Design, level: float, seed: int) -> Rejects:
             return float(_flip_rejects(tested - others[0], level).mean())
         return float(_tested_rejects(np.stack([tested, *others], axis=2), level).mean())
 
-    return rejected
+    return rejection_share
 
 
 def observed_shift(
@@ -166,20 +166,20 @@ def divergence_shift(
     rarest = np.eye(base.size)[int(np.argmin(base))]
     nulls = min(max(TABLES, math.ceil(NULLS_PER_LEVEL / level)), MOST_NULLS)
 
-    def drawn(distributions: list[Floats], tables: int, stream: int) -> Floats:
+    def draw_divergences(distributions: list[Floats], tables: int, stream: int) -> Floats:
         generator = np.random.default_rng([seed, 3, stream])
         counts = [generator.multinomial(outputs, p, size=tables) for p in distributions]
         return _mean_divergence([count / outputs for count in counts])
 
-    def rejected(tilt: float, tables: int) -> float:
+    def rejection_share(tilt: float, tables: int) -> float:
         tilted = (1 - tilt) * base + tilt * rarest
         pooled = base + (tilted - base) / groups
         pooled = pooled / pooled.sum()
-        critical = np.quantile(drawn([pooled] * groups, nulls, 0), 1 - level)
-        apart = drawn([*[base] * (groups - 1), tilted / tilted.sum()], tables, 1)
+        critical = np.quantile(draw_divergences([pooled] * groups, nulls, 0), 1 - level)
+        apart = draw_divergences([*[base] * (groups - 1), tilted / tilted.sum()], tables, 1)
         return float((apart > critical + TIE).mean())
 
-    tilt = _smallest(rejected, 1.0, power)
+    tilt = _smallest(rejection_share, 1.0, power)
     if tilt is None:
         return None
     tilted = (1 - tilt) * base + tilt * rarest
@@ -226,10 +226,10 @@ def observed_tested_shift(
     drawn = generator.permuted(drawn, axis=2)
     tested = np.eye(conditions)[0]
 
-    def rejected(shift: float, tables: int) -> float:
+    def rejection_share(shift: float, tables: int) -> float:
         return float(_tested_rejects(drawn[:tables] + shift * tested, level).mean())
 
-    found = _smallest(rejected, _far_enough(rejected, power), power)
+    found = _smallest(rejection_share, _far_enough(rejection_share, power), power)
     return None if found is None else found * spread
 
 
@@ -242,7 +242,7 @@ def _of_shifted(drawn: Floats, level: float) -> Rejects:
     one, two = drawn.sum(axis=1), square.sum(axis=1)
     three, four = (square * drawn).sum(axis=1), (square * square).sum(axis=1)
 
-    def rejected(shift: float, tables: int) -> float:
+    def rejection_share(shift: float, tables: int) -> float:
         a, b, c, d = (moment[:tables] for moment in (one, two, three, four))
         s = shift
         squares = b + 2 * s * a + items * s * s
@@ -251,7 +251,7 @@ def _of_shifted(drawn: Floats, level: float) -> Rejects:
         critical = _critical(level, kurtosis) * np.sqrt(squares)
         return float((np.abs(a + items * s) > critical).mean())
 
-    return rejected
+    return rejection_share
 
 
 def _far_enough(rejected: Rejects, power: float) -> float:
@@ -351,11 +351,11 @@ def _rates(design: Design, mean: float, ranks: Floats, seed: int, condition: int
     """
     outputs = max(1, round(min(design.outputs, MOST_OUTPUTS)))
     if math.isinf(design.outputs):
-        return _inverted(mean, design.icc, ranks)
+        return _shares_at_ranks(mean, design.icc, ranks)
     if design.correlation == 0:
         rates: Floats = np.searchsorted(_below(outputs, mean, design.icc), ranks) / outputs
         return rates
-    share = _inverted(mean, design.icc, ranks)
+    share = _shares_at_ranks(mean, design.icc, ranks)
     return np.random.default_rng([seed, 2, condition]).binomial(outputs, share) / outputs
 
 
@@ -374,7 +374,7 @@ def _below(outputs: int, mean: float, icc: float) -> Floats:
     return below
 
 
-def _inverted(mean: float, icc: float, ranks: Floats) -> Floats:
+def _shares_at_ranks(mean: float, icc: float, ranks: Floats) -> Floats:
     """The items' shares at these ranks: beta with this mean and correlation."""
     if icc <= 0 or not 0 < mean < 1:
         return np.full_like(ranks, min(max(mean, 0.0), 1.0))

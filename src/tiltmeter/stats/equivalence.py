@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike
 
 from tiltmeter.stats import arguments, association
 from tiltmeter.stats.quantiles import t_quantile, t_two_sided
-from tiltmeter.stats.results import Interval, Test, joined
+from tiltmeter.stats.results import Interval, Test, join_notes
 
 Word = Literal["different", "equivalent", "inconclusive"]
 WITHIN = "differs from 0 by less than the margin"
@@ -100,7 +100,7 @@ def interval_verdict(*, wide: Interval, narrow: Interval, margin: float) -> Verd
         Test(narrow.value, None, f"interval within ±{margin:g}"),
     )
     if wide.low is None or wide.high is None or narrow.low is None or narrow.high is None:
-        return Verdict(None, *tests, margin, note=joined("no interval", wide.note))
+        return Verdict(None, *tests, margin, note=join_notes("no interval", wide.note))
     different = not wide.low <= 0 <= wide.high
     word = _word(-margin < narrow.low and narrow.high < margin, different)
     note = WITHIN if word == "equivalent" and different else None

@@ -26,7 +26,7 @@ DENSE = 8  # entries of the table for each draw: where there are more, numpy is 
 EDGE = 1e-12
 
 
-def drawn(alike: Counts, size: int, draws: int, generator: np.random.Generator) -> Counts:
+def draw_counts(alike: Counts, size: int, draws: int, generator: np.random.Generator) -> Counts:
     """How many of each kind are among ``size`` rows that are drawn without replacement: shape
     (draws, kinds).
 
@@ -47,7 +47,7 @@ def drawn(alike: Counts, size: int, draws: int, generator: np.random.Generator) 
     return taken
 
 
-def taken(left: Counts, rows: int, size: int, generator: np.random.Generator) -> Counts:
+def draw_from_left(left: Counts, rows: int, size: int, generator: np.random.Generator) -> Counts:
     """How many of each kind are among ``size`` drawn from the ``rows`` that are ``left``, shape
     (draws, kinds).
     """

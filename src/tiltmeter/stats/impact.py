@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike
 
 from tiltmeter.stats import arguments, association
 from tiltmeter.stats.arguments import Floats
-from tiltmeter.stats.results import Interval, joined
+from tiltmeter.stats.results import Interval, join_notes
 
 METHOD = "log ratio to every group, highest unknown, t"
 Side = tuple[Floats, Floats]  # successes and n by cluster
@@ -89,7 +89,7 @@ def _row(
     low, high = (None if np.isnan(limit) else min(1.0, limit) for limit in limits)
     note = pair.note if side is not top else None
     if low is None or high is None:
-        return replace(_blank(side, confidence, joined(note, "no interval") or ""), value=value)
+        return replace(_blank(side, confidence, join_notes(note, "no interval") or ""), value=value)
     return replace(
         _blank(side, confidence, note), value=value, low=low, high=max(high, value), se=pair.se
     )

@@ -10,7 +10,7 @@ from tiltmeter.stats.results import Interval, Test
 METHOD = "inversion of the interval"
 
 
-def inverted(*, interval: Interval, null: float) -> Test:
+def invert_interval(*, interval: Interval, null: float) -> Test:
     """Two-sided p of ``null``, on the scale of the interval, from its half towards ``null``.
 
     The half-width is taken as a quantile of Student's t with the interval's df (the normal without)

@@ -16,7 +16,7 @@ from tiltmeter.stats import arguments
 from tiltmeter.stats.arguments import Floats
 from tiltmeter.stats.quantiles import t_quantile, t_two_sided
 from tiltmeter.stats.rates import cluster_variance, few_clusters
-from tiltmeter.stats.results import Interval, Test, joined, marked
+from tiltmeter.stats.results import Interval, Test, join_notes, with_cautions
 
 NO_VARIANCE = "no variance between clusters: no interval"
 
@@ -150,9 +150,9 @@ def slope(
     value = float(centred @ (share - share.mean())) / spread
     residuals = share - share.mean() - value * centred
     leverage = np.minimum(1 / items + centred**2 / spread, 1 - 1e-9)
-    row = marked(replace(blank, value=value, df=items - 2.0), few_clusters(items))
+    row = with_cautions(replace(blank, value=value, df=items - 2.0), few_clusters(items))
     if float(np.abs(residuals).max()) <= 1e-12:
-        return replace(row, se=0.0, note=joined("all items on one line: no interval", row.note))
+        return replace(row, se=0.0, note=join_notes("all items on one line: no interval", row.note))
     se = math.sqrt(float((centred**2) @ (residuals / (1 - leverage)) ** 2)) / spread
     half = t_quantile(0.5 + confidence / 2, items - 2.0) * se
     return replace(row, se=se, low=value - half, high=value + half)
@@ -181,8 +181,8 @@ def _with_limits(row: Interval, influence: Floats) -> Interval:
         return replace(row, note="one cluster: no interval")
     few = few_clusters(influence.size)
     if float(np.abs(influence).max()) <= 1e-12 * max(1.0, abs(row.value)):
-        return marked(replace(row, se=0.0, note=NO_VARIANCE), few)
+        return with_cautions(replace(row, se=0.0, note=NO_VARIANCE), few)
     variance, df = cluster_variance(influence)
     half = t_quantile(0.5 + row.confidence / 2, df) * math.sqrt(variance)
     low, high = row.value - half, row.value + half
-    return marked(replace(row, low=low, high=high, se=math.sqrt(variance), df=df), few)
+    return with_cautions(replace(row, low=low, high=high, se=math.sqrt(variance), df=df), few)

@@ -21,7 +21,7 @@ from tiltmeter.stats.correction import (
     matches,
     ratio_of_sums,
 )
-from tiltmeter.stats.results import Interval, joined
+from tiltmeter.stats.results import Interval, join_notes
 
 METHOD = "inverse confusion matrix, linearised over items, t"
 
@@ -69,7 +69,7 @@ def corrected_shares(
     )
     reason = _refusal(n, gold, k)
     if reason or gold is None:
-        return _refused(plain, reason)
+        return _uncorrected_shares(plain, reason)
     matrix = gold.weighted.sum(axis=0)
     matrix = matrix / matrix.sum(axis=1, keepdims=True)
     resolved = resolution(matrix)
@@ -78,8 +78,8 @@ def corrected_shares(
             f"resolution {resolved:.2f}, under {LEAST_YOUDEN:g}: the judge confuses classes "
             "too often"
         )
-        return _refused(plain, why, resolved)
-    errors = _linearised(table, n, gold, np.linalg.inv(matrix.T))
+        return _uncorrected_shares(plain, why, resolved)
+    errors = _linearise(table, n, gold, np.linalg.inv(matrix.T))
     solved = np.array([error.value for error in errors])
     shares = on_simplex(solved)
     items = min(int((n > 0).sum()), int((gold.labels.sum((1, 2)) > 0).sum()))
@@ -94,7 +94,7 @@ def corrected_shares(
         if clipped and 0 <= error.value <= 1:
             row = replace(
                 row,
-                note=joined(
+                note=join_notes(
                     f"moved from {error.value:.3f}: another class came out negative", row.note
                 ),
             )
@@ -102,7 +102,7 @@ def corrected_shares(
     return CorrectedShares(tuple(rows), plain, clipped, resolved)
 
 
-def _linearised(table: Floats, n: Floats, gold: Confusion, inverse: Floats) -> list[Linear]:
+def _linearise(table: Floats, n: Floats, gold: Confusion, inverse: Floats) -> list[Linear]:
     """The solution and, for each class, what every item contributes to its error."""
     k = table.shape[1]
     q = [ratio_of_sums(table[:, j], n, float((n > 0).sum())) for j in range(k)]
@@ -160,7 +160,7 @@ def _refusal(n: Floats, gold: Confusion | None, k: int) -> str | None:
     return f"no gold of class {', '.join(missing)}" if missing else None
 
 
-def _refused(
+def _uncorrected_shares(
     plain: tuple[Interval, ...], reason: str | None, resolved: float | None = None
 ) -> CorrectedShares:
     blank = tuple(

@@ -32,7 +32,7 @@ class Family:
     method: Method
 
 
-def adjusted(*, p: Iterable[float | None], method: Method) -> Family:
+def adjust(*, p: Iterable[float | None], method: Method) -> Family:
     """``holm`` (headline claims) or ``benjamini_hochberg`` (all else), with the family's size."""
     found = (holm if method == "holm" else benjamini_hochberg)(p=p)
     return Family(tuple(found), sum(one is not None for one in found), method)
@@ -102,10 +102,10 @@ def benjamini_hochberg(*, p: Iterable[float | None]) -> list[float | None]:
     By hand: (.01, .04, .03, .005) → (.02, .04, .04, .02). ``ValueError``: a p outside [0, 1].
     """
     raw = list(p)
-    tested, values = _tested(raw)
+    tested, values = _tested_values(raw)
     order = np.argsort(values, kind="stable")
     scaled = values[order] * values.size / np.arange(1, values.size + 1)
-    return _placed(raw, tested, order, np.minimum.accumulate(scaled[::-1])[::-1])
+    return _put_back(raw, tested, order, np.minimum.accumulate(scaled[::-1])[::-1])
 
 
 def holm(*, p: Iterable[float | None]) -> list[float | None]:
@@ -116,13 +116,13 @@ def holm(*, p: Iterable[float | None]) -> list[float | None]:
     By hand: (.01, .04, .03, .005) → (.03, .06, .06, .02). ``ValueError``: a p outside [0, 1].
     """
     raw = list(p)
-    tested, values = _tested(raw)
+    tested, values = _tested_values(raw)
     order = np.argsort(values, kind="stable")
     scaled = values[order] * np.arange(values.size, 0, -1)
-    return _placed(raw, tested, order, np.maximum.accumulate(scaled))
+    return _put_back(raw, tested, order, np.maximum.accumulate(scaled))
 
 
-def _tested(p: list[float | None]) -> tuple[list[int], Floats]:
+def _tested_values(p: list[float | None]) -> tuple[list[int], Floats]:
     tested = [i for i, value in enumerate(p) if value is not None and not math.isnan(value)]
     values = np.array([p[i] for i in tested], dtype=np.float64)
     if values.size and (values.min() < 0 or values.max() > 1):
@@ -130,7 +130,7 @@ def _tested(p: list[float | None]) -> tuple[list[int], Floats]:
     return tested, values
 
 
-def _placed(
+def _put_back(
     p: list[float | None], tested: list[int], order: np.ndarray, scaled: Floats
 ) -> list[float | None]:
     adjusted: list[float | None] = [None] * len(p)

@@ -21,16 +21,16 @@ from numpy.typing import ArrayLike
 from tiltmeter.stats.arguments import Floats
 from tiltmeter.stats.divergence import chance_adjusted
 from tiltmeter.stats.resampling import monte_carlo_p
-from tiltmeter.stats.results import joined
+from tiltmeter.stats.results import join_notes
 from tiltmeter.stats.shuffling import (
     Cell,
     Shuffles,
     cell_of,
     coded_groups,
+    group_labels,
     looked_up,
     plogp,
     plogp_of_both,
-    unshuffled,
 )
 
 TIE = 1e-9  # bits: rounding of sums of logarithms; what differs by less is a tie
@@ -79,7 +79,7 @@ def base_against_group(
     -1, attributes that differ.
     """
     statistic, name = (_mean_distance, "distance") if root else (_mean_divergence, "divergence")
-    return _permuted(
+    return _permute(
         [base, group], statistic, f"JS {name}, rows permuted", shuffles, two_sided=False
     )
 
@@ -94,7 +94,7 @@ def pairs_within(
     and said.
     """
     statistic, name = (_mean_distance, "distance") if root else (_mean_divergence, "divergence")
-    return _permuted(
+    return _permute(
         list(groups), statistic, f"JS {name} over pairs, rows permuted", shuffles, two_sided=False
     )
 
@@ -110,7 +110,7 @@ def each_value(*, groups: Sequence[ArrayLike], shuffles: Shuffles) -> Permuted:
     both, JS 0; 1 and 2 have shares of .5 and 0, H(.25) - (H(.5) + H(0))/2 = .8113 - .5 = .3113.
     """
     method = "JS divergence over pairs, rows permuted"
-    return _permuted(list(groups), _value_divergence, method, shuffles, two_sided=False)
+    return _permute(list(groups), _value_divergence, method, shuffles, two_sided=False)
 
 
 def concentration_difference(
@@ -126,12 +126,12 @@ def concentration_difference(
     what is seen.
     """
     method = "VAC difference (Miller-Madow), rows permuted"
-    return _permuted(
+    return _permute(
         [base, group], _mean_concentration, method, shuffles, two_sided=True, values=values
     )
 
 
-def _permuted(
+def _permute(
     groups: list[ArrayLike],
     statistic: Callable[[Cell, list[Floats]], Floats],
     method: str,
@@ -147,12 +147,12 @@ def _permuted(
     if len(filled) < 2 or (len(coded) == 2 and note):
         return _nothing(method, shuffles.draws, sizes, "an empty group: nothing to compare")
     cell = cell_of(filled, values)
-    observed = statistic(cell, cell.counts(unshuffled(cell.sizes)[None, :]))[0]
-    shuffled = np.concatenate([statistic(cell, counts) for counts in cell.shuffled(shuffles)])
+    observed = statistic(cell, cell.counts(group_labels(cell.sizes)[None, :]))[0]
+    shuffled = np.concatenate([statistic(cell, counts) for counts in cell.shuffle_counts(shuffles)])
     smallest = max(1 / (1 + shuffles.draws), _smallest(cell.sizes))
     measured = ~np.isnan(observed)
     if not measured.all():
-        note = joined(
+        note = join_notes(
             note,
             f"{int((~measured).sum())} attributes not measured on every side: left out of the mean",
         )
@@ -220,7 +220,7 @@ def _mean_divergence(cell: Cell, counts: list[Floats], root: bool = False) -> Fl
     measured.
     """
     if len(counts) == 2 and cell.complete:
-        return _rooted(np.clip(cell.pair_bits(counts[0]) @ cell.member, 0.0, 1.0), root)
+        return _root_or_bits(np.clip(cell.pair_bits(counts[0]) @ cell.member, 0.0, 1.0), root)
     outcomes = [cell.outcomes(c, g) for g, c in enumerate(counts)]
     parts, found = (
         [cell.plogp(c, n, g) for g, (c, n) in enumerate(zip(counts, outcomes, strict=True))],
@@ -233,13 +233,15 @@ def _mean_divergence(cell: Cell, counts: list[Floats], root: bool = False) -> Fl
             mixed = plogp(
                 (cell.shares(counts[i], outcomes[i]) + cell.shares(counts[j], outcomes[j])) / 2
             )
-        bits = _rooted(np.clip(((parts[i] + parts[j]) / 2 - mixed) @ cell.member, 0.0, 1.0), root)
+        bits = _root_or_bits(
+            np.clip(((parts[i] + parts[j]) / 2 - mixed) @ cell.member, 0.0, 1.0), root
+        )
         void = (outcomes[i] == 0) | (outcomes[j] == 0)
         found.append(np.where(void, np.nan, bits) if void.any() else bits)
     return found[0] if len(found) == 1 else _mean_over(np.stack(found, axis=-1))
 
 
-def _rooted(bits: Floats, root: bool) -> Floats:
+def _root_or_bits(bits: Floats, root: bool) -> Floats:
     """√(bits·ln 2), the distance, or the bits."""
     return np.sqrt(np.where(bits < ROUNDING, 0.0, bits) * math.log(2)) if root else bits
 

@@ -17,7 +17,7 @@ from tiltmeter.stats import arguments, rates
 from tiltmeter.stats.arguments import Floats
 from tiltmeter.stats.confusion import Confusion, share_interval
 from tiltmeter.stats.quantiles import t_quantile
-from tiltmeter.stats.results import FEW_GOLD, Caution, Interval, marked
+from tiltmeter.stats.results import FEW_GOLD, Caution, Interval, with_cautions
 
 METHOD = "ppi++, linearised over items, t"
 
@@ -92,12 +92,12 @@ def prediction_powered(
     By hand: gold Ȳ = .5, f̄_gold = .6, all f̄ = .7, λ = 1: .6; λ = .5: .55. None with a ``reason``:
     no outputs, no gold, fewer than two items with gold. ``ValueError`` as elsewhere.
     """
-    said, n, gold_said, truth, gold_n = _checked(sums, share)
+    said, n, gold_said, truth, gold_n = _check_sums(sums, share)
     plain, alone = _own(said, n, share, confidence), _own(truth, gold_n, share, confidence)
     reason = _refusal(n, gold_n)
     if reason:
-        return _refused(plain, alone, reason)
-    tuned = _tuned(said, n, gold_said, truth, gold_n, power)
+        return _uncorrected_result(plain, alone, reason)
+    tuned = _tune(said, n, gold_said, truth, gold_n, power)
     items, used = int((gold_n > 0).sum()), (n > 0) | (gold_n > 0)
     few = _few(items, truth, gold_n) if share else rates.few_clusters(items)
     total, influence = float(n.sum()), tuned.influence[used]
@@ -113,7 +113,7 @@ def prediction_powered(
             note,
             items - 1.0,
         )
-        return Powered(marked(row, few), plain, alone, (tuned.power,), value != tuned.value)
+        return Powered(with_cautions(row, few), plain, alone, (tuned.power,), value != tuned.value)
     return Powered(
         _t_row(tuned.value, influence, total, items, confidence, few), plain, alone, (tuned.power,)
     )
@@ -134,15 +134,15 @@ def prediction_powered_difference(
     from the items' joint influences; d ± t·√v, df at most the fewer items with gold - 1. Null value
     0. Source and refusals as ``prediction_powered``. By hand: .6 - .55 = .05.
     """
-    a, b = _checked(first, share), _checked(second, share)
+    a, b = _check_sums(first, share), _check_sums(second, share)
     arguments.same_shape("first", a[1], "second", b[1])
     plain = _difference(a[0], a[1], b[0], b[1], share, confidence)
     alone = _difference(a[3], a[4], b[3], b[4], share, confidence)
     reason = _refusal(a[1], a[4]) or _refusal(b[1], b[4])
     if reason:
-        return _refused(plain, alone, reason)
+        return _uncorrected_result(plain, alone, reason)
     one, other = (
-        _tuned(*side, None if power is None else power[i]) for i, side in enumerate((a, b))
+        _tune(*side, None if power is None else power[i]) for i, side in enumerate((a, b))
     )
     items = min(int((a[4] > 0).sum()), int((b[4] > 0).sum()))
     few = rates.few_clusters(items)
@@ -164,7 +164,7 @@ def prediction_powered_difference(
     )
 
 
-def _checked(sums: Sums, share: bool) -> tuple[Floats, Floats, Floats, Floats, Floats]:
+def _check_sums(sums: Sums, share: bool) -> tuple[Floats, Floats, Floats, Floats, Floats]:
     n, gold_n = arguments.counts("n", sums.n), arguments.counts("gold_n", sums.gold_n)
     arguments.same_shape("gold_n", gold_n, "n", n)
     if share:
@@ -186,7 +186,7 @@ def _checked(sums: Sums, share: bool) -> tuple[Floats, Floats, Floats, Floats, F
     return said, n, gold_said, truth, gold_n
 
 
-def _tuned(
+def _tune(
     said: Floats, n: Floats, gold_said: Floats, truth: Floats, gold_n: Floats, power: float | None
 ) -> _Tuned:
     total, labels = float(n.sum()), float(gold_n.sum())
@@ -235,14 +235,16 @@ def _t_row(
 ) -> Interval:
     blank = Interval(value, None, None, METHOD, confidence, n=n, clusters=influence.size)
     if min(items, influence.size) < 2:
-        return marked(replace(blank, note="one cluster: no interval"), few)
+        return with_cautions(replace(blank, note="one cluster: no interval"), few)
     variance, df = rates.cluster_variance(influence)
     if variance == 0:
-        return marked(replace(blank, se=0.0, note="no variance between clusters: no interval"), few)
+        return with_cautions(
+            replace(blank, se=0.0, note="no variance between clusters: no interval"), few
+        )
     df = min(df, items - 1.0)
     half = t_quantile(0.5 + confidence / 2, df) * math.sqrt(variance)
     row = replace(blank, low=value - half, high=value + half, se=math.sqrt(variance), df=df)
-    return marked(row, few)
+    return with_cautions(row, few)
 
 
 def _few(items: int, truth: Floats, gold_n: Floats) -> Caution | None:
@@ -260,7 +262,7 @@ def _refusal(n: Floats, gold_n: Floats) -> str | None:
     return "gold of one item only" if (gold_n > 0).sum() < 2 else None
 
 
-def _refused(plain: Interval, alone: Interval, reason: str) -> Powered:
+def _uncorrected_result(plain: Interval, alone: Interval, reason: str) -> Powered:
     row = Interval(
         None,
         None,

@@ -17,7 +17,7 @@ from tiltmeter.stats import arguments
 from tiltmeter.stats.arguments import Floats
 from tiltmeter.stats.beta_binomial import posterior_limits
 from tiltmeter.stats.quantiles import normal_quantile, t_quantile
-from tiltmeter.stats.results import Caution, Interval, joined, marked
+from tiltmeter.stats.results import Caution, Interval, join_notes, with_cautions
 
 FEW_CLUSTERS = 9  # below it the simulations of docs/statistics.md claim nothing
 # clusters with the rarer outcome: below it ratios, and shares whose far half of the interval is
@@ -112,10 +112,10 @@ def clustered_share(*, successes: ArrayLike, n: ArrayLike, confidence: float = 0
     knows. ``ValueError`` names the argument: NaN, negative, shapes that differ, successes > n.
     """
     x, size = arguments.shares("successes", successes, "n", n)
-    x, size, left_out = _filled(x, size)
+    x, size, left_out = _filled_clusters(x, size)
     row = linearised_share(successes=x, n=size, confidence=confidence)
     if row.value is not None:
-        row = replace(row, note=joined(left_out, row.note))
+        row = replace(row, note=join_notes(left_out, row.note))
     if row.value is None or row.low is None or row.high is None:
         return row
     share, near, alike = row.value, (row.low, row.high), float((x / size).mean())
@@ -124,13 +124,13 @@ def clustered_share(*, successes: ArrayLike, n: ArrayLike, confidence: float = 0
         far = posterior_limits(x, size, row.confidence)
         if abs(alike - share) > UNEVEN * (near[1] - near[0]) / 2:
             far = min(far[0], near[0]), max(far[1], near[1])
-        low, high = _blended(share, near, far)
+        low, high = _blend(share, near, far)
         row = replace(row, low=low, high=high, method=HYBRID)
     few = few_clusters(size.size) or other_kinds(row)
-    return marked(row, few, sizes_follow(alike, near))
+    return with_cautions(row, few, sizes_follow(alike, near))
 
 
-def _blended(
+def _blend(
     share: float, near: tuple[float, float], far: tuple[float, float]
 ) -> tuple[float, float]:
     """Near limits towards the nearer end of [0, 1], far ones towards the other."""
@@ -268,12 +268,12 @@ def clustered_difference(
         return replace(blank, value=difference, note="one cluster: no interval")
     variance, df = cluster_variance((xa - share_a * na) / total_a - (xb - share_b * nb) / total_b)
     row = replace(blank, value=difference, se=math.sqrt(variance), df=df)
-    row = marked(row, few_clusters(clusters))
+    row = with_cautions(row, few_clusters(clusters))
     if variance == 0:
         a = clustered_share(successes=xa, n=na, confidence=confidence)
         b = clustered_share(successes=xb, n=nb, confidence=confidence)
         low, high = _mover(a, b)
-        note = joined("no variance between clusters: limits from the two shares", row.note)
+        note = join_notes("no variance between clusters: limits from the two shares", row.note)
         return replace(row, low=low, high=high, method="mover of two shares", note=note)
     half = t_quantile(0.5 + confidence / 2, df) * math.sqrt(variance)
     independent = share_a * (1 - share_a) / total_a + share_b * (1 - share_b) / total_b
@@ -355,7 +355,7 @@ def bounds(*, successes: float, failures: float, missing: float) -> Interval:
     )
 
 
-def _filled(x: Floats, size: Floats) -> tuple[Floats, Floats, str | None]:
+def _filled_clusters(x: Floats, size: Floats) -> tuple[Floats, Floats, str | None]:
     """The clusters that hold outcomes, and a word on those that hold none."""
     if size.size == 0 or size.min() > 0:
         return x, size, None

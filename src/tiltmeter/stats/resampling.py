@@ -163,17 +163,17 @@ def studentised_shuffle(
     sums, squares = np.zeros((2, draws))
     for hits, a, b in zip(xa + xb, na, nb, strict=True):
         alike = np.array([hits, a + b - hits], dtype=np.int64)
-        dealt = hypergeometric.drawn(alike, int(a), draws, generator)[:, 0]
+        dealt = hypergeometric.draw_counts(alike, int(a), draws, generator)[:, 0]
         d = dealt / a - (hits - dealt) / b
         sums, squares = sums + d, squares + d * d
     d = xa / na - xb / nb
-    observed = abs(float(_studentised(d.sum(), np.square(d).sum())))
-    reached = int((np.abs(_studentised(sums, squares)) >= observed - TIE).sum())
+    observed = abs(float(_studentise(d.sum(), np.square(d).sum())))
+    reached = int((np.abs(_studentise(sums, squares)) >= observed - TIE).sum())
     p = monte_carlo_p(exceeding=reached, draws=draws)
     return Test(float(d.mean()), p, SHUFFLE, smallest_p=1 / (1 + draws), draws=draws)
 
 
-def _studentised(sums: ArrayLike, squares: ArrayLike) -> Floats:
+def _studentise(sums: ArrayLike, squares: ArrayLike) -> Floats:
     """Σd/√Σd², 0 where nothing differs."""
     sums, squares = np.asarray(sums), np.asarray(squares)
     found: Floats = np.where(squares > TIE, sums / np.sqrt(np.maximum(squares, TIE)), 0.0)

@@ -66,16 +66,16 @@ class Test:
     note: str | None = None
 
 
-def joined(*notes: str | None) -> str | None:
+def join_notes(*notes: str | None) -> str | None:
     """The notes that say something, as one; None if none does."""
     return "; ".join(note for note in notes if note) or None
 
 
-def marked(interval: Interval, *cautions: Caution | None) -> Interval:
+def with_cautions(interval: Interval, *cautions: Caution | None) -> Interval:
     """The interval with these cautions, those that are None left out."""
     new = [caution for caution in cautions if caution]
     return replace(
         interval,
-        note=joined(interval.note, *(caution.text for caution in new)),
+        note=join_notes(interval.note, *(caution.text for caution in new)),
         cautions=(*interval.cautions, *(caution.code for caution in new)),
     )

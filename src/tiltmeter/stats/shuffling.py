@@ -57,7 +57,7 @@ class Shuffles:
         block = max(1, BLOCK // max(width, 1))
         if self.draws * sum(sizes) > CACHE:
             for start in range(0, self.draws, block):
-                yield self._drawn(sizes, min(block, self.draws - start), start)
+                yield self._draw_labels(sizes, min(block, self.draws - start), start)
             return
         if sizes not in self._kept:
             if (
@@ -65,7 +65,7 @@ class Shuffles:
                 > CACHE
             ):
                 self._kept.clear()
-            self._kept[sizes] = self._drawn(sizes, self.draws, 0)
+            self._kept[sizes] = self._draw_labels(sizes, self.draws, 0)
         for start in range(0, self.draws, block):
             yield self._kept[sizes][start : start + block]
 
@@ -84,20 +84,20 @@ class Shuffles:
     def _tables(self, alike: Counts, sizes: tuple[int, ...]) -> Iterator[list[Counts]]:
         generator = np.random.default_rng([self._seed, *sizes, *alike.tolist()])
         first, block = (
-            hypergeometric.drawn(alike, sizes[0], self.draws, generator),
+            hypergeometric.draw_counts(alike, sizes[0], self.draws, generator),
             max(1, TABLES // alike.size),
         )
         for start in range(0, self.draws, block):
             found, rows = [first[start : start + block]], sum(sizes) - sizes[0]
             left = alike - found[0]  # rows of each kind that have no group yet
             for size in sizes[1:-1]:
-                found.append(hypergeometric.taken(left, rows, size, generator))
+                found.append(hypergeometric.draw_from_left(left, rows, size, generator))
                 left, rows = left - found[-1], rows - size
             yield [*found, left]
 
-    def _drawn(self, sizes: tuple[int, ...], draws: int, start: int) -> Labels:
+    def _draw_labels(self, sizes: tuple[int, ...], draws: int, start: int) -> Labels:
         generator = np.random.default_rng([self._seed, start, *sizes])
-        return generator.permuted(np.tile(unshuffled(sizes), (draws, 1)), axis=1)
+        return generator.permuted(np.tile(group_labels(sizes), (draws, 1)), axis=1)
 
 
 @dataclass(frozen=True)
@@ -112,7 +112,7 @@ class Cell:
     # one-hot kinds of rows and how many there are of each, where many are alike
     kinds: tuple[Floats, Counts] | None
 
-    def shuffled(self, shuffles: Shuffles) -> Iterator[list[Floats]]:
+    def shuffle_counts(self, shuffles: Shuffles) -> Iterator[list[Floats]]:
         """Counts of every value in every group, a block of shuffles at a time."""
         if self.kinds is None:
             for labels in shuffles.blocks(self.sizes, max(self.onehot.shape)):
@@ -253,7 +253,7 @@ def _kinds(
     return np.eye(values + 1, values)[alike > 0], alike[alike > 0]
 
 
-def unshuffled(sizes: tuple[int, ...]) -> Labels:
+def group_labels(sizes: tuple[int, ...]) -> Labels:
     """The group of each row, as the groups are given: shape (rows,)."""
     if len(sizes) > 255:
         raise ValueError("groups: at most 255 expected")

@@ -11,7 +11,7 @@ import numpy as np
 from tiltmeter.stats.arguments import Floats
 from tiltmeter.stats.confusion import Confusion, gold_share
 from tiltmeter.stats.correction import few_gold
-from tiltmeter.stats.results import Interval, marked
+from tiltmeter.stats.results import Interval, with_cautions
 
 METHOD = "youden, mover of two shares"
 REFUTED = 0.5  # J whose upper limit lies below it refutes the judge
@@ -41,7 +41,7 @@ def youden(*, gold: Confusion, positive: Sequence[int], confidence: float = 0.95
     above = math.hypot(se.high - se.value, sp.high - sp.value)
     value = se.value + sp.value - 1
     row = replace(row, low=max(value - below, -1.0), high=min(value + above, 1.0))
-    return marked(row, few_gold(labels))
+    return with_cautions(row, few_gold(labels))
 
 
 def lowest_youden(
@@ -87,7 +87,7 @@ def _counts(
     gold: Confusion, positive: Sequence[int]
 ) -> tuple[tuple[Floats, Floats], tuple[Floats, Floats]]:
     """Right answers, and truths, by item: of the values and of the others."""
-    w, chosen = gold.weighted, _chosen(gold, positive)
+    w, chosen = gold.weighted, _positive_mask(gold, positive)
     told = w[:, :, : w.shape[1]][:, :, chosen].sum(axis=2)
     every = w.sum(axis=2)
     hits = told[:, chosen].sum(axis=1), (every - told)[:, ~chosen].sum(axis=1)
@@ -95,11 +95,11 @@ def _counts(
 
 
 def _labels(gold: Confusion, positive: Sequence[int]) -> tuple[float, float]:
-    by_truth, chosen = gold.labels.sum(axis=(0, 2)), _chosen(gold, positive)
+    by_truth, chosen = gold.labels.sum(axis=(0, 2)), _positive_mask(gold, positive)
     return float(by_truth[chosen].sum()), float(by_truth[~chosen].sum())
 
 
-def _chosen(gold: Confusion, positive: Sequence[int]) -> np.ndarray:
+def _positive_mask(gold: Confusion, positive: Sequence[int]) -> np.ndarray:
     classes = gold.weighted.shape[1]
     if not positive or min(positive) < 0 or max(positive) >= classes:
         raise ValueError(f"positive: classes below {classes} expected, got {list(positive)}")

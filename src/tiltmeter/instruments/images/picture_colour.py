@@ -14,7 +14,7 @@ import io
 from collections.abc import Collection, Mapping, Sequence
 from typing import ClassVar
 
-from ...images import Unusable, shown
+from ...images import Unusable, encode_for_judge
 from ...protocol import InstrumentSpec
 from ...records import INVALID, Answered, Label
 from .. import PictureParser, Settings
@@ -80,7 +80,7 @@ def colour_of(content: bytes, region: str = WHOLE, least: float = LEAST_SHARE) -
     import numpy as np
     from PIL import Image
 
-    with Image.open(io.BytesIO(shown(content, LONGEST_PIXELS)[1])) as image:
+    with Image.open(io.BytesIO(encode_for_judge(content, LONGEST_PIXELS)[1])) as image:
         pixels = np.asarray(image.convert("RGB"))
     if region == CENTRE:
         height, width = pixels.shape[:2]

@@ -144,7 +144,7 @@ class Folder(Stored):
             if file.stat().st_size > MAX_REPLY_BYTES:
                 raise images.Unusable(f"has more than {MAX_REPLY_BYTES // 2**20} MiB")
             content = intake.read_bytes(file, MAX_REPLY_BYTES)
-            images.checked(content)
+            images.check_picture(content)
         except images.Unusable as problem:
             return replace(reply, text=f"the picture {reply.text} {problem}", outcome=ERROR)
         except OSError as error:

@@ -38,7 +38,7 @@ def prepare_picture(name: str, read: ReadBlob | None, longest: int = 0) -> Pictu
             "This model is shown pictures, and no run folder to read them from was given to it."
         )
     try:
-        media_type, content = images.shown(read(name), longest)
+        media_type, content = images.encode_for_judge(read(name), longest)
     except images.Unusable as problem:
         raise ModelError(
             f"The picture {name} {problem}. Replace it, and run the same command again."

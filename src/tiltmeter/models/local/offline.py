@@ -123,7 +123,7 @@ class Offline(Model):
                 "vision model, for instance --judge openai:gpt-4.1-mini"
             )
         try:
-            return pixels(images.shown(self._read(names[0]), longest)[1])
+            return pixels(images.encode_for_judge(self._read(names[0]), longest)[1])
         except images.Unusable as problem:
             raise ModelError(
                 f"The picture {names[0]} {problem}. Replace it, and run the same command again."

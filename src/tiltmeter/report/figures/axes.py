@@ -44,7 +44,7 @@ def ends(spec: MeasureSpec) -> tuple[float, float] | None:
     return (float(spec.band["low"]), float(spec.band["high"])) if spec.band else None
 
 
-def placed(plot: Plot, left: float, right: float) -> Callable[[float], float]:
+def position_of(plot: Plot, left: float, right: float) -> Callable[[float], float]:
     """The place of a value between two places; beyond the axis is its end (a ratio of 0 on a
     logarithmic axis).
     """

@@ -19,7 +19,7 @@ from .. import audits
 from ..audits import Audit
 from ..model import FigureRow, Plot, Point
 from . import axes, forest, frame, strata
-from .svg import NARROW, SHAPES, SIDE, WIDE, cut, root, shape, text
+from .svg import NARROW, SHAPES, SIDE, WIDE, cut_text, root, shape, text
 
 # px: a row, and one point under the other, so that intervals can be told apart
 LINE, OFFSET = (26, 5)
@@ -87,7 +87,7 @@ def dumbbell(
         level, rest = reading.group(estimate)[factor], _rest(estimate, factor)
         heading = labels[reading.stratum(estimate)] if len(labels) > 1 else ""
         place = (heading, ", ".join(part for _, part in rest) or "all")
-        starred = _starred(spec, tests, estimate, factor)
+        starred = _star(spec, tests, estimate, factor)
         made = forest.point(audit, spec, estimate, levels.index(level))
         one = Point(
             made.series,
@@ -108,7 +108,7 @@ def dumbbell(
     return Plot(
         id=name,
         title=title,
-        text=strata.described(spec, points),
+        text=strata.describe_figure(spec, points),
         table=table,
         note=strata.alone(labels) + _note(bool(tests)),
         marks=strata.marks(audit, estimates),
@@ -171,7 +171,7 @@ def _tests(audit: Audit, spec: MeasureSpec, factor: str) -> Tests:
     return found
 
 
-def _starred(spec: MeasureSpec, tests: Tests, estimate: Estimate, factor: str) -> str:
+def _star(spec: MeasureSpec, tests: Tests, estimate: Estimate, factor: str) -> str:
     stratum, rest, level = (
         reading.stratum(estimate),
         _rest(estimate, factor),
@@ -199,7 +199,7 @@ def draw(plot: Plot, narrow: bool = False) -> str:
     """The dumbbell plot as an SVG element."""
     width = NARROW if narrow else WIDE
     left, right = (8, width - 8) if narrow else (SIDE, width - NUMBERS)
-    x = axes.placed(plot, left + 8, right - 8)
+    x = axes.position_of(plot, left + 8, right - 8)
     tall = LINE + OFFSET * max(0, len(plot.series) - 2) + (LINE - 6 if narrow else 0)
     bottom = frame.above(plot, narrow) + tall * len(plot.rows) + frame.headings(plot)
     made = root(plot, bottom + frame.below(plot), narrow)
@@ -214,16 +214,18 @@ def draw(plot: Plot, narrow: bool = False) -> str:
         room = width - 16 - len(numbers) * 7 if narrow else SIDE - 14
         middle = y + (LINE - 6 + (tall - LINE + 6) / 2 if narrow else tall / 2)
         base = y + 15 if narrow else middle + 4
-        text(made, 8, base, cut(row.label, room), "fig-label")
-        text(made, width - 8, base, cut(numbers + more, NUMBERS), "fig-number end")
-        _joined(made, row, x, middle)
+        text(made, 8, base, cut_text(row.label, room), "fig-label")
+        text(made, width - 8, base, cut_text(numbers + more, NUMBERS), "fig-number end")
+        _draw_joined(made, row, x, middle)
         return y + tall
 
     frame.rows(made, plot, each, narrow)
     return ET.tostring(made, encoding="unicode")
 
 
-def _joined(made: ET.Element, row: FigureRow, x: Callable[[float], float], middle: float) -> None:
+def _draw_joined(
+    made: ET.Element, row: FigureRow, x: Callable[[float], float], middle: float
+) -> None:
     """The line first, then the intervals, then the points over both."""
     places = [
         (point, middle + OFFSET * (n - (len(row.points) - 1) / 2))

@@ -15,7 +15,7 @@ from .. import audits
 from ..audits import Audit
 from ..model import FigureRow, Plot, Point
 from . import axes, frame, strata
-from .svg import NARROW, SHAPES, SIDE, WIDE, cut, root, shape, text
+from .svg import NARROW, SHAPES, SIDE, WIDE, cut_text, root, shape, text
 
 LINE = 21  # px a row
 NUMBERS = 226  # px: the numbers at the right of the wide layout
@@ -76,7 +76,7 @@ def forest(
     return Plot(
         id=name,
         title=title,
-        text=_described(audit, spec, estimates),
+        text=_description(audit, spec, estimates),
         note=strata.alone(labels) + _note(spec, estimates),
         table=table,
         marks=strata.marks(audit, estimates),
@@ -124,7 +124,7 @@ def _note(spec: MeasureSpec, estimates: Sequence[Estimate]) -> str:
     return f"Point: estimate. Line: interval. A hollow point has no interval.{null}{band}{behind}"
 
 
-def _described(audit: Audit, spec: MeasureSpec, estimates: Sequence[Estimate]) -> str:
+def _description(audit: Audit, spec: MeasureSpec, estimates: Sequence[Estimate]) -> str:
     ends = reading.directions(spec)
     null = strata.number(spec, spec.null)
     side = (
@@ -140,14 +140,14 @@ def _described(audit: Audit, spec: MeasureSpec, estimates: Sequence[Estimate]) -
         f"{labels[reading.stratum(e)]}: {reading.number(e, spec)}"
         for e in estimates
     ]
-    return strata.described(spec, points, side)
+    return strata.describe_figure(spec, points, side)
 
 
 def draw(plot: Plot, narrow: bool = False) -> str:
     """The forest plot as an SVG element."""
     width = NARROW if narrow else WIDE
     left, right = (8, width - 48) if narrow else (SIDE, width - NUMBERS)
-    x = axes.placed(plot, left + 8, right - 8)
+    x = axes.position_of(plot, left + 8, right - 8)
     gap = 7 if narrow or len(plot.series) > 1 else 0
     below = LINE - 4 if narrow else 0
     drawn = sum(below + LINE * len(row.points) + gap for row in plot.rows)
@@ -158,7 +158,11 @@ def draw(plot: Plot, narrow: bool = False) -> str:
 
     def each(row: FigureRow, y: float) -> float:
         text(
-            made, 8, y + LINE - 7, cut(row.label, width - 60 if narrow else SIDE - 14), "fig-label"
+            made,
+            8,
+            y + LINE - 7,
+            cut_text(row.label, width - 60 if narrow else SIDE - 14),
+            "fig-label",
         )
         for place, one in enumerate(row.points):
             _point(made, one, x, y + below + LINE * (place + 0.5), narrow)
@@ -190,7 +194,7 @@ def draw_gauge(plot: Plot, decoration: bool = False) -> str:
     As a decoration it has no title: the same words stand beside it.
     """
     width, y = 340, 16
-    x = axes.placed(plot, 8, width - 8)
+    x = axes.position_of(plot, 8, width - 8)
     made = root(plot, 50, False, "gauge", width)
     if decoration:
         made = ET.Element(

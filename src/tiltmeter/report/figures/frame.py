@@ -9,7 +9,7 @@ from itertools import groupby
 from xml.etree import ElementTree as ET
 
 from ..model import FigureRow, Plot
-from .svg import NARROW, SHAPES, WIDE, cut, flow, shape, text, width_of
+from .svg import NARROW, SHAPES, WIDE, cut_text, flow, shape, text, width_of
 
 # px under the rows: the ticks, and the words for both sides where there are any
 AXIS, SIDES = (30, 24)
@@ -59,7 +59,7 @@ def legend(root: ET.Element, plot: Plot, narrow: bool) -> None:
         zip(plot.series, flow(plot.series, width)[0], strict=True)
     ):
         SHAPES[number](root, x + 6, y - 4, f"fig-mark s{number}")
-        text(root, x + 20, y, cut(name, width - x - 24), "fig-label")
+        text(root, x + 20, y, cut_text(name, width - x - 24), "fig-label")
 
 
 def grid(

@@ -19,7 +19,7 @@ from .. import audits
 from ..audits import Audit
 from ..model import Cell, Heat
 from . import strata
-from .svg import NARROW, SIDE, WIDE, cut, hatch, root, shape, text, width_of
+from .svg import NARROW, SIDE, WIDE, cut_text, hatch, root, shape, text, width_of
 
 ROWS, COLUMNS = 60, 8  # of a map; more rows have no map, more columns a further one
 OPEN = 6  # maps of a measure that are not folded
@@ -93,7 +93,7 @@ def _grids(audit: Audit, spec: MeasureSpec, by: tuple[str, ...]) -> Iterator[tup
         )
         return
     column, present, labels = by[-1], strata.present(audit, found), strata.labels(audit, found)
-    found, silent = _ordered(audit, found, column), {column, *_told(found, by)}
+    found, silent = _order_columns(audit, found, column), {column, *_implied_factors(found, by)}
     for stratum in present:
         kept = [e for e in found if reading.stratum(e) == stratum]
         words = labels[stratum] if len(present) > 1 else ""
@@ -114,13 +114,13 @@ def _grid(
     return Grid(across, cells, shown, scaled)
 
 
-def _ordered(audit: Audit, found: list[Estimate], column: str) -> list[Estimate]:
+def _order_columns(audit: Audit, found: list[Estimate], column: str) -> list[Estimate]:
     """Columns in the order of the design."""
     order = audit.protocol.levels.get(column, {})
     return sorted(found, key=lambda e: order.get(reading.group(e)[column], len(order)))
 
 
-def _told(found: Sequence[Estimate], by: Sequence[str]) -> set[str]:
+def _implied_factors(found: Sequence[Estimate], by: Sequence[str]) -> set[str]:
     """Factors whose level a column tells already (a group its dimension): rows need not tell it
     again.
     """
@@ -179,7 +179,7 @@ def heat(
     return Heat(
         id=name,
         title=title,
-        text=strata.described(spec, said),
+        text=strata.describe_figure(spec, said),
         table=table,
         folded=folded,
         note=strata.alone(strata.labels(audit, grid.scaled)) + _note(spec, bool(leaders), holes),
@@ -274,12 +274,12 @@ def draw(figure: Heat, narrow: bool = False) -> str:
     for place, name in enumerate(figure.columns):
         middle = left + wide * (place + 0.5)
         if upright:
-            text(made, middle + 4, top - 6, cut(name, UPRIGHT - 8), "fig-label", upright=True)
+            text(made, middle + 4, top - 6, cut_text(name, UPRIGHT - 8), "fig-label", upright=True)
         else:
             text(made, middle, top - 8, name, "fig-label middle")
     for number, (label, cells) in enumerate(figure.rows):
         y = top + tall * number
-        words = cut(label, (width if narrow else SIDE) - 14)
+        words = cut_text(label, (width if narrow else SIDE) - 14)
         text(made, 4 if narrow else 8, y + (15 if narrow else TALL / 2 + 4), words, "fig-label")
         for place, cell in enumerate(cells):
             _cell(made, figure, cell, (left + wide * place, y + tall - TALL - GAP, wide - GAP))
@@ -332,6 +332,6 @@ def _legend(made: ET.Element, figure: Heat, width: float) -> None:
         made,
         x + size * (last - first + 1) + 14,
         14,
-        cut(f"columns: {figure.across}", room),
+        cut_text(f"columns: {figure.across}", room),
         "fig-tick",
     )

@@ -22,7 +22,7 @@ from .. import audits
 from ..audits import Audit
 from ..model import Bar, Stacked
 from . import strata
-from .svg import NARROW, SIDE, WIDE, cut, flow, hatch, root, shape, text
+from .svg import NARROW, SIDE, WIDE, cut_text, flow, hatch, root, shape, text
 
 LINE, TALL, HEADING = 28, 18, 28  # px: a row, its bar, a heading
 COLOURS = 7  # in the style sheet; further parts have them again, hatched
@@ -96,7 +96,7 @@ def outcomes(audit: Audit, prefix: str) -> Iterator[Stacked]:
         rows: dict[object, list[Estimate]] = {}
         for e in (e for e in rates if e.condition.get("attribute", "") == attribute):
             rows.setdefault((reading.stratum(e), *reading.condition(e).items()), []).append(e)
-        counted = [_counted(group) for group in rows.values()]
+        counted = [_count_bar(group) for group in rows.values()]
         declared = [
             v
             for spec in audit.protocol.measures
@@ -113,7 +113,7 @@ def outcomes(audit: Audit, prefix: str) -> Iterator[Stacked]:
         yield from _pages(audit, counted, declared, name, title, table)
 
 
-def _counted(rates: Sequence[Estimate]) -> Counted:
+def _count_bar(rates: Sequence[Estimate]) -> Counted:
     """Outcome rates of one condition; what they leave out (one of many words) is an answer."""
     counts = {e.condition["outcome"]: sum(e.outcomes.values()) for e in rates}
     total = max(e.n for e in rates)
@@ -138,10 +138,10 @@ def _pages(
     for number, page in enumerate(pages, 1):
         kept = [row for row in rows if reading.stratum(row.estimate) in page]
         words = reading.title(title) + (f" ({number} of {len(pages)})" if len(pages) > 1 else "")
-        yield stacked(audit, kept, known, audits.slug(name, number), words, table)
+        yield stack_bars(audit, kept, known, audits.slug(name, number), words, table)
 
 
-def stacked(
+def stack_bars(
     audit: Audit,
     rows: Sequence[Counted],
     known: Iterable[str],
@@ -161,7 +161,7 @@ def stacked(
     bars = [_bar(row, parts, labels) for row in sorted(rows, key=lambda r: _place(audit, r))]
     alone = all(bar.label == "all" for bar in bars) and len(labels) > 1
     bars = [Bar("", bar.group, bar.shares, bar.n) for bar in bars] if alone else bars
-    said = [_said(bar, parts) for bar in bars]
+    said = [_bar_text(bar, parts) for bar in bars]
     rest = f"; and {len(said) - strata.SAID} more in the table" if len(said) > strata.SAID else ""
     hatched = " Hatched at the end: no answer." if len(parts) > len(answers) else ""
     return Stacked(
@@ -178,7 +178,7 @@ def stacked(
     )
 
 
-def _said(bar: Bar, parts: Sequence[str]) -> str:
+def _bar_text(bar: Bar, parts: Sequence[str]) -> str:
     shares = [
         f"{part} {numerals.share(share, 2)}"
         for part, share in zip(parts, bar.shares, strict=True)
@@ -209,7 +209,7 @@ def draw(figure: Stacked, narrow: bool = False) -> str:
     made = root(figure, top + tall * len(figure.bars) + HEADING * headings + 28, narrow)
     for number, (x, y) in enumerate(places):
         _piece(made, figure, number, (x, y - 11, 14, 13))
-        text(made, x + 20, y, cut(figure.parts[number], width - x - 24), "fig-label")
+        text(made, x + 20, y, cut_text(figure.parts[number], width - x - 24), "fig-label")
     y = top
     for heading, bars in groupby(figure.bars, key=lambda bar: bar.group):
         if heading:
@@ -217,9 +217,15 @@ def draw(figure: Stacked, narrow: bool = False) -> str:
             y += HEADING
         for bar in bars:
             base = y + (12 if narrow else 18)
-            text(made, 8, base, cut(bar.label, (width - 100 if narrow else SIDE) - 14), "fig-label")
+            text(
+                made,
+                8,
+                base,
+                cut_text(bar.label, (width - 100 if narrow else SIDE) - 14),
+                "fig-label",
+            )
             text(made, width - 8, base, f"n {bar.n}", "fig-number end")
-            _drawn(made, figure, bar, (left, y + tall - LINE + 5, right - left))
+            _draw_bar(made, figure, bar, (left, y + tall - LINE + 5, right - left))
             y += tall
     for share in (0, 0.5, 1):
         text(
@@ -232,7 +238,7 @@ def draw(figure: Stacked, narrow: bool = False) -> str:
     return ET.tostring(made, encoding="unicode")
 
 
-def _drawn(made: ET.Element, figure: Stacked, bar: Bar, box: tuple[float, float, float]) -> None:
+def _draw_bar(made: ET.Element, figure: Stacked, bar: Bar, box: tuple[float, float, float]) -> None:
     """One bar; a share is printed in its piece where there is room for it."""
     x, y, width = box
     for number, share in enumerate(bar.shares):

@@ -23,7 +23,9 @@ def labels(audit: Audit, estimates: Sequence[Estimate]) -> dict[Stratum, str]:
     """Each stratum by the parts in which it differs from the others of these estimates; one alone
     as in the tables.
     """
-    named = {reading.stratum(e): [level for _, level in audit.named(e)] for e in estimates}
+    named = {
+        reading.stratum(e): [level for _, level in audit.differing_levels(e)] for e in estimates
+    }
     if len(named) == 1:
         first = next(iter(estimates))
         return {reading.stratum(first): " · ".join(level for _, level in audit.brief(first))}
@@ -36,7 +38,7 @@ def labels(audit: Audit, estimates: Sequence[Estimate]) -> dict[Stratum, str]:
 
 def differing(audit: Audit, estimates: Sequence[Estimate]) -> str:
     """What the strata of these estimates differ in: `model, language`."""
-    parts = [audit.named(e) for e in estimates]
+    parts = [audit.differing_levels(e) for e in estimates]
     return (
         ", ".join(column[0][0] for column in zip(*parts, strict=True) if len(set(column)) > 1)
         or "model"
@@ -87,7 +89,7 @@ def heading(spec: MeasureSpec, detail: str = "", number: int = 1, of: int = 1) -
     return words + (f" ({number} of {of})" if of > 1 else "")
 
 
-def described(spec: MeasureSpec, points: Sequence[str], side: str = "") -> str:
+def describe_figure(spec: MeasureSpec, points: Sequence[str], side: str = "") -> str:
     """A figure in words, for those who do not see it."""
     rest = f"; and {len(points) - SAID} more in the table" if len(points) > SAID else ""
     return f"{reading.title(spec.text or spec.name)}.{side} {'; '.join(points[:SAID])}{rest}."

@@ -58,7 +58,7 @@ def text(
         ).text = words
 
 
-def cut(words: str, room: float) -> str:
+def cut_text(words: str, room: float) -> str:
     """As much of a text as fits into so many px."""
     if width_of(words) <= room:
         return words
