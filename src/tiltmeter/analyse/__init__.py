@@ -41,7 +41,7 @@ TOGETHER = " + "  # between the subjects over which a measure pools
 
 def estimates(store: Store, protocol: Protocol, variant: str = "default") -> list[Estimate]:
     """All estimates of a run in one variant, in the order in which the protocol declares its
-    measures, with p adjusted (`claims.adjusted`).
+    measures, with p adjusted (`claims.adjust_by_claim`).
     """
     frozen = settings.frozen(store)
     rows: list[Estimate] = []

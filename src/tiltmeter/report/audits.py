@@ -70,8 +70,8 @@ class Audit:
         return many
 
     def brief(self, estimate: Estimate) -> list[tuple[str, str]]:
-        """As `named`, without the subject where there is only one and something else tells the
-        strata apart.
+        """As `differing_levels`, without the subject where there is only one and something else
+        tells the strata apart.
         """
         parts = self.differing_levels(estimate)
         return (

@@ -186,7 +186,7 @@ def _agreement(found: tuple[Agreement, ...]) -> Table:
 
 
 def _coefficient(found: Interval) -> str:
-    """As `shown`, of what may lie below 0."""
+    """As `rate_text`, of what may lie below 0."""
     if found.value is None:
         return numerals.NOTHING
     if found.low is None or found.high is None:
