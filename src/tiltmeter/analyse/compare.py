@@ -19,10 +19,9 @@ from .. import analyse
 from ..errors import RunMismatch, UsageError
 from ..protocol import Protocol
 from ..protocol.contrasts import each_contrast
-from ..stats import multiplicity
 from ..store import Store, served_models
 from ..store.queries import settings
-from . import corrected
+from . import claims, corrected
 from .groups import Table
 from .run_pairs import ComparisonRow, Part, RunPair, Stratum, stratum_text
 
@@ -79,7 +78,9 @@ def compare(
     rows = [row for other in others for row in _compare_parts(protocol, first, other, margin)]
     warnings = [line for other in others for line in _warnings(first, other)]
     return Comparison(
-        tuple(_adjust_families(rows)), tuple(dict.fromkeys(warnings)), tuple(_left_out(protocol))
+        tuple(_adjust_families(protocol, rows)),
+        tuple(dict.fromkeys(warnings)),
+        tuple(_left_out(protocol)),
     )
 
 
@@ -181,17 +182,10 @@ def _left_out(protocol: Protocol) -> Iterator[str]:
             )
 
 
-def _adjust_families(rows: Sequence[ComparisonRow]) -> Iterator[ComparisonRow]:
-    """Benjamini–Hochberg inside each family: a measure's groups in one stratum of one pair."""
-    families: dict[str | None, list[int]] = {}
-    for place, row in enumerate(rows):
-        if row.estimate.p is not None:
-            families.setdefault(row.estimate.family, []).append(place)
-    p: dict[int, float | None] = {}
-    for members in families.values():
-        found = multiplicity.benjamini_hochberg(p=[rows[place].estimate.p for place in members])
-        p |= dict(zip(members, found, strict=True))
-    for place, row in enumerate(rows):
-        yield (
-            replace(row, estimate=replace(row.estimate, p_adjusted=p[place])) if place in p else row
-        )
+def _adjust_families(protocol: Protocol, rows: Sequence[ComparisonRow]) -> Iterator[ComparisonRow]:
+    """All headline differences of all pairs are one family, by Holm; all else one a measure, by
+    Benjamini–Hochberg (`claims.adjust_by_claim`).
+    """
+    found = claims.adjust_by_claim(protocol, [row.estimate for row in rows])
+    for row, estimate in zip(rows, found, strict=True):
+        yield replace(row, estimate=estimate)
