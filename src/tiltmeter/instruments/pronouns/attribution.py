@@ -19,7 +19,7 @@ import re
 import tomllib
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cache
+from functools import cache, lru_cache
 
 from ..text.language import DATA
 from .passage import (
@@ -113,28 +113,60 @@ def features(
     """What is seen of a pronoun (token `at`, role `mine`) and one mention, as names of weights with
     their amounts.
     """
-    token = found[at]
-    apart = token.sentence - mention.sentence
-    if mention.first > at:
-        yield ("ahead_same" if apart == 0 else "ahead"), 1.0
-        if apart == 0:
-            yield _AHEAD[mention.role], 1.0
-    else:
-        yield _APART[apart if apart < 3 else 3], 1.0
-        yield _PAIRED["near" if apart == 0 else "far"][mine][mention.role], 1.0
-        if apart == 0 and mention.clause == token.clause:
-            yield _PAIRED["clause"][mine][mention.role], 1.0
-    if mention.chained:
-        yield "chained", 1.0
-    else:
-        yield from _setting(found, mention, at, mine)
-    yield "between", float(between if between < 4 else 4)
+    for name in _placed(*_place(found[at], at, mine, mention)):
+        yield name, 1.0
+    if not mention.chained:
+        for name in _setting(found, mention, at, mine):
+            yield name, 1.0
+    yield "between", float(min(between, 4))
     yield "distance", math.log1p(abs(at - mention.first))
 
 
-def _setting(
-    found: Sequence[Token], mention: Mention, at: int, mine: int
-) -> Iterator[tuple[str, float]]:
+_Place = tuple[int, int, int, bool, bool]
+
+
+def _place(token: Token, at: int, mine: int, mention: Mention) -> _Place:
+    """Sentences apart (-1 where the mention stands ahead of the pronoun), both roles, whether they
+    share a clause, whether the mention is a pronoun of the chain.
+    """
+    apart = token.sentence - mention.sentence
+    if mention.first > at:
+        return (-1 if apart == 0 else -2), mine, mention.role, False, mention.chained
+    return (
+        apart if apart < 3 else 3,
+        mine,
+        mention.role,
+        apart == 0 and mention.clause == token.clause,
+        mention.chained,
+    )
+
+
+def _placed(apart: int, mine: int, theirs: int, clause: bool, chained: bool) -> Iterator[str]:
+    """The names of weights of a place: _place() says what is what."""
+    if apart < 0:
+        yield "ahead_same" if apart == -1 else "ahead"
+        if apart == -1:
+            yield _AHEAD[theirs]
+    else:
+        yield _APART[apart]
+        yield _PAIRED["near" if apart == 0 else "far"][mine][theirs]
+        if clause:
+            yield _PAIRED["clause"][mine][theirs]
+    if chained:
+        yield "chained"
+
+
+@lru_cache(maxsize=4096)
+def _place_score(place: _Place) -> float:
+    return sum(weights().get(name, 0.0) for name in _placed(*place))
+
+
+@cache
+def _log(distance: int) -> float:
+    return weights()["distance"] * math.log1p(distance)
+
+
+def _setting(found: Sequence[Token], mention: Mention, at: int, mine: int) -> Iterator[str]:
     """How a name stands: in brackets, first in its sentence, inside "her sister Ann", before "and"
     or "who".
     """
@@ -144,24 +176,24 @@ def _setting(
         and mention.first > 1
         and found[mention.first - 2].word in ("(", "played")
     ):
-        yield "bracketed", 1.0
+        yield "bracketed"
     if mention.first == 0 or found[mention.first - 1].sentence < mention.sentence:
-        yield ("begins_here" if mention.sentence == found[at].sentence else "begins"), 1.0
+        yield "begins_here" if mention.sentence == found[at].sentence else "begins"
     if (
         mine == POSSESSIVE
         and 0 < mention.first - at < 5
         and all(t.word[0].isalnum() for t in found[at : mention.first])
     ):
-        yield "inside", 1.0
+        yield "inside"
     after = found[mention.last + 1].word if mention.last + 1 < len(found) else ""
     if (
         mention.first < at
         and mention.sentence == found[at].sentence
         and _relative(found, mention.last + 1, at)
     ):
-        yield "relative", 1.0
+        yield "relative"
     if after in ("and", "who", ",", "("):
-        yield f"before_{after}", 1.0
+        yield f"before_{after}"
 
 
 def _relative(found: Sequence[Token], after: int, at: int) -> bool:
@@ -199,9 +231,12 @@ def score(
     )
     for mention in nearest:
         low, high = (mention.first, at) if mention.first < at else (at, mention.first)
-        total = 0.0
-        for name, amount in features(found, at, mine, mention, _between(people, entity, low, high)):
-            total += table.get(name, 0.0) * amount
+        between = _between(people, entity, low, high)
+        total = _place_score(_place(found[at], at, mine, mention)) + _log(high - low)
+        total += table["between"] * (between if between < 4 else 4)
+        if not mention.chained:
+            for name in _setting(found, mention, at, mine):
+                total += table.get(name, 0.0)
         if total > best:
             best, which = total, mention
     total = 0.0

@@ -221,10 +221,12 @@ def everybody(
     if who.flipped and not any(token.word in who.heads for token in found):
         who = replace(who, heads=who.heads | who.flipped)
     heads = who.heads
-    for at, token in enumerate(found):
-        seen = token.seen
-        if seen is None:
-            continue
+    telling = [
+        (at, token, seen)
+        for at, token in enumerate(found)
+        if (seen := token.seen) is not None and (seen is not PLAIN or token.word in heads)
+    ]
+    for at, token, seen in telling:
         word = token.word
         if word in heads and named(found, at, who):
             primary.mentions.append(

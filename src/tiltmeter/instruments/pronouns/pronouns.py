@@ -43,9 +43,6 @@ _DOUBLE = re.compile(
 _LETTERS = re.compile("[a-z]+")
 
 
-_FIRST = frozenset(("i", "me", "my", "mine", "myself", "i'm"))
-
-
 class Found(NamedTuple):
     """One pronoun. form: as written; whose: "primary", "other" or "plural" (several people or
     things); reference: the word that names whom it means, "" where nothing in the text does."""
@@ -141,8 +138,7 @@ def mentions(text: str, who: Person, others: frozenset[str] = frozenset()) -> li
         return []
     spans = _quotations(found) if '"' in flat else []
     places = dict(sorted(places.items()))
-    first_person = sum(token.word in _FIRST for token in found) > 1
-    marked = Marked(found, places, spans, frozenset(low for low, _ in doubles), first_person)
+    marked = Marked(found, places, spans, frozenset(low for low, _ in doubles))
     whose, meant = attribute(marked, who, others)
     made = []
     for at, value in places.items():

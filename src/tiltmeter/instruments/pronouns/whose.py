@@ -12,40 +12,52 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from functools import cache
 from typing import NamedTuple
 
 from ..wording import texts
-from . import attribution
 from .attribution import Entity, Mention
-from .passage import POSSESSIVE, SUBJECT, Token, data, people, verb_like, words
+from .candidates import (
+    GENDER,
+    NEO,
+    NEUTRAL,
+    UNLIKELY,
+    Pronoun,
+    can_be_other,
+    can_be_primary,
+    can_ever_be,
+    chance_of_nobody,
+    chance_of_other,
+    chance_of_primary,
+    primary_weights,
+    pronoun_of,
+    speaker,
+)
+from .passage import Token
 from .person import PLURAL, Person, everybody
 
-MASCULINE, FEMININE, NEUTRAL, NEO = "masculine", "feminine", "neutral", "neo"
-GENDER = {MASCULINE: "m", FEMININE: "f", NEUTRAL: PLURAL, NEO: "x"}
-_INDEFINITE = frozenset(
-    ("everyone", "everybody", "anyone", "anybody", "nobody", "someone", "somebody", "both")
-)
+_FIRST = frozenset(("i", "me", "my", "mine", "myself", "i'm"))
 
 
 class Marked(NamedTuple):
-    """A text's tokens, its pronouns (place → class), quotations, where "he or she" begins, and
-    whether somebody speaks of themself.
-    """
+    """A text's tokens, its pronouns (place → class), quotations, where "he or she" begins."""
 
     found: Sequence[Token]
     places: Mapping[int, str]
     spans: Sequence[tuple[int, int]]
     doubles: frozenset[int]
-    first_person: bool
 
 
 class Cast(NamedTuple):
-    """The people of a text, before any pronoun is theirs."""
+    """The people of a text before any pronoun is theirs, and its pronouns; absent: nobody but a
+    quoted speaker names the primary person.
+    """
 
     primary: Entity
     others: Sequence[Entity]
-    speakers: Sequence[tuple[tuple[int, int], range]]
+    pronouns: Sequence[Pronoun]
+    absent: bool
 
 
 class Given(NamedTuple):
@@ -59,17 +71,6 @@ class Given(NamedTuple):
     lead: Mapping[str, float]
 
 
-@cache
-def _primary() -> Mapping[str, float]:
-    primary = texts("attribution").section("primary")
-    return {name: primary.number(name) for name in primary.table}
-
-
-@cache
-def _reflexive() -> frozenset[str]:
-    return frozenset(form for cases in data()["forms"].values() for form in cases["reflexive"])
-
-
 def attribute(
     marked: Marked, who: Person, known: frozenset[str]
 ) -> tuple[dict[int, str], dict[int, str]]:
@@ -79,29 +80,55 @@ def attribute(
     cast = cast_of(marked, who)
     classes = frozenset(marked.places.values())
     if len(classes) == 1 and cast.primary.mentions:
-        best = _reading(marked, who, known, classes, cast)
-        sure = not cast.others or min(best.lead.values()) > _primary()["sure"]
+        if _alone(marked, cast, known):
+            whose = dict.fromkeys(marked.places, "primary")
+            return whose, dict.fromkeys(marked.places, next(iter(cast.primary.name)))
+        best = _reading(marked, cast, known, classes)
+        sure = not cast.others or min(best.lead.values()) > primary_weights()["sure"]
         if sure and set(best.whose.values()) == {"primary"}:
             return best.whose, best.meant
-    best = max(readings(marked, who, known, cast), key=worth)
+    best = max(readings(marked, cast, known), key=worth)
     return best.whose, best.meant
 
 
+def _alone(marked: Marked, cast: Cast, known: frozenset[str]) -> bool:
+    """Whether pronouns of one class can mean the primary person alone, who is named before them:
+    then nothing need be weighed.
+    """
+    first = cast.pronouns[0]
+    return not (
+        first.value in known
+        or cast.primary.mentions[0].first > first.at
+        or any(
+            can_ever_be(entity, pronoun.gender)
+            for entity in cast.others
+            for pronoun in cast.pronouns
+        )
+    ) and all(can_be_primary(marked.found, pronoun, cast.primary) for pronoun in cast.pronouns)
+
+
 def cast_of(marked: Marked, who: Person) -> Cast:
-    """Who is in a text, and who speaks its quotations."""
-    speakers = [(span, _speaker(marked.found, span)) for span in marked.spans]
-    return Cast(*everybody(marked.found, who, NEUTRAL in marked.places.values()), speakers)
+    """Who is in a text, and its pronouns with who speaks where they stand."""
+    primary, others = everybody(marked.found, who, NEUTRAL in marked.places.values())
+    absent = all(_inside(mention.first, marked.spans) for mention in primary.mentions)
+    speakers = [(span, speaker(marked.found, span)) for span in marked.spans]
+    pronouns = []
+    for at, value in marked.places.items():
+        speaking = next((who for (low, high), who in speakers if low < at < high), range(0))
+        double = marked.found[at].begin in marked.doubles
+        pronouns.append(pronoun_of(marked.found, at, value, double, speaking, absent))
+    return Cast(primary, others, pronouns, absent)
 
 
-def readings(marked: Marked, who: Person, known: frozenset[str], cast: Cast) -> list[Given]:
+def readings(marked: Marked, cast: Cast, known: frozenset[str]) -> list[Given]:
     """The text read in each way: any pronoun for the primary person, those of one class, none."""
     classes = list(dict.fromkeys(marked.places.values()))
     ways = [frozenset(classes), *(frozenset((one,)) for one in classes if len(classes) > 1)]
     made: dict[frozenset[str], Given] = {}
     for only in (*ways, frozenset[str]()):
-        reading = _reading(marked, who, known, only, cast)
+        reading = _reading(marked, cast, known, only)
         if only and not _mine(marked, reading):
-            reading = _reading(marked, who, known, only, cast, _primary()["insist"])
+            reading = _reading(marked, cast, known, only, primary_weights()["insist"])
             reading = reading._replace(seen={**reading.seen, "insisted": 1.0})
         made.setdefault(_mine(marked, reading), reading)
     return [_weighed(mine, reading, made) for mine, reading in made.items()]
@@ -138,92 +165,106 @@ def _weights() -> Mapping[str, float]:
     return {name: readings.number(name) for name in readings.table}
 
 
+def _inside(at: int, spans: Sequence[tuple[int, int]]) -> bool:
+    return any(low < at < high for low, high in spans)
+
+
+@dataclass(slots=True)
+class _Chain:
+    """How far the reading of a text has come: who has which pronouns.
+
+    said: the genders that words tell, by the identity of an entity; had: class → how many are the
+    primary person's; lead: class → by how much that person leads at best; before: gender → whose
+    the last such pronoun was.
+    """
+
+    primary: Entity
+    others: Sequence[Entity]
+    said: Mapping[int, str]
+    had: dict[str, int] = field(default_factory=dict)
+    lead: dict[str, float] = field(default_factory=dict)
+    whose: dict[int, str] = field(default_factory=dict)
+    meant: dict[int, str] = field(default_factory=dict)
+    before: dict[str, Entity | None] = field(default_factory=dict)
+    seen: Counter[str] = field(default_factory=Counter)
+    score: float = 0.0
+
+
 def _reading(
-    marked: Marked,
-    who: Person,
-    known: frozenset[str],
-    only: frozenset[str],
-    cast: Cast,
-    insist: float = 0.0,
+    marked: Marked, cast: Cast, known: frozenset[str], only: frozenset[str], insist: float = 0.0
 ) -> Given:
     """The text read with pronouns of these classes alone for the primary person; insist: what is
     added for them.
     """
-    found, table = marked.found, _primary()
-    primary, others = cast.primary.again(), [entity.again() for entity in cast.others]
-    seen: Counter[str] = Counter()
+    others = [entity.again() for entity in cast.others]
     said = {id(entity): entity.gender for entity in others}
-    had: dict[str, int] = {}
-    lead: dict[str, float] = {}
-    whose: dict[int, str] = {}
-    meant: dict[int, str] = {}
-    score = 0.0
-    before: dict[str, Entity | None] = {}  # gender → whose the last such pronoun was
-    absent = all(_inside(mention.first, marked.spans) for mention in primary.mentions)
-    cue = primary.gender
-    speakers = cast.speakers
-    for at, value in marked.places.items():
-        mine = POSSESSIVE if found[at].word in _reflexive() else attribution.pronoun_role(found, at)
-        gender = GENDER[value]
-        if found[at].begin in marked.doubles or found[at].word in (
-            "themself",
-            "theirself",
-            "themsel",
-        ):
-            gender = "x"
-        speaking = next((said_ for (low, high), said_ in speakers if low < at < high), range(0))
-        last = before.get(gender)
-        rivals = [
-            entity for entity in others if _possible(found, at, mine, gender, entity, speaking)
-        ]
-        best, own = _nobody(value, known, absent), -9.0
-        chosen: Entity | None = None
-        if gender in before and last is None:
-            best += table["goes_on"]
-        if (
-            value in only
-            and not (mine == POSSESSIVE and _owns(found, at, primary))
-            and not (gender == PLURAL and _several(found, at))
-            and not _speaks(primary, speaking)
-        ):
-            total = _of_primary(found, at, mine, gender, primary, others, who, had)
-            total += table["goes_on"] if last is primary else 0.0
-            total += _tells(found, at, mine, primary) + insist
-            own = total
-            if total > best:
-                best, chosen = total, primary
-        rest = _nobody(value, known, absent)
-        for entity in rivals:
-            total = _of_other(found, at, mine, gender, entity, [primary, *others])
-            total += table["goes_on"] if last is entity else 0.0
-            total += _tells(found, at, mine, entity)
-            rest = max(rest, total)
-            if total > best:
-                best, chosen = total, entity
-        lead[value] = max(lead.get(value, -9.0), own - rest)
-        score += best
-        seen[_seen(value, gender, chosen, known, said)] += 1
-        if before and chosen is not last and gender in before:
-            seen["changes"] += 1
-        before[gender] = chosen
-        meant[at] = next(iter(chosen.name)) if chosen else ""
-        if chosen is None:
-            whose[at] = "plural" if gender == PLURAL else "other"
+    chain = _Chain(cast.primary.again(), others, said)
+    for pronoun in cast.pronouns:
+        best = _best(marked.found, pronoun, chain, known, insist if pronoun.value in only else None)
+        _give(marked.found, pronoun, chain, best, known)
+    return Given(chain.whose, chain.meant, _whole(chain, cast, marked), chain.lead)
+
+
+def _best(
+    found: Sequence[Token],
+    pronoun: Pronoun,
+    chain: _Chain,
+    known: frozenset[str],
+    insist: float | None,
+) -> Entity | None:
+    """Whom a pronoun suits best, None for nobody named; insist is None where it cannot be the
+    primary person's.
+    """
+    goes_on, gender = primary_weights()["goes_on"], pronoun.gender
+    last = chain.before.get(gender)
+    nobody = chance_of_nobody(pronoun, known)
+    best = nobody + (goes_on if gender in chain.before and last is None else 0.0)
+    own, chosen = UNLIKELY, None
+    if insist is not None and can_be_primary(found, pronoun, chain.primary):
+        own = insist + chance_of_primary(found, pronoun, chain.primary, chain.others, chain.had)
+        own += goes_on if last is chain.primary else 0.0
+        if own > best:
+            best, chosen = own, chain.primary
+    rest, everyone = nobody, [chain.primary, *chain.others]
+    for entity in chain.others:
+        if not can_be_other(found, pronoun, entity):
             continue
-        whose[at] = (
-            "primary" if chosen.primary else "plural" if chosen.gender == PLURAL else "other"
-        )
-        chosen.mentions.append(Mention(at, at, mine, found[at].sentence, found[at].clause, True))
-        if chosen.primary:
-            had[value] = had.get(value, 0) + 1
-        elif not chosen.gender and gender in ("m", "f"):
-            chosen.gender = gender
-    _whole(seen, had, score, absent, cue, len(primary.mentions), marked)
-    return Given(whose, meant, seen, lead)
+        total = chance_of_other(found, pronoun, entity, everyone)
+        total += goes_on if last is entity else 0.0
+        rest = max(rest, total)
+        if total > best:
+            best, chosen = total, entity
+    chain.lead[pronoun.value] = max(chain.lead.get(pronoun.value, UNLIKELY), own - rest)
+    chain.score += best
+    return chosen
 
 
-def _inside(at: int, spans: Sequence[tuple[int, int]]) -> bool:
-    return any(low < at < high for low, high in spans)
+def _give(
+    found: Sequence[Token],
+    pronoun: Pronoun,
+    chain: _Chain,
+    chosen: Entity | None,
+    known: frozenset[str],
+) -> None:
+    """Notes whose a pronoun is; from here on it is a mention of them."""
+    at, value, gender = pronoun.at, pronoun.value, pronoun.gender
+    chain.seen[_seen(value, gender, chosen, known, chain.said)] += 1
+    if gender in chain.before and chosen is not chain.before[gender]:
+        chain.seen["changes"] += 1
+    chain.before[gender] = chosen
+    chain.meant[at] = next(iter(chosen.name)) if chosen else ""
+    if chosen is None:
+        chain.whose[at] = "plural" if gender == PLURAL else "other"
+        return
+    chain.whose[at] = (
+        "primary" if chosen.primary else "plural" if chosen.gender == PLURAL else "other"
+    )
+    token = found[at]
+    chosen.mentions.append(Mention(at, at, pronoun.role, token.sentence, token.clause, True))
+    if chosen.primary:
+        chain.had[value] = chain.had.get(value, 0) + 1
+    elif not chosen.gender and gender in ("m", "f"):
+        chosen.gender = gender
 
 
 def _seen(
@@ -246,30 +287,23 @@ def _seen(
     return f"unknown_{kind}"
 
 
-def _whole(
-    seen: Counter[str],
-    had: Mapping[str, int],
-    score: float,
-    absent: bool,
-    cue: str,
-    named: int,
-    marked: Marked,
-) -> None:
-    """What is seen of a reading as a whole."""
-    amounts: dict[str, float] = dict(seen)
-    total = len(marked.places)
-    first = marked.first_person
-    for name in list(amounts):
-        amounts[f"log_{name}"] = math.log1p(amounts[name])
-        amounts[name] = min(amounts[name], 8.0)
-    amounts["score"] = score / math.sqrt(total)
-    amounts["score_each"] = score / total
+def _whole(chain: _Chain, cast: Cast, marked: Marked) -> dict[str, float]:
+    """What is seen of a reading as a whole, by name."""
+    amounts: dict[str, float] = {}
+    for name, number in chain.seen.items():
+        amounts[name] = min(float(number), 8.0)
+        amounts[f"log_{name}"] = math.log1p(number)
+    total, had = len(marked.places), chain.had
+    amounts["score"] = chain.score / math.sqrt(total)
+    amounts["score_each"] = chain.score / total
     if not had:
         amounts["none"] = 1.0
-        amounts["none_absent"] = float(absent)
-        amounts["none_first_person"] = float(first)
-        amounts["none_first_absent"] = float(first and absent)
+        amounts["none_absent"] = float(cast.absent)
+        first_person = sum(token.word in _FIRST for token in marked.found) > 1
+        amounts["none_first_person"] = float(first_person)
+        amounts["none_first_absent"] = float(first_person and cast.absent)
         amounts["none_of_many"] = math.log1p(total)
+        return amounts
     if len(had) > 1:
         most = max(had.values())
         amounts["several"] = 1.0
@@ -277,183 +311,8 @@ def _whole(
         amounts["stray_share"] = 1 - most / sum(had.values())
         amounts["several_they"] = float(NEUTRAL in had)
     for value in had:
-        if cue and GENDER[value] in ("m", "f"):
-            amounts["agrees" if GENDER[value] == cue else "against"] = 1.0
+        if cast.primary.gender and GENDER[value] in ("m", "f"):
+            amounts["agrees" if GENDER[value] == cast.primary.gender else "against"] = 1.0
         amounts[f"is_{'they' if value == NEUTRAL else 'neo' if value == NEO else 'he'}"] = 1.0
-    if had:
-        amounts["named"] = math.log1p(named)
-    seen.clear()
-    seen.update(amounts)
-
-
-def _nobody(value: str, known: frozenset[str], absent: bool) -> float:
-    """What a pronoun scores that is given to nobody who is named. absent: nor is the person."""
-    table = _primary()
-    extra = table["known"] if value in known else 0.0
-    if value == NEUTRAL:
-        extra += table["things"]
-    return table["unnamed"] + extra + (table["absent"] if absent else 0.0)
-
-
-def _tells(found: Sequence[Token], at: int, mine: int, entity: Entity) -> float:
-    """A bonus for somebody who tells what stands around a pronoun: a subject in the same sentence,
-    beside a verb of speech ("Harold said that he").
-    """
-    if mine != SUBJECT:
-        return 0.0
-    for mention in entity.mentions[-3:]:
-        if mention.sentence == found[at].sentence and mention.first < at:
-            near = found[mention.last + 1 : mention.last + 3]
-            if any(token.word in words("speech") for token in near):
-                return _primary()["tells"]
-    return 0.0
-
-
-def _speaker(found: Sequence[Token], span: tuple[int, int]) -> range:
-    """Tokens in which the speaker of a quotation stands: beside a verb of saying, after the
-    quotation or before it.
-    """
-    low, high = span
-    speech = words("speech")
-    said = next(
-        (at for at in range(high + 1, min(high + 6, len(found))) if found[at].word in speech), None
-    )
-    if said is not None and all(found[at].word not in ".\n" for at in range(high + 1, said)):
-        return (
-            range(high + 1, said)
-            if said > high + 1
-            else range(said + 1, _until(found, said + 1, 1))
-        )
-    for at in range(low - 1, max(low - 10, -1), -1):
-        if found[at].word in ".?!\n":
-            break
-        if found[at].word in speech:
-            return range(_until(found, at - 1, -1) + 1, at)
-    return range(0)
-
-
-def _until(found: Sequence[Token], at: int, step: int) -> int:
-    """The first place from `at` on, at most four away, where a clause ends or a preposition
-    stands.
-    """
-    for _ in range(4):
-        if (
-            not 0 <= at < len(found)
-            or not found[at].word[0].isalnum()
-            or found[at].word in words("prepositions")
-        ):
-            break
-        at += step
-    return at
-
-
-def _of_primary(
-    found: Sequence[Token],
-    at: int,
-    mine: int,
-    gender: str,
-    primary: Entity,
-    others: Sequence[Entity],
-    who: Person,
-    had: Mapping[str, int],
-) -> float:
-    table = _primary()
-    seen = (
-        attribution.score(found, at, mine, primary, [primary, *others])[0]
-        if primary.mentions
-        else table["implicit"]
-    )
-    if not any(mention.first < at for mention in primary.mentions):
-        seen = max(seen, table["later" if primary.mentions else "implicit"])
-    total = table["prior"] + seen
-    known = {GENDER[value] for value in had}
-    cue = primary.gender
-    if gender in (known or {cue}):
-        total += table["match"]
-    if (cue and gender in ("m", "f") and gender != cue and cue not in known) or (
-        known and gender not in known and "x" not in (gender, *known)
-    ):
-        total += table["clash"]
-    return total
-
-
-def _possible(
-    found: Sequence[Token], at: int, mine: int, gender: str, entity: Entity, speaking: range
-) -> bool:
-    """Whether another person, or a plural noun, can be meant at all: gender, place, not the
-    speaker, not the owned.
-    """
-    here = found[at].sentence
-    if entity.gender == PLURAL:
-        near = 0 if entity.name & _INDEFINITE else 1
-        return gender == PLURAL and any(
-            mention.first < at and here - mention.sentence <= near for mention in entity.mentions
-        )
-    if gender == PLURAL:
-        if (
-            entity.gender
-            or entity.thing
-            or not any(mention.first < at for mention in entity.mentions)
-        ):
-            return False
-    elif gender != "x" and entity.gender not in ("", gender):
-        return False
-    if not any(mention.first < at or mention.sentence == here for mention in entity.mentions):
-        return False
-    return not _speaks(entity, speaking) and not (mine == POSSESSIVE and _owns(found, at, entity))
-
-
-def _of_other(
-    found: Sequence[Token],
-    at: int,
-    mine: int,
-    gender: str,
-    entity: Entity,
-    everyone: Sequence[Entity],
-) -> float:
-    table = _primary()
-    if gender == PLURAL:
-        extra = table["plural"] if entity.gender == PLURAL else table["stranger"]
-    else:
-        extra = table["unknown"] if not entity.gender or gender == "x" else table["match"]
-        extra += table["thing"] if entity.thing else 0.0
-    return attribution.score(found, at, mine, entity, everyone)[0] + extra
-
-
-def _speaks(entity: Entity, speaking: range) -> bool:
-    return bool(speaking) and any(
-        mention.first in speaking and not mention.chained for mention in entity.mentions
-    )
-
-
-def _owns(found: Sequence[Token], at: int, entity: Entity) -> bool:
-    """Whether a possessive stands inside the entity's own noun phrase ("her husband", "his partner,
-    Emma").
-    """
-    for mention in entity.mentions:
-        if mention.chained or not 0 < mention.first - at < 5:
-            continue
-        inside = found[at + 1 : mention.first]
-        if all(token.word[0].isalpha() or token.word == "," for token in inside) and not any(
-            verb_like(token) or token.word in words("prepositions", "boundary")
-            for token in inside
-            if token.word != ","
-        ):
-            commas = [token for token in inside if token.word == ","]
-            if not commas or (
-                inside[-1].word == "," and inside[-2:-1] and inside[-2].word in people()["noun"]
-            ):
-                return True
-    return False
-
-
-def _several(found: Sequence[Token], at: int) -> bool:
-    """Whether "they" is said to be several: "they both", "all of them"."""
-    after = {token.word for token in found[at + 1 : at + 3]}
-    before = [token.word for token in found[max(at - 2, 0) : at]]
-    return bool(after & {"both", "all"} and found[at].word in ("they", "them")) or (
-        before[-1:] == ["of"]
-        and before[:1] != []
-        and before[0]
-        in ("both", "all", "some", "each", "one", "two", "none", "many", "most", "several", "half")
-    )
+    amounts["named"] = math.log1p(len(chain.primary.mentions))
+    return amounts

@@ -38,6 +38,7 @@ class Shape(NamedTuple):
     text: str
 
 
+@cache
 def rules() -> Texts:
     """The numbers and words of outcomes.toml."""
     return texts_of(Path(__file__).with_name("outcomes.toml"))

@@ -46,6 +46,7 @@ class Part(NamedTuple):
     declined: bool
 
 
+@cache
 def phrases() -> Texts:
     return texts_of(Path(__file__).with_name("reply.toml"))
 
