@@ -163,7 +163,7 @@ def false_claims(null: Null, runs: int, folder: Path) -> Iterator[tuple[bool, bo
             drawn = null.redraw(frame, rng) if null.redraw else frame
             dealt = whole if null.redraw else deal_outputs(whole, rng)
             with (
-                patch.object(analyse, "counted", return_value=drawn),
+                patch.object(analyse, "count_labels", return_value=drawn),
                 patch.object(analyse, "read_labelled_outputs", return_value=dealt),
             ):
                 found = verdicts.verdicts(protocol, analyse.estimates(store, protocol))
