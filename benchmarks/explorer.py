@@ -28,6 +28,7 @@ from tiltmeter.explore.page import page
 from tiltmeter.explore.server import Explorer
 from tiltmeter.explore.view import ALL, View
 from tiltmeter.records import Label, Message, Output, Reply, Request, Sampling, Trial
+from tiltmeter.stages import protocol_snapshot
 from tiltmeter.stages.plan import Choices
 from tiltmeter.store import Store
 
@@ -61,7 +62,7 @@ def made(folder: Path, pictures: int) -> None:
     draw = random.Random(1)
     with Store(folder, create=True, writing=True) as store:
         store.freeze(Choices(SUBJECTS).frozen(registry.protocol(PROTOCOL)))
-        store.put("source", PROTOCOL)
+        protocol_snapshot.record(PROTOCOL, registry.protocol(PROTOCOL)).keep(store)
         waiting = store.iter_unanswered(trials(pictures))
         while batch := list(islice(waiting, 500)):
             calls, outputs, labels = [], [], []

@@ -17,6 +17,7 @@ from tiltmeter.explore.index import Index, open_indices
 from tiltmeter.explore.page import PICTURES, page
 from tiltmeter.explore.view import ALL, View
 from tiltmeter.records import Label, Output, Sampling, Trial
+from tiltmeter.stages import protocol_snapshot
 from tiltmeter.stages.plan import Choices
 from tiltmeter.store import Store
 
@@ -33,7 +34,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     draw = random.Random(3)
     with Store(folder, create=True, writing=True) as store:
         store.freeze(Choices(("planted:0",)).frozen(registry.protocol(GUARDS)))
-        store.put("source", GUARDS)
+        protocol_snapshot.record(GUARDS, registry.protocol(GUARDS)).keep(store)
         trials = [
             Trial(
                 f"{draw.getrandbits(128):032x}",
