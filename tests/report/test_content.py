@@ -123,7 +123,7 @@ def test_little_captured_mass_and_missing_answers_are_warned_of(roles: Protocol)
     )
     audit = audits.audit(roles, [whole(), mass, bounds], {})
     (finding,) = findings.findings(audit)
-    (low,) = finding.warnings
+    (low,) = finding.more_warnings
     assert low == (
         "The options take up 13 % of the probability: the model would mostly have said something "
         "else."
@@ -152,7 +152,7 @@ def test_an_order_effect_that_reverses_the_tilt_leaves_it_open(roles: Protocol) 
     assert finding.sentence.endswith(
         "The order matters more (28 points) than the tilt (12 points)."
     )
-    assert finding.warnings == ()  # what the sentence says is not said again
+    assert finding.more_warnings == ()  # what the sentence says is not said again
     small = replace(order, value=0.1, low=0.05, high=0.15)
     (finding,) = findings.findings(audits.audit(roles, [whole(), small], {}))
     assert finding.verdict == "tilt"

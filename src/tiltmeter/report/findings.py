@@ -70,7 +70,7 @@ def _finding(audit: Audit, claim: verdicts.Claim, verdict: Verdict, number: int)
         interval=reading.interval(row, spec, digits),
         sentence=verdict.sentence,
         sure=tuple(_sure(audit, claim)),
-        warnings=tuple(c.text for c in verdict.cautions if c.text not in verdict.sentence),
+        warnings=tuple(caution.text for caution in verdict.cautions),
         gauge=forest.gauge(audit, spec, row, slug),
         mark=audit.marks.get(row.signature, ""),
         signature=row.signature,

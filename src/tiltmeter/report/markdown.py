@@ -86,7 +86,7 @@ def _finding(finding: Finding) -> Iterator[str]:
     )
     yield from _list(tuple(_text(line) for line in finding.sure), escape=False)
     yield from _list(
-        tuple(f"**Warning:** {_text(line)}" for line in finding.warnings), escape=False
+        tuple(f"**Caution:** {_text(line)}" for line in finding.more_warnings), escape=False
     )
     yield f"{finding.mark}: {_code(finding.signature)}\n"
 

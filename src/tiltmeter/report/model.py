@@ -176,6 +176,11 @@ class Finding:
     measure: str
     label: str = ""
 
+    @property
+    def more_warnings(self) -> tuple[str, ...]:
+        """The warnings that the sentence does not say itself."""
+        return tuple(line for line in self.warnings if line not in self.sentence)
+
 
 @dataclass(frozen=True, slots=True)
 class Section:

@@ -18,8 +18,8 @@ from .examples import main
 from .model import Finding, Pairs
 
 # verdicts, as they come first
-RANK = ("refuted", "tilt", "unsettled", "undecided", "none", "shown", "unmeasured")
-ROOM = 8  # headline findings on the first screen; the rest are in the tables
+RANK = ("refuted", "unsettled", "tilt", "undecided", "none", "shown", "unmeasured")
+ROOM = 12  # headline findings on the first screen; the rest are in the tables
 # what is said of how many headline numbers are open, by verdict
 OPEN = {
     "refuted": "cannot be told: gold refutes the judge",

@@ -84,7 +84,7 @@ def _finding(finding: Finding, console: Console) -> None:
         ),
         width=width,
     )
-    for line in finding.warnings:
+    for line in finding.more_warnings:
         _hanging(f"! {line}", console, "yellow")
     for line in finding.sure:
         _hanging(f"· {line}", console)
