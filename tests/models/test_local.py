@@ -234,7 +234,9 @@ def test_two_at_once_in_one_process(served: Served, file: Path) -> None:
 
 
 def test_closing_does_not_wait_for_what_is_being_written(file: Path) -> None:
+    begin = time.monotonic()
     served = Served(make_model(f"gguf:{file}"))
+    opening = time.monotonic() - begin
 
     async def begun() -> None:
         asking = asyncio.ensure_future(served.model.ask(sampled(tokens=3000, begin="Once")))
@@ -245,7 +247,7 @@ def test_closing_does_not_wait_for_what_is_being_written(file: Path) -> None:
     served.loop.run_until_complete(begun())
     begin = time.monotonic()
     served.close()
-    assert time.monotonic() - begin < 5
+    assert time.monotonic() - begin < 5 * opening  # 3,000 tokens take minutes
 
 
 # What follows `user` in each template is what a begun answer comes after.

@@ -342,7 +342,7 @@ def test_the_other_switches_in_process() -> None:
     assert asyncio.run(planted("refuses=seed+top_p").ask(asks())).omitted == ("seed", "top_p")
     begun = time.monotonic()
     asyncio.run(planted("latency=.1").ask(asks()))
-    assert 0.05 <= time.monotonic() - begun < 1
+    assert time.monotonic() - begun >= 0.05
 
 
 def test_every_switch_and_fault_is_a_setting() -> None:
