@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from ..analyse import claims, numerals, reading, sentences, verdicts
+from ..analyse import claims, evidence, numerals, reading, sentences, verdicts
 from ..analyse.refutation import Refuted
 from ..analyse.verdicts import NONE_REFUTED, Verdict, Word
 from ..protocol import MeasureSpec
@@ -37,7 +37,7 @@ SYMBOLS = {
 
 def findings(audit: Audit, refuted: Refuted = NONE_REFUTED) -> Iterator[Finding]:
     """One for each headline claim, in the order of the protocol."""
-    found = verdicts.gather(audit.protocol, audit.estimates)
+    found = evidence.gather(audit.protocol, audit.estimates)
     for number, claim in enumerate(found, 1):
         verdict = verdicts.judge(claim, refuted)
         yield _finding(audit, claim, verdict, number)
@@ -53,7 +53,7 @@ def code(estimate: Estimate, null: float | None = None) -> str:
     return CODES[verdicts.test_word(estimate, null)]
 
 
-def _finding(audit: Audit, claim: verdicts.Claim, verdict: Verdict, number: int) -> Finding:
+def _finding(audit: Audit, claim: evidence.Claim, verdict: Verdict, number: int) -> Finding:
     spec, row = claim.spec, claim.row
     parts = [*audit.differing_levels(claim.raw)[1:], *reading.key(row)]
     named = (("model", row.subject), *((name, level) for name, level in parts if level))
@@ -88,7 +88,7 @@ def _what(spec: MeasureSpec) -> str:
     return f"{reading.title(spec.text or spec.name)}{null}"
 
 
-def _sure(audit: Audit, claim: verdicts.Claim) -> Iterator[str]:
+def _sure(audit: Audit, claim: evidence.Claim) -> Iterator[str]:
     """What a number rests on, its groups, the contrasts beside it."""
     spec, row, raw = claim.spec, claim.row, claim.raw
     if row.value is None:
