@@ -223,7 +223,7 @@ def score(
 ) -> tuple[float, Mention | None]:
     """The entity's best score for a pronoun, with the mention that has it."""
     table = weights()
-    best, which = -math.inf, None
+    best, which, each = -math.inf, None, table["between"]
     nearest = (
         entity.mentions
         if len(entity.mentions) < 5
@@ -231,28 +231,36 @@ def score(
     )
     for mention in nearest:
         low, high = (mention.first, at) if mention.first < at else (at, mention.first)
-        between = _between(people, entity, low, high)
         total = _place_score(_place(found[at], at, mine, mention)) + _log(high - low)
-        total += table["between"] * (between if between < 4 else 4)
+        if high - low > 1:
+            total += each * _between(people, entity, low, high)
         if not mention.chained:
             for name in _setting(found, mention, at, mine):
                 total += table.get(name, 0.0)
         if total > best:
             best, which = total, mention
-    total = 0.0
-    for name, amount in of_entity(entity, at):
-        total += table.get(name, 0.0) * amount
-    return best + total, which
+    before = 0
+    for mention in entity.mentions:
+        before += mention.first < at and not mention.chained
+    first = table["first"] if entity.order == 0 else 0.0
+    return best + _named(before) + first, which
+
+
+@cache
+def _named(before: int) -> float:
+    return weights()["named"] * math.log1p(before)
 
 
 def _between(people: Sequence[Entity], entity: Entity, low: int, high: int) -> int:
-    """How many others are meant between two places."""
+    """How many others are meant between two places, four at most."""
     count = 0
     for person in people:
         if person is not entity:
             for mention in person.mentions:
                 if low < mention.first < high:
                     count += 1
+                    if count == 4:
+                        return count
                     break
     return count
 

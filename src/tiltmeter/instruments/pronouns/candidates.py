@@ -81,14 +81,16 @@ def can_be_primary(found: Sequence[Token], pronoun: Pronoun, primary: Entity) ->
 def chance_of_primary(
     found: Sequence[Token],
     pronoun: Pronoun,
-    primary: Entity,
-    others: Sequence[Entity],
+    everyone: Sequence[Entity],
     had: Mapping[str, int],
 ) -> float:
-    """What a pronoun scores for the primary person, who so far has had pronouns of some classes."""
+    """What a pronoun scores for the primary person, the first of everyone, who so far has had
+    pronouns of some classes.
+    """
+    primary = everyone[0]
     table, at, gender = primary_weights(), pronoun.at, pronoun.gender
     seen = (
-        attribution.score(found, at, pronoun.role, primary, [primary, *others])[0]
+        attribution.score(found, at, pronoun.role, primary, everyone)[0]
         if primary.mentions
         else table["implicit"]
     )

@@ -26,7 +26,6 @@ from .candidates import (
     Pronoun,
     can_be_other,
     can_be_primary,
-    can_ever_be,
     chance_of_nobody,
     chance_of_other,
     chance_of_primary,
@@ -100,7 +99,7 @@ def _alone(marked: Marked, cast: Cast, known: frozenset[str]) -> bool:
         first.value in known
         or cast.primary.mentions[0].first > first.at
         or any(
-            can_ever_be(entity, pronoun.gender)
+            can_be_other(marked.found, pronoun, entity)
             for entity in cast.others
             for pronoun in cast.pronouns
         )
@@ -180,6 +179,7 @@ class _Chain:
 
     primary: Entity
     others: Sequence[Entity]
+    everyone: Sequence[Entity]
     said: Mapping[int, str]
     had: dict[str, int] = field(default_factory=dict)
     lead: dict[str, float] = field(default_factory=dict)
@@ -198,7 +198,8 @@ def _reading(
     """
     others = [entity.again() for entity in cast.others]
     said = {id(entity): entity.gender for entity in others}
-    chain = _Chain(cast.primary.again(), others, said)
+    primary = cast.primary.again()
+    chain = _Chain(primary, others, [primary, *others], said)
     for pronoun in cast.pronouns:
         best = _best(marked.found, pronoun, chain, known, insist if pronoun.value in only else None)
         _give(marked.found, pronoun, chain, best, known)
@@ -221,11 +222,11 @@ def _best(
     best = nobody + (goes_on if gender in chain.before and last is None else 0.0)
     own, chosen = UNLIKELY, None
     if insist is not None and can_be_primary(found, pronoun, chain.primary):
-        own = insist + chance_of_primary(found, pronoun, chain.primary, chain.others, chain.had)
+        own = insist + chance_of_primary(found, pronoun, chain.everyone, chain.had)
         own += goes_on if last is chain.primary else 0.0
         if own > best:
             best, chosen = own, chain.primary
-    rest, everyone = nobody, [chain.primary, *chain.others]
+    rest, everyone = nobody, chain.everyone
     for entity in chain.others:
         if not can_be_other(found, pronoun, entity):
             continue
