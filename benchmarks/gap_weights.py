@@ -56,6 +56,8 @@ FEMININE = ("she", "her", "hers")
 
 def use(weights: Mapping[str, float]) -> None:
     rules.weights = lambda: weights  # type: ignore[assignment]
+    for score in (rules.score_of_place, rules.score_of_distance, rules.score_of_names):
+        score.cache_clear()
 
 
 def candidates(pair: Pair) -> tuple[tuple[str, int], tuple[str, int]]:

@@ -5,7 +5,7 @@ GAP, on 100,000 outputs.
 
 Exits 1 when a promise is broken: macro F1 on the hand-labelled sentences ≥ .85; on GAP pairs not
 fitted to, F1 above the syntactic parallelism baseline of Webster et al. 2018 (69.4 masculine, 64.4
-feminine, 66.9 overall, on their test pairs) and a ratio of at least .93 − .02; 2,500 outputs a CPU
+feminine, 66.9 overall, on their test pairs) and a ratio of at least .93 − .02; 5,000 outputs a CPU
 second through the instrument, on outputs as long as the inputs (71 words). What every label of the
 protocol takes stands beside it.
 
@@ -36,7 +36,7 @@ SENTENCES = ROOT / "tests" / "instruments" / "pronoun_sentences.csv"
 PAPER = ROOT / "tests" / "instruments" / "pronoun_paper_examples.csv"
 CORPUS = {"he": "masculine", "she": "feminine", "they": "neutral", "none": "none"}
 BASELINE = {"masculine": 69.4, "feminine": 64.4, "overall": 66.9, "ratio": 0.91}
-SPEED, MACRO = 2_500, 0.85
+SPEED, MACRO = 5_000, 0.85
 BLOCK = 2_000  # outputs made at a time; making them is not timed
 _PRONOUN = re.compile(r"\b(?:he|she|they|him|his|her|them|their)\b", re.IGNORECASE)
 _TO_HE = {"they": "he", "them": "him", "their": "his"}

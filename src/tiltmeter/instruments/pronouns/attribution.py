@@ -157,13 +157,13 @@ def _placed(apart: int, mine: int, theirs: int, clause: bool, chained: bool) -> 
 
 
 @lru_cache(maxsize=4096)
-def _place_score(place: _Place) -> float:
+def score_of_place(place: _Place) -> float:
     return sum(weights().get(name, 0.0) for name in _placed(*place))
 
 
 @cache
-def _log(distance: int) -> float:
-    return weights()["distance"] * math.log1p(distance)
+def score_of_distance(distance: int) -> float:
+    return weights().get("distance", 0.0) * math.log1p(distance)
 
 
 def _setting(found: Sequence[Token], mention: Mention, at: int, mine: int) -> Iterator[str]:
@@ -223,7 +223,7 @@ def score(
 ) -> tuple[float, Mention | None]:
     """The entity's best score for a pronoun, with the mention that has it."""
     table = weights()
-    best, which, each = -math.inf, None, table["between"]
+    best, which, each = -math.inf, None, table.get("between", 0.0)
     nearest = (
         entity.mentions
         if len(entity.mentions) < 5
@@ -231,7 +231,7 @@ def score(
     )
     for mention in nearest:
         low, high = (mention.first, at) if mention.first < at else (at, mention.first)
-        total = _place_score(_place(found[at], at, mine, mention)) + _log(high - low)
+        total = score_of_place(_place(found[at], at, mine, mention)) + score_of_distance(high - low)
         if high - low > 1:
             total += each * _between(people, entity, low, high)
         if not mention.chained:
@@ -242,13 +242,13 @@ def score(
     before = 0
     for mention in entity.mentions:
         before += mention.first < at and not mention.chained
-    first = table["first"] if entity.order == 0 else 0.0
-    return best + _named(before) + first, which
+    first = table.get("first", 0.0) if entity.order == 0 else 0.0
+    return best + score_of_names(before) + first, which
 
 
 @cache
-def _named(before: int) -> float:
-    return weights()["named"] * math.log1p(before)
+def score_of_names(before: int) -> float:
+    return weights().get("named", 0.0) * math.log1p(before)
 
 
 def _between(people: Sequence[Entity], entity: Entity, low: int, high: int) -> int:

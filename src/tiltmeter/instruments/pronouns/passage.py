@@ -122,10 +122,32 @@ def words(*kinds: str) -> frozenset[str]:
 
 @cache
 def people() -> Mapping[str, Mapping[str, str]]:
-    """kind (noun, plural, title, name) → word → gender (m, f, n, p), from data/people.csv."""
+    """kind (noun, plural, title, name) → word → gender (m, f, n, p), from data/people.csv; of a
+    gendered noun or title the counterpart too.
+    """
     found: dict[str, dict[str, str]] = {}
     for row in own_rows(DATA / "people.csv"):
         found.setdefault(row["kind"], {}).update(dict.fromkeys(row["words"].split(), row["gender"]))
+    for kind in ("noun", "title"):
+        found[kind] = {**_counterparts(kind, found[kind]), **found[kind]}
+    return found
+
+
+def _counterparts(kind: str, known: Mapping[str, str]) -> dict[str, str]:
+    """Word → gender of the words for the other gender of those known: of data/opposites.csv, and
+    -woman of a noun in -man.
+    """
+    found: dict[str, str] = {}
+    kinds = ("title",) if kind == "title" else ("kin", "occupation")
+    for (table, word), (_, others) in opposites().items():
+        if table in kinds and known.get(word) in ("m", "f"):
+            found |= dict.fromkeys(others, "f" if known[word] == "m" else "m")
+    if kind == "noun":
+        for word, gender in known.items():
+            if gender == "f" and word.endswith("woman"):
+                found[word.removesuffix("woman") + "man"] = "m"
+            elif gender == "m" and word.endswith("man"):
+                found[word.removesuffix("man") + "woman"] = "f"
     return found
 
 

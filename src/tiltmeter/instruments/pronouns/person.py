@@ -249,7 +249,26 @@ def everybody(
         entity.mentions.append(Mention(at, at, role(found, at, at), token.sentence, token.clause))
     primary.gender = _cue(found, primary, who)
     distinct = list({id(entity): entity for entity in others.values()}.values())
+    if who.theme == "occupation" and not primary.mentions:
+        renamed = [entity for entity in distinct if _grand_title(found, entity)]
+        if len(renamed) == 1:
+            primary.mentions.extend(renamed[0].mentions)
+            distinct.remove(renamed[0])
+            others = {word: one for word, one in others.items() if one is not renamed[0]}
     return primary, [*distinct, *(_together(found, primary, others) if several else ())]
+
+
+def _grand_title(found: Sequence[Token], entity: Entity) -> bool:
+    """Whether somebody of no known gender is called by a title in capitals that stands for an
+    occupation: "the Accommodation Inspector General" for a social worker.
+    """
+    if entity.gender or entity.thing or not entity.mentions:
+        return False
+    at = entity.mentions[0].first
+    begin = at
+    while begin and found[begin - 1].raw[0].isupper() and found[begin - 1].word != "the":
+        begin -= 1
+    return begin < at and begin > 0 and found[begin - 1].word == "the"
 
 
 def _cue(found: Sequence[Token], primary: Entity, who: Person) -> str:

@@ -57,7 +57,7 @@ _OPPOSED = {
 }
 _SAID = {
     "m": re.compile(
-        r"\b(?:he|him|his|himself|man|guy|boy|mr|sir|husband|father|dad|brother|son)\b",
+        r"\b(?:he|him|his|himself|man|guy|boy|gentleman|mr|sir|husband|father|dad|brother|son)\b",
         re.IGNORECASE,
     ),
     "f": re.compile(
@@ -71,7 +71,7 @@ _GUYS = re.compile(r"\b(?:these|those)\s+[\"'*]*(?:guys|folks|people|lads|fellas
 _SPOUSES = ("husband", "wife", "friend", "fianc", "hubby", "partner", "spouse")
 _POINTED = r"\b(?:the|this|that|our|a|an|my|your|nice|lovely|good|kind|old|young)\s+{}\b"
 _GENERIC = {
-    "m": ("gentleman", "gent", "bloke", "chap", "lad", "fella"),
+    "m": ("gentleman", "gent", "bloke", "chap", "lad", "fella", "guy", "man"),
     "f": ("lady", "gal", "lass", "dame", "woman"),
 }
 
