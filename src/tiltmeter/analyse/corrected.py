@@ -64,6 +64,7 @@ def with_gold(frame: pl.DataFrame, store: Store) -> pl.DataFrame:
 
 
 def attributes_with_gold(frame: pl.DataFrame) -> set[str]:
+    """The attributes for which the frame has counts of gold labels against the judge's."""
     named = frame.filter(pl.col("attribute").str.starts_with(COUNTED))["attribute"].unique()
     return {name.removeprefix(COUNTED) for name in named}
 

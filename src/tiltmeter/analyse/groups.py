@@ -67,6 +67,7 @@ class Cut:
     _sums: dict[tuple[str, ...], Floats] = field(default_factory=dict)
 
     def sum(self, values: Sequence[str]) -> Floats:
+        """The summed weights of these values by item, shape (C,); 0 where none occurs."""
         key = tuple(values)
         found = self._sums.get(key)
         if found is None:
@@ -168,6 +169,7 @@ class Table:
             yield more, [self.group(cut, measure, values) for cut in cuts]
 
     def group(self, cut: Cut, measure: MeasureSpec, values: Sequence[str]) -> Group:
+        """The group of this cut with `values` as hits, among what the measure says."""
         hits = cut.sum(values)
         among = (
             cut.outputs if measure.per == "outputs" else cut.sum(measure.among or tuple(cut.values))

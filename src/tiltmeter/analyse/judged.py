@@ -49,6 +49,7 @@ class Sense:
     shared: Mapping[str, str] = field(default_factory=dict)
 
     def counts(self, value: str) -> bool:
+        """Whether a label with this value is in the denominator."""
         return value in self.among if self.among else value not in self.without
 
 

@@ -34,6 +34,7 @@ class Sums:
     note: str | None
 
     def align_to(self, items: Sequence[str]) -> tuple[Floats, Floats]:
+        """(sums, n) in the order of `items`, 0 for items that this group lacks."""
         return Group({}, self.cut.items, self.sums, self.n, {}).align_to(items)
 
 

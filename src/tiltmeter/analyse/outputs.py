@@ -59,6 +59,7 @@ class LabelledOutputs:
         ]
 
     def subjects(self, stratum: Stratum) -> list[str]:
+        """The subjects that have outputs with the annotator and mode of this stratum."""
         return [key[0] for key in self.outputs if key[1:] == stratum[1:]]
 
 
@@ -135,9 +136,11 @@ class BaseAndGroups:
     background: frozenset[str]
 
     def every(self) -> list[Values]:
+        """The values of all outputs: those of the base first, then those of each group."""
         return [*self.base, *(one for outputs in self.groups.values() for one in outputs)]
 
     def dimensions(self) -> dict[str, dict[str, Sequence[Values]]]:
+        """{dimension: {group: the values of its outputs}}, in the order of the design."""
         found: dict[str, dict[str, Sequence[Values]]] = {}
         for (dimension, group), outputs in self.groups.items():
             found.setdefault(dimension, {})[group] = outputs

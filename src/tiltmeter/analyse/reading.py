@@ -29,6 +29,7 @@ def stratum(estimate: Estimate) -> Stratum:
 
 
 def inner() -> list[str]:
+    """The names of the factors of a stratum, without subject and instrument."""
     return [name for name in STRATA if name not in _OWN]
 
 
@@ -47,6 +48,7 @@ def condition(estimate: Estimate) -> dict[str, str]:
 
 
 def grouping(estimate: Estimate) -> tuple[str, ...]:
+    """The names of the factors that the estimate is grouped by, without those of its stratum."""
     return tuple(group(estimate))
 
 
@@ -61,6 +63,7 @@ def group_label(estimate: Estimate) -> str:
 
 
 def contrast_label(estimate: Estimate) -> str:
+    """The contrast as `factor: level; factor: level`, or "" where there is none."""
     return "; ".join(f"{name}: {level}" for name, level in (estimate.contrast or {}).items())
 
 
@@ -70,14 +73,17 @@ def title(text: str) -> str:
 
 
 def is_signed(spec: MeasureSpec | None, estimate: Estimate) -> bool:
+    """Whether the number is shown with its sign: a contrast, or a measure that says so."""
     return estimate.contrast is not None or (spec is not None and spec.signed)
 
 
 def value(estimate: Estimate, spec: MeasureSpec | None, places: int | None = None) -> str:
+    """The value as text, as its unit is written; `places`: decimals of a share or a ratio."""
     return numerals.quantity(estimate.value, estimate.unit, is_signed(spec, estimate), places)
 
 
 def interval(estimate: Estimate, spec: MeasureSpec | None, places: int | None = None) -> str:
+    """The interval as `[low, high]` in text, a dash where there is none; `places` as in `value`."""
     return numerals.interval(
         estimate.low, estimate.high, estimate.unit, is_signed(spec, estimate), places
     )

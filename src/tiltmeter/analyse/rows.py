@@ -232,6 +232,7 @@ def from_null(group: Group, null: float) -> Floats:
 
 
 def generator_of(estimate: Estimate) -> np.random.Generator:
+    """A generator seeded by the row's measure, condition and contrast: same row, same draws."""
     where = [
         estimate.measure,
         sorted(estimate.condition.items()),
@@ -241,4 +242,5 @@ def generator_of(estimate: Estimate) -> np.random.Generator:
 
 
 def finite(value: float | None) -> float | None:
+    """The value as a float; None where it is missing, infinite or NaN."""
     return float(value) if value is not None and np.isfinite(value) else None

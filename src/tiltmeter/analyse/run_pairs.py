@@ -43,6 +43,7 @@ class ComparisonRow:
     headline: bool
 
     def as_dict(self) -> dict[str, Any]:
+        """The row as a dict: the two runs, values and verdict, then the fields of the estimate."""
         own = {
             "runs": list(self.runs),
             "first": self.first,
@@ -68,6 +69,7 @@ class Part:
 
 
 def stratum_text(stratum: Stratum) -> str:
+    """The levels of a stratum joined by ` · `, without empty ones."""
     return " · ".join(level for _, level in stratum if level)
 
 
@@ -85,6 +87,7 @@ class RunPair:
     margin: float
 
     def rows(self) -> Iterator[ComparisonRow]:
+        """A comparison for each group that both runs have, second run less first."""
         sides = [
             corrected.sides(table, self.measure, self.by) for table in (self.before, self.after)
         ]

@@ -48,6 +48,7 @@ class Outcome:
 
     @property
     def sentence(self) -> str:
+        """One line for people: the threshold, whether it holds, for which row, and its number."""
         row = self.estimate
         about = ", ".join(
             f"{name}: {level}"

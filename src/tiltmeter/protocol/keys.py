@@ -19,13 +19,17 @@ Cells: TypeAlias = Mapping[str, str | int | float]  # a row by its columns
 class PolarsFrame(Protocol):
     """A data frame that may stand for a table."""
 
-    def to_dicts(self) -> Sequence[Mapping[str, Json]]: ...
+    def to_dicts(self) -> Sequence[Mapping[str, Json]]:
+        """The rows, each as {column: value}."""
+        ...
 
 
 class PandasFrame(Protocol):
     """A data frame that may stand for a table."""
 
-    def to_dict(self, orient: Literal["records"], /) -> Sequence[Mapping[str, Json]]: ...
+    def to_dict(self, orient: Literal["records"], /) -> Sequence[Mapping[str, Json]]:
+        """The rows, each as {column: value}, for `orient` "records"."""
+        ...
 
 
 class TableKeys(TypedDict, total=False):

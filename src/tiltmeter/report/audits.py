@@ -28,9 +28,11 @@ class Audit:
     strata: tuple[Stratum, ...]
 
     def spec(self, measure: str) -> MeasureSpec | None:
+        """The protocol's measure of this name, or None where it has none."""
         return next((spec for spec in self.protocol.measures if spec.name == measure), None)
 
     def of(self, measure: str) -> list[Estimate]:
+        """The estimates of one measure, in the order they came."""
         return [estimate for estimate in self.estimates if estimate.measure == measure]
 
     def differing_levels(self, estimate: Estimate) -> list[tuple[str, str]]:
@@ -101,6 +103,7 @@ class Audit:
 
 
 def audit(protocol: Protocol, estimates: Sequence[Estimate], marks: Mapping[str, str]) -> Audit:
+    """An `Audit` of these estimates, its strata in the order in which they first occur."""
     return Audit(
         protocol,
         estimates,

@@ -33,6 +33,7 @@ Group = tuple[str, str, str]  # subject, mode, label
 
 
 def examples(store: Store, protocol: Protocol, limit: int = LIMIT) -> Examples:
+    """At most `limit` answers of the run by group, chosen by the rule above, with the total."""
     if not outputs.have_content(store):
         total = outputs.number(store)
         return Examples(

@@ -44,6 +44,7 @@ def section(found: Validation) -> Section | None:
 
 
 def tables(found: Validation) -> Iterator[Table]:
+    """The tables of the section: each judge's rates and errors, then agreement, then reviews."""
     for place, card in enumerate(found.cards):
         yield _card(card, place)
         yield from _matrix(card.groups[0], card, place)

@@ -319,6 +319,7 @@ class Told:
 
     @property
     def id(self) -> str:
+        """The id of this run in the page."""
         return f"{self.prefix}run"
 
 

@@ -44,6 +44,7 @@ def shares(name: str, successes: ArrayLike, n_name: str, n: ArrayLike) -> tuple[
 
 
 def same_shape(name: str, first: NDArray[Any], other_name: str, second: NDArray[Any]) -> None:
+    """Raises ValueError, naming both arguments, where their shapes differ."""
     if first.shape != second.shape:
         raise ValueError(
             f"{name}: shape {first.shape} does not match {other_name} with {second.shape}"
@@ -65,6 +66,7 @@ def level(name: str, value: float) -> float:
 
 
 def draw_count(name: str, value: int) -> int:
+    """The number of draws as an int; ValueError below 1."""
     if value < 1:
         raise ValueError(f"{name}: at least one draw expected, got {value!r}")
     return int(value)

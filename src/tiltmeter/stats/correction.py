@@ -55,6 +55,7 @@ class Linear:
     floor: float = 0.0
 
     def variance(self, clusters: float) -> float:
+        """The variance of the ratio from `clusters` (at least 2) clusters, floor included."""
         return clusters / (clusters - 1) * float(self.influence @ self.influence) + self.floor
 
 
@@ -70,10 +71,12 @@ class _Judged:
 
     @property
     def youden(self) -> float:
+        """Youden's index: sensitivity + specificity - 1; 0 for a judge that guesses."""
         return self.sensitivity.value + self.specificity.value - 1
 
     @property
     def value(self) -> float:
+        """The share corrected for the judge's errors (Rogan and Gladen); not clipped to 0 to 1."""
         return (self.share.value + self.specificity.value - 1) / self.youden
 
 
@@ -96,6 +99,7 @@ class Frame:
     weighted: bool
 
     def df(self, error: Linear) -> float:
+        """Degrees of freedom for `error`: clusters - 1, or fewer where gold has weights."""
         own = rates.cluster_variance(error.influence)[1] if self.weighted else math.inf
         return min(self.clusters - 1.0, own)
 
@@ -337,6 +341,7 @@ def _blank(frame: Frame) -> Interval:
 
 
 def is_weighted(gold: Confusion) -> bool:
+    """Whether the weighted counts of gold differ from its plain counts of labels."""
     return not np.array_equal(gold.weighted, gold.labels)
 
 
@@ -361,6 +366,7 @@ def _refusal(sizes: tuple[Floats, ...], golds: tuple[Confusion | None, ...], k: 
 
 
 def matches(gold: Confusion, size: Floats, k: int = 0) -> None:
+    """Raises ValueError where gold has not as many items as `size`, or no class `k`."""
     if len(gold.weighted) != size.size:
         raise ValueError(f"gold: {len(gold.weighted)} items where the outputs have {size.size}")
     if not 0 <= k < gold.weighted.shape[1]:

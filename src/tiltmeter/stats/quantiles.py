@@ -12,11 +12,13 @@ from scipy import special  # type: ignore[import-untyped, unused-ignore]
 
 @lru_cache(maxsize=256)
 def normal_quantile(probability: float) -> float:
+    """The z below which a standard normal falls with this probability."""
     return float(special.ndtri(probability))
 
 
 @lru_cache(maxsize=4096)
 def t_quantile(probability: float, df: float) -> float:
+    """The t below which Student's t with `df` degrees of freedom falls with this probability."""
     return float(special.stdtrit(df, probability))
 
 

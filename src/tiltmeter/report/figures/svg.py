@@ -42,6 +42,7 @@ def root(
 
 
 def shape(parent: ET.Element, tag: str, name: str, **places: float) -> None:
+    """Adds an SVG element of class `name` to `parent`; `places` are its numeric attributes."""
     ET.SubElement(
         parent, tag, {"class": name} | {key: f"{value:g}" for key, value in places.items()}
     )
