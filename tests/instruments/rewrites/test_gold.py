@@ -60,7 +60,7 @@ def test_agreement_of_the_readers(field: str, kappa: float) -> None:
 def test_the_rules_against_the_readers(
     half: str, macro_f1: float, right: float, flips: float
 ) -> None:
-    """The limits stand a little below what was measured once: .77, .76, 1 and .65, .66, .92."""
+    """The limits stand a little below what was measured: .77, .76, 1 and .64, .65, .92."""
     gold = benchmark("rewrites")
     figures = gold.figures([gold.marked(row) for row in gold.rows() if row["half"] == half])
     assert figures["macro_f1"] > macro_f1
