@@ -233,6 +233,7 @@ class Parser(Instrument):
         raise NotImplementedError
 
     def steps(self, item: Answered) -> Steps:
+        """Yields no request; returns the labels of `read`."""
         yield from ()
         return self.read(item)
 
@@ -267,9 +268,11 @@ class Judge(Instrument):
 
     @classmethod
     def asks(cls) -> Literal["each"]:
+        """ "each": every judge labels by itself."""
         return "each"
 
     def calls(self, trial: Trial, exact: bool) -> Mapping[str, tuple[int, int]]:
+        """One to `rounds` calls to the judge; none for exact probabilities."""
         return {} if exact else {self.judge: (1, self.rounds)}
 
 
@@ -284,6 +287,7 @@ class Panel(Instrument):
 
     @classmethod
     def asks(cls) -> Literal["panel"]:
+        """ "panel": the judges vote together."""
         return "panel"
 
 
@@ -296,6 +300,7 @@ class Team(Instrument):
 
     @classmethod
     def asks(cls) -> Literal["team"]:
+        """ "team": the judges share the parts."""
         return "team"
 
 

@@ -318,7 +318,9 @@ class DialogueForm(Parser):
         super().__init__(spec, judge)
 
     def wording(self) -> Mapping[str, Json]:
+        """The phrases of data/dialogue.toml and what tells languages apart."""
         return {**_data().table, "identifier": language_id.wording()}
 
     def read(self, item: Answered) -> Sequence[Label]:
+        """One label: the form of the output (`two_lines`, `refusal` …)."""
         return [self.label(item, form_of(item))]

@@ -51,9 +51,11 @@ class Length(Parser):
         super().__init__(spec, judge)
 
     def wording(self) -> Mapping[str, Json]:
+        """The data of data/prose.toml, by which it knows what is no answer."""
         return told_by()
 
     def read(self, item: Answered) -> Sequence[Label]:
+        """One label: the length in the unit of the settings, or why the text is no answer."""
         text, outcome = prose(item, self.settings)
         return [self.label(item, outcome or str(length(text, self.unit)))]
 

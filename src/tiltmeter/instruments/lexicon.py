@@ -65,6 +65,7 @@ class Lexicon(HitParser):
 
     @classmethod
     def examples(cls, spec: InstrumentSpec, value: str, language: str) -> Sequence[str]:
+        """The words of a list in the language, without the * at their ends."""
         by_language = lists_of(spec)
         lists = by_language.get(language) or by_language.get("")
         words = (lists or next(iter(by_language.values()))).get(value, [])
@@ -76,19 +77,23 @@ class Lexicon(HitParser):
 
     @classmethod
     def values(cls, spec: InstrumentSpec) -> Mapping[str, Collection[str]]:
+        """{attribute: the names of the lists of all languages}."""
         names = (name for lists in lists_of(spec).values() for name in lists)
         return {spec.attribute: list(dict.fromkeys(names))}
 
     def check_design(self, protocol: Protocol) -> None:
+        """Raises ProtocolError if a language of the design has no lists."""
         for code in (
             protocol.languages if "language" not in self.settings else (self.settings["language"],)
         ):
             self._pattern(code)
 
     def wording(self) -> Mapping[str, Json]:
+        """The data of data/prose.toml, by which it knows what is no answer."""
         return told_by()
 
     def read(self, item: Answered) -> Sequence[Label]:
+        """A label for each hit in the text; without any, `neither` or why it is no answer."""
         text, outcome = prose(item, self.settings)
         code = self.settings.get("language") or item.trial.factors.get("language", "")
         found = [] if outcome else self._pattern(code).hits(text)

@@ -39,15 +39,18 @@ class Revision(ReplyParser):
 
     @classmethod
     def values(cls, spec: InstrumentSpec) -> Mapping[str, Collection[str]]:
+        """{attribute: its values}, for whether it was rewritten and for the gender named."""
         return {
             spec.attribute: (REWRITTEN, AS_ASKED),
             f"{spec.attribute}_gender": (*_words().section("words").table, BOTH, NONE),
         }
 
     def wording(self) -> Mapping[str, Json]:
+        """The word lists by which a gender is found."""
         return _words().table
 
     def read(self, item: Answered) -> Sequence[Label]:
+        """`as_asked`, or `rewritten` and the gender that the rewritten prompt names."""
         revised = item.reply.revised.strip()
         if not revised or revised == item.trial.prompt.strip():
             return [self.label(item, AS_ASKED)]

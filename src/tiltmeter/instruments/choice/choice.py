@@ -104,6 +104,7 @@ class Reader:
         self._remembered = lru_cache(maxsize=4096)(self._value)  # short answers recur
 
     def read(self, text: str, prompt: str = "") -> str:
+        """The option that an answer chooses, or its outcome (`both`, `refusal`, `invalid` …)."""
         canonical = self._language.canonical(without_reasoning(text))
         by_rule = self._remembered if len(canonical) < RECURRING else self._value
         value = by_rule(canonical, self._marker.without(canonical, prompt))
@@ -253,6 +254,7 @@ class Choice(Instrument):
 
     @classmethod
     def values(cls, spec: InstrumentSpec) -> Mapping[str, Collection[str]]:
+        """{attribute: the options of all languages, each once}."""
         return {
             spec.attribute: list(
                 dict.fromkeys(
@@ -263,17 +265,20 @@ class Choice(Instrument):
 
     @classmethod
     def examples(cls, spec: InstrumentSpec, value: str, language: str) -> Sequence[str]:
+        """The first form of an option, in the language or else the first one; () for no option."""
         declared = spec.settings["forms"]
         forms = declared.get(language) or next(iter(declared.values()))
         return tuple(forms.get(value, ())[:1])
 
     @classmethod
     def second(cls) -> type[SecondJudge]:
+        """ChoiceJudge, which labels the same answers by a model."""
         from ..judges.text import ChoiceJudge
 
         return ChoiceJudge
 
     def reads(self, exact: bool) -> bool:
+        """True: it labels drawn answers and exact probabilities."""
         return True
 
     def __init__(self, spec: InstrumentSpec, judge: str = "") -> None:
@@ -297,6 +302,7 @@ class Choice(Instrument):
             )
 
     def wording(self) -> Mapping[str, Json]:
+        """{language: the phrases by which its answers are read}."""
         return {code: language(code).data for code in self.settings["forms"]}
 
     def calls(self, trial: Trial, exact: bool) -> Mapping[str, tuple[int, int]]:
@@ -314,6 +320,7 @@ class Choice(Instrument):
         return {trial.subject: (begun, CALLS)}
 
     def steps(self, item: Answered) -> Steps:
+        """Returns one label of a drawn answer, or one per option weighted by its probability."""
         code, forms = forms_of(self.settings["forms"], item.trial, self.name)
         if item.exact or item.reply.alternatives:
             shares = yield from read_probabilities(item, forms, code, self.annotator)

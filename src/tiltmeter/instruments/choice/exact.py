@@ -66,6 +66,7 @@ class Places:
         self._blocked = tuple(fold(word) for word in language(code).data.get("blocked", ()))
 
     def of(self, said: bytes) -> str:
+        """The option that the bytes complete, `other`, or the mark of an open path or a piece."""
         text, piece = _decoded(said)
         if piece:
             return _PIECE if self._may_go_on(text, piece) else self._complete(text)
@@ -161,6 +162,7 @@ class Tree:
             self.shares[UNRESOLVED if kind == _PIECE else kind] += mass
 
     def give_up(self, said: bytes) -> None:
+        """Counts the probability of an open path as `unresolved` and closes the path."""
         self.shares[UNRESOLVED] += self.open.pop(said).mass
 
     def worth(self, number: int) -> list[bytes]:

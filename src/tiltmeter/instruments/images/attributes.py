@@ -128,6 +128,7 @@ class Attributes(Team, Learner):
         self.attributes = (*(one.name for one in self.fixed), CONSTRAINT)
 
     def check_design(self, protocol: Protocol) -> None:
+        """Raises ProtocolError if `one` or `sets` names a column that is no factor."""
         for name in (self.settings["one"], *self.sets):
             if name not in (*protocol.factors, "subject"):
                 raise ProtocolError(
@@ -135,6 +136,7 @@ class Attributes(Team, Learner):
                 )
 
     def wording(self) -> Mapping[str, Json]:
+        """Its prompts, rounds, sampling, picture sizes in pixels and palette."""
         return {
             **_texts().table,
             **taxonomy_prompt.wording(),
@@ -145,12 +147,14 @@ class Attributes(Team, Learner):
         }
 
     def calls(self, trial: Trial, exact: bool) -> Mapping[str, tuple[int, int]]:
+        """One to ROUNDS calls to the judge for each picture."""
         return {self.judge: (1, ROUNDS)}
 
     # the taxonomy
 
     @property
     def artefact_name(self) -> str:
+        """The annotator if the taxonomy was given in a file, else the instrument's name."""
         return self.annotator if self.given else self.name
 
     def take_over(self, text: str) -> None:
@@ -172,6 +176,7 @@ class Attributes(Team, Learner):
         return taxonomy.text(sorted(self.found, key=lambda one: tuple(one.of.items())))
 
     def set_of(self, trial: Trial) -> Mapping[str, str]:
+        """{factor: level} of the set that a trial belongs to, for the factors in `sets`."""
         return {key: trial.subject if key == "subject" else trial.factors[key] for key in self.sets}
 
     def can_label(self, trial: Trial) -> bool:
@@ -241,6 +246,7 @@ class Attributes(Team, Learner):
     # the labels
 
     def steps(self, item: Answered) -> Steps:
+        """Asks the judge about the picture, ROUNDS times at most; returns the labels."""
         wanted = [*self.fixed, *(one for one in self.found if one.belongs(self.set_of(item.trial)))]
         one = _an(item.trial.factors[self.settings["one"]])
         messages = [

@@ -53,16 +53,20 @@ class PictureColour(PictureParser):
 
     @classmethod
     def values(cls, spec: InstrumentSpec) -> Mapping[str, Collection[str]]:
+        """{attribute: the colours of the palette, and `multicolor`}."""
         return {spec.attribute: (*colours(), MULTICOLOR)}
 
     @classmethod
     def examples(cls, spec: InstrumentSpec, value: str, language: str) -> Sequence[str]:
+        """The name of the colour itself; [] for a value that is no colour."""
         return [value] if value in colours() else []
 
     def wording(self) -> Mapping[str, Json]:
+        """The palette, and the longest side in pixels at which pictures are read."""
         return {"palette": palette(), "longest": LONGEST_PIXELS}
 
     def read(self, item: Answered) -> Sequence[Label]:
+        """One label: the main colour of the region, or `invalid` for an unusable picture."""
         region, least = (
             str(self.settings.get("region", WHOLE)),
             float(self.settings.get("least", LEAST_SHARE)),

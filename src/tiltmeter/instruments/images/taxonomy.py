@@ -50,6 +50,7 @@ class Attribute:
     of: Mapping[str, str]
 
     def belongs(self, to: Mapping[str, str]) -> bool:
+        """True if the set `to` ({factor: level}) has every level of the attribute's own set."""
         return all(to.get(key) == level for key, level in self.of.items())
 
 

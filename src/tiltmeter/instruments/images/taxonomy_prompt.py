@@ -48,6 +48,7 @@ def question(prompts: Sequence[str], one: str, wanted: Wanted) -> str:
 
 
 def again(wrong: str) -> str:
+    """The message that asks for another reply and says what was wrong with the last one."""
     return _texts().fill("again", problems=wrong)
 
 
@@ -105,6 +106,7 @@ def chosen(text: str, wanted: Wanted, of: Mapping[str, str]) -> tuple[list[Attri
 
 
 def wording() -> Mapping[str, Json]:
+    """{"choosing": the prompts for choosing a taxonomy}."""
     return {"choosing": _texts().table}
 
 

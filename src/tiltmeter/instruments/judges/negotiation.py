@@ -113,6 +113,7 @@ class Negotiation(Team):
         self.attributes = (spec.attribute, ATTRIBUTE)
 
     def wording(self) -> Mapping[str, Json]:
+        """Its prompts, rounds, sampling, the characters shown, and both models."""
         return {
             **_texts().table,
             "rounds": self.rounds,
@@ -130,6 +131,7 @@ class Negotiation(Team):
         return {self.generator: (1, most), self.discriminator: (1, most)}
 
     def steps(self, item: Answered) -> Steps:
+        """Lets both models negotiate; returns a label of each attribute."""
         form = form_of(item)
         if form in NO_DIALOGUE:
             return [self.label(item, form, attribute=attribute) for attribute in self.attributes]

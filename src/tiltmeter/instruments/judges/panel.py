@@ -96,6 +96,7 @@ class PicturePanel(Panel):
 
     @classmethod
     def values(cls, spec: InstrumentSpec) -> Mapping[str, Collection[str]]:
+        """{attribute: the words of the settings}, for the verdict, votes and published rule."""
         words = list(spec.settings["words"])
         return {
             spec.attribute: words,
@@ -105,6 +106,7 @@ class PicturePanel(Panel):
 
     @classmethod
     def examples(cls, spec: InstrumentSpec, value: str, language: str) -> Sequence[str]:
+        """The word itself; [] for a value that is not in `words`."""
         return [value] if value in spec.settings["words"] else []
 
     def __init__(self, spec: InstrumentSpec, *judges: str) -> None:
@@ -138,6 +140,7 @@ class PicturePanel(Panel):
         self.attributes = (spec.attribute, *([self.published] if "published" in settings else []))
 
     def wording(self) -> Mapping[str, Json]:
+        """Its prompts, rounds, sampling, threshold and the longest side of a picture."""
         return {
             **_texts().table,
             "rounds": ROUNDS,
@@ -147,10 +150,12 @@ class PicturePanel(Panel):
         }
 
     def calls(self, trial: Trial, exact: bool) -> Mapping[str, tuple[int, int]]:
+        """{judge: (as many calls as it has votes, ROUNDS times as many)}."""
         found = Counter(self.voters)
         return {judge: (number, number * ROUNDS) for judge, number in found.items()}
 
     def steps(self, item: Answered) -> Steps:
+        """Returns labels of the verdict and each vote, and of the verdict as published if asked."""
         first, votes = yield from self._votes(item)
         labels = [self.label(item, self.decide(votes))]
         labels += [

@@ -72,16 +72,20 @@ class Rubric(Judge):
 
     @classmethod
     def values(cls, spec: InstrumentSpec) -> Mapping[str, Collection[str]]:
+        """{attribute: the words of the settings}."""
         return {spec.attribute: list(spec.settings["words"])}
 
     @classmethod
     def examples(cls, spec: InstrumentSpec, value: str, language: str) -> Sequence[str]:
+        """One sentence that names the value, in English whatever the language."""
         return [texts("examples").fill("value", value=value)]
 
     def wording(self) -> Mapping[str, Json]:
+        """Its prompts, rounds and sampling."""
         return {**_texts().table, "rounds": ROUNDS, "sampling": SAMPLING}
 
     def steps(self, item: Answered) -> Steps:
+        """Asks the judge for one word; returns one label."""
         words = [*self.settings["words"], *_texts().section("meanings").strings()]
         return [self.label(item, (yield from word_of(self, item, self._question(item), words)))]
 

@@ -42,9 +42,11 @@ class ChoiceJudge(SecondJudge):
         super().__init__(spec, judge)
 
     def wording(self) -> Mapping[str, Json]:
+        """Its prompts, rounds and sampling."""
         return {**_texts().table, "rounds": ROUNDS, "sampling": SAMPLING}
 
     def steps(self, item: Answered) -> Steps:
+        """Asks the judge which option the answer chooses; returns one label."""
         _, forms = forms_of(self.settings["forms"], item.trial, self.name)
         words = [*forms, *_texts().section("meanings").strings()]
         return [self.label(item, (yield from word_of(self, item, question(item, forms), words)))]

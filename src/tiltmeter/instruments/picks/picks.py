@@ -107,11 +107,13 @@ class Picks(Parser):
 
     @classmethod
     def examples(cls, spec: InstrumentSpec, value: str, language: str) -> Sequence[str]:
+        """The printed words of a lexeme in a language; "" means any language."""
         rows = [row for row in spec.settings["words"] if language in ("", row["language"])]
         return [row["word"] for row in rows if value == (row.get("lexeme") or row["word"])]
 
     @classmethod
     def derived(cls, spec: InstrumentSpec) -> Sequence[Derived]:
+        """The class of a picked word (several in one), and all its classes as published."""
         classes: dict[str, dict[str, dict[str, None]]] = {}
         for row in spec.settings["words"]:
             lexeme = row.get("lexeme") or row["word"]
@@ -140,6 +142,7 @@ class Picks(Parser):
         return Labels(spec.settings.get("asked", 10), len(values))
 
     def check_design(self, protocol: Protocol) -> None:
+        """Raises ProtocolError if a language of the design has no words."""
         for code in protocol.levels.get("language", ()):
             if code not in self.lists:
                 raise ProtocolError(
@@ -148,9 +151,11 @@ class Picks(Parser):
                 )
 
     def wording(self) -> Mapping[str, Json]:
+        """The data of data/picks.toml and what tells languages apart."""
         return {**language_data(), "identifier": language_id.wording()}
 
     def read(self, item: Answered) -> Sequence[Label]:
+        """A label for each picked word and one of how many there are; or why there is no list."""
         found = self.picks_of(
             item.trial.begin + item.output.text, self._language(item), item.trial.prompt
         )
@@ -212,4 +217,5 @@ def _declining() -> re.Pattern[str]:
 
 
 def declines(text: str) -> bool:
+    """True if the first 2000 characters of a text hold a phrase that declines to answer."""
     return _declining().search(fold(text[:2000]).translate(_APOSTROPHES)) is not None

@@ -91,6 +91,7 @@ class Entity:
 
 @cache
 def weights() -> Mapping[str, float]:
+    """{name: weight} of [weights] in data/attribution.toml."""
     table = tomllib.loads((DATA / "attribution.toml").read_text("utf-8"))
     return {name: float(value) for name, value in table["weights"].items()}
 

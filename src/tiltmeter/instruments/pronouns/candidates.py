@@ -41,6 +41,7 @@ class Pronoun(NamedTuple):
 
 @cache
 def primary_weights() -> Mapping[str, float]:
+    """{name: weight in log-odds} of [primary] in data/attribution.toml."""
     primary = texts("attribution").section("primary")
     return {name: primary.number(name) for name in primary.table}
 

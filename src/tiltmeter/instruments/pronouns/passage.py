@@ -111,6 +111,7 @@ _token = partial(tuple.__new__, Token)  # Token(...) costs twice as much
 
 @cache
 def data() -> Mapping[str, Any]:
+    """The tables of data/pronouns.toml: forms of pronouns, and closed classes of words."""
     return tomllib.loads((DATA / "pronouns.toml").read_text("utf-8"))
 
 

@@ -53,14 +53,17 @@ class PronounUse(Parser):
 
     @classmethod
     def values(cls, spec: InstrumentSpec) -> Mapping[str, Collection[str]]:
+        """{attribute: the classes of pronouns}."""
         return {spec.attribute: CLASSES}
 
     @classmethod
     def examples(cls, spec: InstrumentSpec, value: str, language: str) -> Sequence[str]:
+        """One English sentence with pronouns of the class; [] if there is none for it."""
         sentence = texts("examples").section("pronouns").strings().get(value)
         return [sentence.replace("{who}", _named(spec))] if sentence else []
 
     def check_design(self, protocol: Protocol) -> None:
+        """Raises ProtocolError if the column `who` is missing or a language is not English."""
         who = self.settings.get("who")
         if who and who not in protocol.cells[0]:
             raise ProtocolError(
@@ -77,9 +80,11 @@ class PronounUse(Parser):
                 )
 
     def wording(self) -> Mapping[str, Json]:
+        """The data of data/prose.toml, by which it knows what is no answer."""
         return told_by()
 
     def read(self, item: Answered) -> Sequence[Label]:
+        """One label: the class of the pronouns of `who`, or of all; or why it is no answer."""
         text, outcome = prose(item, self.settings)
         if outcome:
             return [self.label(item, outcome)]

@@ -67,6 +67,7 @@ class Reading:
 
     @property
     def plural(self) -> int:
+        """How many pronouns mean several people."""
         return sum(found.whose == "plural" for found in self.mentions)
 
 

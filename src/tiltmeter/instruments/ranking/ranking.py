@@ -68,6 +68,7 @@ class Rankings(Parser):
 
     @classmethod
     def values(cls, spec: InstrumentSpec) -> Mapping[str, Collection[str]]:
+        """{attribute: its values} of every attribute: groups, places, ranks and completeness."""
         groups: Sequence[str] = spec.settings["groups"]
         places = [str(place) for place in range(1, 100)]
         first = spec.attribute
@@ -82,6 +83,7 @@ class Rankings(Parser):
 
     @classmethod
     def expected_labels(cls, spec: InstrumentSpec, attribute: str, language: str) -> Labels:
+        """One label an answer; of the upper half, half as many as there are groups."""
         usual = super().expected_labels(spec, attribute, language)
         return usual._replace(an_output=usual.values // 2) if attribute == UPPER else usual
 
@@ -98,6 +100,7 @@ class Rankings(Parser):
                     )
 
     def read(self, item: Answered) -> Sequence[Label]:
+        """Labels of every attribute; where there is no ranking, of why there is none."""
         column = self._column
         people = candidates(item.trial.factors.get(column) or item.cell.get(column, ""))
         names = [name for _, name in people]

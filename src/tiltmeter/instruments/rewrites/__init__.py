@@ -78,6 +78,7 @@ class Rewrites(Parser):
 
     @classmethod
     def values(cls, spec: InstrumentSpec) -> Mapping[str, Collection[str]]:
+        """{attribute: its values} of every attribute; each can also be `too_long`."""
         none = (TOO_LONG,)
         answers = dict.fromkeys((*BEHAVIOURS, NEO_KEPT, AGREEMENT), ("yes", "no", *none))
         verdict = dict.fromkeys((VERDICT, PUBLISHED), (*policy.VERDICTS, *none))
@@ -85,19 +86,23 @@ class Rewrites(Parser):
 
     @classmethod
     def second(cls) -> type[SecondJudge]:
+        """RewriteJudge, which labels the same rewrites by a model."""
         from .judge import RewriteJudge
 
         return RewriteJudge
 
     def check_design(self, protocol: Protocol) -> None:
+        """Raises ProtocolError if the design lacks a column that it needs."""
         for column in NEEDED:
             if column not in protocol.cells[0]:
                 raise _lacks(column, self.name)
 
     def wording(self) -> Mapping[str, Json]:
+        """Its lexicon and the rules for what is no rewrite."""
         return {"lexicon": lexicon(), "outcomes": rules().table}
 
     def read(self, item: Answered) -> Sequence[Label]:
+        """A label of each attribute that the rewrite has. ProtocolError for a missing column."""
         cell = row(item, self.name)
         found = labels(cell, item.trial.begin + item.output.text)
         return [

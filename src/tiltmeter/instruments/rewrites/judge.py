@@ -75,9 +75,11 @@ class RewriteJudge(SecondJudge):
         self._told = spec.settings.get("told") == "condition"
 
     def wording(self) -> Mapping[str, Json]:
+        """Its prompts, the schema of replies, rounds and sampling."""
         return {**_texts().table, "schema": SCHEMA, "rounds": ROUNDS, "sampling": SAMPLING}
 
     def steps(self, item: Answered) -> Steps:
+        """Asks which pronouns the rewrite uses, ROUNDS times at most; returns the labels."""
         cell = row(item, self.name) if item.cell else {**_UNKNOWN, "text": item.trial.prompt}
         output = item.trial.begin + item.output.text
         found = shape(cell["text"], output)

@@ -48,6 +48,7 @@ class Part(NamedTuple):
 
 @cache
 def phrases() -> Texts:
+    """The lists of phrases in reply.toml."""
     return texts_of(Path(__file__).with_name("reply.toml"))
 
 

@@ -92,6 +92,7 @@ class Language:
         self._roles: dict[str, re.Pattern[str]] = {}
 
     def canonical(self, text: str) -> str:
+        """The canonical form of a text: words and marks between single spaces."""
         text = fold(_TAG.sub(" ", _STRUCK.sub(" ", text)).translate(_QUOTES))
         for short, full in self._contractions:
             text = short.sub(full, text)
@@ -117,6 +118,7 @@ class Language:
         return self._roles[name]
 
     def has(self, text: str, role: str) -> bool:
+        """True if a canonical text holds a phrase of that role."""
         return self.role(role).search(text) is not None
 
     def foreign(self, canonical: str) -> bool:

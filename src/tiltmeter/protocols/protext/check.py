@@ -94,6 +94,7 @@ class Finding:
 
 
 def rows(name: str) -> list[dict[str, str]]:
+    """The rows of a CSV file beside this one."""
     return own_rows(HERE / name)
 
 
@@ -187,6 +188,7 @@ def read(path: Path) -> tuple[list[Text], list[Finding]]:
 
 
 def check_values(text: Text) -> Iterator[Finding]:
+    """Findings about a text's cell, form, styles, emojis, length in words, and marked words."""
     if not CELLS.get((text.theme, text.category, text.pronoun)):
         yield Finding(
             text.where, "cell", f"{text.theme}/{text.category}/{text.pronoun} is no cell of Table 1"
@@ -214,6 +216,7 @@ def check_values(text: Text) -> Iterator[Finding]:
 
 
 def check_noun(text: Text) -> Iterator[Finding]:
+    """A finding if the noun is not of its theme and category, or not in the text."""
     if (text.theme, text.category, text.noun) not in NOUNS:
         yield Finding(
             text.where, "noun", f"{text.noun} is not in Appendix 2 for {text.theme}/{text.category}"
@@ -249,6 +252,7 @@ def check_pronouns(text: Text) -> Iterator[Finding]:
 
 
 def check_leaks(text: Text) -> Iterator[Finding]:
+    """A finding if words give a gender away that are not listed in `leaks_ok`."""
     body = NOT_LEAKS.sub(" ", noun_pattern(text.theme, text.noun).sub(" ", text.text))
     found = {re.sub(r"'s?$", "", word) for word in words(body)} & LEAKS
     leaks = sorted(found - {word.lower() for word in text.leaks_ok})
@@ -305,6 +309,7 @@ def holders(texts: Iterable[Text], pieces: Callable[[list[str]], set[str]]) -> d
 
 
 def check_variety(texts: Sequence[Text]) -> Iterator[Finding]:
+    """Findings of near copies, repeated runs of six words, and repeated openings."""
     for value, one, two in near_copies(texts, MAX_COSINE):
         yield Finding(two.where, "near copy", f"cosine {value:.2f} with {one.where}")
     grams = holders(
@@ -359,6 +364,7 @@ def check(
 
 
 def summary(texts: Sequence[Text]) -> str:
+    """Two lines on the texts: how many, their lengths in words, and the share of each style."""
     lengths = [word_count(t.text) for t in texts] or [0]
     styles = ", ".join(
         f"{s} {sum(s in t.styles for t in texts) / max(1, len(texts)):.1%}" for s in STYLES
@@ -393,6 +399,7 @@ def _paired() -> int:
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
+    """Checks the files of the command line and prints findings; returns 1 if there are any."""
     parser = argparse.ArgumentParser(description="Check texts of the corpus.")
     parser.add_argument("files", nargs="*", type=Path)
     parser.add_argument(

@@ -151,6 +151,7 @@ def verb_kind(verb: str) -> Kind:
 
 
 def straight(word: str) -> str:
+    """The word in lower case with straight apostrophes."""
     return word.replace("\u2019", "'").lower()
 
 
@@ -269,6 +270,7 @@ def replaced(word: str, pronouns: PronounSet, participle_follows: bool) -> str:
 
 
 def is_participle(word: str) -> bool:
+    """True if a lower-case word can be a past participle."""
     return word in irregular()[2] | {"got"} or (
         word.endswith("ed") and word not in verb_words("verb in -ed")
     )

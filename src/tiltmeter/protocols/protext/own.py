@@ -335,6 +335,7 @@ def _lines(data: Mapping[str, Any]) -> Iterator[str]:
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
+    """Writes the folder that the command line asks for; returns 0, or an error's exit code."""
     parser = argparse.ArgumentParser(
         prog="python -m tiltmeter.protocols.protext", description=(__doc__ or "").split("\n")[0]
     )
