@@ -37,9 +37,11 @@ class Verbs(click.Group):
     """Knows its verbs by name and imports one when it is needed."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:
+        """The names of all verbs, in the order of the help."""
         return list(VERBS)
 
     def get_command(self, ctx: click.Context, name: str) -> click.Command | None:
+        """Imports a verb's module and returns its command; UnknownName for any other name."""
         if name not in VERBS:
             raise UnknownName("verb", name, VERBS, "Type: tiltmeter --help")
         command: click.Command = import_module(
@@ -48,6 +50,7 @@ class Verbs(click.Group):
         return command
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """Writes the section of the help that lists the verbs, importing none of them."""
         with formatter.section("Verbs"):
             formatter.write_dl(list(VERBS.items()))
 

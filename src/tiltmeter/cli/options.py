@@ -46,6 +46,7 @@ class PriceType(click.ParamType["tuple[str, Price]"]):
     def convert(
         self, value: str, param: click.Parameter | None, ctx: click.Context | None
     ) -> tuple[str, Price]:
+        """(model, price in US dollars); a usage error for a malformed or negative price."""
         from ..models import Price
 
         model, _, prices = value.rpartition("=")
@@ -69,6 +70,7 @@ class UrlType(click.ParamType[tuple[str, str]]):
     def convert(
         self, value: str, param: click.Parameter | None, ctx: click.Context | None
     ) -> tuple[str, str]:
+        """(kind or model, URL); "" for the first where only a URL is given."""
         whom, equals, url = value.partition("=")
         if equals and "//" not in whom:
             return whom, url
@@ -83,6 +85,7 @@ class WhereType(click.ParamType[tuple[str, tuple[str, ...]]]):
     def convert(
         self, value: str, param: click.Parameter | None, ctx: click.Context | None
     ) -> tuple[str, tuple[str, ...]]:
+        """(factor, levels) without blanks around them; a usage error where either is empty."""
         factor, _, levels = value.partition("=")
         named = tuple(filter(None, (level.strip() for level in levels.split(","))))
         if not factor.strip() or not named:

@@ -85,6 +85,7 @@ class Planted(Model):
         self._attempts: dict[Identity, int] = {}
 
     async def ask(self, request: Request) -> Reply:
+        """The planted reply, after its latency; raises this attempt's fault where it has one."""
         await asyncio.sleep(self.latency(request))
         fault = self.fault(request)
         if fault == "hang":

@@ -64,6 +64,7 @@ class Pictures(PlantedValues):
 
     @staticmethod
     def plantable(protocol: Protocol) -> Mapping[str, Sequence[str]]:
+        """Attribute → values that can be drawn for this protocol."""
         return drawn_of(protocol)
 
     def values(self, cell: Mapping[str, str], mark: str) -> dict[str, str]:

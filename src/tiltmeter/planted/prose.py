@@ -59,6 +59,7 @@ class Prose(PlantedValues, PlantedText):
 
     @staticmethod
     def plantable(protocol: Protocol) -> Mapping[str, Sequence[str]]:
+        """Attribute → values that can be written for this protocol; empty where there are none."""
         return written_of(protocol) or {}
 
     def write(self, cell: Mapping[str, str], draws: Sequence[float]) -> str:

@@ -94,6 +94,7 @@ class PlantedRewriter(Model):
         return {protocol.prompt_text(cell): cell for cell in protocol.cells}
 
     async def ask(self, request: Request) -> Reply:
+        """The rewriter's or its judge's reply; tokens used are estimated."""
         text = self.reply(request)
         words = len(text.split())
         return Reply(

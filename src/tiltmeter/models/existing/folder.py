@@ -56,6 +56,7 @@ class Folder(Stored):
         self._files: dict[str, list[str]] = {}
 
     async def open(self) -> None:
+        """Reads the manifest, or lists the pictures; UsageError with no folder or manifest."""
         if not self._folder.is_dir():
             raise UsageError(
                 f"There is no folder {self._folder}. Type: --model folder:PATH with the path of one"
@@ -93,6 +94,7 @@ class Folder(Stored):
         return (self._folder / file).resolve().is_relative_to(self._folder.resolve())
 
     async def ask(self, request: Request) -> Reply:
+        """The reply with the trial's picture; Unanswered where the row or the file is missing."""
         trial, sample = trial_and_sample(request)
         if self._answers is None:
             reply = Reply(self._expected_file(trial, sample), usage=(0, 0))

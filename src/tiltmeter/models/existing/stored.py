@@ -206,9 +206,11 @@ class AnswerFile(Stored):
         self._path = Path(path)
 
     async def open(self) -> None:
+        """Reads the whole file; UsageError where there is none, ModelError for a wrong line."""
         self._answers = Answers(self._path)
 
     async def ask(self, request: Request) -> Reply:
+        """The file's answer to a trial; Unanswered without one, Incapable for log-probabilities."""
         if request.logprobs:
             raise Incapable(
                 f"{self.name} holds answers and no log-probabilities. Type: --mode sampled"
@@ -229,6 +231,7 @@ class Replay(Stored):
         self._folder = Path(folder)
 
     async def open(self) -> None:
+        """Opens the run's store and indexes its answered calls; on an error it is closed again."""
         self._store = Store(self._folder)
         try:
             self._index = self._index_calls()
@@ -237,6 +240,7 @@ class Replay(Stored):
             raise
 
     async def close(self) -> None:
+        """Closes the run's store."""
         self._store.close()
 
     def _index_calls(self) -> dict[str, list[tuple[str, str]]]:
@@ -262,6 +266,7 @@ class Replay(Stored):
         )
 
     async def ask(self, request: Request) -> Reply:
+        """The stored reply to the same request, at no cost; Unanswered where there is none."""
         what = _what(StoredRequest.parse(request.text))
         key = _matching_call(self._index.get(what, []), request.nonce)
         found = self._store.reply(key) if key else None

@@ -158,16 +158,20 @@ class HttpModel(Model):
         }
 
     def sends_temperature(self, request: Request) -> bool:
+        """True for text; for a picture, True if the request's body has a temperature."""
         exchange = self._exchanges["pictures" if request.size else "text"]
         return not request.size or exchange.sends(request, "temperature")
 
     async def open(self) -> None:
+        """Opens the connection."""
         await self.connection.open()
 
     async def close(self) -> None:
+        """Closes the connection."""
         await self.connection.close()
 
     async def ask(self, request: Request) -> Reply:
+        """One reply, with its picture; Incapable where log-probabilities were asked, none came."""
         made = "pictures" if request.size else "text"
         got = await self._exchanges[made].send(
             request, partial(self._dialects[made].parse, request)

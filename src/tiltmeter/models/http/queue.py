@@ -86,21 +86,26 @@ class QueueModel(Queued):
         self._domain = domain if _within(urlsplit(place.url).hostname, domain) else ""
 
     def sends_temperature(self, request: Request) -> bool:
+        """True if the request's body has a temperature."""
         return self._exchange.sends(request, "temperature")
 
     async def open(self) -> None:
+        """Opens the connection."""
         await self.connection.open()
 
     async def close(self) -> None:
+        """Closes the connection."""
         await self.connection.close()
 
     async def submit(self, request: Request) -> str | Reply:
+        """Hands the request in; the work's address, # and what was left out, or the refusal."""
         got = await self._exchange.send(request, self._dialect.submitted)
         if isinstance(got, Reply):
             return got
         return f"{self._address(got.found).partition('#')[0]}#{','.join(got.sent.omitted)}"
 
     async def fetch(self, request: Request, remote: str) -> Reply:
+        """Waits for the work at `remote` (from `submit`); returns its reply, with the picture."""
         url, _, left_out = remote.partition("#")
         reply = await self._wait_until_ended(request, self._address(url))
         return replace(reply, omitted=tuple(filter(None, left_out.split(","))))

@@ -90,6 +90,7 @@ class Diffusers(Model):
         self._device = self._served = self._fingerprint = ""
 
     def check(self, request: Request) -> None:
+        """Raises Incapable for text, or for sides that are no multiple of STEP_PIXELS pixels."""
         super().check(request)
         sides = pixels(request.size)
         if any(side % STEP_PIXELS for side in sides):
@@ -103,17 +104,21 @@ class Diffusers(Model):
             )
 
     async def open(self) -> None:
+        """Loads the pipeline onto its device, in a thread."""
         await asyncio.to_thread(self._load)
 
     async def close(self) -> None:
+        """Drops the pipeline and frees the GPU's cached memory."""
         self._pipeline = None
         if self._device.startswith("cuda"):
             import_module("torch").cuda.empty_cache()
 
     def sends_temperature(self, request: Request) -> bool:
+        """False: a diffusion pipeline takes no temperature."""
         return False
 
     async def ask(self, request: Request) -> Reply:
+        """Draws one picture, in a thread; raises Incapable as `check` does."""
         self.check(request)
         return await asyncio.to_thread(self._draw, request, prompt(request))
 

@@ -80,6 +80,7 @@ class Faces(Offline):
     method = "faces-1"
 
     def question(self, request: Request) -> tuple[str, ...]:
+        """The words as asked; raises Incapable unless they are male, female and neither."""
         words = (
             tuple(request.messages[-1].content.rstrip().rpartition(": ")[2].split(", "))
             if request.messages
@@ -94,6 +95,7 @@ class Faces(Offline):
         return words
 
     def answer(self, asked: tuple[str, ...], image: Pixels) -> tuple[str, str]:
+        """The word, and JSON of each face's box (pixels), score and probability of male."""
         seen = faces_that_count(self.faces(image))
         shares = [self.male(image, face) for face in seen]
         evidence = [

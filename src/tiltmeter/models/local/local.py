@@ -74,12 +74,14 @@ class LlamaChat(OpenAIChat):
         self.fingerprint = ""
 
     def build(self, request: Request, omitted: frozenset[str]) -> HttpRequest:
+        """As OpenAI's chat, with a grammar where log-probabilities of one token are asked."""
         wanted = super().build(request, omitted)
         if request.logprobs and request.sampling.max_tokens == 1:
             wanted = wanted._replace(body={**wanted.body, "grammar": _WHOLE})
         return wanted
 
     def parse(self, request: Request, body: Json) -> Reply:
+        """As for OpenAI's chat, with this model's own fingerprint."""
         return replace(super().parse(request, body), fingerprint=self.fingerprint)
 
 
@@ -121,16 +123,19 @@ class LocalModel(HttpModel):
         return self.connection.base, self.connection.key
 
     async def open(self) -> None:
+        """Starts the server, connects to it, and finds out whether the model thinks first."""
         loop = asyncio.get_running_loop()
         self.connection.base = await loop.run_in_executor(None, self._launch)
         await super().open()
         self._thinks = await self._begins_in_thought()
 
     async def close(self) -> None:
+        """Closes the connection and stops the server."""
         await super().close()
         await asyncio.get_running_loop().run_in_executor(None, self._shut)
 
     async def ask(self, request: Request) -> Reply:
+        """One reply; Incapable for a begun answer where the model thinks before it answers."""
         if request.begin and self._thinks:
             raise Incapable(
                 f"{self.name} thinks before it answers, and a begun answer would be taken for "

@@ -76,6 +76,7 @@ class Offline(Model):
         raise NotImplementedError
 
     async def open(self) -> None:
+        """Loads the networks, in a thread."""
         await asyncio.to_thread(self._load)
 
     def _load(self) -> None:
@@ -88,6 +89,7 @@ class Offline(Model):
         return found
 
     async def ask(self, request: Request) -> Reply:
+        """The judge's reply about one picture; Incapable for a question it does not answer."""
         self.check(request)
         asked = self.question(request)
         text, raw = await asyncio.to_thread(self._answer_once, asked, request)

@@ -42,6 +42,7 @@ class AnthropicMessages:
             self._headers["x-api-key"] = key
 
     def build(self, request: Request, omitted: frozenset[str]) -> HttpRequest:
+        """What is sent; Incapable for log-probabilities, UsageError for a temperature above 1."""
         if request.logprobs:
             raise Incapable(f"anthropic:{self._model} {NO_LOGPROBS}")
         sampling = request.sampling
@@ -92,6 +93,7 @@ class AnthropicMessages:
         return [*blocks, {"type": "text", "text": message.content}]
 
     def parse(self, request: Request, body: Json) -> Reply:
+        """The text of all text blocks, or a refusal; ValueError where there is no `content`."""
         if not isinstance(body, dict) or not isinstance(body.get("content"), list):
             raise ValueError(
                 "there is no 'content' in the reply, so this is not Anthropic's messages API"
@@ -102,9 +104,11 @@ class AnthropicMessages:
         return Reply(text, outcome, served=word_at(body, "model"), usage=_usage(body, request))
 
     def refused(self, request: Request, body: Json) -> Reply | None:
+        """A refusal where the error's message says that the content was blocked, else None."""
         return Reply(message(body), REFUSAL) if _BLOCKED in message(body) else None
 
     def unwelcome(self, body: Json) -> str:
+        """The parameter to leave out next: begin, response_format, top_p or temperature; or ""."""
         said = message(body)
         if "prefill" in said or "conversation must end with a user message" in said:
             return "begin"

@@ -39,6 +39,7 @@ class BflTasks:
         self.headers = {"accept": "application/json"} | ({"x-key": key} if key else {})
 
     def build(self, request: Request, omitted: frozenset[str]) -> HttpRequest:
+        """The request of a task; the size is sides in pixels or a ratio, as the model takes it."""
         width, height = pixels(request.size)
         size: dict[str, Json] = (
             {"aspect_ratio": ratio(request.size)}
@@ -60,9 +61,11 @@ class BflTasks:
         )
 
     def submitted(self, body: Json) -> str:
+        """The `polling_url` of the receipt; ValueError without one."""
         return needed(body, "polling_url")
 
     def look(self, request: Request, body: Json) -> Reply | Link | None:
+        """A link to the picture, a refusal or an error; None while the task has not ended."""
         status, sample = needed(body, "status"), word_at(body, "result", "sample")
         if status == "Ready" and sample:
             used = word_at(body, "result", "prompt")
@@ -73,10 +76,12 @@ class BflTasks:
         return None
 
     def refused(self, request: Request, body: Json) -> Reply | None:
+        """A refusal where the body's status is one of moderation, else None."""
         status = text_at(body, "status")
         return Reply(status, REFUSAL) if status in _REFUSED else None
 
     def unwelcome(self, body: Json) -> str:
+        """The optional parameter that the error names, or ""."""
         return parameter_named(message(body), _OPTIONAL)
 
     def status(self, status: int, body: Json) -> tuple[int, float | None]:

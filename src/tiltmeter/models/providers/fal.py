@@ -38,6 +38,7 @@ class FalQueue:
         self.headers = {"Authorization": f"Key {key}"} if key else {}
 
     def build(self, request: Request, omitted: frozenset[str]) -> HttpRequest:
+        """What is sent for one picture, with its size in pixels."""
         width, height = pixels(request.size)
         wanted: dict[str, Json] = {
             "prompt": prompt(request),
@@ -54,9 +55,11 @@ class FalQueue:
         )
 
     def submitted(self, body: Json) -> str:
+        """The `status_url` of the receipt; ValueError without one."""
         return needed(body, "status_url")
 
     def look(self, request: Request, body: Json) -> Reply | Link | Next | None:
+        """The drawn picture, an error or a refusal, or where the result is; None while it runs."""
         result = object_at(body)
         if "images" in result or "image" in result:
             return self._drawn(request, result)
@@ -76,9 +79,11 @@ class FalQueue:
         return Link(Reply("", revised="" if used == prompt(request) else used), url)
 
     def refused(self, request: Request, body: Json) -> Reply | None:
+        """A refusal where the error's message names a content policy, else None."""
         return Reply(message(body), REFUSAL) if _POLICY in message(body) else None
 
     def unwelcome(self, body: Json) -> str:
+        """The optional parameter that the error names, or ""."""
         return parameter_named(message(body), _OPTIONAL)
 
 

@@ -80,6 +80,7 @@ class GeminiContent:
             self.headers["x-goog-api-key"] = key
 
     def build(self, request: Request, omitted: frozenset[str]) -> HttpRequest:
+        """What is sent for text; a begun answer is never sent, and is named as left out."""
         sampling = request.sampling
         wanted: dict[str, Json] = {
             "temperature": sampling.temperature,
@@ -139,6 +140,7 @@ class GeminiContent:
         return [*blocks, {"text": message.content}]
 
     def parse(self, request: Request, body: Json) -> Reply:
+        """The text without thoughts, a refusal or an error; ValueError for any other body."""
         if not isinstance(body, dict) or not ("candidates" in body or "promptFeedback" in body):
             raise ValueError("there are no 'candidates' in the reply, so this is not Gemini's API")
         served, usage = word_at(body, "modelVersion"), _usage(body, request)
@@ -160,9 +162,11 @@ class GeminiContent:
         return Reply(text, outcome, alternatives=alternatives, served=served, usage=usage)
 
     def refused(self, request: Request, body: Json) -> Reply | None:
+        """None always: Gemini's refusals come with status 200, and `parse` finds them."""
         return None  # a refusal by policy comes with status 200 here
 
     def unwelcome(self, body: Json) -> str:
+        """The parameter that the error names; "" for none, an API key or logprobs."""
         said = message(body).lower()
         if "api key" in said or "logprob" in said:
             return ""

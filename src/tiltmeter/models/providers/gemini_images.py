@@ -29,7 +29,8 @@ class Writing(Translating, Protocol):
     path: str
     headers: dict[str, str]
 
-    def parse(self, request: Request, body: Json) -> Reply: ...
+    def parse(self, request: Request, body: Json) -> Reply:
+        """The text of a reply in a 200; ValueError where the body is not one."""
 
 
 class GeminiPictures:
@@ -42,6 +43,7 @@ class GeminiPictures:
         self.refused, self.status = writing.refused, writing.status
 
     def build(self, request: Request, omitted: frozenset[str]) -> HttpRequest:
+        """What is sent for one picture: its ratio, and 2K or 4K where it is large."""
         sampling, longest = request.sampling, max(pixels(request.size))
         larger = next((name for most, name in _LARGER if longest <= most), "4K")
         wanted: dict[str, Json] = {
@@ -63,6 +65,7 @@ class GeminiPictures:
         return HttpRequest(self._writing.path, self._writing.headers, body, left_out)
 
     def parse(self, request: Request, body: Json) -> Reply | Link:
+        """The last picture as a data URL, a refusal, or an error where no picture came."""
         reply = self._writing.parse(request, body)
         candidate = at(body, "candidates", 0)
         drawn = [
@@ -83,6 +86,7 @@ class GeminiPictures:
         )
 
     def unwelcome(self, body: Json) -> str:
+        """The word "size" where the error names the picture's size or ratio, else as for text."""
         said = message(body).lower()
         return (
             "size"

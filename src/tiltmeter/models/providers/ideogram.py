@@ -35,6 +35,7 @@ class IdeogramGenerations:
         self.headers = {"Api-Key": key} if key else {}
 
     def build(self, request: Request, omitted: frozenset[str]) -> HttpRequest:
+        """What is sent for one picture, asynchronous and with the magic prompt off."""
         wanted: dict[str, Json] = {
             "prompt": prompt(request),
             "size": request.size,
@@ -52,9 +53,11 @@ class IdeogramGenerations:
         )
 
     def submitted(self, body: Json) -> str:
+        """The path of the generation, below the base URL; ValueError without its id."""
         return f"/generations/{needed(body, 'generation_id')}"
 
     def look(self, request: Request, body: Json) -> Reply | Link | None:
+        """A link to the picture, a refusal or an error; None while the generation has not ended."""
         status = (word_at(body, "status") or "completed").lower()
         if status == "failed":
             reason = message(body) or "failed"
@@ -70,10 +73,12 @@ class IdeogramGenerations:
         return Link(Reply("", revised="" if used == prompt(request) else used), url)
 
     def refused(self, request: Request, body: Json) -> Reply | None:
+        """A refusal where the error's message speaks of safety, else None."""
         said = message(body)
         return Reply(said, REFUSAL) if "safety" in said.lower() else None
 
     def unwelcome(self, body: Json) -> str:
+        """The optional parameter that the error names, or ""."""
         return parameter_named(message(body), _OPTIONAL)
 
 

@@ -93,6 +93,7 @@ class LitellmConnection(Connection):
         self._litellm: Any = None
 
     async def open(self) -> None:
+        """Imports litellm; MissingKey where the provider's key is not in the environment."""
         self._litellm = await asyncio.get_running_loop().run_in_executor(None, _load_module)
         missing = self._litellm.validate_environment(model=self._named)["missing_keys"]
         if missing and self._options:
@@ -104,6 +105,7 @@ class LitellmConnection(Connection):
             )
 
     async def close(self) -> None:
+        """Closes litellm's own clients, if it was imported."""
         if self._litellm is not None:
             await self._litellm.close_litellm_async_clients()
 
@@ -145,6 +147,7 @@ class LitellmConnection(Connection):
         )
 
     def clean(self, text: str) -> str:
+        """A text with each secret replaced by ***."""
         for secret in self._secrets:
             text = text.replace(secret, "***")
         return text

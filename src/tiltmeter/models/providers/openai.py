@@ -50,6 +50,7 @@ class OpenAIChat:
             self._headers["Authorization"] = f"Bearer {key}"
 
     def build(self, request: Request, omitted: frozenset[str]) -> HttpRequest:
+        """A POST to /chat/completions, and the names of the parameters left out."""
         messages: list[Json] = [
             {"role": message.role, "content": self._content(message, request.longest)}
             for message in request.messages
@@ -95,6 +96,7 @@ class OpenAIChat:
         return [{"type": "text", "text": message.content}, *blocks]
 
     def parse(self, request: Request, body: Json) -> Reply:
+        """The text without the begun answer, or a refusal; ValueError without `choices`."""
         if (
             not isinstance(body, dict)
             or not isinstance(body.get("choices"), list)
@@ -125,10 +127,12 @@ class OpenAIChat:
         )
 
     def refused(self, request: Request, body: Json) -> Reply | None:
+        """A refusal where the error's code is one of content policy, else None."""
         refused = at(body, "error", "code") in _REFUSALS
         return Reply(word_at(body, "error", "message"), REFUSAL) if refused else None
 
     def unwelcome(self, body: Json) -> str:
+        """The parameter that the error names, or ""; top_logprobs if it speaks of logprobs."""
         parameter = text_at(body, "error", "param")
         if parameter in _OPTIONAL:
             return parameter

@@ -34,6 +34,7 @@ class OpenAIImages:
             self._headers["Authorization"] = f"Bearer {key}"
 
     def build(self, request: Request, omitted: frozenset[str]) -> HttpRequest:
+        """A POST to /images/generations for one picture, as base64 where that can be asked for."""
         wanted: dict[str, Json] = {
             "model": self._model,
             "prompt": prompt(request),
@@ -46,6 +47,7 @@ class OpenAIImages:
         return HttpRequest("/images/generations", self._headers, body, left_out)
 
     def parse(self, request: Request, body: Json) -> Reply | Link:
+        """A link to the picture (data URL or address), or an error; ValueError for other bodies."""
         if not isinstance(body, dict) or not isinstance(body.get("data"), list):
             raise ValueError("there is no 'data' in the reply, so this is not an images API")
         used = usage_if_possible(
@@ -69,6 +71,7 @@ class OpenAIImages:
         raise ValueError("there is neither 'b64_json' nor 'url' in the reply")
 
     def refused(self, request: Request, body: Json) -> Reply | None:
+        """A refusal where the error's code, type or message names a policy, else None."""
         coded = {word_at(body, "error", "code"), word_at(body, "error", "type")}
         if coded & set(_REFUSALS) or (
             "image_generation_user_error" in coded and is_policy(message(body))
@@ -77,6 +80,7 @@ class OpenAIImages:
         return None
 
     def unwelcome(self, body: Json) -> str:
+        """The optional parameter that the error names, or ""."""
         parameter = word_at(body, "error", "param")
         if parameter:
             return parameter if parameter in _OPTIONAL else ""

@@ -54,6 +54,7 @@ class ReplicatePredictions:
         self.headers = {"Authorization": f"Bearer {key}"} if key else {}
 
     def build(self, request: Request, omitted: frozenset[str]) -> HttpRequest:
+        """What is sent for one prediction, of the named version or of the model's latest."""
         width, height = pixels(request.size)
         wanted: dict[str, Json] = {
             "prompt": prompt(request),
@@ -73,9 +74,11 @@ class ReplicatePredictions:
         )
 
     def submitted(self, body: Json) -> str:
+        """The address under `urls.get` of the receipt; ValueError without one."""
         return needed(body, "urls", "get")
 
     def look(self, request: Request, body: Json) -> Reply | Link | None:
+        """A link to the first picture, a refusal or an error; None while the work has not ended."""
         status = needed(body, "status")
         if status not in ("succeeded", "failed", "canceled", "aborted"):
             return None
@@ -90,9 +93,11 @@ class ReplicatePredictions:
         return Reply(text, REFUSAL if held else ERROR, served=served)
 
     def refused(self, request: Request, body: Json) -> Reply | None:
+        """None always: a refusal is seen when the prediction ends, by `look`."""
         return None  # the filters' work is seen when a prediction ends
 
     def unwelcome(self, body: Json) -> str:
+        """The optional parameter that the error names, or ""."""
         return parameter_named(message(body), _OPTIONAL)
 
 
