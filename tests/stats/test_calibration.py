@@ -65,7 +65,7 @@ def test_permutation_keeps_its_level() -> None:
 def test_kernel_is_much_faster_than_a_loop_and_agrees_with_it() -> None:
     """Loosely, for a busy machine: the benchmark holds the promise of 100 times and 0.5 CPU s."""
     found = benchmark("permutation").speed(seed=20, looped=1)
-    assert found["ratio"] > 10
+    assert found["ratio"] > 30
     assert found["kernel_s"] < 2
     assert found["p_apart"] < 0.08
 

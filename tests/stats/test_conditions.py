@@ -91,10 +91,3 @@ def test_omnibus_agrees_with_friedmans_statistic() -> None:
     ]
     reached = np.mean(np.array(shuffled) >= exact.statistic - 1e-12)
     assert exact.p == pytest.approx(reached, abs=4 * 0.5 / 2_000**0.5)
-
-
-def test_pairs_of_levels() -> None:
-    assert conditions.all_pairs("abc") == (("a", "b"), ("a", "c"), ("b", "c"))
-    assert conditions.against_baseline(["a", "b", "c"], "b") == (("a", "b"), ("c", "b"))
-    with pytest.raises(ValueError, match="baseline"):
-        conditions.against_baseline(["a"], "z")

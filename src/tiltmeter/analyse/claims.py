@@ -10,29 +10,24 @@ All headline claims of a run, over subjects, languages and measures, are one fam
 Holm. Everything else is adjusted by Benjamini–Hochberg, one family a measure over all strata. A
 measure's own `family` splits further. A row that gold corrects replaces the raw one in its family.
 
-With no effect at all this claims something in 5 % of runs, where a family a stratum claims in 38 %
-(benchmarks/null_runs.py).
+benchmarks/null_runs.py counts the runs without any effect that claim something all the same.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
+from collections.abc import Hashable, Iterable, Iterator, Sequence
 from dataclasses import replace
 
 from ..protocol import EVERY, MeasureSpec, Protocol
 from ..protocol.contrasts import each_contrast
 from ..records import Estimate
 from ..stats import multiplicity
+from ..stats.multiplicity import Method
 from ..stats.results import join_notes
 from .reading import ALPHA, CORRECTED, STRATA
 
 HEADLINE = "headline claims"
-HOLM, BENJAMINI_HOCHBERG = "holm", "benjamini-hochberg"
-_ADJUST: dict[str, Callable[..., list[float | None]]] = {
-    HOLM: multiplicity.holm,
-    BENJAMINI_HOCHBERG: multiplicity.benjamini_hochberg,
-}
 Key = tuple[Hashable, ...]
 
 
@@ -126,26 +121,26 @@ def adjust_by_claim(protocol: Protocol, rows: Sequence[Estimate]) -> list[Estima
     _join_equal_claims(members)
     made = list(rows)
     for (name, part), claims in members.items():
-        how = HOLM if name == HEADLINE else BENJAMINI_HOCHBERG
+        how: Method = "holm" if name == HEADLINE else "benjamini-hochberg"
         label = f"{name}: {part}" if part else name
         _write(made, claims, label, how)
     return made
 
 
-def _write(made: list[Estimate], claims: dict[Key, list[int]], label: str, how: str) -> None:
+def _write(made: list[Estimate], claims: dict[Key, list[int]], label: str, how: Method) -> None:
     values = [made[places[0]].p for places in claims.values()]
-    found = _ADJUST[how](p=values)
-    for places, p, adjusted_p in zip(claims.values(), values, found, strict=True):
+    family = multiplicity.adjust(p=values, method=how)
+    for places, p, adjusted_p in zip(claims.values(), values, family.p, strict=True):
         for place in places:
             row = replace(
                 made[place],
                 p=p,
                 p_adjusted=adjusted_p,
                 family=label,
-                family_size=len(claims),
-                adjustment=how,
+                family_size=family.tests,
+                adjustment=family.method,
             )
-            made[place] = _with_reach(row, len(claims)) if how == HOLM else row
+            made[place] = _with_reach(row, family.tests) if how == "holm" else row
 
 
 def _with_reach(row: Estimate, tests: int) -> Estimate:

@@ -8,8 +8,8 @@ Arrays hold one rate an item and condition, shape (C, K); an item without a rate
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
-from itertools import combinations, permutations
+from collections.abc import Iterator
+from itertools import permutations
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -134,20 +134,6 @@ def _permuted_sums(table: Floats, draws: int, generator: np.random.Generator) ->
     for start in range(0, draws, block):
         many = min(block, draws - start)
         yield generator.permuted(np.broadcast_to(table, (many, *table.shape)), axis=2).sum(axis=1)
-
-
-def all_pairs(levels: Sequence[str]) -> tuple[tuple[str, str], ...]:
-    """Every pair of levels, in their order: (a, b), (a, c), (b, c)."""
-    return tuple(combinations(levels, 2))
-
-
-def against_baseline(levels: Sequence[str], baseline: str) -> tuple[tuple[str, str], ...]:
-    """Each other level with the baseline: (b, a), (c, a) for the baseline a. ``ValueError`` for a
-    baseline that is no level.
-    """
-    if baseline not in levels:
-        raise ValueError(f"baseline: {baseline!r} is none of {', '.join(levels)}")
-    return tuple((level, baseline) for level in levels if level != baseline)
 
 
 def _items_with_all(name: str, rates: ArrayLike) -> tuple[Floats, str | None]:
