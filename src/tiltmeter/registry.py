@@ -33,6 +33,7 @@ if TYPE_CHECKING:
 
 PROTOCOLS = (
     "decisions",
+    "decisions_names",
     "dialogues",
     "gramvis",
     "hiring",

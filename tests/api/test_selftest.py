@@ -43,6 +43,7 @@ def wrong(protocol: str, audit: str = "") -> list[Check]:
         "gramvis",
         "hiring",
         "decisions",
+        "decisions_names",
         "occupations",
         "soda",
     ],

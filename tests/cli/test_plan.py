@@ -113,6 +113,12 @@ CASES = [
         {"limit": 2, "samples": 1},
     ),
     ("decisions", "planted:protocol=decisions", (), {"limit": 1, "where": {"age": ("20",)}}),
+    (
+        "decisions_names",
+        "planted:protocol=decisions_names",
+        (),
+        {"limit": 1, "where": {"set": ("01",)}},
+    ),
     ("hiring", "planted:protocol=hiring", (), {"limit": 2, "where": {"job": ("retail",)}}),
     (
         "gramvis",

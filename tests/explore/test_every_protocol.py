@@ -70,6 +70,13 @@ RUNS: dict[str, tuple[str, dict[str, Any], str, list[str], str]] = {
         ["white", "Black"],
         "decision",
     ),
+    "decisions_names": (
+        "planted:protocol=decisions_names",
+        {"limit": 2, "where": {"set": ("01",), "gender": ("men",)}},
+        "scenario",
+        ["White", "Black"],
+        "decision",
+    ),
     "occupations": (
         "planted:protocol=occupations",
         {

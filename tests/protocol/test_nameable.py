@@ -63,6 +63,11 @@ RUNS = {
         "yes=0.5,yes.Black=0.3",
         {"modes": ("exact",), "limit": 20, "where": {"age": ("60",)}},
     ),
+    "decisions_names": (
+        "decisions_names",
+        "yes=0.5,yes.Black=0.3",
+        {"modes": ("exact",), "limit": 20, "where": {"set": ("01",)}},
+    ),
     "hiring": ("hiring", "Black men=0.4", {"limit": 20}),
     "soda": (
         "soda",
