@@ -139,7 +139,7 @@ def test_json_and_notebook_say_the_same_verdict(
     (row,) = [one for one in told["verdicts"] if one["measure"] == "share_she"]
     assert (row["word"], row["sentence"]) == ("tilt", verdict.sentence)
     assert row["value"] == verdict.value
-    assert row["outputs"]["subject"] == "planted:she=0.75"
+    assert row["query"]["subjects"] == ["planted:she=0.75"]
     assert html.escape(verdict.sentence) in run._repr_html_()
     assert main(["analyse", "run"]) == 0
     assert verdict.sentence in " ".join(capsys.readouterr().out.split())

@@ -32,7 +32,7 @@ def count_labels(store: Store, protocol: Protocol, factors: Sequence[str] = ()) 
     order of the trials' factors, as stored.
     """
     names = tuple(factors or dict.fromkeys((*protocol.factors, protocol.item)))
-    cells, places = _cells(store, names)
+    cells, places = read_cells(store, names)
     sums = _sum_parts(list(_sums(store, places)))
     sums = sums.with_columns(subject=cells["subject"].gather(sums["place"])).sort("subject", *_KEY)
     found = [sums.drop("subject", "place"), cells[sums["place"]]]
@@ -70,7 +70,7 @@ def _sum_parts(parts: Sequence[pl.DataFrame]) -> pl.DataFrame:
     )
 
 
-def _cells(store: Store, names: Sequence[str]) -> tuple[pl.DataFrame, pl.DataFrame]:
+def read_cells(store: Store, names: Sequence[str]) -> tuple[pl.DataFrame, pl.DataFrame]:
     """The different (subject, mode, *levels of the factors) in their order, and each output's
     `place` among them.
     """

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from ..protocol import MeasureSpec, Protocol
 from ..records import Estimate
 from . import claims
+from .queries import OutputQuery, query_of
 from .reading import BOUNDS, CAPTURED, CORRECTED
 
 
@@ -20,7 +21,7 @@ class Claim:
     row: as gold corrects it, where it does; raw: as the instrument has it. about: what tells it
     from other claims of its measure and subject. parts: tested rows of its own groups. nuisances:
     the tested effect of each factor that is no question of the protocol, with the claim's value at
-    each of its levels.
+    each of its levels. query: of the outputs that were counted.
     """
 
     spec: MeasureSpec
@@ -33,6 +34,7 @@ class Claim:
     nuisances: tuple[tuple[str, Estimate, Mapping[str, float]], ...]
     captured: float | None
     drawn: bool
+    query: OutputQuery
 
 
 def gather(protocol: Protocol, rows: Sequence[Estimate]) -> Iterator[Claim]:
@@ -59,6 +61,7 @@ def gather(protocol: Protocol, rows: Sequence[Estimate]) -> Iterator[Claim]:
             nuisances=tuple(_nuisances(protocol, spec, raw, here)),
             captured=captured,
             drawn=mode is None or not mode.logprobs,
+            query=query_of(protocol, raw),
         )
 
 

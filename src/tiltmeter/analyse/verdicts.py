@@ -18,6 +18,7 @@ from ..records import Estimate, Json
 from ..stats import multiplicity
 from . import refutation, sentences
 from .evidence import Claim, gather
+from .queries import OutputQuery
 from .reading import ALPHA
 from .refutation import Refuted
 
@@ -54,8 +55,7 @@ class Verdict:
     """One headline claim in a word, a sentence and its numbers.
 
     value, low, high and reference are in `unit`; they are those that gold corrects where
-    `correction` is not "none". outputs: the query of what was counted (subject, annotator,
-    attribute, values and the levels of the condition).
+    `correction` is not "none". query: names the outputs that were counted.
     """
 
     word: Word
@@ -81,7 +81,7 @@ class Verdict:
     n: float
     clusters: int | None
     cautions: tuple[Caution, ...]
-    outputs: Mapping[str, str | list[str]]
+    query: OutputQuery
     signature: str
 
     def as_dict(self) -> dict[str, Json]:
@@ -90,6 +90,7 @@ class Verdict:
         return fields | {
             "word": self.word.value,
             "cautions": [caution._asdict() for caution in self.cautions],
+            "query": self.query.as_dict(),
         }
 
 
@@ -142,13 +143,7 @@ def judge(claim: Claim, refuted: Refuted) -> Verdict:
         n=row.n,
         clusters=row.clusters,
         cautions=cautions,
-        outputs={
-            "subject": row.subject,
-            "annotator": row.instrument,
-            "attribute": spec.attribute,
-            "values": list(spec.values),
-            **row.condition,
-        },
+        query=claim.query,
         signature=row.signature,
     )
 

@@ -55,7 +55,8 @@ def emit_results(
     if printing.page is not None:
         html.write_html(alone(built), printing.page)
     if printing.as_json:
-        click.echo(data.as_json(built.run_info, estimates, run.verdicts(estimates=estimates)))
+        found = run.verdicts(estimates=estimates)
+        click.echo(data.as_json(built.run_info, estimates, found, run.protocol))
     elif printing.as_csv:
         click.echo(data.as_csv(estimates), nl=False)
     else:

@@ -75,6 +75,7 @@ _SHARES = (
         contrast=_LEVEL,
         unit="log-odds",
         null=0,
+        counts="prompts",
     ),
     MeasureKind(
         name="impact_ratio",
@@ -118,6 +119,7 @@ _NUMBERS = (
         test="against `null`: sign flip over items",
         unit="",
         numbers=True,
+        counts="numbers",
         detectable="spread",
     ),
     MeasureKind(
@@ -130,6 +132,7 @@ _NUMBERS = (
         unit="",
         null=0,
         numbers=True,
+        counts="numbers",
         detectable="spread",
     ),
 )

@@ -41,6 +41,8 @@ class MeasureKind:
     detectable: how the smallest difference that a design can find is worked out: as of a share near
                 its null ("share"), near one half ("half"), by simulation of a "divergence"; it
                 depends on the "spread" of the numbers; "" if it has none.
+    counts:     what the n of its rows counts: "labels" (sums of weights), "numbers" (of labels that
+                are numbers), "outputs" or "prompts".
     figure:     the drawing in the report where a measure names none.
     """
 
@@ -59,6 +61,7 @@ class MeasureKind:
     signed: bool = False
     sides: Literal["", "one", "level", "controls"] = ""
     detectable: Literal["", "share", "half", "divergence", "spread"] = ""
+    counts: Literal["labels", "numbers", "outputs", "prompts"] = "labels"
     figure: str = "forest"
 
     def function(self) -> Compute:

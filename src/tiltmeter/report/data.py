@@ -9,8 +9,10 @@ import io
 import json
 from collections.abc import Iterable, Mapping, Sequence
 
+from ..analyse.queries import query_of
 from ..analyse.verdicts import Verdict
 from ..gold.sheet import guard_formula
+from ..protocol import Protocol
 from ..records import Estimate, Json
 from .sanitize import ascii_escapes
 
@@ -21,9 +23,12 @@ def as_json(
     run_info: Mapping[str, Json],
     estimates: Sequence[Estimate],
     verdicts: Sequence[Verdict] = (),
+    protocol: Protocol | None = None,
 ) -> str:
     """`{"schema": 1, "run": {…}, "verdicts": […], "estimates": […]}`, one row a line. ValueError
     for a number that is not finite.
+
+    protocol: with it each estimate has the `query` of the outputs that it counted.
     """
 
     def line(value: Json) -> str:
@@ -34,11 +39,16 @@ def as_json(
         return f"[\n  {told}\n ]" if told else "[]"
 
     found = lines(verdict.as_dict() for verdict in verdicts)
-    rows = lines(estimate.as_dict() for estimate in estimates)
+    rows = lines(_with_query(estimate, protocol) for estimate in estimates)
     return (
         f'{{\n "schema": {SCHEMA},\n "run": {line(dict(run_info))},\n "verdicts": {found},'
         f'\n "estimates": {rows}\n}}'
     )
+
+
+def _with_query(estimate: Estimate, protocol: Protocol | None) -> dict[str, Json]:
+    row: dict[str, Json] = estimate.as_dict()
+    return row if protocol is None else row | {"query": query_of(protocol, estimate).as_dict()}
 
 
 def as_csv(estimates: Sequence[Estimate]) -> str:

@@ -7,7 +7,7 @@ an attribute of their own, which ends in `_vote`.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from ...records import ADJUDICATED, HUMAN, VOTE
@@ -150,6 +150,19 @@ def number_of_values(store: Store, annotator: str, attribute: str) -> int:
         "SELECT count(DISTINCT value) FROM labels WHERE annotator = ? AND attribute = ? AND current"
     )
     return int(store.first(query, (annotator, attribute))[0])
+
+
+def of_annotator(
+    store: Store, annotator: str, attributes: Sequence[str] = ()
+) -> Iterator[StoredLabel]:
+    """What one annotator said of some attributes, or of all, by output."""
+    marks = ",".join("?" * len(attributes))
+    which = f" AND attribute IN ({marks})" if attributes else ""
+    query = (
+        "SELECT output, annotator, attribute, value, weight FROM labels"
+        f" WHERE current AND annotator = ?{which} ORDER BY output, attribute, value, weight"
+    )
+    return map(StoredLabel._make, store.rows(query, (annotator, *attributes)))
 
 
 def condition_weights(store: Store, annotator: str, attribute: str) -> Iterator[ConditionWeight]:

@@ -1,0 +1,116 @@
+"""From a number to its outputs: for every estimate, what its query selects is what was counted."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from tests.conftest import Made
+from tiltmeter import analyse, registry
+from tiltmeter.analyse.counted import Counted
+from tiltmeter.analyse.queries import OutputQuery, query_of
+from tiltmeter.api import planted_audits
+from tiltmeter.errors import UsageError
+from tiltmeter.records import Estimate
+from tiltmeter.stages.protocol_snapshot import protocol_of
+from tiltmeter.store import Store
+
+AUDITS = {f"{n} {a['protocol']}": a for n, a in enumerate(planted_audits.audits())}
+FIRST = {name.partition(" ")[2]: name for name in reversed(AUDITS)}
+EXACT = "3 roles"  # read from probabilities, in two orders
+
+
+def count_unlike(folder: Path) -> tuple[int, list[str]]:
+    """How many estimates a run has in all variants, and those whose query gives another n."""
+    number, unlike = 0, []
+    with Store(folder) as store:
+        protocol = protocol_of(store)[0]
+        counted = Counted(store, protocol)
+        for variant in protocol.variants:
+            for row in analyse.estimates(store, protocol, variant):
+                query = query_of(protocol, row)
+                assert OutputQuery.parse(query.text()) == query
+                number += 1
+                nothing = row.value is None and row.n == 0
+                if not nothing and abs(counted.n(query) - row.n) > 1e-6 * max(1, row.n):
+                    unlike.append(f"{row.measure} {row.condition} {row.contrast} {row.n}")
+    return number, unlike
+
+
+@pytest.mark.parametrize("name", sorted({*FIRST.values(), EXACT}))
+def test_the_weights_of_the_outputs_of_a_query_sum_to_its_n(name: str, tmp_path: Path) -> None:
+    planted_audits.run_audit(AUDITS[name], tmp_path, tmp_path / "run")
+    number, unlike = count_unlike(tmp_path / "run")
+    assert number > 40 and unlike == []
+
+
+def test_every_protocol_is_here() -> None:
+    assert set(FIRST) == set(registry.PROTOCOLS)
+
+
+def roles_by_hand(made: type[Made], folder: Path) -> Made:
+    """Outputs t000001 to t000008: two words in two orders, drawn; the fourth is a refusal."""
+    run = made(folder / "run", registry.protocol("roles"))
+    words = [
+        cell for cell in run.protocol.cells if cell["language"] == "en" and "|" not in cell["class"]
+    ]
+    names = list(dict.fromkeys(cell["lexeme"] for cell in words))[:2]
+    said = iter(("she", "he", "he", "refusal", "she", "she", "he", "she"))
+    factors = (*run.protocol.factors, run.protocol.item)
+    cells = [cell for cell in words if cell["lexeme"] in names] * 2
+    run.label(
+        ({name: cell[name] for name in factors}, "sampled", {next(said): 1.0}) for cell in cells
+    )
+    return run
+
+
+def one_row(rows: list[Estimate], measure: str, condition: dict[str, str]) -> Estimate:
+    (found,) = (
+        row
+        for row in rows
+        if row.measure == measure
+        and {k: row.condition.get(k) for k in condition} == condition
+        and len(row.condition) == 2 + len(condition)
+    )
+    return found
+
+
+def test_the_outputs_of_a_query_are_those_counted(made: type[Made], tmp_path: Path) -> None:
+    run = roles_by_hand(made, tmp_path)
+    rows = analyse.estimates(run.store, run.protocol)
+    counted = Counted(run.store, run.protocol)
+    whole = query_of(run.protocol, one_row(rows, "share_she", {}))
+    every = {f"t{n:06}" for n in range(1, 9)}
+    assert set(counted.outputs(whole)) == every - {"t000004"}  # among he and she
+    assert set(counted.hits(whole)) == {"t000001", "t000005", "t000006", "t000008"}
+    bounds = query_of(run.protocol, one_row(rows, "share_she_bounds", {}))
+    assert set(counted.outputs(bounds)) == every
+    order = query_of(run.protocol, one_row(rows, "share_she", {"order": "he_first"}))
+    trials = run.store.rows("SELECT id, json_extract(factors, '$.order') FROM trials")
+    first = {trial for trial, level in trials if level == "he_first"}
+    assert set(counted.outputs(order)) == first - {"t000004"}
+    effect = query_of(run.protocol, one_row(rows, "order_effect", {}))
+    assert effect.levels["order"] == ("she_first", "he_first")
+    assert set(counted.outputs(effect)) == every - {"t000004"}
+
+
+def test_a_query_as_text_and_as_values() -> None:
+    query = OutputQuery(
+        "choice/1@a",
+        "pronoun",
+        ("A & B", "ü=%"),
+        {"order": ("he first", "x|y"), "mode": ("sampled",)},
+        ("she",),
+        without=("",),
+    )
+    assert query.text() == (
+        "annotator=choice%2F1%40a&attribute=pronoun&subjects=A+%26+B&subjects=%C3%BC%3D%25"
+        "&f.order=he+first&f.order=x%7Cy&f.mode=sampled&values=she&without="
+    )
+    assert OutputQuery.parse(query.text()) == query
+    assert json.loads(json.dumps(query.as_dict()))["levels"]["order"] == ["he first", "x|y"]
+    for text in ("", "attribute=pronoun", "annotator=a&colour=blue"):
+        with pytest.raises(UsageError):
+            OutputQuery.parse(text)
