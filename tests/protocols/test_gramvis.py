@@ -21,6 +21,7 @@ from click.testing import CliRunner
 import tiltmeter
 from tests.serving import planted_server
 from tiltmeter import api, registry
+from tiltmeter import protocol as protocols
 from tiltmeter.cli import group
 from tiltmeter.errors import ProtocolError, RunMismatch, UnknownName, UsageError
 from tiltmeter.protocols.gramvis.counts import COLUMNS
@@ -788,3 +789,37 @@ def test_what_a_reader_sees_first(tmp_path: Path) -> None:
         == f"{24 * len(rows)} labels or counts were imported without their outputs."
     )
     assert [label for label, _ in built.prompts] == ["side: gendered", "side: en", "side: zh"]
+
+
+class TestAListOfOnesOwn:
+    @pytest.mark.parametrize("gender", ["masculine", "feminine"])
+    def test_a_dozen_words_of_one_gender_are_a_list(self, tmp_path: Path, gender: str) -> None:
+        """12 words, of some of the five categories, make 12 × 3 sides × 4 templates prompts."""
+        chosen = [
+            word
+            for word in WORDS
+            if word["grammatical_gender"] == gender and word["category"] == "personal_traits"
+        ][:12]
+        own = registry.protocol(str(_copy_with(tmp_path, chosen)))
+        assert tiltmeter.plan(own, model="planted:protocol=gramvis", samples=1).trials == 144
+        table = protocols.crosstab(own)
+        assert table[0][2:] == ["personal_traits", "all"]
+        assert sum(int(row[-1]) for row in table[1:]) == 12
+
+    def test_a_gender_that_nothing_expects_is_refused(self, tmp_path: Path) -> None:
+        """A level of the design that a list of all levels lacks: one of the two is misspelt."""
+        path = _copy_with(tmp_path, WORDS[:12])
+        text = path.read_text("utf-8").replace("{ masculine = ", "{ masculin = ", 1)
+        path.write_text(text, "utf-8")
+        with pytest.raises(ProtocolError, match="Did you mean 'masculine'"):
+            registry.protocol(str(path))
+
+
+def _copy_with(folder: Path, words: list[dict[str, str]]) -> Path:
+    """The protocol's file in a copy of its folder that has only these words."""
+    shutil.copytree(HOME, folder / "own")
+    with (folder / "own" / "words.csv").open("w", encoding="utf-8", newline="") as file:
+        writer = csv.DictWriter(file, list(words[0]))
+        writer.writeheader()
+        writer.writerows(words)
+    return folder / "own" / "protocol.toml"

@@ -348,9 +348,8 @@ def crosstab(protocol: Protocol) -> list[list[str]]:
     items = {
         cell[protocol.item]: cell for cell in protocol.cells if SEVERAL not in cell[protocol.item]
     }.values()
-    levels = list(protocol.crosstab.get("levels", ())) or list(
-        dict.fromkeys(cell[column] for cell in items)
-    )
+    there = dict.fromkeys(cell[column] for cell in items)
+    levels = [level for level in protocol.crosstab.get("levels", there) if level in there]
     counts: dict[tuple[str, ...], Counter[str]] = {}
     for cell in items:
         counts.setdefault(tuple(cell[name] for name in rows), Counter())[cell[column]] += 1

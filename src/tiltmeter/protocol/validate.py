@@ -8,8 +8,7 @@ the nearest name.
 from __future__ import annotations
 
 import math
-from collections import Counter
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from operator import itemgetter
 
@@ -18,6 +17,7 @@ from ..records import OUTCOMES
 from . import EVERY, FIGURES, MeasureSpec, Protocol, Variant, thresholds
 from .measure_kinds import MeasureKind
 from .measures import measure_kind
+from .names import refuse_twice, refuse_unknown, refuse_unknown_levels
 from .source_lines import SourceLocation
 from .tables import SEVERAL
 
@@ -28,8 +28,8 @@ def check(protocol: Protocol, place: SourceLocation, values: Values) -> None:
     """Raises ProtocolError at the first name that nothing has."""
     _design(protocol, place)
     _prompts(protocol, place)
-    _refuse_twice([spec.name for spec in protocol.instruments], place.at("instruments"), "name")
-    _refuse_twice([measure.name for measure in protocol.measures], place.at("measures"), "name")
+    refuse_twice([spec.name for spec in protocol.instruments], place.at("instruments"), "name")
+    refuse_twice([measure.name for measure in protocol.measures], place.at("measures"), "name")
     attributes = {name for spec in protocol.instruments for name in (spec.attribute, *spec.also)}
     for number, measure in enumerate(protocol.measures):
         _measure(protocol, measure, place.at("measures", number), attributes, values)
@@ -45,9 +45,9 @@ def check(protocol: Protocol, place: SourceLocation, values: Values) -> None:
 def _design(protocol: Protocol, place: SourceLocation) -> None:
     columns = protocol.cells[0].keys()
     for number, factor in enumerate(protocol.factors):
-        _refuse_unknown("column", factor, columns, place.at("factors", number))
-    _refuse_twice(protocol.factors, place.at("factors"))
-    _refuse_unknown("column", protocol.item, columns, place.at("item"))
+        refuse_unknown("column", factor, columns, place.at("factors", number))
+    refuse_twice(protocol.factors, place.at("factors"))
+    refuse_unknown("column", protocol.item, columns, place.at("item"))
     for some in {tuple(cell) for cell in protocol.cells}:
         for name in (*protocol.factors, protocol.item):
             if name not in some:
@@ -60,20 +60,20 @@ def _design(protocol: Protocol, place: SourceLocation) -> None:
             f"{place.at('item')}: the column {protocol.item} is empty in some row. Fill it in."
         )
     for number, factor in enumerate(protocol.apart):
-        _refuse_unknown("factor", factor, protocol.factors, place.at("apart", number))
+        refuse_unknown("factor", factor, protocol.factors, place.at("apart", number))
     if protocol.tally:
-        _refuse_unknown("factor", protocol.tally, protocol.factors, place.at("tally"))
+        refuse_unknown("factor", protocol.tally, protocol.factors, place.at("tally"))
     _levels(protocol, protocol.defaults, place.at("defaults"))
     if protocol.crosstab:
         for name in protocol.crosstab["rows"]:
-            _refuse_unknown("column", name, columns, place.at("crosstab", "rows"))
+            refuse_unknown("column", name, columns, place.at("crosstab", "rows"))
         column = protocol.crosstab["columns"]
-        _refuse_unknown("column", column, columns, place.at("crosstab", "columns"))
-        for level in protocol.crosstab.get("levels", ()):
-            known = dict.fromkeys(
-                part for cell in protocol.cells for part in cell[column].split(SEVERAL)
-            )
-            _refuse_unknown(column, level, known, place.at("crosstab", "levels"))
+        refuse_unknown("column", column, columns, place.at("crosstab", "columns"))
+        known = dict.fromkeys(
+            part for cell in protocol.cells for part in cell[column].split(SEVERAL)
+        )
+        listed = protocol.crosstab.get("levels", known)
+        refuse_unknown_levels(column, list(listed), known, place.at("crosstab", "levels"))
 
 
 def _prompts(protocol: Protocol, place: SourceLocation) -> None:
@@ -120,7 +120,7 @@ def _measure(
     values: Values,
 ) -> None:
     kind = _kind(measure, place)
-    _refuse_unknown(
+    refuse_unknown(
         "attribute",
         measure.attribute,
         (*attributes, EVERY) if measure.attribute == EVERY else attributes,
@@ -128,9 +128,9 @@ def _measure(
     )
     for number, group in enumerate(measure.by):
         for factor in group:
-            _refuse_unknown("factor", factor, (*protocol.factors, "mode"), place.at("by", number))
+            refuse_unknown("factor", factor, (*protocol.factors, "mode"), place.at("by", number))
     for number, name in enumerate(measure.figure.split(SEVERAL)):
-        _refuse_unknown(
+        refuse_unknown(
             "figure",
             name,
             FIGURES,
@@ -140,11 +140,11 @@ def _measure(
         raise ProtocolError(f"{place.at('band')}: low is to be below high. Exchange them.")
     _levels(protocol, measure.where, place.at("where"))
     for factor, expected in measure.expected.items():
-        _levels(protocol, {factor: tuple(expected)}, place.at("expected"))
+        _expected_levels(protocol, factor, tuple(expected), place.at("expected"))
         for level, several in expected.items():
             for value in several.split(SEVERAL) if measure.attribute in values else ():
                 known = (*values[measure.attribute], *OUTCOMES)
-                _refuse_unknown(
+                refuse_unknown(
                     f"value of {measure.attribute}",
                     value,
                     known,
@@ -154,6 +154,14 @@ def _measure(
     _null(measure, kind, place.at("null"))
     _reference(protocol, measure, kind, place.at("reference"), values.get(measure.attribute))
     _contrast(protocol, measure, kind, place.at("contrast"))
+
+
+def _expected_levels(
+    protocol: Protocol, factor: str, levels: Sequence[str], place: SourceLocation
+) -> None:
+    refuse_unknown("factor", factor, (*protocol.factors, "mode"), place.at(factor))
+    known = protocol.modes if factor == "mode" else protocol.levels[factor]
+    refuse_unknown_levels(factor, levels, known, place.at(factor))
 
 
 def _kind(measure: MeasureSpec, place: SourceLocation) -> MeasureKind:
@@ -171,7 +179,7 @@ def _values(
         for setting in ("values", "among", "without"):
             for number, value in enumerate(getattr(measure, setting)):
                 if value not in (*OUTCOMES, EVERY):
-                    _refuse_unknown(
+                    refuse_unknown(
                         f"value of {measure.attribute}", value, known, place.at(setting, number)
                     )
     for number, value in enumerate(measure.values):
@@ -241,13 +249,13 @@ def _reference(
             )
         for value in reference:
             if known is not None:
-                _refuse_unknown(f"value of {measure.attribute}", value, known, place.at(value))
+                refuse_unknown(f"value of {measure.attribute}", value, known, place.at(value))
         if sum(reference.values()) > 1 + 1e-9:
             raise ProtocolError(
                 f"{place}: the shares are {sum(reference.values()):g} in all. Mend them: at most 1."
             )
         return
-    _refuse_unknown("column", reference, protocol.cells[0], place)
+    refuse_unknown("column", reference, protocol.cells[0], place)
     for cell in protocol.cells:
         if cell[reference].strip() and not _is_share(cell[reference]):
             raise ProtocolError(
@@ -279,21 +287,21 @@ def _contrast(
                 f"Write for instance: contrast = {{ {example} }}"
             )
     for name in contrast.get("cells", "").split(SEVERAL) if "cells" in contrast else ():
-        _refuse_unknown("factor", name, ("subject", *protocol.factors), place.at("cells"))
+        refuse_unknown("factor", name, ("subject", *protocol.factors), place.at("cells"))
     if "within" in contrast:
-        _refuse_unknown("factor", contrast["within"], protocol.factors, place.at("within"))
+        refuse_unknown("factor", contrast["within"], protocol.factors, place.at("within"))
     if "factor" not in contrast:
         return
-    _refuse_unknown("factor", contrast["factor"], protocol.factors, place.at("factor"))
+    refuse_unknown("factor", contrast["factor"], protocol.factors, place.at("factor"))
     levels = protocol.levels[contrast["factor"]]
     for setting in ("level", "baseline"):
         if setting in contrast:
             every = (EVERY,) if "level" in contrast and "within" not in contrast else ()
-            _refuse_unknown(
+            refuse_unknown(
                 contrast["factor"], contrast[setting], (*levels, *every), place.at(setting)
             )
     for level in contrast["controls"].split(SEVERAL) if "controls" in contrast else ():
-        _refuse_unknown(contrast["factor"], level, levels, place.at("controls"))
+        refuse_unknown(contrast["factor"], level, levels, place.at("controls"))
     if contrast.get("baseline") == EVERY and contrast.get("level") != EVERY:
         raise ProtocolError(
             f'{place}: baseline = "*" compares every pair of levels. Write level = "*" too.'
@@ -316,32 +324,16 @@ def _variant(
     measures = [measure.name for measure in protocol.measures]
     for setting in ("measures", "only"):
         for number, name in enumerate(getattr(variant, setting)):
-            _refuse_unknown("measure", name, measures, place.at(setting, number))
+            refuse_unknown("measure", name, measures, place.at(setting, number))
     for name, other in variant.reads.items():
-        _refuse_unknown("attribute", name, attributes, place.at("reads"))
-        _refuse_unknown("attribute", other, attributes, place.at("reads", name))
+        refuse_unknown("attribute", name, attributes, place.at("reads"))
+        refuse_unknown("attribute", other, attributes, place.at("reads", name))
 
 
 def _levels(protocol: Protocol, named: Mapping[str, Sequence[str]], place: SourceLocation) -> None:
     """{factor: levels} that the design has; `mode` is a factor where modes are named."""
     for factor, levels in named.items():
-        _refuse_unknown("factor", factor, (*protocol.factors, "mode"), place.at(factor))
+        refuse_unknown("factor", factor, (*protocol.factors, "mode"), place.at(factor))
         known = protocol.modes if factor == "mode" else protocol.levels[factor]
         for level in levels:
-            _refuse_unknown(factor, level, known, place.at(factor))
-
-
-def _refuse_unknown(what: str, name: str, known: Iterable[str], place: SourceLocation) -> None:
-    found = list(known)
-    if name not in found:
-        raise ProtocolError(f"{place}: {UnknownName(what, name, found)}")
-
-
-def _refuse_twice(names: Sequence[str], place: SourceLocation, *inside: str) -> None:
-    for name, number in Counter(names).items():
-        if number > 1:
-            last = len(names) - 1 - list(reversed(names)).index(name)
-            raise ProtocolError(
-                f"{place.at(last, *inside)}: '{name}' is there {number} times. Rename or remove "
-                "one."
-            )
+            refuse_unknown(factor, level, known, place.at(factor))

@@ -1,0 +1,44 @@
+"""What the names in a protocol's file are checked with: each is refused where nothing has it, with
+the nearest name.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Sequence
+
+from ..errors import ProtocolError, UnknownName
+from .source_lines import SourceLocation
+
+
+def refuse_unknown(what: str, name: str, known: Iterable[str], place: SourceLocation) -> None:
+    """Refuses a name that is not among the known ones, naming the nearest of them."""
+    names = list(known)
+    if name not in names:
+        raise ProtocolError(f"{place}: {UnknownName(what, name, names)}")
+
+
+def refuse_twice(names: Sequence[str], place: SourceLocation, *inside: str) -> None:
+    """Refuses a name that stands in a list more than once."""
+    for name, number in Counter(names).items():
+        if number > 1:
+            last = len(names) - 1 - list(reversed(names)).index(name)
+            raise ProtocolError(
+                f"{place.at(last, *inside)}: '{name}' is there {number} times. Rename or remove "
+                "one."
+            )
+
+
+def refuse_unknown_levels(
+    factor: str, listed: Sequence[str], known: Iterable[str], place: SourceLocation
+) -> None:
+    """Refuses an unknown level of a list that is to name every level of a factor, where the design
+    has a level that the list lacks: then it is misspelt.
+
+    A list that names all levels of the design may name more of them, so that a protocol's list
+    stays right when its items are cut down to a few.
+    """
+    levels = list(known)
+    if not set(levels) <= set(listed):
+        for level in listed:
+            refuse_unknown(factor, level, levels, place)
