@@ -21,7 +21,8 @@ from ..errors import MissingExtra, UsageError
 @click.option(
     "--attribute",
     default="",
-    help="What is to be annotated; that of the run's sample, or the headline measure's.",
+    help="What is to be annotated, '*' for all attributes with a closed list; that of the run's "
+    "sample, or the headline measure's.",
 )
 @click.option("--seed", type=int, help="Of the sample; 0.")
 @click.option("--adjudicate", is_flag=True, help="Decide on the outputs on which people disagree.")

@@ -50,6 +50,7 @@ def _gold(run: str, file: str) -> int:
         if added.replaced
         else ""
     )
+    more += f"; {added.ambiguous} called ambiguous, kept as skips" if added.ambiguous else ""
     more += f"; {added.blank} rows have no value" if added.blank else ""
     click.echo(f"{added.labels} gold labels of {people}{more}")
     for warning in added.warnings:

@@ -25,7 +25,9 @@ from .options import as_json
     help="Where to write them: CSV, or JSON lines (.jsonl).",
 )
 @click.option(
-    "--attribute", default="", help="What is to be annotated; the headline measure's otherwise."
+    "--attribute",
+    default="",
+    help="What is to be annotated, '*' for all with a closed list; the headline measure's else.",
 )
 @click.option("--seed", type=int, default=0, show_default=True, help="Of the sample.")
 @as_json
@@ -47,13 +49,18 @@ def _sample(run: str, number: int, sheet: str, attribute: str, seed: int) -> int
 
     made = api.draw_gold_sample(run, number, sheet, attribute=attribute, seed=seed)
     within = f", within {' × '.join(made.by)}" if made.by else ""
+    outputs = made.random + made.disagreeing
+    rows = f" in {len(made.rows):,} rows" if len(made.rows) > outputs else ""
     click.echo(
-        f"{sheet}: {len(made.rows)} outputs; {made.random} at random{within}, {made.disagreeing} "
+        f"{sheet}: {outputs} outputs{rows}; {made.random} at random{within}, {made.disagreeing} "
         "on which annotators disagree"
     )
-    click.echo(
-        f"Fill in 'value' and 'annotator'. The values of {made.attribute}: {', '.join(made.values)}"
+    listed = (
+        f"The values of {made.attribute}: {', '.join(made.values)}"
+        if made.values
+        else "What can be said stands in the column 'values' of each row"
     )
+    click.echo(f"Fill in 'value' and 'annotator'. {listed}")
     click.echo(f"Then: tiltmeter import gold {run} {sheet}")
     return 0
 

@@ -27,7 +27,8 @@ from ..gold import annotation, answers, people
 from ..gold.annotation import Task
 from ..gold.answers import State
 from ..gold.review import Review, open_review
-from ..protocol import Protocol
+from ..gold.whole_outputs import WholeOutputTask, open_whole_outputs
+from ..protocol import EVERY, Protocol
 from ..protocol.tables import Row
 from ..report.sanitize import all_visible, visible
 from ..store.queries import outputs, trials
@@ -51,7 +52,7 @@ class DeskTask:
     seed: int | None = None
     what: str = "label"
 
-    def open(self, source: Source) -> Task | Review:
+    def open(self, source: Source) -> Task | Review | WholeOutputTask:
         """The task of a run. UsageError where there is nothing to do."""
         store, protocol = source.store, source.protocol
         annotator = people.annotator_named(store, protocol, self.annotator)
@@ -60,6 +61,8 @@ class DeskTask:
         if self.what == "adjudicate":
             return annotation.open_adjudication(store, protocol, annotator, self.attribute)
         drawn = annotation.shared_sample(store, protocol, self.attribute, self.number, self.seed)
+        if drawn["attribute"] == EVERY:
+            return open_whole_outputs(store, protocol, annotator, drawn)
         return annotation.open_task(store, protocol, annotator, drawn)
 
 
@@ -97,6 +100,7 @@ class Desk:
                 words=answers.wording(),
                 longest=answers.MOST_CHARACTERS,
                 marking=bool(self.cells),
+                whole=isinstance(self.task, WholeOutputTask),
             )
         )
 
@@ -130,7 +134,8 @@ class Desk:
         """
         item, seen, now = _parse(await request.body())
         stored = await self._thread.read(self.task.save, item, seen, now)
-        return JSONResponse({"state": stored._asdict()}, 200 if stored == now else 409)
+        kept = stored == now or stored == now._replace(value="", skipped=now.value)
+        return JSONResponse({"state": stored._asdict()}, 200 if kept else 409)
 
     async def picture(self, request: Request) -> Response:
         """A stored picture, whole."""
@@ -141,7 +146,7 @@ class Desk:
         return Response(found, media_type=media_type, headers=shown)
 
 
-def _open(folder: Path | str, wanted: DeskTask) -> tuple[Source, Task | Review]:
+def _open(folder: Path | str, wanted: DeskTask) -> tuple[Source, Task | Review | WholeOutputTask]:
     source = Source.open(0, folder)
     try:
         source.store.wait_for_others(PATIENCE_MS)
@@ -216,18 +221,33 @@ class Block(TypedDict):
 
 class ShownItem(TypedDict):
     """What the page gets of an item. picture: its address, damage: why there is none; voices: what
-    others said.
+    others said. Where all attributes of an output are asked: question, the attribute; choices, what
+    can be said of it; beside, the items of the same output.
     """
 
+    question: NotRequired[str]
+    choices: NotRequired[list[dict[str, str]]]
+    beside: NotRequired[list[str]]
     blocks: tuple[Block, ...]
     picture: str
     damage: str
     voices: tuple[dict[str, str], ...]
 
 
-def _item(source: Source, task: Task | Review, item: str, cells: Cells) -> ShownItem:
+def _item(
+    source: Source, task: Task | Review | WholeOutputTask, item: str, cells: Cells
+) -> ShownItem:
     """An item with what others said of it, every text safe to look at."""
-    shown = _value(task, item) if isinstance(task, Review) else _output(source, item, cells)
+    if isinstance(task, Review):
+        shown = _value(task, item)
+    elif isinstance(task, WholeOutputTask):
+        output, _, attribute = item.partition(" ")
+        shown = _output(source, output, cells)
+        shown["question"] = attribute
+        shown["choices"] = [one._asdict() for one in task.choices_of(item)]
+        shown["beside"] = task.beside(item)
+    else:
+        shown = _output(source, item, cells)
     voices = [
         {"who": chr(ord("A") + n % 26), **state._asdict()}
         for n, state in enumerate(task.voices.get(item, ()))

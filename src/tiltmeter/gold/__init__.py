@@ -10,12 +10,11 @@ from __future__ import annotations
 
 import json
 from collections import Counter, defaultdict
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import NamedTuple, TypedDict
 
-from .. import registry
-from ..protocol import EVERY, Protocol
-from ..records import ADJUDICATED, OUTCOMES, VOTE
+from ..protocol import EVERY, Protocol, few_items
+from ..records import ADJUDICATED, VOTE
 from ..store import Store
 from ..store.queries import artefacts, calls, labels
 
@@ -81,42 +80,30 @@ def machines(store: Store) -> set[str]:
     return {*labels.machines(store), *calls.models(store)}
 
 
-def values_of(store: Store, protocol: Protocol, attribute: str) -> tuple[str, ...]:
-    """The list of an attribute: what measures name, what its instrument can say, what annotators of
-    the run said, and the values that stand for no answer.
-    """
-    found: dict[str, None] = {}
-    for measure in protocol.measures:
-        if measure.attribute == attribute:
-            found |= dict.fromkeys(
-                value for value in (*measure.among, *measure.values) if value != EVERY
-            )
-    for spec in protocol.instruments:
-        listed = registry.instrument_kind(spec.kind, spec.name).values(spec).get(attribute, ())
-        found |= dict.fromkeys(sorted(listed) if isinstance(listed, set | frozenset) else listed)
-        if spec.attribute == attribute:
-            found |= dict.fromkeys(spec.settings.get("topics", ()))
-        lists = spec.settings.get("lists")
-        found |= dict.fromkeys(lists.get(attribute, ()) if isinstance(lists, Mapping) else ())
-    found |= dict.fromkeys(labels.machine_values(store, attribute))
-    return tuple(dict.fromkeys((*(value for value in found if value not in OUTCOMES), *OUTCOMES)))
+def conditions(
+    protocol: Protocol, there: Iterable[Mapping[str, str]], *, items: bool = False
+) -> tuple[str, ...]:
+    """The factors that the protocol's measures compare or group by, those compared first.
 
-
-def conditions(protocol: Protocol) -> tuple[str, ...]:
-    """The factors that the protocol's measures compare or group by, those compared first; items are
-    no conditions.
+    there: the levels of outputs; a factor of which they have more than MOST_LEVELS levels makes no
+    conditions. items: the item itself may be one, where a design names only a few items.
     """
     own = {name for variant in protocol.variants.values() for name in variant.only}
     measures = [measure for measure in protocol.measures if measure.name not in own]
     compared = [(measure.contrast or {}).get("factor", "") for measure in measures]
     grouped = [factor for measure in measures for by in measure.by for factor in by]
-    found = dict.fromkeys((*compared, *grouped))
+    levels: dict[str, set[str]] = defaultdict(set)
+    for one in there:
+        for name, level in one.items():
+            levels[name].add(level)
+    wanted = items and few_items(protocol)
     return tuple(
         name
-        for name in found
+        for name in dict.fromkeys((*compared, *grouped))
         if name in protocol.factors
-        and name not in ("language", protocol.item)
-        and len(protocol.levels[name]) <= MOST_LEVELS
+        and name != "language"
+        and (wanted or name != protocol.item)
+        and len(levels[name]) <= MOST_LEVELS
     )
 
 
@@ -141,7 +128,11 @@ def is_random(store: Store, attribute: str) -> bool:
     does not skip at random).
     """
     gold = labels.outputs_of_people(store, attribute)
-    drawn = (set(one["outputs"]) for one in samples(store) if one["attribute"] == attribute)
+    drawn = [set(one["outputs"]) for one in samples(store) if one["attribute"] == attribute]
+    whole = [set(one["outputs"]) for one in samples(store) if one["attribute"] == EVERY]
+    if whole:  # of such a sample the outputs that have the attribute
+        there = {output for output, _, _ in labels.of_machines(store, (attribute,))}
+        drawn += [picked & there for picked in whole]
     return bool(gold) and any(
         gold <= picked and len(gold) >= ANNOTATED_SHARE * len(picked) for picked in drawn
     )

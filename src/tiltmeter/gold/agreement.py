@@ -16,6 +16,7 @@ from ..store import Store
 from ..store.queries import labels
 from ..store.rows import levels
 from . import GoldPair, review
+from .lists import TAXONOMY
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,7 +61,7 @@ def reviewer_agreements(
             if mark.value and item in known:
                 table.setdefault(item, {})[annotator] = mark.value
     yield from _coefficients(
-        "people", review.TAXONOMY, table, {item: one.whole for item, one in known.items()}
+        "people", TAXONOMY, table, {item: one.whole for item, one in known.items()}
     )
 
 

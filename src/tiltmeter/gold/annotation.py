@@ -14,8 +14,17 @@ from random import Random
 
 from .. import gold
 from ..errors import UsageError
-from ..protocol import Protocol
-from ..records import ADJUDICATED, BOTH, NEITHER, OTHER_LANGUAGE, OUTCOMES, REFUSAL, Label
+from ..protocol import EVERY, Protocol
+from ..records import (
+    ADJUDICATED,
+    BOTH,
+    INVALID,
+    NEITHER,
+    OTHER_LANGUAGE,
+    OUTCOMES,
+    REFUSAL,
+    Label,
+)
 from ..store import Store
 from ..store.queries import labels
 from . import people, sheet
@@ -31,6 +40,7 @@ from .answers import (
     wording,
     write_notes,
 )
+from .lists import AMBIGUOUS, ambiguous_is_a_skip, closed_values, values_of
 
 SAMPLE_SIZE = 100  # outputs, where nobody says how many
 
@@ -38,11 +48,15 @@ SAMPLE_SIZE = 100  # outputs, where nobody says how many
 # what can be said
 
 
-def choices(store: Store, protocol: Protocol, attribute: str) -> tuple[Choice, ...]:
+def choices(
+    store: Store, protocol: Protocol, attribute: str, of: Mapping[str, str] | None = None
+) -> tuple[Choice, ...]:
     """The values of an attribute: those with a meaning first, then others that are listed, then
     what stands for no answer.
 
-    A list with meanings says itself what is none of it, and no picture is in another language.
+    A list with meanings says itself what is none of it, and no picture is in another language. A
+    closed list is offered whole, whichever of its values a judge used. of: the levels of an output
+    and its subject, where the list of that output is wanted.
     """
     meant: dict[str, str] = {}
     for spec in protocol.instruments:
@@ -53,15 +67,19 @@ def choices(store: Store, protocol: Protocol, attribute: str) -> tuple[Choice, .
                 if isinstance(spec.settings.get(name), Mapping)
                 for value, text in spec.settings[name].items()
             }
+    closed = closed_values(store, protocol, attribute, of)
     needless = {
-        *((BOTH, NEITHER) if meant else ()),
+        *((BOTH, NEITHER) if meant or closed else ()),
+        *((INVALID,) if closed else ()),
         *((REFUSAL, OTHER_LANGUAGE) if protocol.modality == "image" else ()),
     }
     usual = {value: text for value, text in wording()["meanings"].items() if value not in needless}
-    listed = [
-        value for value in gold.values_of(store, protocol, attribute) if value not in OUTCOMES
-    ]
-    values = dict.fromkeys((*meant, *listed, *usual))
+    beside = wording()["closed"] if closed else {}
+    listed = closed or tuple(
+        value for value in values_of(store, protocol, attribute) if value not in OUTCOMES
+    )
+    values = dict.fromkeys((*meant, *listed, *beside, *usual))
+    usual |= {value: text for value, text in beside.items() if value not in closed}
     return with_keys(
         [
             (value, meant.get(value) or usual.get(value, ""))
@@ -77,9 +95,9 @@ def shared_sample(
     """The sample that the run has for the attribute, which everybody shares; where it has none, one
     is drawn.
 
-    attribute: "" for that of the latest sample, else the headline measure's. UsageError where
-    another sample is asked for than the one that people have begun, and where an output has several
-    values of the attribute.
+    attribute: "" for that of the latest sample, else the headline measure's; "*" for all.
+    UsageError where another sample is asked for than the one that people have begun, and where an
+    output has several values of the attribute.
     """
     there = gold.samples(store)
     attribute = attribute or (
@@ -93,7 +111,7 @@ def shared_sample(
     mine = [one for one in there if one["attribute"] == attribute]
     if mine and _is_that(mine[-1], number, seed):
         return mine[-1]
-    if mine and labels.have_human(store, attribute):
+    if mine and labels.have_human(store, "" if attribute == EVERY else attribute):
         raise UsageError(
             f"People have begun a sample of {len(mine[-1]['outputs'])} outputs for {attribute} "
             f"(seed {mine[-1]['seed']}); two samples together would be no random one. Leave out "
@@ -119,6 +137,7 @@ class Task:
     that is to be decided.
 
     weights: output → 1/(the probability that it was picked).
+    skips: values that are kept as reasons to skip.
     """
 
     store: Store
@@ -127,6 +146,7 @@ class Task:
     choices: tuple[Choice, ...]
     weights: Mapping[str, float]
     voices: Mapping[str, Sequence[State]] = field(default_factory=dict)
+    skips: frozenset[str] = frozenset()
 
     @property
     def items(self) -> list[str]:
@@ -148,6 +168,8 @@ class Task:
         if item not in self.weights:
             raise UsageError(f"There is no item '{item[:80]}' here.")
         check_state(now, self.choices)
+        if now.value in self.skips:
+            now = now._replace(value="", skipped=now.value)
         with self.store.transaction():
             held = self._state(item)
             if held != seen or held == now:
@@ -182,7 +204,14 @@ def open_task(store: Store, protocol: Protocol, annotator: str, drawn: gold.Samp
     """What one person is to label of a sample."""
     weights = {output: weight for output, (weight, _) in drawn["outputs"].items()}
     attribute = drawn["attribute"]
-    return Task(store, annotator, attribute, choices(store, protocol, attribute), weights)
+    known = choices(store, protocol, attribute)
+    return Task(
+        store, annotator, attribute, known, weights, skips=_skips(store, protocol, attribute)
+    )
+
+
+def _skips(store: Store, protocol: Protocol, attribute: str) -> frozenset[str]:
+    return frozenset({AMBIGUOUS} if ambiguous_is_a_skip(store, protocol, attribute) else ())
 
 
 def open_adjudication(store: Store, protocol: Protocol, annotator: str, attribute: str) -> Task:
@@ -208,6 +237,7 @@ def open_adjudication(store: Store, protocol: Protocol, annotator: str, attribut
         choices(store, protocol, which),
         {output: weights.get(output, 1.0) for output in voices},
         {output: _shuffled(output, said) for output, said in voices.items()},
+        _skips(store, protocol, which),
     )
 
 

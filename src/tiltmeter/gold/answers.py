@@ -62,10 +62,11 @@ class Choice(NamedTuple):
 
 class Wording(TypedDict):
     """What the annotation page says of values that are no answer, of reasons to skip, and of the
-    marks of a taxonomy.
+    marks of a taxonomy. closed: what can be said beside the values of a closed list.
     """
 
     meanings: dict[str, str]
+    closed: dict[str, str]
     skips: dict[str, list[str]]
     review: dict[str, str]
 
@@ -75,7 +76,12 @@ def wording() -> Wording:
     """The texts of answers.toml."""
     text = Path(__file__).with_name("answers.toml").read_text("utf-8")
     found = tomllib.loads(text)
-    return Wording(meanings=found["meanings"], skips=found["skips"], review=found["review"])
+    return Wording(
+        meanings=found["meanings"],
+        closed=found["closed"],
+        skips=found["skips"],
+        review=found["review"],
+    )
 
 
 def with_keys(values: Sequence[tuple[str, str]]) -> tuple[Choice, ...]:

@@ -20,7 +20,9 @@ from ..stats.results import FEW_GOLD
 from ..store import Store, now
 from ..store.queries import labels as stored_labels
 from ..store.queries import outputs
-from . import drawn_weights, known_attributes, machines, values_of
+from . import drawn_weights, known_attributes, machines
+from .answers import WORK, State, read_notes, write_notes
+from .lists import AMBIGUOUS, ambiguous_is_a_skip, values_of
 
 NAMELESS = "gold"  # the person, where a file names none
 GOLD = "gold"  # kind of the artefacts that say what was taken in
@@ -30,7 +32,7 @@ RawRow = Mapping[str, Json]  # a row of a file: column → what stands in it
 @dataclass(frozen=True, slots=True)
 class AddedGold:
     """What an import did. blank: rows of a sheet without a value; replaced: answers that take the
-    place of earlier ones.
+    place of earlier ones; ambiguous: rows that say so, kept as skips.
     """
 
     labels: int
@@ -38,6 +40,7 @@ class AddedGold:
     blank: int
     annotators: tuple[str, ...]
     warnings: tuple[str, ...]
+    ambiguous: int = 0
 
 
 def take_in(store: Store, protocol: Protocol, path: Path | str) -> AddedGold:
@@ -52,13 +55,15 @@ def take_in(store: Store, protocol: Protocol, path: Path | str) -> AddedGold:
     path = Path(path)
     rows = _read_rows(path)
     lists = _Lists(store, protocol)
-    labels = [
+    said = [
         _label(lists, f"{path.name}, line {number}", row)
         for number, row in rows
         if _text_of(row, "value")
     ]
-    _refuse_outputs(store, protocol, path.name, labels)
-    if not labels:
+    _refuse_outputs(store, protocol, path.name, said)
+    skips = [one for one in said if one.value == AMBIGUOUS and lists.skips(one.attribute)]
+    labels = [one for one in said if one not in skips]
+    if not said:
         raise UsageError(f"{path.name} has no value in any row. Fill in the column 'value'.")
     drawn = drawn_weights(store)
     weights = {**drawn, **dict(_weights(path.name, rows))}
@@ -72,7 +77,8 @@ def take_in(store: Store, protocol: Protocol, path: Path | str) -> AddedGold:
         added += len(new)
         store.supersede(new)
         held |= {label[:3]: (label.value, label.weight) for label in new}
-    people = tuple(dict.fromkeys(label.annotator for label in labels))
+    _keep_skips(store, skips)
+    people = tuple(dict.fromkeys(label.annotator for label in said))
     digest = sha256(intake.read_bytes(path)).hexdigest()
     told = {
         "file": path.name,
@@ -83,9 +89,17 @@ def take_in(store: Store, protocol: Protocol, path: Path | str) -> AddedGold:
         "date": now(),
     }
     store.keep(GOLD, digest[:16], json.dumps(told, ensure_ascii=False))
-    return AddedGold(
-        added, replaced, len(rows) - len(labels), people, tuple(_warnings(store, labels))
-    )
+    warnings = tuple(_warnings(store, labels))
+    return AddedGold(added, replaced, len(rows) - len(said), people, warnings, len(skips))
+
+
+def _keep_skips(store: Store, skips: Sequence[Label]) -> None:
+    """Keeps what people called ambiguous as a reason to skip, in place of an earlier answer."""
+    for one in skips:
+        store.withdraw([(one.output, one.annotator, one.attribute)])
+        name = f"{one.annotator}/{one.attribute}"
+        held = read_notes(store, WORK, name).get(one.output, State())
+        write_notes(store, WORK, name, one.output, held._replace(skipped=AMBIGUOUS))
 
 
 def _read_rows(path: Path) -> list[tuple[int, RawRow]]:
@@ -127,6 +141,10 @@ class _Lists:
         if attribute not in self._values:
             self._values[attribute] = values_of(self._store, self._protocol, attribute)
         return self._values[attribute]
+
+    def skips(self, attribute: str) -> bool:
+        """True if `ambiguous` is a reason to skip and no value of the attribute."""
+        return ambiguous_is_a_skip(self._store, self._protocol, attribute)
 
 
 def _label(lists: _Lists, where: str, row: RawRow) -> Label:

@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 from .. import gold, registry
 from ..errors import UsageError
-from ..protocol import Protocol
+from ..protocol import EVERY, Protocol
 from ..records import ADJUDICATED, HUMAN
 from ..store import Store
 from ..store.queries import artefacts, labels
@@ -85,13 +85,13 @@ def disagreements(store: Store) -> dict[str, dict[str, dict[str, State]]]:
 def progress(store: Store) -> Iterator[Progress]:
     """Everybody who has begun, for each attribute: of the sample, or of what was to be decided."""
     split = disagreements(store)
-    drawn = {one["attribute"]: one["outputs"] for one in gold.samples(store)}
+    drawn = {one["attribute"]: set(one["outputs"]) for one in gold.samples(store)}
     for annotator, attribute in people(store):
         states = read_states(store, annotator, attribute)
         items = (
             split.get(attribute, {})
             if annotator.endswith(ADJUDICATED)
-            else drawn.get(attribute, {})
+            else drawn.get(attribute) or _whole_outputs(store, drawn, attribute)
         )
         mine = [states.get(item, State()) for item in items or states]
         skips = Counter(state.skipped for state in mine if state.skipped)
@@ -103,6 +103,12 @@ def progress(store: Store) -> Iterator[Progress]:
             dict(skips.most_common()),
             sum(bool(state.note) for state in mine),
         )
+
+
+def _whole_outputs(store: Store, drawn: Mapping[str, set[str]], attribute: str) -> set[str]:
+    """The outputs of a sample for all attributes that have this one."""
+    there = {output for output, _, _ in labels.of_machines(store, (attribute,))}
+    return drawn.get(EVERY, set()) & there
 
 
 def people(store: Store) -> list[tuple[str, str]]:

@@ -15,17 +15,17 @@ from dataclasses import dataclass, field
 from random import Random
 
 from ..errors import UsageError
-from ..instruments.images.taxonomy import Attribute, parse
+from ..instruments.images.taxonomy import Attribute
 from ..protocol import Protocol
 from ..records import content_id
 from ..stats.results import Interval
 from ..store import Store
 from ..store.queries import artefacts
 from .answers import Choice, State, check_state, read_notes, with_keys, wording, write_notes
+from .lists import TAXONOMY, taxonomies
 from .people import Progress
 
 REVIEW = "taxonomy_review"  # kind of the artefacts, named after the annotator
-TAXONOMY = "taxonomy"
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,20 +116,11 @@ def open_review(store: Store, protocol: Protocol, annotator: str) -> Review:
 
 def taxonomy_values(store: Store, protocol: Protocol) -> dict[str, TaxonomyValue]:
     """Item → value, of all taxonomies of a run."""
-    keys = sorted(
-        {str(key) for spec in protocol.instruments for key in spec.settings.get("sets", ())}
-    )
-    parts = sorted(
-        {str(part) for spec in protocol.instruments for part in spec.settings.get("found", ())}
-    )
     found: dict[str, TaxonomyValue] = {}
-    for name, content in artefacts.by_name(store, TAXONOMY):
-        for attribute in parse(
-            content, f"the taxonomy of {name}", keys=keys, parts=parts, fixed=()
-        ):
-            for value in attribute.values:
-                one = TaxonomyValue(attribute, value)
-                found[one.id] = one
+    for attribute in taxonomies(store, protocol):
+        for value in attribute.values:
+            one = TaxonomyValue(attribute, value)
+            found[one.id] = one
     return found
 
 

@@ -17,14 +17,17 @@ from pathlib import Path
 from random import Random
 
 from ..errors import UnknownName, UsageError
-from ..protocol import Protocol
+from ..instruments.images.taxonomy import NOT_APPLICABLE
+from ..protocol import EVERY, Protocol
 from ..protocol.tables import SEVERAL
 from ..records import VOTE, content_id
 from ..store import Store, now
 from ..store.queries import labels, outputs
-from . import SAMPLE, Sample, attributes, conditions, known_attributes, values_of
+from . import SAMPLE, Sample, attributes, conditions, known_attributes
+from .lists import AMBIGUOUS, attributes_of_outputs, closed_lists, values_of
 
 FEWEST_OUTPUTS = 4  # outputs that a condition has to get for a factor to be stratified by
+FEWEST_WHOLE_OUTPUTS = 2  # as many as in the SODA paper's check: 270 of 135 prompts
 MOST_DISAGREEING_SHARE = 0.5  # of a sample, at most, that is picked for disagreement
 RANDOM, DISAGREEMENT = "random", "disagreement"
 FORMULA = ("=", "+", "-", "@", "\t", "\r")  # what a spreadsheet would run
@@ -33,7 +36,7 @@ FORMULA = ("=", "+", "-", "@", "\t", "\r")  # what a spreadsheet would run
 @dataclass(frozen=True, slots=True)
 class Sheet:
     """Outputs to annotate. rows have the columns of the file; `by`: the factors whose conditions
-    were drawn from apart.
+    were drawn from apart; values: () where each row lists its own.
     """
 
     attribute: str
@@ -49,22 +52,22 @@ def draw(
 ) -> Sheet:
     """Picks outputs to annotate and keeps in the run what was picked, how, and with which weights.
 
+    attribute: "*" for all with a closed list, a row of the sheet each.
     number: how many in all; at most half of them for disagreement between annotators or votes, the
     rest at random in every condition. UsageError where there is nothing to pick from.
     """
     attribute = attribute or default_attribute(store, protocol)
     known = known_attributes(store, protocol)
-    if attribute not in known:
+    if attribute not in (*known, EVERY):
         raise UnknownName("attribute", attribute, known)
-    pool = _pool(store, protocol, attribute)
+    pool = _pool(store, protocol, _labelled_names(store, protocol, attribute))
     if not pool:
         raise UsageError(
             f"No output with text has a label of {attribute} yet. Type: tiltmeter label RUN"
         )
-    by = _strata_factors(protocol, pool, number)
+    by = _strata_factors(protocol, pool, number, whole=attribute == EVERY)
     random = Random(f"{seed}/{attribute}")
     picked = pick(pool, by, number, random)
-    listed = values_of(store, protocol, attribute)
     info: Sample = {
         "attribute": attribute,
         "by": by,
@@ -81,9 +84,38 @@ def draw(
         content_id(attribute, seed, sorted(picked))[:16],
         json.dumps(info, ensure_ascii=False),
     )
-    rows = [_row(pool[output], attribute, *picked[output]) for output in picked]
     kinds = Counter(kind for _, kind in picked.values())
+    listed = values_of(store, protocol, attribute) if attribute != EVERY else ()
+    if attribute == EVERY:
+        rows = _rows_of_attributes(store, protocol, pool, picked)
+    else:
+        rows = [_row(pool[output], attribute, *picked[output]) for output in picked]
     return Sheet(attribute, listed, tuple(by), tuple(rows), kinds[RANDOM], kinds[DISAGREEMENT])
+
+
+def _labelled_names(store: Store, protocol: Protocol, attribute: str) -> tuple[str, ...]:
+    """The attributes of which an output must have a label to be drawn, and the votes for it."""
+    if attribute == EVERY:
+        return tuple(dict.fromkeys(one.name for one in closed_lists(store, protocol)))
+    return (attribute, attribute + VOTE)
+
+
+def _rows_of_attributes(
+    store: Store,
+    protocol: Protocol,
+    pool: Mapping[str, Candidate],
+    picked: Mapping[str, tuple[float, str]],
+) -> list[dict[str, str]]:
+    """A line for each attribute of each output, with the values that can be written there."""
+    listed = attributes_of_outputs(store, protocol, picked)
+    return [
+        {
+            **_row(pool[output], one.name, *picked[output]),
+            "values": " | ".join((*one.values, NOT_APPLICABLE, AMBIGUOUS)),
+        }
+        for output in picked
+        for one in listed[output]
+    ]
 
 
 def default_attribute(store: Store, protocol: Protocol) -> str:
@@ -118,10 +150,12 @@ class Candidate:
     disagree: bool
 
 
-def _pool(store: Store, protocol: Protocol, attribute: str) -> dict[str, Candidate]:
-    """The outputs that could be annotated, by id: drawn answers with a label of the attribute."""
+def _pool(store: Store, protocol: Protocol, names: tuple[str, ...]) -> dict[str, Candidate]:
+    """The outputs that could be annotated, by id: drawn answers with a label of an attribute of
+    these names.
+    """
     said: dict[str, set[tuple[str, str]]] = defaultdict(set)
-    for output, name, value in labels.of_machines(store, (attribute, attribute + VOTE)):
+    for output, name, value in labels.of_machines(store, names):
         said[output].add((name, value))
     drawn = [
         name
@@ -137,12 +171,19 @@ def _pool(store: Store, protocol: Protocol, attribute: str) -> dict[str, Candida
     return pool
 
 
-def _strata_factors(protocol: Protocol, pool: Mapping[str, Candidate], number: int) -> list[str]:
+def _strata_factors(
+    protocol: Protocol, pool: Mapping[str, Candidate], number: int, whole: bool
+) -> list[str]:
     """As many factors as leave every condition a few of the outputs to be picked; what is never
-    pooled comes first.
+    pooled comes first, and where a design names only a few items, the item.
+
+    whole: all attributes of an output are annotated, so that two of a condition say as much.
     """
     by: list[str] = []
-    for name in ("subject", "mode", "language", *conditions(protocol)):
+    fewest = FEWEST_WHOLE_OUTPUTS if whole else FEWEST_OUTPUTS
+    found = conditions(protocol, [one.condition for one in pool.values()], items=True)
+    first = [name for name in found if name == protocol.item]
+    for name in dict.fromkeys(("subject", "mode", "language", *first, *found)):
         strata = {
             tuple(one.condition.get(factor, "") for factor in (*by, name)) for one in pool.values()
         }
@@ -150,7 +191,7 @@ def _strata_factors(protocol: Protocol, pool: Mapping[str, Candidate], number: i
         if (
             len(levels) > 1
             and not any(SEVERAL in level for level in levels)
-            and len(strata) * FEWEST_OUTPUTS <= number
+            and len(strata) * fewest <= number
         ):
             by.append(name)
     return by

@@ -23,6 +23,8 @@ from ..store import Store
 from . import GoldPair, people, review
 from .agreement import Agreement, agreements, reviewer_agreements
 from .classes import ClassShare, shares
+from .label_check import CheckedGroup, check_labels
+from .lists import values_of
 from .review import MarkShare
 
 ALPHA = 0.05  # of the warnings about errors that differ, divided by how many are looked at
@@ -82,6 +84,7 @@ class Validation:
     gold: Mapping[str, int] = field(default_factory=dict)  # attribute → outputs with gold
     skipped: Mapping[str, Mapping[str, int]] = field(default_factory=dict)
     reviews: tuple[MarkShare, ...] = ()
+    checked: tuple[CheckedGroup, ...] = ()
 
     def as_dict(self) -> dict[str, Json]:
         """Plain values, for JSON."""
@@ -91,6 +94,7 @@ class Validation:
             "agreement": [asdict(one) for one in self.agreements],
             "skipped": {attribute: dict(why) for attribute, why in self.skipped.items()},
             "taxonomy": [asdict(one) for one in self.reviews],
+            "checked": [asdict(one) for one in self.checked],
         }
 
 
@@ -126,6 +130,7 @@ def check(store: Store, protocol: Protocol) -> Validation:
         numbers,
         people.skips(store),
         tuple(review.shares(store, known)),
+        tuple(check_labels(store, protocol, pairs)),
     )
 
 
@@ -160,7 +165,7 @@ def _card(
     store: Store, protocol: Protocol, key: tuple[str, str], rows: Sequence[GoldPair]
 ) -> ReportCard:
     attribute, annotator = key
-    order = {value: place for place, value in enumerate(gold.values_of(store, protocol, attribute))}
+    order = {value: place for place, value in enumerate(values_of(store, protocol, attribute))}
     classes = sorted({row.truth for row in rows}, key=lambda value: order.get(value, len(order)))
     others = sorted(
         {row.said for row in rows} - set(classes), key=lambda value: order.get(value, len(order))
@@ -174,7 +179,9 @@ def _card(
     codes = _Codes(tuple(classes), (*classes, *others), items)
     groups = [_group(codes, protocol, "", "", rows)]
     gaps: list[tuple[str, str, str, Confusion, Confusion]] = []
-    for factor in ("subject", "mode", "language", *gold.conditions(protocol)):
+    there = [row.factors for row in rows]
+    conditions = gold.conditions(protocol, there, items=True)
+    for factor in ("subject", "mode", "language", *conditions):
         levels = _levels(protocol, factor, rows)
         if len(levels) < 2:
             continue

@@ -13,7 +13,7 @@ from ..gold.agreement import Agreement
 from ..gold.review import MarkShare
 from ..gold.validation import GoldGroup, ReportCard, Validation
 from ..stats.results import Interval
-from . import audits
+from . import audits, checked_labels
 from .model import Column, Section, Table
 
 NUMBER = ("gold", "sensitivity", "specificity", "precision", "F1")
@@ -44,7 +44,10 @@ def section(found: Validation) -> Section | None:
 
 
 def tables(found: Validation) -> Iterator[Table]:
-    """The tables of the section: each judge's rates and errors, then agreement, then reviews."""
+    """The tables of the section: all labels of a judge, its rates and errors by attribute, then
+    agreement, then reviews.
+    """
+    yield from checked_labels.tables(found.checked)
     for place, card in enumerate(found.cards):
         yield _card(card, place)
         yield from _matrix(card.groups[0], card, place)

@@ -59,6 +59,7 @@ function marked() {
     else delete button.dataset.whose;
     button.setAttribute("aria-label", `${button.textContent}: ${whose || "not marked"}`);
   }
+  around();
   one("#undo").disabled = !past.length;
   one("#withdraw").disabled = !done(state);
   progress();
@@ -88,6 +89,7 @@ async function show(place) {
   if (data.damage) box.append(made("p", data.damage + " It can be skipped.", { className: "warning" }));
   if (data.picture) await pictured(box, data.picture);
   heard(data.voices || []);
+  if (data.choices) asked(data);
   marked();
   read();
   box.setAttribute("aria-busy", "false");
@@ -103,6 +105,29 @@ async function pictured(box, address) {
   figure.append(image);
   box.append(figure);
   await image.decode().catch(() => figure.replaceWith(made("p", "The picture cannot be shown. It can be skipped.", { className: "warning" })));
+}
+
+function asked({ question, choices, beside }) {  // where every attribute of an output is asked in turn
+  one("#question").textContent = question;
+  one("#choices").replaceChildren(...choices.map(({ value, meaning, key }) => {
+    const button = made("button", "", { type: "button", className: "choice" });
+    Object.assign(button.dataset, { value, key });
+    button.setAttribute("aria-pressed", "false");
+    if (key) button.setAttribute("aria-keyshortcuts", key);
+    button.append(...(key ? [made("kbd", key), " "] : []), made("span", plain(value), { className: "value" }), ...(meaning ? [" ", made("span", meaning, { className: "soft" })] : []));
+    return button;
+  }));
+  one("#beside").replaceChildren(...beside.map((id) => Object.assign(document.createElement("li"), { id })));
+}
+
+function around() {  // what was said of the other attributes of this output
+  const states = new Map(items.map((item) => [item.id, item.state]));
+  for (const line of all("#beside li")) {
+    const state = states.get(line.id);
+    line.textContent = `${line.id.split(" ")[1]}: ${state && done(state) ? named(state) : "–"}`;
+    if (line.id === items[at].id) line.setAttribute("aria-current", "true");
+    else line.removeAttribute("aria-current");
+  }
 }
 
 function heard(voices) {
@@ -163,8 +188,8 @@ async function _commit(item, change, record) {
   if (same(seen, now)) return true;
   const { code, data } = await ask("/save", { item: item.id, seen, now });
   if (code === 200) {
-    item.state = now;
-    if (record) past = [...past, [item.id, seen, now]].slice(-500);
+    item.state = data.state;  // as it is kept: what is ambiguous is a skip
+    if (record) past = [...past, [item.id, seen, data.state]].slice(-500);
     sessionStorage.setItem(document.body.dataset.task, JSON.stringify(past));
     warn("");
     told.textContent = `Saved: ${named(now)}.`;

@@ -1,0 +1,140 @@
+"""All attributes of a judge against people at once, as the SODA paper's check of 270 pictures × 8
+attributes: how many labels people agree with, contradict, or call ambiguous, by group.
+
+What people call ambiguous is no error of the judge and none of its successes, and stands beside
+both. Counts are those of the sample as it was drawn; the labels of one output are a cluster.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from .. import gold
+from ..protocol import Protocol
+from ..stats.rates import clustered_share
+from ..stats.results import Interval
+from ..store import Store
+from ..store.queries import labels
+from . import GoldPair
+from .answers import WORK, read_notes
+from .lists import AMBIGUOUS
+from .people import people
+
+WHOLE, ATTRIBUTE = "", "attribute"
+
+
+@dataclass(frozen=True, slots=True)
+class CheckedGroup:
+    """Labels of one level of a factor ("" is all of them) against people. wrong_share: of all of
+    them; an interval over outputs.
+    """
+
+    annotator: str
+    factor: str
+    level: str
+    labels: int
+    agreed: int
+    wrong: int
+    ambiguous: int
+    wrong_share: Interval
+
+
+class _Checked(NamedTuple):
+    """One label that people looked at: "agreed", "wrong" or "ambiguous"."""
+
+    output: str
+    attribute: str
+    subject: str
+    levels: Mapping[str, str]
+    verdict: str
+
+
+def check_labels(
+    store: Store, protocol: Protocol, pairs: Sequence[GoldPair]
+) -> Iterator[CheckedGroup]:
+    """Of every annotator of which people checked several attributes: all, each attribute, and each
+    level of the factors that are compared, and of items crossed with them where a design names only
+    a few items.
+    """
+    checked: dict[str, list[_Checked]] = {}
+    for one in pairs:
+        verdict = "agreed" if one.truth == one.said else "wrong"
+        checked.setdefault(one.annotator, []).append(
+            _Checked(one.output, one.attribute, one.subject, one.factors, verdict)
+        )
+    for annotator, label in _called_ambiguous(store):
+        if annotator in checked:
+            checked[annotator].append(label)
+    for annotator, found in checked.items():
+        if len({one.attribute for one in found}) > 1:
+            yield from _groups(protocol, annotator, found)
+
+
+def _called_ambiguous(store: Store) -> Iterator[tuple[str, _Checked]]:
+    """(annotator, label) of what somebody called ambiguous and nobody gave a value."""
+    known = gold.truths(store)
+    skipped = {
+        (output, attribute)
+        for person, attribute in people(store)
+        for output, state in read_notes(store, WORK, f"{person}/{attribute}").items()
+        if state.skipped == AMBIGUOUS and (output, attribute) not in known
+    }
+    for label in labels.machines_beside_people(store) if skipped else ():
+        if (label.output, label.attribute) in skipped:
+            yield (
+                label.annotator,
+                _Checked(label.output, label.attribute, label.subject, label.levels, AMBIGUOUS),
+            )
+
+
+def _groups(
+    protocol: Protocol, annotator: str, found: Sequence[_Checked]
+) -> Iterator[CheckedGroup]:
+    yield _group(annotator, WHOLE, WHOLE, found)
+    conditions = gold.conditions(protocol, [one.levels for one in found], items=True)
+    crossed = [(protocol.item, conditions[0])] if protocol.item in conditions[1:] else []
+    factors: Iterable[tuple[str, ...]] = (
+        (ATTRIBUTE,),
+        ("subject",),
+        *((name,) for name in conditions),
+        *crossed,
+    )
+    for names in factors:
+        levels: dict[tuple[str, ...], list[_Checked]] = {}
+        for one in found:
+            about = {ATTRIBUTE: one.attribute, "subject": one.subject, **one.levels}
+            levels.setdefault(tuple(about.get(name, "") for name in names), []).append(one)
+        if len(levels) > 1:
+            order = [list(protocol.levels.get(name, ())) for name in names]
+            for key in sorted(levels, key=lambda key: _rank(order, key)):
+                yield _group(annotator, " × ".join(names), " × ".join(key), levels[key])
+
+
+def _rank(order: Sequence[Sequence[str]], key: Sequence[str]) -> list[tuple[int, str]]:
+    """The place of levels in the design; others behind them, by name."""
+    return [
+        (known.index(level) if level in known else len(known), level)
+        for known, level in zip(order, key, strict=True)
+    ]
+
+
+def _group(annotator: str, factor: str, level: str, found: Sequence[_Checked]) -> CheckedGroup:
+    outputs = dict.fromkeys(one.output for one in found)
+    place = {output: number for number, output in enumerate(outputs)}
+    wrong, n = [0] * len(place), [0] * len(place)
+    for one in found:
+        wrong[place[one.output]] += one.verdict == "wrong"
+        n[place[one.output]] += 1
+    verdicts = [one.verdict for one in found]
+    return CheckedGroup(
+        annotator,
+        factor,
+        level,
+        len(found),
+        verdicts.count("agreed"),
+        verdicts.count("wrong"),
+        verdicts.count(AMBIGUOUS),
+        clustered_share(successes=wrong, n=n),
+    )

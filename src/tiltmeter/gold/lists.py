@@ -1,0 +1,127 @@
+"""What people may say of an attribute: its whole list, whichever of the values a judge has used.
+
+A closed list is one of the protocol's settings, the palette of a colour, or a list of the run's
+taxonomy. Beside its values people may say that the output does not show the attribute
+(`not_applicable`), and that several values fit as well (`ambiguous`), which is kept as a reason to
+skip: it is no value that a judge could have said.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+
+from .. import registry
+from ..errors import UsageError
+from ..instruments.images import colour
+from ..instruments.images.taxonomy import NOT_APPLICABLE, Attribute, parse
+from ..protocol import EVERY, Protocol
+from ..records import OUTCOMES
+from ..store import Store
+from ..store.queries import artefacts, labels, outputs
+
+TAXONOMY = "taxonomy"  # kind of the artefacts with the attributes that a judge chose
+AMBIGUOUS = "ambiguous"  # what people may say of a closed list beside its values
+
+
+def taxonomies(store: Store, protocol: Protocol) -> list[Attribute]:
+    """The attributes of all taxonomies of a run, in the order of their names."""
+    specs = protocol.instruments
+    keys = sorted({str(key) for spec in specs for key in spec.settings.get("sets", ())})
+    parts = sorted({str(part) for spec in specs for part in spec.settings.get("found", ())})
+    return [
+        attribute
+        for name, content in artefacts.by_name(store, TAXONOMY)
+        for attribute in parse(content, f"the taxonomy of {name}", keys=keys, parts=parts, fixed=())
+    ]
+
+
+def closed_lists(store: Store, protocol: Protocol) -> list[Attribute]:
+    """Every attribute with a closed list, with what the list is of: colours first, then the lists
+    of the settings, then those of taxonomies.
+    """
+    found = []
+    for spec in protocol.instruments:
+        lists = spec.settings.get("lists")
+        given = dict(lists) if isinstance(lists, Mapping) else {}
+        palette = (*colour.colours(), *colour.SPECIAL)
+        named = dict.fromkeys(spec.settings.get("colours", ()), palette) | given
+        found += [Attribute(name, "", tuple(values), {}) for name, values in named.items()]
+    return found + taxonomies(store, protocol)
+
+
+def closed_values(
+    store: Store, protocol: Protocol, attribute: str, of: Mapping[str, str] | None = None
+) -> tuple[str, ...]:
+    """The closed list of an attribute, () where it has none.
+
+    of: the levels of an output and its subject, where the list of that output is wanted; else the
+    values of all lists of the name.
+    """
+    found = (
+        value
+        for one in closed_lists(store, protocol)
+        if one.name == attribute and (of is None or one.belongs(of))
+        for value in one.values
+    )
+    return tuple(dict.fromkeys(found))
+
+
+def values_of(store: Store, protocol: Protocol, attribute: str) -> tuple[str, ...]:
+    """All that gold may say of an attribute: what measures name, what its instrument can say, its
+    closed list with `not_applicable` and `ambiguous`, what annotators of the run said, and the
+    values that stand for no answer.
+    """
+    found: dict[str, None] = {}
+    for measure in protocol.measures:
+        if measure.attribute == attribute:
+            found |= dict.fromkeys(
+                value for value in (*measure.among, *measure.values) if value != EVERY
+            )
+    for spec in protocol.instruments:
+        listed = registry.instrument_kind(spec.kind, spec.name).values(spec).get(attribute, ())
+        found |= dict.fromkeys(sorted(listed) if isinstance(listed, set | frozenset) else listed)
+        if spec.attribute == attribute:
+            found |= dict.fromkeys(spec.settings.get("topics", ()))
+    closed = closed_values(store, protocol, attribute)
+    found |= dict.fromkeys(closed)
+    found |= dict.fromkeys(labels.machine_values(store, attribute))
+    found |= dict.fromkeys((NOT_APPLICABLE, AMBIGUOUS) if closed else ())
+    return tuple(dict.fromkeys((*(value for value in found if value not in OUTCOMES), *OUTCOMES)))
+
+
+def ambiguous_is_a_skip(store: Store, protocol: Protocol, attribute: str) -> bool:
+    """True if `ambiguous` is no value of the attribute's list, but what people may say beside it.
+
+    Then it is kept as a reason to skip.
+    """
+    closed = closed_values(store, protocol, attribute)
+    return bool(closed) and AMBIGUOUS not in closed
+
+
+def attributes_of_outputs(
+    store: Store, protocol: Protocol, wanted: Collection[str]
+) -> dict[str, list[Attribute]]:
+    """Output → its attributes with a closed list: those that are of it and that a machine labelled.
+
+    UsageError where the protocol labels by no closed list.
+    """
+    closed = {
+        (one.name, *sorted(one.of.items())): one for one in closed_lists(store, protocol)
+    }.values()
+    if not closed:
+        raise UsageError(
+            f"{protocol.name} labels by no closed lists of several attributes. Name one attribute "
+            "with --attribute."
+        )
+    said = labels.of_machines(store, tuple({one.name for one in closed}))
+    labelled = {(output, name) for output, name, _ in said}
+    return {
+        one.id: [
+            attribute
+            for attribute in closed
+            if attribute.belongs({"subject": one.subject, **one.levels})
+            and (one.id, attribute.name) in labelled
+        ]
+        for one in outputs.answers(store)
+        if one.id in wanted
+    }

@@ -1,0 +1,91 @@
+"""People who label all attributes of an output before they go on to the next, as the SODA paper's
+check does (270 pictures × 8 attributes).
+
+An item is an attribute of an output, `OUTPUT ATTRIBUTE`; the items of an output follow one another.
+What is kept is what a task of each single attribute keeps.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from random import Random
+
+from .. import gold
+from ..errors import UsageError
+from ..protocol import EVERY, Protocol
+from ..store import Store
+from .annotation import Task, choices, open_task
+from .answers import Choice, State
+from .lists import attributes_of_outputs
+
+ALL = "all attributes"  # what the page calls the task
+
+
+@dataclass(frozen=True)
+class WholeOutputTask:
+    """Outputs of which one person labels every attribute with a closed list.
+
+    tasks: attribute → the task of all its outputs. lists: output → attribute → its choices.
+    """
+
+    annotator: str
+    tasks: Mapping[str, Task]
+    lists: Mapping[str, Mapping[str, tuple[Choice, ...]]]
+    attribute: str = ALL
+    choices: tuple[Choice, ...] = ()
+    voices: Mapping[str, Sequence[State]] = field(default_factory=dict)
+
+    @property
+    def items(self) -> list[str]:
+        """Output after output in the order in which this person is shown them, each with its
+        attributes in the order of the protocol.
+        """
+        order = sorted(self.lists)
+        Random(f"{self.annotator}/{EVERY}").shuffle(order)
+        return [f"{output} {attribute}" for output in order for attribute in self.lists[output]]
+
+    def choices_of(self, item: str) -> tuple[Choice, ...]:
+        """What can be said of an item."""
+        output, _, attribute = item.partition(" ")
+        return self.lists[output][attribute]
+
+    def beside(self, item: str) -> list[str]:
+        """The items of the same output, this one among them."""
+        output, _, _ = item.partition(" ")
+        return [f"{output} {attribute}" for attribute in self.lists[output]]
+
+    def states(self) -> dict[str, State]:
+        """Item → what was said of it, where anything was."""
+        return {
+            f"{output} {attribute}": state
+            for attribute, task in self.tasks.items()
+            for output, state in task.states().items()
+        }
+
+    def save(self, item: str, seen: State, now: State) -> State:
+        """As `Task.save`; a value is one of the output's own list."""
+        output, _, attribute = item.partition(" ")
+        if attribute not in self.lists.get(output, {}):
+            raise UsageError(f"There is no item '{item[:80]}' here.")
+        task = replace(self.tasks[attribute], choices=self.choices_of(item))
+        return task.save(output, seen, now)
+
+
+def open_whole_outputs(
+    store: Store, protocol: Protocol, annotator: str, drawn: gold.Sample
+) -> WholeOutputTask:
+    """What one person is to label of a sample that was drawn for all attributes."""
+    known: dict[str, tuple[Choice, ...]] = {}
+    listed: dict[str, dict[str, tuple[Choice, ...]]] = {}
+    for output, found in attributes_of_outputs(store, protocol, list(drawn["outputs"])).items():
+        for one in found:
+            key = f"{one.name} {sorted(one.of.items())}"
+            if key not in known:
+                known[key] = choices(store, protocol, one.name, one.of)
+            listed.setdefault(output, {})[one.name] = known[key]
+    names = dict.fromkeys(name for each in listed.values() for name in each)
+    tasks = {
+        name: open_task(store, protocol, annotator, {**drawn, "attribute": name}) for name in names
+    }
+    return WholeOutputTask(annotator, tasks, listed)
