@@ -169,7 +169,7 @@ def test_levels_of_the_order_decide_where_they_are_known(roles: Protocol) -> Non
     assert finding.verdict == "tilt"
     assert finding.warnings == (
         "The order moves the number by 28 points, and every level lies on the same side: "
-        "she_first .76, he_first .51.",
+        "“she” named first .76, “he” named first .51.",
     )
 
 

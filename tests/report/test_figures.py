@@ -74,7 +74,7 @@ def test_every_drawing_has_a_gold_file_and_a_name_for_protocols() -> None:
 
 def test_every_figure_is_well_formed_and_named(built: Content) -> None:
     shown = [figure for section in built.sections for figure in section.figures]
-    assert len(shown) == 6
+    assert len(shown) == 8
     assert len({figure.id for figure in shown}) == len(shown)
     for figure in (*shown, *DRAWN.values()):
         for narrow in (False, True):
@@ -334,6 +334,7 @@ def test_the_figures_of_the_protocols_that_ask_for_one() -> None:
         ("words", "off_list"): "stacked",
         ("dialogues", "topic_share"): "heat",
         ("protext", "either"): "heat",
+        ("protext", "pronouns_out"): "heat",
         ("protext", "either_published"): "heat",
     }
     band = next(

@@ -4,12 +4,14 @@ that are no question of the protocol.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from ..protocol import MeasureSpec, Protocol
+from ..protocol import MeasureSpec, Protocol, wording
 from ..records import Estimate
-from . import claims
+from . import claims, headlines
+from .model_labels import short_names
+from .moved import moved
 from .queries import OutputQuery, query_of
 from .reading import BOUNDS, CAPTURED, CORRECTED
 
@@ -21,7 +23,8 @@ class Claim:
     row: as gold corrects it, where it does; raw: as the instrument has it. about: what tells it
     from other claims of its measure and subject. parts: tested rows of its own groups. nuisances:
     the tested effect of each factor that is no question of the protocol, with the claim's value at
-    each of its levels. query: of the outputs that were counted.
+    each of its levels. query: of the outputs that were counted. slots: what a sentence of the
+    protocol's own may name.
     """
 
     spec: MeasureSpec
@@ -35,6 +38,7 @@ class Claim:
     captured: float | None
     drawn: bool
     query: OutputQuery
+    slots: Mapping[str, str]
 
 
 def gather(protocol: Protocol, rows: Sequence[Estimate]) -> Iterator[Claim]:
@@ -43,6 +47,7 @@ def gather(protocol: Protocol, rows: Sequence[Estimate]) -> Iterator[Claim]:
     for row in rows:
         by_stratum.setdefault(claims.stratum(protocol, row), []).append(row)
     leads = claims.headline(protocol, rows)
+    labels = short_names([row.subject for row in rows])
     for spec, raw in leads:
         here = by_stratum[claims.stratum(protocol, raw)]
         of = {name: _same_place(here, spec.name + name, raw) for name in (BOUNDS, CORRECTED)}
@@ -50,19 +55,34 @@ def gather(protocol: Protocol, rows: Sequence[Estimate]) -> Iterator[Claim]:
         usable = corrected is not None and corrected.value is not None
         captured = next((e.value for e in here if e.measure == CAPTURED), None)
         mode = protocol.modes.get(raw.condition.get("mode", ""))
+        row = corrected if corrected is not None and usable else raw
+        nuisances = tuple(_nuisances(protocol, spec, raw, here))
         yield Claim(
             spec=spec,
-            row=corrected if corrected is not None and usable else raw,
+            row=row,
             raw=raw,
             bounds=of[BOUNDS],
             uncorrected=corrected.note if corrected is not None and not usable else "",
             about=_about(raw, [row for other, row in leads if other is spec]),
             parts=tuple(_parts(protocol, spec, raw, here)),
-            nuisances=tuple(_nuisances(protocol, spec, raw, here)),
+            nuisances=nuisances,
             captured=captured,
             drawn=mode is None or not mode.logprobs,
             query=query_of(protocol, raw),
+            slots=headlines.slots(
+                protocol,
+                spec,
+                row,
+                labels[row.subject],
+                moved(spec, raw, here),
+                _highest(nuisances),
+            ),
         )
+
+
+def _highest(nuisances: Iterable[tuple[str, Estimate, Mapping[str, float]]]) -> dict[str, str]:
+    """The level of each nuisance factor at which the claim's value is highest."""
+    return {name: max(levels, key=levels.__getitem__) for name, _, levels in nuisances if levels}
 
 
 def _same_place(rows: Sequence[Estimate], measure: str, raw: Estimate) -> Estimate | None:
@@ -129,7 +149,7 @@ def _nuisances(
         for row in here:
             if row.measure == other.name and row.condition == raw.condition and row.p is not None:
                 levels = {
-                    one.condition[factor]: one.value
+                    wording.title(protocol, factor, one.condition[factor]): one.value
                     for one in here
                     if one.measure == spec.name
                     and one.value is not None

@@ -146,10 +146,10 @@ def directions(spec: MeasureSpec | None) -> tuple[str, str]:
     """What it means to lie below and above the null value, in the words of the protocol."""
     if spec is None:
         return "", ""
-    if spec.contrast and "level" in spec.contrast:
-        return f"lower with {spec.contrast['level']}", f"higher with {spec.contrast['level']}"
     if spec.contrast and spec.contrast.get("level") == EVERY:
         return "lower", "higher"
+    if spec.contrast and "level" in spec.contrast:
+        return f"lower with {spec.contrast['level']}", f"higher with {spec.contrast['level']}"
     if spec.expected:
         return "away from what is expected", "towards what is expected"
     if (

@@ -16,7 +16,7 @@ from typing import NamedTuple
 from ..protocol import Protocol
 from ..records import Estimate, Json
 from ..stats import multiplicity
-from . import refutation, sentences
+from . import headlines, refutation, sentences
 from .evidence import Claim, gather
 from .queries import OutputQuery
 from .reading import ALPHA
@@ -59,6 +59,7 @@ class Verdict:
     """
 
     word: Word
+    headline: str
     sentence: str
     measure: str
     subject: str
@@ -119,6 +120,13 @@ def judge(claim: Claim, refuted: Refuted) -> Verdict:
     )
     return Verdict(
         word=word,
+        headline=headlines.write(
+            word.value,
+            spec,
+            claim.slots,
+            row.value is not None and row.value < (spec.null or 0.0),
+            [c.code for c in unsettled],
+        ),
         sentence=sentences.verdict(
             word.value, spec, row, claim.about, [c.text for c in unsettled], why
         ),

@@ -20,7 +20,7 @@ from typing import Any, ClassVar, Unpack
 from warnings import warn
 
 from ..records import Json, Sampling, content_id
-from .keys import BandKeys, CrosstabKeys, ProtocolKeys
+from .keys import BandKeys, CrosstabKeys, FirstKeys, ProtocolKeys, SentenceKeys
 from .measures import measure_kind
 from .tables import SEVERAL, Row, fill, join
 
@@ -28,7 +28,7 @@ from .tables import SEVERAL, Row, fill, join
 # of its own, as a level of a factor all of them.
 EVERY = "*"
 FEW_OUTPUTS = 10  # of a group whose divergence is asked for: of fewer little can be said
-FIGURES = ("dumbbell", "forest", "heat", "stacked")  # drawings that a measure can ask for
+FIGURES = ("dots", "dumbbell", "forest", "heat", "stacked")  # drawings that a measure can ask for
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,6 +101,7 @@ class MeasureSpec:
               direction is not settled.
     reference: what shares are held against: a column with a share for each item, or {value: share}
     of the whole.
+    sentence: what a report says first of its claims, by verdict (wording.py).
     """
 
     name: str
@@ -124,6 +125,7 @@ class MeasureSpec:
     expected: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
     reference: str | Mapping[str, float] = ""
     parts: tuple[str, ...] = ()
+    sentence: SentenceKeys = field(default_factory=SentenceKeys)
 
     @property
     def signed(self) -> bool:
@@ -159,6 +161,8 @@ class Protocol:
 
     defaults: {factor: levels} that are asked where a run does not name others.
     apart:    factors whose levels are never pooled where a run holds several.
+    titles: {factor or attribute: {level or value: what a person reads in its place}}.
+    first:  what the first screen of a report shows beside its sentence; {} for what fits most.
     tally:    a factor by whose levels `plan` counts the prompts, "" for none.
     thresholds: bounds on measures (bounds.py); a run whose estimates show one ends with exit code
     3.
@@ -190,6 +194,8 @@ class Protocol:
     defaults: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     apart: tuple[str, ...] = ()
     tally: str = ""
+    titles: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
+    first: FirstKeys = field(default_factory=FirstKeys)
     thresholds: tuple[str, ...] = ()
     inline: tuple[str, ...] = ()
     source: str = ""

@@ -68,6 +68,28 @@ class BandKeys(TypedDict):
     text: str
 
 
+class SentenceKeys(TypedDict, total=False):
+    """What is said of a measure's claims, by verdict; {slots} are those of `wording.SLOTS`."""
+
+    tilt: str
+    below: str
+    none: str
+    undecided: str
+    unsettled: str
+    reversed: str
+    shown: str
+
+
+class FirstKeys(TypedDict, total=False):
+    """The first screen of a report: its figure, what is compared side by side, its badges."""
+
+    measure: str
+    figure: str
+    by: Texts
+    cue: str
+    badges: str
+
+
 class MeasureKeys(TypedDict, total=False):
     """What is computed from labels."""
 
@@ -92,6 +114,7 @@ class MeasureKeys(TypedDict, total=False):
     expected: Mapping[str, Mapping[str, str]]
     contrast: Mapping[str, str]
     band: BandKeys
+    sentence: SentenceKeys
 
 
 class VariantKeys(TypedDict, total=False):
@@ -140,6 +163,8 @@ class _Keys(TypedDict, total=False):
     thresholds: Texts
     tally: str
     crosstab: CrosstabKeys
+    titles: Mapping[str, Mapping[str, str]]
+    first: FirstKeys
 
 
 class ProtocolKeys(_Keys, total=False):

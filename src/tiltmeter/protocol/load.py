@@ -131,6 +131,8 @@ def _protocol(
         defaults=parts.defaults_of(data),
         apart=tuple(data.get("apart", ())),
         tally=data.get("tally", ""),
+        titles=data.get("titles", {}),
+        first=data.get("first", {}),
         thresholds=tuple(data.get("thresholds", ())),
         inline=parts.inline_columns(tables),
         source=place.name,

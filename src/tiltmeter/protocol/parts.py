@@ -82,6 +82,7 @@ def measure_of(keys: MeasureKeys) -> MeasureSpec:
         expected=keys.get("expected", {}),
         reference=keys.get("reference", ""),
         parts=tuple(keys.get("parts", ())),
+        sentence=keys.get("sentence", {}),
     )
 
 

@@ -14,7 +14,7 @@ from operator import itemgetter
 
 from ..errors import ProtocolError, UnknownName, UsageError
 from ..records import OUTCOMES
-from . import EVERY, FIGURES, MeasureSpec, Protocol, Variant, thresholds
+from . import EVERY, FIGURES, MeasureSpec, Protocol, Variant, thresholds, wording
 from .measure_kinds import MeasureKind
 from .measures import measure_kind
 from .names import refuse_twice, refuse_unknown, refuse_unknown_levels
@@ -33,6 +33,7 @@ def check(protocol: Protocol, place: SourceLocation, values: Values) -> None:
     attributes = {name for spec in protocol.instruments for name in (spec.attribute, *spec.also)}
     for number, measure in enumerate(protocol.measures):
         _measure(protocol, measure, place.at("measures", number), attributes, values)
+    wording.check(protocol, place, attributes)
     for number, text in enumerate(protocol.thresholds):
         try:
             thresholds.check(thresholds.parse(text), protocol)

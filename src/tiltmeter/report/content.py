@@ -23,7 +23,7 @@ from ..stages import injection_count
 from ..store import Store, served_models
 from ..store.queries import labels, settings
 from ..store.queries import trials as asked
-from . import audits, examples, findings, pictures, sanitize, subjects, summary, tables
+from . import audits, examples, findings, pictures, sanitize, screen, subjects, summary, tables
 from . import judges as cards
 from .figures import figures
 from .model import Content, Pairs, Section, Signature
@@ -42,22 +42,33 @@ def build(store: Store, protocol: Protocol, estimates: Sequence[Estimate]) -> Co
         for name in variants
     ]
     refuted = refutation.refutations(store, protocol, read[0].estimates) if read else {}
+    judged = findings.judge(read[0], refuted) if read else []
     headline = summary.label_findings(
-        [finding for audit in read[:1] for finding in findings.findings(audit, refuted)]
+        [finding for audit in read[:1] for finding in findings.findings(audit, judged)]
     )
     shown = summary.first(headline)
     annotators = labels.annotators(store)
     frozen = settings.frozen(store)
     dates = [fact.last for fact in known if fact.last]
+    asked_line = _asked_line(store, protocol, trials)
+    basis = summary.basis(store, protocol, read[0] if read else None, annotators)
+    date = max(dates)[:10] if dates else ""
     content = Content(
         title=protocol.title,
         question=protocol.question,
         protocol=f"{protocol.name}/{protocol.version}",
-        date=max(dates)[:10] if dates else "",
+        date=date,
         version=__version__,
-        asked=_asked_line(store, protocol, trials),
+        asked=asked_line,
+        screen=screen.screen(
+            store,
+            read[0] if read else None,
+            judged,
+            (protocol.title, date, asked_line),
+            summary.missing_share(dict(basis)),
+        ),
         lead=summary.summary(headline, len(shown)),
-        basis=summary.basis(store, protocol, read[0] if read else None, annotators),
+        basis=basis,
         findings=shown,
         more_findings=len(headline) - len(shown),
         cautions=summary.CAUTIONS,

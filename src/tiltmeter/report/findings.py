@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 from ..analyse import claims, evidence, numerals, reading, sentences, verdicts
 from ..analyse.refutation import Refuted
@@ -13,6 +13,7 @@ from . import audits
 from .audits import Audit
 from .figures import forest
 from .model import Finding
+from .screen import Judged
 
 # of a verdict, in style sheets and tables
 CODES = {
@@ -35,12 +36,18 @@ SYMBOLS = {
 }
 
 
-def findings(audit: Audit, refuted: Refuted = NONE_REFUTED) -> Iterator[Finding]:
-    """One for each headline claim, in the order of the protocol."""
+def findings(audit: Audit, judged: Iterable[Judged] | None = None) -> Iterator[Finding]:
+    """One for each headline claim, in the order of the protocol. judged: those of `judge`, where
+    they are at hand.
+    """
+    for number, one in enumerate(judge(audit) if judged is None else judged, 1):
+        yield _finding(audit, one.claim, one.verdict, number)
+
+
+def judge(audit: Audit, refuted: Refuted = NONE_REFUTED) -> list[Judged]:
+    """The headline claims of an audit with their verdicts."""
     found = evidence.gather(audit.protocol, audit.estimates)
-    for number, claim in enumerate(found, 1):
-        verdict = verdicts.judge(claim, refuted)
-        yield _finding(audit, claim, verdict, number)
+    return [Judged(claim, verdicts.judge(claim, refuted)) for claim in found]
 
 
 def headline(audit: Audit) -> list[tuple[MeasureSpec, Estimate]]:

@@ -52,6 +52,7 @@ def _template() -> Template:
     environment.filters["prose"] = lambda text: Markup(
         re.sub("`([^`]+)`", r"<code>\1</code>", str(escape(text)))
     )
+    environment.filters["tight"] = lambda text: text.replace(" %", "\u00a0%")
     environment.filters["number"] = lambda value: f"{value:,}"
     return environment.get_template("report.html.j2")
 
@@ -96,7 +97,9 @@ def _apart(content: Content, prefix: str) -> Content:
     found = tuple(
         replace(one, gauge=one.gauge and with_prefix(one.gauge)) for one in content.findings
     )
-    return replace(content, sections=sections, findings=found)
+    seen = content.screen.figure
+    screen = replace(content.screen, figure=seen and with_prefix(seen))
+    return replace(content, sections=sections, findings=found, screen=screen)
 
 
 def _beside(section: Section) -> tuple[dict[str, Table], list[Table]]:

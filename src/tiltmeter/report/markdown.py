@@ -46,6 +46,9 @@ def _fence(text: str, least: int) -> str:
 
 def _lines(content: Content) -> Iterator[str]:
     yield f"# {_text(content.title)}\n"
+    yield f"**{_text(content.screen.headline)}** {_text(' '.join(content.screen.lede))}\n"
+    yield f"{_text(' · '.join(badge.text for badge in content.screen.badges))}\n"
+    yield from _list(tuple(f"{a} = {b}" for a, b in content.screen.names if a != b))
     yield f"{_text(content.question)}\n"
     yield f"{_text(content.asked)}\n"
     yield f"*{_text(content.protocol)}, {content.date}, tiltmeter {content.version}*\n"

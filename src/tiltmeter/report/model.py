@@ -124,6 +124,30 @@ class Stacked(Figure):
 
 
 @dataclass(frozen=True, slots=True)
+class Strip:
+    """A dot (name, value) for each item. number: the mean with its interval, in text; series: the
+    place of its colour.
+    """
+
+    label: str
+    mean: float | None
+    number: str
+    series: int
+    dots: tuple[tuple[str, float], ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Dots(Figure):
+    """Strips of dots on one axis. `ends`: what it means to lie left and right."""
+
+    strips: tuple[Strip, ...]
+    domain: tuple[float, float]
+    ticks: tuple[tuple[float, str], ...]
+    null: float | None = None
+    ends: tuple[str, str] = ("", "")
+
+
+@dataclass(frozen=True, slots=True)
 class Cell:
     """One number of a heat map. level: 0 … 8 of a sequential scale, -4 … 4 of a diverging one;
     symbol: ▲, ▼ or "".
@@ -276,6 +300,54 @@ class Signature:
 
 
 @dataclass(frozen=True, slots=True)
+class Badge:
+    """A fact in a few words. kind: tilt | open | none | plain; link: a place in the page, or ""."""
+
+    kind: str
+    text: str
+    link: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Side:
+    """One level of the cue: the words of the prompt that are its own, and what came of them."""
+
+    title: str
+    own_words: str
+    answer: str
+    labels: str
+    shots: tuple[Shot, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class SamePrompt:
+    """A prompt (what all sides share before and after their own words) and its sides."""
+
+    title: str
+    rule: str
+    before: str
+    after: str
+    sides: tuple[Side, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Screen:
+    """The first screen: what moved, which way, how far and how sure, and how it looks.
+
+    names: (short name, model) of those that have one; figure: that of the protocol.
+    """
+
+    line: tuple[str, ...]
+    names: Pairs
+    headline: str
+    lede: tuple[str, ...]
+    badges: tuple[Badge, ...]
+    figure: Figure | None
+    prompt: SamePrompt | None
+    caution: str
+
+
+@dataclass(frozen=True, slots=True)
 class Content:
     """Everything that a report says. `run_info` is the `run` of the JSON output."""
 
@@ -285,6 +357,7 @@ class Content:
     date: str
     version: str
     asked: str
+    screen: Screen
     lead: str
     basis: Pairs
     findings: tuple[Finding, ...]

@@ -103,10 +103,10 @@ def _shot(store: Store, protocol: Protocol, one: PicturedOutput) -> Shot:
     notes = [f"votes: {', '.join(votes)}"] if votes else []
     notes += [f"prompt rewritten: {one.revised}"] if one.revised else []
     notes += [one.text] if not answered and one.text else []
-    return Shot(_source(store, one.blob) if answered else "", about, caption, tuple(notes))
+    return Shot(source(store, one.blob) if answered else "", about, caption, tuple(notes))
 
 
-def _source(store: Store, blob: str) -> str:
+def source(store: Store, blob: str) -> str:
     """A small picture as a data URL; "" where the file is gone or damaged."""
     try:
         media_type, content = images.thumbnail(store.blob(blob), SIDE)

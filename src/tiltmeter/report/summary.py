@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from .. import gold, registry
@@ -180,6 +180,15 @@ def _missing(store: Store, protocol: Protocol) -> str:
     return (
         f"{numerals.share(sum(none.values()) / total, 2)} of labels{f' ({told})' if told else ''}"
     )
+
+
+def missing_share(basis: Mapping[str, str]) -> str:
+    """How much was no answer, in a badge; "" where nothing was labelled."""
+    share = basis.get("no answer", "").partition(" of labels")[0]
+    if share in ("", "0", "1"):
+        return {"0": "0 %", "1": "100 %"}.get(share, "")
+    sign, number = (share[:2], share[2:]) if share[0] in "<>" else ("", share)
+    return f"{sign}{numerals.percent(float(number))}"
 
 
 def _counts_hits(protocol: Protocol, annotator: str) -> bool:

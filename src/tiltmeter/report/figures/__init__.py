@@ -2,6 +2,7 @@
 
 forest    a point with its interval, by group and stratum, on a linear or logarithmic axis, with a
           declared band
+dots      one for each item, in a strip for each level of a factor
 dumbbell  levels of a factor joined in each row
 stacked   the share of every outcome, no-answers included
 heat      rows × columns × value with n
@@ -19,11 +20,12 @@ from dataclasses import replace
 from ...protocol import MeasureSpec
 from ...protocol.tables import SEVERAL
 from ..audits import Audit
-from ..model import Figure, Heat, Plot, Stacked
-from . import dumbbell, forest, heat, stacked
+from ..model import Dots, Figure, Heat, Plot, Stacked
+from . import dots, dumbbell, forest, heat, stacked
 
 Build = Callable[[Audit, MeasureSpec, str], Iterator[Figure]]
 BUILDS: dict[str, Build] = {
+    "dots": dots.build,
     "dumbbell": dumbbell.build,
     "forest": forest.build,
     "heat": heat.build,
@@ -54,6 +56,8 @@ def draw(figure: Figure, narrow: bool = False) -> str:
     """A figure as an SVG element, in the wide or the narrow layout."""
     if isinstance(figure, Plot):
         return dumbbell.draw(figure, narrow) if figure.joined else forest.draw(figure, narrow)
+    if isinstance(figure, Dots):
+        return dots.draw(figure, narrow)
     if isinstance(figure, Stacked):
         return stacked.draw(figure, narrow)
     if isinstance(figure, Heat):

@@ -10,6 +10,7 @@ from ...protocol import MeasureSpec
 from ...records import Estimate
 from ..model import Plot
 
+Places = Callable[[float], float]  # the place of a value in px
 Ticks = tuple[tuple[float, str], ...]
 Axis = tuple[str, tuple[float, float], Ticks]  # scale, domain, ticks
 _STEPS = (0.01, 0.02, 0.05, 0.1, 0.2, 0.25, 0.5)

@@ -24,7 +24,7 @@ from .svg import NARROW, SIDE, WIDE, cut_text, hatch, root, shape, text, width_o
 ROWS, COLUMNS = 60, 8  # of a map; more rows have no map, more columns a further one
 OPEN = 6  # maps of a measure that are not folded
 STEPS = 4  # of the scale on each side of the null value; twice as many where there is none
-TALL, GAP, ROOM = 36, 2, 110  # px: a cell's height, the gap, its width at most
+TALL, GAP, ROOM = 36, 2, 150  # px: a cell's height, the gap, its width at most
 UPRIGHT = 96  # px: the room of column names that are turned
 Name = Callable[[Estimate], str]
 
@@ -266,8 +266,9 @@ def draw(figure: Heat, narrow: bool = False) -> str:
     width = NARROW if narrow else WIDE
     left = 4.0 if narrow else float(SIDE)
     wide = min(ROOM, (width - left - 4) / len(figure.columns))
-    upright = any(width_of(name) > wide - 4 for name in figure.columns)
-    top = 46.0 + (UPRIGHT if upright else 22)
+    names = [_lines(name, wide - 4) for name in figure.columns]
+    upright = any(not lines for lines in names)
+    top = 46.0 + (UPRIGHT if upright else 8 + 14 * max(map(len, names)))
     tall = TALL + GAP + (20 if narrow else 0)
     made = root(figure, top + tall * len(figure.rows) + 6, narrow)
     _legend(made, figure, width)
@@ -276,7 +277,8 @@ def draw(figure: Heat, narrow: bool = False) -> str:
         if upright:
             text(made, middle + 4, top - 6, cut_text(name, UPRIGHT - 8), "fig-label", upright=True)
         else:
-            text(made, middle, top - 8, name, "fig-label middle")
+            for line, words in enumerate(reversed(names[place])):
+                text(made, middle, top - 8 - 14 * line, words, "fig-label middle")
     for number, (label, cells) in enumerate(figure.rows):
         y = top + tall * number
         words = cut_text(label, (width if narrow else SIDE) - 14)
@@ -284,6 +286,16 @@ def draw(figure: Heat, narrow: bool = False) -> str:
         for place, cell in enumerate(cells):
             _cell(made, figure, cell, (left + wide * place, y + tall - TALL - GAP, wide - GAP))
     return ET.tostring(made, encoding="unicode")
+
+
+def _lines(name: str, room: float) -> list[str]:
+    """A name in one line, or in two that fit; [] where neither does."""
+    if width_of(name) <= room:
+        return [name]
+    gaps = [place for place, sign in enumerate(name) if sign == " "]
+    halves = [[name[:gap], name[gap + 1 :]] for gap in gaps]
+    fitting = [half for half in halves if max(map(width_of, half)) <= room]
+    return min(fitting, key=lambda half: max(map(len, half)), default=[])
 
 
 def _cell(

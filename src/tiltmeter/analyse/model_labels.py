@@ -1,0 +1,37 @@
+"""Short names of models: what tells them apart, in few characters."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from string import ascii_uppercase
+
+LONGEST_CHARACTERS = 24  # of a short name; longer ones become a letter
+_SEPARATORS = re.compile("[:/]")
+
+
+def short_names(subjects: Sequence[str], named: Mapping[str, str] | None = None) -> dict[str, str]:
+    """Model → its short name, in the order given: that of `named` ({model: name}), else the
+    shortest ending after a colon or slash that no other model has, else A, B, C.
+    """
+    given = named or {}
+    unique = list(dict.fromkeys(subjects))
+    found = {name: given.get(name) or _ending(name, unique) for name in unique}
+    letters = (letter for letter in _letters() if letter not in found.values())
+    return {name: short or next(letters) for name, short in found.items()}
+
+
+def _ending(name: str, names: Sequence[str]) -> str:
+    """The shortest ending that is unique; "" where it is long, or says settings (`she=0.7`)."""
+    others = [other for other in names if other != name]
+    starts = [match.end() for match in _SEPARATORS.finditer(name)]
+    for start in [*reversed(starts), 0]:
+        ending = name[start:]
+        if ending and not any(other.endswith(ending) for other in others):
+            return ending if len(ending) <= LONGEST_CHARACTERS and "=" not in ending else ""
+    return ""
+
+
+def _letters() -> Iterator[str]:
+    yield from ascii_uppercase
+    yield from (f"{one}{two}" for one in ascii_uppercase for two in ascii_uppercase)

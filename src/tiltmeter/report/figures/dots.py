@@ -1,0 +1,189 @@
+"""Dots: one for each item, in a strip for each level of a factor and each stratum, with the mean of
+the strip as a thick line and its interval beside its name.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from hashlib import sha256
+from xml.etree import ElementTree as ET
+
+from ...analyse import numerals, reading
+from ...protocol import MeasureSpec, wording
+from ...records import Estimate
+from .. import audits
+from ..audits import Audit
+from ..model import Dots, Strip
+from . import axes, strata
+from .svg import NARROW, WIDE, cut_text, root, shape, text
+
+STRIPS = 10  # of a figure; more are in a further one
+HEIGHTS = ((2, 104), (4, 66), (STRIPS, 36))  # px of a strip with its name, up to so many
+NAMED = 400  # dots of a figure that have a name to hover over
+RADIUS = 4
+BOLD = 0.84  # of the room for a name, whose letters are wider
+
+
+def build(audit: Audit, spec: MeasureSpec, prefix: str) -> Iterator[Dots]:
+    """The strips of a measure that is grouped by a factor and an item."""
+    for by in (by for by in spec.by if len(by) > 1):
+        rows = [
+            e
+            for e in audit.of(spec.name)
+            if reading.grouping(e)[: len(by)] == by and e.value is not None
+        ]
+        if not rows:
+            continue
+        levels = len({reading.group(e)[by[0]] for e in rows})
+        pages = strata.pages(strata.present(audit, rows), max(1, STRIPS // levels))
+        for number, page in enumerate(pages, 1):
+            kept = [e for e in rows if reading.stratum(e) in page]
+            name = audits.slug(prefix, spec.name, "figure", number)
+            title = strata.heading(spec, "", number, len(pages))
+            yield dots(audit, spec, kept, by[0], name, title)
+
+
+def dots(
+    audit: Audit, spec: MeasureSpec, rows: Sequence[Estimate], factor: str, name: str, title: str
+) -> Dots:
+    """The strips of these rows: by stratum, then by level of the factor."""
+    labels = strata.labels(audit, rows)
+    order = audit.protocol.levels.get(factor, {})
+    strips: dict[tuple[reading.Stratum, str], list[Estimate]] = {}
+    for e in rows:
+        strips.setdefault((reading.stratum(e), reading.group(e)[factor]), []).append(e)
+    places = sorted(strips, key=lambda key: (audit.strata.index(key[0]), order.get(key[1], 0)))
+    made = []
+    for stratum, level in places:
+        own = strips[stratum, level]
+        whole = _whole(audit, spec, own[0], factor)
+        words = wording.title(audit.protocol, factor, level)
+        label = f"{labels[stratum]} · {words}" if len(labels) > 1 else words
+        made.append(
+            Strip(
+                label,
+                whole.value if whole else None,
+                reading.number(whole, spec) if whole else "",
+                list(order).index(level) if level in order else 0,
+                tuple((_item(e, factor), e.value or 0.0) for e in own),
+            )
+        )
+    _, domain, ticks = axes.axis(spec, rows)
+    null = _null(audit, spec)
+    said = [f"{strip.label}: {strip.number}, {len(strip.dots)} items" for strip in made]
+    return Dots(
+        id=name,
+        title=title,
+        text=f"{title}. {'; '.join(said)}.",
+        table=strata.table_id(audit, spec, reading.grouping(rows[0]), name.split("-")[0]),
+        note=f"Each dot is one {audit.items(1)}. Thick line: the mean."
+        + (" Dashed: no tilt." if null is not None else ""),
+        marks=strata.marks(audit, rows),
+        strips=tuple(made),
+        domain=domain,
+        ticks=ticks,
+        null=null,
+        ends=_ends(spec),
+    )
+
+
+def _item(estimate: Estimate, factor: str) -> str:
+    return ", ".join(v for name, v in reading.group(estimate).items() if name != factor)
+
+
+def _whole(audit: Audit, spec: MeasureSpec, one: Estimate, factor: str) -> Estimate | None:
+    """The row of the level as a whole, which a measure of the same labels has."""
+    wanted = {factor: reading.group(one)[factor]}
+    for e in audit.estimates:
+        other = audit.spec(e.measure)
+        if other is None or other.kind != spec.kind or e.value is None:
+            continue
+        same = (other.attribute, other.values, other.among) == (
+            spec.attribute,
+            spec.values,
+            spec.among,
+        )
+        if same and reading.stratum(e) == reading.stratum(one) and reading.group(e) == wanted:
+            return e
+    return None
+
+
+def _null(audit: Audit, spec: MeasureSpec) -> float | None:
+    """The value that is no tilt: of the measure itself, else of the one that tests its labels."""
+    for other in (spec, *audit.protocol.measures):
+        alike = (other.kind, other.attribute, other.values) == (
+            spec.kind,
+            spec.attribute,
+            spec.values,
+        )
+        if alike and other.null is not None:
+            return other.null
+    return None
+
+
+def _ends(spec: MeasureSpec) -> tuple[str, str]:
+    others = "/".join(value for value in spec.among if value not in spec.values)
+    return others, "/".join(spec.values)
+
+
+def draw(figure: Dots, narrow: bool = False) -> str:
+    """The strips as an SVG element."""
+    width = NARROW if narrow else WIDE
+    left, right = 24.0, width - 24.0
+    tall = next((px for most, px in HEIGHTS if len(figure.strips) <= most), HEIGHTS[-1][1])
+    bottom = 10 + tall * len(figure.strips)
+    made = root(figure, bottom + (48 if any(figure.ends) else 28), narrow)
+    low, high = figure.domain
+
+    def x(value: float) -> float:
+        return round(left + (value - low) / ((high - low) or 1) * (right - left), 1)
+
+    for value, label in figure.ticks:
+        shape(made, "line", "fig-grid", x1=x(value), x2=x(value), y1=6, y2=bottom)
+        text(made, x(value), bottom + 18, _percent(label, value), "fig-tick middle")
+    if figure.null is not None:
+        at = x(figure.null)
+        shape(made, "line", "fig-null", x1=at, x2=at, y1=6, y2=bottom)
+    for number, strip in enumerate(figure.strips):
+        _strip(made, strip, x, (10.0 + tall * number, float(tall)), width, narrow)
+    below, above = figure.ends
+    text(made, left, bottom + 38, f"← {below}" if below else "", "fig-side")
+    text(made, right, bottom + 38, f"{above} →" if above else "", "fig-side end")
+    return ET.tostring(made, encoding="unicode")
+
+
+def _percent(label: str, value: float) -> str:
+    return f"{numerals.fixed_decimals(100 * value, 0)} %" if 0 <= value <= 1 else label
+
+
+def _strip(
+    made: ET.Element,
+    strip: Strip,
+    x: axes.Places,
+    box: tuple[float, float],
+    width: float,
+    narrow: bool,
+) -> None:
+    """One strip under its name. Heights of dots come from a hash of their names."""
+    top, tall = box
+    words = f"{strip.label}: {strip.number}" if strip.number else strip.label
+    text(
+        made,
+        8,
+        top + 11,
+        cut_text(words, BOLD * (width - 16)),
+        f"fig-label fig-strong t{strip.series}",
+    )
+    middle, spread = top + 14 + (tall - 18) / 2, (tall - 18) / 2 - RADIUS
+    named = not narrow and len(strip.dots) <= NAMED
+    for name, value in strip.dots:
+        share = int.from_bytes(sha256(name.encode()).digest()[:2]) / 65535
+        y = middle + (2 * share - 1) * spread
+        shape(made, "circle", f"fig-spot s{strip.series}", cx=x(value), cy=round(y, 1), r=RADIUS)
+        if named:
+            about = f"{name}: {numerals.share(value, 2)}"
+            ET.SubElement(made[-1], "title").text = about
+    if strip.mean is not None:
+        at = x(strip.mean)
+        line = {"x1": at, "x2": at, "y1": top + 15, "y2": top + tall - 3}
+        shape(made, "line", f"fig-mean s{strip.series}", **line)

@@ -1,0 +1,199 @@
+"""The figure of the first screen: the one that the protocol declares, else a forest plot of the
+leading headline measure.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import replace
+from itertools import chain
+
+from ...analyse import claims, reading
+from ...protocol import EVERY, MeasureSpec, wording
+from ...records import Estimate
+from .. import audits
+from ..audits import Audit
+from ..model import Dots, Figure, FigureRow, Heat, Plot, Point, Stacked
+from . import dots, dumbbell, forest, heat, stacked, strata
+from .stacked import Counted
+
+PREFIX = "first"  # of its id: the same figure may stand in a section again
+ROWS = 20  # of a forest plot for which the screen has room
+
+
+def first_figure(
+    audit: Audit, names: Mapping[str, str], tilted: Collection[str] = ()
+) -> Figure | None:
+    """The figure with titles in place of levels; None where nothing was measured. names: the short
+    names of models; tilted: titles of the levels for which a tilt was found, which are marked.
+    """
+    kinds = (_figures(audit, tilted), _leading(audit), stacked.outcomes(audit, PREFIX))
+    found = next(chain(*kinds), None)
+    return None if found is None else titled(audit, names, replace(found, folded=False))
+
+
+def _figures(audit: Audit, tilted: Collection[str]) -> Iterator[Figure]:
+    first = audit.protocol.first
+    spec = audit.spec(first["measure"]) if first else None
+    if spec is None or not audit.of(spec.name):
+        return
+    kind, by = first.get("figure", spec.figure), tuple(first.get("by", ()))
+    if kind == "moved":
+        yield from _moved(audit, spec, tilted)
+    elif kind == "dots":
+        yield from dots.build(audit, spec, PREFIX)
+    elif kind == "dumbbell":
+        chosen = [one for one in spec.by if one == by] or list(spec.by)
+        yield from dumbbell.build(audit, replace(spec, by=tuple(chosen)), PREFIX)
+    elif kind == "heat":
+        yield from heat.build(audit, replace(spec, by=(by,) if by else spec.by), PREFIX)
+    else:
+        rows = [e for e in audit.of(spec.name) if reading.grouping(e) == by and e.value is not None]
+        yield from _forest(audit, spec, rows)
+
+
+def _leading(audit: Audit) -> Iterator[Figure]:
+    """A forest plot of the first headline measure that has a number."""
+    rows = claims.headline(audit.protocol, audit.estimates)
+    spec = next((spec for spec, row in rows if row.value is not None), None)
+    if spec is not None:
+        own = [row for one, row in rows if one is spec and row.value is not None]
+        yield from _forest(audit, spec, own if len(own) > 2 else _with_groups(audit, spec, own))
+
+
+def _with_groups(audit: Audit, spec: MeasureSpec, own: Sequence[Estimate]) -> list[Estimate]:
+    """Few rows with those of the first grouping that has not too many."""
+    fine = audit.fine(spec.name)
+    for by in (by for by in spec.by if by and by not in fine):
+        rows = [e for e in audit.of(spec.name) if reading.grouping(e)[: len(by)] == by]
+        if len(own) + len(rows) <= ROWS:
+            return [*own, *(e for e in rows if e.value is not None and e not in own)]
+    return list(own)
+
+
+def _forest(audit: Audit, spec: MeasureSpec, rows: Sequence[Estimate]) -> Iterator[Figure]:
+    """As many strata as there is room for."""
+    kept: list[Estimate] = []
+    for stratum in audit.strata:
+        own = [e for e in rows if reading.stratum(e) == stratum]
+        if kept and len(kept) + len(own) > ROWS:
+            break
+        kept += own
+    if not kept:
+        return
+    title = reading.title((spec.text or spec.name).partition(" (")[0])
+    name = audits.slug(PREFIX, spec.name)
+    contrasts = list(dict.fromkeys(reading.contrast_label(e) for e in kept))
+    if 1 < len(contrasts) <= strata.SERIES and len(kept) > len(contrasts):
+        yield _joined(audit, spec, kept, contrasts, name, title)
+    else:
+        yield forest.forest(audit, spec, kept, name, title)
+
+
+def _joined(
+    audit: Audit,
+    spec: MeasureSpec,
+    rows: Sequence[Estimate],
+    contrasts: Sequence[str],
+    name: str,
+    title: str,
+) -> Plot:
+    """A row a stratum and group, a point a contrast (what it is held against)."""
+    base = forest.forest(audit, spec, rows, name, title)
+    labels = strata.labels(audit, rows)
+    lines: dict[tuple[str, str], list[Point]] = {}
+    for e in rows:
+        stratum = labels[reading.stratum(e)] if len(labels) > 1 else ""
+        label = ", ".join(filter(None, (stratum, reading.group_label(e))))
+        series = contrasts.index(reading.contrast_label(e))
+        lines.setdefault(("", label), []).append(forest.point(audit, spec, e, series))
+    return replace(
+        base,
+        series=tuple(f"against {label.partition(': ')[2] or label}" for label in contrasts),
+        rows=tuple(FigureRow(*place, tuple(points)) for place, points in lines.items()),
+        joined=True,
+    )
+
+
+def _moved(audit: Audit, spec: MeasureSpec, tilted: Collection[str]) -> Iterator[Stacked]:
+    """The labels of the attribute that moved most, base against groups, over all items."""
+    contrast = spec.contrast or {}
+    factor, base = contrast.get("factor", ""), contrast.get("baseline", "")
+    attribute = _moved_attribute(audit)
+    counts: dict[tuple[reading.Stratum, str], list[Estimate]] = {}
+    for e in audit.of(spec.name):
+        if e.condition.get("attribute") == attribute and factor in e.condition:
+            counts.setdefault((reading.stratum(e), e.condition[factor]), []).append(e)
+    leading = next(iter(counts), (None, ""))[0]
+    order = audit.protocol.levels.get(factor, {})
+    rows = []
+    for stratum, level in sorted(counts, key=lambda key: order.get(key[1], 0)):
+        if stratum == leading:
+            rows.append(_pooled(audit, factor, level, counts[stratum, level], tilted))
+    if rows:
+        what = wording.title(audit.protocol, "attribute", attribute)
+        title = f"{reading.title(what)}, over all {audit.items()}: share of pictures"
+        name = audits.slug(PREFIX, spec.name, attribute)
+        mark = " ▲: a tilt was found." if tilted else ""
+        figure = stacked.stack_bars(audit, rows, (), name, title)
+        told = wording.title(audit.protocol, factor, base)
+        yield replace(figure, note=f"{figure.note} First bar: {told}.{mark}", table="")
+
+
+def _moved_attribute(audit: Audit) -> str:
+    """The attribute with the largest divergence, among those that most items have."""
+    found: dict[str, list[float]] = {}
+    for measure in (spec for spec in audit.protocol.measures if spec.attribute == EVERY):
+        if measure.headline:
+            for e in audit.of(measure.name):
+                if "attribute" in e.condition and e.value is not None:
+                    found.setdefault(e.condition["attribute"], []).append(e.value)
+    most = max((len(values) for values in found.values()), default=0)
+    shared = {name: values for name, values in found.items() if 2 * len(values) > most}
+    return max(shared, key=lambda name: max(shared[name]), default="")
+
+
+def _pooled(
+    audit: Audit, factor: str, level: str, rows: Sequence[Estimate], tilted: Collection[str]
+) -> Counted:
+    totals: dict[str, float] = {}
+    for e in rows:
+        for value, count in e.outcomes.items():
+            totals[value] = totals.get(value, 0.0) + count
+    words = wording.title(audit.protocol, factor, level)
+    return Counted(
+        rows[0], f"{words} ▲" if words in tilted else words, totals, sum(totals.values())
+    )
+
+
+def titled(audit: Audit, names: Mapping[str, str], figure: Figure) -> Figure:
+    """The figure with titles in place of levels and values, and short names in place of models."""
+    titles = {
+        level: words for own in audit.protocol.titles.values() for level, words in own.items()
+    } | dict(names)
+
+    def words(text: str) -> str:
+        for name, short in names.items():
+            text = text.replace(name, short)
+        bare = text.partition(": ")[2] or text
+        return " · ".join(
+            ", ".join(titles.get(part, part) for part in group.split(", "))
+            for group in (bare if bare in titles else text).split(" · ")
+        )
+
+    note = figure.note
+    for name, short in names.items():
+        note = note.replace(f"{name}. ", "" if len(names) == 1 else f"{short}. ")
+    figure = replace(figure, note=note)
+    if isinstance(figure, Plot):
+        rows = tuple(
+            replace(row, label=words(row.label), group=words(row.group)) for row in figure.rows
+        )
+        return replace(figure, rows=rows, series=tuple(map(words, figure.series)))
+    if isinstance(figure, Heat):
+        told = tuple((words(label), cells) for label, cells in figure.rows)
+        return replace(figure, rows=told, columns=tuple(map(words, figure.columns)))
+    if isinstance(figure, Dots):
+        strips = tuple(replace(one, label=words(one.label)) for one in figure.strips)
+        return replace(figure, strips=strips)
+    return figure

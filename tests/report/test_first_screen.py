@@ -1,0 +1,123 @@
+"""The first screen, in Chromium: what must be on it is on it, at 1280 × 720, whatever was asked."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+import tiltmeter
+from tests import browser
+from tests.browser import Visit, chromium, drive
+
+pytestmark = [
+    pytest.mark.browser,
+    pytest.mark.skipif(
+        chromium() is None, reason="no Chromium here (Debian: apt-get install chromium)"
+    ),
+]
+HEIGHT = 720
+# name → (right, bottom) of what a first screen must hold; the last line of its figure and examples
+BOXES = """
+(() => { const found = {};
+for (const [name, where] of Object.entries({headline: 'h1', size: '.lede', badges: '.badges',
+    figure: '.seen svg.wide', examples: '.same'})) {
+  const one = document.querySelector(where);
+  found[name] = one ? [one.getBoundingClientRect().right, one.getBoundingClientRect().bottom] : null;
+}
+return found; })()
+"""
+PLANTED: dict[str, tuple[str, list[str], dict[str, Any]]] = {
+    "roles": ("roles", ["planted:she=0.7"], {"language": "en", "limit": 20, "samples": 4}),
+    "words": (
+        "words",
+        ["planted:protocol=words,communal.female=2"],
+        {"language": "en", "limit": 6},
+    ),
+    "dialogues": (
+        "dialogues",
+        ["planted:protocol=dialogues,appearance.FF=0.9"],
+        {"language": "en", "samples": 25, "judge": ["planted:protocol=dialogues"]},
+    ),
+    "soda": (
+        "soda",
+        ["planted:protocol=soda,product_color/blue.men=.9"],
+        {
+            "samples": 8,
+            "judge": ["planted:protocol=soda"],
+            "where": {"object": ["car"], "dimension": ["base", "gender"]},
+        },
+    ),
+    "gramvis": (
+        "gramvis",
+        ["planted:protocol=gramvis,male.gendered=.9,female.gendered=.1,male.en=.2,female.en=.8"],
+        {"limit": 4, "samples": 1, "judge": ["planted:protocol=gramvis"]},
+    ),
+    "protext": ("protext", ["planted-rewriter:gender=0.5"], {"limit": 24}),
+    "five": (
+        "roles",
+        [
+            f"planted:she=0.{n}{n},she.communal=0.{n}{n}001,refuse=0.0000000{n},seed={n}"
+            for n in range(3, 8)
+        ],
+        {"language": "en", "limit": 6, "samples": 2},
+    ),
+    "one item": ("roles", ["planted:she=0.6"], {"language": "en", "limit": 1, "samples": 4}),
+    "all refused": (
+        "roles",
+        ["planted:refuse=1"],
+        {"language": "en", "limit": 4, "samples": 2},
+    ),
+}
+
+
+@pytest.fixture(scope="module")
+def seen(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Visit]:
+    folder = tmp_path_factory.mktemp("screens")
+    visits = {}
+    for name, (protocol, models, options) in PLANTED.items():
+        run = tiltmeter.run(protocol, models, folder / name, **options)
+        told = "[document.querySelector('h1').textContent, document.body.innerText]"
+        steps = [("go", run.report().resolve().as_uri()), ("ask", BOXES), ("ask", told)]
+        visits[name] = Visit(steps)
+    height, browser.HEIGHT = browser.HEIGHT, HEIGHT
+    try:
+        drive(*visits.values())
+    finally:
+        browser.HEIGHT = height
+    return visits
+
+
+@pytest.mark.parametrize("name", PLANTED)
+def test_the_first_screen_holds_all_that_it_should(seen: dict[str, Visit], name: str) -> None:
+    boxes, (headline, text) = seen[name].values
+    assert seen[name].messages == []
+    for what, box in boxes.items():
+        assert box is not None, what
+        assert box[0] <= 1280 and box[1] <= HEIGHT, (what, box)
+    assert "%" in text[: text.index("What was found")]
+    assert "{" not in headline and headline.endswith(".")
+
+
+SAID = {
+    "roles": "writes “she” in",
+    "words": "A picks communal words",
+    "dialogues": "A has two women talk of appearance in",
+    "soda": "Told “for men”, A draws the car with the colour blue in",
+    "protext": "A gives a gender to somebody who had none in",
+    "one item": "writes “she” in",
+    "all refused": "Nothing could be measured for A.",
+}
+
+
+@pytest.mark.parametrize("name", SAID)
+def test_the_headline_says_what_moved(seen: dict[str, Visit], name: str) -> None:
+    assert SAID[name] in seen[name].values[1][0]
+
+
+def test_names_of_sixty_characters_become_letters(seen: dict[str, Visit]) -> None:
+    models = PLANTED["five"][1]
+    assert min(map(len, models)) >= 60
+    headline, text = seen["five"].values[1]
+    assert not any(name in headline for name in models)
+    assert "the full names of 5 models" in text
