@@ -117,7 +117,9 @@ def test_it_opens_as_one_would_want_and_every_output_can_be_opened(
     model, options, by, columns, attribute = RUNS[name]
     tiltmeter.run(name, model, tmp_path, **options)
     (index,) = open_indices([tmp_path])
-    found = page(index, View())
+    pairs = page(index, View())
+    assert pairs.view.show == "pairs" and pairs.found == pairs.total > 0
+    found = page(index, View(show="wall"))
     assert (found.view.by, found.view.attribute) == (by, attribute)
     shown = page(index, View(tab=ALL))
     assert {level for level, _ in shown.columns} <= set(columns) and len(shown.columns) >= 2

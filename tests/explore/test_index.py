@@ -189,7 +189,7 @@ def test_filters_agree_with_the_tables(guards: Path, look: Open) -> None:
 
 def test_columns_begin_with_the_baseline(guards: Path, texts: Path, look: Open) -> None:
     assert page(look(guards), View()).columns == (("feminine", True), ("masculine", False))
-    found = page(look(texts), View())
+    found = page(look(texts), View(show="wall"))
     assert found.columns == (("he_first", True), ("she_first", False))
     assert [row for row, _ in found.rows] == ["planted:she=0.4", "planted:she=0.7"]
 

@@ -203,3 +203,17 @@ def test_equivalence_by_hand_and_at_the_margin() -> None:
     assert association.equivalence(value=0.1, se=0.0, df=20, margin=0.03).p is None
     with pytest.raises(ValueError, match="margin"):
         association.equivalence(value=0, se=0.01, df=20, margin=0)
+
+
+@pytest.mark.parametrize("counts", [(3, 4, 1, 4), (0, 20, 7, 20), (11, 20, 5, 20), (5, 5, 0, 3)])
+def test_fisher_is_scipys(counts: tuple[int, int, int, int]) -> None:
+    a, na, b, nb = counts
+    expected = stats.fisher_exact([[a, na - a], [b, nb - b]]).pvalue
+    assert association.fisher(hits_a=a, n_a=na, hits_b=b, n_b=nb).p == pytest.approx(expected)
+
+
+def test_fisher_by_hand_and_of_nothing() -> None:
+    assert association.fisher(hits_a=3, n_a=4, hits_b=1, n_b=4).p == pytest.approx(34 / 70)
+    assert association.fisher(hits_a=0, n_a=0, hits_b=1, n_b=4).p is None
+    with pytest.raises(ValueError, match="0 to n"):
+        association.fisher(hits_a=5, n_a=4, hits_b=1, n_b=4)

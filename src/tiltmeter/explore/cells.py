@@ -12,7 +12,7 @@ from ..records import ANSWER, OUTCOMES
 from ..store.output_table import CellKey, Window
 from ..store.queries import outputs
 from ..store.selection import Selection
-from .index import Index
+from .index import QUERY, Index
 from .parts import LABEL, NONE, Bar, Card
 from .view import ALL, View
 
@@ -33,10 +33,12 @@ def selection(view: View, *, narrow: bool, tab: bool = True) -> Selection:
     values = [view.tab] if tab and view.by == LABEL and view.tab != ALL else []
     values += [view.value] if narrow and view.value else []
     labels = [(view.attribute, None if value == NONE else value) for value in values]
+    counted = [QUERY + view.query] if view.query else []
     if not narrow:
-        return Selection(levels, labels)
+        return Selection(levels, labels, searches=counted)
     split = view.attribute if view.split else ""
-    return Selection(levels, labels, view.outcome, split, view.text)
+    texts = [view.text] if view.text else []
+    return Selection(levels, labels, view.outcome, split, [*counted, *texts])
 
 
 def colours(index: Index, attribute: str) -> dict[str, str]:
@@ -100,6 +102,14 @@ class Layout:
         block, turn = divmod(page - 1, max(1, turns))
         shown = tuple(rows[block * height : (block + 1) * height])
         return cls(shown, turn * samples + 1, (turn + 1) * samples, page, pages)
+
+    @classmethod
+    def of_rows(cls, rows: Sequence[str], samples: int, height: int, page: int) -> Layout:
+        """Page `page` (from 1) of so many rows a page, with the first samples of each cell."""
+        pages = max(1, -(-len(rows) // height))
+        page = min(max(1, page), pages)
+        shown = tuple(rows[(page - 1) * height : page * height])
+        return cls(shown, 1, max(1, samples), page, pages)
 
 
 def cards(

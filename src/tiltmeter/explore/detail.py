@@ -63,7 +63,9 @@ class Call:
 
 @dataclass(frozen=True, slots=True)
 class Detail:
-    """picture: the name of a blob, "" where there is none; damage: why it cannot be shown."""
+    """picture: the name of a blob, "" where there is none; damage: why it cannot be shown; paired:
+    (level, output) of the same prompt at the other levels of the factor that is `compared`.
+    """
 
     run: int
     run_name: str
@@ -87,6 +89,8 @@ class Detail:
     rewrite: Rewrite | None
     signatures: tuple[str, ...]
     language: str
+    compared: str
+    paired: tuple[tuple[str, str], ...]
 
     @property
     def key(self) -> str:
@@ -147,7 +151,16 @@ def detail(index: Index, run: int, output: str) -> Detail:
         rewrite(cell, text) if compared else None,
         tuple(_signatures(source, trial.subject, trial.mode, levels, labels)),
         levels.get("language", ""),
+        index.contrasted,
+        tuple(_paired(index, run, output)),
     )
+
+
+def _paired(index: Index, run: int, output: str) -> list[tuple[str, str]]:
+    """(level, output) of the same prompt with the cue alone changed."""
+    if index.contrasted not in index.factors:
+        return []
+    return index.table.paired(run, output, index.contrasted, index.tied)
 
 
 def _level_rows(protocol: Protocol, levels: Mapping[str, str]) -> Iterator[tuple[str, str]]:

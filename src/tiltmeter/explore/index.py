@@ -21,6 +21,9 @@ from functools import cached_property
 from itertools import groupby
 from pathlib import Path
 
+from ..analyse.counted import Counted
+from ..analyse.queries import OutputQuery
+from ..errors import UsageError
 from ..protocol import EVERY, Protocol
 from ..protocol.tables import SEVERAL, Row
 from ..records import HUMAN, OUTCOMES, VOTE
@@ -33,6 +36,7 @@ from ..store.queries.labels import RankedLabel
 
 REREAD_S = 3.0  # at least, between two readings of a run that is still going
 MOST_SEARCHES = 8  # whose hits are kept
+QUERY = "query?"  # begins what a query's hits are kept under, beside those of texts
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,9 +118,8 @@ class Index:
 
     def _fill(self) -> None:
         self._ready, self._lead, self._levels, self._values = set(), {}, {}, {}
-        self.table.fill(
-            (source.number, row) for source in self.sources.values() for row in self._rows(source)
-        )
+        self.__dict__.pop("tied", None)
+        self.table.fill((number, self._rows(one)) for number, one in self.sources.items())
         for source in self.sources.values():
             self._lead |= {
                 (source.number, attribute): annotator
@@ -127,50 +130,67 @@ class Index:
         self.attributes = tuple(dict.fromkeys((*first, *sorted(labelled))))
 
     def _rows(self, source: Source) -> Iterator[OutputRow]:
-        for one in outputs.cards(source.store):
-            subject = self._subject(source, one.subject)
-            language, level = one.levels.get("language", ""), one.levels.get(self.contrasted, "")
-            yield OutputRow(
-                one.id,
-                subject,
-                one.mode,
-                one.sample,
-                one.outcome,
-                one.blob,
-                "\n".join((subject, one.mode, language, level)),
-                tuple(one.levels.get(name, "").replace(SEVERAL, " / ") for name in self.factors),
-            )
-
-    def _subject(self, source: Source, subject: str) -> str:
-        """A subject's name, with its run's where there are several."""
-        return subject if len(self.sources) == 1 else f"{subject} ({source.name})"
+        more = "" if len(self.sources) == 1 else f" ({source.name})"  # a subject's run
+        return outputs.cards(source.store, self.factors, self.contrasted, SEVERAL, more)
 
     def load_labels(self, attribute: str) -> None:
         """Reads the labels of an attribute into the table, once."""
         if attribute in self._ready or attribute not in self.attributes:
             return
-        self.table.add_labels(attribute, self._labels(attribute))
+        for source in self.sources.values():
+            self._load_labels(source, attribute)
         self.table.set_surprises(attribute, _bits(self.table.condition_weights(attribute)))
         self._ready.add(attribute)
 
-    def _labels(self, attribute: str) -> Iterator[tuple[int, str, list[LabelRow]]]:
-        for source in self.sources.values():
-            lead = self._lead.get((source.number, attribute), "")
-            rows = labels.of_attribute(source.store, attribute)
-            for output, same in groupby(rows, key=lambda row: row.output):
-                yield source.number, output, lead_labels(attribute, lead, list(same))
+    def _load_labels(self, source: Source, attribute: str) -> None:
+        lead = self._lead.get((source.number, attribute), "")
+        if labels.are_single(source.store, attribute):
+            rows = labels.lead_values(source.store, attribute, lead)
+            self.table.add_single_labels(attribute, source.number, rows)
+            return
+        ranked = labels.of_attribute(source.store, attribute)
+        self.table.add_labels(
+            attribute,
+            (
+                (source.number, output, lead_labels(attribute, lead, list(same)))
+                for output, same in groupby(ranked, key=lambda row: row.output)
+            ),
+        )
 
-    def run_search(self, text: str) -> None:
+    def run_searches(self, text: str, query: str) -> None:
         """Reads into the table which outputs have a text in their text, prompt or rewritten prompt
-        (case aside, in ASCII), once.
+        (case aside, in ASCII), and which a query names; each once. UsageError for a query that is
+        none.
         """
-        if not self.table.was_searched(text):
-            hits = (
-                (source.number, output)
-                for source in self.sources.values()
-                for output in outputs.containing(source.store, text)
-            )
-            self.table.add_hits(text, hits, MOST_SEARCHES)
+        self.table.forget_searches(MOST_SEARCHES)
+        if text and not self.table.was_searched(text):
+            self.table.add_hits(text, self._hits(text))
+        if query and not self.table.was_searched(QUERY + query):
+            self.table.add_hits(QUERY + query, self._counted(OutputQuery.parse(query)))
+
+    def _hits(self, text: str) -> Iterator[tuple[int, str]]:
+        for source in self.sources.values():
+            for output in outputs.containing(source.store, text):
+                yield source.number, output
+
+    def _counted(self, query: OutputQuery) -> Iterator[tuple[int, str]]:
+        """The outputs of a number, in every run that has some of them."""
+        if query.variant not in self.protocol.variants:
+            raise UsageError(f"{self.protocol.name} has no variant '{query.variant}'.")
+        for name in query.levels:
+            self.table.column(name)
+        for source in self.sources.values():
+            for output in Counted(source.store, source.protocol).outputs(query):
+                yield source.number, output
+
+    @cached_property
+    def tied(self) -> tuple[str, ...]:
+        """The factors whose level follows from that of the contrasted one."""
+        if self.contrasted not in self.factors:
+            return ()
+        levels = len(self.levels(self.contrasted))
+        others = (name for name in self.factors if name != self.contrasted)
+        return tuple(n for n in others if self.table.distinct(self.contrasted, n)[1] == levels)
 
     def annotator_calls(self, run: int, output: str) -> list[int]:
         """Row ids of the calls that annotators made about an output; those of all outputs are read

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import NamedTuple
 
 from ..protocol import Protocol
 from .view import View
@@ -49,24 +50,63 @@ class Card:
         return f"{self.run}-{self.id}"
 
 
+class Effect(NamedTuple):
+    """size: how far the labels of two columns lie apart, 0 to 1; changed: True if the commonest
+    label is another.
+    """
+
+    size: float
+    changed: bool
+
+
+class Count(NamedTuple):
+    """hits of n with a share, its interval and p against the baseline; None where there is none."""
+
+    hits: float
+    n: float
+    share: float | None
+    low: float | None
+    high: float | None
+    p: float | None
+
+
+@dataclass(frozen=True, slots=True)
+class Banner:
+    """The number that outputs were counted for. number: as it was shown, "" where nobody said;
+    facts: (name, level) of what was counted; address: of the view without it.
+    """
+
+    number: str
+    outputs: int
+    facts: tuple[tuple[str, str], ...]
+    address: str
+
+
 @dataclass(frozen=True, slots=True)
 class GridCell:
-    """total: outputs of the condition; found: of these, the ones that the filters leave."""
+    """total: outputs of the condition; found: of these, the ones that the filters leave; address:
+    of the wall of this cell alone.
+    """
 
     bars: tuple[Bar, ...]
     total: int
     found: int
     cards: tuple[Card, ...]
+    address: str = ""
+    count: Count | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class Choice:
-    """An option: what it is called, how many there are, its address, whether it is chosen."""
+    """An option: what it is called, how many there are, its address, whether it is chosen; effect:
+    of an item, None where columns are not compared.
+    """
 
     value: str
     count: int | None
     address: str
     chosen: bool
+    effect: Effect | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,7 +120,10 @@ class Filter:
 
 @dataclass(frozen=True, slots=True)
 class Page:
-    """view: with its defaults filled in. columns: (level, is it the baseline)."""
+    """view: with its defaults filled in. columns: (level, is it the baseline). value: the one that
+    is counted; changed: of how many rows the commonest label changes, and of how many; views:
+    pairs, wall and counts of the same.
+    """
 
     view: View
     protocol: Protocol
@@ -99,3 +142,12 @@ class Page:
     pages: int
     missing: int
     notes: tuple[str, ...]
+    banner: Banner | None = None
+    value: str = ""
+    changed: tuple[int, int] = (0, 0)
+    views: tuple[Choice, ...] = ()
+
+    @property
+    def effects(self) -> dict[str, Effect]:
+        """Item → how much its columns differ, where they are compared."""
+        return {one.value: one.effect for one in self.tabs if one.effect is not None}

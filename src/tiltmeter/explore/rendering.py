@@ -38,11 +38,15 @@ class Places:
 
 
 class PageLinks(TypedDict):
-    """Addresses of files: of the pages before and after ("" for none), of the tabs."""
+    """Addresses of files: of the pages before and after ("" for none), of the three views, of the
+    wall of each item, of the contact sheet ("" for none).
+    """
 
     previous: str
     next: str
-    tabs: list[str]
+    views: list[str]
+    walls: dict[str, str]
+    sheet: str
 
 
 @cache
@@ -91,12 +95,16 @@ def _environment() -> Environment:
         "HEIGHTS": view.HEIGHTS,
         "RULE": RULE,
         "NONE": parts.NONE,
+        "LISTS": view.LISTS,
+        "MOST_LISTED": MOST_LISTED,
+        "COUNT_RULE": COUNT_RULE,
     }
     made.filters["count"] = lambda value: (
         f"{value:,.0f}" if float(value).is_integer() else f"{value:,.1f}"
     )
     made.filters["percent"] = lambda share: f"{100 * share:.0f} %"
     made.filters["places"] = lambda value: f"{100 * value:.3f}".rstrip("0").rstrip(".")
+    made.filters["chance"] = lambda p: "< .001" if p < 0.001 else f"= {p:.3f}".replace("0.", ".", 1)
     made.filters["bits"] = lambda value: f"{value:.1f} bits"
     return made
 
@@ -115,6 +123,13 @@ RULE = (
 )
 
 
+COUNT_RULE = (
+    "Of single outputs: 95 % interval by Wilson, p by Fisher's exact test against the baseline, "
+    "not adjusted. A claim about the model is in the report, over items and adjusted."
+)
+MOST_LISTED = 300  # items of the list beside a page
+
+
 def grid(
     found: parts.Page,
     places: Places,
@@ -122,12 +137,13 @@ def grid(
     opened: Detail | None = None,
     details: Mapping[str, Detail] | None = None,
     pages: PageLinks | None = None,
+    sheet: str = "",
 ) -> str:
     """The page of a view. studies: (name, address) of other protocols' runs; opened: the output
     that is looked at.
 
-    details: of each output by its key, where they stand in the page; pages: {previous, next} and
-    addresses of tabs of files.
+    details: of each output by its key, where they stand in the page; pages: addresses of files;
+    sheet: of the contact sheet.
     """
     template = _environment().get_template("grid.html.j2")
     return str(
@@ -139,6 +155,7 @@ def grid(
             opened=opened,
             details=details or {},
             pages=pages,
+            sheet=sheet,
         )
     )
 

@@ -26,6 +26,7 @@ from .detail import Detail, detail
 from .index import Index, open_indices
 from .page import page
 from .parts import Page
+from .sheet import contact_sheet
 from .thumbnails import Thumbnails, content
 from .view import View
 
@@ -67,7 +68,21 @@ class Explorer:
             if self.titles[1:]
             else ()
         )
-        return HTMLResponse(rendering.grid(found, self.places(found.view), studies, looked))
+        pictured = found.pictures and found.view.show != "counts"
+        sheet = "/sheet.png" + view.address(page=view.page) if pictured else ""
+        places = self.places(found.view)
+        return HTMLResponse(rendering.grid(found, places, studies, looked, sheet=sheet))
+
+    async def sheet(self, request: Request) -> Response:
+        """The pictures of a page as one PNG."""
+        found, _ = await self.read(self._grid, View.parse(request.query_params))
+
+        def small(run: int, name: str) -> bytes:
+            return self._thumbnails.small(self.folders[run], name)
+
+        made = await asyncio.to_thread(contact_sheet, found, small)
+        name = {"Content-Disposition": 'attachment; filename="contact-sheet.png"'}
+        return Response(made, media_type="image/png", headers=name)
 
     def _grid(self, view: View) -> tuple[Page, Detail | None]:
         if view.study >= len(self.indices):
@@ -149,6 +164,7 @@ def application(explorer: Explorer, token: str, port: int) -> ASGIApp:
         Route("/small/{run:int}/{name:path}", explorer.thumbnail),
         Route("/blobs/{run:int}/{name:path}", explorer.picture),
         Route("/state", explorer.state),
+        Route("/sheet.png", explorer.sheet),
         Route("/explore.css", security.asset),
         Route("/explore.js", security.asset),
         Route("/favicon.ico", security.icon),

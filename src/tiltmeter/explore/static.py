@@ -7,7 +7,8 @@ Filters and order work within a page. Pictures lie beside it, small ones and who
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from dataclasses import replace
 from pathlib import Path
 
 from ..errors import StoreError, UsageError
@@ -17,8 +18,10 @@ from .detail import detail
 from .index import Index, open_indices
 from .page import page
 from .parts import Page
+from .rendering import MOST_LISTED
+from .sheet import contact_sheet
 from .thumbnails import Thumbnails, content
-from .view import View
+from .view import SHOWS, View
 
 _PLAIN = re.compile(r"[^a-z0-9]+")
 
@@ -85,34 +88,75 @@ class _Writer:
         )
 
     def write(self) -> None:
-        """Writes every tab, page by page."""
-        first = page(self._index, self._view)
-        for number, tab in enumerate(first.tabs):
-            pages = 1
-            for turn in range(1, 1_000_000):
-                if turn > pages:
-                    break
-                found = page(
-                    self._index, View.parse(_parameters(self._view, first, tab.value, turn))
-                )
-                pages = found.pages
-                self._page(found, [_file(n, 1) for n in range(len(first.tabs))], number, turn)
+        """Writes the pairs, the counts, and the wall of every item, page by page."""
+        wall = self._first_wall()
+        names = {tab.value: _file(n, 1) for n, tab in enumerate(wall.tabs, 1)}
+        shows = {"pairs": "index", "wall": "", "counts": "counts"}
+        views = [*(shows[one] + ".html" if shows[one] else names[wall.view.tab] for one in SHOWS)]
+        for show, name in shows.items():
+            if name:
+                first = replace(self._view, show=show)
+                self._turns(first, lambda turn, name=name: _turned(name, turn), views, names)
+        for tab, name in names.items():
+            self._turns(
+                replace(wall.view, tab=tab, page=1, levels=self._view.levels),
+                lambda turn, name=name: _turned(name.removesuffix(".html"), turn),
+                views,
+                names,
+            )
 
-    def _page(self, found: Page, tabs: list[str], tab: int, turn: int) -> None:
+    def _first_wall(self) -> Page:
+        """The wall as it opens: of the items that are the rows of the pairs, where there are not
+        too many.
+        """
+        pairs = page(self._index, self._view).view
+        many = len(self._index.levels(pairs.rows)) if pairs.show != "wall" else 0
+        by = pairs.rows if 0 < many <= MOST_LISTED else ""
+        return page(self._index, replace(self._view, show="wall", by=by))
+
+    def _turns(
+        self, view: View, name: Callable[[int], str], views: list[str], walls: dict[str, str]
+    ) -> None:
+        """All pages of a view. name: of the file of a page."""
+        pages, turn = 1, 1
+        while turn <= pages:
+            found = page(self._index, replace(view, page=turn))
+            pages = found.pages
+            links: rendering.PageLinks = {
+                "views": views,
+                "walls": walls,
+                "previous": name(turn - 1) if turn > 1 else "",
+                "next": name(turn + 1) if turn < pages else "",
+                "sheet": self._sheet(found, name(turn)),
+            }
+            self._page(found, name(turn), links)
+            turn += 1
+
+    def _page(self, found: Page, name: str, links: rendering.PageLinks) -> None:
         cards = [card for _, cells in found.rows for cell in cells for card in cell.cards]
         for card in cards:
             if card.blob:
                 self._picture(card.run, card.blob)
         details = {card.key: detail(self._index, card.run, card.id) for card in cards}
-        about: rendering.PageLinks = {
-            "tabs": tabs,
-            "previous": _file(tab, turn - 1) if turn > 1 else "",
-            "next": _file(tab, turn + 1) if turn < found.pages else "",
-        }
-        text = rendering.grid(found, self._places, self._studies, None, details, about)
-        (self._folder / _file(tab, turn)).write_text(
+        text = rendering.grid(
+            found, self._places, self._studies, None, details, links, links["sheet"]
+        )
+        (self._folder / name).write_text(
             text, encoding="utf-8", errors="backslashreplace", newline="\n"
         )
+
+    def _sheet(self, found: Page, name: str) -> str:
+        """Writes the contact sheet of a page of pictures; returns its address."""
+        if not found.pictures or found.view.show == "counts":
+            return ""
+        target = f"sheet-{name.removesuffix('.html')}.png"
+
+        def small(run: int, blob: str) -> bytes:
+            self._picture(run, blob)
+            return (self._folder / self._places.small(run, blob)).read_bytes()
+
+        (self._folder / target).write_bytes(contact_sheet(found, small))
+        return target
 
     def _picture(self, run: int, name: str) -> None:
         """Both sizes of a picture, once; what is damaged has no file, and the page says so."""
@@ -134,20 +178,8 @@ class _Writer:
 
 
 def _file(tab: int, turn: int) -> str:
-    if tab == 0 and turn == 1:
-        return "index.html"
-    return f"tab-{tab + 1}.html" if turn == 1 else f"tab-{tab + 1}-page-{turn}.html"
+    return _turned(f"tab-{tab}", turn)
 
 
-def _parameters(view: View, first: Page, tab: str, turn: int) -> dict[str, str]:
-    """The address of a page, with the factors as the first page has them."""
-    chosen = first.view
-    return {
-        "study": str(view.study),
-        "by": chosen.by,
-        "rows": chosen.rows,
-        "columns": chosen.columns,
-        "tab": tab,
-        "attribute": chosen.attribute,
-        "page": str(turn),
-    }
+def _turned(name: str, turn: int) -> str:
+    return f"{name}.html" if turn == 1 else f"{name}-page-{turn}.html"

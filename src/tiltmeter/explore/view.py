@@ -11,6 +11,8 @@ PER_ROW = ("auto", *map(str, range(1, 11)))
 HEIGHTS = ("64", "96", "128", "192", "256", "384")  # pixels of a picture
 MOST_CHARACTERS = 200  # characters of what is looked for
 ALL = "*"  # as a level: every one
+SHOWS = {"pairs": "Pairs", "wall": "Wall", "counts": "Counts"}
+LISTS = {"effect": "effect", "surprise": "surprise", "disagreement": "disagreement"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -20,9 +22,16 @@ class View:
     by, rows, columns: factors (or mode, subject; `by` also "label" and "outcome"); tab: a level of
     `by`.
     attribute, value, outcome, split, text: filters; levels: {factor: level} beside the tab.
+    show: pairs, wall or counts; changed: of pairs only those whose label changes; order: of the
+    list of items; query: the outputs of a number (analyse/queries.py); number: what it was.
     """
 
     study: int = 0
+    show: str = ""
+    query: str = ""
+    number: str = ""
+    changed: str = ""
+    order: str = "effect"
     by: str = ""
     tab: str = ""
     rows: str = ""
@@ -44,12 +53,14 @@ class View:
         """From the parameters of an address; what is not understood is left at its default."""
         names = {f.name for f in fields(cls)} - {"study", "page", "levels"}
         found = {name: value for name, value in given.items() if name in names and value}
-        allowed = {"sort": SORTS, "per": PER_ROW, "high": HEIGHTS}
+        allowed = {"sort": SORTS, "per": PER_ROW, "high": HEIGHTS, "show": SHOWS, "order": LISTS}
         found = {
             name: value for name, value in found.items() if value in allowed.get(name, (value,))
         }
         if "text" in found:
             found["text"] = found["text"].strip()[:MOST_CHARACTERS]
+        if "number" in found:
+            found["number"] = found["number"][:MOST_CHARACTERS]
         levels = tuple(
             (name[2:], value) for name, value in given.items() if name.startswith("f.") and value
         )
@@ -72,6 +83,13 @@ class View:
             if f.name != "levels" and getattr(view, f.name) != getattr(default, f.name)
         ]
         return "?" + urlencode([*kept, *((f"f.{name}", level) for name, level in view.levels)])
+
+    def of_wall(self, row: str, column: str = "") -> str:
+        """The address of the wall of one row of pairs or counts, or of one cell of it."""
+        levels = dict(self.levels) | ({self.columns: column} if column else {})
+        return self.address(
+            show="wall", by=self.rows, tab=row, rows="", changed="", levels=tuple(levels.items())
+        )
 
 
 def _number(text: str) -> int:

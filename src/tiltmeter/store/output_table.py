@@ -57,19 +57,9 @@ WHERE p.place BETWEEN ? AND ? ORDER BY p.r, p.k, p.place
 """
 
 
-class OutputRow(NamedTuple):
-    """An output as the table takes it. condition: what shares of labels are worked out within;
-    levels: of the factors, in their order.
-    """
-
-    id: str
-    subject: str
-    mode: str
-    sample: int
-    outcome: str
-    blob: str
-    condition: str
-    levels: tuple[str, ...]
+# An output as the table takes it: id, subject, mode, sample, outcome, blob, the condition that
+# shares of labels are worked out within, then the levels of the factors in their order.
+OutputRow: TypeAlias = tuple[str | int, ...]
 
 
 class LabelRow(NamedTuple):
@@ -150,18 +140,17 @@ class OutputTable:
 
     # filling
 
-    def fill(self, outputs: Iterable[tuple[int, OutputRow]]) -> None:
-        """Begins anew with these (run, output)."""
+    def fill(self, outputs: Iterable[tuple[int, Iterable[OutputRow]]]) -> None:
+        """Begins anew with the outputs of each (run, outputs)."""
         own = "".join(f", f{n}" for n in range(len(self._factors)))
         typed = "".join(f", f{n} TEXT" for n in range(len(self._factors)))
         self._db.executescript(_TABLES.format(factors=typed))
         names = f"run, id, subject, mode, sample, outcome, blob, condition{own}"
-        marks = ",".join("?" * (8 + len(self._factors)))
+        marks = ",".join("?" * (7 + len(self._factors)))
         with self._transaction():
-            self._db.executemany(
-                f"INSERT INTO output ({names}) VALUES ({marks})",
-                ((run, *row[:-1], *row.levels) for run, row in outputs),
-            )
+            for run, rows in outputs:
+                query = f"INSERT INTO output ({names}) VALUES ({run:d},{marks})"
+                self._db.executemany(query, rows)
 
     def add_labels(
         self, attribute: str, labels: Iterable[tuple[int, str, Sequence[LabelRow]]]
@@ -171,6 +160,20 @@ class OutputTable:
         with self._transaction():
             for run, output, rows in labels:
                 self._db.executemany(query, [(attribute, *row, run, output) for row in rows])
+
+    def add_single_labels(
+        self, attribute: str, run: int, labels: Iterable[tuple[str, str, bool]]
+    ) -> None:
+        """Labels of an attribute with one label an output: (output, value, split)."""
+        with self._transaction():
+            self._db.execute("CREATE TEMP TABLE given (id TEXT, value TEXT, split INTEGER)")
+            self._db.executemany("INSERT INTO given VALUES (?, ?, ?)", labels)
+            self._db.execute(
+                "INSERT INTO label SELECT ?, c.n, g.value, 1, 1, g.split, NULL"
+                " FROM given g JOIN output c ON c.run = ? AND c.id = g.id",
+                (attribute, run),
+            )
+            self._db.execute("DROP TABLE given")
 
     def set_surprises(self, attribute: str, bits: Iterable[tuple[str, str, float]]) -> None:
         """How surprising each value is in its condition: (condition, value, bits)."""
@@ -189,13 +192,14 @@ class OutputTable:
         query = "SELECT 1 FROM hit WHERE text = ? LIMIT 1"
         return self._db.execute(query, (text,)).fetchone() is not None
 
-    def add_hits(self, text: str, hits: Iterable[tuple[int, str]], most_searches: int) -> None:
-        """What a search found: (run, output). With more searches than that the earlier ones are
-        forgotten.
-        """
+    def forget_searches(self, most: int) -> None:
+        """Forgets what searches found, where there are more of them."""
         searches = self._db.execute("SELECT count(DISTINCT text) FROM hit").fetchone()[0]
-        if searches >= most_searches:
+        if searches > most:
             self._db.execute("DELETE FROM hit")
+
+    def add_hits(self, text: str, hits: Iterable[tuple[int, str]]) -> None:
+        """What a search found: (run, output)."""
         with self._transaction():
             self._db.execute("INSERT INTO hit VALUES (?, -1)", (text,))  # it was looked for
             self._db.executemany(
@@ -275,23 +279,69 @@ class OutputTable:
         return {(a, b): count for a, b, count in self._db.execute(query, values)}
 
     def cell_values(
-        self, row: str, column: str, rows: Sequence[str], labels: Selection, by: tuple[str, str]
+        self,
+        row: str,
+        column: str,
+        rows: Sequence[str] | None,
+        labels: Selection,
+        by: tuple[str, str],
     ) -> dict[CellKey, dict[str, float]]:
-        """Cell → value → sum of weights, of selected outputs. by: the attribute, and what an output
-        without a label of it has.
+        """Cell → value → sum of weights, of selected outputs. rows: None for all; by: the
+        attribute, and what an output without a label of it has.
         """
         where, values = labels.condition(self.column)
+        if rows is not None:
+            where += f" AND {self.column(row)} IN ({_marks(rows)})"
+            values = [*values, *rows]
         attribute, unlabelled = by
         query = (
             f"SELECT {self.column(row)}, {self.column(column)}, coalesce(l.value, ?),"
             " sum(coalesce(l.weight, 1)) FROM output c"
             " LEFT JOIN label l ON l.n = c.n AND l.attribute = ?"
-            f" WHERE {where} AND {self.column(row)} IN ({_marks(rows)}) GROUP BY 1, 2, 3"
+            f" WHERE {where} GROUP BY 1, 2, 3"
         )
         counts: dict[CellKey, dict[str, float]] = {}
-        for r, k, value, count in self._db.execute(query, (unlabelled, attribute, *values, *rows)):
+        for r, k, value, count in self._db.execute(query, (unlabelled, attribute, *values)):
             counts.setdefault((r, k), {})[value] = count
         return counts
+
+    def level_marks(
+        self, name: str, attribute: str, selection: Selection
+    ) -> dict[str, tuple[float, float]]:
+        """Level → (mean surprise in bits, share on which annotators disagree), of selected outputs
+        that have a label of their own.
+        """
+        where, values = selection.condition(self.column)
+        query = (
+            f"SELECT {self.column(name)}, avg(l.surprise), avg(l.split) FROM output c"
+            f" JOIN label l ON l.n = c.n AND l.attribute = ? AND l.own WHERE {where} GROUP BY 1"
+        )
+        rows = self._db.execute(query, (attribute, *values))
+        return {level: (surprise or 0.0, split or 0.0) for level, surprise, split in rows}
+
+    def paired(
+        self, run: int, output: str, factor: str, tied: Sequence[str]
+    ) -> list[tuple[str, str]]:
+        """(level, output) of what differs from an output in a factor, and what is tied to it,
+        alone: the same subject, mode, sample and other levels; in the order of the levels.
+        """
+        names = [name for name in self._factors if name not in (factor, *tied)]
+        same = " AND ".join(
+            f"c.{one} IS o.{one}"
+            for one in (
+                "run",
+                "subject",
+                "mode",
+                "sample",
+                *(f"f{self._factors.index(n)}" for n in names),
+            )
+        )
+        column = self.column(factor)
+        query = (
+            f"SELECT {column}, c.id FROM output o JOIN output c ON {same} AND c.n <> o.n"
+            f" WHERE o.run = ? AND o.id = ? AND {column} <> {column.replace('c.', 'o.')} ORDER BY 1"
+        )
+        return self._db.execute(query, (run, output)).fetchall()
 
     # reading
 

@@ -12,14 +12,15 @@ from .database import Value
 class Selection:
     """Some of the outputs. levels: of factors, mode, subject, outcome; labels: (attribute, value)
     that the output's own label has, value None for outputs without one; outcome: beside a level of
-    the outcome; split: an attribute on which annotators disagree; text: what a search found.
+    the outcome; split: an attribute on which annotators disagree; searches: what each of these
+    found.
     """
 
     levels: Mapping[str, str] = field(default_factory=dict)
     labels: Sequence[tuple[str, str | None]] = ()
     outcome: str = ""
     split: str = ""
-    text: str = ""
+    searches: Sequence[str] = ()
 
     def condition(self, column: Callable[[str], str]) -> tuple[str, list[Value]]:
         """As SQL over output c, with the values of its marks. column: of a factor's name."""
@@ -36,6 +37,6 @@ class Selection:
             parts.append(("c.outcome = ?", (self.outcome,)))
         if self.split:
             parts.append((f"EXISTS ({of} AND l.split)", (self.split,)))
-        if self.text:
-            parts.append(("c.n IN (SELECT n FROM hit WHERE text = ?)", (self.text,)))
+        for text in self.searches:
+            parts.append(("c.n IN (SELECT n FROM hit WHERE text = ?)", (text,)))
         return " AND ".join(text for text, _ in parts), [v for _, values in parts for v in values]

@@ -18,6 +18,7 @@ function keep(changes) {  // the state stands in the address, so that it can be 
 async function open(card) {
   current = card;
   const stored = fixed && document.getElementById("o-" + card.dataset.key);
+  if (fixed && !stored) return;
   if (stored) {
     looked.replaceChildren(...[...stored.childNodes].map((node) => node.cloneNode(true)));
   } else {
@@ -33,6 +34,7 @@ async function open(card) {
 function show() {
   if (!look.open) look.showModal();
   look.scrollTop = 0;
+  if (fixed) all(".across a", look).forEach((link) => { link.hidden = !document.getElementById("o-" + link.dataset.key); });
   all("img", look).forEach(watch);
 }
 
@@ -40,6 +42,11 @@ function turn(step) {
   const cards = shown();
   const next = cards[cards.findIndex((card) => card.dataset.key === opened()) + step];
   if (next) open(next);
+}
+function across(step) {  // to the same prompt with the cue changed, in the order of the levels
+  const links = all(".across a:not([hidden])", looked);
+  const to = links[step > 0 ? 0 : links.length - 1];
+  if (to) open(to);
 }
 const opened = () => one("article", looked)?.dataset.key;
 
@@ -91,8 +98,10 @@ function narrow() {  // files: what the filters leave of this page
     items.sort((a, b) => (order ? order(a, b) : 0) || a.dataset.place - b.dataset.place);
     list.append(...items);
   }
+  for (const row of all("tr[data-changed]", grid))
+    row.hidden = (value("changed") && row.dataset.changed === "0") || !one(".cards li:not([hidden])", row);
   one("#summary b").textContent = count;
-  keep(Object.fromEntries(["text", "value", "split", "outcome"].map((name) => [name, value(name)]).concat([["sort", value("sort") === "sample" ? "" : value("sort")]])));
+  keep(Object.fromEntries(["text", "value", "split", "outcome", "changed"].map((name) => [name, value(name)]).concat([["sort", value("sort") === "sample" ? "" : value("sort")]])));
 }
 
 function watch(image) {
@@ -110,10 +119,11 @@ function keys(event) {
   if (event.ctrlKey || event.metaKey || event.altKey) return;
   const writing = event.target.closest("input, select, textarea, [contenteditable]");
   if (look.open) {
-    if (!event.target.closest("pre, .scroll") && (event.key === "ArrowLeft" || event.key === "ArrowRight")) {
-      turn(event.key === "ArrowLeft" ? -1 : 1);
-      event.preventDefault();
-    }
+    if (event.target.closest("pre, .scroll") || !event.key.startsWith("Arrow")) return;
+    const back = event.key === "ArrowLeft" || event.key === "ArrowUp", side = event.key.endsWith("Left") || event.key.endsWith("Right");
+    if (!side && !one(".across", looked)) return;
+    side ? turn(back ? -1 : 1) : across(back ? -1 : 1);
+    event.preventDefault();
   } else if (event.key === "/" && !writing) {
     form.elements.text.focus();
     event.preventDefault();
@@ -147,8 +157,14 @@ if (grid) {
   one("#before").addEventListener("click", () => turn(-1));
   one("#after").addEventListener("click", () => turn(1));
   one("#close").addEventListener("click", () => look.close());
-  one("#goto")?.addEventListener("change", (event) => { location.href = event.target.value; });
   all("img", grid).forEach(watch);
+  looked.addEventListener("click", (event) => {
+    const link = event.target.closest(".across a");
+    if (!link || event.ctrlKey || event.metaKey || event.shiftKey) return;
+    event.preventDefault();
+    open(link);
+  });
+  one("[name=order]")?.addEventListener("change", () => form.requestSubmit());
   form.addEventListener("change", ({ target }) => {
     if (target.name === "per" || target.name === "high") sizes();
     else if (fixed) narrow();

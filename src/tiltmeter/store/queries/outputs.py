@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from ...records import ANSWER, Output, Trial
 from .. import Store
+from ..output_table import OutputRow
 from ..rows import TRIAL_COLUMNS, levels, trial_of
 
 
@@ -44,18 +45,6 @@ class GroupedOutput(NamedTuple):
     weight: float
 
 
-class CardOutput(NamedTuple):
-    """What of an output is kept in memory to look at."""
-
-    id: str
-    subject: str
-    mode: str
-    levels: dict[str, str]
-    sample: int
-    outcome: str
-    blob: str
-
-
 _ANSWERS = """
 SELECT t.id, t.subject, t.mode, t.factors, t.prompt, o.text, o.blob
 FROM outputs o JOIN trials t ON t.id = o.trial WHERE o.outcome = ? ORDER BY t.id
@@ -83,7 +72,9 @@ SELECT {", ".join(f"t.{name}" for name in TRIAL_COLUMNS.split(", "))},
 FROM outputs o JOIN trials t ON t.id = o.trial WHERE o.trial = ?
 """
 _CARDS = """
-SELECT t.id, t.subject, t.mode, t.factors, t.sample, o.outcome, o.blob
+SELECT t.id, t.subject || ?1, t.mode, t.sample, o.outcome, o.blob,
+  t.subject || ?1 || char(10) || t.mode || char(10) || {language} || char(10) || {contrasted}
+  {levels}
 FROM outputs o JOIN trials t ON t.id = o.trial ORDER BY o.trial
 """
 _CONTAINING = r"""
@@ -166,10 +157,21 @@ def by_outcome(store: Store) -> Iterator[GroupedOutput]:
     return map(GroupedOutput._make, store.rows(_BY_OUTCOME))
 
 
-def cards(store: Store) -> Iterator[CardOutput]:
-    """Every output without its text, by id."""
-    for key, subject, mode, factors, *rest in store.rows(_CARDS):
-        yield CardOutput(key, subject, mode, levels(factors), *rest)
+def cards(
+    store: Store, factors: Sequence[str], contrasted: str, several: str, more: str = ""
+) -> Iterator[OutputRow]:
+    """Every output without its text, by id, as the table in memory takes it: put together by
+    SQLite, since a row costs more in Python. contrasted: the factor whose level is part of the
+    condition; several: what stands between the values of a cell, shown as a slash; more: is put
+    behind each subject's name.
+    """
+    names = ("language", contrasted, *factors)
+    paths = [f'$."{name}"' for name in names]
+    marks = (f"coalesce(json_extract(t.factors, ?{n}), '')" for n in range(3, 3 + len(paths)))
+    language, level, *own = marks
+    levels = "".join(f", replace({one}, ?2, ' / ')" for one in own)
+    query = _CARDS.format(language=language, contrasted=level, levels=levels)
+    return store.rows(query, (more, several, *paths))
 
 
 def containing(store: Store, text: str) -> Iterator[str]:
