@@ -131,7 +131,7 @@ class Index:
 
     def _rows(self, source: Source) -> Iterator[OutputRow]:
         more = "" if len(self.sources) == 1 else f" ({source.name})"  # a subject's run
-        return outputs.cards(source.store, self.factors, self.contrasted, SEVERAL, more)
+        return outputs.table_rows(source.store, self.factors, self.contrasted, SEVERAL, more)
 
     def load_labels(self, attribute: str) -> None:
         """Reads the labels of an attribute into the table, once."""

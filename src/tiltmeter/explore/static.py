@@ -7,7 +7,7 @@ Filters and order work within a page. Pictures lie beside it, small ones and who
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -96,11 +96,11 @@ class _Writer:
         for show, name in shows.items():
             if name:
                 first = replace(self._view, show=show)
-                self._turns(first, lambda turn, name=name: _turned(name, turn), views, names)
+                self._turns(first, name, views, names)
         for tab, name in names.items():
             self._turns(
                 replace(wall.view, tab=tab, page=1, levels=self._view.levels),
-                lambda turn, name=name: _turned(name.removesuffix(".html"), turn),
+                name.removesuffix(".html"),
                 views,
                 names,
             )
@@ -114,10 +114,8 @@ class _Writer:
         by = pairs.rows if 0 < many <= MOST_LISTED else ""
         return page(self._index, replace(self._view, show="wall", by=by))
 
-    def _turns(
-        self, view: View, name: Callable[[int], str], views: list[str], walls: dict[str, str]
-    ) -> None:
-        """All pages of a view. name: of the file of a page."""
+    def _turns(self, view: View, name: str, views: list[str], walls: dict[str, str]) -> None:
+        """All pages of a view. name: of its first file."""
         pages, turn = 1, 1
         while turn <= pages:
             found = page(self._index, replace(view, page=turn))
@@ -125,11 +123,11 @@ class _Writer:
             links: rendering.PageLinks = {
                 "views": views,
                 "walls": walls,
-                "previous": name(turn - 1) if turn > 1 else "",
-                "next": name(turn + 1) if turn < pages else "",
-                "sheet": self._sheet(found, name(turn)),
+                "previous": _turned(name, turn - 1) if turn > 1 else "",
+                "next": _turned(name, turn + 1) if turn < pages else "",
+                "sheet": self._sheet(found, _turned(name, turn)),
             }
-            self._page(found, name(turn), links)
+            self._page(found, _turned(name, turn), links)
             turn += 1
 
     def _page(self, found: Page, name: str, links: rendering.PageLinks) -> None:

@@ -45,6 +45,22 @@ class GroupedOutput(NamedTuple):
     weight: float
 
 
+class CardOutput(NamedTuple):
+    """What of an output is known without its text."""
+
+    id: str
+    subject: str
+    mode: str
+    levels: dict[str, str]
+    sample: int
+    outcome: str
+    blob: str
+
+
+_CARDS = """
+SELECT t.id, t.subject, t.mode, t.factors, t.sample, o.outcome, o.blob
+FROM outputs o JOIN trials t ON t.id = o.trial ORDER BY o.trial
+"""
 _ANSWERS = """
 SELECT t.id, t.subject, t.mode, t.factors, t.prompt, o.text, o.blob
 FROM outputs o JOIN trials t ON t.id = o.trial WHERE o.outcome = ? ORDER BY t.id
@@ -71,7 +87,7 @@ SELECT {", ".join(f"t.{name}" for name in TRIAL_COLUMNS.split(", "))},
   o.outcome, o.text, o.call, o.blob
 FROM outputs o JOIN trials t ON t.id = o.trial WHERE o.trial = ?
 """
-_CARDS = """
+_TABLE_ROWS = """
 SELECT t.id, t.subject || ?1, t.mode, t.sample, o.outcome, o.blob,
   t.subject || ?1 || char(10) || t.mode || char(10) || {language} || char(10) || {contrasted}
   {levels}
@@ -157,7 +173,13 @@ def by_outcome(store: Store) -> Iterator[GroupedOutput]:
     return map(GroupedOutput._make, store.rows(_BY_OUTCOME))
 
 
-def cards(
+def cards(store: Store) -> Iterator[CardOutput]:
+    """Every output without its text, by id."""
+    for key, subject, mode, factors, *rest in store.rows(_CARDS):
+        yield CardOutput(key, subject, mode, levels(factors), *rest)
+
+
+def table_rows(
     store: Store, factors: Sequence[str], contrasted: str, several: str, more: str = ""
 ) -> Iterator[OutputRow]:
     """Every output without its text, by id, as the table in memory takes it: put together by
@@ -169,8 +191,8 @@ def cards(
     paths = [f'$."{name}"' for name in names]
     marks = (f"coalesce(json_extract(t.factors, ?{n}), '')" for n in range(3, 3 + len(paths)))
     language, level, *own = marks
-    levels = "".join(f", replace({one}, ?2, ' / ')" for one in own)
-    query = _CARDS.format(language=language, contrasted=level, levels=levels)
+    columns = "".join(f", replace({one}, ?2, ' / ')" for one in own)
+    query = _TABLE_ROWS.format(language=language, contrasted=level, levels=columns)
     return store.rows(query, (more, several, *paths))
 
 
