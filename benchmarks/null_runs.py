@@ -10,12 +10,19 @@ the whole of the headline analysis is done: families, tests, intervals, verdicts
     dialogues  all topics are dealt anew to the pairings
     soda       the pictures of an object are dealt anew to base and groups
 
+Each protocol is run once as it is, and once with a fifth of its answers refused and, where it has
+an order, with an order effect: *direction not settled* must hide no errors, so what is counted is
+adjusted p, whatever the verdict. What verdicts do not need (detectable differences, rates of
+outcomes) is left out.
+
     python benchmarks/null_runs.py                    # 2,000 analyses each (soda, dialogues 500)
     python benchmarks/null_runs.py --small            # seconds; what tests/analyse runs
     python benchmarks/null_runs.py --only gramvis --runs 500
+    python benchmarks/null_runs.py --secondary        # all measures: false discoveries of the rest
 
 Exit status 1 where a headline is claimed in more than 5 % + 3 Monte-Carlo standard errors of the
-runs of a protocol, or in more than 5 % + 2 of all on average. The seeds are fixed.
+runs of a protocol, or in more than 5 % + 2 of all on average; with --secondary, where the mean
+false discovery rate of the other families is above 6 %. The seeds are fixed.
 """
 
 from __future__ import annotations
@@ -24,8 +31,9 @@ import argparse
 import math
 import sys
 import tempfile
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass, replace
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from unittest.mock import patch
 
@@ -35,86 +43,113 @@ import polars as pl
 import tiltmeter
 from tiltmeter import analyse
 from tiltmeter.analyse import verdicts
+from tiltmeter.analyse.claims import HEADLINE
 from tiltmeter.analyse.counting import count_labels
 from tiltmeter.analyse.outputs import LabelledOutputs, read_labelled_outputs
 from tiltmeter.analyse.verdicts import Word
 from tiltmeter.api.planted_audits import audits, run_audit
 from tiltmeter.protocol import Protocol
+from tiltmeter.records import Estimate
 from tiltmeter.store import Store
 
 COUNTS = Path(__file__).parents[2] / "shared" / "data" / "gramvis_published_counts_de_fr_it.csv"
-ALPHA, RUNS, FEW_RUNS = 0.05, 2_000, 500
+ALPHA, RUNS, FEW_RUNS, SMALL_RUNS = 0.05, 2_000, 500, 40
+FEW_FALSE = 0.06  # false discoveries, the most on average of the families that are no headline
 STRATUM: tuple[str, ...] = ("subject", "annotator", "mode", "language", "attribute")
-Redraw = Callable[[pl.DataFrame, np.random.Generator], pl.DataFrame]
+REFUSED = 0.2  # of all answers, in the runs that have refusals
+Redraw = Callable[[np.random.Generator], pl.DataFrame]
+Begin = Callable[[pl.DataFrame], Redraw]
+Analysis = tuple[Protocol, list[Estimate]]
 
 
 @dataclass(frozen=True)
 class Null:
-    """How the null of one protocol is made. settings: of the planted model to begin with, "" for
-    the fair run of selftest; redraw: of its counts, None where whole outputs are dealt anew.
+    """How the null of one protocol is made. planted: settings of the model to begin with beside
+    those of the fair run of selftest; redraw: of its counts, None where whole outputs are dealt.
     """
 
     protocol: str
-    settings: str
-    redraw: Redraw | None
+    planted: str
+    redraw: Begin | None
     runs: int = RUNS
 
 
-def mirror(frame: pl.DataFrame, rng: np.random.Generator) -> pl.DataFrame:
+def mirror(frame: pl.DataFrame) -> Redraw:
     """*She* and *he* exchanged in half of the words."""
-    words = frame["lexeme"].unique(maintain_order=True)
-    turned = pl.Series("lexeme", words.filter(pl.Series(rng.random(len(words)) < 0.5)))
+    words, places = np.unique(frame["lexeme"].to_numpy(), return_inverse=True)
     exchanged = pl.col("value").replace({"she": "he", "he": "she"})
-    return frame.with_columns(
-        pl.when(pl.col("lexeme").is_in(turned.implode())).then(exchanged).otherwise(pl.col("value"))
-    )
 
-
-def draw_tested(frame: pl.DataFrame, rng: np.random.Generator) -> pl.DataFrame:
-    """Which condition of a word is the tested one, drawn anew."""
-    keys = ["word", "language"]
-    items = frame.select(keys).unique(maintain_order=True)
-    sides = np.array([rng.permutation(3) for _ in range(items.height)])
-    items = items.with_columns(*(pl.Series(f"to{k}", sides[:, k]) for k in range(3)))
-    controls = pl.when(pl.col("prompt_language") == "zh").then(2).otherwise(0)
-    place = pl.when(pl.col("prompt_language") == "en").then(1).otherwise(controls)
-    joined = frame.join(items, on=keys, how="left").with_columns(place=place)
-    of_control = pl.when(pl.col("place") == 1).then(pl.col("to1")).otherwise(pl.col("to2"))
-    to = pl.when(pl.col("place") == 0).then(pl.col("to0")).otherwise(of_control)
-    named = pl.when(to == 1).then(pl.lit("en")).when(to == 2).then(pl.lit("zh"))
-    joined = joined.with_columns(prompt_language=named.otherwise(pl.col("language")))
-    return joined.select(frame.columns)
-
-
-def deal(item: str, factor: str) -> Redraw:
-    """Labels of an item dealt anew to the levels of a factor, each level keeping its number."""
-
-    def redraw(frame: pl.DataFrame, rng: np.random.Generator) -> pl.DataFrame:
-        keys = [name for name in (*STRATUM, item) if name in frame.columns]
-        parts = [_dealt(part, factor, rng) for _, part in frame.group_by(keys, maintain_order=True)]
-        return pl.concat(parts).select(frame.columns)
+    def redraw(rng: np.random.Generator) -> pl.DataFrame:
+        turned = pl.Series((rng.random(words.size) < 0.5)[places])
+        return frame.with_columns(pl.when(turned).then(exchanged).otherwise(pl.col("value")))
 
     return redraw
 
 
-def _dealt(part: pl.DataFrame, factor: str, rng: np.random.Generator) -> pl.DataFrame:
-    table = part.pivot(factor, index="value", values="weight", aggregate_function="sum")
-    table = table.fill_null(0.0)
-    levels = [name for name in table.columns if name != "value"]
-    left = table.select(levels).to_numpy().round().astype(np.int64)
-    sizes, pool = left.sum(axis=0), left.sum(axis=1)
-    rows = []
+def draw_tested(frame: pl.DataFrame) -> Redraw:
+    """Which condition of a word is the tested one, drawn anew."""
+    keys = frame.select("word", "language")
+    items = keys.unique(maintain_order=True).with_row_index("item")
+    places = keys.join(items, on=["word", "language"], maintain_order="left")["item"].to_numpy()
+    asked, own = (frame[name].to_numpy() for name in ("prompt_language", "language"))
+    condition = np.select([asked == "en", asked == "zh"], [1, 2], 0)
+
+    def redraw(rng: np.random.Generator) -> pl.DataFrame:
+        to = rng.permuted(np.tile(np.arange(3), (items.height, 1)), axis=1)[places, condition]
+        named = np.select([to == 1, to == 2], ["en", "zh"], own)
+        return frame.with_columns(prompt_language=pl.Series(named.tolist()))
+
+    return redraw
+
+
+def deal(item: str, factor: str) -> Begin:
+    """Labels of an item dealt anew to the levels of a factor, each level keeping its number."""
+
+    def begin(frame: pl.DataFrame) -> Redraw:
+        keys = [name for name in (*STRATUM, item) if name in frame.columns]
+        decks = [_deck(part, factor) for _, part in frame.group_by(keys, maintain_order=True)]
+        every = pl.concat([deck.rows for deck in decks])
+
+        def redraw(rng: np.random.Generator) -> pl.DataFrame:
+            weights = np.concatenate([deck.shuffle(rng) for deck in decks])
+            return every.with_columns(weight=pl.Series(weights))
+
+        return redraw
+
+    return begin
+
+
+@dataclass(frozen=True)
+class Deck:
+    """The labels of one item and attribute. rows: every level with every value, level by level;
+    pool: labels of each value; sizes: labels of each level.
+    """
+
+    rows: pl.DataFrame
+    pool: np.ndarray
+    sizes: np.ndarray
+
+    def shuffle(self, rng: np.random.Generator) -> np.ndarray:
+        left, dealt = self.pool, []
+        for size in self.sizes:
+            dealt.append(rng.multivariate_hypergeometric(left, int(size)))
+            left = left - dealt[-1]
+        return np.concatenate(dealt).astype(float)
+
+
+def _deck(part: pl.DataFrame, factor: str) -> Deck:
+    sums = part.group_by(factor, "value", maintain_order=True).agg(pl.col("weight").sum())
+    levels, values = (part[name].unique(maintain_order=True) for name in (factor, "value"))
+    crossed = pl.DataFrame({factor: levels}).join(pl.DataFrame({"value": values}), how="cross")
+    table = crossed.join(sums, on=[factor, "value"], how="left", maintain_order="left")
+    counts = table["weight"].fill_null(0.0).to_numpy().round().astype(np.int64)
+    counts = counts.reshape(len(levels), len(values))
     outputs = dict(part.group_by(factor).agg(pl.col("outputs").sum()).iter_rows())
-    for level, size in zip(levels, sizes, strict=True):
-        drawn = rng.multivariate_hypergeometric(pool, int(size))
-        pool = pool - drawn
-        for n, (value, number) in enumerate(zip(table["value"], drawn, strict=True)):
-            rows.append((level, value, float(number), outputs[level] if n == 0 else 0))
-    named = (factor, "value", "weight", "outputs")
-    schema = [(name, part.schema[name]) for name in named]
-    made = pl.DataFrame(rows, schema, orient="row")
+    first = [[outputs[level], *[0] * (len(values) - 1)] for level in levels]
+    made = table.with_columns(outputs=pl.Series(np.concatenate(first), dtype=pl.Int64))
     fixed = part.head(1).drop(factor, "value", "weight", "outputs")
-    return made.join(fixed, how="cross").select(part.columns)
+    rows = made.with_columns(weight=pl.lit(0.0)).join(fixed, how="cross").select(part.columns)
+    return Deck(rows, counts.sum(axis=0), counts.sum(axis=1))
 
 
 def deal_outputs(found: LabelledOutputs, rng: np.random.Generator) -> LabelledOutputs:
@@ -133,56 +168,119 @@ def deal_outputs(found: LabelledOutputs, rng: np.random.Generator) -> LabelledOu
 
 
 NULLS = (
-    Null("roles", "she=0.5,spread=1", mirror),
-    Null("roles", "she=0.5,spread=1,order=0.3,refuse=0.2", mirror),
+    Null("roles", "", mirror),
+    Null("roles", f"order=0.3,refuse={REFUSED}", mirror),
     Null("gramvis", "", draw_tested),
+    Null("gramvis", f"refuse={REFUSED}", draw_tested),
     Null("words", "", deal("occupation", "gender")),
+    Null("words", f"refuse={REFUSED}", deal("occupation", "gender")),
     Null("dialogues", "", deal("", "pairing"), FEW_RUNS),
+    Null("dialogues", f"refuse={REFUSED}", deal("", "pairing"), FEW_RUNS),
     Null("soda", "", None, FEW_RUNS),
+    Null("soda", f"refuse={REFUSED}", None, FEW_RUNS),
 )
 
 
 def headline_only(protocol: Protocol) -> Protocol:
     """The protocol with what its verdicts need: headline measures, their parts and nuisances."""
     names = {part for spec in protocol.measures if spec.headline for part in spec.parts}
-    wanted = [
-        m for m in protocol.measures if m.headline or m.name in names or m.name == "order_effect"
-    ]
-    return replace(protocol, measures=tuple(wanted))
+    wanted = tuple(
+        replace(m, by=tuple(by for by in m.by if protocol.item not in by) or m.by)
+        for m in protocol.measures
+        if m.headline or m.name in names or m.name == "order_effect"
+    )
+    return replace(protocol, measures=wanted)
 
 
-def false_claims(null: Null, runs: int, folder: Path) -> Iterator[tuple[bool, bool]]:
-    """For each analysis: is a verdict a tilt, is an adjusted p of a headline below .05."""
+def refuse(frame: pl.DataFrame, share: float) -> pl.DataFrame:
+    """Counts with a share of all answers turned into refusals, at random."""
+    counts = frame["weight"].to_numpy().round().astype(np.int64)
+    taken = np.random.default_rng(5).binomial(counts, share)
+    left = frame.with_columns(weight=pl.Series((counts - taken).astype(float)))
+    refused = frame.with_columns(
+        weight=pl.Series(taken.astype(float)), value=pl.lit("refusal"), outputs=pl.lit(0, pl.Int64)
+    )
+    return pl.concat([left, refused])
+
+
+def analyses(null: Null, runs: int, folder: Path, secondary: bool) -> Iterator[Analysis]:
+    """The protocol as analysed and its rows, one analysis after another."""
     run = begin(null, folder)
-    protocol = headline_only(run.protocol)
+    protocol = run.protocol if secondary else headline_only(run.protocol)
     rng = np.random.default_rng(20261122)
     with Store(run.folder) as store:
         names = analyse.factor_names(protocol, protocol.variants["default"])
         frame, whole = count_labels(store, protocol, names), read_labelled_outputs(store, protocol)
+        if null.protocol == "gramvis" and null.planted:
+            frame = refuse(frame, REFUSED)
+        redraw = null.redraw(frame) if null.redraw else None
         for _ in range(runs):
-            drawn = null.redraw(frame, rng) if null.redraw else frame
-            dealt = whole if null.redraw else deal_outputs(whole, rng)
+            drawn = redraw(rng) if redraw else frame
+            dealt = whole if redraw else deal_outputs(whole, rng)
             with (
                 patch.object(analyse, "count_labels", return_value=drawn),
                 patch.object(analyse, "read_labelled_outputs", return_value=dealt),
+                patch.object(analyse, "with_detectable", lambda row: replace(row, detect=None)),
+                patch.object(analyse, "outcome_rates", return_value=()),
             ):
-                found = verdicts.verdicts(protocol, analyse.estimates(store, protocol))
-            yield (
-                any(one.word == Word.TILT for one in found),
-                any((one.p_adjusted or 1.0) < ALPHA for one in found),
-            )
+                yield protocol, analyse.estimates(store, protocol)
 
 
 def begin(null: Null, folder: Path) -> tiltmeter.Run:
-    """The run whose labels are drawn anew: the counts, a planted run, or selftest's fair one."""
+    """The run whose labels are drawn anew: the published counts, or a planted run."""
     if null.protocol == "gramvis":
         return tiltmeter.import_outputs("gramvis", COUNTS, folder / "run")
-    if null.settings:
-        model = f"planted:{null.settings},seed=1"
-        return tiltmeter.run(null.protocol, model, folder / "run", language="en", samples=4)
+    if null.protocol == "roles":
+        model = ",".join(filter(None, ("planted:she=0.5,spread=1,seed=1", null.planted)))
+        return tiltmeter.run("roles", model, folder / "run", language="en", samples=4)
     fair = (one for one in audits() if one["protocol"] == null.protocol)
     audit = next(one for one in fair if one["name"] == "fair")
-    return run_audit(audit, folder, folder / "run")
+    model = ",".join(filter(None, (audit["model"], null.planted)))
+    return run_audit({**audit, "model": model}, folder, folder / "run")
+
+
+@dataclass
+class Tally:
+    """Of the analyses of one null: in how many a headline has adjusted p < .05, in how many a
+    verdict is a tilt, and of each other family, in how many one of its rows has.
+    """
+
+    runs: int = 0
+    claimed: int = 0
+    tilts: int = 0
+    families: Counter[str] = field(default_factory=Counter)
+    seen: Counter[str] = field(default_factory=Counter)
+
+    def add(self, protocol: Protocol, rows: list[Estimate]) -> None:
+        words = [one.word for one in verdicts.verdicts(protocol, rows)]
+        least: dict[str, float] = {}
+        for row in rows:
+            if row.p_adjusted is not None and row.family:
+                least[row.family] = min(row.p_adjusted, least.get(row.family, 1.0))
+        self.runs += 1
+        self.tilts += Word.TILT in words
+        self.claimed += any(p < ALPHA for name, p in least.items() if name.startswith(HEADLINE))
+        others = {name: p for name, p in least.items() if not name.startswith(HEADLINE)}
+        self.seen.update(others.keys())
+        self.families.update(name for name, p in others.items() if p < ALPHA)
+
+    def sentence(self, null: Null) -> str:
+        name = f"{null.protocol} {null.planted}".strip()
+        return (
+            f"{name}: {self.runs} analyses, adjusted p < .05 of a headline in "
+            f"{self.claimed / self.runs:.4f}, a verdict 'tilt' in {self.tilts / self.runs:.4f}"
+        )
+
+    def secondary(self) -> dict[str, float]:
+        """The false discovery rate of each other family; where nothing is true it is how often
+        anything is found.
+        """
+        return {name: self.families[name] / number for name, number in self.seen.items()}
+
+
+def slack(errors: float, *runs: int) -> float:
+    """So many standard errors of the mean of shares near .05, each over so many runs."""
+    return errors * math.sqrt(sum(ALPHA * (1 - ALPHA) / n for n in runs)) / len(runs)
 
 
 def main(arguments: list[str] | None = None) -> int:
@@ -192,8 +290,9 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument("--small", action="store_true", help="40 analyses of the quick ones")
     parser.add_argument("--only", default="", help="one protocol")
     parser.add_argument("--runs", type=int, default=0)
+    parser.add_argument("--secondary", action="store_true", help="with all measures")
     chosen = parser.parse_args(arguments)
-    shares, failed = [], False
+    tallies = []
     for null in NULLS:
         quick = null.protocol in ("roles", "words")
         if (chosen.only not in ("", null.protocol)) or (chosen.small and not quick):
@@ -201,24 +300,31 @@ def main(arguments: list[str] | None = None) -> int:
         if null.protocol == "gramvis" and not COUNTS.exists():
             print(f"gramvis: skipped, {COUNTS.name} is not beside the checkout")
             continue
-        runs = chosen.runs or (40 if chosen.small else null.runs)
+        runs, tally = chosen.runs or (SMALL_RUNS if chosen.small else null.runs), Tally()
         with tempfile.TemporaryDirectory() as folder:
-            found = list(false_claims(null, runs, Path(folder)))
-        tilts, below = (sum(column) / runs for column in zip(*found, strict=True))
-        bound = ALPHA + 3 * math.sqrt(ALPHA * (1 - ALPHA) / runs)
-        failed |= below > bound
-        shares.append((below, runs))
-        print(
-            f"{null.protocol} {null.settings}: {runs} analyses, adjusted p < .05 of a headline "
-            f"in {below:.4f} (bound {bound:.4f}), a verdict 'tilt' in {tilts:.4f}",
-            flush=True,
-        )
-    if shares:
-        mean = sum(share for share, _ in shares) / len(shares)
-        error = math.sqrt(sum(ALPHA * (1 - ALPHA) / runs for _, runs in shares)) / len(shares)
-        print(f"all: {mean:.4f} (bound {ALPHA + 2 * error:.4f})")
-        failed |= mean > ALPHA + 2 * error
-    return int(failed)
+            for protocol, rows in analyses(null, runs, Path(folder), chosen.secondary):
+                tally.add(protocol, rows)
+        tallies.append(tally)
+        print(tally.sentence(null), flush=True)
+        for name, share in tally.secondary().items() if chosen.secondary else ():
+            print(f"    {name}: {share:.4f} of {tally.seen[name]}", flush=True)
+    return int(too_many(tallies, chosen.secondary)) if tallies else 0
+
+
+def too_many(tallies: Sequence[Tally], secondary: bool) -> bool:
+    """True if a promise is broken; prints the means."""
+    shares = [one.claimed / one.runs for one in tallies]
+    mean, bound = sum(shares) / len(shares), ALPHA + slack(2, *(one.runs for one in tallies))
+    print(f"all: {mean:.4f} (bound {bound:.4f})")
+    each = any(s > ALPHA + slack(3, one.runs) for s, one in zip(shares, tallies, strict=True))
+    if not secondary:
+        return each or mean > bound
+    rates = [share for one in tallies for share in one.secondary().values()]
+    print(
+        f"other families: {sum(rates) / len(rates):.4f} on average (bound {FEW_FALSE}), "
+        f"at most {max(rates):.4f}"
+    )
+    return each or mean > bound or sum(rates) / len(rates) > FEW_FALSE
 
 
 if __name__ == "__main__":

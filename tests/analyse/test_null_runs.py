@@ -9,4 +9,4 @@ from tests.stats.test_calibration import benchmark
 
 def test_runs_without_an_effect_claim_little(capsys: pytest.CaptureFixture[str]) -> None:
     assert benchmark("null_runs").main(["--small"]) == 0
-    assert capsys.readouterr().out.count("40 analyses") == 3
+    assert capsys.readouterr().out.count("40 analyses") == 4
