@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tests.stats.test_calibration import benchmark
+from tests.benchmark import benchmark
 
 
 def test_runs_without_an_effect_claim_little(capsys: pytest.CaptureFixture[str]) -> None:

@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import optimize, stats
 
-from tests.stats.test_calibration import benchmark
+from tests.benchmark import benchmark
 from tiltmeter.stats import confusion, correction, multiclass, prediction_powered, rates
 from tiltmeter.stats.correction import (
     rogan_gladen,

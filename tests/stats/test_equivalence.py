@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from statsmodels.stats.weightstats import DescrStatsW
 
-from tests.stats.test_calibration import benchmark
+from tests.benchmark import benchmark
 from tiltmeter.stats import equivalence
 from tiltmeter.stats.results import Interval
 

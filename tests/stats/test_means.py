@@ -5,7 +5,7 @@ import math
 import numpy as np
 import pytest
 
-from tests.stats.test_calibration import benchmark
+from tests.benchmark import benchmark
 from tiltmeter.stats import means, rates
 
 
