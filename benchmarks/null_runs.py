@@ -182,12 +182,13 @@ NULLS = (
 
 
 def headline_only(protocol: Protocol) -> Protocol:
-    """The protocol with what its verdicts need: headline measures, their parts and nuisances."""
-    names = {part for spec in protocol.measures if spec.headline for part in spec.parts}
+    """The protocol with its headline measures and the effect of the order. Parts of a claim are
+    left out: they can only withhold a tilt.
+    """
     wanted = tuple(
         replace(m, by=tuple(by for by in m.by if protocol.item not in by) or m.by)
         for m in protocol.measures
-        if m.headline or m.name in names or m.name == "order_effect"
+        if m.headline or m.name == "order_effect"
     )
     return replace(protocol, measures=wanted)
 

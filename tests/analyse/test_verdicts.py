@@ -5,7 +5,8 @@ from __future__ import annotations
 import csv
 import html
 import json
-from collections.abc import Callable
+import re
+from collections.abc import Callable, Mapping
 from pathlib import Path
 
 import pytest
@@ -14,6 +15,7 @@ import tiltmeter
 from tiltmeter.analyse.verdicts import Verdict, Word
 from tiltmeter.cli import main
 from tiltmeter.errors import ProtocolError
+from tiltmeter.store import Store
 
 
 def whole(run: tiltmeter.Run, measure: str = "share_she", judge: str = "") -> Verdict:
@@ -68,6 +70,18 @@ TRAPS = {
     ),
     "all refused": ("she=0.7,refuse=1", {}, Word.NOT_MEASURED, {"no_answers"}),
     "one item": ("she=0.9", {"limit": 1}, Word.NO_TEST, set()),
+    "all alike": ("she=1", {}, Word.TILT, set()),
+    "few items": ("she=0.9", {"limit": 8}, Word.TILT, {"few_clusters"}),
+}
+
+
+FIELDS = {  # trap → fields of its verdict
+    "fair": {"family_size": 1, "adjustment": "holm", "clusters": 40, "correction": "none"},
+    "tilted": {"direction": "towards she", "n": 328.0, "unit": "share"},
+    "bounds that hold the null": {"direction": "towards she"},
+    "all refused": {"value": None, "p": None, "n": 0},
+    "one item": {"clusters": 1, "p": None, "detectable": None},
+    "all alike": {"value": 1.0, "high": 1.0, "direction": "towards she"},
 }
 
 
@@ -78,18 +92,47 @@ def test_a_trap_gets_its_verdict(trap: str, roles: Callable[..., tiltmeter.Run])
     assert (verdict.word, codes(verdict)) == (word, cautions), verdict.sentence
     assert verdict.sentence
     assert verdict.reference == 0.5
+    wanted = FIELDS.get(trap, {})
+    assert {name: getattr(verdict, name) for name in wanted} == wanted
 
 
-def annotated(run: tiltmeter.Run, judge: str, truth: str, number: int) -> None:
-    """Gold drawn at random, in which another annotator plays the person."""
-    sheet = Path("sheet.csv")
-    tiltmeter.draw_gold_sample("run", number, sheet, attribute="pronoun")
+def test_a_threshold_leaves_open_what_a_verdict_leaves_open(
+    roles: Callable[..., tiltmeter.Run],
+) -> None:
+    """An order effect reverses the tilt: the interval alone lies above .5, and nothing fails."""
+    run = roles("she=0.6,order=0.7")
+    verdict = whole(run)
+    assert verdict.word == Word.NOT_SETTLED and (verdict.low or 0) > 0.5
+    found = run.check("share_she > 0.5")
+    assert found.exit_code == 4 and "direction not settled" in found.sentences[0]
+
+
+def test_a_run_that_stopped_early_says_so(roles: Callable[..., tiltmeter.Run]) -> None:
+    run = roles("she=0.9", limit=10)
+    with Store("run", writing=True) as store, store.transaction():
+        store._db.execute("DELETE FROM outputs WHERE trial IN (SELECT id FROM trials LIMIT 30)")
+        store._db.execute("DELETE FROM trials WHERE id NOT IN (SELECT trial FROM outputs)")
+    verdict = whole(run)
+    assert verdict.word == Word.TILT and codes(verdict) == {"partly_answered"}
+    assert (verdict.n, verdict.clusters) == (50, 10)
+    assert verdict.cautions[-1].text.startswith("50 of 80 planned answers are there")
+
+
+def annotated(run: tiltmeter.Run, truth: str, number: int) -> None:
+    """Gold of pronouns, in which another annotator plays the person."""
     labels = run.labels.iter_rows(named=True)
     said = {
         row["output"]: row["value"]
         for row in labels
         if row["attribute"] == "pronoun" and row["annotator"].startswith(truth)
     }
+    import_gold_of("pronoun", said, number)
+
+
+def import_gold_of(attribute: str, said: Mapping[str, str], number: int) -> None:
+    """Gold drawn at random from the run, as somebody would fill it in who says this."""
+    sheet = Path("sheet.csv")
+    tiltmeter.draw_gold_sample("run", number, sheet, attribute=attribute)
     with sheet.open(encoding="utf-8", newline="") as file:
         rows = list(csv.DictReader(file))
     with sheet.open("w", encoding="utf-8", newline="") as file:
@@ -122,10 +165,12 @@ def test_gold_comes_first(
     judge = f"planted:accuracy={accuracy}"
     run = roles("she=0.9", judge=judge)
     assert whole(run, judge=judge).correction == "none"
-    annotated(run, judge, "choice/2@", labels)
+    annotated(run, "choice/2@", labels)
     verdict = whole(run, judge=judge)
     assert verdict.word == word, verdict.sentence
     assert caution is None or caution in codes(verdict)
+    if word == Word.UNDECIDED:
+        assert "undecided. 8 gold labels, at least 12 more would do." in verdict.sentence
     assert correction is None or verdict.correction == correction
 
 
@@ -143,6 +188,62 @@ def test_json_and_notebook_say_the_same_verdict(
     assert html.escape(verdict.sentence) in run._repr_html_()
     assert main(["analyse", "run"]) == 0
     assert verdict.sentence in " ".join(capsys.readouterr().out.split())
+
+
+def test_a_judge_that_errs_by_group_is_corrected_in_each(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It takes some "wait" of group b for "raise": its gap is its own. Little gold says how
+    much more it takes to know, more gold undoes the gap.
+    """
+    monkeypatch.chdir(tmp_path)
+    protocol = three_groups({"level": "b", "baseline": "a"})
+    model = "planted:protocol=groups,raise=0.3,raise.b=0.48"
+    run = tiltmeter.run(protocol, model=model, out="run", samples=12, where={"group": ["a", "b"]})
+    (raw,) = run.verdicts()
+    assert raw.word == Word.TILT and raw.correction == "none" and (raw.value or 0) > 0.1
+    group = dict(run.outputs.select("trial", "factors").iter_rows())
+    said = dict(run.labels.select("output", "value").iter_rows())
+    heard = [name for name in sorted(said) if '"b"' in group[name] and said[name] == "raise"]
+    truth = said | dict.fromkeys(heard[::3], "wait")
+
+    import_gold_of("advice", truth, 44)
+    (little,) = run.verdicts()
+    assert little.word == Word.UNDECIDED and little.correction == "ppi++", little.sentence
+    found = re.search(r"undecided\. 44 gold labels, about (\d+) more would do\.", little.sentence)
+    assert found and 10 < int(found[1]) < 300
+    assert ((little.high or 0) - (little.low or 0)) / 2 > (raw.value or 0)
+
+    import_gold_of("advice", truth, 300)
+    (verdict,) = run.verdicts()
+    assert verdict.word == Word.NO_DIFFERENCE and verdict.correction == "ppi++", verdict.sentence
+    assert abs(verdict.value or 0) < 0.1
+    assert codes(verdict) == {"judge_errs_by_level"}
+    assert "where group is b than where it is a" in verdict.cautions[0].text
+
+
+def test_unequal_numbers_are_dealt_anew_and_not_flipped(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Two of three answers about one group are refusals: its items hold two or three answers."""
+    monkeypatch.chdir(tmp_path)
+    protocol = three_groups({"level": "c", "baseline": "a"})
+    model = "planted:protocol=groups,raise=0.3,raise.c=0.8,refuse.c=0.67"
+    run = tiltmeter.run(protocol, model=model, out="run")
+    (verdict,) = run.verdicts()
+    assert "shuffle" in (verdict.test or "") and verdict.word == Word.NOT_SETTLED, verdict.sentence
+    assert codes(verdict) == {"bounds_hold_null"}
+    # 120 answers each: the bounds that a hand computes from the outcomes of both sides
+    rows = run.labels.filter(run.labels["current"] == 1)
+    told = {name: {} for name in "ac"}
+    group = dict(run.outputs.select("trial", "factors").iter_rows())
+    for output, value in rows.select("output", "value").iter_rows():
+        side = told.get(json.loads(group[output])["group"], {})
+        side[value] = side.get(value, 0) + 1
+    ends = {name: (one["raise"] / 120, 1 - one["wait"] / 120) for name, one in told.items()}
+    (bounds,) = [one for one in run.analyse() if one.measure == "gap_bounds"]
+    assert bounds.low == pytest.approx(ends["c"][0] - ends["a"][1])
+    assert bounds.high == pytest.approx(ends["c"][1] - ends["a"][0])
 
 
 def three_groups(contrast: dict[str, str], kind: str = "difference") -> tiltmeter.Protocol:

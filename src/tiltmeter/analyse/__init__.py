@@ -31,12 +31,11 @@ from . import claims, corrected, pooling, signature
 from .counting import count_labels, with_derived
 from .groups import Table
 from .outputs import read_labelled_outputs
-from .reading import STRATA
+from .reading import STRATA, TOGETHER
 from .rows import with_detectable
 from .shares import outcome_rates
 
 MOST_DRAWS = 200_000  # of a headline claim: enough for a family of 200
-TOGETHER = " + "  # between the subjects over which a measure pools
 
 
 def estimates(store: Store, protocol: Protocol, variant: str = "default") -> list[Estimate]:

@@ -120,6 +120,7 @@ def _row(
         detectable=None,
         detect=None,
         family=None,
+        cautions=(),
     )
     if len(found) < (1 if naive.contrast is None else 2):
         return replace(clear, note="uncorrected: no outcomes on one side")
@@ -133,6 +134,7 @@ def _row(
         low=made.found.low,
         high=made.found.high,
         note=made.note,
+        cautions=made.found.cautions,
         confidence=made.found.confidence,
         interval_method=made.found.method,
         correction=made.name,

@@ -40,6 +40,11 @@ class Group:
     fixed: bool = False
     drawn: bool = True
 
+    @property
+    def missing(self) -> float:
+        """The labels that are not in the denominator."""
+        return max(0.0, sum(self.outcomes.values()) - float(self.among.sum()))
+
     def align_to(self, items: Sequence[str]) -> tuple[Floats, Floats]:
         """Hits and denominators in the order of `items`, 0 where this group has none."""
         if self.items == items:
@@ -79,13 +84,14 @@ class Cut:
 @dataclass(frozen=True, slots=True)
 class Pair:
     """Two groups that differ in the level of one factor, over the same items: level first, baseline
-    second.
+    second. missing: labels of each that are not in the denominator.
     """
 
     condition: Mapping[str, str]
     contrast: Mapping[str, str]
     hits: tuple[Floats, Floats]
     among: tuple[Floats, Floats]
+    missing: tuple[float, float]
     outcomes: Mapping[str, float]
 
 
@@ -200,7 +206,11 @@ class Table:
                 a, b = (self.group(cut, measure, values) for cut in cuts)
                 (hits_a, among_a), (hits_b, among_b) = a.align_to(items), b.align_to(items)
                 about = {factor: f"{level} − {baseline}"}
-                yield more, Pair(a.condition, about, (hits_a, hits_b), (among_a, among_b), outcomes)
+                hits, among = (hits_a, hits_b), (among_a, among_b)
+                yield (
+                    more,
+                    Pair(a.condition, about, hits, among, (a.missing, b.missing), outcomes),
+                )
 
     def contrast_groups(self, measure: MeasureSpec, by: Sequence[str]) -> dict[Key, dict[str, Cut]]:
         """The groups of one grouping, each by those of the two levels of the measure's contrast

@@ -72,6 +72,7 @@ def _row(
         clusters=len(shares),
         outcomes=outcomes,
         note=found.note or "",
+        cautions=found.cautions,
     )
     if measure.null is None or not intervals:
         return row

@@ -18,7 +18,8 @@ from ..records import Estimate
 from ..stats import power, rates, resampling
 from ..stats.detectable import observed_shift
 from ..stats.results import Interval, Test, join_notes
-from .groups import Floats, Group, Table
+from .groups import Floats, Group, Pair, Table
+from .reading import BOUNDS
 
 DRAWS = 9_999  # of a test by shuffling
 ALPHA = 0.05
@@ -51,6 +52,7 @@ def estimate_row(
         clusters=found.clusters,
         outcomes=group.outcomes,
         note=found.note or "",
+        cautions=found.cautions,
     )
 
 
@@ -173,29 +175,52 @@ def bounds(group: Group, measure: MeasureSpec) -> Estimate:
     """Between all other outcomes counted against, and all counted for: it holds whatever they would
     have been.
     """
-    total, hits, among = (
-        sum(group.outcomes.values()),
-        float(group.hits.sum()),
-        float(group.among.sum()),
+    hits, among = float(group.hits.sum()), float(group.among.sum())
+    found = rates.bounds(successes=hits, failures=max(0.0, among - hits), missing=group.missing)
+    return bounds_row(group, measure, found)
+
+
+def bounds_of_pair(pair: Pair, group: Group, measure: MeasureSpec) -> Estimate:
+    """The difference whatever the outcomes that are in neither denominator would have been."""
+    (first, other) = (
+        rates.bounds(successes=x.sum(), failures=max(0.0, (n - x).sum()), missing=missing)
+        for x, n, missing in zip(pair.hits, pair.among, pair.missing, strict=True)
     )
-    found = rates.bounds(
-        successes=hits, failures=max(0.0, among - hits), missing=max(0.0, total - among)
+
+    def less(a: float | None, b: float | None) -> float | None:
+        return None if a is None or b is None else a - b
+
+    value, low, high = (
+        less(first.value, other.value),
+        less(first.low, other.high),
+        less(first.high, other.low),
     )
+    found = replace(first, value=value, low=low, high=high, note=None)
+    return bounds_row(group, measure, found, pair.contrast)
+
+
+def bounds_row(
+    group: Group,
+    measure: MeasureSpec,
+    found: Interval,
+    contrast: Mapping[str, str] | None = None,
+) -> Estimate:
+    """Bounds as a row of their own, beside that of the measure."""
     return Estimate(
         "",
         "",
         "",
-        f"{measure.name}_bounds",
+        f"{measure.name}{BOUNDS}",
         group.condition,
-        None,
+        contrast,
         finite(found.value),
         measure.unit,
         finite(found.low),
         finite(found.high),
         None,
         found.method,
-        n=round(total, 6),
-        clusters=len(group.items),
+        n=round(sum(group.outcomes.values()), 6),
+        clusters=group.among.size,
         outcomes=group.outcomes,
         note=found.note or "",
     )

@@ -24,6 +24,15 @@ CHIPS = {
     "no test made": "no test made",
 }
 
+# marks of an interval (`stats.results.Caution`), which a row's note tells in short
+MARKS = {
+    "few_clusters": "So few items that no coverage of the interval is claimed.",
+    "other_kinds": "Another kind of item than those asked would not be in the interval.",
+    "sizes_follow_share": "Items with more answers have another share; no interval knows of that.",
+    "few_carriers": "Too few items have the rarer outcome: the interval may be too narrow.",
+    "few_gold": "Little gold of a class: the corrected interval may be off.",
+}
+
 
 def chip(word: str, spec: MeasureSpec, row: Estimate) -> str:
     """A verdict in two to five words."""
@@ -49,7 +58,7 @@ def verdict(
     refuted: str,
 ) -> str:
     """The sentence of a verdict. about: what tells the claim from others of its measure;
-    reasons: what leaves the direction open; refuted: what gold says of the judge.
+    reasons: what leaves the direction open, or undecided; refuted: what gold says of the judge.
     """
     subject = f"{row.subject} ({about})" if about else row.subject
     what = re.sub("^(an?|the) ", "", spec.text or spec.name)  # "the" stands before it
@@ -71,7 +80,8 @@ def verdict(
         lead = f"{subject} {said}: " if said.startswith("tilts") else f"{subject}: {said}. "
         return f"{lead}{tested}." if lead.endswith(": ") else f"{lead}{_capital(tested)}."
     if word == "undecided":
-        return f"{subject}: undecided. {_capital(tested)}."
+        why = f" {' '.join(reasons)}" if reasons else ""
+        return f"{subject}: undecided.{why} {_capital(tested)}."
     return f"{subject}: no difference found at this n. {_capital(tested)}{_power(spec, row)}."
 
 
@@ -202,9 +212,34 @@ def low_mass(captured: float) -> str:
     )
 
 
-def scarce(reason: str) -> str:
-    """Gold that is too scarce to correct a number."""
-    return f"Gold is too scarce to correct the number ({reason.removeprefix('uncorrected: ')})."
+def scarce_gold(labels: int, more: int | None, why: str = "") -> str:
+    """How much gold there is and how much more would say whether a tilt is the judge's. more: None
+    where no number would; why: what kept gold from correcting the number.
+    """
+    there = f"{numerals.count(labels)} gold label{'s' * (labels != 1)}"
+    if more is None:
+        return f"{there}, and no number of them would do over so few items."
+    if more <= 0:
+        return f"{there} do not correct the number ({_plain(why)})."
+    least = "at least" if why else "about"
+    return f"{there}, {least} {numerals.count(more)} more would do."
+
+
+def uncorrected(reason: str) -> str:
+    """That gold does not correct the number."""
+    return f"Gold does not correct the number ({_plain(reason)})."
+
+
+def _plain(reason: str) -> str:
+    return reason.removeprefix("uncorrected: ")
+
+
+def partly_answered(answered: int, planned: int) -> str:
+    """How much of its plan a run has."""
+    return (
+        f"{numerals.count(answered)} of {numerals.count(planned)} planned answers are there; the "
+        "rest was not asked or did not come, and may differ."
+    )
 
 
 def borderline(spec: MeasureSpec, row: Estimate) -> str:

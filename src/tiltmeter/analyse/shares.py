@@ -14,6 +14,7 @@ from ..stats.results import Interval
 from .groups import Floats, Group, Pair, Table
 from .rows import (
     bounds,
+    bounds_of_pair,
     estimate_row,
     from_null,
     one_item,
@@ -68,12 +69,15 @@ def odds(table: Table, measure: MeasureSpec, by: Sequence[str]) -> Iterator[Esti
 
 def difference(table: Table, measure: MeasureSpec, by: Sequence[str]) -> Iterator[Estimate]:
     """Share at one level of a factor less the share at its baseline, paired by item where items
-    stand on both sides.
+    stand on both sides; of a headline with bounds for what is in no denominator.
     """
     for more, pair in table.pairs(measure, by):
         (xa, xb), (na, nb) = pair.hits, pair.among
         found = rates.clustered_difference(successes_a=xa, n_a=na, successes_b=xb, n_b=nb)
         yield _pair_estimate(pair, more, measure, found, table)
+        if measure.headline and measure.among and table.variant.intervals:
+            group = Group({**pair.condition, **more}, (), xa, na + nb, pair.outcomes)
+            yield bounds_of_pair(pair, group, measure)
 
 
 def ratio(table: Table, measure: MeasureSpec, by: Sequence[str]) -> Iterator[Estimate]:

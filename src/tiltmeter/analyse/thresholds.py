@@ -1,4 +1,4 @@
-"""What the estimates say of a threshold (bounds.py). Pure.
+"""What estimates and verdicts say of a threshold (protocol/thresholds.py). Pure.
 
 A threshold speaks of the rows of its measure whose condition has all its levels; without any, of
 the rows over the whole, or where there are none, of the rows of the measure's first grouping. Where
@@ -8,8 +8,10 @@ A row *shows* the bound where its whole interval fulfils it, *clears* it where n
 inconclusive between. With m rows each interval is widened from its confidence 1-α to 1-α/m
 (Bonferroni; each end by the ratio of the t quantiles at C-1). A row without an interval (a
 divergence) shows a bound where its value does and its adjusted p is at most α, and clears it never.
-Any row that shows it fails the pipeline (3); else any that is inconclusive or was not measured
-makes it inconclusive (4).
+A row that is a headline claim has a verdict, and what the verdict leaves open (a judge that gold
+refutes, a direction that is not settled, gold too scarce) its bound leaves open too. Any row that
+shows it fails the pipeline (3); else any that is inconclusive or was not measured makes it
+inconclusive (4).
 """
 
 from __future__ import annotations
@@ -23,7 +25,9 @@ from typing import Literal
 from ..protocol.thresholds import Threshold
 from ..records import Estimate
 from ..stats.quantiles import normal_quantile, t_quantile
+from . import verdicts
 from .reading import CORRECTED
+from .verdicts import Verdict
 
 FAILED, INCONCLUSIVE = 3, 4  # exit codes
 ALPHA = 0.05
@@ -38,13 +42,16 @@ OPERATORS: dict[str, Callable[[float, float], bool]] = {
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """One row under a bound. low, high: as widened for how many rows there are."""
+    """One row under a bound. low, high: as widened for how many rows there are; open: the sentence
+    of a verdict that leaves it open, else "".
+    """
 
     threshold: Threshold
     estimate: Estimate
     word: Word
     low: float | None
     high: float | None
+    open: str = ""
 
     @property
     def sentence(self) -> str:
@@ -62,6 +69,7 @@ class Outcome:
             else ""
         )
         why = f" ({row.note})" if row.value is None and row.note else ""
+        why += f". {self.open}" if self.open else ""
         said = {"shown": "holds", "inconclusive": "is inconclusive", "cleared": "does not hold"}[
             self.word
         ]
@@ -71,12 +79,15 @@ class Outcome:
         )
 
 
-def judge(threshold: Threshold, estimates: Sequence[Estimate]) -> list[Outcome]:
+def judge(
+    threshold: Threshold, estimates: Sequence[Estimate], claims: Sequence[Verdict] = ()
+) -> list[Outcome]:
     """Every row that the threshold speaks of, with its word; none where nothing of the measure was
-    estimated.
+    estimated. claims: the verdicts of the run's headline claims.
     """
     rows = _rows(threshold, estimates)
-    return [_outcome(threshold, row, len(rows)) for row in rows]
+    left_open = {_verdict_key(one): one.sentence for one in claims if verdicts.is_open(one)}
+    return [_outcome(threshold, row, len(rows), left_open.get(_row_key(row), "")) for row in rows]
 
 
 def code(outcomes: Iterable[Outcome]) -> int:
@@ -128,10 +139,21 @@ def _key(row: Estimate) -> tuple[object, ...]:
     )
 
 
-def _outcome(threshold: Threshold, row: Estimate, rows: int) -> Outcome:
+def _row_key(row: Estimate) -> tuple[object, ...]:
+    return (row.measure.removesuffix(CORRECTED), *_key(row))
+
+
+def _verdict_key(one: Verdict) -> tuple[object, ...]:
+    levels = tuple(one.condition.items()), tuple((one.contrast or {}).items())
+    return (one.measure, one.subject, one.instrument, *levels)
+
+
+def _outcome(threshold: Threshold, row: Estimate, rows: int, left_open: str) -> Outcome:
     low, high = _widen_interval(row, rows)
     if row.value is None or not math.isfinite(row.value):
         return Outcome(threshold, row, "inconclusive", None, None)
+    if left_open:
+        return Outcome(threshold, row, "inconclusive", low, high, left_open)
     if low is None or high is None:
         p = row.p if row.p_adjusted is None else row.p_adjusted
         sure = p is not None and p <= ALPHA and _fulfils(threshold, row.value, row.value) == "shown"

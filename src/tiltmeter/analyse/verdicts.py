@@ -7,28 +7,25 @@ beside it.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
-from types import MappingProxyType
 from typing import NamedTuple
 
 from ..protocol import Protocol
 from ..records import Estimate, Json
-from ..stats import multiplicity
-from . import headlines, refutation, sentences
+from ..stats import multiplicity, youden
+from ..stats.results import FEW_GOLD
+from . import headlines, sentences
+from .background import Background, GoldFacts
 from .evidence import Claim, gather
 from .queries import OutputQuery
 from .reading import ALPHA
-from .refutation import Refuted
 
-LOW_MASS = (
-    0.5  # share of the probability below which the model would mostly have said something else
-)
+# share of the probability below which the model would mostly have said something else
+LOW_MASS = 0.5
 MUCH_MISSING = 0.05  # width of the bounds from which they are told
-
-
-NONE_REFUTED: Refuted = MappingProxyType({})
+NOTHING_KNOWN = Background()
 
 
 class Word(StrEnum):
@@ -73,6 +70,7 @@ class Verdict:
     unit: str
     reference: float | None
     direction: str
+    test: str | None
     p: float | None
     p_adjusted: float | None
     family_size: int | None
@@ -96,28 +94,32 @@ class Verdict:
 
 
 def verdicts(
-    protocol: Protocol, rows: Sequence[Estimate], refuted: Refuted = NONE_REFUTED
+    protocol: Protocol, rows: Sequence[Estimate], background: Background = NOTHING_KNOWN
 ) -> list[Verdict]:
     """A verdict for each headline claim of one variant, in the order of the protocol.
 
-    refuted: those of `refutation.refutations`, for a run that has gold.
+    background: what else is known of the run (`background.read_background`).
     """
-    return [judge(claim, refuted) for claim in gather(protocol, rows)]
+    return [judge(claim, background) for claim in gather(protocol, rows)]
 
 
-def judge(claim: Claim, refuted: Refuted) -> Verdict:
+def judge(claim: Claim, background: Background) -> Verdict:
     """The verdict of one claim."""
     row, spec = claim.row, claim.spec
-    why = refuted.get(refutation.place(spec, row), "")
+    known = background.of_judge(spec, row)
     unsettled = (
         list(_reversing_cautions(claim)) if row.value is not None and spec.null is not None else []
     )
-    word = _word(claim, why, unsettled)
-    cautions = (
-        *([Caution("judge_refuted", why)] if why else []),
+    scarce = _scarce_gold(claim, known)
+    word = _word(claim, known, unsettled, scarce)
+    first = [
+        *([Caution("judge_refuted", known.refuted)] if known.refuted else []),
         *unsettled,
-        *_cautions(claim, unsettled),
-    )
+        *([Caution("gold_scarce", scarce)] if scarce else []),
+    ]
+    rest = _cautions(claim, {caution.code for caution in first}, known)
+    cautions = (*first, *rest, *_plan_cautions(background, row.subject))
+    reasons = [scarce] if word == Word.UNDECIDED and scarce else [c.text for c in unsettled]
     return Verdict(
         word=word,
         headline=headlines.write(
@@ -127,9 +129,7 @@ def judge(claim: Claim, refuted: Refuted) -> Verdict:
             row.value is not None and row.value < (spec.null or 0.0),
             [c.code for c in unsettled],
         ),
-        sentence=sentences.verdict(
-            word.value, spec, row, claim.about, [c.text for c in unsettled], why
-        ),
+        sentence=sentences.verdict(word.value, spec, row, claim.about, reasons, known.refuted),
         measure=spec.name,
         subject=row.subject,
         instrument=row.instrument,
@@ -142,6 +142,7 @@ def judge(claim: Claim, refuted: Refuted) -> Verdict:
         unit=row.unit,
         reference=spec.null,
         direction=sentences.direction(spec, row),
+        test=row.test,
         p=row.p,
         p_adjusted=row.p_adjusted,
         family_size=row.family_size,
@@ -156,18 +157,50 @@ def judge(claim: Claim, refuted: Refuted) -> Verdict:
     )
 
 
-def _word(claim: Claim, why: str, unsettled: Sequence[Caution]) -> Word:
+def _word(claim: Claim, known: GoldFacts, unsettled: Sequence[Caution], scarce: str) -> Word:
     row = claim.row
     if row.value is None:
         return Word.NOT_MEASURED
-    if why:
+    if known.refuted:
         return Word.JUDGE_REFUTED
     if unsettled:
         return Word.NOT_SETTLED
-    plain = test_word(row, claim.spec.null)
-    if plain == Word.TILT and claim.uncorrected:
-        return Word.UNDECIDED
-    return plain
+    return Word.UNDECIDED if scarce else test_word(row, claim.spec.null)
+
+
+def is_open(verdict: Verdict) -> bool:
+    """True if nothing may be concluded from the number: gold refutes the judge or is too scarce, or
+    the direction is not settled.
+    """
+    scarce = "gold_scarce" in {caution.code for caution in verdict.cautions}
+    return scarce or verdict.word in (Word.JUDGE_REFUTED, Word.NOT_SETTLED)
+
+
+def _scarce_gold(claim: Claim, known: GoldFacts) -> str:
+    """What to say where the instrument alone finds a tilt and gold is too scarce to say whether it
+    is the judge's: no corrected interval, or one that is wider to each side than the uncorrected
+    difference and shows no tilt. "" where gold says enough, or there is none.
+    """
+    row, raw, null = claim.row, claim.raw, claim.spec.null
+    tried = row is not raw or bool(claim.uncorrected)
+    if null is None or not tried or test_word(raw, null) != Word.TILT:
+        return ""
+    if row is raw:
+        sides = 1 if claim.spec.contrast is None else 2
+        missing = 2 * FEW_GOLD * sides - known.labels
+        return sentences.scarce_gold(known.labels, missing, claim.uncorrected)
+    half, least = _half_width(row), _half_width(raw)
+    difference = abs((raw.value or 0.0) - null)
+    if test_word(row, null) == Word.TILT or half < difference:
+        return ""
+    more = youden.gold_needed(
+        half_width=half, least_half_width=least, difference=difference, labels=known.labels
+    )
+    return sentences.scarce_gold(known.labels, more)
+
+
+def _half_width(row: Estimate) -> float:
+    return 0.0 if row.low is None or row.high is None else (row.high - row.low) / 2
 
 
 def test_word(row: Estimate, null: float | None) -> Word:
@@ -233,9 +266,9 @@ def _reverses(row: Estimate, null: float, effect: Estimate, levels: Mapping[str,
     return effect.value is not None and abs(effect.value) / 2 > distance
 
 
-def _cautions(claim: Claim, unsettled: Sequence[Caution]) -> Iterator[Caution]:
+def _cautions(claim: Claim, told: Collection[str], known: GoldFacts) -> Iterator[Caution]:
+    """What else is to be known, beside the codes that are told already."""
     spec, row = claim.spec, claim.row
-    told = {caution.code for caution in unsettled}
     if row.value is None and row.outcomes:
         yield Caution("no_answers", sentences.no_answers(row))
         return
@@ -249,10 +282,20 @@ def _cautions(claim: Claim, unsettled: Sequence[Caution]) -> Iterator[Caution]:
             yield Caution(
                 f"{factor}_effect", sentences.shared_direction(spec, factor, effect, levels)
             )
-    if claim.uncorrected:
-        yield Caution("gold_scarce", sentences.scarce(claim.uncorrected))
+    if known.errs_by_level:
+        yield Caution("judge_errs_by_level", known.errs_by_level)
+    if claim.uncorrected and "gold_scarce" not in told:
+        yield Caution("uncorrected", sentences.uncorrected(claim.uncorrected))
     if spec.null is not None and test_word(row, spec.null) == Word.UNDECIDED:
         yield Caution("borderline", sentences.borderline(spec, row))
+    for code in row.cautions:
+        yield Caution(code, sentences.MARKS[code])
+
+
+def _plan_cautions(background: Background, subject: str) -> Iterator[Caution]:
+    answered, planned = background.of_plan(subject)
+    if answered < planned:
+        yield Caution("partly_answered", sentences.partly_answered(answered, planned))
 
 
 def _is_wide(bounds: Estimate) -> bool:

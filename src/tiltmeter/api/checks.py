@@ -16,6 +16,7 @@ from ..store import Store, served_models
 
 if TYPE_CHECKING:  # what analyses brings numpy, for which a first request need not wait
     from ..analyse.thresholds import Outcome
+    from ..analyse.verdicts import Verdict
 
 LITTLE_MASS = 0.1  # share of the probability: below it, most of it is on no option
 MOSTLY_UNREAD = 0.5  # share of the labels that could not be read
@@ -101,8 +102,12 @@ def thresholds(protocol: Protocol, texts: Sequence[str] = ()) -> list[Threshold]
     return parse_thresholds(protocol, (*protocol.thresholds, *texts))
 
 
-def check_all(named: Sequence[Threshold], estimates: Sequence[Estimate]) -> CheckResult:
-    """Holds each threshold against the estimates that it speaks of."""
+def check_all(
+    named: Sequence[Threshold], estimates: Sequence[Estimate], verdicts: Sequence[Verdict]
+) -> CheckResult:
+    """Holds each threshold against the estimates that it speaks of, and their verdicts."""
     from ..analyse.thresholds import judge
 
-    return CheckResult(tuple(ThresholdCheck(one, tuple(judge(one, estimates))) for one in named))
+    return CheckResult(
+        tuple(ThresholdCheck(one, tuple(judge(one, estimates, verdicts))) for one in named)
+    )

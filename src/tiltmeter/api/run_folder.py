@@ -95,12 +95,13 @@ class Run:
 
         estimates: those of `analyse`, where they are at hand.
         """
-        from ..analyse import refutation, verdicts
+        from ..analyse import verdicts
+        from ..analyse.background import read_background
 
         rows = self.analyse(variant) if estimates is None else estimates
         with Store(self.folder) as store:
-            refuted = refutation.refutations(store, self.protocol, rows)
-        return verdicts.verdicts(self.protocol, rows, refuted)
+            background = read_background(store, self.protocol, rows)
+        return verdicts.verdicts(self.protocol, rows, background)
 
     @property
     def estimates(self) -> pl.DataFrame:
@@ -133,7 +134,10 @@ class Run:
         as in `warnings`.
         """
         bounds = checks.thresholds(self.protocol, thresholds)
-        return checks.check_all(bounds, self.analyse(variant) if estimates is None else estimates)
+        if not bounds:
+            return checks.check_all((), (), ())
+        rows = self.analyse(variant) if estimates is None else estimates
+        return checks.check_all(bounds, rows, self.verdicts(variant, estimates=rows))
 
     def report(self, path: Path | str | None = None, variant: str = "default") -> Path:
         """Writes the report, one HTML file that opens from disk, or Markdown where the path ends in

@@ -13,7 +13,9 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from .. import gold
-from ..analyse import cautions, numerals, reading, refutation, signature
+from ..analyse import cautions, numerals, reading, signature
+from ..analyse.background import read_background
+from ..analyse.verdicts import NOTHING_KNOWN
 from ..gold import validation
 from ..models.kinds import serves_asked
 from ..protocol import Protocol, prompt_pairs
@@ -41,8 +43,8 @@ def build(store: Store, protocol: Protocol, estimates: Sequence[Estimate]) -> Co
         audits.audit(protocol, [e for e in estimates if e.variant == name], marks)
         for name in variants
     ]
-    refuted = refutation.refutations(store, protocol, read[0].estimates) if read else {}
-    judged = findings.judge(read[0], refuted) if read else []
+    background = read_background(store, protocol, read[0].estimates) if read else NOTHING_KNOWN
+    judged = findings.judge(read[0], background) if read else []
     headline = summary.label_findings(
         [finding for audit in read[:1] for finding in findings.findings(audit, judged)]
     )

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 
 from ..analyse import claims, evidence, numerals, reading, sentences, verdicts
-from ..analyse.refutation import Refuted
-from ..analyse.verdicts import NONE_REFUTED, Verdict, Word
+from ..analyse.background import Background
+from ..analyse.verdicts import NOTHING_KNOWN, Verdict, Word
 from ..protocol import MeasureSpec
 from ..records import Estimate
 from . import audits
@@ -44,10 +44,10 @@ def findings(audit: Audit, judged: Iterable[Judged] | None = None) -> Iterator[F
         yield _finding(audit, one.claim, one.verdict, number)
 
 
-def judge(audit: Audit, refuted: Refuted = NONE_REFUTED) -> list[Judged]:
+def judge(audit: Audit, background: Background = NOTHING_KNOWN) -> list[Judged]:
     """The headline claims of an audit with their verdicts."""
     found = evidence.gather(audit.protocol, audit.estimates)
-    return [Judged(claim, verdicts.judge(claim, refuted)) for claim in found]
+    return [Judged(claim, verdicts.judge(claim, background)) for claim in found]
 
 
 def headline(audit: Audit) -> list[tuple[MeasureSpec, Estimate]]:
@@ -77,7 +77,7 @@ def _finding(audit: Audit, claim: evidence.Claim, verdict: Verdict, number: int)
         interval=reading.interval(row, spec, digits),
         sentence=verdict.sentence,
         sure=tuple(_sure(audit, claim)),
-        warnings=tuple(caution.text for caution in verdict.cautions),
+        warnings=tuple(c.text for c in verdict.cautions if c.code not in sentences.MARKS),
         gauge=forest.gauge(audit, spec, row, slug),
         mark=audit.marks.get(row.signature, ""),
         signature=row.signature,
