@@ -295,7 +295,8 @@ def test_a_cell_with_nothing_is_hatched_and_said() -> None:
         for place, cell in enumerate(line)
         if cell
     }
-    assert [place for place, symbol in symbols.items() if symbol] == [("family", 0)]
+    told = {place: symbol for place, symbol in symbols.items() if symbol}
+    assert told == {("family", 0): "▲", ("career", 2): "△"}
 
 
 def test_no_hatching_leaves_its_rectangle() -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from ..protocol import EVERY, MeasureSpec
 from ..protocol.measures import measure_kind
 from ..records import Estimate
@@ -66,6 +68,22 @@ def group_label(estimate: Estimate) -> str:
 def contrast_label(estimate: Estimate) -> str:
     """The contrast as `factor: level; factor: level`, or "" where there is none."""
     return "; ".join(f"{name}: {level}" for name, level in (estimate.contrast or {}).items())
+
+
+def factor_columns(estimates: Sequence[Estimate]) -> dict[str, list[str]]:
+    """A column for each factor that estimates name, and `contrast_NAME` for each part of their
+    contrasts, "" where a row has none. A factor that is called as a field of an estimate is
+    `factor_NAME`.
+    """
+    fields, columns = set(Estimate.columns()), dict[str, list[str]]()
+    for place, estimate in enumerate(estimates):
+        told = {
+            **{f"factor_{n}" if n in fields else n: v for n, v in estimate.condition.items()},
+            **{f"contrast_{name}": v for name, v in (estimate.contrast or {}).items()},
+        }
+        for name, level in told.items():
+            columns.setdefault(name, [""] * len(estimates))[place] = level
+    return columns
 
 
 def title(text: str) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from contextlib import ExitStack
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -17,6 +18,8 @@ if TYPE_CHECKING:  # they bring scipy, which a run that only asks does without
     from ..gold.validation import Validation
 
 WRITERS = {"parquet": "write_parquet", "csv": "write_csv", "jsonl": "write_ndjson"}
+TRIAL_COLUMN = {"trials": "id", "outputs": "trial", "labels": "output"}  # where a trial's id stands
+_TRIAL = "trial of a factor"  # a column that no protocol has
 TABLES = ("trials", "outputs", "labels", "calls", "estimates")
 
 
@@ -48,20 +51,45 @@ def compare(*folders: Path | str, margin: float | None = None) -> Comparison:
 
 
 def export(folder: Path | str, target: Path | str, format: str = "parquet") -> list[Path]:
-    """Writes trials, outputs, labels, calls and estimates as tables into a folder, and returns
-    their paths. format: parquet, csv or jsonl.
+    """Writes trials, outputs, labels, calls and estimates as tables into a folder, with a column
+    for each factor, and returns their paths. format: parquet, csv or jsonl.
     """
     if format not in WRITERS:
         raise UsageError(f"There is no format '{format}'. There is: {', '.join(WRITERS)}.")
     opened, target = Run(folder), Path(target)
     target.mkdir(parents=True, exist_ok=True)
     written = []
+    factors = _factor_columns(opened.trials)
     for name in TABLES:
         path = target / f"{name}.{format}"
         frame = getattr(opened, name)
+        if name in TRIAL_COLUMN:
+            frame = _with_factors(frame, factors, TRIAL_COLUMN[name])
         getattr(_guard_formulas(frame) if format == "csv" else frame, WRITERS[format])(path)
         written.append(path)
     return written
+
+
+def _factor_columns(trials: pl.DataFrame) -> pl.DataFrame:
+    """A row a trial: its id and a column for each of its factors, as text."""
+    import polars as pl
+
+    levels = [json.loads(text) for text in trials["factors"]]
+    names = dict.fromkeys(name for row in levels for name in row)
+    columns = [
+        pl.Series(name, [row.get(name) for row in levels], dtype=pl.String) for name in names
+    ]
+    return pl.DataFrame([trials["id"].alias(_TRIAL), *columns])
+
+
+def _with_factors(frame: pl.DataFrame, factors: pl.DataFrame, key: str) -> pl.DataFrame:
+    """The frame with the factors of each row's trial; one that is called as a column of it is
+    `factor_NAME`.
+    """
+    taken = {n: f"factor_{n}" for n in factors.columns if n in frame.columns}
+    return frame.join(
+        factors.rename(taken), left_on=key, right_on=_TRIAL, how="left", maintain_order="left"
+    )
 
 
 def _guard_formulas(frame: pl.DataFrame) -> pl.DataFrame:

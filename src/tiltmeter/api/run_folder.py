@@ -6,21 +6,23 @@ import json
 from collections.abc import Sequence
 from contextlib import ExitStack
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Unpack
 
 from ..errors import RunError
 from ..protocol import Protocol
 from ..records import Estimate
 from ..stages import protocol_snapshot
 from ..store import Store
-from ..store.queries import tables
-from . import checks
+from ..store.queries import tables as stored
+from . import checks, tables
+from .tables import TableOptions
 
 if TYPE_CHECKING:  # they bring numpy and scipy, which a run that only asks does without
     import polars as pl
 
     from ..analyse.verdicts import Verdict
     from ..report import notebook
+    from ..report.cross_tables import CrossTable
 
 
 class Run:
@@ -53,13 +55,13 @@ class Run:
         import polars as pl
 
         with Store(self.folder) as store:
-            columns, rows = tables.table(store, name)
+            columns, rows = stored.table(store, name)
         return pl.DataFrame(rows, schema=columns, orient="row", infer_schema_length=None)
 
     def _counts(self) -> dict[str, int]:
         """How many outputs and labels the run holds."""
         with Store(self.folder) as store:
-            return {name: tables.size(store, name) for name in ("outputs", "labels")}
+            return {name: stored.size(store, name) for name in ("outputs", "labels")}
 
     @property
     def trials(self) -> pl.DataFrame:
@@ -146,6 +148,30 @@ class Run:
 
         return report(self.folder, path=path or self.folder / "report.html", variant=variant)
 
+    def tables(
+        self, *measures: str, variant: str = "default", **options: Unpack[TableOptions]
+    ) -> list[CrossTable]:
+        """A table of rows × columns over the estimates of some measures; without a measure the
+        tables that the variant declares (a paper's own).
+        """
+        rows = self.analyse(variant)
+        return tables.tables(self.protocol, rows, measures, variant, options)
+
+    def save_figures(
+        self,
+        target: Path | str,
+        measure: str | None = None,
+        format: str | None = None,
+        variant: str = "default",
+    ) -> list[Path]:
+        """Writes the figures of a measure, or of all, to a file that ends in .svg, .png or .pdf, or
+        into a folder. format: of the files in a folder, svg where it does not say.
+        """
+        from ..report import notebook
+
+        drawings = notebook.drawings(self.protocol, self.analyse(variant), measure)
+        return tables.save_figures(drawings, Path(target), f".{format or 'svg'}")
+
     def figures(self, variant: str = "default") -> list[notebook.Drawing]:
         """The figures of a variant, which a notebook displays."""
         from ..report import notebook
@@ -170,8 +196,12 @@ def open_run(folder: Path | str) -> Run:
 
 
 def frame(estimates: Sequence[Estimate]) -> pl.DataFrame:
-    """Estimates as a polars frame; conditions, contrasts and outcomes as JSON text."""
+    """Estimates as a polars frame; conditions, contrasts and outcomes as JSON text, then a column
+    for each factor.
+    """
     import polars as pl
+
+    from ..analyse import reading
 
     rows = []
     for estimate in estimates:
@@ -179,7 +209,11 @@ def frame(estimates: Sequence[Estimate]) -> pl.DataFrame:
         for name in ("condition", "contrast", "outcomes"):
             row[name] = None if row[name] is None else json.dumps(row[name], ensure_ascii=False)
         rows.append(row)
-    return pl.DataFrame(rows, infer_schema_length=None)
+    factors = reading.factor_columns(estimates)
+    return pl.DataFrame(rows, infer_schema_length=None).with_columns(
+        pl.Series(name, [level or None for level in levels], dtype=pl.String)
+        for name, levels in factors.items()
+    )
 
 
 def report(*folders: Path | str, path: Path | str, variant: str = "default") -> Path:

@@ -44,7 +44,7 @@ def emit_results(
 
     tallies: what happened in each stage; fail_if: thresholds beside the protocol's own.
     """
-    from ..report import content, data, html, terminal
+    from ..report import content, cross_table_formats, cross_tables, data, html, terminal
     from ..report.model import alone
 
     refuse_thresholds(run.protocol, fail_if)
@@ -60,7 +60,9 @@ def emit_results(
     elif printing.as_csv:
         click.echo(data.as_csv(estimates), nl=False)
     else:
-        terminal.print_table(built, Console())
+        papers = cross_tables.declared(run.protocol, estimates, printing.variant)
+        tables = [cross_table_formats.terminal_table(table) for table in papers]
+        terminal.print_table(built, Console(), tables)
     if printing.page is not None:
         click.echo(f"report: {printing.page}", err=True)
     return emit_failures(tallies or {}) or emit_checks(run.check(*fail_if, estimates=estimates))

@@ -22,6 +22,7 @@ from warnings import warn
 from ..records import Json, Sampling, content_id
 from .keys import BandKeys, CrosstabKeys, FirstKeys, ProtocolKeys, SentenceKeys
 from .measures import measure_kind
+from .paper_tables import TableLayout
 from .tables import SEVERAL, Row, fill, join
 
 # As the attribute of a measure each that an instrument labels, as its value each of them in a row
@@ -143,6 +144,7 @@ class Variant:
     intervals: False where the authors gave none.
     measures:  the measures that it has, () for all; `only`: measures that no other variant has.
     reads:     {attribute: another that is counted in its place, where the run has it}.
+    tables:    the paper's own tables, which `analyse` prints in full.
     """
 
     name: str
@@ -153,6 +155,7 @@ class Variant:
     only: tuple[str, ...] = ()
     text: str = ""
     reads: Mapping[str, str] = field(default_factory=dict)
+    tables: tuple[TableLayout, ...] = ()
 
 
 @dataclass(frozen=True, repr=False)

@@ -117,6 +117,21 @@ class MeasureKeys(TypedDict, total=False):
     sentence: SentenceKeys
 
 
+class PaperTableKeys(TypedDict, total=False):
+    """A table of a paper: estimates laid out as rows × columns."""
+
+    title: Required[str]
+    measures: Required[Texts]
+    rows: Texts
+    columns: Texts
+    show: Sequence[Literal["value", "stars", "interval", "p", "n"]]
+    where: Levels
+    percent: bool
+    decimals: int
+    leader: bool
+    ranked: bool
+
+
 class VariantKeys(TypedDict, total=False):
     """Other definitions of the same measures."""
 
@@ -127,6 +142,7 @@ class VariantKeys(TypedDict, total=False):
     only: Texts
     text: str
     reads: Mapping[str, str]
+    tables: Sequence[PaperTableKeys]
 
 
 class CrosstabKeys(TypedDict):

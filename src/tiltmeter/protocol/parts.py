@@ -11,6 +11,7 @@ from ..records import Json
 from . import InstrumentSpec, MeasureSpec, Mode, Variant
 from .keys import FileKeys, Levels, MeasureKeys, ModeKeys, TableKeys, VariantKeys
 from .measures import measure_kind
+from .paper_tables import layouts_of
 from .source_lines import SourceLocation
 from .tables import Beside
 
@@ -98,6 +99,7 @@ def variants_of(declared: Mapping[str, VariantKeys]) -> dict[str, Variant]:
             only=tuple(keys.get("only", ())),
             text=keys.get("text", ""),
             reads=keys.get("reads", {}),
+            tables=layouts_of(keys.get("tables", ())),
         )
         for name, keys in declared.items()
     }

@@ -326,6 +326,9 @@ def _variant(
     for setting in ("measures", "only"):
         for number, name in enumerate(getattr(variant, setting)):
             refuse_unknown("measure", name, measures, place.at(setting, number))
+    for number, table in enumerate(variant.tables):
+        for name in table.measures:
+            refuse_unknown("measure", name, measures, place.at("tables", number, "measures"))
     for name, other in variant.reads.items():
         refuse_unknown("attribute", name, attributes, place.at("reads"))
         refuse_unknown("attribute", other, attributes, place.at("reads", name))

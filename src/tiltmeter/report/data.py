@@ -10,6 +10,7 @@ import json
 from collections.abc import Iterable, Mapping, Sequence
 
 from ..analyse.queries import query_of
+from ..analyse import reading
 from ..analyse.verdicts import Verdict
 from ..gold.sheet import guard_formula
 from ..protocol import Protocol
@@ -53,13 +54,14 @@ def _with_query(estimate: Estimate, protocol: Protocol | None) -> dict[str, Json
 
 def as_csv(estimates: Sequence[Estimate]) -> str:
     """A row an estimate, in the order of its fields; conditions, contrasts and outcomes as JSON in
-    their cell.
+    their cell, and after them a column for each factor.
     """
+    factors = reading.factor_columns(estimates)
     sheet = io.StringIO()
     writer = csv.writer(sheet, lineterminator="\n")
-    writer.writerow(Estimate.columns())
-    for estimate in estimates:
-        writer.writerow([_cell(value) for value in estimate.as_dict().values()])
+    writer.writerow([*Estimate.columns(), *map(guard_formula, factors)])
+    for estimate, *levels in zip(estimates, *factors.values(), strict=True):
+        writer.writerow([*map(_cell, estimate.as_dict().values()), *map(_cell, levels)])
     return sheet.getvalue()
 
 

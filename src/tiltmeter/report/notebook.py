@@ -20,6 +20,7 @@ from ..protocol import Protocol
 from ..protocol.tables import SEVERAL
 from ..records import Estimate
 from . import audits, figures, sanitize
+from .figures import files
 
 OUTCOMES = "outcomes"  # names the figure of every outcome, which is of no measure
 # whatever the width of the cell
@@ -50,23 +51,28 @@ class Drawing:
         )
 
     def save(self, path: Path | str) -> Path:
-        """Writes the SVG."""
-        Path(path).write_text(self.svg, encoding="utf-8", errors="backslashreplace")
-        return Path(path)
+        """Writes the figure as the path ends: .svg, or .png or .pdf by a browser that is installed
+        (Chromium, Chrome, Edge). UsageError for another ending, or where there is no browser.
+        """
+        return files.write(self.svg, Path(path))
 
 
-def drawings(protocol: Protocol, estimates: Sequence[Estimate]) -> list[Drawing]:
-    """The figures of one variant: of each measure as it asks for, then every outcome."""
-    return list(_drawings(_audit(protocol, estimates)))
+def drawings(
+    protocol: Protocol, estimates: Sequence[Estimate], measure: str | None = None
+) -> list[Drawing]:
+    """The figures of one variant: of each measure as it asks for, then every outcome; or those of
+    one measure alone. Raises UnknownName where it has none.
+    """
+    found = list(_drawings(_audit(protocol, estimates)))
+    own = [one for one in found if measure in (None, one.measure)]
+    if not own:
+        raise UnknownName("figure", measure or "", dict.fromkeys(one.measure for one in found))
+    return own
 
 
 def drawing(protocol: Protocol, estimates: Sequence[Estimate], measure: str) -> Drawing:
     """The first figure of a measure, or of the outcomes. Raises UnknownName where there is none."""
-    found = drawings(protocol, estimates)
-    for one in found:
-        if one.measure == measure:
-            return one
-    raise UnknownName("figure", measure, dict.fromkeys(one.measure for one in found))
+    return drawings(protocol, estimates, measure)[0]
 
 
 def summary(

@@ -23,9 +23,11 @@ LABEL = 12  # columns that a label needs at least
 STYLES = {"tilt": "bold", "unmeasured": "dim", "shown": ""}
 
 
-def print_table(content: Content, console: Console) -> None:
+def print_table(content: Content, console: Console, papers: Sequence[Table] = ()) -> None:
     """Prints findings, brief tables and signatures. All text is literal: a model's words are never
     markup.
+
+    papers: tables of a paper that a variant declares, printed whole in place of its brief ones.
     """
     console.print(Text(content.title, "bold"), Text(f"{content.protocol} · {content.date}", "dim"))
     console.print(Text(content.question, "italic"), width=_width(console))
@@ -43,6 +45,11 @@ def print_table(content: Content, console: Console) -> None:
                 width=_width(console),
             )
             continue
+        if papers and section.variant != "default":
+            for table in papers:
+                _table(table, console)
+            _rest(section.tables, console)
+            continue
         printed += _tables(
             section.tables, ROWS - sum(len(table.rows) for table in printed), console
         )
@@ -59,15 +66,19 @@ def _tables(tables: Sequence[Table], left: int, console: Console) -> list[Table]
             _table(table, console)
             printed.append(table)
             left -= len(table.rows)
-    rest = [table for table in tables if table not in printed]
-    if rest:
-        rows = sum(len(table.rows) for table in rest)
+    _rest([table for table in tables if table not in printed], console)
+    return printed
+
+
+def _rest(tables: Sequence[Table], console: Console) -> None:
+    """Says of tables that are not printed how many there are, and where."""
+    if tables:
+        rows = sum(len(table.rows) for table in tables)
         more = (
-            f"{len(rest)} more table{'s' * (len(rest) > 1)} with {rows:,} rows: in the "
+            f"{len(tables)} more table{'s' * (len(tables) > 1)} with {rows:,} rows: in the "
             "report, or: tiltmeter analyse RUN --csv"
         )
         console.print(Text(f"\n{more}", "dim"), width=_width(console))
-    return printed
 
 
 def _width(console: Console) -> int:

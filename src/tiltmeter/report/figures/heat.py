@@ -238,8 +238,9 @@ def _leaders(audit: Audit, spec: MeasureSpec) -> dict[object, bool]:
 
 
 def _symbol(estimate: Estimate, spec: MeasureSpec, leaders: dict[object, bool]) -> str:
-    if leaders.get((reading.stratum(estimate), reading.key(estimate))):
-        return "▲"
+    leads = leaders.get((reading.stratum(estimate), reading.key(estimate)))
+    if leads is not None:
+        return "▲" if leads else "△"
     if spec.null is None or estimate.value is None or not strata.significant(estimate):
         return ""
     return "▲" if estimate.value > spec.null else "▼"
@@ -255,7 +256,7 @@ def _note(spec: MeasureSpec, leaders: bool, holes: bool) -> str:
         said += "no symbol: no difference found at this n, or not tested."
     elif leaders:
         said += (
-            " ▲: the highest of its row, where the row's columns differ after adjustment "
+            " ▲ △: the highest of its row; ▲ where the row's columns differ after adjustment "
             f"({strata.level()})."
         )
     return said + (" Hatched: nothing measured." if holes else "")

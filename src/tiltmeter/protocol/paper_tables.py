@@ -1,0 +1,59 @@
+"""How estimates are laid out as a table of rows × columns: a paper's own tables, which a variant
+declares, and those that a user asks for.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+from .keys import PaperTableKeys
+
+SHOWN = ("value", "stars", "interval", "p", "n")  # what a cell can say of an estimate
+
+
+@dataclass(frozen=True, slots=True)
+class TableLayout:
+    """A table of rows × columns over the estimates of some measures.
+
+    title:    what the table is called ("Figure 5"), "" for the text of its measures.
+    measures: whose estimates stand in it, in this order; the first is its default.
+    rows, columns: factors, or model, instrument, mode, language, measure, or what a contrast names.
+    show:     parts of a cell, of SHOWN; () for the value with its interval.
+    where:    {factor: levels} that are kept.
+    percent:  shares are written in per cent, with one decimal where `decimals` does not say.
+    decimals: of values and ends of intervals; None as the unit has it.
+    leader:   the highest of each row is marked, and a measure of the kind `leader` says whether the
+              row's columns can be told apart.
+    ranked:   rows from the highest to the lowest of their first column.
+    """
+
+    measures: tuple[str, ...]
+    rows: tuple[str, ...] = ()
+    columns: tuple[str, ...] = ()
+    title: str = ""
+    show: tuple[str, ...] = ()
+    where: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    percent: bool = False
+    decimals: int | None = None
+    leader: bool = False
+    ranked: bool = False
+
+
+def layouts_of(declared: Sequence[PaperTableKeys]) -> tuple[TableLayout, ...]:
+    """The tables that a variant declares."""
+    return tuple(
+        TableLayout(
+            tuple(keys["measures"]),
+            tuple(keys.get("rows", ())),
+            tuple(keys.get("columns", ())),
+            keys["title"],
+            tuple(keys.get("show", ())),
+            {name: tuple(levels) for name, levels in keys.get("where", {}).items()},
+            keys.get("percent", False),
+            keys.get("decimals"),
+            keys.get("leader", False),
+            keys.get("ranked", False),
+        )
+        for keys in declared
+    )

@@ -1,0 +1,158 @@
+"""A figure as a file: SVG by itself, PNG and PDF by a browser that is installed.
+
+A file is for a paper: light, on white, with no variables in its style, which drawing programs do
+not know. The browser gets one page from disk and no network.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import subprocess
+import tempfile
+from collections.abc import Sequence
+from pathlib import Path
+
+from ...errors import UsageError
+
+BROWSER = "TILTMETER_BROWSER"  # names the browser's program where it is not found
+PROGRAMS = (
+    "chromium",
+    "chromium-browser",
+    "google-chrome",
+    "google-chrome-stable",
+    "chrome",
+    "msedge",
+    "microsoft-edge",
+    "/Applications/Google Chrome.app/Contents/MacOS/Google Chrome",
+    "/Applications/Chromium.app/Contents/MacOS/Chromium",
+    "/Applications/Microsoft Edge.app/Contents/MacOS/Microsoft Edge",
+)
+FLAGS = (
+    "--headless",
+    "--disable-gpu",
+    "--disable-extensions",
+    "--disable-background-networking",
+    "--disable-dev-shm-usage",
+    "--no-first-run",
+    "--hide-scrollbars",
+    "--host-resolver-rules=MAP * ~NOTFOUND",
+)
+DENSITY = 3  # pixels of a PNG for each of the drawing: about 300 an inch at 7 inches
+PATIENCE_S = 60
+WHITE = {"--paper": "#ffffff"}
+
+
+def write(svg: str, path: Path) -> Path:
+    """Writes a drawing as the path ends. UsageError for an ending that is none of .svg, .png and
+    .pdf, and for .png and .pdf where no browser is found or it fails.
+    """
+    plain = for_print(svg)
+    ending = path.suffix.lower()
+    if ending == ".svg":
+        path.write_text(plain, encoding="utf-8", errors="backslashreplace")
+        return path
+    if ending not in (".png", ".pdf"):
+        raise UsageError(
+            f"{path.name}: a figure is saved as .svg, .png or .pdf. Give the file one of these "
+            "endings."
+        )
+    _by_browser(plain, path)
+    return path
+
+
+def for_print(svg: str) -> str:
+    """The drawing with the light colours written out, on white, with the size that it has."""
+    start, end = svg.index("<style>"), svg.index("</style>")
+    style = _resolve(re.sub(r"/\*.*?\*/", "", svg[start + 7 : end], flags=re.DOTALL))
+    made = f"{svg[:start]}<style>{style}</style>{svg[end + 8 :]}"
+    width, height = size(svg)
+    return made.replace("<svg ", f'<svg width="{width:g}" height="{height:g}" ', 1)
+
+
+def size(svg: str) -> tuple[float, float]:
+    """Width and height of a drawing, in px."""
+    found = re.search(r'viewBox="0 0 ([\d.]+) ([\d.]+)"', svg)
+    if found is None:
+        raise ValueError("no viewBox")
+    return float(found[1]), float(found[2])
+
+
+def _resolve(sheet: str) -> str:
+    """The rules of a style sheet that concern drawings, variables replaced by their light values,
+    without rules that hold for some media only.
+    """
+    sheet = re.sub(r"@[^{]+\{(?:[^{}]*\{[^{}]*\})*[^{}]*\}", "", sheet)
+    rules = re.findall(r"([^{}]+)\{([^{}]*)\}", sheet)
+    colours = (
+        dict(
+            re.findall(
+                r"(--[\w-]+):\s*([^;]+);", next(body for name, body in rules if ":root" in name)
+            )
+        )
+        | WHITE
+    )
+    kept = []
+    for selector, body in rules:
+        if re.search(r"\bsvg\b|\.fig-|\.[smpqchg]\d|\.middle|\.end", selector):
+            value = re.sub(r"var\((--[\w-]+)\)", lambda name: colours[name[1]], body)
+            kept.append(f"{selector.strip()}{{{value.strip()}}}")
+    return "\n".join(kept)
+
+
+def _by_browser(svg: str, path: Path) -> None:
+    """Draws a file in a page of exactly its size."""
+    width, height = size(svg)
+    page = (
+        '<!doctype html><meta charset="utf-8"><meta http-equiv="Content-Security-Policy" '
+        "content=\"default-src 'none'; style-src 'unsafe-inline'\">"
+        f"<style>@page {{ size: {width:g}px {height:g}px; margin: 0 }} "
+        "html, body { margin: 0; background: #fff } svg { display: block }</style>"
+        f"{svg}"
+    )
+    with tempfile.TemporaryDirectory() as folder:
+        source, made = Path(folder) / "figure.html", Path(folder) / f"figure{path.suffix}"
+        source.write_text(page, encoding="utf-8", errors="backslashreplace")
+        if path.suffix.lower() == ".pdf":
+            how = ["--no-pdf-header-footer", f"--print-to-pdf={made}"]
+        else:
+            how = [
+                f"--screenshot={made}",
+                f"--window-size={round(width)},{round(height)}",
+                f"--force-device-scale-factor={DENSITY}",
+            ]
+        _call([*how, f"--user-data-dir={folder}/profile", source.as_uri()], path)
+        if not made.is_file():
+            raise UsageError(f"{path.name} was not drawn by the browser. {_remedy()}")
+        shutil.copyfile(made, path)
+
+
+def _call(arguments: Sequence[str], path: Path) -> None:
+    root = ["--no-sandbox"] if hasattr(os, "geteuid") and os.geteuid() == 0 else []
+    try:
+        subprocess.run(
+            [_browser(path), *FLAGS, *root, *arguments],
+            check=True,
+            capture_output=True,
+            timeout=PATIENCE_S,
+        )
+    except (OSError, subprocess.SubprocessError) as error:
+        raise UsageError(
+            f"{path.name} was not drawn by the browser: {error}. {_remedy()}"
+        ) from None
+
+
+def _browser(path: Path) -> str:
+    named = os.environ.get(BROWSER)
+    found = named or next((found for name in PROGRAMS if (found := shutil.which(name))), None)
+    if not found:
+        raise UsageError(
+            f"{path.name} needs a browser to draw it, and none was found (Chromium, Chrome, Edge). "
+            f"{_remedy()}"
+        )
+    return found
+
+
+def _remedy() -> str:
+    return f"Save it as .svg, or name the browser's program: {BROWSER}=…"

@@ -1,0 +1,161 @@
+"""Tables of rows × columns: every estimate stands where it belongs, and nothing is pooled or dropped in silence."""
+
+from __future__ import annotations
+
+import csv
+import io
+from collections.abc import Sequence
+
+import pytest
+
+from tiltmeter import registry
+from tiltmeter.errors import UnknownName, UsageError
+from tiltmeter.protocol.paper_tables import TableLayout
+from tiltmeter.records import Estimate
+from tiltmeter.report import cross_table_formats, cross_tables
+
+TOPICS = registry.protocol("dialogues")
+# Zhao et al. (2024), section 4.4.2: -Appearance among women, by language
+PAPER = {("zh", "FF"): 0.48, ("ja", "FF"): 0.51, ("ko", "FF"): 0.41, ("es", "FF"): 0.02}
+
+
+def row(
+    value: float | None, topic: str = "appearance", pairing: str = "FF", **more: str
+) -> Estimate:
+    place = {"mode": "sampled", "language": more.get("language", "en"), "pairing": pairing}
+    return Estimate(
+        "dialogues",
+        more.get("subject", "openai:a_b"),
+        "topics/judge@12345678",
+        "topic_share",
+        {**place, "topic": topic},
+        None,
+        value,
+        "share",
+        n=100,
+        signature="S",
+    )
+
+
+def of_paper() -> list[Estimate]:
+    return [row(value, pairing=p, language=lang) for (lang, p), value in PAPER.items()]
+
+
+def test_the_numbers_of_a_paper_stand_in_their_cells() -> None:
+    layout = TableLayout(("topic_share",), ("topic",), ("language", "pairing"), percent=True)
+    found = cross_tables.cross_table(TOPICS, of_paper(), layout)
+    # in the order of the protocol's languages
+    assert found.columns == (("es", "FF"), ("zh", "FF"), ("ja", "FF"), ("ko", "FF"))
+    assert found.rows == ((("appearance",), ("2.0", "48.0", "51.0", "41.0")),)
+
+
+def test_what_differs_and_is_not_named_is_a_row_of_its_own() -> None:
+    rows = [row(0.1, subject="a"), row(0.2, subject="b"), row(0.3, subject="b", pairing="MM")]
+    found = cross_tables.cross_table(TOPICS, rows, TableLayout(("topic_share",)))
+    assert (found.row_names, found.column_names) == (("model",), ("pairing",))
+    assert found.rows == ((("a",), (".100", "—")), (("b",), (".200", ".300")))
+
+
+def test_a_leader_is_marked_and_told_apart_only_where_a_test_says_so() -> None:
+    shares = [row(0.1), row(0.4, pairing="FM"), row(0.3, "career"), row(0.2, "career", "FM")]
+    leads = [
+        Estimate(
+            "dialogues",
+            "openai:a_b",
+            "topics/judge@12345678",
+            "topic_leader",
+            {"mode": "sampled", "language": "en", "pairing": pairing, "topic": topic},
+            None,
+            value,
+            "share",
+            p=p,
+            p_adjusted=p,
+        )
+        for topic, pairing, value, p in (
+            ("appearance", "FM", 0.4, 0.01),
+            ("career", "FF", 0.3, 0.6),
+        )
+    ]
+    layout = TableLayout(("topic_share",), ("topic",), ("pairing",), leader=True)
+    found = cross_tables.cross_table(TOPICS, [*shares, *leads], layout)
+    assert found.rows == (
+        (("appearance",), (".100", ".400 ▲")),
+        (("career",), (".300 △", ".200")),
+    )
+    assert r"\textbf{.400} $\blacktriangle$" in cross_table_formats.latex(found)
+    assert "| **.400** ▲ |" in cross_table_formats.markdown(found)
+
+
+def test_stars_are_of_the_adjusted_p() -> None:
+    def starred(p: float | None, adjusted: float | None) -> str:
+        one = row(0.5)
+        return cross_tables.stars(
+            Estimate(**{**one.as_dict(), "p": p, "p_adjusted": adjusted})  # type: ignore[arg-type]
+        )
+
+    assert [starred(0.0001, q) for q in (0.0009, 0.001, 0.01, 0.05)] == ["***", "**", "*", ""]
+    assert starred(0.04, None) == "*" and starred(None, None) == ""
+
+
+def test_latex_is_balanced_and_escaped() -> None:
+    text = cross_table_formats.latex(
+        cross_tables.cross_table(
+            TOPICS,
+            [*of_paper(), row(0.004, subject="x%_{$}")],
+            TableLayout(
+                ("topic_share",), ("model", "topic"), ("language", "pairing"), title="50 % & more"
+            ),
+        )
+    )
+    body = [line for line in text.splitlines() if line.endswith(r"\\")]
+    assert r"\caption{50 \% \& more}" in text and r"x\%\_\{\$\}" in text
+    assert text.count("{") == text.count("}") and text.count("$") % 2 == 1  # one is escaped
+    widths = {
+        sum(
+            int(part.split("{")[1][0]) if "multicolumn" in part else 1 for part in line.split(" & ")
+        )
+        for line in body
+    }
+    assert widths == {7}
+
+
+def test_csv_has_a_cell_for_each_and_guards_formulas() -> None:
+    made = cross_tables.cross_table(
+        TOPICS,
+        [row(0.5, subject="=cmd"), row(None, subject="b")],
+        TableLayout(("topic_share",), ("model",), ("pairing",)),
+    )
+    lines = list(csv.reader(io.StringIO(cross_table_formats.csv_text(made))))
+    assert lines == [["model", "FF"], ["'=cmd", ".500"], ["b", ""]]
+
+
+@pytest.mark.parametrize(
+    ("layout", "error", "said"),
+    [
+        (TableLayout(("nothing",)), UnknownName, "topic_share"),
+        (TableLayout(("topic_share",), ("pairings",)), UnknownName, "'pairing'"),
+        (TableLayout(("topic_share",), ("topic",), ("topic",)), UsageError, "named twice"),
+        (TableLayout(("topic_share",), show=("star",)), UnknownName, "'stars'"),
+        (TableLayout(("topic_share",), where={"topic": ("work",)}), UnknownName, "appearance"),
+    ],
+)
+def test_what_is_not_there_is_refused_in_a_line(
+    layout: TableLayout, error: type[UsageError], said: str
+) -> None:
+    with pytest.raises(error, match=said):
+        cross_tables.cross_table(TOPICS, of_paper(), layout)
+
+
+def test_every_declared_table_names_what_there_is() -> None:
+    """Axes of declared tables are factors, parts of the stratum, or attributes that rows are about."""
+
+    def known(name: str) -> Sequence[str]:
+        protocol = registry.protocol(name)
+        values = [spec.attribute for spec in protocol.measures]
+        parts = [part for spec in protocol.measures for part in (spec.contrast or {}).values()]
+        return [*protocol.factors, protocol.item, *values, *parts, *cross_tables.FIXED]
+
+    for name in registry.PROTOCOLS:
+        for variant in registry.protocol(name).variants.values():
+            for table in variant.tables:
+                assert {*table.rows, *table.columns} <= {*known(name)}, (name, table.title)
