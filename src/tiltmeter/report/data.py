@@ -9,8 +9,8 @@ import io
 import json
 from collections.abc import Iterable, Mapping, Sequence
 
-from ..analyse.queries import query_of
 from ..analyse import reading
+from ..analyse.queries import query_of
 from ..analyse.verdicts import Verdict
 from ..gold.sheet import guard_formula
 from ..protocol import Protocol
