@@ -19,6 +19,7 @@ import pytest
 import tiltmeter
 from tiltmeter import registry
 from tiltmeter.protocol.built_in_measures import KINDS
+from tiltmeter.records import Estimate
 
 FILES = Path(__file__).parent / "nameable"
 TOOLS = (
