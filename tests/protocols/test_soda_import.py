@@ -162,6 +162,65 @@ def test_two_subjects_are_apart_and_the_code_pools_them(tmp_path: Path) -> None:
     )
 
 
+def test_rows_over_objects_and_models_are_means_and_sums_of_those_of_objects(
+    tmp_path: Path,
+) -> None:
+    """Tables 2 to 5: means of the published rows; by default a test that finds the planted cue."""
+    rows = [
+        row
+        for seed, subject in enumerate("mn")
+        for row in images(SIZES, seed, objects=("car", "cup", "laptop"), subject=subject)
+    ]
+    run = api.import_outputs("soda", write(tmp_path / "l.csv", rows), tmp_path / "run")
+    default, published = run.analyse(), run.analyse("published")
+
+    def values(measure: str, subject: str = "", **about: str) -> list[float]:
+        found = [
+            e.value
+            for e in published
+            if e.measure == measure
+            and subject in ("", e.subject)
+            and {k: v for k, v in e.condition.items() if k not in ("mode", "object")} == about
+        ]
+        return [value for value in found if value is not None]
+
+    def row(found: list[Estimate], measure: str, subject: str, **about: str) -> Estimate:
+        return the([e for e in found if e.subject == subject], measure, **about)
+
+    women = {"dimension": "gender", "group": "women"}
+    for measure, about in (
+        ("bds", women),
+        ("vac", women),
+        ("cds", {"dimension": "age"}),
+        ("cds", {"dimension": "gender", "attribute": "color"}),
+    ):
+        each = values(measure, "m", **about)
+        assert len(each) == 3
+        one = row(published, f"{measure}_over_objects", "m", **about)
+        assert one.value == pytest.approx(sum(each) / 3) and one.p is None and one.clusters == 3
+        each = values(measure, **about)
+        both = row(published, f"{measure}_overall", "m + n", **about)
+        assert len(each) == 6 and both.value == pytest.approx(sum(each) / 6)
+    whole = row(published, "vac_over_objects", "m")
+    assert whole.value == pytest.approx(sum(values("vac", "m")) / 3)
+
+    alike = row(default, "concentrated_over_objects", "n")
+    each_object = [e for e in default if e.measure == "concentrated" and e.subject == "n"]
+    counted = sum(1 for e in each_object if "value" in e.condition)
+    assert alike.outcomes == {"one value": counted, "several values": 45 - counted}
+    assert alike.note == f"{counted} of 45" and counted >= 15
+    colour = row(default, "cds_over_objects", "m", dimension="gender", attribute="color")
+    shape = row(default, "cds_over_objects", "m", dimension="gender", attribute="shape")
+    assert (colour.p_adjusted or 1) < 0.01 < (shape.p or 0)
+    assert "inside each" in (colour.test or "") and colour.clusters == 3
+    ranked = [e for e in default if e.measure == "cds_over_objects" and e.subject == "m"]
+    names = [e.condition["attribute"] for e in ranked if "attribute" in e.condition]
+    assert names[:2] == ["color", "color"] and len(names) == 6
+    bds = row(default, "bds_over_objects", "m", **women)
+    assert (bds.p or 1) < 0.01 and bds.n == 120 and bds.low is None and bds.family_size == 10
+    assert (row(default, "bds_over_objects", "m").p or 1) < 0.01
+
+
 def test_the_command(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     path = write(tmp_path / "l.csv", images(SIZES))
     assert main(["import", "soda", str(path), "--out", str(tmp_path / "run"), "--json"]) == 0

@@ -41,8 +41,10 @@ def concentration(
     for (dimension, group), outputs in named.items():
         about = {**cell.condition, "dimension": dimension, "group": group}
         blank = Estimate("", "", "", measure.name, about, None, None, measure.unit)
-        rows = [_concentration(blank, cell, outputs, name, variant) for name in cell.attributes]
-        overall = _mean(blank, rows, len(outputs))
+        rows = [
+            attribute_concentration(blank, cell, outputs, name, variant) for name in cell.attributes
+        ]
+        overall = mean_of_attributes(blank, rows, len(outputs))
         yield from (overall, *rows)
         if variant.name == PUBLISHED and overall.value is not None:
             whole.append(overall.value)
@@ -61,10 +63,10 @@ def concentration(
             ]
         if variant.name not in (PUBLISHED, CODE):
             plain = [
-                _concentration(blank, cell, outputs, name, Variant(PUBLISHED))
+                attribute_concentration(blank, cell, outputs, name, Variant(PUBLISHED))
                 for name in cell.attributes
             ]
-            for row in (_mean(blank, plain, len(outputs)), *plain):
+            for row in (mean_of_attributes(blank, plain, len(outputs)), *plain):
                 yield replace(row, measure=f"{measure.name}_plugin")
             if group != "base":
                 yield from _more_than_base(
@@ -93,17 +95,18 @@ def dominant(cell: BaseAndGroups, measure: MeasureSpec, variant: Variant) -> Ite
     found, cases = [], 0
     for (dimension, group), outputs in {("base", "base"): cell.base, **cell.groups}.items():
         for name in cell.attributes:
-            seen = _shares(outputs, name)
-            if sum(has_value(one, name) for one in outputs) < 2:
+            alike = has_one_value(outputs, name)
+            if alike is None:
                 continue
             cases += 1
-            if len(seen) == 1:
+            if alike:
+                (only,) = value_shares(outputs, name)
                 about = {
                     **cell.condition,
                     "dimension": dimension,
                     "group": group,
                     "attribute": name,
-                    "value": next(iter(seen)),
+                    "value": only,
                 }
                 found.append(
                     Estimate(
@@ -141,13 +144,9 @@ def shift(cell: BaseAndGroups, measure: MeasureSpec, variant: Variant) -> Iterat
     least = measure.null or 0.0
     for (dimension, group), outputs in cell.groups.items():
         for name in cell.attributes:
-            before, after = _shares(cell.base, name), _shares(outputs, name)
-            if not before or not after:
-                continue
-            (old, old_share), (new, new_share) = (
-                max(s.items(), key=lambda item: item[1]) for s in (before, after)
-            )
-            if old != new and min(old_share, new_share) >= least:
+            found = commonest_shift(cell, outputs, name, least)
+            if found is not None:
+                old, old_share, new, new_share = found
                 about = {
                     **cell.condition,
                     "dimension": dimension,
@@ -203,9 +202,10 @@ def _in_code(name: str, cell: BaseAndGroups) -> bool:
     return name not in cell.background or name == "background_color"
 
 
-def _concentration(
+def attribute_concentration(
     blank: Estimate, cell: BaseAndGroups, outputs: Sequence[Values], name: str, variant: Variant
 ) -> Estimate:
+    """The concentration of one attribute in some outputs of a cell, as the variant defines it."""
     about = replace(
         blank,
         condition={**blank.condition, "attribute": name},
@@ -228,7 +228,8 @@ def _concentration(
     return replace(about, value=value, note=f"K {support}")
 
 
-def _mean(blank: Estimate, rows: Sequence[Estimate], n: int) -> Estimate:
+def mean_of_attributes(blank: Estimate, rows: Sequence[Estimate], n: int) -> Estimate:
+    """The mean of rows by attribute; those without a value are left out, and said."""
     values = [row.value for row in rows if row.value is not None]
     note = "" if len(values) == len(rows) else f"{len(rows) - len(values)} attributes not measured"
     return replace(
@@ -239,7 +240,31 @@ def _mean(blank: Estimate, rows: Sequence[Estimate], n: int) -> Estimate:
     )
 
 
-def _shares(outputs: Sequence[Values], name: str) -> Mapping[str, float]:
+def has_one_value(outputs: Sequence[Values], name: str) -> bool | None:
+    """True if all outputs with a value of an attribute have the same; None of fewer than two."""
+    if sum(has_value(one, name) for one in outputs) < 2:
+        return None
+    return len(value_shares(outputs, name)) == 1
+
+
+def commonest_shift(
+    cell: BaseAndGroups, outputs: Sequence[Values], name: str, least: float
+) -> tuple[str, float, str, float] | None:
+    """(the base's commonest value, its share, the group's, its share) where the two values differ
+    and both shares are `least` or more; else None.
+    """
+    before, after = value_shares(cell.base, name), value_shares(outputs, name)
+    if not before or not after:
+        return None
+    (old, old_share), (new, new_share) = (
+        max(s.items(), key=lambda item: item[1]) for s in (before, after)
+    )
+    moved = old != new and min(old_share, new_share) >= least
+    return (old, old_share, new, new_share) if moved else None
+
+
+def value_shares(outputs: Sequence[Values], name: str) -> Mapping[str, float]:
+    """Value → its share of the outputs that have a value of the attribute."""
     found = {
         value: number
         for value, number in value_counts(outputs, name).items()

@@ -48,7 +48,7 @@ def distances(
             outcomes=value_counts(sides[-1], name),
         )
         about = replace(about, n=count_with_value(sides, name), note=notes(one, sides, names, name))
-        each.append(_with_test(about, _distance(sides, name), one))
+        each.append(_with_test(about, attribute_distance(sides, name), one))
     values = [row.value for row in each if row.value is not None]
     whole = float(np.mean(values)) if values else None
     yield _with_test(
@@ -64,7 +64,7 @@ def _with_test(about: Estimate, value: float | None, found: Permuted) -> Estimat
     return replace(about, null_low=found.low, null_high=found.high, test=found.method, p=found.p)
 
 
-def _distance(sides: Sequence[Sequence[Values]], name: str) -> float | None:
+def attribute_distance(sides: Sequence[Sequence[Values]], name: str) -> float | None:
     """Mean over the pairs of sides that have values; by itself more exact near 0 than the
     kernel's.
     """

@@ -6,6 +6,7 @@ from .measure_kinds import MeasureKind
 
 _ANALYSE = "tiltmeter.analyse"
 _LEVEL = ("factor", "level", "baseline")  # what a contrast of two levels names
+_POOLED = ("factor", "baseline", "within", "cells")  # … and over the cells, such as objects
 _CELLS = ("factor", "baseline", "within")  # … of groups against a base inside a dimension
 _PAIRED_TEST = "sign flip over items; where no item is on both sides, items shuffled over the two"
 
@@ -262,6 +263,53 @@ _WHOLE_OUTPUTS = (
         summary="attributes whose commonest value is another than the base's",
         compute=f"{_ANALYSE}.cell_scores:shift",
         contrast=_CELLS,
+        low=0,
+        high=1,
+    ),
+    MeasureKind(
+        name="from_base_pooled",
+        summary="divergence of the groups from the base, mean over cells such as objects",
+        compute=f"{_ANALYSE}.pooled_scores:from_base",
+        interval="none; a null band",
+        test="by shuffling whole outputs inside each cell",
+        contrast=_POOLED,
+        null=0,
+        high=1,
+    ),
+    MeasureKind(
+        name="between_groups_pooled",
+        summary="divergence between the groups of a dimension, mean over cells such as objects",
+        compute=f"{_ANALYSE}.pooled_scores:between_groups",
+        interval="none; a null band",
+        test="by shuffling whole outputs inside each cell",
+        contrast=_POOLED,
+        null=0,
+        high=1,
+    ),
+    MeasureKind(
+        name="concentration_pooled",
+        summary="1 − H/H_max, mean over cells such as objects, and its difference from the base",
+        compute=f"{_ANALYSE}.pooled_scores:concentration",
+        interval="none; a null band",
+        test="the difference: by shuffling whole outputs inside each cell",
+        contrast=_POOLED,
+        high=1,
+    ),
+    MeasureKind(
+        name="dominant_total",
+        summary="share of prompts × attributes, over all cells, of which all outputs have one "
+        "value",
+        compute=f"{_ANALYSE}.pooled_scores:dominant",
+        contrast=_POOLED,
+        low=0,
+        high=1,
+    ),
+    MeasureKind(
+        name="shift_total",
+        summary="share of groups × attributes, over all cells, whose commonest value is another "
+        "than the base's",
+        compute=f"{_ANALYSE}.pooled_scores:shift",
+        contrast=_POOLED,
         low=0,
         high=1,
     ),

@@ -36,6 +36,8 @@ from tiltmeter.stats.shuffling import (
 TIE = 1e-9  # bits: rounding of sums of logarithms; what differs by less is a tie
 ROUNDING = 1e-12  # bits: below it a divergence is a rounding error, whose root would be none
 BAND = (0.025, 0.975)
+# the counts of every value in every group → one number an attribute, for each draw
+Statistic = Callable[[Cell, list[Floats]], Floats]
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,7 +80,7 @@ def base_against_group(
     .8326; ``adjusted`` has no meaning then). ``ValueError``: codes that are no integers or below
     -1, attributes that differ.
     """
-    statistic, name = (_mean_distance, "distance") if root else (_mean_divergence, "divergence")
+    statistic, name = (mean_distance, "distance") if root else (mean_divergence, "divergence")
     return _permute(
         [base, group], statistic, f"JS {name}, rows permuted", shuffles, two_sided=False
     )
@@ -93,7 +95,7 @@ def pairs_within(
     source as ``base_against_group``, which this equals for two groups. Empty groups are left out,
     and said.
     """
-    statistic, name = (_mean_distance, "distance") if root else (_mean_divergence, "divergence")
+    statistic, name = (mean_distance, "distance") if root else (mean_divergence, "divergence")
     return _permute(
         list(groups), statistic, f"JS {name} over pairs, rows permuted", shuffles, two_sided=False
     )
@@ -127,13 +129,13 @@ def concentration_difference(
     """
     method = "VAC difference (Miller-Madow), rows permuted"
     return _permute(
-        [base, group], _mean_concentration, method, shuffles, two_sided=True, values=values
+        [base, group], mean_concentration, method, shuffles, two_sided=True, values=values
     )
 
 
 def _permute(
     groups: list[ArrayLike],
-    statistic: Callable[[Cell, list[Floats]], Floats],
+    statistic: Statistic,
     method: str,
     shuffles: Shuffles,
     *,
@@ -145,11 +147,10 @@ def _permute(
     filled = [rows for rows in coded if len(rows)]
     note = f"{len(coded) - len(filled)} empty groups left out" if len(filled) < len(coded) else None
     if len(filled) < 2 or (len(coded) == 2 and note):
-        return _nothing(method, shuffles.draws, sizes, "an empty group: nothing to compare")
+        return not_measured(method, shuffles.draws, sizes, "an empty group: nothing to compare")
     cell = cell_of(filled, values)
-    observed = statistic(cell, cell.counts(group_labels(cell.sizes)[None, :]))[0]
-    shuffled = np.concatenate([statistic(cell, counts) for counts in cell.shuffle_counts(shuffles)])
-    smallest = max(1 / (1 + shuffles.draws), _smallest(cell.sizes))
+    observed, shuffled = shuffled_statistic(cell, statistic, shuffles)
+    smallest = max(1 / (1 + shuffles.draws), smallest_share(cell.sizes))
     measured = ~np.isnan(observed)
     if not measured.all():
         note = join_notes(
@@ -158,16 +159,25 @@ def _permute(
         )
     if measured.any():
         observed = np.append(observed, observed[measured].mean())
-        shuffled = np.column_stack([shuffled, _mean_over(shuffled[:, measured])])
-    rows = _summaries(observed, shuffled, method, sizes, smallest, two_sided)
+        shuffled = np.column_stack([shuffled, mean_over(shuffled[:, measured])])
+    rows = summaries(observed, shuffled, method, sizes, smallest, two_sided)
     if not measured.any():
-        return _nothing(
+        return not_measured(
             method, shuffles.draws, sizes, "no attribute is measured on both sides", tuple(rows)
         )
     return replace(rows[-1], note=note, attributes=tuple(rows[:-1]))
 
 
-def _summaries(
+def shuffled_statistic(
+    cell: Cell, statistic: Statistic, shuffles: Shuffles
+) -> tuple[Floats, Floats]:
+    """The statistic of each attribute as it is, shape (A,), and in every shuffle, shape (B, A)."""
+    observed = statistic(cell, cell.counts(group_labels(cell.sizes)[None, :]))[0]
+    shuffled = [statistic(cell, counts) for counts in cell.shuffle_counts(shuffles)]
+    return observed, np.concatenate(shuffled)
+
+
+def summaries(
     observed: Floats,
     shuffled: Floats,
     method: str,
@@ -175,8 +185,8 @@ def _summaries(
     smallest: float,
     two_sided: bool,
 ) -> list[Permuted]:
-    """One row a column of ``shuffled``. A shuffle that empties a side tells nothing against the
-    null.
+    """One row a column of ``shuffled``, with value, band and p. A shuffle that empties a side tells
+    nothing against the null.
     """
     draws = len(shuffled)
     void = np.isnan(shuffled)
@@ -199,7 +209,7 @@ def _summaries(
     found = []
     for i in range(observed.size):
         if not measured[i]:
-            found.append(_nothing(method, draws, sizes, "not measured on every side"))
+            found.append(not_measured(method, draws, sizes, "not measured on every side"))
             continue
         value, mean = float(observed[i]), float(expected[i])
         adjusted = math.nan if two_sided else chance_adjusted(divergence=value, expected=mean)
@@ -210,15 +220,28 @@ def _summaries(
     return found
 
 
-def _mean_distance(cell: Cell, counts: list[Floats]) -> Floats:
+def mean_distance(cell: Cell, counts: list[Floats]) -> Floats:
     """√(JS·ln 2) per draw and attribute, mean over the pairs of groups that are measured."""
-    return _mean_divergence(cell, counts, root=True)
+    return mean_divergence(cell, counts, root=True)
 
 
-def _mean_divergence(cell: Cell, counts: list[Floats], root: bool = False) -> Floats:
+def mean_divergence(cell: Cell, counts: list[Floats], root: bool = False) -> Floats:
     """JS divergence in bits per draw and attribute, mean over the pairs of groups that are
     measured.
     """
+    return _mean_over_pairs(cell, counts, list(combinations(range(len(counts)), 2)), root)
+
+
+def base_divergence(cell: Cell, counts: list[Floats]) -> Floats:
+    """JS divergence in bits per draw and attribute of the first group from each other, their
+    mean.
+    """
+    return _mean_over_pairs(cell, counts, [(0, j) for j in range(1, len(counts))], root=False)
+
+
+def _mean_over_pairs(
+    cell: Cell, counts: list[Floats], pairs: list[tuple[int, int]], root: bool
+) -> Floats:
     if len(counts) == 2 and cell.complete:
         return _root_or_bits(np.clip(cell.pair_bits(counts[0]) @ cell.member, 0.0, 1.0), root)
     outcomes = [cell.outcomes(c, g) for g, c in enumerate(counts)]
@@ -226,7 +249,7 @@ def _mean_divergence(cell: Cell, counts: list[Floats], root: bool = False) -> Fl
         [cell.plogp(c, n, g) for g, (c, n) in enumerate(zip(counts, outcomes, strict=True))],
         [],
     )
-    for i, j in combinations(range(len(counts)), 2):
+    for i, j in pairs:
         if cell.complete and cell.sizes[i] == cell.sizes[j]:
             mixed = looked_up(plogp, counts[i] + counts[j], 2 * cell.sizes[i])
         else:
@@ -238,7 +261,7 @@ def _mean_divergence(cell: Cell, counts: list[Floats], root: bool = False) -> Fl
         )
         void = (outcomes[i] == 0) | (outcomes[j] == 0)
         found.append(np.where(void, np.nan, bits) if void.any() else bits)
-    return found[0] if len(found) == 1 else _mean_over(np.stack(found, axis=-1))
+    return found[0] if len(found) == 1 else mean_over(np.stack(found, axis=-1))
 
 
 def _root_or_bits(bits: Floats, root: bool) -> Floats:
@@ -263,8 +286,10 @@ def _value_divergence(cell: Cell, counts: list[Floats]) -> Floats:
     return bits / math.comb(len(counts), 2)
 
 
-def _mean_concentration(cell: Cell, counts: list[Floats]) -> Floats:
-    """VAC(group) - VAC(base) per draw and attribute; NaN where K is 1 or a side is empty."""
+def mean_concentration(cell: Cell, counts: list[Floats]) -> Floats:
+    """VAC(group) - VAC(base) per draw and attribute, mean over the groups beside the base, which is
+    the first; NaN where K is 1 or a side is empty.
+    """
     found = []
     for group, c in enumerate(counts):
         n = cell.outcomes(c, group)
@@ -277,11 +302,11 @@ def _mean_concentration(cell: Cell, counts: list[Floats]) -> Floats:
                 1 - bits / np.log2(np.maximum(cell.supports, 2)),
             )
         )
-    difference: Floats = found[1] - found[0]
+    difference: Floats = sum(found[2:], start=found[1]) / (len(found) - 1) - found[0]
     return difference
 
 
-def _mean_over(values: Floats) -> Floats:
+def mean_over(values: Floats) -> Floats:
     """The mean over the last axis of what is not NaN."""
     missing = np.isnan(values)
     if not missing.any():
@@ -292,7 +317,7 @@ def _mean_over(values: Floats) -> Floats:
     return mean
 
 
-def _smallest(sizes: tuple[int, ...]) -> float:
+def smallest_share(sizes: tuple[int, ...]) -> float:
     """The share of arrangements that look like the observed one: groups of one size can be
     swapped.
     """
@@ -301,13 +326,14 @@ def _smallest(sizes: tuple[int, ...]) -> float:
     return swaps * math.exp(-logs) if logs < 50 else 0.0
 
 
-def _nothing(
+def not_measured(
     method: str,
     draws: int,
     sizes: tuple[int, ...],
     note: str,
     attributes: tuple[Permuted, ...] = (),
 ) -> Permuted:
+    """What could not be measured, with the reason."""
     return Permuted(
         None, None, None, None, None, None, None, draws, sizes, method, note, attributes
     )
