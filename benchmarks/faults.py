@@ -4,9 +4,10 @@
 
 The run has a subject, a panel of three judges and a queue that draws pictures, over real sockets.
 For n = 1, 2, … the n-th operation of a kind fails (disk full, input/output error, a lost
-connection), the run is made again without a fault, and three things must hold at every n:
-what was delivered is stored or was in flight when the fault came, nothing that is stored is asked
-again, and the second run ends with all that the plan has. Exits 1 where one does not.
+connection), the run is made again without a fault, and four things must hold at every n:
+what was delivered is stored, but for what the failing operation itself had in its hands; nothing
+that is stored is asked again; no work is handed in twice, but where the failing operation was to
+store its receipt; and the second run ends with all that the plan has. Exits 1 where one does not.
 """
 
 from __future__ import annotations
@@ -19,22 +20,25 @@ import os
 import sqlite3
 import sys
 import tempfile
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import NamedTuple
 
 from tiltmeter.errors import TiltmeterError, TransientError
+from tiltmeter.images import Picture
 from tiltmeter.models import FREE, Model, Queued
 from tiltmeter.models.http.connection import Connection
 from tiltmeter.records import SUBJECT, Label, Message, Output, Reply, Request, Sampling
 from tiltmeter.stages import patience
 from tiltmeter.stages.engine import Engine, Job, Models
 from tiltmeter.stages.limits import Limits
+from tiltmeter.stages.writer import Call
 from tiltmeter.store import Store
 
 CONCURRENCY = 4
 KINDS = ("write", "commit", "sync", "rename", "read")
+HANDED = "handed "  # begins what the ledger says of work that was taken
 LONGEST_S = 60.0  # that a run may take; a hang is a fault of ours
 GREY_DOT = bytes.fromhex(
     "89504e470d0a1a0a0000000d4948445200000001000000010800000000"
@@ -49,11 +53,27 @@ class Fault:
     def __init__(self, kind: str = "", number: int = 0) -> None:
         self.kind, self.number = kind, number
         self.count = dict.fromkeys(KINDS, 0)
+        self.came = False
+        self.struck: set[str] = (
+            set()
+        )  # prompts whose replies the failing operation had in its hands
 
     def meets(self, kind: str) -> bool:
         """True if this operation is the one that fails."""
         self.count[kind] += 1
-        return kind == self.kind and self.count[kind] == self.number
+        now = kind == self.kind and self.count[kind] == self.number
+        self.came = self.came or now
+        return now
+
+    @contextmanager
+    def holding(self, prompts: Iterable[str]) -> Iterator[None]:
+        """What is done with the replies to some prompts."""
+        before = self.came
+        try:
+            yield
+        finally:
+            if self.came and not before:
+                self.struck |= set(prompts)
 
 
 class Faulty(sqlite3.Connection):
@@ -79,7 +99,7 @@ class Faulty(sqlite3.Connection):
 def injected(fault: Fault) -> Iterator[None]:
     """All that a run does to disks and sockets passes the fault."""
     connect, fsync, replace = sqlite3.connect, os.fsync, Path.replace
-    content = Connection._content
+    content, write, put_picture = Connection._content, Store.write, Store.put_picture
 
     class Connected(Faulty):
         pass
@@ -101,18 +121,30 @@ def injected(fault: Fault) -> Iterator[None]:
             raise ConnectionResetError("Connection lost")
         return await content(self, response, most)  # type: ignore[arg-type]
 
+    def written(
+        self: Store, calls: Sequence[Call], outputs: Sequence[Output], labels: Sequence[Label]
+    ) -> None:
+        with fault.holding(request.messages[0].content for request, _ in calls):
+            write(self, calls, outputs, labels)
+
+    def put(self: Store, content: bytes, found: Picture) -> str:
+        with fault.holding([content.removeprefix(GREY_DOT).decode()]):
+            return put_picture(self, content, found)
+
     def faulty(*given: object, **options: object) -> sqlite3.Connection:
         return connect(*given, **{"factory": Connected, **options})  # type: ignore[call-overload, no-any-return]
 
     sqlite3.connect = faulty  # type: ignore[assignment]
     os.fsync, Path.replace = sync, rename  # type: ignore[assignment, method-assign]
     Connection._content = read  # type: ignore[method-assign]
+    Store.write, Store.put_picture = written, put  # type: ignore[method-assign]
     try:
         yield
     finally:
         sqlite3.connect = connect
         os.fsync, Path.replace = fsync, replace  # type: ignore[method-assign]
         Connection._content = content  # type: ignore[method-assign]
+        Store.write, Store.put_picture = write, put_picture  # type: ignore[method-assign]
 
 
 class Server:
@@ -159,7 +191,7 @@ class Studio(Queued):
 
     async def submit(self, request: Request) -> str:
         await asyncio.sleep(0)
-        self._ledger.append(f"handed {request.messages[0].content}")
+        self._ledger.append(HANDED + request.messages[0].content)
         return f"/work/{request.nonce}"
 
     async def fetch(self, request: Request, remote: str) -> Reply:
@@ -260,19 +292,20 @@ def run(folder: Path, trials: int, fault: Fault) -> Outcome:
 
 def check(folder: Path, trials: int, kind: str, number: int) -> list[str]:
     """What does not hold after a fault, a sentence each."""
-    first = run(folder, trials, Fault(kind, number))
-    replies = {prompt for prompt in first.delivered if not prompt.startswith("handed")}
-    lost = replies - first.stored
+    fault = Fault(kind, number)
+    first = run(folder, trials, fault)
+    handed = {prompt for prompt in first.delivered if prompt.startswith(HANDED)}
+    lost = set(first.delivered) - handed - first.stored - fault.struck
     wrong = []
-    if len(lost) > CONCURRENCY * 3:  # a worker's panel has three calls in flight
+    if lost:
         wrong.append(f"{len(lost)} delivered replies are lost: {sorted(lost)[:5]}")
-    if not first.stored and "only the beginning" in first.error:
-        for file in folder.iterdir():
-            file.unlink()
     second = run(folder, trials, Fault())
     again = first.stored & set(second.delivered)
     if again:
         wrong.append(f"asked again though stored: {sorted(again)[:5]}")
+    twice = handed & set(second.delivered) - {HANDED + prompt for prompt in fault.struck}
+    if twice:
+        wrong.append(f"handed in twice: {sorted(twice)[:5]}")
     if (second.outputs, second.labels) != (2 * trials, 4 * trials):
         found = f"{second.outputs} outputs and {second.labels} labels"
         wrong.append(f"the second run has {found}: {second.error}")

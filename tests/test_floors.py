@@ -8,7 +8,7 @@ from pathlib import Path
 
 SOURCE = Path(__file__).parents[1] / "src" / "tiltmeter"
 STOREYS = (
-    ("stats", "records", "errors", "images", "cache", "csv_rows", "intake"),
+    ("stats", "records", "errors", "images", "cache", "csv_rows", "intake", "system"),
     ("protocol", "store"),
     ("instruments", "registry"),
     ("models", "gold", "protocols"),
@@ -23,6 +23,7 @@ GROUND = {
     ("records", "errors"),
     ("images", "errors"),
     ("stats", "errors"),
+    ("intake", "system"),
 }  # what every other room imports
 
 

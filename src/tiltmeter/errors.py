@@ -26,7 +26,13 @@ Each class has a `slug`; docs/messages.md has a line for each.
 from __future__ import annotations
 
 import difflib
+import errno
 from collections.abc import Iterable
+
+TOO_MANY_FILES = (errno.EMFILE, errno.ENFILE)
+MORE_FILES = (
+    "Raise the limit (ulimit -n 4096) or lower --concurrency, and run the same command again."
+)
 
 
 class TiltmeterError(Exception):

@@ -13,6 +13,8 @@ import os
 import stat
 from pathlib import Path, PurePosixPath, PureWindowsPath
 
+from .system import READ_FLAGS
+
 XZ = ".xz"
 MOST_BYTES = 256 * 2**20  # of a table, a list of answers
 MOST_DECLARED_BYTES = 16 * 2**20  # of a protocol, a taxonomy
@@ -27,8 +29,7 @@ class NotTaken(OSError):
 
 def read_bytes(path: Path | str, most: int = MOST_BYTES) -> bytes:
     """All of a file. NotTaken where it is none, or has more than `most` bytes."""
-    flags = os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)
-    number = os.open(path, flags)
+    number = os.open(path, READ_FLAGS)
     with os.fdopen(number, "rb") as file:
         found = os.fstat(number)
         if not stat.S_ISREG(found.st_mode):

@@ -541,3 +541,18 @@ def test_the_table_of_trials_hides_no_column(tmp_path: Path) -> None:
     }
     assert len({row["trial"] for row in rows}) == 4
     assert list(rows[0]) == ["trial", "subject", "mode", "sample", "prompt", "factor_prompt", "id"]
+
+
+def test_a_spreadsheet_runs_nothing_of_the_table_of_trials(tmp_path: Path) -> None:
+    (tmp_path / "audit.toml").write_text(
+        'name = "cells"\ntitle = "Cells"\nquestion = "Which?"\nitem = "word"\nfactors = ["side"]\n'
+        'prompt = "=HYPERLINK({word})"\ntables = [{ rows = [{ side = "a" }] },'
+        ' { rows = [{ word = "+1" }, { word = "a-1" }] }]\n'
+    )
+    audit, path = str(tmp_path / "audit.toml"), tmp_path / "trials.csv"
+    assert main(["plan", audit, "--model", "planted:", "--trials", str(path)]) == 0
+    rows = list(csv.DictReader(path.read_text("utf-8").splitlines()))
+    assert {(row["word"], row["prompt"]) for row in rows} == {
+        ("'+1", "'=HYPERLINK(+1)"),
+        ("a-1", "'=HYPERLINK(a-1)"),
+    }

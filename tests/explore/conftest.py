@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import shutil
 import sqlite3
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -89,7 +90,7 @@ def broken(guards: Path, tmp_path: Path) -> Path:
     """A copy of the run of pictures with one picture gone and one cut short; its first two answers, by id."""
     folder = tmp_path / "broken"
     shutil.copytree(guards, folder)
-    with sqlite3.connect(folder / "run.sqlite") as db:
+    with closing(sqlite3.connect(folder / "run.sqlite")) as db, db:
         gone, cut = (
             row[0]
             for row in db.execute(

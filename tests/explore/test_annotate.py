@@ -7,6 +7,7 @@ import re
 import shutil
 import sqlite3
 from collections.abc import Iterator
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -510,7 +511,7 @@ def test_a_run_of_a_newer_version_and_a_port_in_use_are_said(
             main(["annotate", str(run), "--annotator", "ann", "--port", port, "--no-browser"]) == 2
         )
         assert f"Port {port} cannot be used" in capsys.readouterr().err
-    with sqlite3.connect(run / "run.sqlite") as db:
+    with closing(sqlite3.connect(run / "run.sqlite")) as db, db:
         db.execute("PRAGMA user_version=99")
     db.close()
     with pytest.raises(StoreError, match="newer tiltmeter"):

@@ -2,19 +2,22 @@
 
 from __future__ import annotations
 
+import errno
 import re
 import sys
 from collections.abc import Iterator
 from html.parser import HTMLParser
 from pathlib import Path
+from unittest.mock import Mock
 
 import pytest
 from click.testing import CliRunner
 from starlette.testclient import TestClient
 
 from tests.explore.conftest import HOSTILE
-from tiltmeter.cli import group
+from tiltmeter.cli import group, main
 from tiltmeter.errors import UsageError
+from tiltmeter.explore import rendering
 from tiltmeter.explore.security import bound
 from tiltmeter.explore.server import Explorer, application
 from tiltmeter.explore.thumbnails import Thumbnails, content
@@ -319,3 +322,22 @@ def test_a_missing_extra_is_said(guards: Path, monkeypatch: pytest.MonkeyPatch) 
 def test_what_is_no_run_is_said(tmp_path: Path) -> None:
     done = CliRunner().invoke(group, ["explore", str(tmp_path), "--no-browser"])
     assert done.exit_code == 1 and "is not a run" in str(done.exception)
+
+
+def test_static_pages_are_whole_or_not_there(
+    guards: Path,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    """Ctrl-C, or a full disk, in the middle of them leaves nothing half written behind."""
+    troubles: list[BaseException] = [KeyboardInterrupt(), OSError(errno.ENOSPC, "No space left")]
+    for trouble in troubles:
+        with monkeypatch.context() as patched:
+            patched.setattr(rendering, "grid", Mock(side_effect=trouble))
+            assert main(["explore", str(guards), "--static", str(tmp_path / "pages")]) == 1
+        assert list(tmp_path.iterdir()) == []
+    told = capsys.readouterr().err
+    assert "Stopped." in told and "No space left" in told
+    assert main(["explore", str(guards), "--static", str(tmp_path / "pages")]) == 0
+    assert [path.name for path in tmp_path.iterdir()] == ["pages"]

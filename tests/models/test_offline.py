@@ -10,6 +10,7 @@ import sqlite3
 import subprocess
 import sys
 from collections.abc import Callable
+from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
 from types import ModuleType
@@ -407,7 +408,7 @@ def test_a_judge_that_is_gone_says_so_and_its_runs_still_report(
     protocol, folder = Path(__file__).parents[1] / "guards.toml", tmp_path / "run"
     planted = f"planted:protocol={protocol}"
     tiltmeter.run(str(protocol), planted, folder, judge=planted, samples=1)
-    with sqlite3.connect(folder / "run.sqlite") as db:
+    with closing(sqlite3.connect(folder / "run.sqlite")) as db, db:
         db.execute("UPDATE labels SET annotator = 'panel/objects@0123abcd'")
         db.execute("UPDATE calls SET model = 'objects' WHERE purpose != 'subject'")
     db.close()

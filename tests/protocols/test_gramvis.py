@@ -11,6 +11,7 @@ import shutil
 import sqlite3
 from collections import Counter
 from collections.abc import Mapping
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -743,7 +744,7 @@ def test_rewritten_prompts_are_compared_between_conditions(tmp_path: Path) -> No
     path = own_list(tmp_path, "protocol.toml", 'size = "1024x1024"', 'size = "64x64"')
     where = {"word": ("de:wache", "de:wehr", "de:streife", "de:aufsicht")}
     run = tiltmeter.run(str(path), settings, tmp_path / "run", where=where, samples=1)
-    with sqlite3.connect(run.folder / "run.sqlite") as file:
+    with closing(sqlite3.connect(run.folder / "run.sqlite")) as file, file:
         for side, templates in (("gendered", ("P1", "P2", "P3")), ("en", ("P1",))):
             for template in templates:
                 file.execute(

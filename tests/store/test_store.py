@@ -6,6 +6,7 @@ import json
 import sqlite3
 import subprocess
 import sys
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -126,7 +127,7 @@ def test_what_is_not_a_run_is_refused(tmp_path: Path) -> None:
 
 def test_a_newer_schema_is_refused(tmp_path: Path) -> None:
     made(tmp_path).close()
-    with sqlite3.connect(tmp_path / "run" / "run.sqlite") as db:
+    with closing(sqlite3.connect(tmp_path / "run" / "run.sqlite")) as db, db:
         db.execute("PRAGMA user_version=99")
     db.close()
     with pytest.raises(StoreError, match="newer tiltmeter"):

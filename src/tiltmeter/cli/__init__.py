@@ -8,7 +8,7 @@ from keyword import iskeyword
 
 import click
 
-from ..errors import TiltmeterError, UnknownName
+from ..errors import MORE_FILES, TOO_MANY_FILES, TiltmeterError, UnknownName
 from ..records import __version__
 
 VERBS = {
@@ -83,6 +83,8 @@ def main(arguments: list[str] | None = None) -> int:
     except TiltmeterError as error:
         return _fail(str(error), error.exit_code)
     except OSError as error:  # a full disk, a folder that cannot be written to
+        if error.errno in TOO_MANY_FILES:
+            return _fail(f"Too many files are open. {MORE_FILES}", 1)
         where = f"{error.filename}: " if error.filename else ""
         return _fail(f"{where}{error.strerror or error}. Nothing else was changed.", 1)
     return code if isinstance(code, int) else 0

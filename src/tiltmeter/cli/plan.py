@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import json
 from collections.abc import Iterable, Iterator, Sequence
+from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Unpack
 
@@ -95,13 +96,15 @@ def command(
 
 
 def _write_trials(path: str, rows: Iterator[dict[str, str]]) -> None:
-    """The rows as CSV in UTF-8."""
+    """The rows as CSV in UTF-8. Cells that a spreadsheet would take for formulas get a quote."""
+    from ..gold.sheet import guard_formula
+
     first = next(rows)
     with Path(path).open("w", encoding="utf-8", newline="") as file:
-        table = csv.DictWriter(file, first)
-        table.writeheader()
-        table.writerow(first)
-        table.writerows(rows)
+        table = csv.writer(file)
+        table.writerow(map(guard_formula, first))
+        for row in chain([first], rows):
+            table.writerow(map(guard_formula, row.values()))
 
 
 def _print_trials(plan: Plan) -> None:

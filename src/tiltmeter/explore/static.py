@@ -6,7 +6,9 @@ Filters and order work within a page. Pictures lie beside it, small ones and who
 
 from __future__ import annotations
 
+import os
 import re
+import shutil
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -35,36 +37,40 @@ def write(folders: Sequence[Path | str], out: Path | str) -> Path:
         raise UsageError(
             f"{target} is there already and not an empty folder. Give --static another place."
         )
+    part = target.resolve().with_name(f".{target.resolve().name}.{os.getpid()}.part")
     indices = open_indices(folders)
     try:
-        target.mkdir(parents=True, exist_ok=True)
-        names = [
-            target if n == 0 else target / f"{n}-{_plain(index.protocol.name)}"
-            for n, index in enumerate(indices)
-        ]
-        for number, index in enumerate(indices):
-            names[number].mkdir(exist_ok=True)
-            up = "" if number == 0 else "../"
-            studies = (
-                tuple(
-                    (
-                        one.protocol.title,
-                        up + ("" if n == 0 else names[n].name + "/") + "index.html",
-                    )
-                    for n, one in enumerate(indices)
-                )
-                if indices[1:]
-                else ()
-            )
-            _Writer(index, names[number], View(study=number), studies).write()
+        part.mkdir(parents=True)
+        _write_all(indices, part)
+        if target.exists():
+            target.rmdir()  # it is empty
+        part.replace(target)
     except OSError as error:
         raise StoreError(
-            f"{error.filename or target} cannot be written: {error.strerror or error}."
+            f"{target} cannot be written: {error.strerror or error}. Nothing of it was kept."
         ) from None
     finally:
+        shutil.rmtree(part, ignore_errors=True)
         for index in indices:
             index.close()
     return target / "index.html"
+
+
+def _write_all(indices: Sequence[Index], target: Path) -> None:
+    """The pages of each protocol, the first one's in the folder itself."""
+    names = [
+        target if n == 0 else target / f"{n}-{_plain(index.protocol.name)}"
+        for n, index in enumerate(indices)
+    ]
+    for number, index in enumerate(indices):
+        names[number].mkdir(exist_ok=True)
+        up = "" if number == 0 else "../"
+        studies = tuple(
+            (one.protocol.title, up + ("" if n == 0 else names[n].name + "/") + "index.html")
+            for n, one in enumerate(indices)
+        )
+        several = studies if indices[1:] else ()
+        _Writer(index, names[number], View(study=number), several).write()
 
 
 def _plain(name: str) -> str:

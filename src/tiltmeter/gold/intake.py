@@ -115,7 +115,7 @@ def _read_rows(path: Path) -> list[tuple[int, RawRow]]:
         return list(numbered_rows(text, short_rows=True))
     except FileNotFoundError:
         raise UsageError(f"There is no file {path}.") from None
-    except (OSError, ValueError, TypeError) as error:
+    except (OSError, ValueError, TypeError, RecursionError) as error:
         raise UsageError(
             f"{path.name} cannot be read as CSV or JSON lines in UTF-8: {error}"
         ) from None

@@ -183,7 +183,9 @@ def price_line(name: str, today: date | None = None) -> str:
 def _read_file(path: Path) -> dict[str, dict[str, Toml]]:
     try:
         entries = tomllib.loads(intake.read_text(path, intake.MOST_DECLARED_BYTES))
-    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
+    except OSError as error:
+        raise UsageError(f"{path} cannot be read: {error.strerror or error}.") from None
+    except (UnicodeDecodeError, tomllib.TOMLDecodeError, RecursionError) as error:
         raise UsageError(
             f"{path} cannot be read as TOML: {error}. Mend it, or move it away."
         ) from None

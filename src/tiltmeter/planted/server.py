@@ -28,6 +28,7 @@ from aiohttp import web
 from ..errors import TiltmeterError, UsageError
 from ..models.http.body import at, count_at, list_at, needed, object_at
 from ..records import REFUSAL, Json, Reply, Request, Sampling, Token
+from ..system import add_signal_handlers
 from . import server_pictures
 from .model import Planted
 from .server_pictures import Shelf
@@ -337,9 +338,8 @@ async def _forever(settings: str, host: str, port: int) -> None:
     done = asyncio.Event()
     async with await start(settings, port, host) as server:
         print(server.url, flush=True)
-        with suppress(NotImplementedError):  # Windows: Ctrl-C ends asyncio.run itself
-            for number in (signal.SIGINT, signal.SIGTERM):
-                asyncio.get_running_loop().add_signal_handler(number, done.set)
+        # where that cannot be, Ctrl-C ends asyncio.run itself
+        add_signal_handlers((signal.SIGINT, signal.SIGTERM), done.set)
         await done.wait()
 
 

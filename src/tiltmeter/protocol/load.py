@@ -44,7 +44,7 @@ def load(path: Path, kinds: Kinds | None = None, taken: Collection[str] = ()) ->
             f"There is no protocol file {path}. Type, for one to start from: tiltmeter init "
             f"{path.name}"
         ) from None
-    except tomllib.TOMLDecodeError as error:
+    except (tomllib.TOMLDecodeError, RecursionError) as error:
         raise ProtocolError(
             f"{where} is not a protocol file: {error}. Text stands in quotation marks, tables in "
             "[ ]."

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-import asyncio
 import signal
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+
+from ..system import add_signal_handlers, remove_signal_handlers
 
 SIGNALS = (signal.SIGINT, signal.SIGTERM)
 
@@ -21,23 +22,14 @@ def on_interruption(stop: Callable[[], None]) -> Iterator[None]:
     if threading.current_thread() is not threading.main_thread():
         yield
         return
-    loop = asyncio.get_running_loop()
-
-    def remove() -> None:
-        for number in SIGNALS:
-            loop.remove_signal_handler(number)
 
     def first() -> None:
-        remove()
+        remove_signal_handlers(SIGNALS)
         stop()
 
-    try:
-        for number in SIGNALS:
-            loop.add_signal_handler(number, first)
-    except NotImplementedError:
-        yield
-        return
+    handled = add_signal_handlers(SIGNALS, first)
     try:
         yield
     finally:
-        remove()
+        if handled:
+            remove_signal_handlers(SIGNALS)

@@ -8,7 +8,7 @@ from pathlib import Path
 from ..errors import MissingKey, UsageError
 from ..protocol import Protocol
 from ..store import Store
-from ..store.database import FILE
+from ..store.database import is_begun
 from ..store.queries import trials
 from . import plan
 from .connect import Connect
@@ -54,7 +54,7 @@ def _check_subject(protocol: Protocol, choices: Choices, subject: str, connect: 
 
 def _count_answered(out: Path) -> dict[str, int]:
     """Subject → trials with an output; empty where there is no run yet."""
-    if not (out / FILE).exists():
+    if not is_begun(out):
         return {}
     with Store(out) as store:
         found: dict[str, int] = {}

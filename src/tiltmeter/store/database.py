@@ -8,15 +8,14 @@ migrates the run itself. A run in a folder that cannot be written to is read as 
 
 from __future__ import annotations
 
-import errno
 import os
 import sqlite3
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import closing, contextmanager, suppress
 from pathlib import Path
 from typing import Any, TypeAlias
 
-from ..errors import RunBusy, StoreError, TiltmeterError
+from ..errors import MORE_FILES, TOO_MANY_FILES, RunBusy, StoreError, TiltmeterError
 from . import damage, migrations
 from .lock import WriterLock
 
@@ -53,10 +52,9 @@ def translate_errors(path: Path) -> Iterator[None]:
             "a new run with another --out."
         ) from None
     except OSError as error:
-        if error.errno in (errno.EMFILE, errno.ENFILE):
+        if error.errno in TOO_MANY_FILES:
             raise StoreError(
-                f"{path} cannot be opened: too many files are open. Raise the limit (ulimit -n "
-                "4096) or lower --concurrency, and run the same command again."
+                f"{path} cannot be opened: too many files are open. {MORE_FILES}"
             ) from None
         raise StoreError(
             f"{path} cannot be written: {error.strerror or error}. Free space or choose another "
@@ -84,7 +82,11 @@ class Database:
                 self.folder.mkdir(parents=True, exist_ok=True)
             if writing:
                 self._lock = WriterLock(self.folder)
-            self._db = _connect(self.path)
+            try:
+                self._db = _connect(self.path)
+            except BaseException:
+                self._unlock()
+                raise
             try:
                 self._prepare(create, writing)
             except BaseException:
@@ -125,12 +127,17 @@ class Database:
 
     def close(self) -> None:
         """Back to one file, and the lock given up."""
-        with suppress(sqlite3.Error):
-            if self._lock:
+        if self._lock:
+            with suppress(sqlite3.Error):
                 self._db.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+        with suppress(sqlite3.Error):
             self._db.close()
+        self._unlock()
+
+    def _unlock(self) -> None:
         if self._lock:
             self._lock.release()
+            self._lock = None
 
     def damaged(self, error: Exception) -> StoreError | None:
         """What is wrong with the file where reading it raised an error that is none of ours; None
@@ -213,6 +220,18 @@ class Database:
         return int(self.first("PRAGMA data_version")[0])
 
 
+def is_begun(folder: Path) -> bool:
+    """True if a folder holds a run; False also where making one ended before its tables were there
+    (a full disk): the same command begins again.
+    """
+    path = folder / FILE
+    if not path.is_file():
+        return path.exists()
+    with translate_errors(path), closing(_connect(path)) as db:
+        tables: int = db.execute("SELECT count(*) FROM sqlite_master").fetchone()[0]
+    return tables > 0
+
+
 def _connect(path: Path) -> sqlite3.Connection:
     """WAL needs files beside the run's; where none can be made, and none are, the run is read as it
     lies.
@@ -222,17 +241,25 @@ def _connect(path: Path) -> sqlite3.Connection:
         address = f"{path.absolute().as_uri()}?immutable=1"
         return sqlite3.connect(address, uri=True, isolation_level=None)
     db = sqlite3.connect(path, isolation_level=None, timeout=PATIENCE_S)
-    db.execute("PRAGMA trusted_schema=OFF")
-    db.execute("PRAGMA synchronous=NORMAL")
-    db.execute(f"PRAGMA wal_autocheckpoint={CHECKPOINT_PAGES}")
-    db.execute(f"PRAGMA cache_size=-{CACHE_KIB}")
+    try:
+        db.execute("PRAGMA trusted_schema=OFF")
+        db.execute("PRAGMA synchronous=NORMAL")
+        db.execute(f"PRAGMA wal_autocheckpoint={CHECKPOINT_PAGES}")
+        db.execute(f"PRAGMA cache_size=-{CACHE_KIB}")
+    except BaseException:
+        db.close()
+        raise
     return db
 
 
 def _migrated_copy(db: sqlite3.Connection) -> sqlite3.Connection:
     """A private, temporary database with all of an older run, in today's schema."""
     copy = sqlite3.connect("", isolation_level=None)
-    db.backup(copy)
-    db.close()
-    migrations.migrate(copy)
+    try:
+        db.backup(copy)
+        db.close()
+        migrations.migrate(copy)
+    except BaseException:
+        copy.close()
+        raise
     return copy

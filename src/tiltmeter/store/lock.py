@@ -1,4 +1,4 @@
-"""The lock of a run: one process writes at a time. What differs between systems stands here.
+"""The lock of a run: one process writes at a time.
 
 It is held on the file `.writer`, and the system drops it when the process dies. Where the file can
 be removed while it is open (POSIX), that is done before the lock is given up, and whoever got the
@@ -8,10 +8,10 @@ lock of a removed file tries the new one: else two could hold one each. On Windo
 from __future__ import annotations
 
 import os
-import sys
 from pathlib import Path
 
 from ..errors import RunBusy
+from ..system import NO_LINK, REMOVES_OPEN_FILES, try_lock
 
 LOCK_FILE = ".writer"
 
@@ -22,9 +22,9 @@ class WriterLock:
     def __init__(self, folder: Path) -> None:
         self._path = folder / LOCK_FILE
         while True:
-            self._file = os.open(self._path, os.O_RDWR | os.O_CREAT | getattr(os, "O_NOFOLLOW", 0))
+            self._file = os.open(self._path, os.O_RDWR | os.O_CREAT | NO_LINK)
             try:
-                if not _try_lock(self._file):
+                if not try_lock(self._file):
                     raise RunBusy(
                         f"Another tiltmeter is writing to {folder}. Wait for it, or stop it."
                     )
@@ -44,27 +44,6 @@ class WriterLock:
 
     def release(self) -> None:
         """Gives the lock up, and removes its file where that can be done before."""
-        if sys.platform != "win32":
+        if REMOVES_OPEN_FILES:
             self._path.unlink(missing_ok=True)
         os.close(self._file)
-
-
-if sys.platform == "win32":
-    import msvcrt
-
-    def _try_lock(file: int) -> bool:
-        try:
-            msvcrt.locking(file, msvcrt.LK_NBLCK, 1)
-        except OSError:
-            return False
-        return True
-
-else:
-    import fcntl
-
-    def _try_lock(file: int) -> bool:
-        try:
-            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
-            return False
-        return True

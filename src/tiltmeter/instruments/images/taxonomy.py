@@ -98,7 +98,7 @@ def parse(
     """
     try:
         data = tomllib.loads(text)
-    except tomllib.TOMLDecodeError as error:
+    except (tomllib.TOMLDecodeError, RecursionError) as error:
         raise UsageError(
             f"{where} is not TOML: {error}. Mend it, or leave --taxonomy out to have one found."
         ) from None

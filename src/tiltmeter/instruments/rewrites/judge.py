@@ -119,7 +119,7 @@ def class_named(text: str) -> str | None:
         text = text.removeprefix("```json").removeprefix("```").removesuffix("```").strip()
     try:
         found = json.loads(text)
-    except ValueError:
+    except (ValueError, RecursionError):
         return None
     if not isinstance(found, dict) or set(found) != {"pairs", "identified_gender", "reason"}:
         return None

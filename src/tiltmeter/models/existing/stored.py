@@ -127,7 +127,7 @@ def _object(raw: bytes, where: str, what: str) -> dict[str, Json]:
         data = json.loads(raw.decode("utf-8"))
     except UnicodeDecodeError:
         raise ModelError(f"{where}: is not UTF-8. Save the file as UTF-8.") from None
-    except ValueError as error:
+    except (ValueError, RecursionError) as error:
         raise ModelError(
             f"{where}: is not JSON ({error}). One object stands on each line."
         ) from None

@@ -22,7 +22,14 @@ from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, NamedTuple, NoReturn, TypeVar
 from urllib.parse import urlsplit
 
-from ...errors import MissingKey, ModelError, TiltmeterError, TransientError
+from ...errors import (
+    MORE_FILES,
+    TOO_MANY_FILES,
+    MissingKey,
+    ModelError,
+    TiltmeterError,
+    TransientError,
+)
 from ...records import Json
 from .body import at
 from .body import parse as parse_json
@@ -174,6 +181,8 @@ class Connection:
                 f"{self.name} sent an address on {host}, which {_NOT_PUBLIC}: it is not asked. "
                 "If that server is yours, name it with --base-url."
             )
+        if getattr(error, "errno", None) in TOO_MANY_FILES:
+            return ModelError(f"{self.name} cannot be asked: too many files are open. {MORE_FILES}")
         first = not self._met and self.own(url)
         if isinstance(error, aiohttp.InvalidURL | aiohttp.NonHttpUrlClientError):
             return ModelError(

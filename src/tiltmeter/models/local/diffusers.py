@@ -334,7 +334,7 @@ def index(folder: Path) -> dict[str, Json]:
                 f"{folder} has code of its own for a pipeline, and such code is not run. Name "
                 "another."
             )
-    except (OSError, ValueError, KeyError, TypeError):
+    except (OSError, ValueError, KeyError, TypeError, RecursionError):
         raise UsageError(
             f"{folder} is no pipeline: no {INDEX} in it names a class. Type: --model "
             "diffusers:PATH with a folder that save_pretrained wrote"

@@ -30,7 +30,6 @@ from __future__ import annotations
 
 import asyncio
 import importlib.util
-import os
 import secrets
 from collections.abc import Iterator
 from dataclasses import replace
@@ -39,6 +38,7 @@ from typing import TYPE_CHECKING
 
 from ...errors import Incapable, MissingExtra, ModelError, TiltmeterError, UsageError
 from ...records import Json, Reply, Request
+from ...system import usable_cores
 from .. import FREE
 from ..http import HttpModel, HttpRequest
 from ..http.connection import Connection
@@ -212,10 +212,7 @@ def threads() -> int:
     """All cores but one: with all of them and one busy neighbour llama.cpp falls from 60 to 6
     tokens a second.
     """
-    cores = (
-        len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
-    )
-    return max(1, cores - 1)
+    return max(1, usable_cores() - 1)
 
 
 def builtin(name: str, options: ModelOptions = DEFAULTS) -> LocalModel:

@@ -49,7 +49,7 @@ def split_settings(name: str) -> tuple[str, dict[str, Json]]:
 def _value(text: str) -> bool | float | str:
     try:
         found: Json = json.loads(text)
-    except ValueError:
+    except (ValueError, RecursionError):
         return text
     return found if isinstance(found, bool | int | float) else text
 

@@ -68,7 +68,7 @@ def _published(line: str, where: str) -> Published:
         found = Published(
             str(row["path"]), str(row["model"]), str(row["job"]), names, groups, str(row["reply"])
         )
-    except (ValueError, TypeError, KeyError) as error:
+    except (ValueError, TypeError, KeyError, RecursionError) as error:
         raise UsageError(
             f"{where} is no reply: {error}. It needs {', '.join(COLUMNS)}; groups as A_W."
         ) from None

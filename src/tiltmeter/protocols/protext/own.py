@@ -169,7 +169,7 @@ def _objects(path: Path, text: str) -> Iterator[dict[str, Any]]:
         if line.strip():
             try:
                 row = json.loads(line)
-            except ValueError as error:
+            except (ValueError, RecursionError) as error:
                 raise ProtocolError(f"{path.name}, line {number} is no JSON: {error}") from None
             if not isinstance(row, dict):
                 raise ProtocolError(

@@ -1,0 +1,61 @@
+"""What differs between Linux, macOS and Windows, each with something for the others beside it; no
+other file of this package calls it.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import sys
+from collections.abc import Callable, Sequence
+
+# of os.open, for a file that somebody else may have made: a named pipe does not hang
+READ_FLAGS = os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)
+NO_LINK = getattr(os, "O_NOFOLLOW", 0)
+REMOVES_OPEN_FILES = sys.platform != "win32"
+
+
+def usable_cores() -> int:
+    """How many cores this process may use."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
+def add_signal_handlers(numbers: Sequence[int], call: Callable[[], None]) -> bool:
+    """Has the running loop call a function at signals; False where that cannot be (Windows)."""
+    loop = asyncio.get_running_loop()
+    try:
+        for number in numbers:
+            loop.add_signal_handler(number, call)
+    except NotImplementedError:
+        return False
+    return True
+
+
+def remove_signal_handlers(numbers: Sequence[int]) -> None:
+    """Has signals do again what they did before."""
+    loop = asyncio.get_running_loop()
+    for number in numbers:
+        loop.remove_signal_handler(number)
+
+
+if sys.platform == "win32":
+    import msvcrt
+
+    def try_lock(file: int) -> bool:
+        """Locks an open file; False where another process has it."""
+        try:
+            msvcrt.locking(file, msvcrt.LK_NBLCK, 1)
+        except OSError:
+            return False
+        return True
+
+else:
+    import fcntl
+
+    def try_lock(file: int) -> bool:
+        """Locks an open file; False where another process has it."""
+        try:
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            return False
+        return True
