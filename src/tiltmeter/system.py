@@ -15,6 +15,11 @@ NO_LINK = getattr(os, "O_NOFOLLOW", 0)
 REMOVES_OPEN_FILES = sys.platform != "win32"
 
 
+def is_root() -> bool:
+    """True for the user who may do everything."""
+    return hasattr(os, "geteuid") and os.geteuid() == 0
+
+
 def usable_cores() -> int:
     """How many cores this process may use."""
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1

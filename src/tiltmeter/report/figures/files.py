@@ -15,6 +15,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from ...errors import UsageError
+from ...system import is_root
 
 BROWSER = "TILTMETER_BROWSER"  # names the browser's program where it is not found
 PROGRAMS = (
@@ -129,7 +130,7 @@ def _by_browser(svg: str, path: Path) -> None:
 
 
 def _call(arguments: Sequence[str], path: Path) -> None:
-    root = ["--no-sandbox"] if hasattr(os, "geteuid") and os.geteuid() == 0 else []
+    root = ["--no-sandbox"] if is_root() else []
     try:
         subprocess.run(
             [_browser(path), *FLAGS, *root, *arguments],
