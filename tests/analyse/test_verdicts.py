@@ -15,6 +15,7 @@ import tiltmeter
 from tiltmeter.analyse.verdicts import Verdict, Word
 from tiltmeter.cli import main
 from tiltmeter.errors import ProtocolError
+from tiltmeter.stats.detectable import divergence_shift
 from tiltmeter.store import Store
 
 
@@ -244,6 +245,26 @@ def test_unequal_numbers_are_dealt_anew_and_not_flipped(
     (bounds,) = [one for one in run.analyse() if one.measure == "gap_bounds"]
     assert bounds.low == pytest.approx(ends["c"][0] - ends["a"][1])
     assert bounds.high == pytest.approx(ends["c"][1] - ends["a"][0])
+
+
+def test_divergences_say_which_and_how_small_a_one_would_be_found(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Seven claims: all pairings together, and each pair, which the sentence names. Seven even
+    topics, 60 answers a pairing: the number that `plan` gives for as many, but for the draws.
+    """
+    monkeypatch.chdir(tmp_path)
+    judge = "planted:protocol=dialogues"
+    run = tiltmeter.run("dialogues", judge, "run", judge=judge, language="en", samples=60)
+    found = run.verdicts()
+    assert {one.family_size for one in found} == {7}
+    named = ["all pairs", "FF − FM", "FF − MF", "FF − MM", "FM − MF", "FM − MM", "MF − MM"]
+    assert [re.findall(r"\((.*?)\)", one.sentence)[0] for one in found] == named
+    whole_, *pairs = (one.detectable for one in found)
+    assert whole_ is not None and set(pairs) == {pairs[0]} and pairs[0] is not None
+    made = divergence_shift(shares=[1.0] * 7, outputs=60, groups=4, level=0.05 / 7)
+    assert made is not None and whole_ == pytest.approx(made[1], rel=0.25)
+    assert whole_ < pairs[0]
 
 
 def three_groups(contrast: dict[str, str], kind: str = "difference") -> tiltmeter.Protocol:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
+from functools import cache
 from itertools import combinations
 
 import numpy as np
@@ -12,10 +13,13 @@ import polars as pl
 from ..protocol import MeasureSpec
 from ..records import Estimate
 from ..stats import divergence, permutation
+from ..stats.detectable import divergence_shift
 from ..stats.permutation import Permuted
 from ..stats.results import join_notes
 from .groups import Table
-from .rows import finite
+from .rows import Detect, finite
+
+Codes = np.ndarray[tuple[int, int], np.dtype[np.int64]]  # of each output its value, shape (n, 1)
 
 
 def divergences(table: Table, measure: MeasureSpec, by: Sequence[str]) -> Iterator[Estimate]:
@@ -27,7 +31,7 @@ def divergences(table: Table, measure: MeasureSpec, by: Sequence[str]) -> Iterat
     """
     factor = (measure.contrast or {})["factor"]
     among = table.answers(measure)
-    codes: dict[str, np.ndarray[tuple[int, int], np.dtype[np.int64]]] = {}
+    codes: dict[str, Codes] = {}
     outcomes: dict[str, float] = {}
     rows = table.rows.filter(
         (pl.col("attribute") == measure.attribute) & pl.col("value").is_in(list(among))
@@ -56,15 +60,34 @@ def divergences(table: Table, measure: MeasureSpec, by: Sequence[str]) -> Iterat
         )
         yield replace(whole, note=why)
         return
-    yield _with_permutation(
-        whole, permutation.pairs_within(groups=list(codes.values()), shuffles=table.shuffles)
-    )
+    found = permutation.pairs_within(groups=list(codes.values()), shuffles=table.shuffles)
+    yield replace(_with_permutation(whole, found), detect=_smallest_found(codes, len(codes)))
+    of_two = _smallest_found(codes, 2)
     for a, b in combinations(codes, 2):
         one = replace(blank, contrast={factor: f"{a} − {b}"}, outcomes={})
-        yield _with_permutation(
-            one,
-            permutation.base_against_group(base=codes[a], group=codes[b], shuffles=table.shuffles),
+        found = permutation.base_against_group(
+            base=codes[a], group=codes[b], shuffles=table.shuffles
         )
+        yield replace(_with_permutation(one, found), detect=of_two)
+
+
+def _smallest_found(codes: Mapping[str, Codes], groups: int) -> Detect:
+    """How the divergence that shuffling finds with 80 % power follows from the level of the test:
+    one of so many groups moves towards the rarest value, the others are as all levels together.
+    Every group has as many outputs as a level has, by their harmonic mean.
+    """
+    pooled = np.bincount(np.concatenate(list(codes.values()))[:, 0])
+    shares = pooled[pooled > 0]
+    outputs = round(len(codes) / sum(1 / len(one) for one in codes.values()))
+
+    @cache
+    def smallest(level: float) -> float | None:
+        if shares.size < 2:
+            return None
+        found = divergence_shift(shares=shares, outputs=outputs, groups=groups, level=level)
+        return None if found is None else found[1]
+
+    return smallest
 
 
 def _with_permutation(estimate: Estimate, found: Permuted) -> Estimate:

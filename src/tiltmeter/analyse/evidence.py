@@ -99,11 +99,16 @@ def _same_place(rows: Sequence[Estimate], measure: str, raw: Estimate) -> Estima
 
 
 def _about(raw: Estimate, others: Sequence[Estimate]) -> str:
-    """The levels of a claim in which claims of its measure differ."""
+    """The levels of a claim, and of its contrast, in which claims of its measure differ."""
     differ = [
         level
         for name, level in raw.condition.items()
         if any(other.condition.get(name) != level for other in others)
+    ]
+    differ += [
+        level
+        for name, level in (raw.contrast or {}).items()
+        if any((other.contrast or {}).get(name) != level for other in others)
     ]
     return ", ".join(differ)
 

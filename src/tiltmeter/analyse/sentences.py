@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Mapping, Sequence
 
-from ..protocol import MeasureSpec
+from ..protocol import EVERY, MeasureSpec
 from ..records import Estimate
 from . import numerals, reading
 
@@ -24,6 +24,11 @@ CHIPS = {
     "no test made": "no test made",
 }
 
+# why a mean over attributes has no smallest detectable difference
+ATTRIBUTES = (
+    "; how small a difference would mostly be found hangs on how many attributes move: `tiltmeter "
+    "plan` has that of one"
+)
 # marks of an interval (`stats.results.Caution`), which a row's note tells in short
 MARKS = {
     "few_clusters": "So few items that no coverage of the interval is claimed.",
@@ -112,7 +117,7 @@ def _capital(text: str) -> str:
 
 def _power(spec: MeasureSpec, row: Estimate) -> str:
     if row.detectable is None:
-        return ""
+        return ATTRIBUTES if spec.attribute == EVERY and row.p is not None else ""
     smallest = reading.detectable(row, spec, 2)
     if smallest == "none":
         return "; so few items could not have shown any difference with 80 % power"
