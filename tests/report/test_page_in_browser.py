@@ -43,7 +43,7 @@ PAINTED = """
 """
 UNREACHED = "[...document.querySelectorAll('.scroll, pre, details ol')].filter(e => e.tabIndex !== 0).length"
 CUT = """
-[...document.querySelectorAll('table, svg.forest, pre, .card')].filter(e => e.getBoundingClientRect().width > 0 &&
+[...document.querySelectorAll('table, svg.forest, pre')].filter(e => e.getBoundingClientRect().width > 0 &&
   e.getBoundingClientRect().right > document.documentElement.clientWidth + 1).map(e => [e.tagName, e.closest('[id]')?.id])
 """
 FOLDED = "[...document.querySelectorAll('details:not([open])')].map(d => d.lastElementChild.getBoundingClientRect().height > 0)"
@@ -56,6 +56,14 @@ ATTACK = (
 SHEET = 703  # CSS pixels between the margins of A4 (210 − 2 × 12 mm)
 
 
+ROWS = "[...document.querySelectorAll('.findings tr[id]')].filter(e => e.checkVisibility()).map(e => e.cells[2].textContent)"
+STATUS = "document.querySelector('[role=status]').textContent"
+BY_VALUE = "[...document.querySelectorAll('.findings th button')].find(e => e.textContent.trim() === 'value').focus()"
+CHOOSE = """
+const s = document.querySelector('.controls select'); s.value = [...s.options][1].value; s.dispatchEvent(new Event('change'))
+"""
+
+
 @dataclass(frozen=True)
 class Looks:
     uri: str
@@ -65,6 +73,7 @@ class Looks:
     figures: tuple[Visit, ...]
     pictures: tuple[Path, Path]  # in light and in dark
     paper: Visit
+    table: Visit
 
 
 def asking(page: Path, *questions: str, width: int = 1280) -> Visit:
@@ -97,8 +106,11 @@ def looks(built: Content, tmp_path_factory: pytest.TempPathFactory) -> Looks:
     )
     paper = asking(target, CUT, SHOWN, FOLDED, ANSWERS, width=SHEET)
     paper.media = "print"
-    drive(phone, desk, attacked, *figures, *schemes, paper)
-    return Looks(target.resolve().as_uri(), phone, desk, attacked, figures, pictures, paper)
+    order = [("do", BY_VALUE), ("key", "Enter"), ("ask", ROWS), ("key", "Enter"), ("ask", ROWS)]
+    found = [("ask", ROWS), *order, ("ask", STATUS), ("do", CHOOSE), ("ask", ROWS), ("ask", STATUS)]
+    table = Visit([("go", target.resolve().as_uri()), *found])
+    drive(phone, desk, attacked, *figures, *schemes, paper, table)
+    return Looks(target.resolve().as_uri(), phone, desk, attacked, figures, pictures, paper, table)
 
 
 @pytest.mark.parametrize(
@@ -109,7 +121,7 @@ def test_nothing_is_loaded_and_nothing_overflows(
 ) -> None:
     seen: Visit = getattr(looks, name)
     closed, shown, _, opened, outside, unreached, scripts = seen.values
-    assert (seen.requests, seen.messages, scripts) == ([looks.uri], [], 0)
+    assert (seen.requests, seen.messages, scripts) == ([looks.uri], [], 1)
     assert closed <= width and opened <= width and outside == 0
     assert shown and set(shown) == {layout}
     assert unreached == 0  # by the keyboard, of the boxes that scroll
@@ -140,3 +152,16 @@ def test_on_paper_nothing_is_cut_and_folded_parts_are_open(looks: Looks, built: 
     assert cut == [] and set(shown) == {"wide"}
     assert len(folded) > 10 and all(folded)
     assert answers == [min(3, len(group.examples)) for group in built.examples.groups]
+
+
+def test_findings_are_sorted_and_filtered_by_keyboard_and_it_is_announced(
+    looks: Looks, built: Content
+) -> None:
+    before, up, down, sorted_by, some, left = looks.table.values
+    assert before == [one.value for one in built.every_finding]
+    numbers = sorted(float(value) for value in before if value != "—")
+    assert [float(value) for value in up if value != "—"] == numbers
+    assert [float(value) for value in down if value != "—"] == numbers[::-1]
+    assert sorted_by == "Sorted by value, descending, within each measure."
+    assert 0 < len(some) < len(before)
+    assert left == f"{len(some)} of {len(before)} rows are shown."

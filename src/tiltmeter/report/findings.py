@@ -6,8 +6,8 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from ..analyse import claims, evidence, numerals, reading, sentences, verdicts
 from ..analyse.background import Background
-from ..analyse.verdicts import NOTHING_KNOWN, Verdict, Word
-from ..protocol import MeasureSpec
+from ..analyse.verdicts import NOTHING_KNOWN, Word
+from ..protocol import MeasureSpec, wording
 from ..records import Estimate
 from . import audits
 from .audits import Audit
@@ -40,8 +40,12 @@ def findings(audit: Audit, judged: Iterable[Judged] | None = None) -> Iterator[F
     """One for each headline claim, in the order of the protocol. judged: those of `judge`, where
     they are at hand.
     """
-    for number, one in enumerate(judge(audit) if judged is None else judged, 1):
-        yield _finding(audit, one.claim, one.verdict, number)
+    every = list(judge(audit) if judged is None else judged)
+    rows: dict[str, list[Estimate]] = {}
+    for one in every:
+        rows.setdefault(one.claim.spec.name, []).append(one.claim.row)
+    for number, one in enumerate(every, 1):
+        yield _finding(audit, one, rows[one.claim.spec.name], number)
 
 
 def judge(audit: Audit, background: Background = NOTHING_KNOWN) -> list[Judged]:
@@ -60,10 +64,15 @@ def code(estimate: Estimate, null: float | None = None) -> str:
     return CODES[verdicts.test_word(estimate, null)]
 
 
-def _finding(audit: Audit, claim: evidence.Claim, verdict: Verdict, number: int) -> Finding:
+def _finding(audit: Audit, one: Judged, alike: Sequence[Estimate], number: int) -> Finding:
+    """alike: the rows of the same measure, with which it shares its scale."""
+    claim, verdict = one.claim, one.verdict
     spec, row = claim.spec, claim.row
-    parts = [*audit.differing_levels(claim.raw)[1:], *reading.key(row)]
-    named = (("model", row.subject), *((name, level) for name, level in parts if level))
+    parts = [
+        (name, _title(audit, name, level))
+        for name, level in (*audit.differing_levels(claim.raw)[1:], *reading.key(row))
+    ]
+    named = (("model", claim.slots["subject"]), *((name, level) for name, level in parts if level))
     digits = reading.places(row, spec)
     slug = audits.slug("gauge", row.variant, number)
     return Finding(
@@ -78,11 +87,22 @@ def _finding(audit: Audit, claim: evidence.Claim, verdict: Verdict, number: int)
         sentence=verdict.sentence,
         sure=tuple(_sure(audit, claim)),
         warnings=tuple(c.text for c in verdict.cautions if c.code not in sentences.MARKS),
-        gauge=forest.gauge(audit, spec, row, slug),
+        gauge=forest.gauge(audit, spec, row, alike, slug),
         mark=audit.marks.get(row.signature, ""),
         signature=row.signature,
         measure=spec.name,
+        place=number,
+        n=numerals.count(row.n),
+        p=numerals.chance(row.p if row.p_adjusted is None else row.p_adjusted),
+        query=verdict.query.text(),
+        language=row.condition.get("language", ""),
     )
+
+
+def _title(audit: Audit, name: str, level: str) -> str:
+    """The title of a level, or of both sides of a contrast."""
+    gap = f" {numerals.MINUS} "
+    return gap.join(wording.title(audit.protocol, name, one) for one in level.split(gap))
 
 
 def _what(spec: MeasureSpec) -> str:

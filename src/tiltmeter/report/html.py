@@ -1,8 +1,8 @@
-"""A report → one HTML file that opens from disk: no network, no script; everything that came from
-elsewhere is escaped.
+"""A report → one HTML file that opens from disk: no network; everything that came from elsewhere is
+escaped.
 
 The page forbids itself all loads (Content-Security-Policy default-src 'none'); its one style sheet
-is allowed by hash.
+and its one script, which it can do without, are allowed by hash.
 """
 
 from __future__ import annotations
@@ -46,9 +46,8 @@ def _template() -> Template:
     )
     environment.filters["drawn"] = draw_markup
     environment.filters["beside"] = _beside
-    environment.filters["gauge"] = lambda figure, decoration=False: Markup(
-        forest.draw_gauge(figure, decoration)
-    )
+    environment.filters["gauge"] = lambda figure: Markup(forest.draw_gauge(figure))
+    environment.filters["scale"] = lambda figure: Markup(forest.draw_scale(figure))
     environment.filters["prose"] = lambda text: Markup(
         re.sub("`([^`]+)`", r"<code>\1</code>", str(escape(text)))
     )
@@ -61,8 +60,7 @@ def page(report: Report) -> str:
     """The whole page as text."""
     from markupsafe import Markup
 
-    style = (Path(__file__).parent / "templates" / "style.css").read_text(encoding="utf-8").strip()
-    digest = base64.b64encode(hashlib.sha256(style.encode()).digest()).decode()
+    style, script = _asset("style.css"), _asset("report.js")
     runs = tuple(replace(run, content=_apart(run.content, run.prefix)) for run in report.runs)
     return _template().render(
         report=replace(report, runs=runs),
@@ -72,8 +70,20 @@ def page(report: Report) -> str:
         version=__version__,
         pictured=any(run.content.pictures for run in runs),
         style=Markup(style),
-        style_hash=digest,
+        style_hash=_digest(style),
+        script=Markup(script),
+        script_hash=_digest(script),
     )
+
+
+@lru_cache
+def _asset(name: str) -> str:
+    return (Path(__file__).parent / "templates" / name).read_text(encoding="utf-8").strip()
+
+
+def _digest(text: str) -> str:
+    """The hash by which the page's content policy allows a text."""
+    return base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()
 
 
 def _apart(content: Content, prefix: str) -> Content:
@@ -94,12 +104,9 @@ def _apart(content: Content, prefix: str) -> Content:
         )
         for section in content.sections
     )
-    found = tuple(
-        replace(one, gauge=one.gauge and with_prefix(one.gauge)) for one in content.findings
-    )
     seen = content.screen.figure
     screen = replace(content.screen, figure=seen and with_prefix(seen))
-    return replace(content, sections=sections, findings=found, screen=screen)
+    return replace(content, sections=sections, screen=screen)
 
 
 def _beside(section: Section) -> tuple[dict[str, Table], list[Table]]:

@@ -198,6 +198,11 @@ class Finding:
     mark: str
     signature: str
     measure: str
+    place: int
+    n: str
+    p: str
+    query: str
+    language: str = ""
     label: str = ""
 
     @property
@@ -361,7 +366,7 @@ class Content:
     lead: str
     basis: Pairs
     findings: tuple[Finding, ...]
-    more_findings: int
+    every_finding: tuple[Finding, ...]
     cautions: tuple[str, ...]
     design: Pairs
     prompts: Pairs
@@ -378,6 +383,11 @@ class Content:
     commands: tuple[str, ...]
     commands_note: str
     run_info: Mapping[str, Json] = field(default_factory=dict)
+
+    @property
+    def more_findings(self) -> int:
+        """How many headline numbers there are beside `findings`."""
+        return len(self.every_finding) - len(self.findings)
 
 
 @dataclass(frozen=True, slots=True)

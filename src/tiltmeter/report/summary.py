@@ -65,7 +65,7 @@ def label_findings(found: Sequence[Finding]) -> tuple[Finding, ...]:
             for name, level in one.parts
             if any((name, level) not in parts for parts in others)
         ]
-        made.append(replace(one, label=" · ".join(differ) or one.subject))
+        made.append(replace(one, label=" · ".join(differ) or one.parts[0][1]))
     return tuple(made)
 
 

@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
 from xml.etree import ElementTree as ET
 
 from ...analyse import numerals, reading
@@ -18,6 +19,7 @@ from . import axes, frame, strata
 from .svg import NARROW, SHAPES, SIDE, WIDE, cut_text, root, shape, text
 
 LINE = 21  # px a row
+GAUGE, HIGH, DOT = 230, 20, 4  # px: width and height of one number on its scale, its dot
 NUMBERS = 226  # px: the numbers at the right of the wide layout
 
 
@@ -40,11 +42,17 @@ def build(audit: Audit, spec: MeasureSpec, prefix: str) -> Iterator[Plot]:
         yield forest(audit, spec, kept, name, title, table)
 
 
-def gauge(audit: Audit, spec: MeasureSpec, estimate: Estimate, name: str) -> Plot | None:
-    """One number on its whole axis; None where there is nothing to draw."""
-    if estimate.value is None or spec.null is None:
+def gauge(
+    audit: Audit, spec: MeasureSpec, estimate: Estimate, alike: Sequence[Estimate], name: str
+) -> Plot | None:
+    """One number on the scale that the rows of its measure share; None where there is nothing to
+    draw.
+    """
+    if estimate.value is None:
         return None
-    return forest(audit, spec, [estimate], name, strata.heading(spec))
+    plot = forest(audit, spec, [estimate], name, strata.heading(spec))
+    scale, domain, ticks = axes.axis(spec, alike)
+    return replace(plot, scale=scale, domain=domain, ticks=ticks)
 
 
 def forest(
@@ -188,28 +196,54 @@ def _point(
     text(made, (NARROW if narrow else WIDE) - 8, y + 4, words, "fig-number end")
 
 
-def draw_gauge(plot: Plot, decoration: bool = False) -> str:
-    """One number on its axis: the interval as a bar, the null value as a line, both sides named.
-
-    As a decoration it has no title: the same words stand beside it.
+def draw_gauge(plot: Plot) -> str:
+    """One number on its scale, as a decoration: the same number stands beside it. The interval is a
+    line with ends, or a tick where a dot would hide it; grey is where it lies by chance.
     """
-    width, y = 340, 16
-    x = axes.position_of(plot, 8, width - 8)
-    made = root(plot, 50, False, "gauge", width)
-    if decoration:
-        made = ET.Element(
-            "svg", {"class": "gauge", "viewBox": f"0 0 {width} 50", "aria-hidden": "true"}
-        )
-    shape(made, "line", "fig-track", x1=x(plot.domain[0]), x2=x(plot.domain[1]), y1=y, y2=y)
+    x, made = _strip(plot, HIGH)
+    shape(made, "line", "fig-track", x1=2, x2=GAUGE - 2, y1=HIGH / 2, y2=HIGH / 2)
     if plot.null is not None:
-        shape(made, "line", "fig-null", x1=x(plot.null), x2=x(plot.null), y1=2, y2=30)
-        label = next((words for value, words in plot.ticks if math.isclose(value, plot.null)), "")
-        text(made, x(plot.null), 45, label, "fig-tick middle")
+        shape(made, "line", "fig-null", x1=x(plot.null), x2=x(plot.null), y1=0, y2=HIGH)
     for one in plot.rows[0].points:
-        if one.low is not None and one.high is not None:
-            shape(made, "line", "fig-band", x1=x(one.low), x2=x(one.high), y1=y, y2=y)
+        if one.null is not None:
+            low, high = (x(end) for end in one.null)
+            shape(made, "rect", "fig-zone", x=low, y=4, width=high - low, height=HIGH - 8)
         if one.value is not None:
-            shape(made, "circle", "fig-dot", cx=x(one.value), cy=y, r=6)
-    text(made, 8, 45, f"← {plot.ends[0]}" if plot.ends[0] else "", "fig-tick")
-    text(made, width - 8, 45, f"{plot.ends[1]} →" if plot.ends[1] else "", "fig-tick end")
+            _mark(made, x, one)
     return ET.tostring(made, encoding="unicode")
+
+
+def _mark(made: ET.Element, x: Callable[[float], float], one: Point) -> None:
+    """The value with its interval; a tick where a dot would hide the interval."""
+    middle, at = HIGH / 2, x(one.value or 0.0)
+    hidden = False
+    if one.low is not None and one.high is not None:
+        low, high = x(one.low), x(one.high)
+        shape(made, "line", "fig-band", x1=low, x2=high, y1=middle, y2=middle)
+        hidden = high - low < 4 * DOT
+    if hidden:
+        shape(made, "line", "fig-stroke", x1=at, x2=at, y1=3, y2=HIGH - 3)
+    else:
+        shape(made, "circle", "fig-dot", cx=at, cy=middle, r=DOT)
+
+
+def draw_scale(plot: Plot) -> str:
+    """The scale of the rows below: its ends, the value that is no tilt, what both sides mean."""
+    x, made = _strip(plot, 30)
+    low, high = plot.ticks[0], plot.ticks[-1]
+    left, right = plot.ends
+    for (value, words), side, end in ((low, left, ""), (high, right, " end")):
+        text(made, 2 if not end else GAUGE - 2, 26, words, f"fig-tick{end}")
+        told = cut_text(side.removeprefix("towards "), GAUGE / 2 - 18)
+        arrow = f"{told} →" if end else f"← {told}"
+        text(made, 2 if not end else GAUGE - 2, 11, arrow if side else "", f"fig-tick{end}")
+        shape(made, "line", "fig-grid", x1=x(value), x2=x(value), y1=27, y2=30)
+    if plot.null is not None and 40 < x(plot.null) < GAUGE - 40:
+        words = next((label for v, label in plot.ticks if math.isclose(v, plot.null)), "")
+        text(made, x(plot.null), 26, words, "fig-tick middle")
+    return ET.tostring(made, encoding="unicode")
+
+
+def _strip(plot: Plot, height: float) -> tuple[Callable[[float], float], ET.Element]:
+    about = {"class": "gauge", "viewBox": f"0 0 {GAUGE} {height:g}", "aria-hidden": "true"}
+    return axes.position_of(plot, 8, GAUGE - 8), ET.Element("svg", about)

@@ -1,0 +1,65 @@
+// Sorting and filtering of the table of findings. The page needs none of it: without scripts the table stands in the order of
+// the protocol. Names of functions say what they do; nothing is loaded and nothing is kept.
+"use strict";
+for (const box of document.querySelectorAll(".findings")) {
+  const table = box.querySelector("table"), heads = [...table.tHead.rows[0].cells];
+  const groups = [...table.tBodies].map(body => [body, body.querySelector("tr.measure"), [...body.querySelectorAll("tr[id]")]]);
+  const every = groups.flatMap(group => group[2]);
+  const said = document.createElement("p");
+  said.className = "hidden";
+  said.setAttribute("role", "status");
+  box.before(said);
+
+  const number = text => {
+    const found = text.replace("−", "-").match(/-?\d*\.?\d+/);
+    return found ? Number(found[0]) : null;
+  };
+  const compare = (a, b) => {
+    const [x, y] = [number(a), number(b)];
+    if (x !== null && y !== null && x !== y) return x - y;
+    return (x === null) - (y === null) || a.localeCompare(b);
+  };
+  const sort = (place, head) => {
+    const down = head.getAttribute("aria-sort") === "ascending";
+    for (const other of heads) if (other.hasAttribute("aria-sort")) other.setAttribute("aria-sort", "none");
+    head.setAttribute("aria-sort", down ? "descending" : "ascending");
+    const cell = row => row.cells[place].textContent.trim();
+    for (const [body, , rows] of groups)
+      body.append(...rows.sort((a, b) => (down ? -1 : 1) * compare(cell(a), cell(b))));
+    said.textContent = `Sorted by ${head.textContent.trim()}, ${down ? "descending" : "ascending"}, within each measure.`;
+  };
+  if (every.length > 2)
+    heads.forEach((head, place) => {
+      if (head.className === "drawn" || place === heads.length - 1) return;
+      const button = document.createElement("button");
+      button.type = "button";
+      button.append(...head.childNodes);
+      head.append(button);
+      head.setAttribute("aria-sort", "none");
+      button.addEventListener("click", () => sort(place, head));
+    });
+
+  const chosen = {}, controls = document.createElement("div");
+  controls.className = "controls";
+  const filter = () => {
+    let shown = 0;
+    for (const [body, , rows] of groups) {
+      for (const row of rows) row.hidden = Object.entries(chosen).some(([name, value]) => value && row.dataset[name] !== value);
+      const own = rows.filter(row => !row.hidden).length;
+      body.hidden = !own;
+      shown += own;
+    }
+    said.textContent = `${shown} of ${every.length} rows are shown.`;
+  };
+  for (const name of ["verdict", "model", "language"]) {
+    const values = [...new Set(every.map(row => row.dataset[name]).filter(Boolean))];
+    if (every.length < 5 || values.length < 2) continue;
+    const label = document.createElement("label"), select = document.createElement("select");
+    select.add(new Option("all", ""));
+    for (const value of values) select.add(new Option(value, value));
+    select.addEventListener("change", () => { chosen[name] = select.value; filter(); });
+    label.append(`${name} `, select);
+    controls.append(label);
+  }
+  if (controls.children.length) box.before(controls);
+}
