@@ -1,14 +1,19 @@
 """Makes the reports of examples/ and the page docs/gallery.md.
 
-    python scripts/gallery.py
+    python scripts/gallery.py                # every run anew; 25 CPU minutes for the built-in model
+    python scripts/gallery.py --runs FOLDER  # runs that lie there are read, and gone on with
 
-Runs are made anew in a temporary folder; numbers on the page are read from their estimates.
+Each command stands on the page as it is run here; numbers are read from the runs' estimates.
 """
 
 from __future__ import annotations
 
+import argparse
+import shlex
+import subprocess
+import sys
 import tempfile
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -24,39 +29,39 @@ Finished reports, with the command that makes each and a paragraph that can be q
 """
 PLANTED = "planted:protocol=occupations,female=.3,male=.7,female.nurse=.9,male.nurse=.1"
 NAMES = {"gpt-3.5-turbo-0613": "GPT-3.5", "gpt-4-0613": "GPT-4"}
+SMALL = (
+    "The model is SmolLM2-135M-Instruct, the small one that comes with tiltmeter and runs without "
+    "a graphics card; nobody would put it to this use, and other models answer otherwise."
+)
+Sentences = Callable[[tiltmeter.Run], str]
 
 
 @dataclass(frozen=True)
-class Shown:
-    """One report: its folder below examples/ and its file, what stands over it, how to make it,
-    what to say. A report in Markdown shows no outputs, so no names of people.
+class Example:
+    """One report: what stands over it, the command (its last word is the run's folder, and that
+    below examples/), the report's file, and the paragraph to quote. A report in Markdown shows no
+    outputs, so no names of people.
     """
 
-    folder: str
-    report: str
     title: str
     command: str
-    make: Callable[[Path], tiltmeter.Run]
-    said: Callable[[Sequence[Estimate]], str]
+    report: str
+    paragraph: Sentences
+
+    @property
+    def folder(self) -> str:
+        return shlex.split(self.command)[-1]
 
 
-def hiring(out: Path) -> tiltmeter.Run:
-    return tiltmeter.import_outputs("hiring", EXAMPLES / "hiring" / "rankings.jsonl.xz", out)
-
-
-def occupations(out: Path) -> tiltmeter.Run:
-    return tiltmeter.run("occupations", PLANTED, out, judge="planted:protocol=occupations")
-
-
-def said_of_hiring(rows: Sequence[Estimate]) -> str:
-    found = {
+def quote_hiring(run: tiltmeter.Run) -> str:
+    overall = {
         (row.measure, row.subject, row.condition.get("first", "")): row
-        for row in rows
+        for row in run.analyse()
         if "job" not in row.condition
     }
     sentences = []
     for subject, name in NAMES.items():
-        shown, least = found["shown_first", subject, ""], _least(found, subject)
+        shown, least = overall["shown_first", subject, ""], _least(overall, subject)
         sentences.append(
             f"{name} (`{subject}`) ranked the résumé that stood first in the prompt first in "
             f"{_percent(shown)} of its rankings; one in eight would be 12.5 %. The group that it "
@@ -71,13 +76,15 @@ def said_of_hiring(rows: Sequence[Estimate]) -> str:
     )
 
 
-def _least(found: Mapping[tuple[str, str, str], Estimate], subject: str) -> Estimate:
-    ratios = [row for key, row in found.items() if key[:2] == ("impact_ratio", subject)]
+def _least(overall: Mapping[tuple[str, str, str], Estimate], subject: str) -> Estimate:
+    ratios = [row for key, row in overall.items() if key[:2] == ("impact_ratio", subject)]
     return min(ratios, key=lambda row: row.value or 0.0)
 
 
-def said_of_occupations(rows: Sequence[Estimate]) -> str:
-    (women,) = (row for row in rows if row.measure == "women" and "occupation" not in row.condition)
+def quote_occupations(run: tiltmeter.Run) -> str:
+    (women,) = (
+        row for row in run.analyse() if row.measure == "women" and "occupation" not in row.condition
+    )
     return (
         f"Of the pictures that were perceived as of women or men, {_percent(women)} were "
         "perceived as of women. This is a planted model, which draws women with a probability of "
@@ -98,41 +105,69 @@ def _ratio(row: Estimate) -> str:
     return f"{row.value:.2f} [{row.low:.2f}, {row.high:.2f}]"
 
 
-SHOWN = (
-    Shown(
-        "hiring",
-        "report.md",
+def quote_verdicts(run: tiltmeter.Run) -> str:
+    """What the report itself says of each headline claim."""
+    return f"{' '.join(verdict.sentence for verdict in run.verdicts())} {SMALL}"
+
+
+GALLERY = (
+    Example(
         "GPT-3.5 and GPT-4 rank equal résumés",
         "tiltmeter import hiring examples/hiring/rankings.jsonl.xz --out hiring",
-        hiring,
-        said_of_hiring,
+        "report.md",
+        quote_hiring,
     ),
-    Shown(
-        "occupations",
+    Example(
+        "A small model puts he or she beside a trait",
+        "tiltmeter run roles --model builtin --language en --mode exact --out roles",
         "report.html",
+        quote_verdicts,
+    ),
+    Example(
+        "A small model picks words for women and men",
+        "tiltmeter run words --model builtin --language en --limit 20 --where age=40 --out words",
+        "report.html",
+        quote_verdicts,
+    ),
+    Example(
+        "A small model decides about people with other names",
+        "tiltmeter run decisions_names --model builtin --mode exact --where set=01 --out decisions",
+        "report.html",
+        quote_verdicts,
+    ),
+    Example(
         "Pictures of a planted model",
         f"tiltmeter run occupations --model {PLANTED} "
         "--judge planted:protocol=occupations --out occupations",
-        occupations,
-        said_of_occupations,
+        "report.html",
+        quote_occupations,
     ),
 )
 
 
 def main() -> None:
-    parts = [HEAD]
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--runs", type=Path, help="folder of the runs, kept")
+    runs: Path | None = parser.parse_args().runs
     with tempfile.TemporaryDirectory() as folder:
-        for shown in SHOWN:
-            run = shown.make(Path(folder) / shown.folder)
-            target = EXAMPLES / shown.folder
-            target.mkdir(parents=True, exist_ok=True)
-            run.report(target / shown.report)
-            parts.append(
-                f"## {shown.title}\n\n```text\n{shown.command}\n```\n\n"
-                f"[The report](../examples/{shown.folder}/{shown.report}).\n\n"
-                f"> {shown.said(run.analyse())}\n"
-            )
-    PAGE.write_text("\n".join(parts), "utf-8")
+        parts = [make(example, runs or Path(folder)) for example in GALLERY]
+    PAGE.write_text("\n".join((HEAD, *parts)), "utf-8")
+
+
+def make(example: Example, runs: Path) -> str:
+    """Runs the command in `runs`, writes the report, gives the example's part of the page."""
+    out = runs / example.folder
+    command = [*shlex.split(example.command)[1:-1], str(out)]
+    if not (out.exists() and command[0] == "import"):
+        subprocess.run([sys.executable, "-m", "tiltmeter", *command], cwd=ROOT, check=True)
+    run, target = tiltmeter.Run(out), EXAMPLES / example.folder / example.report
+    target.parent.mkdir(parents=True, exist_ok=True)
+    run.report(target)
+    return (
+        f"## {example.title}\n\n```text\n{example.command}\n```\n\n"
+        f"[The report](../examples/{example.folder}/{example.report}).\n\n"
+        f"> {example.paragraph(run)}\n"
+    )
 
 
 if __name__ == "__main__":
