@@ -121,7 +121,7 @@ def seen(found: tiltmeter.Run) -> Iterator[Seen]:
         "output", named=True, unique=True
     )
     for trial in found.trials.iter_rows(named=True):
-        levels = json.loads(trial["factors"])
+        levels = trial["factors"]
         yield Seen(
             levels["person"], levels["view"], truth[levels["person"]], labels[trial["id"]]["value"]
         )

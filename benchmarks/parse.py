@@ -52,9 +52,10 @@ from tiltmeter.records import (
     Sampling,
     Trial,
 )
-from tiltmeter.stages.engine import Models, wait_for
+from tiltmeter.stages.engine import Models
 from tiltmeter.stages.label import annotate, annotators
 from tiltmeter.stages.limits import Limits
+from tiltmeter.stages.loops import wait_for
 from tiltmeter.stages.plan import Choices
 from tiltmeter.store import Store
 

@@ -8,7 +8,7 @@ from pathlib import Path
 
 SOURCE = Path(__file__).parents[1] / "src" / "tiltmeter"
 STOREYS = (
-    ("stats", "records", "errors", "images", "cache", "csv_rows", "intake", "system"),
+    ("stats", "records", "errors", "images", "cache", "csv_rows", "intake", "system", "display"),
     ("protocol", "store"),
     ("instruments", "registry"),
     ("models", "gold", "protocols"),

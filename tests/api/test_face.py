@@ -131,7 +131,7 @@ def test_a_caller_is_typed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> N
     assert "model: str | typing.Sequence[str], out:" in notes[4]
     assert "'samples'?: int | None" in notes[4]
     assert notes[4].endswith('-> tiltmeter.api.run_folder.Run"')
-    assert notes[5].endswith('"int"') and notes[6].endswith('DataFrame"')
+    assert notes[5].endswith('"int"') and notes[6].endswith('frames.Frame"')
     assert notes[7].endswith('"tiltmeter.protocol.Protocol"')
     errors = [line for line in lines if ": error: " in line]
     for text, number in WRONG.items():

@@ -85,7 +85,7 @@ def test_it_is_extended_reported_and_exported(kept: Kept, tmp_path: Path) -> Non
     folder = copy(kept.name, tmp_path)
     before = api.open_run(folder)
     trials, outputs = before.trials, before.outputs
-    language = json.loads(trials["factors"][0])["language"]
+    language = trials["factors"][0]["language"]
     found = api.run(
         before.protocol, kept.model, folder, judge=kept.judge, language=language, limit=1, samples=1
     )

@@ -10,6 +10,7 @@ difference is corrected by the errors in each.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import product
@@ -21,7 +22,7 @@ from ..protocol import Protocol
 from ..protocol.contrasts import each_contrast
 from ..store import Store, served_models
 from ..store.queries import settings
-from . import claims, corrected
+from . import claims, comparison_page, corrected
 from .groups import Table
 from .run_pairs import ComparisonRow, Part, RunPair, Stratum, stratum_text
 
@@ -34,11 +35,21 @@ FIXED = {
 ASKED = {"begin": "begun answer", "temperature": "temperature"}
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, repr=False)
 class Comparison:
+    """What differs between runs, a row for each measure and group that they share."""
+
     rows: tuple[ComparisonRow, ...]
     warnings: tuple[str, ...]
     left_out: tuple[str, ...]  # measures that are not compared, with the reason
+
+    def __repr__(self) -> str:
+        found = Counter(row.verdict for row in self.rows if row.headline and row.verdict)
+        said = ", ".join(f"{number} {verdict}" for verdict, number in found.items())
+        return f"<Comparison: {len(self.rows)} rows; headline measures: {said or 'none'}>"
+
+    def _repr_html_(self) -> str:
+        return comparison_page.page(self.rows, self.warnings, self.left_out).html()
 
 
 def compare(

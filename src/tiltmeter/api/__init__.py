@@ -2,9 +2,10 @@
 
 from . import checks
 from .checks import CheckResult, ThresholdCheck
-from .execute import Watch, label, run
+from .execute import label, run
 from .imports import draw_gold_sample, import_gold, import_outputs
 from .plans import Plan, plan, trials
+from .progress import Watch
 from .results import compare, export, validate
 from .run_folder import Run, frame, open_run, report
 

@@ -24,7 +24,7 @@ from ..models.kinds import Finding, ModelKind, all_kinds, kind_of
 from ..models.options import TEXT
 from ..records import Message, Request, Sampling, __version__
 from ..stages.connect import Connect
-from ..stages.engine import wait_for
+from ..stages.loops import wait_for
 
 # What it is for, the module that is looked for, the extra that brings it: parts that no kind of
 # model needs (`ModelKind.modules` has the others).

@@ -10,10 +10,11 @@ from .. import registry
 from ..protocol import Protocol
 from ..stages import injection_count, protocol_snapshot
 from ..stages import plan as planning
-from ..stages.engine import Models, wait_for
+from ..stages.engine import Models
 from ..stages.generate import generate
 from ..stages.label import annotate, annotators
 from ..stages.limits import Tally
+from ..stages.loops import wait_for
 from ..stages.models_check import check_models
 from ..stages.plan import Choices
 from ..stages.planned import keep_plan
@@ -21,9 +22,8 @@ from ..store import Store
 from ..store.queries import settings
 from . import options as arguments
 from .options import AskOptions, RunOptions
+from .progress import Watch, notebook_watch
 from .run_folder import Run
-
-Watch = Callable[[str, int | None, Tally], None]  # (stage, how many in all or None, what happened)
 
 
 def run(
@@ -43,7 +43,7 @@ def run(
     out:      the run's folder; one that is there is extended.
     judge:    a model that labels the same outputs, or several.
     watch:    called with the stage, how many there are in all (None where that is not known), and
-              what happened so far.
+              what happened so far; a bar in a notebook where none is given.
     taxonomy: a file of attributes to label by, where the protocol would have a judge choose them.
     """
     arguments.refuse_unknown(options, RunOptions.__optional_keys__)
@@ -56,11 +56,16 @@ def run(
     annotators(declared, asking.judges, asking.given)
     check_models(declared, choices, asking.judges, asking.connect, Path(out))
     total = sum(sum(modes.values()) for modes in planning.count(declared, choices).values())
-    with Store(out, create=True, writing=True) as store:
-        store.freeze(choices.frozen(declared))
-        protocol_snapshot.record(protocol, declared).keep(store)
-        keep_plan(store, declared, choices)
-        wait_for(_stages(store, declared, choices, asking, watch, total))
+    kept = protocol_snapshot.record(protocol, declared)
+
+    async def work() -> None:
+        with Store(out, create=True, writing=True) as store:
+            store.freeze(choices.frozen(declared))
+            kept.keep(store)
+            keep_plan(store, declared, choices)
+            await _stages(store, declared, choices, asking, watch, total)
+
+    wait_for(work())
     return Run(out)
 
 
@@ -79,8 +84,12 @@ def label(
     opened = Run(folder)
     asking = arguments.asking(judge, taxonomy, options)
     asking.connect.check(asking.judges or ("openai",))
-    with Store(folder, writing=True) as store:
-        wait_for(_stages(store, opened.protocol, None, asking, watch))
+
+    async def work() -> None:
+        with Store(folder, writing=True) as store:
+            await _stages(store, opened.protocol, None, asking, watch)
+
+    wait_for(work())
     return opened
 
 
@@ -93,6 +102,8 @@ async def _stages(
     total: int | None = None,
 ) -> None:
     """Asks the subjects where there are choices, then labels."""
+
+    watch = watch or notebook_watch()
 
     def watcher(stage: str, number: int | None) -> Callable[[Tally], None]:
         return lambda tally: watch(stage, number, tally) if watch else None

@@ -18,6 +18,7 @@ from ..stages import plan as planning
 from ..stages.connect import KnownModel
 from ..stages.label import annotators, missing_judges
 from . import options as arguments
+from . import plan_page
 from .options import PlanOptions, RunOptions
 
 OWN_COLUMNS = ("trial", "subject", "mode", "sample", "prompt")  # of a table of trials
@@ -26,7 +27,7 @@ if TYPE_CHECKING:  # it brings scipy, which a run that only asks does without
     from ..stages import power
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, repr=False)
 class Plan:
     """What a run would do. Nothing was asked for it.
 
@@ -72,6 +73,12 @@ class Plan:
             else value
             for name, value in asdict(self).items()
         }
+
+    def __repr__(self) -> str:
+        return plan_page.line(self)
+
+    def _repr_html_(self) -> str:
+        return plan_page.page(self).html()
 
     def __getitem__(self, name: str) -> Json:
         warnings.warn(

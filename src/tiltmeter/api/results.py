@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from contextlib import ExitStack
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -65,7 +64,7 @@ def export(folder: Path | str, target: Path | str, format: str = "parquet") -> l
         frame = getattr(opened, name)
         if name in TRIAL_COLUMN:
             frame = _with_factors(frame, factors, TRIAL_COLUMN[name])
-        getattr(_guard_formulas(frame) if format == "csv" else frame, WRITERS[format])(path)
+        getattr(_for_csv(frame) if format == "csv" else frame, WRITERS[format])(path)
         written.append(path)
     return written
 
@@ -74,12 +73,8 @@ def _factor_columns(trials: pl.DataFrame) -> pl.DataFrame:
     """A row a trial: its id and a column for each of its factors, as text."""
     import polars as pl
 
-    levels = [json.loads(text) for text in trials["factors"]]
-    names = dict.fromkeys(name for row in levels for name in row)
-    columns = [
-        pl.Series(name, [row.get(name) for row in levels], dtype=pl.String) for name in names
-    ]
-    return pl.DataFrame([trials["id"].alias(_TRIAL), *columns])
+    named = trials.select(pl.col("id").alias(_TRIAL), "factors")
+    return named.unnest("factors") if len(trials) else named.drop("factors")
 
 
 def _with_factors(frame: pl.DataFrame, factors: pl.DataFrame, key: str) -> pl.DataFrame:
@@ -92,12 +87,16 @@ def _with_factors(frame: pl.DataFrame, factors: pl.DataFrame, key: str) -> pl.Da
     )
 
 
-def _guard_formulas(frame: pl.DataFrame) -> pl.DataFrame:
-    """A frame for CSV: texts that a spreadsheet would take for formulas get a quote."""
+def _for_csv(frame: pl.DataFrame) -> pl.DataFrame:
+    """A frame as CSV can hold it: structs and lists as JSON text, and texts that a spreadsheet
+    would take for formulas with a quote.
+    """
     import polars as pl
 
     from ..gold.sheet import FORMULA
+    from .frames import as_json_text
 
+    plain = as_json_text(frame)
     text = pl.col(pl.String)
     starts = text.str.slice(0, 1).is_in(list(FORMULA))
-    return frame.with_columns(pl.when(starts).then(pl.lit("'") + text).otherwise(text).name.keep())
+    return plain.with_columns(pl.when(starts).then(pl.lit("'") + text).otherwise(text).name.keep())

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Sequence
 from contextlib import ExitStack
 from pathlib import Path
@@ -18,11 +17,10 @@ from . import checks, tables
 from .tables import TableOptions
 
 if TYPE_CHECKING:  # they bring numpy and scipy, which a run that only asks does without
-    import polars as pl
-
     from ..analyse.verdicts import Verdict
     from ..report import notebook
     from ..report.cross_tables import CrossTable
+    from .frames import Frame
 
 
 class Run:
@@ -51,12 +49,11 @@ class Run:
         numbers = ", ".join(f"{number:,} {name}" for name, number in counts.items())
         return f"<Run {self.folder}: {about}, {numbers}>"
 
-    def _frame(self, name: str) -> pl.DataFrame:
-        import polars as pl
+    def _frame(self, name: str) -> Frame:
+        from .frames import table_frame
 
         with Store(self.folder) as store:
-            columns, rows = stored.table(store, name)
-        return pl.DataFrame(rows, schema=columns, orient="row", infer_schema_length=None)
+            return table_frame(stored.table(store, name))
 
     def _counts(self) -> dict[str, int]:
         """How many outputs and labels the run holds."""
@@ -64,22 +61,22 @@ class Run:
             return {name: stored.size(store, name) for name in ("outputs", "labels")}
 
     @property
-    def trials(self) -> pl.DataFrame:
-        """A row for each planned trial: id, subject, mode, factors (JSON), sample, prompt, …"""
+    def trials(self) -> Frame:
+        """A row for each planned trial: id, subject, mode, factors (a struct), sample, prompt, …"""
         return self._frame("trials")
 
     @property
-    def calls(self) -> pl.DataFrame:
+    def calls(self) -> Frame:
         """A row for each request that was answered, by a subject or by a judge."""
         return self._frame("calls")
 
     @property
-    def outputs(self) -> pl.DataFrame:
+    def outputs(self) -> Frame:
         """A row for each output, with its trial's subject, mode, factors, sample and prompt."""
         return self._frame("outputs")
 
     @property
-    def labels(self) -> pl.DataFrame:
+    def labels(self) -> Frame:
         """A row for each label; `current` is 0 where another one took its place."""
         return self._frame("labels")
 
@@ -106,7 +103,7 @@ class Run:
         return verdicts.verdicts(self.protocol, rows, background)
 
     @property
-    def estimates(self) -> pl.DataFrame:
+    def estimates(self) -> Frame:
         """The estimates of the default variant, a row each (`frame`)."""
         return frame(self.analyse())
 
@@ -195,25 +192,13 @@ def open_run(folder: Path | str) -> Run:
     return Run(folder)
 
 
-def frame(estimates: Sequence[Estimate]) -> pl.DataFrame:
-    """Estimates as a polars frame; conditions, contrasts and outcomes as JSON text, then a column
-    for each factor.
+def frame(estimates: Sequence[Estimate]) -> Frame:
+    """Estimates as a polars frame; conditions and contrasts are structs, outcomes a list of labels
+    with their counts; then a column for each factor.
     """
-    import polars as pl
+    from .frames import estimates_frame
 
-    from ..analyse import reading
-
-    rows = []
-    for estimate in estimates:
-        row = estimate.as_dict()
-        for name in ("condition", "contrast", "outcomes"):
-            row[name] = None if row[name] is None else json.dumps(row[name], ensure_ascii=False)
-        rows.append(row)
-    factors = reading.factor_columns(estimates)
-    return pl.DataFrame(rows, infer_schema_length=None).with_columns(
-        pl.Series(name, [level or None for level in levels], dtype=pl.String)
-        for name, levels in factors.items()
-    )
+    return estimates_frame(estimates)
 
 
 def report(*folders: Path | str, path: Path | str, variant: str = "default") -> Path:

@@ -21,13 +21,12 @@ from rich.progress import (
 )
 
 from ..api import Watch
+from ..api.progress import progress_text, stage_title
 from ..report.sanitize import visible
 from ..stages.limits import Tally
 
-STAGES = {"run": "asking the model", "label": "labelling"}
 UPDATE_SECONDS = 0.1  # between two updates: a fast run has thousands of replies a second
 LOG_SECONDS = 60.0  # between two lines where standard error is no terminal
-WAITING_CHARACTERS = 160  # of what is waited for
 
 
 @contextmanager
@@ -59,7 +58,7 @@ def progress_line(quiet: bool = False) -> Iterator[tuple[Watch, dict[str, Tally]
             updated[stage] = now
             if stage not in tasks:
                 started[stage] = now
-                tasks[stage] = progress.add_task(STAGES.get(stage, stage), total=total, more="")
+                tasks[stage] = progress.add_task(stage_title(stage), total=total, more="")
             more = _more(tally, now - started[stage])
             progress.update(tasks[stage], completed=tally.done, more=more)
 
@@ -78,13 +77,7 @@ def progress_line(quiet: bool = False) -> Iterator[tuple[Watch, dict[str, Tally]
 
 def _more(tally: Tally, elapsed: float) -> str:
     """What stands behind the bar."""
-    parts = [
-        f"{tally.calls / elapsed:.1f} calls/s" if elapsed > 1 else "",
-        f"${tally.spent:.2f}" if tally.spent else "",
-        f"{tally.failed} failed" if tally.failed else "",
-        escape(visible(tally.waiting)[:WAITING_CHARACTERS]),
-    ]
-    return " ".join(filter(None, parts))
+    return escape(visible(progress_text(tally, elapsed)))
 
 
 class _Notices:

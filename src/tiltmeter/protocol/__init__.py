@@ -231,6 +231,11 @@ class Protocol:
             f"{len(self.measures)} measures>"
         )
 
+    def _repr_html_(self) -> str:
+        from .page import page
+
+        return page(self).html()
+
     @cached_property
     def cells(self) -> list[Row]:
         """Every combination of the design, in the order of the tables."""

@@ -7,30 +7,21 @@ them.
 
 from __future__ import annotations
 
-import re
 from dataclasses import fields, is_dataclass, replace
 from typing import Any, TypeVar
 
-_HIDDEN = re.compile(
-    "[\x00-\x08\x0b-\x1f\x7f-\x9f"  # controls but tab and newline
-    "\xad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180e"  # soft hyphen and fillers
-    # direction, separators, isolates
-    "\u200b\u200e\u200f\u2028-\u202e\u2060-\u206f\u3164\ufeff\uffa0\ufff9-\ufffb"
-    "\ud800-\udfff\ufffe\uffff\U000e0000-\U000e0fff]"  # lone surrogates, non-characters, tags
-)
+from ..display import HIDDEN, visible
+
+__all__ = ["all_visible", "ascii_escapes", "visible"]
+
 T = TypeVar("T")
-
-
-def visible(text: str) -> str:
-    """The text with every hidden character written out; line ends are newlines."""
-    return _HIDDEN.sub(lambda match: f"⟨U+{ord(match[0]):04X}⟩", text.replace("\r\n", "\n"))
 
 
 def ascii_escapes(json_text: str) -> str:
     """JSON text with every hidden character as \\uXXXX: the same values, harmless in a terminal or
     an editor.
     """
-    return _HIDDEN.sub(lambda match: "".join(_units(ord(match[0]))), json_text)
+    return HIDDEN.sub(lambda match: "".join(_units(ord(match[0]))), json_text)
 
 
 def _units(code: int) -> list[str]:

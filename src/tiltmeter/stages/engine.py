@@ -16,9 +16,8 @@ from __future__ import annotations
 
 import asyncio
 import gc
-from collections.abc import Callable, Coroutine, Generator, Iterable, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
-from typing import Any, TypeVar
 
 from ..errors import Interrupted, ModelError, TiltmeterError, TransientError, Unanswered
 from ..models import Model
@@ -227,23 +226,3 @@ def _fewer_collections() -> Iterator[None]:
         yield
     finally:
         gc.set_threshold(*before)
-
-
-T = TypeVar("T")
-
-
-def wait_for(work: Coroutine[Any, Any, T]) -> T:
-    """Runs a coroutine to its end from ordinary code, also inside a notebook whose loop is running
-    already.
-    """
-    try:
-        asyncio.get_running_loop()
-    except RuntimeError:
-        try:
-            return asyncio.run(work)
-        finally:
-            work.close()  # where no loop could be made
-    from concurrent.futures import ThreadPoolExecutor
-
-    with ThreadPoolExecutor(1) as pool:
-        return pool.submit(asyncio.run, work).result()

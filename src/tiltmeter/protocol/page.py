@@ -1,0 +1,47 @@
+"""What a notebook shows of a protocol: its design, what it measures, and some of its prompts."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import islice
+
+from ..display import Page
+from . import Mode, Protocol
+
+PROMPTS = 3  # that are shown
+LEVELS = 8  # of a factor that are named
+
+
+def page(protocol: Protocol) -> Page:
+    """The page of a protocol."""
+    measures = [("measure", "kind", "what", "headline")]
+    measures += [
+        (spec.name, spec.kind, spec.text, "yes" if spec.headline else "")
+        for spec in protocol.measures
+    ]
+    return Page(
+        f"{protocol.title} ({protocol.name} {protocol.version})",
+        (protocol.question, protocol.citation),
+        {
+            "Design": list(_design(protocol)),
+            "Prompts, for instance": [
+                protocol.prompt_text(cell) for cell in islice(protocol.cells, PROMPTS)
+            ],
+            "Limits": protocol.limits,
+        },
+        {"Measures": measures},
+    )
+
+
+def _design(protocol: Protocol) -> Iterator[str]:
+    yield f"{len(protocol.cells):,} prompts over {len(protocol.items()):,} items ({protocol.item})"
+    for name, levels in protocol.levels.items():
+        shown = ", ".join(level or "–" for level in islice(levels, LEVELS))
+        yield f"{name}: {shown}{f', … ({len(levels):,} in all)' if len(levels) > LEVELS else ''}"
+    yield from map(_mode_line, protocol.modes.values())
+
+
+def _mode_line(mode: Mode) -> str:
+    if mode.logprobs:
+        return f"mode {mode.name}: read from probabilities"
+    return f"mode {mode.name}: {mode.samples} drawn a prompt"
