@@ -24,14 +24,20 @@ class RemoteStop:
     def __init__(self) -> None:
         self._loop: asyncio.AbstractEventLoop | None = None
         self._task: asyncio.Task[object] | None = None
+        self._pressed = False
         self.in_order: Callable[[], None] | None = None
 
     def attach(self, loop: asyncio.AbstractEventLoop, task: asyncio.Task[object] | None) -> None:
-        """Says which loop it is, and the task that is cancelled."""
+        """Says which loop it is, and the task that is cancelled: at once where it was interrupted
+        before it began.
+        """
         self._loop, self._task = loop, task
+        if self._pressed:
+            self._cancel()
 
     def interrupt(self) -> None:
         """Called in the thread that waits."""
+        self._pressed = True
         stop, self.in_order = self.in_order, None
         if self._loop is not None:
             self._loop.call_soon_threadsafe(stop or self._cancel)

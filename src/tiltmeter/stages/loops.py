@@ -10,7 +10,7 @@ import asyncio
 import signal
 import threading
 from collections.abc import Coroutine, Iterator
-from concurrent.futures import Future, ThreadPoolExecutor
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from contextvars import copy_context
 from typing import Any, TypeVar
@@ -23,8 +23,8 @@ T = TypeVar("T")
 def wait_for(work: Coroutine[Any, Any, T]) -> T:
     """What a coroutine returns, or raises.
 
-    A KeyboardInterrupt here, such as a notebook's stop button, stops the work in order as a signal
-    does (`interruption`); a second one cancels it.
+    SIGINT meanwhile, such as a notebook's stop button, stops the work in order as it does elsewhere
+    (`interruption`); a second one cancels it.
     """
     try:
         asyncio.get_running_loop()
@@ -35,36 +35,27 @@ def wait_for(work: Coroutine[Any, Any, T]) -> T:
             work.close()  # where no loop could be made
     stop, context = RemoteStop(), copy_context()
     context.run(REMOTE.set, stop)
-    with _plain_interrupts(), ThreadPoolExecutor(1, "tiltmeter") as pool:
-        return _result(pool.submit(context.run, asyncio.run, _registered(work, stop)), stop)
-
-
-async def _registered(work: Coroutine[Any, Any, T], stop: RemoteStop) -> T:
-    stop.attach(asyncio.get_running_loop(), asyncio.current_task())
-    return await work
-
-
-def _result(running: Future[T], stop: RemoteStop) -> T:
-    while True:
+    with _interrupts(stop), ThreadPoolExecutor(1, "tiltmeter") as pool:
         try:
-            return running.result()
-        except KeyboardInterrupt:
-            if running.done():
-                raise
-            stop.interrupt()
+            return pool.submit(context.run, asyncio.run, _attached(work, stop)).result()
         except asyncio.CancelledError:
             raise KeyboardInterrupt from None
 
 
+async def _attached(work: Coroutine[Any, Any, T], stop: RemoteStop) -> T:
+    stop.attach(asyncio.get_running_loop(), asyncio.current_task())
+    return await work
+
+
 @contextmanager
-def _plain_interrupts() -> Iterator[None]:
-    """SIGINT raises KeyboardInterrupt: the handler of a running loop cancels a task that waits
-    here, which would be noticed at the end only.
+def _interrupts(stop: RemoteStop) -> Iterator[None]:
+    """SIGINT goes to the work: the handler of the loop that runs here would cancel a task that
+    waits, and be noticed at the end only.
     """
     if threading.current_thread() is not threading.main_thread():
         yield
         return
-    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    before = signal.signal(signal.SIGINT, lambda *_: stop.interrupt())
     try:
         yield
     finally:
