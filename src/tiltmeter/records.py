@@ -88,7 +88,11 @@ class Message(NamedTuple):
 
 
 class Trial(NamedTuple):
-    """One prompt and one sample number: the unit that is generated once and resumed by."""
+    """One prompt and one sample number: the unit that is generated once and resumed by.
+
+    context: the system prompt and the turns before the prompt. It follows from the protocol and
+             the run's settings, and is no column of the run's table.
+    """
 
     id: str
     subject: str
@@ -98,6 +102,12 @@ class Trial(NamedTuple):
     prompt: str
     begin: str
     sampling: Sampling
+    context: tuple[Message, ...] = ()
+
+    @property
+    def messages(self) -> tuple[Message, ...]:
+        """The whole conversation that the subject is asked to answer."""
+        return (*self.context, Message("user", self.prompt))
 
 
 @dataclass(frozen=True, slots=True)
@@ -226,6 +236,7 @@ class Answered:
     cell:  the row of the design that the trial comes from, with the columns that are no factors (an
            input text).
     picture: the bytes of the output, for an instrument that reads pictures itself.
+    told:    what judges are shown before the prompt: the system prompt where the protocol says so.
     """
 
     trial: Trial
@@ -234,6 +245,12 @@ class Answered:
     exact: bool = False
     cell: Mapping[str, str] = field(default_factory=dict)
     picture: bytes = field(default=b"", repr=False)
+    told: str = ""
+
+    @property
+    def task(self) -> str:
+        """What a judge is shown as what the subject was asked."""
+        return f"{self.told}\n\n{self.trial.prompt}" if self.told else self.trial.prompt
 
 
 @dataclass(frozen=True, slots=True)

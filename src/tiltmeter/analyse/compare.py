@@ -32,7 +32,7 @@ FIXED = {
     "version": "version of the protocol",
     "digest": "design (prompts, tables, modes)",
 }
-ASKED = {"begin": "begun answer", "temperature": "temperature"}
+ASKED = {"begin": "begun answer", "temperature": "temperature", "system": "system prompt"}
 
 
 @dataclass(frozen=True, slots=True, repr=False)

@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from ..protocol import Protocol
-from ..records import __version__
+from ..records import __version__, content_id
 
 
 def short(
@@ -39,6 +39,8 @@ def short(
     for name in ("begin", "temperature"):
         if frozen.get(name) is not None:
             parts[name] = frozen[name]
+    if frozen.get("system") is not None:
+        parts["system"] = content_id(frozen["system"])[:8]
     parts["tm"] = __version__
     return "|".join(f"{name}:{str(value).replace('|', '/')}" for name, value in parts.items())
 

@@ -57,6 +57,7 @@ class ChoiceOptions(TypedDict, total=False):
     limit:          how many items of each language.
     where:          {factor: levels} in place of the protocol's defaults; the level "*" is all.
     cross:          intersections of two dimensions too, such as "gender×age".
+    system:         a system prompt in place of the protocol's own; "" for none.
     begin:          a begun answer in place of the mode's own.
     """
 
@@ -71,6 +72,7 @@ class ChoiceOptions(TypedDict, total=False):
     temperature: float | None
     where: Mapping[str, str | Sequence[str]]
     cross: str | Sequence[str]
+    system: str | None
 
 
 class PlanOptions(ChoiceOptions, ConnectOptions, total=False):
@@ -138,6 +140,7 @@ def choices(model: str | Sequence[str], options: ChoiceOptions) -> Choices:
         temperature=options.get("temperature"),
         where={factor: several(levels) for factor, levels in where.items()},
         cross=several(options.get("cross", ())),
+        system=options.get("system"),
     )
 
 

@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING, TypedDict, TypeVar
 
 import click
 
+from ..errors import UsageError
+
 if TYPE_CHECKING:  # a first look at --help waits for nothing
     from ..api.options import AskOptions, ChoiceOptions, ConnectOptions
     from ..models import Price
@@ -156,6 +158,13 @@ def choices(function: F) -> F:
         ),
         click.option("--begin", help="Begin the model's answer with this text."),
         click.option(
+            "--system",
+            "system",
+            type=click.Path(dir_okay=False),
+            metavar="FILE",
+            help="A text file: the system prompt, in place of the protocol's own.",
+        ),
+        click.option(
             "--temperature", type=click.FloatRange(0, 2), help="In place of the protocol's own."
         ),
     )(function)
@@ -246,6 +255,7 @@ class ChoiceValues(TypedDict):
     declension: str | None
     seed: int
     begin: str | None
+    system: str | None
     temperature: float | None
 
 
@@ -277,6 +287,21 @@ def ask_options(values: AskValues) -> AskOptions:
     }
 
 
+def read_system(path: str | None) -> str | None:
+    """The system prompt in a file, without the line end that editors leave; None for no file."""
+    if path is None:
+        return None
+    from .. import intake
+
+    try:
+        return intake.read_text(path, intake.MOST_DECLARED_BYTES).rstrip("\n")
+    except OSError as error:
+        why = f"cannot be read: {error.strerror}"
+    except UnicodeDecodeError:
+        why = "is not UTF-8"
+    raise UsageError(f"--system {path} {why}. Name a text file that holds the system prompt.")
+
+
 def choice_options(values: ChoiceValues) -> ChoiceOptions:
     """What is asked, as the API takes it. --declension is a factor with an option of its own."""
     where = dict(values["where"])
@@ -291,5 +316,6 @@ def choice_options(values: ChoiceValues) -> ChoiceOptions:
         "cross": values["cross"],
         "seed": values["seed"],
         "begin": values["begin"],
+        "system": read_system(values["system"]),
         "temperature": values["temperature"],
     }

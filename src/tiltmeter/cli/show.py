@@ -47,6 +47,10 @@ def command(protocol: str, prompts: int) -> None:
     click.echo("\nMeasures:")
     for measure in declared.measures:
         click.echo(f"  {measure.name}: {measure.text or registry.measure(measure.kind).summary}")
+    if declared.system:
+        click.echo(f"\nSystem prompt: {declared.system}")
+    for role, text, _ in declared.turns:
+        click.echo(f"  before the prompt, {role}: {text}")
     click.echo("\nPrompts, for instance:")
     for cell in asked[:prompts]:
         click.echo(f"  {declared.prompt_text(cell)}")

@@ -14,6 +14,7 @@ from ..protocol import Protocol
 from ..protocol.tables import Row
 from ..records import ANSWER, INVALID, OTHER_LANGUAGE, REFUSAL
 from .capabilities import setting_names
+from .lookup import cells_by_words
 from .settings import OUTCOMES, Settings
 from .speech import one_of, phrases
 from .tilt import divide_rest, outcome_shares
@@ -47,9 +48,9 @@ class PlantedAnswers:
                 raise UsageError(f"planted: {self.what} have no {name}. Leave it out.")
 
     @cached_property
-    def cells(self) -> dict[str, Row]:
+    def cells(self) -> Mapping[str, Row]:
         """Prompt → cell of the design."""
-        return {self.protocol.prompt_text(cell): cell for cell in self.protocol.cells}
+        return cells_by_words(self.protocol)
 
     def outcomes(self, cell: Mapping[str, str]) -> dict[str, float]:
         """The true share of every outcome."""

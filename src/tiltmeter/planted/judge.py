@@ -28,6 +28,7 @@ from ..models.http.body import at, list_at, object_at
 from ..records import BOTH, INVALID, REFUSAL, Json, Request
 from .capabilities import drawable
 from .dialogues import bank, topic_in
+from .lookup import tails
 from .pictures import Band
 from .prose import value_sentence
 from .settings import OUTCOMES, Settings
@@ -132,7 +133,8 @@ class Judge:
 
     def _meaning(self, task: str, answer: str) -> str:
         assert self._tilt is not None
-        cell = self._tilt.cells.get(task, {self._tilt.protocol.item: task})
+        prompt = next((words for words in tails(task) if words in self._tilt.cells), task)
+        cell = self._tilt.cells.get(prompt, {self._tilt.protocol.item: task})
         known = know(self._tilt, cell, task)
         for outcome in (*known.forms, *OUTCOMES.values()):
             if answer in ways(known, outcome):

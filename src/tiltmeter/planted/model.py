@@ -28,6 +28,7 @@ from .answers import PlantedText
 from .capabilities import drawn_of, topics_of, words_of, written_of
 from .dialogues import Dialogues, topic_truth
 from .judge import Judge
+from .lookup import asked_of, texts_of
 from .pictures import Pictures, picture_truth
 from .prose import Prose
 from .rankings import PlantedRankings, ranked_by, ranking_truth
@@ -185,15 +186,13 @@ class Planted(Model):
 
     def _cell(self, request: Request) -> Mapping[str, str]:
         """The cell of a prompt, which must be the protocol's."""
-        for message in request.messages:
-            if message.content in self.tilt.cells:
-                return self.tilt.cells[message.content]
+        for words in texts_of(request):
+            if words in self.tilt.cells:
+                return self.tilt.cells[words]
         raise self._unknown(request)
 
     def _unknown(self, request: Request) -> ModelError:
-        prompt = next(
-            (message.content for message in request.messages if message.role == "user"), ""
-        )
+        prompt = asked_of(request)
         return ModelError(
             f"{self.name} does not know the prompt '{prompt[:60]}…': it is none of "
             f"{self.settings.protocol}. Add for instance protocol=roles or protocol=FILE.toml."
@@ -204,17 +203,14 @@ class Planted(Model):
         own.
         """
         assert isinstance(self.tilt, Tilt)
-        for message in request.messages:
-            known = self._met.get(message.content)
-            if known is None and message.content in self.tilt.cells:
-                known = self._met[message.content] = know(
-                    self.tilt, self.tilt.cells[message.content], message.content
-                )
+        for words in texts_of(request):
+            known = self._met.get(words)
+            if known is None and words in self.tilt.cells:
+                known = know(self.tilt, self.tilt.cells[words], asked_of(request))
+                self._met[words] = known
             if known is not None:
                 return known
-        prompt = next(
-            (message.content for message in request.messages if message.role == "user"), ""
-        )
+        prompt = asked_of(request)
         if self.settings.levels or self.settings.planted or self.settings.order:
             raise self._unknown(request)
         return know(self.tilt, {self.tilt.protocol.item: prompt}, prompt)

@@ -35,6 +35,7 @@ from ..models.kinds import ModelKind
 from ..models.options import DEFAULTS, TEXT, ModelOptions
 from ..protocol.tables import Row
 from ..records import Reply, Request
+from .lookup import cells_by_words, texts_of
 from .settings import Value, parse_value, read_pairs
 from .tilt import uniforms
 
@@ -91,7 +92,7 @@ class PlantedRewriter(Model):
     def cells(self) -> Mapping[str, Row]:
         """Prompt → row of the design."""
         protocol = registry.protocol(self.settings.protocol)
-        return {protocol.prompt_text(cell): cell for cell in protocol.cells}
+        return cells_by_words(protocol)
 
     async def ask(self, request: Request) -> Reply:
         """The rewriter's or its judge's reply; tokens used are estimated."""
@@ -110,6 +111,7 @@ class PlantedRewriter(Model):
         shown = _SHOWN.search(prompt)
         if shown:
             return self._judge(shown[2], draws)
+        prompt = next((words for words in texts_of(request) if words in self.cells), prompt)
         if prompt not in self.cells:
             raise ModelError(
                 f"{self.name} does not know the prompt '{prompt[:60]}…'. Add for instance "

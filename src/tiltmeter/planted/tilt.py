@@ -16,6 +16,7 @@ from ..protocol import Protocol
 from ..protocol.tables import SEVERAL, Row
 from ..records import INVALID
 from .capabilities import offered
+from .lookup import cells_by_words
 from .settings import OUTCOMES, Settings, parse
 
 
@@ -114,9 +115,9 @@ class Tilt:
         self.value = settings.value or list(values)[-1]
 
     @cached_property
-    def cells(self) -> dict[str, Row]:
+    def cells(self) -> Mapping[str, Row]:
         """Prompt → cell of the design."""
-        return {self.protocol.prompt_text(cell): cell for cell in self.protocol.cells}
+        return cells_by_words(self.protocol)
 
     def forms(self, cell: Mapping[str, str]) -> dict[str, str]:
         """Value → the form that is written for it."""

@@ -19,7 +19,7 @@ from functools import cached_property
 from typing import Any, ClassVar, Unpack
 from warnings import warn
 
-from ..records import Json, Sampling, content_id
+from ..records import Json, Message, Sampling, content_id
 from .keys import BandKeys, CrosstabKeys, FirstKeys, ProtocolKeys, SentenceKeys
 from .measures import measure_kind
 from .paper_tables import TableLayout
@@ -163,6 +163,9 @@ class Protocol:
     """One declared audit.
 
     defaults: {factor: levels} that are asked where a run does not name others.
+    system:   the system prompt, and turns: what was said before the prompt, as (role, text); with
+              slots as the prompt has.
+    judges_see_system: True if judges are shown the system prompt before the prompt.
     apart:    factors whose levels are never pooled where a run holds several.
     titles: {factor or attribute: {level or value: what a person reads in its place}}.
     first:  what the first screen of a report shows beside its sentence; {} for what fits most.
@@ -199,6 +202,9 @@ class Protocol:
     tally: str = ""
     titles: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
     first: FirstKeys = field(default_factory=FirstKeys)
+    system: str = ""
+    turns: tuple[Message, ...] = ()
+    judges_see_system: bool = False
     thresholds: tuple[str, ...] = ()
     inline: tuple[str, ...] = ()
     source: str = ""
@@ -257,6 +263,7 @@ class Protocol:
             self.factors,
             self.item,
             {name: _digest_settings(mode) for name, mode in self.modes.items()},
+            *((self.system, self.turns) if self.system or self.turns else ()),
         )[:16]
 
     @cached_property
@@ -325,6 +332,16 @@ class Protocol:
         if "separator" in cell:
             cell = {name: value.replace(SEVERAL, cell["separator"]) for name, value in cell.items()}
         return fill(template, cell, self.source)
+
+    def context(self, cell: Row, system: str | None = None) -> tuple[Message, ...]:
+        """What stands before the prompt of one cell: the system prompt, then earlier turns.
+
+        system: one that takes the place of the protocol's own, as it is, with no slots; "" for
+        none.
+        """
+        told = fill(self.system, cell, self.source) if system is None else system
+        turns = (Message(role, fill(text, cell, self.source)) for role, text, _ in self.turns)
+        return (*((Message("system", told),) if told else ()), *turns)
 
     def answer_start(self, mode: Mode, cell: Row) -> str:
         """The begun answer of a mode for one cell; it may have slots as the prompt has, for each

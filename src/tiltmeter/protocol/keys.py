@@ -145,6 +145,13 @@ class VariantKeys(TypedDict, total=False):
     tables: Sequence[PaperTableKeys]
 
 
+class TurnKeys(TypedDict):
+    """A turn of the conversation before the prompt."""
+
+    role: Literal["user", "assistant"]
+    text: str
+
+
 class CrosstabKeys(TypedDict):
     """A table in which items are counted."""
 
@@ -178,6 +185,9 @@ class _Keys(TypedDict, total=False):
     apart: Texts
     thresholds: Texts
     tally: str
+    system: str
+    turns: Sequence[TurnKeys]
+    judges_see_system: bool
     crosstab: CrosstabKeys
     titles: Mapping[str, Mapping[str, str]]
     first: FirstKeys

@@ -15,7 +15,7 @@ from typing import TypeGuard
 
 from .. import intake
 from ..errors import ProtocolError, UnknownName, UsageError
-from ..records import Json
+from ..records import Json, Message
 from . import InstrumentSpec, Protocol, parts, schema, validate
 from .instrument_kinds import InstrumentKind, ReadyInstrument
 from .json_schema import Fault, fault
@@ -133,6 +133,9 @@ def _protocol(
         tally=data.get("tally", ""),
         titles=data.get("titles", {}),
         first=data.get("first", {}),
+        system=data.get("system", ""),
+        turns=tuple(Message(turn["role"], turn["text"]) for turn in data.get("turns", ())),
+        judges_see_system=data.get("judges_see_system", False),
         thresholds=tuple(data.get("thresholds", ())),
         inline=parts.inline_columns(tables),
         source=place.name,

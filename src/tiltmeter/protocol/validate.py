@@ -77,6 +77,16 @@ def _design(protocol: Protocol, place: SourceLocation) -> None:
         refuse_unknown_levels(column, list(listed), known, place.at("crosstab", "levels"))
 
 
+def _context(protocol: Protocol, place: SourceLocation) -> None:
+    """Slots of the system prompt and of earlier turns have columns; pictures take none of both."""
+    key = "system" if protocol.system else "turns"
+    if protocol.modality == "image" and (protocol.system or protocol.turns):
+        raise ProtocolError(f"{place.at(key)}: what draws takes no {key}. Leave it out.")
+    with _with_place(protocol, place.at(key)):
+        for cell in protocol.cells if protocol.system or protocol.turns else ():
+            protocol.context(cell)
+
+
 def _prompts(protocol: Protocol, place: SourceLocation) -> None:
     """Every slot of every prompt and begun answer has a column, and no prompt stands in a condition
     twice.
@@ -93,6 +103,7 @@ def _prompts(protocol: Protocol, place: SourceLocation) -> None:
                 f"'{prompt[:60]}'. Remove one, or make a factor of what parts them."
             )
         seen.add(key)
+    _context(protocol, place)
     for mode in protocol.modes.values():
         with _with_place(protocol, place.at("modes", mode.name, "begin")):
             for cell in protocol.cells if "{" in mode.begin else ():

@@ -13,6 +13,7 @@ from ..protocol.instrument_kinds import InstrumentKind, ReadyInstrument
 from ..protocol.tables import Row
 from ..records import ANSWER, Answered, Label, Output, Reply, Trial
 from ..store import Store
+from ..store.queries import settings
 from .discover import discover
 from .engine import Engine, Job, Models
 from .limits import Limits, Tally
@@ -85,8 +86,21 @@ def missing_judges(protocol: Protocol, judges: Sequence[str] = ()) -> list[str]:
     return found
 
 
+def _told(protocol: Protocol, trial: Trial) -> str:
+    """What judges are shown before the prompt."""
+    if not protocol.judges_see_system:
+        return ""
+    return "\n".join(turn.content for turn in trial.context if turn.role == "system")
+
+
 def _job(
-    store: Store, instrument: Instrument, trial: Trial, output: Output, exact: bool, cell: Row
+    store: Store,
+    instrument: Instrument,
+    trial: Trial,
+    output: Output,
+    exact: bool,
+    cell: Row,
+    told: str,
 ) -> Job:
     if output.outcome != ANSWER:
         return [
@@ -97,7 +111,7 @@ def _job(
     shown = isinstance(instrument, PictureParser) and output.blob
     picture = store.blob(output.blob) if shown else b""
     labels = yield from instrument.steps(
-        Answered(trial, output, reply or Reply(output.text), exact, cell, picture)
+        Answered(trial, output, reply or Reply(output.text), exact, cell, picture, told)
     )
     if not labels:
         raise AssertionError(
@@ -124,6 +138,7 @@ async def annotate(
         warnings |= (await discover(store, protocol, instruments, models, limits, watch)).warnings
     names = (*protocol.factors, protocol.item)
     cells = {tuple(cell[name] for name in names): cell for cell in protocol.cells}
+    system = settings.frozen(store).get("system")
 
     def jobs() -> Iterator[Job]:
         for instrument in instruments:
@@ -133,7 +148,9 @@ async def annotate(
                     continue
                 if instrument.reads(exact):
                     cell = cells.get(tuple(trial.factors[name] for name in names), {})
-                    yield _job(store, instrument, trial, output, exact, cell)
+                    asked = trial._replace(context=protocol.context(cell, system) if cell else ())
+                    told = _told(protocol, asked)
+                    yield _job(store, instrument, asked, output, exact, cell, told)
 
     engine = Engine(store, models, limits, watch)
     engine.tally.warnings.update(warnings)

@@ -16,7 +16,7 @@ from typing import TypedDict
 from ..errors import UnknownName, UsageError
 from ..protocol import EVERY, Mode, Protocol
 from ..protocol.tables import SEVERAL, Row
-from ..records import Message, Request, Trial, content_id
+from ..records import Request, Trial, content_id
 
 CROSS = "×"  # in a level: the intersection of two
 
@@ -34,6 +34,7 @@ class Choices:
              all of them.
     cross:   intersections that are asked beside these, each a level such as gender×age of some
              factor.
+    system:  a system prompt in place of the protocol's own; "" for none, None for the protocol's.
     """
 
     subjects: tuple[str, ...]
@@ -46,6 +47,7 @@ class Choices:
     temperature: float | None = None
     where: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     cross: tuple[str, ...] = ()
+    system: str | None = None
 
     def frozen(self, protocol: Protocol) -> dict[str, str | int | float | None]:
         """What may not change in a run, as plain values."""
@@ -56,6 +58,7 @@ class Choices:
             "seed": self.seed,
             "begin": self.begin,
             "temperature": self.temperature,
+            "system": self.system,
         }
 
 
@@ -78,6 +81,8 @@ def check(protocol: Protocol, choices: Choices) -> None:
             raise UsageError(f"--{name} must be 1 or more.")
     for name in choices.cross:
         _find_intersection(protocol, name)
+    if choices.system and protocol.modality == "image":
+        raise UsageError(f"{protocol.name} asks for pictures, which take no system prompt.")
     if not choices.subjects:
         raise UsageError("No model is named. Type for instance: --model builtin")
 
@@ -214,8 +219,10 @@ def trials(protocol: Protocol, choices: Choices) -> Iterator[Trial]:
     prompts = [protocol.prompt_text(cell) for cell in chosen]
     factors = [{name: cell[name] for name in (*protocol.factors, protocol.item)} for cell in chosen]
     begun = [{mode.name: protocol.answer_start(mode, cell) for mode in modes} for cell in chosen]
-    for sample, (cell, prompt, begins), mode, subject in product(
-        range(rounds), list(zip(factors, prompts, begun, strict=True)), modes, choices.subjects
+    contexts = [protocol.context(cell, choices.system) for cell in chosen]
+    rows = list(zip(factors, prompts, begun, contexts, strict=True))
+    for sample, (cell, prompt, begins, context), mode, subject in product(
+        range(rounds), rows, modes, choices.subjects
     ):
         if sample >= samples(choices, mode):
             continue
@@ -229,8 +236,9 @@ def trials(protocol: Protocol, choices: Choices) -> Iterator[Trial]:
         apart = f"{mode.name}/" if mode.for_discovery else ""
         seed = int(sha256(f"{apart}{choices.seed}/{sample}/{prompt}".encode()).hexdigest()[:7], 16)
         sampling = sampling._replace(seed=seed)
-        key = content_id(protocol.name, subject, mode.name, cell, sample, prompt, begin, sampling)
-        yield Trial(key, subject, mode.name, cell, sample, prompt, begin, sampling)
+        asked = (protocol.name, subject, mode.name, cell, sample, prompt, begin, sampling)
+        key = content_id(*asked, context) if context else content_id(*asked)
+        yield Trial(key, subject, mode.name, cell, sample, prompt, begin, sampling, context)
 
 
 def request(trial: Trial, protocol: Protocol) -> Request:
@@ -238,7 +246,7 @@ def request(trial: Trial, protocol: Protocol) -> Request:
     mode = protocol.modes[trial.mode]
     return Request(
         trial.subject,
-        (Message("user", trial.prompt),),
+        trial.messages,
         trial.sampling,
         trial.begin,
         mode.logprobs,

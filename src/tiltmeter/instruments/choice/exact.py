@@ -32,7 +32,7 @@ from collections.abc import Generator, Sequence
 from typing import NamedTuple
 
 from ...errors import Incapable
-from ...records import ANSWER, OTHER, UNRESOLVED, Answered, Message, Reply, Request, Token
+from ...records import ANSWER, OTHER, UNRESOLVED, Answered, Reply, Request, Token
 from ..text.language import fold, language, unspaced
 from .mentions import Forms
 
@@ -210,7 +210,7 @@ def _further(item: Answered, said: bytes, annotator: str) -> Request:
     trial = item.trial
     return Request(
         trial.subject,
-        (Message("user", trial.prompt),),
+        trial.messages,
         trial.sampling,
         trial.begin + said.decode(),
         len(item.reply.alternatives[0]),

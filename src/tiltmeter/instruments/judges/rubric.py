@@ -91,7 +91,7 @@ class Rubric(Judge):
 
     def _question(self, item: Answered) -> str:
         wording, settings = _texts(), self.settings
-        asked, answer = plain(item.trial.prompt), plain(item.trial.begin + item.output.text)
+        asked, answer = plain(item.task), plain(item.trial.begin + item.output.text)
         code = mark(item.trial.id, asked, answer)
         meanings = {**settings["words"], **wording.section("meanings").strings()}
         task = (

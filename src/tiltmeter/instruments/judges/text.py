@@ -79,7 +79,7 @@ def word_of(
 
 def question(item: Answered, forms: Forms) -> str:
     """What the judge is asked about one answer."""
-    task, answer = plain(item.trial.prompt), plain(item.trial.begin + item.output.text)
+    task, answer = plain(item.task), plain(item.trial.begin + item.output.text)
     meanings, words = _list(tuple((option, tuple(written)) for option, written in forms.items()))
     code = mark(item.trial.id, task, answer)
     return _texts().fill("ask", mark=code, task=task, answer=answer, meanings=meanings, words=words)

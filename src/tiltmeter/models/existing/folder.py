@@ -99,7 +99,7 @@ class Folder(Stored):
         if self._answers is None:
             reply = Reply(self._expected_file(trial, sample), usage=(0, 0))
         else:
-            answer = self._answers.find(trial, request.messages[0].content, sample)
+            answer = self._answers.find(trial, request.messages[-1].content, sample)
             reply = self.answer_or_open(answer, request, "Add the missing rows.")
         if reply.outcome != ANSWER:
             return reply

@@ -184,7 +184,9 @@ class Stored(Model):
         self._missing += 1
         if not self._first:
             trial, sample = trial_and_sample(request)
-            self._first = f"trial {trial}, sample {sample} of '{request.messages[0].content[:60]}…'"
+            self._first = (
+                f"trial {trial}, sample {sample} of '{request.messages[-1].content[:60]}…'"
+            )
         raise Unanswered(
             f"{self._missing} of {self._asked} trials asked have no answer in {self.name}; the "
             f"first is {self._first}. {remedy}"
@@ -216,7 +218,7 @@ class AnswerFile(Stored):
                 f"{self.name} holds answers and no log-probabilities. Type: --mode sampled"
             )
         trial, sample = trial_and_sample(request)
-        found = self._answers.find(trial, request.messages[0].content, sample)
+        found = self._answers.find(trial, request.messages[-1].content, sample)
         return self.answer_or_open(found, request, "Add the missing lines.")
 
 

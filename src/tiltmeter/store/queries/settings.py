@@ -18,6 +18,7 @@ class Frozen(TypedDict, total=False):
     seed: int
     begin: str | None
     temperature: float | None
+    system: str | None
 
 
 class Definition(TypedDict):
