@@ -150,7 +150,7 @@ def test_a_protocol_and_a_run_are_readable(tmp_path: Path) -> None:
     protocol = tiltmeter.load_protocol("roles")
     assert isinstance(protocol, tiltmeter.Protocol) and protocol is registry.protocol("roles")
     assert repr(protocol) == (
-        "<Protocol roles 1: Gendered role selection; modes sampled, exact; 3 measures>"
+        "<Protocol roles 1: Gendered role selection; modes sampled, exact; 4 measures>"
     )
     run = tiltmeter.run("roles", "planted", tmp_path / "run", limit=2, language="en", samples=1)
     assert repr(run) == f"<Run {tmp_path / 'run'}: roles 1, 4 outputs, 4 labels>"
