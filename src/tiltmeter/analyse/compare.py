@@ -18,15 +18,18 @@ from pathlib import Path
 
 from .. import analyse
 from ..errors import RunMismatch, UsageError
-from ..protocol import Protocol
+from ..protocol import MeasureSpec, Protocol, few_items
 from ..protocol.contrasts import each_contrast
+from ..protocol.measures import measure_kind
 from ..store import Store, served_models
 from ..store.queries import settings
 from . import claims, comparison_page, corrected
 from .groups import Table
+from .run_outputs import OutputPair
 from .run_pairs import ComparisonRow, Part, RunPair, Stratum, stratum_text
 
 MARGIN = 0.05
+DIVERGENCE = "divergence"  # the kind whose distributions are compared
 FIXED = {
     "protocol": "protocol",
     "version": "version of the protocol",
@@ -88,6 +91,9 @@ def compare(
     first, *others = parts
     rows = [row for other in others for row in _compare_parts(protocol, first, other, margin)]
     warnings = [line for other in others for line in _warnings(first, other)]
+    if all(row.estimate.value is None for row in rows):
+        why = "; ".join([*_left_out(protocol), *warnings]) or "no measure has values in both"
+        raise RunMismatch(f"There is nothing to compare: {why}.")
     return Comparison(
         tuple(_adjust_families(protocol, rows)),
         tuple(dict.fromkeys(warnings)),
@@ -140,17 +146,37 @@ def _compare_parts(
             f"same mode and language ({' against '.join(told)}). Type: tiltmeter label RUN --judge "
             "… for both."
         )
-    for stratum in common:
-        tables = first.tables[stratum], second.tables[stratum]
-        for measure in analyse.default_measures(protocol):
-            if corrected.can_correct(measure) and not measure.over:
-                kept = [
-                    replace(table, rows=analyse.kept_rows(table.rows, measure.where))
-                    for table in tables
-                ]
-                for by, one in product(measure.by, each_contrast(protocol, measure)):
-                    pair = RunPair(first, second, stratum, kept[0], kept[1], one, by, margin)
-                    yield from pair.rows()
+    for stratum, measure in product(common, analyse.default_measures(protocol)):
+        if measure.over:
+            continue
+        before, after = (
+            replace(table, rows=analyse.kept_rows(table.rows, measure.where))
+            for table in (first.tables[stratum], second.tables[stratum])
+        )
+        for by, one in product(measure.by, each_contrast(protocol, measure)):
+            yield from _compare_measure(first, second, stratum, (before, after), one, by, margin)
+
+
+def _compare_measure(
+    first: Part,
+    second: Part,
+    stratum: Stratum,
+    tables: tuple[Table, Table],
+    measure: MeasureSpec,
+    by: Sequence[str],
+    margin: float,
+) -> Iterator[ComparisonRow]:
+    """One measure in one grouping: paired by item, or where the design names its few items by
+    shuffling outputs between the runs.
+    """
+    by_outputs = OutputPair(first, second, stratum, *tables, measure, by, margin)
+    if measure.kind == DIVERGENCE:
+        yield from by_outputs.divergences()
+    elif corrected.can_correct(measure):
+        rows = list(RunPair(first, second, stratum, *tables, measure, by, margin).rows())
+        yield from rows
+        if few_items(first.tables[stratum].protocol) and measure_kind(measure.kind).sides == "one":
+            yield from by_outputs.shares()
 
 
 def _refuse_two(first: Part, second: Part) -> None:
@@ -185,7 +211,7 @@ def _warnings(first: Part, second: Part) -> Iterator[str]:
 
 def _left_out(protocol: Protocol) -> Iterator[str]:
     for measure in analyse.default_measures(protocol):
-        if measure.headline and not corrected.can_correct(measure):
+        if measure.headline and not corrected.can_correct(measure) and measure.kind != DIVERGENCE:
             what = measure.kind.replace("_", " ")
             yield (
                 f"{measure.name}: a {what} has no paired comparison here; read the reports "

@@ -9,7 +9,7 @@ import polars as pl
 
 from ..protocol import MeasureSpec, few_items
 from ..records import OUTCOMES, Estimate
-from ..stats import association, rates, resampling
+from ..stats import association, independent, rates, resampling
 from ..stats.results import Interval
 from .groups import Floats, Group, Pair, Table
 from .rows import (
@@ -22,6 +22,7 @@ from .rows import (
     with_shuffled_items,
     with_sign_flip,
     with_studentised_shuffle,
+    with_test,
 )
 
 
@@ -69,15 +70,37 @@ def odds(table: Table, measure: MeasureSpec, by: Sequence[str]) -> Iterator[Esti
 
 def difference(table: Table, measure: MeasureSpec, by: Sequence[str]) -> Iterator[Estimate]:
     """Share at one level of a factor less the share at its baseline, paired by item where items
-    stand on both sides; of a headline with bounds for what is in no denominator.
+    stand on both sides; of a headline with bounds for what is in no denominator; of groups that
+    are one item each, over outputs.
     """
     for more, pair in table.pairs(measure, by):
         (xa, xb), (na, nb) = pair.hits, pair.among
+        if xa.size == 1 and table.drawn and few_items(table.protocol):
+            yield _of_outputs(pair, more, measure, table)
+            continue
         found = rates.clustered_difference(successes_a=xa, n_a=na, successes_b=xb, n_b=nb)
         yield _pair_estimate(pair, more, measure, found, table)
         if measure.headline and measure.among and table.variant.intervals:
             group = Group({**pair.condition, **more}, (), xa, na + nb, pair.outcomes)
             yield bounds_of_pair(pair, group, measure)
+
+
+def _of_outputs(
+    pair: Pair, more: Mapping[str, str], measure: MeasureSpec, table: Table
+) -> Estimate:
+    """One item is no sample of items: its outputs are shuffled between the two levels."""
+    xa, na, xb, nb = (
+        round(float(one[0])) for one in (pair.hits[0], pair.among[0], pair.hits[1], pair.among[1])
+    )
+    sides = {"successes_a": xa, "n_a": na, "successes_b": xb, "n_b": nb}
+    found = replace(independent.difference(**sides), clusters=1)
+    group = Group(
+        {**pair.condition, **more}, (), pair.hits[0], pair.among[0] + pair.among[1], pair.outcomes
+    )
+    estimate = estimate_row(group, measure, found, table, pair.contrast)
+    if measure.null is None or not table.variant.intervals:
+        return estimate
+    return with_test(estimate, independent.shuffled_difference(**sides), found)
 
 
 def ratio(table: Table, measure: MeasureSpec, by: Sequence[str]) -> Iterator[Estimate]:

@@ -41,9 +41,9 @@ def markdown(table: CrossTable) -> str:
     """A Markdown table under its title, its notes below; the highest of a row is bold."""
 
     def cell(text: str) -> str:
-        text = text.replace("\\", "\\\\").replace("|", r"\|").replace("\n", " ")
-        text = re.sub(r"([*_`<\[\]])", r"\\\1", text)
         text, mark = _mark(text)
+        special = r"([\\|*_`<\[\]])" if re.search(r"[^\W\d_pn]", text) else r"([|*])"
+        text = re.sub(special, r"\\\1", text).replace("\n", "<br>")
         return f"**{text}**{mark}" if mark else text
 
     heads = [*table.row_names, *map(" · ".join, table.columns)]

@@ -237,7 +237,9 @@ def comparison(found: Comparison, everything: bool = False) -> Table:
     rows = tuple(_comparison_cells(row, letters, several) for row in kept)
     margin = numerals.share(found.rows[0].margin) if found.rows else numerals.NOTHING
     about = (
-        "second less first, 95 % intervals over items, p adjusted over a measure's groups · "
+        "second less first, 95 % intervals over items (of groups that are one item, over outputs, "
+        "shuffled between the runs); of a divergence how far the two lie apart, less what chance "
+        "gives; p adjusted over a measure's groups · "
         f"verdict against a margin of {margin}: equivalent (the 90 % interval lies inside), "
         "different, or inconclusive"
     )
@@ -269,7 +271,9 @@ def _comparison_cells(
         f"{numerals.quantity(row.second, 'share', bool(held), 2)}"
     )
     difference = numerals.NOTHING
-    if e.value is not None:
+    if e.value is not None and e.unit != "share":
+        difference = numerals.quantity(e.value, e.unit)
+    elif e.value is not None:
         difference = (
             f"{numerals.difference(e.value, 2)} "
             f"{numerals.interval(e.low, e.high, 'share', True, 2)}"

@@ -1,0 +1,147 @@
+"""Two runs compared output by output, where a measure's groups are levels of the design and no
+sample of items: shares of each group, and how far the distributions of two runs lie apart.
+
+Outputs are shuffled between the runs, inside each group.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from ..protocol import MeasureSpec
+from ..records import Estimate
+from ..stats import chance, equivalence, independent
+from ..stats.arguments import Codes
+from ..stats.pooled_permutation import PooledCell, pooled_score
+from ..stats.shuffling import Shuffles
+from .divergences import UNIT, adjusted_row, codes_of, exact
+from .groups import Group, Table
+from .outputs import DRAWS
+from .rows import finite
+from .run_pairs import ComparisonRow, Part, Stratum, stratum_text
+
+WIDE, NARROW = 0.95, 0.90  # confidence of the interval, and of that which is held to the margin
+
+
+@dataclass(frozen=True, slots=True)
+class OutputPair:
+    """One measure and grouping in one stratum of two parts, compared by outputs."""
+
+    first: Part
+    second: Part
+    stratum: Stratum
+    before: Table
+    after: Table
+    measure: MeasureSpec
+    by: Sequence[str]
+    margin: float
+
+    def shares(self) -> Iterator[ComparisonRow]:
+        """A row for each group and value, second run less first, where each group is one item."""
+        if not (self.before.drawn and self.after.drawn):
+            return
+        sides = [
+            {tuple(group.condition.items()): group for group in groups}
+            for groups in (self._groups(self.before), self._groups(self.after))
+        ]
+        for key in (key for key in sides[0] if key in sides[1]):
+            first, second = sides[0][key], sides[1][key]
+            if first.fixed and second.fixed:
+                yield self._share(dict(key), first, second)
+
+    def _groups(self, table: Table) -> Iterator[Group]:
+        for more, groups in table.count_groups(self.measure, self.by):
+            for group in groups:
+                yield replace(group, condition={**group.condition, **more})
+
+    def _share(self, condition: Mapping[str, str], first: Group, second: Group) -> ComparisonRow:
+        xb, nb, xa, na = (
+            round(float(one.sum())) for one in (second.hits, second.among, first.hits, first.among)
+        )
+        sides = {"successes_a": xb, "n_a": nb, "successes_b": xa, "n_b": na}
+        wide, narrow = (
+            independent.difference(**sides, confidence=confidence) for confidence in (WIDE, NARROW)
+        )
+        test = independent.shuffled_difference(**sides)
+        estimate = replace(
+            self._blank(condition, "share"),
+            value=wide.value,
+            low=wide.low,
+            high=wide.high,
+            confidence=wide.confidence if wide.low is not None else None,
+            interval_method=wide.method,
+            test=test.method,
+            p=test.p,
+            n=float(na + nb),
+            note=wide.note or "",
+        )
+        word = equivalence.interval_verdict(wide=wide, narrow=narrow, margin=self.margin).word
+        values = (xa / na if na else None, xb / nb if nb else None)
+        return self._row(estimate, values, word)
+
+    def divergences(self) -> Iterator[ComparisonRow]:
+        """How far the two runs lie apart at each level of the measure's factor, and over all
+        levels, the outputs shuffled inside each.
+        """
+        if not (self.before.drawn and self.after.drawn):
+            return
+        factor = (self.measure.contrast or {})["factor"]
+        among = self.before.answers(self.measure)
+        sides = [codes_of(table, self.measure, among) for table in (self.before, self.after)]
+        both = [level for level in sides[0] if level in sides[1]]
+        strata = [[sides[0][level], sides[1][level]] for level in both]
+        if len(both) > 1:
+            yield self._divergence({}, strata, len(among))
+        for level, pair in zip(both, strata, strict=True):
+            yield self._divergence({factor: level}, [pair], len(among))
+
+    def _divergence(
+        self, condition: Mapping[str, str], strata: Sequence[Sequence[Codes]], values: int
+    ) -> ComparisonRow:
+        expected = [
+            chance.expected_divergence(
+                groups=[np.bincount(codes[:, 0], minlength=values) for codes in pair]
+            )
+            for pair in strata
+        ]
+        cells = [
+            PooledCell(pair, (self.measure.attribute,), own)
+            for pair, own in zip(strata, _shuffles(len(strata)), strict=True)
+        ]
+        found = exact(pooled_score(cells=cells, score="pairs").whole, float(np.mean(expected)))
+        blank = self._blank(condition, UNIT)
+        return self._row(adjusted_row(blank, found), (None, None), None)
+
+    def _blank(self, condition: Mapping[str, str], unit: str) -> Estimate:
+        where = dict(self.stratum)
+        annotator = where.pop("annotator")
+        return Estimate(
+            self.before.protocol.name,
+            self.second.subject,
+            annotator,
+            self.measure.name,
+            {**where, **condition},
+            {"run": f"{self.second.name} − {self.first.name}"},
+            None,
+            unit,
+            family=f"{self.measure.name} by {', '.join(self.by) or 'whole'} | "
+            f"{self.second.name} | {stratum_text(self.stratum)}",
+        )
+
+    def _row(
+        self, estimate: Estimate, values: tuple[float | None, float | None], word: str | None
+    ) -> ComparisonRow:
+        names = (self.first.name, self.second.name)
+        estimate = replace(estimate, p=finite(estimate.p))
+        return ComparisonRow(estimate, names, *values, word, self.margin, self.measure.headline)
+
+
+def _shuffles(number: int) -> list[Shuffles]:
+    """Independent shuffles for each stratum, the same in every analysis."""
+    return [
+        Shuffles(draws=DRAWS, generator=np.random.default_rng([20, stratum]))
+        for stratum in range(number)
+    ]

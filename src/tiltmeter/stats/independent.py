@@ -1,0 +1,87 @@
+"""Two shares of independent outputs: their difference with an interval, and its exact test.
+
+For groups that are levels of the design and no sample of items: the outputs of each are all there
+is, so the outputs and not the items are dealt anew.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from tiltmeter.stats import arguments
+from tiltmeter.stats.rates import wilson
+from tiltmeter.stats.results import Interval, Test
+
+METHOD = "newcombe"
+TEST = "outputs shuffled (exact)"
+_TIE = 1e-9  # of a difference of shares: what differs by less is a tie
+
+
+def difference(
+    *, successes_a: float, n_a: float, successes_b: float, n_b: float, confidence: float = 0.95
+) -> Interval:
+    """Share in a less share in b, each of independent outputs; range [-1, 1].
+
+    Interval: from Wilson's limits of both (Newcombe 1998, Stat. Med. 17, method 10). By hand, his
+    example: 56/70 - 48/80 = .2, [.0524, .3339]. Not measured where a side is empty. ``ValueError``:
+    more successes than outputs.
+    """
+    n = float(n_a + n_b)
+    if n_a == 0 or n_b == 0:
+        return Interval(None, None, None, METHOD, confidence, n=n, note="a side without outputs")
+    a, b = (
+        wilson(x, m, confidence=confidence) for x, m in ((successes_a, n_a), (successes_b, n_b))
+    )
+    assert a.value is not None and b.value is not None
+    d = a.value - b.value
+    low = d - math.hypot(a.value - _end(a.low), _end(b.high) - b.value)
+    high = d + math.hypot(_end(a.high) - a.value, b.value - _end(b.low))
+    return Interval(d, low, high, METHOD, confidence, n=n)
+
+
+def shuffled_difference(*, successes_a: int, n_a: int, successes_b: int, n_b: int) -> Test:
+    """Whether two shares differ: all ways to deal the outputs to the two sides, two-sided by the
+    size of the difference.
+
+    The successes of side a are hypergeometric, so no draw is needed. By hand: 2 of 2 against 0 of
+    2: of 6 deals 2 part them wholly, p = 1/3, the smallest there is. Not tested where a side is
+    empty. ``ValueError``: counts that are negative or above n.
+    """
+    counts = [
+        arguments.number(name, value)
+        for name, value in (
+            ("successes_a", successes_a),
+            ("n_a", n_a),
+            ("successes_b", successes_b),
+            ("n_b", n_b),
+        )
+    ]
+    if min(counts) < 0 or successes_a > n_a or successes_b > n_b:
+        raise ValueError("successes: between 0 and n expected")
+    if n_a == 0 or n_b == 0:
+        return Test(None, None, TEST, note="a side without outputs")
+    hits = successes_a + successes_b
+    x = np.arange(max(0, hits - n_b), min(n_a, hits) + 1)
+    log = np.array([_log_choose(n_a, k) + _log_choose(n_b, hits - k) for k in x.tolist()])
+    weight = np.exp(log - log.max())
+    weight /= weight.sum()
+    gap = np.abs(x / n_a - (hits - x) / n_b)
+    seen = abs(successes_a / n_a - successes_b / n_b)
+    extreme = gap >= gap.max() - _TIE
+    return Test(
+        successes_a / n_a - successes_b / n_b,
+        float(min(1.0, weight[gap >= seen - _TIE].sum())),
+        TEST,
+        smallest_p=float(weight[extreme].sum()),
+    )
+
+
+def _end(value: float | None) -> float:
+    assert value is not None
+    return value
+
+
+def _log_choose(n: int, k: int) -> float:
+    return math.lgamma(n + 1) - math.lgamma(k + 1) - math.lgamma(n - k + 1)
