@@ -1,7 +1,7 @@
 """Scores over objects, tested by shuffling inside each object: how often they find what is not
 there, and how often what is.
 
-    python benchmarks/pooled.py            # 2,000 runs a row, some minutes
+    python benchmarks/pooled.py            # 1,000 runs a row, some minutes
     python benchmarks/pooled.py --small    # 300
 
 Objects differ (each has shares of its own), and have 12 to 24 pictures a prompt; attributes of a
@@ -19,11 +19,14 @@ import argparse
 import json
 import math
 import sys
+from functools import partial
 from pathlib import Path
+from typing import cast
 
 import numpy as np
 from numpy.typing import NDArray
 
+from tiltmeter.stats.compared_permutation import ComparedCell, score_difference
 from tiltmeter.stats.pooled_permutation import PooledCell, Score, pooled_score
 from tiltmeter.stats.shuffling import Shuffles
 
@@ -32,16 +35,21 @@ FEWEST, MOST = 12, 24  # pictures of a prompt
 DRAWS = 199
 ALPHAS = (0.01, 0.05, 0.1)
 PLANTED = 0.25  # of a group's pictures that take the planted value
-SCORES: tuple[Score, ...] = ("pairs", "base", "concentration", "distance")
+MODELS = "two models"
+SCORES = ("pairs", "base", "concentration", "distance", MODELS)
 
 Codes = NDArray[np.int64]
+Shares = NDArray[np.float64]
 
 
-def pictures(generator: np.random.Generator, planted: float) -> list[Codes]:
+def pictures(
+    generator: np.random.Generator, planted: float, mood: Shares | None = None
+) -> list[Codes]:
     """The base prompt's pictures of an object, then those of each group; the last group is
-    planted.
+    planted. mood: the shares of two sorts of pictures, which are drawn where none are given.
     """
-    mood = generator.dirichlet(np.ones(VALUES), size=(2, ATTRIBUTES))  # of two sorts of pictures
+    if mood is None:
+        mood = generator.dirichlet(np.ones(VALUES), size=(2, ATTRIBUTES))
     found = []
     for group in range(1 + GROUPS):
         number = int(generator.integers(FEWEST, MOST + 1))
@@ -55,7 +63,7 @@ def pictures(generator: np.random.Generator, planted: float) -> list[Codes]:
     return found
 
 
-def run(score: Score, generator: np.random.Generator, planted: float = 0.0) -> tuple[float, float]:
+def run(score: str, generator: np.random.Generator, planted: float = 0.0) -> tuple[float, float]:
     """p over all objects, and of the first object alone, by the same function.
 
     "pairs" compares base and last group, "distance" all groups, the others base and all groups.
@@ -73,15 +81,30 @@ def run(score: Score, generator: np.random.Generator, planted: float = 0.0) -> t
         )
         for groups in objects
     ]
-    pooled = pooled_score(cells=cells, score=score).whole.p
-    alone = pooled_score(cells=cells[:1], score=score).whole.p
+    pooled = pooled_score(cells=cells, score=cast(Score, score)).whole.p
+    alone = pooled_score(cells=cells[:1], score=cast(Score, score)).whole.p
     return pooled or 1.0, alone or 1.0
 
 
-def rates(score: Score, runs: int, planted: float = 0.0, seed: int = 22) -> dict[str, float]:
+def compare(generator: np.random.Generator, planted: float = 0.0) -> tuple[float, float]:
+    """p of "do two models' scores from the base differ", over all objects and of one; the second
+    model is planted.
+    """
+    cells = []
+    for _ in range(OBJECTS):
+        mood = generator.dirichlet(np.ones(VALUES), size=(2, ATTRIBUTES))
+        first, second = (pictures(generator, part, mood) for part in (0.0, planted))
+        shuffles = [Shuffles(draws=DRAWS, generator=generator) for _ in first]
+        cells.append(ComparedCell(first, second, shuffles))
+    pooled, alone = (score_difference(cells=some, score="base") for some in (cells, cells[:1]))
+    return pooled.difference.p or 1.0, alone.difference.p or 1.0
+
+
+def rates(score: str, runs: int, planted: float = 0.0, seed: int = 22) -> dict[str, float]:
     """P(p ≤ α) of the pooled score at each α, and of one object alone at .05."""
     generator = np.random.default_rng([seed, SCORES.index(score), int(100 * planted)])
-    found = np.array([run(score, generator, planted) for _ in range(runs)])
+    once = compare if score == MODELS else partial(run, score)
+    found = np.array([once(generator, planted) for _ in range(runs)])
     at = {f"{alpha:g}": float((found[:, 0] <= alpha).mean()) for alpha in ALPHAS}
     return {**at, "alone": float((found[:, 1] <= 0.05).mean())}
 
@@ -98,7 +121,7 @@ def main() -> int:
     parser.add_argument("--small", action="store_true", help="300 runs a row")
     parser.add_argument("--json", help="write the numbers to this file")
     options = parser.parse_args()
-    runs = 300 if options.small else 2_000
+    runs = 300 if options.small else 1_000
     found: dict[str, dict[str, dict[str, float]]] = {}
     print(f"| score ({runs} runs) | planted | p ≤ .01 | ≤ .05 | ≤ .1 | one object ≤ .05 |")
     print("|---|---|---|---|---|---|")

@@ -221,6 +221,53 @@ def test_rows_over_objects_and_models_are_means_and_sums_of_those_of_objects(
     assert (row(default, "bds_over_objects", "m").p or 1) < 0.01
 
 
+def test_two_models_are_compared_by_shuffling_pictures_between_them(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """`n` knows the group in `color`, `m` does not; shapes are drawn alike."""
+    sizes = {("", ""): 20, ("gender", "men"): 20, ("gender", "women"): 20}
+    knows = images(sizes, objects=("car", "cup"), subject="n")
+    plain = [
+        (*row[:6], random.Random(str(row)).choice(["pink", "b"])) if row[5] == "color" else row
+        for row in images(sizes, 7, objects=("car", "cup"), subject="m")
+    ]
+    api.import_outputs("soda", write(tmp_path / "l.csv", [*plain, *knows]), tmp_path / "run")
+    assert main(["compare", str(tmp_path / "run"), "--json"]) == 0
+    found = json.loads(capsys.readouterr().out)
+    assert found["not_compared"] == []
+    rows = {
+        (e["measure"], *(v for k, v in e["condition"].items() if k != "mode")): e
+        for e in found["comparisons"]
+    }
+    (over,) = (e for key, e in rows.items() if key == ("bds_over_objects", "gender", "women"))
+    assert over["p"] < 0.001 and over["value"] == pytest.approx(over["second"] - over["first"])
+    assert over["clusters"] == 2 and over["low"] is None and over["null_low"] < 0
+    assert rows["bds", "car", "gender", "women"]["family"] == "headline claims"
+    assert rows["cds", "cup", "gender"]["value"] > 0
+    assert ("vac_over_objects",) in rows and rows["vac_over_objects",]["p"] is not None
+    default = {e.measure: e for e in api.open_run(tmp_path / "run").analyse() if e.subject == "n"}
+    assert "bds_plugin" in default and main(["compare", str(tmp_path / "run")]) == 0
+
+
+def test_a_variant_says_what_its_numbers_are(tmp_path: Path) -> None:
+    """A distance is not "less what chance gives", and no value of it is "no tilt"; .75 of a shift is a threshold."""
+    run = api.import_outputs("soda", write(tmp_path / "l.csv", images(SIZES)), tmp_path / "run")
+    page = {
+        variant: " ".join(
+            run.report(tmp_path / f"{variant}.md", variant=variant).read_text("utf-8").split()
+        )
+        for variant in ("default", "published")
+    }
+    assert "less what chance gives (BDS)" in page["default"]
+    for words in ("less what chance gives", "is no tilt", "750 is no"):
+        assert words not in page["published"], words
+    assert "what chance alone gives is not taken off" in page["published"]
+    assert "0.750" not in page["default"]
+    verdicts = {verdict.measure: verdict for verdict in run.verdicts("published")}
+    assert verdicts["bds"].reference is None and verdicts["bds"].p is not None
+    assert {verdict.reference for verdict in run.verdicts()} == {0.0}
+
+
 def test_the_command(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     path = write(tmp_path / "l.csv", images(SIZES))
     assert main(["import", "soda", str(path), "--out", str(tmp_path / "run"), "--json"]) == 0

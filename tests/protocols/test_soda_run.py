@@ -105,6 +105,18 @@ class TestARun:
             assert store.artefact("taxonomy", "attributes") == text
             assert store.artefact("learnt_from", "attributes") == '{"openai:draws": "aside"}'
 
+    def test_the_report_has_the_taxonomy_as_a_table(
+        self, run: tiltmeter.Run, tmp_path: Path
+    ) -> None:
+        """Table 6 of the paper: a row for each model and object."""
+        text = run.report(tmp_path / "report.md").read_text("utf-8")
+        _, _, after = text.partition("### Chosen attributes")
+        lines = [line for line in after.splitlines() if line.startswith("| ")]
+        assert lines[0] == "| object | model | of the product | of the background |"
+        listed = "shape, pattern, size | background\\_style |"
+        assert [line.partition(" | ")[0] for line in lines[2:4]] == ["| car", "| cup"]
+        assert all(line.endswith(listed) for line in lines[2:4])
+
     def test_the_same_command_asks_nothing_again(self, run: tiltmeter.Run) -> None:
         calls = run.calls.height
         assert (

@@ -130,6 +130,6 @@ def benchmark() -> ModuleType:
 
 @pytest.mark.parametrize("score", ["pairs", "concentration"])
 def test_nothing_is_found_where_nothing_differs(benchmark: ModuleType, score: Score) -> None:
-    """150 runs of objects that differ in all; benchmarks/pooled.py has 2,000 of each score."""
+    """150 runs of objects that differ in all; benchmarks/pooled.py has 1,000 of each score."""
     row = benchmark.rates(score, 150)
     assert all(row[f"{alpha:g}"] <= alpha + 3 * math.sqrt(alpha / 150) for alpha in (0.05, 0.1))

@@ -24,6 +24,7 @@ from ..protocol.measures import measure_kind
 from ..store import Store, served_models
 from ..store.queries import settings
 from . import claims, comparison_page, corrected
+from .compared_scores import ScorePair, can_compare
 from .groups import Table
 from .run_outputs import OutputPair
 from .run_pairs import ComparisonRow, Part, RunPair, Stratum, stratum_text
@@ -149,6 +150,10 @@ def _compare_parts(
     for stratum, measure in product(common, analyse.default_measures(protocol)):
         if measure.over:
             continue
+        if can_compare(measure):
+            pair = first.tables[stratum], second.tables[stratum]
+            yield from ScorePair(first, second, stratum, *pair, measure, margin).rows()
+            continue
         before, after = (
             replace(table, rows=analyse.kept_rows(table.rows, measure.where))
             for table in (first.tables[stratum], second.tables[stratum])
@@ -211,7 +216,8 @@ def _warnings(first: Part, second: Part) -> Iterator[str]:
 
 def _left_out(protocol: Protocol) -> Iterator[str]:
     for measure in analyse.default_measures(protocol):
-        if measure.headline and not corrected.can_correct(measure) and measure.kind != DIVERGENCE:
+        compared = corrected.can_correct(measure) or can_compare(measure)
+        if measure.headline and not compared and measure.kind != DIVERGENCE:
             what = measure.kind.replace("_", " ")
             yield (
                 f"{measure.name}: a {what} has no paired comparison here; read the reports "

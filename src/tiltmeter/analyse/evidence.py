@@ -7,7 +7,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from ..protocol import MeasureSpec, Protocol, wording
+from ..protocol import MeasureSpec, Protocol, in_variant, wording
 from ..records import Estimate
 from . import claims, headlines
 from .model_labels import short_names
@@ -43,6 +43,7 @@ class Claim:
 
 def gather(protocol: Protocol, rows: Sequence[Estimate]) -> Iterator[Claim]:
     """The headline claims of one variant with all that bears on them."""
+    protocol = in_variant(protocol, rows[0].variant) if rows else protocol
     by_stratum: dict[claims.Key, list[Estimate]] = {}
     for row in rows:
         by_stratum.setdefault(claims.stratum(protocol, row), []).append(row)

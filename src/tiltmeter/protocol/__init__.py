@@ -14,7 +14,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import asdict, dataclass, field, fields
+from dataclasses import asdict, dataclass, field, fields, replace
 from functools import cached_property
 from typing import Any, ClassVar, Unpack
 from warnings import warn
@@ -144,6 +144,8 @@ class Variant:
     intervals: False where the authors gave none.
     measures:  the measures that it has, () for all; `only`: measures that no other variant has.
     reads:     {attribute: another that is counted in its place, where the run has it}.
+    says:      {measure: its text}, of measures that are other numbers here than by default; in them
+    no value stands for no tilt.
     tables:    the paper's own tables, which `analyse` prints in full.
     """
 
@@ -155,6 +157,7 @@ class Variant:
     only: tuple[str, ...] = ()
     text: str = ""
     reads: Mapping[str, str] = field(default_factory=dict)
+    says: Mapping[str, str] = field(default_factory=dict)
     tables: tuple[TableLayout, ...] = ()
 
 
@@ -348,6 +351,18 @@ class Protocol:
         language its own.
         """
         return fill(mode.begin, cell, self.source) if "{" in mode.begin else mode.begin
+
+
+def in_variant(protocol: Protocol, name: str) -> Protocol:
+    """The protocol with the texts that a variant has for its measures; nothing else differs."""
+    says = protocol.variants[name].says if name in protocol.variants else {}
+    if not says:
+        return protocol
+    measures = tuple(
+        replace(spec, text=says[spec.name], null=None) if spec.name in says else spec
+        for spec in protocol.measures
+    )
+    return replace(protocol, measures=measures)
 
 
 def _digest_settings(mode: Mode) -> dict[str, str | float | None]:

@@ -142,6 +142,7 @@ class VariantKeys(TypedDict, total=False):
     only: Texts
     text: str
     reads: Mapping[str, str]
+    says: Mapping[str, str]
     tables: Sequence[PaperTableKeys]
 
 

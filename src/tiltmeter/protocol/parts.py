@@ -99,6 +99,7 @@ def variants_of(declared: Mapping[str, VariantKeys]) -> dict[str, Variant]:
             only=tuple(keys.get("only", ())),
             text=keys.get("text", ""),
             reads=keys.get("reads", {}),
+            says=keys.get("says", {}),
             tables=layouts_of(keys.get("tables", ())),
         )
         for name, keys in declared.items()

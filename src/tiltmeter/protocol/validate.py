@@ -340,6 +340,8 @@ def _variant(
     for number, table in enumerate(variant.tables):
         for name in table.measures:
             refuse_unknown("measure", name, measures, place.at("tables", number, "measures"))
+    for name in variant.says:
+        refuse_unknown("measure", name, measures, place.at("says"))
     for name, other in variant.reads.items():
         refuse_unknown("attribute", name, attributes, place.at("reads"))
         refuse_unknown("attribute", other, attributes, place.at("reads", name))

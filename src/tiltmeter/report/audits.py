@@ -9,7 +9,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from ..analyse.reading import Stratum, grouping, inner, key, stratum
-from ..protocol import MeasureSpec, Protocol
+from ..protocol import MeasureSpec, Protocol, in_variant
 from ..records import Estimate
 
 MANY = 24  # levels; a grouping with more has a folded table of its own and no figure
@@ -105,7 +105,7 @@ class Audit:
 def audit(protocol: Protocol, estimates: Sequence[Estimate], marks: Mapping[str, str]) -> Audit:
     """An `Audit` of these estimates, its strata in the order in which they first occur."""
     return Audit(
-        protocol,
+        in_variant(protocol, estimates[0].variant) if estimates else protocol,
         estimates,
         marks,
         tuple(dict.fromkeys(stratum(estimate) for estimate in estimates)),

@@ -25,7 +25,18 @@ from ..stages import injection_count
 from ..store import Store, served_models
 from ..store.queries import labels, settings
 from ..store.queries import trials as asked
-from . import audits, examples, findings, pictures, sanitize, screen, subjects, summary, tables
+from . import (
+    audits,
+    examples,
+    findings,
+    pictures,
+    sanitize,
+    screen,
+    subjects,
+    summary,
+    tables,
+    taxonomies,
+)
 from . import judges as cards
 from .figures import figures
 from .model import Content, Pairs, Section, Signature
@@ -76,9 +87,13 @@ def build(store: Store, protocol: Protocol, estimates: Sequence[Estimate]) -> Co
         cautions=summary.CAUTIONS,
         design=_design(store, protocol, trials, annotators, frozen),
         prompts=_prompts(protocol, estimates),
-        measures=_measures(protocol),
+        measures=_measures(read[0].protocol if len(read) == 1 else protocol),
         subjects=subjects.subjects(known, trials, served_models.warnings(store, serves_asked)),
-        sections=(*(_section(audit) for audit in read), *_validation(store, protocol)),
+        sections=(
+            *(_section(audit) for audit in read),
+            *_validation(store, protocol),
+            *filter(None, [taxonomies.section(store, protocol)]),
+        ),
         examples=examples.examples(store, protocol),
         pictures=pictures.grids(store, protocol),
         limits=(

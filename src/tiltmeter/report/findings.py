@@ -151,7 +151,7 @@ def _contrasts(
     for other in audit.protocol.measures:
         alike = (other.attribute, other.values, other.among, other.where) == counted
         if other.contrast and other is not spec and alike:
-            rows = [e for e in audit.of(other.name) if not reading.group(e)]
+            rows = [e for e in audit.of(other.name) if e.contrast and not reading.group(e)]
             rows = [e for e in rows if reading.stratum(e) == reading.stratum(estimate)]
             if len(rows) == 1:
                 yield other, rows[0]

@@ -13,7 +13,7 @@ from rich.table import Table as Grid
 from rich.text import Text
 
 from ..analyse import numerals
-from . import judges
+from . import judges, taxonomies
 from .model import Content, Finding, Table
 
 WIDTH = 100
@@ -39,9 +39,10 @@ def print_table(content: Content, console: Console, papers: Sequence[Table] = ()
     for section in content.sections:
         if section.variant != "default":
             console.print(Text(f"\n{section.title}: {section.text}", "bold"), width=_width(console))
-        if section.variant == judges.VALIDATION:
+        if section.variant in (judges.VALIDATION, taxonomies.TAXONOMY):
+            other = ", or: tiltmeter validate RUN" if section.variant == judges.VALIDATION else ""
             console.print(
-                Text("  its tables: in the report, or: tiltmeter validate RUN", "dim"),
+                Text(f"  its tables: in the report{other}", "dim"),
                 width=_width(console),
             )
             continue

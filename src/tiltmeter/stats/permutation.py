@@ -290,6 +290,20 @@ def mean_concentration(cell: Cell, counts: list[Floats]) -> Floats:
     """VAC(group) - VAC(base) per draw and attribute, mean over the groups beside the base, which is
     the first; NaN where K is 1 or a side is empty.
     """
+    found = _concentrations(cell, counts)
+    difference: Floats = sum(found[2:], start=found[1]) / (len(found) - 1) - found[0]
+    return difference
+
+
+def concentration_level(cell: Cell, counts: list[Floats]) -> Floats:
+    """VAC per draw and attribute, mean over all groups; NaN where K is 1 or a side is empty."""
+    found = _concentrations(cell, counts)
+    mean: Floats = sum(found[1:], start=found[0]) / len(found)
+    return mean
+
+
+def _concentrations(cell: Cell, counts: list[Floats]) -> list[Floats]:
+    """VAC of each group, with Miller and Madow's entropy."""
     found = []
     for group, c in enumerate(counts):
         n = cell.outcomes(c, group)
@@ -302,8 +316,7 @@ def mean_concentration(cell: Cell, counts: list[Floats]) -> Floats:
                 1 - bits / np.log2(np.maximum(cell.supports, 2)),
             )
         )
-    difference: Floats = sum(found[2:], start=found[1]) / (len(found) - 1) - found[0]
-    return difference
+    return found
 
 
 def mean_over(values: Floats) -> Floats:

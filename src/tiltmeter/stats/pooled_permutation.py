@@ -19,6 +19,7 @@ from tiltmeter.stats.permutation import (
     Permuted,
     Statistic,
     base_divergence,
+    concentration_level,
     mean_concentration,
     mean_distance,
     mean_divergence,
@@ -31,12 +32,13 @@ from tiltmeter.stats.permutation import (
 from tiltmeter.stats.results import join_notes
 from tiltmeter.stats.shuffling import Shuffles, cell_of, coded_groups
 
-Score = Literal["pairs", "base", "distance", "concentration"]
-_SCORES: dict[Score, tuple[Statistic, str]] = {
+Score = Literal["pairs", "base", "distance", "concentration", "level"]
+SCORES: dict[Score, tuple[Statistic, str]] = {
     "pairs": (mean_divergence, "JS divergence over pairs"),
     "base": (base_divergence, "JS divergence from the base"),
     "distance": (mean_distance, "JS distance over pairs"),
     "concentration": (mean_concentration, "VAC difference (Miller-Madow)"),
+    "level": (concentration_level, "VAC (Miller-Madow)"),
 }
 
 
@@ -69,14 +71,15 @@ def pooled_score(*, cells: Sequence[PooledCell], score: Score) -> Pooled:
 
     score: "pairs", JS divergence in bits over all pairs of groups (two groups: SODA's BDS; more:
     CDS); "base", over the pairs of the first group with each other; "distance", √(JS·ln 2) over all
-    pairs; "concentration", VAC of the groups less that of the first, two-sided. Every cell counts
-    once, whatever its rows. Cells with an empty group are left out, and said.
+    pairs; "concentration", VAC of the groups less that of the first, two-sided; "level", VAC of
+    all groups, which shuffling inside a cell cannot test (compared_permutation.py). Every cell
+    counts once, whatever its rows. Cells with an empty group are left out, and said.
     Source: permutation within blocks, Good (2005), Permutation, Parametric and Bootstrap Tests of
     Hypotheses. By hand: two cells, each base (0, 0) and group (1, 1): in each 2 of 6 splits have
     JS 1, so the mean is 1 in 4 of 36 shuffles, p ≈ 1/9 and E₀ = 1/3.
     ``ValueError``: draws that differ between cells.
     """
-    statistic, name = _SCORES[score]
+    statistic, name = SCORES[score]
     method = f"{name}, mean over cells, rows permuted inside each"
     if len({cell.shuffles.draws for cell in cells}) > 1:
         raise ValueError("shuffles: the same number of draws expected in every cell")

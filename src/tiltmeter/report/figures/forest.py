@@ -137,7 +137,7 @@ def _description(audit: Audit, spec: MeasureSpec, estimates: Sequence[Estimate])
     null = strata.number(spec, spec.null)
     side = (
         f" Left of {null} lies {ends[0]}, right of it {ends[1]}."
-        if spec.null is not None and ends[1]
+        if reading.null_of(spec) is not None and ends[1]
         else ""
     )
     side += f" Shaded is the {band_words(spec)}." if spec.band else ""
