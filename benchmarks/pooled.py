@@ -5,8 +5,8 @@ there, and how often what is.
     python benchmarks/pooled.py --small    # 300
 
 Objects differ (each has shares of its own), and have 12 to 24 pictures a prompt; attributes of a
-picture hang together. In the null nothing differs between prompts. In the planted rows a part of
-the women's pictures take one value of one attribute, in every object. Beside the pooled score
+picture hang together. In the null nothing differs between prompts. In the planted rows a quarter
+of one group's pictures take one value of every attribute, in every object. Beside the pooled score
 stands that of the first object alone, which has a fifth of the pictures.
 
 Exit status 1 where P(p ≤ α) in the null is above α and two standard errors, at .01, .05 or .1, or
@@ -58,7 +58,7 @@ def pictures(
         rows = (generator.random((number, ATTRIBUTES, 1)) > below).sum(axis=2)
         rows = np.minimum(rows, VALUES - 1)
         if group == GROUPS:
-            rows[generator.random(number) < planted, 0] = 0
+            rows[generator.random(number) < planted] = 0
         found.append(rows)
     return found
 

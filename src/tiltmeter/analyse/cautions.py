@@ -11,15 +11,28 @@ from ..instruments.images.taxonomy import NOT_APPLICABLE
 from ..protocol import EVERY, FEW_OUTPUTS, Protocol
 from ..records import HUMAN
 from ..store import Store
+from ..store.queries import labels
 from .outputs import LabelledOutput, has_value, read_labelled_outputs
 
 SHOWN = 5  # places that a warning names
 
 
 def warnings(store: Store, protocol: Protocol) -> list[str]:
-    """Sentences for the command line and the report; none for a protocol that measures no whole
-    outputs.
+    """Sentences for the command line and the report: panels of one judge, and of measures of whole
+    outputs what does not apply or is few.
     """
+    return [*_panels_of_one(store), *_whole_outputs(store, protocol)]
+
+
+def _panels_of_one(store: Store) -> Iterator[str]:
+    for annotator in labels.panels_of_one(store):
+        yield (
+            f"{annotator} is a panel of one judge: its word is the label, no other judge can "
+            "disagree, and nothing says how often it errs. Name others with --judge"
+        )
+
+
+def _whole_outputs(store: Store, protocol: Protocol) -> list[str]:
     factor = next(
         (m.contrast["factor"] for m in protocol.measures if m.attribute == EVERY and m.contrast), ""
     )

@@ -23,6 +23,7 @@ from ..store import Store
 from . import GoldPair, people, review
 from .agreement import Agreement, agreements, reviewer_agreements
 from .classes import ClassShare, shares
+from .consensus import PanelAccuracy, panel_accuracies
 from .label_check import CheckedGroup, check_labels
 from .lists import values_of
 from .review import MarkShare
@@ -85,6 +86,7 @@ class Validation:
     skipped: Mapping[str, Mapping[str, int]] = field(default_factory=dict)
     reviews: tuple[MarkShare, ...] = ()
     checked: tuple[CheckedGroup, ...] = ()
+    panels: tuple[PanelAccuracy, ...] = ()
 
     def as_dict(self) -> dict[str, Json]:
         """Plain values, for JSON."""
@@ -95,6 +97,7 @@ class Validation:
             "skipped": {attribute: dict(why) for attribute, why in self.skipped.items()},
             "taxonomy": [asdict(one) for one in self.reviews],
             "checked": [asdict(one) for one in self.checked],
+            "panels": [asdict(one) for one in self.panels],
         }
 
 
@@ -131,6 +134,7 @@ def check(store: Store, protocol: Protocol) -> Validation:
         people.skips(store),
         tuple(review.shares(store, known)),
         tuple(check_labels(store, protocol, pairs)),
+        tuple(panel_accuracies(store, protocol, pairs)),
     )
 
 

@@ -1,10 +1,13 @@
-"""A judge's labels of all attributes against people, as tables: in all, by attribute, by group."""
+"""Labels against people, as tables: all attributes of a judge, in all and by group; a panel by how
+far its judges agreed, and each of its judges.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
 from ..analyse import numerals
+from ..gold.consensus import PanelAccuracy
 from ..gold.label_check import CheckedGroup
 from ..stats.results import Interval
 from . import audits
@@ -30,6 +33,35 @@ def tables(found: Sequence[CheckedGroup]) -> Iterator[Table]:
             "over outputs",
             COLUMNS,
             tuple(_row(one) for one in found if one.annotator == annotator),
+        )
+
+
+def panels(found: Sequence[PanelAccuracy]) -> Iterator[Table]:
+    """A table for each panel and attribute: rows by how many judges agree, then one a judge."""
+    columns = (
+        Column("who", brief=True),
+        Column("labels", "number", True),
+        Column("right", "number", True),
+        Column("accuracy", "number", True),
+    )
+    of = dict.fromkeys((one.annotator, one.attribute) for one in found)
+    for place, (annotator, attribute) in enumerate(of):
+        yield Table(
+            audits.slug("panel", place),
+            f"{annotator}: {attribute} against people, by how far the judges agree",
+            "the panel's label where so many judges said one word, then each judge's own votes · "
+            "95 % intervals over items",
+            columns,
+            tuple(
+                (
+                    one.who,
+                    numerals.count(float(one.labels)),
+                    numerals.count(float(one.right)),
+                    _share(one.accuracy),
+                )
+                for one in found
+                if (one.annotator, one.attribute) == (annotator, attribute)
+            ),
         )
 
 

@@ -48,6 +48,7 @@ def tables(found: Validation) -> Iterator[Table]:
     agreement, then reviews.
     """
     yield from checked_labels.tables(found.checked)
+    yield from checked_labels.panels(found.panels)
     for place, card in enumerate(found.cards):
         yield _card(card, place)
         yield from _matrix(card.groups[0], card, place)

@@ -213,6 +213,15 @@ def have_votes(store: Store) -> bool:
     return store.first(f"SELECT 1 FROM labels WHERE {_IS_VOTE} LIMIT 1") is not None
 
 
+def panels_of_one(store: Store) -> list[str]:
+    """Annotators all of whose votes are of one judge, in the order of their names."""
+    query = (
+        f"SELECT annotator FROM labels WHERE current AND {_IS_VOTE}"
+        " GROUP BY annotator HAVING max(position) = 0 ORDER BY 1"
+    )
+    return [row[0] for row in store.rows(query)]
+
+
 def votes(store: Store) -> Iterator[Vote]:
     """The votes of every panel, by attribute, annotator, output and judge."""
     query = (

@@ -1,0 +1,109 @@
+"""A panel against people by how far its judges agreed, and each of its judges by itself (GRAMVIS,
+section 3.5).
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+from ..protocol import Protocol
+from ..records import BOTH, NEITHER, OTHER, OUTCOMES, VOTE
+from ..stats.rates import clustered_share
+from ..stats.results import Interval
+from ..store import Store
+from ..store.queries import labels
+from . import GoldPair
+
+ALL, SPLIT = "all judges agree", "no majority"
+_NO_VOTES = frozenset(OUTCOMES) - {BOTH, NEITHER, OTHER}  # a refusal is a vote for nothing
+
+
+@dataclass(frozen=True, slots=True)
+class PanelAccuracy:
+    """How many of a panel's labels, or of one judge's votes, are what people say.
+
+    who: how many judges agreed, or a judge's name; judge: True for one judge's own votes.
+    """
+
+    annotator: str
+    attribute: str
+    who: str
+    judge: bool
+    labels: int
+    right: int
+    accuracy: Interval
+
+
+def panel_accuracies(
+    store: Store, protocol: Protocol, pairs: Sequence[GoldPair]
+) -> Iterator[PanelAccuracy]:
+    """Of every panel with gold: where all judges agree, where a majority does and where none does,
+    then each judge. Intervals are over items.
+    """
+    cast: dict[tuple[str, str], dict[str, dict[int, str]]] = {}
+    for vote in labels.votes(store):
+        of = (vote.annotator, vote.attribute.removesuffix(VOTE))
+        cast.setdefault(of, {}).setdefault(vote.output, {})[vote.position] = vote.value
+    for (annotator, attribute), votes in cast.items():
+        known = [
+            pair
+            for pair in pairs
+            if (pair.annotator, pair.attribute) == (annotator, attribute) and pair.output in votes
+        ]
+        if known:
+            yield from _by_consensus(protocol, known, votes)
+            yield from _by_judge(protocol, known, votes)
+
+
+def _by_consensus(
+    protocol: Protocol, pairs: Sequence[GoldPair], votes: Mapping[str, Mapping[int, str]]
+) -> Iterator[PanelAccuracy]:
+    judges = max(len(votes[pair.output]) for pair in pairs)
+    groups: dict[int, list[tuple[GoldPair, bool]]] = {}
+    for pair in pairs:
+        words = [value for value in votes[pair.output].values() if value not in _NO_VOTES]
+        most = max(Counter(words).values(), default=0)
+        most = most if 2 * most > judges else 0
+        groups.setdefault(most, []).append((pair, pair.said == pair.truth))
+    for most in sorted(groups, reverse=True):
+        who = ALL if most == judges else f"{most} of {judges} agree" if most else SPLIT
+        yield _accuracy(protocol, groups[most], who, judge=False)
+
+
+def _by_judge(
+    protocol: Protocol, pairs: Sequence[GoldPair], votes: Mapping[str, Mapping[int, str]]
+) -> Iterator[PanelAccuracy]:
+    positions = sorted({place for pair in pairs for place in votes[pair.output]})
+    names = judge_names(pairs[0].annotator, len(positions))
+    for place, name in zip(positions, names, strict=True):
+        rows = [
+            (pair, votes[pair.output][place] == pair.truth)
+            for pair in pairs
+            if place in votes[pair.output]
+        ]
+        yield _accuracy(protocol, rows, name, judge=True)
+
+
+def judge_names(annotator: str, number: int) -> list[str]:
+    """The models of a panel in the order of their places; "judge 1", … where the name does not
+    tell.
+    """
+    models = annotator.partition("/")[2].rpartition("@")[0].split("+")
+    return models if len(models) == number else [f"judge {n + 1}" for n in range(number)]
+
+
+def _accuracy(
+    protocol: Protocol, rows: Sequence[tuple[GoldPair, bool]], who: str, judge: bool
+) -> PanelAccuracy:
+    items = dict.fromkeys(pair.factors.get(protocol.item, pair.output) for pair, _ in rows)
+    place = {item: number for number, item in enumerate(items)}
+    right, n = [0] * len(place), [0] * len(place)
+    for pair, is_right in rows:
+        at = place[pair.factors.get(protocol.item, pair.output)]
+        right[at] += is_right
+        n[at] += 1
+    first, _ = rows[0]
+    found = clustered_share(successes=right, n=n)
+    return PanelAccuracy(first.annotator, first.attribute, who, judge, len(rows), sum(right), found)
