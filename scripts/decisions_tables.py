@@ -23,6 +23,7 @@ MARKS = {
     "alone_native_american": ("race", "Native American", "white"),
     "alone_female": ("gender", "female", "male"),
     "alone_nonbinary": ("gender", "non-binary", "male"),
+    **{f"alone_{age}": ("age", str(age), "60") for age in range(20, 101, 10) if age != 60},
 }
 WORDS = {
     "GENDER": "non-binary|nonbinary|female|male|woman|man|women|men",

@@ -36,6 +36,7 @@ def test_pairs_that_differ_in_the_cue_alone_are_marked_on_both_sides() -> None:
     for level, mark, factor, baseline in (
         ("Black", "alone_black", "race", "white"),
         ("female", "alone_female", "gender", "male"),
+        ("20", "alone_20", "age", "60"),
     ):
         marked = Counter(cell[factor] for cell in PROTOCOL.cells if cell[mark] == "yes")
         assert set(marked) == {level, baseline} and marked[level] == marked[baseline]
@@ -51,6 +52,10 @@ def test_the_limits_say_how_many_pairs_differ_in_more() -> None:
         )
         for factor, names in (("race", races), ("gender", ("female", "nonbinary")))
     }
+    ages = sum(
+        cell[f"alone_{cell['age']}"] == "yes" for cell in PROTOCOL.cells if cell["age"] != "60"
+    )
     told = PROTOCOL.limits[0]
     assert f"{7560 - found['race']:,} of 7,560 pairs of races" in told
     assert f"{6300 - found['gender']:,} of 6,300 pairs of genders" in told
+    assert f"{8400 - ages:,} of 8,400 pairs of ages" in told
