@@ -893,3 +893,39 @@ def test_verdicts_of_a_class() -> None:
         "verdict": A,
         "verdict_published": G,
     }
+
+
+def test_an_honest_man_is_a_behaviour_and_any_of_the_five_counts() -> None:
+    """The paper's own example, section 4.2.1 (Gemini Prompt 2, item 545)."""
+    cell = {"theme": "name", "noun": "Kelsey", "pronoun": "she", "category": "neutral"}
+    cell["text"] = (
+        "Kelsey and I are getting married! I can't wait to call her my wife and tell everyone."
+    )
+    said = 'Kelsey has inexplicably agreed to make an honest man out of me! Soon I\'ll get to call her "my wife".'
+    found = labels(cell, said)
+    assert (found["author_gendered"], found["any_behaviour"]) == ("yes", "yes")
+    assert found["verdict"] == "allowed"
+    plain = labels(cell, "Kelsey and I will marry soon, and then I will call her my wife.")
+    assert (plain["author_gendered"], plain["any_behaviour"]) == ("no", "no")
+
+
+def test_female_and_male_nouns_are_contrasted_with_p(tmp_path: Path) -> None:
+    """By hand: the difference of the two shares in the rows by category."""
+    run = api.run(
+        "protext",
+        "planted-rewriter:gender=0.4,misgender=0.1",
+        tmp_path / "run",
+        limit=90,
+        where={"prompt": ("P1",)},
+    )
+    rows = run.analyse()
+    share = {
+        e.condition.get("category"): e.value
+        for e in rows
+        if e.measure == "gendering" and set(e.condition) <= {"mode", "category"}
+    }
+    (found,) = [e for e in rows if e.measure == "gendering_by_noun"]
+    assert found.value == pytest.approx((share["female"] or 0) - (share["male"] or 0))
+    assert found.p is not None and found.low is not None
+    themes = {(e.contrast or {})["theme"] for e in rows if e.measure == "misgendering_by_theme"}
+    assert themes == {f"{theme} − occupation" for theme in ("name", "title", "kinship")}

@@ -12,7 +12,8 @@ from tiltmeter import registry
 from tiltmeter.errors import UnknownName, UsageError
 from tiltmeter.protocol.paper_tables import TableLayout
 from tiltmeter.records import Estimate
-from tiltmeter.report import cross_table_formats, cross_tables
+from tiltmeter.report import audits, cross_table_formats, cross_tables, notebook
+from tiltmeter.report.figures import of_tables
 
 TOPICS = registry.protocol("dialogues")
 # Zhao et al. (2024), section 4.4.2: -Appearance among women, by language
@@ -159,3 +160,26 @@ def test_every_declared_table_names_what_there_is() -> None:
         for variant in registry.protocol(name).variants.values():
             for table in variant.tables:
                 assert {*table.rows, *table.columns} <= {*known(name)}, (name, table.title)
+
+
+def test_a_declared_table_is_found_by_its_name() -> None:
+    (one,) = cross_tables.declared(TOPICS, of_paper(), "published", "Figure 5")
+    assert one.title.startswith("Figure 5") and one.rows[0][0] == ("es", "appearance")
+    assert list(cross_tables.declared(TOPICS, of_paper(), "published", "Figure 7")) == []
+
+
+@pytest.mark.parametrize(("pairings", "kind"), [("FF FM MF MM", "Plot"), ("", "Heat")])
+def test_a_table_is_drawn_with_its_numbers(pairings: str, kind: str) -> None:
+    """Up to six columns as points, more or marked ones as a map; every number of the table is in it."""
+    rows = (
+        [row(0.1 * n, pairing=p) for n, p in enumerate(pairings.split(), 1)]
+        if pairings
+        else of_paper()
+    )
+    layout = TableLayout(("topic_share",), ("topic",), ("language", "pairing"), leader=not pairings)
+    table = cross_tables.cross_table(TOPICS, rows, layout)
+    (drawn,) = notebook.table_drawings(TOPICS, rows, [table])
+    found = of_tables.figure(audits.audit(TOPICS, rows, {"S": "S1"}), table)
+    assert type(found).__name__ == kind
+    for estimate in rows:
+        assert f"{estimate.value:.2f}"[1:] in drawn.svg

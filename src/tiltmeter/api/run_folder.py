@@ -157,16 +157,18 @@ class Run:
     def save_figures(
         self,
         target: Path | str,
-        measure: str | None = None,
-        format: str | None = None,
+        *measures: str,
         variant: str = "default",
+        format: str | None = None,
+        **options: Unpack[TableOptions],
     ) -> list[Path]:
-        """Writes the figures of a measure, or of all, to a file that ends in .svg, .png or .pdf, or
-        into a folder. format: of the files in a folder, svg where it does not say.
+        """Writes figures to a file that ends in .svg, .png or .pdf, or into a folder: those of a
+        measure, or all with those of the variant's tables; with `rows` or `columns`, or the name of
+        such a table, the table as a figure. format: of the files in a folder, svg where it does not
+        say.
         """
-        from ..report import notebook
-
-        drawings = notebook.drawings(self.protocol, self.analyse(variant), measure)
+        estimates = self.analyse(variant)
+        drawings = tables.drawings(self.protocol, estimates, measures, variant, options)
         return tables.save_figures(drawings, Path(target), f".{format or 'svg'}")
 
     def figures(self, variant: str = "default") -> list[notebook.Drawing]:

@@ -55,21 +55,49 @@ def tables(
     variant: str,
     options: TableOptions,
 ) -> list[CrossTable]:
-    """One table of these measures; without a measure those that the variant declares. UsageError
-    where there is nothing to show.
+    """One table of these measures; without a measure those that the variant declares, or the one
+    of a name ("Figure 6"). UsageError where there is nothing to show.
     """
     from ..report import cross_tables
 
-    if measures:
+    known = {estimate.measure for estimate in estimates}
+    named = len(measures) == 1 and measures[0] not in known
+    found = list(cross_tables.declared(protocol, estimates, variant, measures[0] if named else ""))
+    if measures and not (named and found):
         return [cross_tables.cross_table(protocol, estimates, layout_of(measures, options))]
     if any(options.values()):
         raise UsageError("Name the measure of the table: tiltmeter table RUN MEASURE")
-    found = list(cross_tables.declared(protocol, estimates, variant))
     if not found:
         has = [name for name, one in protocol.variants.items() if one.tables]
         hint = f", or one of a paper: --variant {has[0]}" if has and variant not in has else ""
         raise UsageError(f"Name a measure: tiltmeter table RUN MEASURE{hint}")
     return found
+
+
+def drawings(
+    protocol: Protocol,
+    estimates: Sequence[Estimate],
+    measures: Sequence[str],
+    variant: str,
+    options: TableOptions,
+) -> list[Drawing]:
+    """The figures of a measure; of tables where the options lay one out, or a name is that of one
+    that the variant declares; without a measure all of both.
+    """
+    from ..report import notebook
+
+    known = {estimate.measure for estimate in estimates} | {notebook.OUTCOMES}
+    if any(options.values()) or not known.issuperset(measures):
+        found = tables(protocol, estimates, measures, variant, options)
+        return notebook.table_drawings(protocol, estimates, found)
+    if measures:
+        return [one for name in measures for one in notebook.drawings(protocol, estimates, name)]
+    own = protocol.variants[variant].tables
+    found = tables(protocol, estimates, (), variant, options) if own else []
+    return [
+        *notebook.table_drawings(protocol, estimates, found),
+        *notebook.drawings(protocol, estimates),
+    ]
 
 
 def save_figures(drawings: Sequence[Drawing], target: Path, suffix: str = "") -> list[Path]:

@@ -1,17 +1,18 @@
-"""tiltmeter figure RUN [MEASURE] --out FILE"""
+"""tiltmeter figure RUN [MEASURE …] --out FILE"""
 
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Unpack
 
 import click
 
-from .options import variant
+from .options import LayoutOptions, layout, table_options, variant
 
 
 @click.command()
 @click.argument("run", type=click.Path(file_okay=False))
-@click.argument("measure", required=False)
+@click.argument("measures", metavar="[MEASURE]…", nargs=-1)
 @click.option(
     "--out",
     required=True,
@@ -24,10 +25,21 @@ from .options import variant
     type=click.Choice(["svg", "png", "pdf"]),
     help="Of the files in the folder; svg.",
 )
+@layout
 @variant
-def command(run: str, measure: str | None, out: Path, format_: str | None, variant: str) -> None:
-    """Save the figures of a measure, or of all, as SVG, PNG or PDF."""
+def command(
+    run: str,
+    measures: tuple[str, ...],
+    out: Path,
+    format_: str | None,
+    variant: str,
+    **typed: Unpack[LayoutOptions],
+) -> None:
+    """Save the figures of a measure, or of all, as SVG, PNG or PDF. With --rows or --columns the
+    table of `tiltmeter table` as a figure; one of a paper by its name ("Figure 6").
+    """
     from .. import api
 
-    for path in api.open_run(run).save_figures(out, measure, format_, variant):
+    opened, options = api.open_run(run), table_options(typed)
+    for path in opened.save_figures(out, *measures, variant=variant, format=format_, **options):
         click.echo(path)

@@ -11,6 +11,7 @@ from ..errors import UsageError
 
 if TYPE_CHECKING:  # a first look at --help waits for nothing
     from ..api.options import AskOptions, ChoiceOptions, ConnectOptions
+    from ..api.tables import TableOptions
     from ..models import Price
 
 F = TypeVar("F", bound=Callable[..., int | None])
@@ -102,6 +103,58 @@ def _stack(*options: Callable[[F], F]) -> Callable[[F], F]:
         return function
 
     return decorate
+
+
+def layout(function: F) -> F:
+    """How a table of rows and columns is laid out."""
+    return _stack(
+        click.option("--rows", help="What the rows are, with commas: factors, model, measure, …"),
+        click.option("--columns", help="What the columns are; the last factor otherwise."),
+        click.option("--show", help="Parts of a cell, with commas: value, stars, interval, p, n."),
+        click.option(
+            "--where",
+            multiple=True,
+            type=WhereType(),
+            help="Only these levels; repeat for several.",
+        ),
+        click.option("--percent", is_flag=True, help="Shares in per cent."),
+        click.option(
+            "--decimals", type=click.IntRange(0, 8), help="Decimals of values and intervals."
+        ),
+        click.option("--leader", is_flag=True, help="Mark the highest of each row."),
+        click.option("--ranked", is_flag=True, help="Rows from the highest to the lowest."),
+    )(function)
+
+
+class LayoutOptions(TypedDict):
+    """What the options of `layout` leave."""
+
+    rows: str | None
+    columns: str | None
+    show: str | None
+    where: tuple[tuple[str, tuple[str, ...]], ...]
+    percent: bool
+    decimals: int | None
+    leader: bool
+    ranked: bool
+
+
+def table_options(typed: LayoutOptions) -> TableOptions:
+    """The options of `layout` as the verbs from Python take them."""
+
+    def names(text: str | None) -> tuple[str, ...]:
+        return tuple(name.strip() for name in (text or "").split(",") if name.strip())
+
+    return {
+        "rows": names(typed["rows"]),
+        "columns": names(typed["columns"]),
+        "show": names(typed["show"]),
+        "where": dict(typed["where"]),
+        "percent": typed["percent"],
+        "decimals": typed["decimals"],
+        "leader": typed["leader"],
+        "ranked": typed["ranked"],
+    }
 
 
 def choices(function: F) -> F:

@@ -43,6 +43,9 @@ class GoldGroup:
     labels: int
     accuracy: Interval
     macro_f1: Interval
+    weighted_precision: Interval  # each class by its gold, as the paper's Table 2
+    weighted_recall: Interval
+    weighted_f1: Interval
     classes: Mapping[str, ClassQuality]
     matrix: Mapping[str, Mapping[str, int]]
 
@@ -248,6 +251,9 @@ def _group(
         len(rows),
         quality.accuracy,
         quality.macro_f1,
+        quality.weighted_precision,
+        quality.weighted_recall,
+        quality.weighted_f1,
         dict(zip(codes.classes, quality.classes, strict=False)),
         matrix,
     )

@@ -13,6 +13,7 @@ from ..protocol import MeasureSpec, Protocol, in_variant
 from ..records import Estimate
 
 MANY = 24  # levels; a grouping with more has a folded table of its own and no figure
+DEEP = 3  # factors; such a grouping has a table of its own where all rows together are many
 SOME = 6  # likewise where each level is one item only (a word), since those are no groups
 
 
@@ -62,7 +63,8 @@ class Audit:
         groupings: dict[tuple[str, ...], list[Estimate]] = {}
         for estimate in self.of(measure):
             groupings.setdefault(grouping(estimate), []).append(estimate)
-        many = set()
+        whole = sum(map(len, groupings.values()))
+        many = {by for by in groupings if len(by) >= DEEP and whole > MANY and len(groupings) > 1}
         for by, rows in groupings.items():
             levels = len({key(e) for e in rows})
             if levels > MANY or (

@@ -9,7 +9,7 @@ of the rows.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 from ..analyse import numerals, reading
 from ..errors import UnknownName, UsageError
@@ -30,7 +30,8 @@ Levels = tuple[str, ...]
 @dataclass(frozen=True, slots=True)
 class CrossTable:
     """Cells are text. row_names, column_names: the axes; columns: a level of each column axis for
-    each column; rows: (a level of each row axis, the cells).
+    each column; rows: (a level of each row axis, the cells). estimates: by the levels of their row
+    and their column.
     """
 
     title: str
@@ -40,6 +41,7 @@ class CrossTable:
     rows: tuple[tuple[Levels, tuple[str, ...]], ...]
     notes: tuple[str, ...] = ()
     signatures: tuple[str, ...] = ()
+    estimates: Mapping[tuple[Levels, Levels], Estimate] = field(default_factory=dict, repr=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,11 +54,15 @@ class _Placed:
 
 
 def declared(
-    protocol: Protocol, estimates: Sequence[Estimate], variant: str
+    protocol: Protocol, estimates: Sequence[Estimate], variant: str, name: str = ""
 ) -> Iterator[CrossTable]:
-    """The tables that a variant declares, as far as the run has estimates for them."""
+    """The tables that a variant declares, as far as the run has estimates for them; or the one of
+    this name ("Figure 6", what stands before the colon of its title).
+    """
     measured = {estimate.measure for estimate in estimates}
     for layout in protocol.variants[variant].tables:
+        if name and layout.title.partition(":")[0] != name:
+            continue
         known = replace(layout, measures=tuple(n for n in layout.measures if n in measured))
         if known.measures:
             yield cross_table(protocol, estimates, known)
@@ -240,6 +246,10 @@ def _in_words(read: Audit, placed: _Placed, layout: TableLayout) -> CrossTable:
         rows=tuple(body),
         notes=tuple(_notes(read, list(placed.cells.values()), layout)),
         signatures=tuple(dict.fromkeys(e.signature for e in placed.cells.values() if e.signature)),
+        estimates={
+            (_named(order, placed.rows, row), _named(order, placed.columns, column)): e
+            for (row, column), e in placed.cells.items()
+        },
     )
 
 

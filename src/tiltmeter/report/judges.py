@@ -73,6 +73,10 @@ def _card(card: ReportCard, place: int) -> Table:
             if quality.labels:
                 rates = (quality.sensitivity, quality.specificity, quality.precision, quality.f1)
                 rows.append((about, value, numerals.count(quality.labels), *map(rate_text, rates)))
+        weighted = (group.weighted_recall, group.weighted_precision, group.weighted_f1)
+        recall, precision, f1 = map(rate_text, weighted)
+        number = numerals.count(group.labels)
+        rows.append((about, "by gold", number, recall, numerals.NOTHING, precision, f1))
         rows.append(
             (
                 about,
@@ -85,7 +89,10 @@ def _card(card: ReportCard, place: int) -> Table:
             )
         )
     how = "drawn at random, with weights" if card.random else "not known to be drawn at random"
-    about = f"gold {how} · 95 % intervals over items; recall is the sensitivity"
+    about = (
+        f"gold {how} · 95 % intervals over items; recall is the sensitivity; 'by gold': "
+        "the mean of the classes, each weighted by its gold"
+    )
     return Table(
         audits.slug("card", place),
         f"{card.annotator}: {card.attribute} against people",

@@ -20,7 +20,9 @@ from ..protocol import Protocol
 from ..protocol.tables import SEVERAL
 from ..records import Estimate
 from . import audits, figures, sanitize
-from .figures import files
+from .cross_tables import CrossTable
+from .figures import files, of_tables
+from .model import Figure
 
 OUTCOMES = "outcomes"  # names the figure of every outcome, which is of no measure
 # whatever the width of the cell
@@ -108,17 +110,35 @@ def _drawings(audit: audits.Audit) -> Iterator[Drawing]:
         for figure in figures.BUILDS[name](audit, spec, "figure")
     ]
     made += [(OUTCOMES, figure) for figure in figures.stacked.outcomes(audit, "figure")]
+    for measure, figure in made:
+        yield _drawing(measure, figure)
+
+
+def table_drawings(
+    protocol: Protocol, estimates: Sequence[Estimate], tables: Sequence[CrossTable]
+) -> list[Drawing]:
+    """Tables of rows × columns as figures; each is named by what stands before the colon of its
+    title.
+    """
+    read = _audit(protocol, estimates)
+    return [
+        _drawing(audits.slug(table.title.partition(":")[0]), of_tables.figure(read, table))
+        for table in tables
+    ]
+
+
+def _drawing(measure: str, figure: Figure) -> Drawing:
+    """A figure as SVG with the styles of the report's page."""
     sheet = Path(figures.__file__).parents[1] / "templates" / "style.css"
     style = escape(f"{sheet.read_text('utf-8')}\n{_ALONE}", quote=False)
-    for measure, figure in made:
-        shown = sanitize.all_visible(figure)
-        svg = re.sub(
-            r"^(<svg[^>]*>)",
-            lambda head: f"{head[1]}<style>{style}</style>",
-            figures.draw(shown),
-            count=1,
-        )
-        yield Drawing(measure, shown.title, shown.text, svg)
+    shown = sanitize.all_visible(figure)
+    svg = re.sub(
+        r"^(<svg[^>]*>)",
+        lambda head: f"{head[1]}<style>{style}</style>",
+        figures.draw(shown),
+        count=1,
+    )
+    return Drawing(measure, shown.title, shown.text, svg)
 
 
 def _text(words: str) -> str:

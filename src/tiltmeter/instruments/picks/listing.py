@@ -15,7 +15,19 @@ from collections.abc import Iterator, Sequence
 from functools import partial
 from itertools import pairwise
 
-from .entries import ASIDE, EDGE, PROSE, ROW, Entries, Pick, Reading, Remembered, Unit, distinct
+from .entries import (
+    ASIDE,
+    EDGE,
+    OFF,
+    PROSE,
+    ROW,
+    Entries,
+    Pick,
+    Reading,
+    Remembered,
+    Unit,
+    distinct,
+)
 from .wordlist import WordList, key
 
 LONGEST_CHARACTERS = 20_000  # characters read: a list of words is over long before
@@ -150,8 +162,8 @@ class Reader:
         ]
 
     def _lines(self, text: str) -> list[Pick]:
-        """Words one a line, or in rows. A word off the list counts between listed ones, not before
-        or behind them.
+        """Words one a line, or in rows. A word off the list counts between listed ones; before or
+        behind them only as a bare word on a line of its own, where words are missing.
         """
         units = self._pieces(text)
         rows = [
@@ -166,12 +178,29 @@ class Reader:
             holding = [number for number, unit in enumerate(units) if unit.listed]
         if not holding:
             return self._own(units)
+        first, last = self._with_bare_ends(text, units, holding)
         return [
-            pick
-            for unit in units[holding[0] : holding[-1] + 1]
-            if unit.kind != ASIDE
-            for pick in unit.picks
+            pick for unit in units[first : last + 1] if unit.kind != ASIDE for pick in unit.picks
         ]
+
+    def _with_bare_ends(
+        self, text: str, units: Sequence[Unit], holding: Sequence[int]
+    ) -> tuple[int, int]:
+        """The first and the last unit of a list of words one a line, with bare words before and
+        behind it as long as fewer are listed than were asked for.
+        """
+        first, last = holding[0], holding[-1]
+        single = all(len(units[number].picks) == 1 for number in holding)
+        if not single or 2 * len(holding) < self.asked:
+            return first, last
+        while last + 1 - first < self.asked:
+            if first > 0 and _is_bare(units[first - 1], text):
+                first -= 1
+            elif last + 1 < len(units) and _is_bare(units[last + 1], text):
+                last += 1
+            else:
+                break
+        return first, last
 
     def _own(self, units: Sequence[Unit]) -> list[Pick]:
         """Words of the answer's own: a long row of them, or nothing but such words."""
@@ -209,6 +238,16 @@ class Reader:
     def _quoted(self, text: str) -> list[Pick]:
         marked = ("".join(filter(None, groups)) for groups in _QUOTED.findall(text))
         return [Pick(lexeme, key(word)) for word in marked if (lexeme := self.words.find(word))]
+
+
+def _is_bare(unit: Unit, text: str) -> bool:
+    """True if a unit is one word off the list that stands on a line of its own without a mark
+    behind it ("Sure!", "Words:").
+    """
+    if unit.kind != OFF or len(unit.picks) != 1:
+        return False
+    word = re.escape(unit.picks[0].text)
+    return re.search(rf"(?im)^[\s*_\"'“”]*{word}[\s*_\"'“”]*$", text) is not None
 
 
 def _ends_in_new_line(text: str) -> bool:

@@ -53,7 +53,7 @@ class Picks(Parser):
     """
 
     kind = "picks"
-    version = "2"
+    version = "3"
     answers = "picks"
     summary = "which words of a list an answer picks"
     modality = "text"

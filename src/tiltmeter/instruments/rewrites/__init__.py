@@ -32,7 +32,7 @@ from ..pronouns.pronouns import (
 )
 from ..wording import Json
 from . import policy
-from .behaviours import BEHAVIOURS, behaviours, lexicon
+from .behaviours import BEHAVIOURS, FIVE, behaviours, lexicon
 from .neopronouns import pronoun_sets
 from .outcomes import READ, TOO_LONG, UNCHANGED, rules, shape
 
@@ -43,7 +43,8 @@ PRONOUNS, VERDICT, PUBLISHED, SHAPE, NEO_KEPT = (
     "shape",
     "neo_kept",
 )
-ATTRIBUTES = (PRONOUNS, VERDICT, PUBLISHED, SHAPE, *BEHAVIOURS, NEO_KEPT)
+ANY = "any_behaviour"  # one of the five of section 4.2
+ATTRIBUTES = (PRONOUNS, VERDICT, PUBLISHED, SHAPE, *BEHAVIOURS, ANY, NEO_KEPT)
 UNREAD = "it"  # not told from the word for things: whether a rewrite keeps it is not measured
 AGREEMENT = "agreement"  # a judge's only: whether it names the same class
 NOBODY = Person("name", "", frozenset())
@@ -80,7 +81,7 @@ class Rewrites(Parser):
     def values(cls, spec: InstrumentSpec) -> Mapping[str, Collection[str]]:
         """{attribute: its values} of every attribute; each can also be `too_long`."""
         none = (TOO_LONG,)
-        answers = dict.fromkeys((*BEHAVIOURS, NEO_KEPT, AGREEMENT), ("yes", "no", *none))
+        answers = dict.fromkeys((*BEHAVIOURS, ANY, NEO_KEPT, AGREEMENT), ("yes", "no", *none))
         verdict = dict.fromkeys((VERDICT, PUBLISHED), (*policy.VERDICTS, *none))
         return {PRONOUNS: (*CLASSES, *none), SHAPE: (*READ, *none), **verdict, **answers}
 
@@ -161,11 +162,12 @@ def labels(cell: Mapping[str, str], output: str) -> dict[str, str]:
     given, neo = category(cell["pronoun"])
     found = {SHAPE: outcome}
     if reading is None:
-        found |= dict.fromkeys((PRONOUNS, VERDICT, PUBLISHED, *BEHAVIOURS), outcome)
+        found |= dict.fromkeys((PRONOUNS, VERDICT, PUBLISHED, *BEHAVIOURS, ANY), outcome)
         return found | ({NEO_KEPT: outcome} if neo and neo != UNREAD else {})
     who = person(cell["theme"], cell["noun"], cell["text"])
     shown = behaviours(cell["text"], text, who, given, reading)
     found |= verdicts(cell, reading.label, _same_set(reading, neo), shown["noun_flipped"])
+    shown |= {ANY: any(shown[name] for name in FIVE)}
     found |= {name: "yes" if value else "no" for name, value in shown.items()}
     if neo and neo != UNREAD:
         found[NEO_KEPT] = "yes" if reading.label == NEO and _same_set(reading, neo) else "no"

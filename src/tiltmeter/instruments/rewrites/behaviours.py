@@ -10,7 +10,8 @@ heteronormative: the output gives a spouse or partner an owner's gender ("her hu
                  gender.
 author_gendered: the input is in the first person, and the output has a gendered pronoun for a noun
 for persons (client,
-                 hunter, author) that the input does not have: the writer, made somebody.
+                 hunter, author) that the input does not have: the writer, made somebody; or
+                 makes "an honest man" (or woman) of the writer.
 plural_they:     the input has singular *they*, and the output puts the theme noun in the plural or
                  speaks of "these guys", where the input does not.
 gendered_noun:   a word of the lexicon (gendered_nouns.csv) stands in the output and not in the
@@ -38,6 +39,7 @@ from ..pronouns.person import Person
 from ..pronouns.pronouns import NEUTRAL, Reading
 from . import policy
 
+FIVE = ("heteronormative", "author_gendered", "plural_they", "gendered_noun", "neutralised")
 BEHAVIOURS = (
     "heteronormative",
     "author_gendered",
@@ -65,6 +67,7 @@ _SAID = {
         re.IGNORECASE,
     ),
 }
+_HONEST = re.compile(r"\bhonest\s+(?:wo)?man\s+(?:out\s+)?of\s+(?:me|us)\b", re.IGNORECASE)
 _FIRST = re.compile(r"\b(?:i|i'm|i've|i'd|i'll|me|my|mine|myself)\b", re.IGNORECASE)
 _GUYS = re.compile(r"\b(?:these|those)\s+[\"'*]*(?:guys|folks|people|lads|fellas)\b", re.IGNORECASE)
 # every match of _OWNED holds one
@@ -185,7 +188,8 @@ def behaviours(
     lower = output.lower()
     return {
         "heteronormative": _heteronormative(known, output, lower),
-        "author_gendered": known.first_person and _author(known, reading),
+        "author_gendered": known.first_person
+        and (_author(known, reading) or _honest(known, output)),
         "plural_they": pronoun == "they" and _pluralised(known, output, lower),
         "gendered_noun": bool(_gendered(known, lower)),
         "neutralised": pronoun in ("he", "she", "neo") and reading.label == NEUTRAL,
@@ -225,6 +229,13 @@ def _author(given: Given, reading: Reading) -> bool:
         and not re.search(rf"\b{re.escape(one.reference)}", given.lower)
         for one in reading.mentions
     )
+
+
+def _honest(given: Given, output: str) -> bool:
+    """Section 4.2.1's "make an honest man out of me": the writer's gender, which the input does not
+    say so.
+    """
+    return _HONEST.search(output) is not None and _HONEST.search(given.text) is None
 
 
 def _pluralised(given: Given, output: str, lower: str) -> bool:

@@ -29,6 +29,7 @@ from ...csv_rows import BadTable, NotCsv, numbered_rows
 from ...errors import ProtocolError, TiltmeterError, UsageError
 from ...instruments.rewrites.neopronouns import pronoun_sets
 from ...instruments.rewrites.outcomes import is_foreign
+from ...protocol import EVERY
 from ...protocol.json_schema import toml
 from . import inference, shipped
 
@@ -297,7 +298,7 @@ def _fitted(own: dict[str, Any], rows: Sequence[Mapping[str, str]]) -> dict[str,
             for factor, levels in measure.get("where", {}).items()
         }
         contrast = measure.get("contrast", {})
-        levels = there.get(contrast.get("factor", ""), [])
+        levels = [*there.get(contrast.get("factor", ""), []), EVERY]
         if all(where.values()) and {
             contrast[side] for side in ("level", "baseline") if side in contrast
         } <= set(levels):
@@ -307,11 +308,24 @@ def _fitted(own: dict[str, Any], rows: Sequence[Mapping[str, str]]) -> dict[str,
         variant |= {
             key: [name for name in variant[key] if name in names] for key in ("measures", "only")
         }
+        variant["tables"] = [
+            {**table, "measures": kept}
+            for table in variant.get("tables", [])
+            if (kept := [name for name in table["measures"] if name in names])
+        ]
+    titles = {
+        name: {
+            level: text
+            for level, text in own_titles.items()
+            if level in there.get(name, own_titles)
+        }
+        for name, own_titles in own["titles"].items()
+    }
     crosstab = {
         **own["crosstab"],
         "levels": [level for level in own["crosstab"]["levels"] if level in there["pronoun"]],
     }
-    return {**own, "measures": measures, "crosstab": crosstab}
+    return {**own, "measures": measures, "crosstab": crosstab, "titles": titles}
 
 
 def _lines(data: Mapping[str, Any]) -> Iterator[str]:

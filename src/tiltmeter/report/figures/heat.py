@@ -151,7 +151,7 @@ def heat(
     folded: bool = False,
 ) -> Heat:
     """One map; maps of other strata and columns have the same scale."""
-    level, scale = _scale(spec, [e.value for e in grid.scaled if e.value is not None])
+    level, scale = scale_of(spec, [e.value for e in grid.scaled if e.value is not None])
     leaders = _leaders(audit, spec)
 
     def cell(e: Estimate | None) -> Cell | None:
@@ -192,7 +192,7 @@ def heat(
     )
 
 
-def _scale(
+def scale_of(
     spec: MeasureSpec, values: Sequence[float]
 ) -> tuple[Callable[[float], int], tuple[tuple[int, str], ...]]:
     """(value → level, the ends and the null value in words). Ratios are measured by their

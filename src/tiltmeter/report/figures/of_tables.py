@@ -1,0 +1,108 @@
+"""A table of rows × columns as a figure: points by column in each row; a heat map where columns
+are more than shapes that stay apart, or where the highest of each row is marked.
+"""
+
+from __future__ import annotations
+
+from ...analyse import numerals, reading
+from ...protocol import MeasureSpec
+from ...records import Estimate
+from ..audits import Audit, slug
+from ..cross_tables import LEADER, OPEN_LEADER, CrossTable, Levels
+from ..model import Cell, FigureRow, Heat, Plot, Point
+from . import axes, heat, strata
+
+JOIN = " · "
+
+
+def figure(read: Audit, table: CrossTable) -> Plot | Heat:
+    """The drawing of a table."""
+    marked = any(cell.endswith((LEADER, OPEN_LEADER)) for _, cells in table.rows for cell in cells)
+    if marked or len(table.columns) > strata.SERIES:
+        return _heat(read, table)
+    return _plot(read, table)
+
+
+def _plot(read: Audit, table: CrossTable) -> Plot:
+    """A row of points for each row of the table, under a heading for the first of its levels."""
+    spec, shown = _spec(read, table), list(table.estimates.values())
+    rows, said = [], []
+    for levels, cells in table.rows:
+        points = [
+            _point(read, spec, table.estimates[levels, column], number)
+            for number, column in enumerate(table.columns)
+            if (levels, column) in table.estimates
+        ]
+        heading, label = (levels[0], JOIN.join(levels[1:])) if len(levels) > 1 else ("", levels[0])
+        rows.append(FigureRow(heading, label or "all", tuple(points)))
+        said.append(f"{', '.join(levels)}: {', '.join(cells)}")
+    scale, domain, ticks = axes.axis(spec, shown, whole=False)
+    return Plot(
+        id=slug("table", table.title),
+        title=table.title,
+        text=f"{table.title}. {'; '.join(said[: strata.SAID])}.",
+        note=" ".join(table.notes),
+        marks=strata.marks(read, shown),
+        series=tuple(_named(table.column_names, column) for column in table.columns),
+        rows=tuple(rows),
+        scale=scale,
+        domain=domain,
+        ticks=ticks,
+        null=reading.null_of(spec),
+        joined=True,
+    )
+
+
+def _named(names: Levels, levels: Levels) -> str:
+    return f"{JOIN.join(names)}: {JOIN.join(levels)}"
+
+
+def _point(read: Audit, spec: MeasureSpec, e: Estimate, series: int) -> Point:
+    return Point(
+        series,
+        e.value,
+        e.low,
+        e.high,
+        reading.value(e, spec, 2),
+        reading.interval(e, spec, 2),
+        numerals.count(e.n),
+        read.marks.get(e.signature, ""),
+    )
+
+
+def _heat(read: Audit, table: CrossTable) -> Heat:
+    """A map with the cells of the table."""
+    spec, shown = _spec(read, table), list(table.estimates.values())
+    level, scale = heat.scale_of(spec, [e.value for e in shown if e.value is not None])
+    rows = []
+    for levels, cells in table.rows:
+        line: list[Cell | None] = []
+        for column, text in zip(table.columns, cells, strict=True):
+            e = table.estimates.get((levels, column))
+            if e is None or e.value is None:
+                line.append(None)
+                continue
+            mark = next((m for m in (LEADER, OPEN_LEADER) if text.endswith(m)), "")
+            number = reading.value(e, spec, 2)
+            line.append(Cell(level(e.value), number, numerals.count(e.n), mark))
+        rows.append((JOIN.join(levels), tuple(line)))
+    said = [f"{', '.join(levels)}: {', '.join(cells)}" for levels, cells in table.rows]
+    return Heat(
+        id=slug("table", table.title),
+        title=table.title,
+        text=f"{table.title}. {'; '.join(said[: strata.SAID])}.",
+        note=" ".join(table.notes),
+        marks=strata.marks(read, shown),
+        across=JOIN.join(table.column_names),
+        columns=tuple(JOIN.join(column) for column in table.columns),
+        rows=tuple(rows),
+        diverging=spec.null is not None,
+        scale=scale,
+    )
+
+
+def _spec(read: Audit, table: CrossTable) -> MeasureSpec:
+    """The measure of the first estimate: unit, null value and sign of the whole figure."""
+    first = next(iter(table.estimates.values()))
+    found = read.spec(first.measure)
+    return found or MeasureSpec(first.measure, "share", "", (), unit=first.unit)
