@@ -46,8 +46,8 @@ CUT = """
 [...document.querySelectorAll('table, svg.forest, pre')].filter(e => e.getBoundingClientRect().width > 0 &&
   e.getBoundingClientRect().right > document.documentElement.clientWidth + 1).map(e => [e.tagName, e.closest('[id]')?.id])
 """
-FOLDED = "[...document.querySelectorAll('details:not([open])')].map(d => d.lastElementChild.getBoundingClientRect().height > 0)"
-ANSWERS = "[...document.querySelectorAll('.answers ol')].map(e => [...e.children].filter(li => li.getBoundingClientRect().height > 0).length)"
+FOLDED = "[...document.querySelectorAll('details:not([open]):not(.signatures)')].map(d => d.lastElementChild.checkVisibility())"
+WRITTEN = "[...document.querySelectorAll('.signatures dl')].map(e => e.checkVisibility())"
 ATTACK = (
     "<script>document.title='owned'</script><img src='http://evil.example/x.png'><main id=\"main\">"
 )
@@ -97,14 +97,15 @@ def looks(built: Content, tmp_path_factory: pytest.TempPathFactory) -> Looks:
     section = Section("default", "Results", "", tuple(gallery.drawn().values()), ())
     html.write_html(alone(replace(built, sections=(section,))), one_of_each)
     figures = tuple(
-        asking(one_of_each, OVERLAPS, SHOWN, PAINTED, width=width) for width in (390, 1280)
+        asking(one_of_each, OPEN_ALL, OVERLAPS, SHOWN, PAINTED, width=width)
+        for width in (390, 1280)
     )
     pictures = target.with_name("light.png"), target.with_name("dark.png")
     schemes = (
         Visit([("go", target.resolve().as_uri()), ("picture", str(picture))], dark=dark)
         for picture, dark in zip(pictures, (False, True), strict=True)
     )
-    paper = asking(target, CUT, SHOWN, FOLDED, ANSWERS, width=SHEET)
+    paper = asking(target, CUT, SHOWN, FOLDED, WRITTEN, width=SHEET)
     paper.media = "print"
     order = [("do", BY_VALUE), ("key", "Enter"), ("ask", ROWS), ("key", "Enter"), ("ask", ROWS)]
     found = [("ask", ROWS), *order, ("ask", STATUS), ("do", CHOOSE), ("ask", ROWS), ("ask", STATUS)]
@@ -141,17 +142,18 @@ def test_light_and_dark_are_drawn(looks: Looks) -> None:
 def test_words_of_a_figure_do_not_cover_one_another(looks: Looks) -> None:
     """In the browser's own fonts; widths are only estimated where figures are drawn."""
     for seen, layout in zip(looks.figures, ("narrow", "wide"), strict=True):
-        overlaps, shown, painted = seen.values
+        _, overlaps, shown, painted = seen.values
         assert overlaps == []
         assert shown == [layout] * (len(gallery.drawn()) + 1)  # and that of the first screen
         assert len(set(painted)) == 5 and "none" not in painted and "rgb(0, 0, 0)" not in painted
 
 
-def test_on_paper_nothing_is_cut_and_folded_parts_are_open(looks: Looks, built: Content) -> None:
-    cut, shown, folded, answers = looks.paper.values
+def test_on_paper_nothing_is_cut_and_signatures_are_written_out(looks: Looks) -> None:
+    """What is folded stays so: who wants it on paper opens it."""
+    cut, shown, folded, written = looks.paper.values
     assert cut == [] and set(shown) == {"wide"}
-    assert len(folded) > 10 and all(folded)
-    assert answers == [min(3, len(group.examples)) for group in built.examples.groups]
+    assert len(folded) > 10 and not any(folded)
+    assert written == [True]
 
 
 def test_findings_are_sorted_and_filtered_by_keyboard_and_it_is_announced(

@@ -106,7 +106,7 @@ def test_the_page_runs_its_own_script_alone_and_loads_nothing(page: str, read: R
     assert not re.search(r"fetch|import|XMLHttp|eval|innerHTML|localStorage|cookie", script)
     assert policy == (
         f"default-src 'none'; style-src 'sha256-{digest}'; script-src 'sha256-{allowed}'; "
-        "base-uri 'none'; form-action 'none'"
+        "img-src data:; base-uri 'none'; form-action 'none'"
     )
 
 

@@ -41,14 +41,18 @@ class Claim:
     slots: Mapping[str, str]
 
 
-def gather(protocol: Protocol, rows: Sequence[Estimate]) -> Iterator[Claim]:
-    """The headline claims of one variant with all that bears on them."""
+def gather(
+    protocol: Protocol, rows: Sequence[Estimate], named: Mapping[str, str] | None = None
+) -> Iterator[Claim]:
+    """The headline claims of one variant with all that bears on them. named: {model: short name}
+    for sentences, where somebody gave one.
+    """
     protocol = in_variant(protocol, rows[0].variant) if rows else protocol
     by_stratum: dict[claims.Key, list[Estimate]] = {}
     for row in rows:
         by_stratum.setdefault(claims.stratum(protocol, row), []).append(row)
     leads = claims.headline(protocol, rows)
-    labels = short_names([row.subject for row in rows])
+    labels = short_names([row.subject for row in rows], named)
     for spec, raw in leads:
         here = by_stratum[claims.stratum(protocol, raw)]
         of = {name: _same_place(here, spec.name + name, raw) for name in (BOUNDS, CORRECTED)}

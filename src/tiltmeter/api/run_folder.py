@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
 from pathlib import Path
 from typing import TYPE_CHECKING, Unpack
 
-from ..errors import RunError
+from ..errors import RunError, UnknownName
 from ..protocol import Protocol
 from ..records import Estimate
 from ..stages import protocol_snapshot
@@ -18,7 +18,7 @@ from .tables import TableOptions
 
 if TYPE_CHECKING:  # they bring numpy and scipy, which a run that only asks does without
     from ..analyse.verdicts import Verdict
-    from ..report import notebook
+    from ..report import multi_run, notebook
     from ..report.cross_tables import CrossTable
     from .frames import Frame
 
@@ -138,12 +138,21 @@ class Run:
         rows = self.analyse(variant) if estimates is None else estimates
         return checks.check_all(bounds, rows, self.verdicts(variant, estimates=rows))
 
-    def report(self, path: Path | str | None = None, variant: str = "default") -> Path:
+    def report(
+        self,
+        path: Path | str | None = None,
+        variant: str = "default",
+        *,
+        labels: Mapping[str, str] | None = None,
+        brief: bool = False,
+    ) -> Path:
         """Writes the report, one HTML file that opens from disk, or Markdown where the path ends in
         .md; RUN/report.html where no path is given. Returns the path.
-        """
 
-        return report(self.folder, path=path or self.folder / "report.html", variant=variant)
+        labels: {short name: model}; brief: one printed page alone.
+        """
+        target = path or self.folder / "report.html"
+        return report(self.folder, path=target, variant=variant, labels=labels, brief=brief)
 
     def tables(
         self, *measures: str, variant: str = "default", **options: Unpack[TableOptions]
@@ -203,9 +212,18 @@ def frame(estimates: Sequence[Estimate]) -> Frame:
     return estimates_frame(estimates)
 
 
-def report(*folders: Path | str, path: Path | str, variant: str = "default") -> Path:
+def report(
+    *folders: Path | str,
+    path: Path | str,
+    variant: str = "default",
+    labels: Mapping[str, str] | None = None,
+    brief: bool = False,
+) -> Path:
     """Writes the report of one run, or one of several: an HTML file that opens from disk, Markdown
     where it ends in .md. Returns the path.
+
+    labels: {short name: model} in place of the names that reports make; UsageError for a model that
+    no run has. brief: the page that fits one sheet.
     """
     from ..report import html, markdown, multi_run
 
@@ -217,9 +235,18 @@ def report(*folders: Path | str, path: Path | str, variant: str = "default") -> 
             )
             for run in map(Run, folders)
         ]
-        page = multi_run.report(runs)
+        page = multi_run.report(runs, _names(labels or {}, runs))
     if target.suffix == ".md":
         target.write_text(markdown.markdown(page), encoding="utf-8")
     else:
-        html.write_html(page, target)
+        html.write_html(page, target, brief=brief)
     return target
+
+
+def _names(labels: Mapping[str, str], runs: Sequence[multi_run.Analysed]) -> dict[str, str]:
+    """{model: short name}."""
+    known = list(dict.fromkeys(row.subject for run in runs for row in run.estimates))
+    for model in labels.values():
+        if model not in known:
+            raise UnknownName("model", model, known)
+    return {model: label for label, model in labels.items()}

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import json
 import shlex
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from .. import gold
@@ -45,8 +45,15 @@ PROMPTS = 4  # prompts shown as examples
 FEW = 4  # levels of a factor whose every combination deserves an example prompt
 
 
-def build(store: Store, protocol: Protocol, estimates: Sequence[Estimate]) -> Content:
-    """The content of a report. Estimates of several variants go into sections of their own."""
+def build(
+    store: Store,
+    protocol: Protocol,
+    estimates: Sequence[Estimate],
+    named: Mapping[str, str] | None = None,
+) -> Content:
+    """The content of a report. Estimates of several variants go into sections of their own. named:
+    {model: short name}, where somebody gave one.
+    """
     known, trials = subjects.facts(store), asked.parts(store)
     marks = audits.number_signatures(estimate.signature for estimate in estimates)
     variants = dict.fromkeys(estimate.variant for estimate in estimates)
@@ -55,7 +62,7 @@ def build(store: Store, protocol: Protocol, estimates: Sequence[Estimate]) -> Co
         for name in variants
     ]
     background = read_background(store, protocol, read[0].estimates) if read else NOTHING_KNOWN
-    judged = findings.judge(read[0], background) if read else []
+    judged = findings.judge(read[0], background, named) if read else []
     headline = summary.label_findings(
         [finding for audit in read[:1] for finding in findings.findings(audit, judged)]
     )
@@ -79,6 +86,7 @@ def build(store: Store, protocol: Protocol, estimates: Sequence[Estimate]) -> Co
             judged,
             (protocol.title, date, asked_line),
             summary.missing_share(dict(basis)),
+            named,
         ),
         lead=summary.summary(headline, len(headline)),
         basis=basis,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from ..analyse import claims, evidence, numerals, reading, sentences, verdicts
 from ..analyse.background import Background
@@ -48,9 +48,13 @@ def findings(audit: Audit, judged: Iterable[Judged] | None = None) -> Iterator[F
         yield _finding(audit, one, rows[one.claim.spec.name], number)
 
 
-def judge(audit: Audit, background: Background = NOTHING_KNOWN) -> list[Judged]:
-    """The headline claims of an audit with their verdicts."""
-    found = evidence.gather(audit.protocol, audit.estimates)
+def judge(
+    audit: Audit,
+    background: Background = NOTHING_KNOWN,
+    named: Mapping[str, str] | None = None,
+) -> list[Judged]:
+    """The headline claims of an audit with their verdicts. named: {model: short name}."""
+    found = evidence.gather(audit.protocol, audit.estimates, named)
     return [Judged(claim, verdicts.judge(claim, background)) for claim in found]
 
 

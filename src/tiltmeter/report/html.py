@@ -56,8 +56,8 @@ def _template() -> Template:
     return environment.get_template("report.html.j2")
 
 
-def page(report: Report) -> str:
-    """The whole page as text."""
+def page(report: Report, brief: bool = False) -> str:
+    """The whole page as text; `brief` is the part that fits a sheet of paper."""
     from markupsafe import Markup
 
     style, script = _asset("style.css"), _asset("report.js")
@@ -65,10 +65,10 @@ def page(report: Report) -> str:
     return _template().render(
         report=replace(report, runs=runs),
         alone=runs[0].content if len(runs) == 1 else None,
+        brief=brief,
         p="",
         n=2,
         version=__version__,
-        pictured=any(run.content.pictures for run in runs),
         style=Markup(style),
         style_hash=_digest(style),
         script=Markup(script),
@@ -118,13 +118,14 @@ def _beside(section: Section) -> tuple[dict[str, Table], list[Table]]:
     return under, [table for table in section.tables if table.id not in last]
 
 
-def write_html(report: Report, path: Path | str) -> None:
-    """Writes the page whole or not at all."""
+def write_html(report: Report, path: Path | str, brief: bool = False) -> None:
+    """Writes the page whole or not at all; `brief` is the part that fits a sheet of paper."""
     target = Path(path)
     part = target.with_name(f".{target.name}.{os.getpid()}.part")
     try:
         target.parent.mkdir(parents=True, exist_ok=True)
-        part.write_text(page(report), encoding="utf-8", errors="backslashreplace", newline="\n")
+        text = page(report, brief)
+        part.write_text(text, encoding="utf-8", errors="backslashreplace", newline="\n")
         part.replace(target)
     except OSError as error:
         with suppress(OSError):

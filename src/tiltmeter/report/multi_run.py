@@ -33,11 +33,11 @@ class Analysed:
     estimates: Sequence[Estimate]
 
 
-def report(runs: Sequence[Analysed]) -> Report:
-    """The report of one run, or of several."""
+def report(runs: Sequence[Analysed], named: Mapping[str, str] | None = None) -> Report:
+    """The report of one run, or of several. named: {model: short name}, where somebody gave one."""
     if len({Path(run.store.folder).resolve() for run in runs}) < len(runs):
         raise UsageError("A run is named twice. Name each run once: tiltmeter report RUN RUN")
-    made = [content.build(run.store, run.protocol, run.estimates) for run in runs]
+    made = [content.build(run.store, run.protocol, run.estimates, named) for run in runs]
     if len(runs) == 1:
         return alone(made[0])
     names = _names(runs)

@@ -80,11 +80,14 @@ def screen(
     judged: Sequence[Judged],
     about: tuple[str, str, str],
     missing: str,
+    named: Mapping[str, str] | None = None,
 ) -> Screen:
-    """about: (title, date, what was asked); missing: how much was no answer."""
+    """about: (title, date, what was asked); missing: how much was no answer; named: {model: short
+    name}, where somebody gave one.
+    """
     protocol = audit.protocol if audit else None
     subjects = list(dict.fromkeys(row.subject for row in audit.estimates)) if audit else []
-    names = short_names([name for name in subjects if " + " not in name])
+    names = short_names([name for name in subjects if " + " not in name], named)
     lead = leading(judged)
     line = tuple(_with_short(part, names) for part in about if part)
     told = tuple((short, name) for name, short in names.items())

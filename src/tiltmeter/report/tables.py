@@ -20,7 +20,7 @@ ENDINGS = {
     "_plugin": "as it is, with what chance gives",
     "_difference": "less that of the base prompt",
 }
-MARK = Column("signature", "mark", True, "written out under the table")
+MARK = Column("signature", "mark", True, "written out at the end")
 
 
 @dataclass(frozen=True, slots=True)

@@ -33,7 +33,7 @@ BUILDS: dict[str, Build] = {
 }
 
 
-OPEN = 6  # figures of a section; those that come later are folded
+OPEN = 1  # figures of a section; those that come later are folded
 
 
 def figures(audit: Audit, prefix: str) -> Iterator[Figure]:

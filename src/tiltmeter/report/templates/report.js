@@ -1,4 +1,4 @@
-// Sorting and filtering of the table of findings. The page needs none of it: without scripts the table stands in the order of
+// Sorting and filtering of the table of findings, and figures as files. The page needs none of it: without scripts the table stands in the order of
 // the protocol. Names of functions say what they do; nothing is loaded and nothing is kept.
 "use strict";
 for (const box of document.querySelectorAll(".findings")) {
@@ -62,4 +62,51 @@ for (const box of document.querySelectorAll(".findings")) {
     controls.append(label);
   }
   if (controls.children.length) box.before(controls);
+}
+
+// A figure as SVG and PNG, its table as CSV.
+const offer = (name, blob) => {
+  const link = document.createElement("a");
+  link.href = URL.createObjectURL(blob);
+  link.download = name;
+  link.click();
+  setTimeout(() => URL.revokeObjectURL(link.href), 1000);
+};
+const alone = svg => {
+  const copy = svg.cloneNode(true), [, , width, height] = svg.getAttribute("viewBox").split(" ");
+  const style = document.createElementNS("http://www.w3.org/2000/svg", "style");
+  style.textContent = document.querySelector("style").textContent + "svg { background: var(--card); }";
+  copy.prepend(style);
+  copy.setAttribute("width", width);
+  copy.setAttribute("height", height);
+  return [new XMLSerializer().serializeToString(copy), Number(width), Number(height)];
+};
+const draw = (svg, name) => {
+  const [text, width, height] = alone(svg), picture = new Image(), canvas = document.createElement("canvas");
+  [canvas.width, canvas.height] = [2 * width, 2 * height];
+  picture.onload = () => {
+    canvas.getContext("2d").drawImage(picture, 0, 0, canvas.width, canvas.height);
+    canvas.toBlob(blob => offer(name, blob), "image/png");
+  };
+  picture.src = "data:image/svg+xml," + encodeURIComponent(text);
+};
+const quoted = cell => `"${cell.textContent.trim().replace(/^(?=[=+@])/, "'").replaceAll('"', '""')}"`;
+const rows = table => [...table.rows].map(row => [...row.cells].map(quoted).join(",")).join("\r\n");
+for (const svg of document.querySelectorAll("svg.forest.wide")) {
+  const place = svg.closest("details.figure, .seen"), table = place?.querySelector("details.table table");
+  const name = (svg.getAttribute("aria-labelledby") || "figure").replace(/-title$/, "");
+  const tools = document.createElement("p");
+  tools.className = "tools";
+  const button = (words, act) => {
+    const one = document.createElement("button");
+    one.type = "button";
+    one.textContent = words;
+    one.setAttribute("aria-label", `${words} of ${svg.querySelector("title").textContent}`);
+    one.addEventListener("click", act);
+    tools.append(one);
+  };
+  button("SVG", () => offer(`${name}.svg`, new Blob([alone(svg)[0]], { type: "image/svg+xml" })));
+  button("PNG", () => draw(svg, `${name}.png`));
+  if (table) button("CSV", () => offer(`${name}.csv`, new Blob([rows(table)], { type: "text/csv" })));
+  (place?.querySelector(".notes") || svg).after(tools);
 }

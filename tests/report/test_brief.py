@@ -1,0 +1,54 @@
+"""One printed page, and short names that somebody gave."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+
+import tiltmeter
+from tests.browser import Visit, chromium, drive
+from tiltmeter.cli import main
+
+
+@pytest.fixture(scope="module")
+def run(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    models = [f"planted:she=0.{n},seed={n}" for n in (3, 5, 7)]
+    out = tmp_path_factory.mktemp("brief") / "run"
+    return tiltmeter.run("roles", models, out, language="en", limit=10, samples=4).folder
+
+
+def report(*arguments: str) -> str:
+    target = Path(arguments[0]) / "told.html"
+    assert main(["report", *arguments, "--out", str(target)]) == 0
+    return target.read_text("utf-8")
+
+
+def test_a_brief_report_holds_the_headline_part_alone(run: Path) -> None:
+    page = report(str(run), "--brief")
+    assert page.count("<h1") == 1 and 'class="badges"' in page and "protocol:roles/1" in page
+    assert "Raw answers" not in page and "How to reproduce" not in page
+    ids = set(re.findall(r'id="([^"]+)"', page))
+    assert set(re.findall(r'href="#([^"]+)"', page)) <= ids
+
+
+def test_short_names_stand_in_place_of_models(
+    run: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    page = report(str(run), "--label", "Small=planted:she=0.3,seed=3")
+    assert "<b>Small</b> = <bdi>planted:she=0.3,seed=3</bdi>" in page
+    assert re.search(r'<span class="symbol"[^>]*>.</span> <bdi>Small</bdi>', page)
+    assert main(["report", str(run), "--label", "A=planted:she=0.4"]) != 0
+    assert "No model 'planted:she=0.4'" in capsys.readouterr().err
+    assert main(["report", str(run), "--label", "A"]) != 0
+    assert "is not NAME=MODEL" in capsys.readouterr().err
+
+
+@pytest.mark.browser
+@pytest.mark.skipif(chromium() is None, reason="no Chromium here")
+def test_a_brief_report_is_one_printed_page(run: Path, tmp_path: Path) -> None:
+    report(str(run), "--brief")
+    paper = tmp_path / "brief.pdf"
+    drive(Visit([("go", (run / "told.html").resolve().as_uri()), ("paper", str(paper))]))
+    assert len(re.findall(rb"/Type\s*/Page[^s]", paper.read_bytes())) == 1
