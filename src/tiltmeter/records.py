@@ -295,7 +295,7 @@ class Estimate:
     # the smallest difference found at a level (α over the family), until the family is known
     detect: Callable[[float], float | None] | None = field(default=None, repr=False, compare=False)
     # codes of the marks of its interval, which the note tells in words
-    cautions: tuple[str, ...] = field(default=(), repr=False)
+    cautions: tuple[str, ...] = field(default=(), repr=False, compare=False)
 
     @classmethod
     def columns(cls) -> list[str]:

@@ -6,10 +6,13 @@ that several items share (`pooling.py`) is counted once for each of them.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 
+import numpy as np
 import polars as pl
+from numpy.typing import NDArray
 
 from .. import registry
 from ..protocol import Protocol, Variant
@@ -21,6 +24,62 @@ from .counting import read_cells, with_derived
 from .numbers import number
 from .queries import OutputQuery
 
+Key = tuple[str, str, str]  # annotator, attribute, variant
+Mask = NDArray[np.bool_]
+
+
+class LabelRows:
+    """Labels with their outputs, a row each, whose columns are read as numbers: some of thousands
+    of rows are picked a thousand times for one report.
+    """
+
+    def __init__(self, frame: pl.DataFrame) -> None:
+        self.frame = frame
+        self._columns: dict[str, tuple[dict[str, int], NDArray[np.uint32]]] = {}
+
+    def is_in(self, name: str, values: Collection[str]) -> Mask:
+        """True for the rows whose column has one of the values."""
+        if name not in self._columns:
+            column = self.frame[name].cast(pl.String).fill_null("")
+            places = {value: place for place, value in enumerate(column.unique())}
+            codes = column.replace_strict(
+                list(places), list(places.values()), return_dtype=pl.UInt32
+            )
+            self._columns[name] = places, codes.to_numpy().astype(np.uint32)
+        places, numbers = self._columns[name]
+        wanted = np.zeros(len(places), dtype=np.bool_)
+        wanted[[places[value] for value in values if value in places]] = True
+        found: Mask = wanted[numbers]
+        return found
+
+    def mask(self, query: OutputQuery) -> Mask:
+        """True for the rows that a query counts."""
+        kept = ~self.is_in("value", query.without)
+        for name, levels in query.levels.items():
+            kept &= self.is_in(name, levels)
+        if query.subjects:
+            kept &= self.is_in("subject", query.subjects)
+        if query.attribute:
+            kept &= self.is_in("attribute", (query.attribute,))
+        else:
+            kept &= ~self.is_in("attribute", query.without)
+        if query.among:
+            kept &= self.is_in("value", query.among)
+        if query.counts == "numbers":
+            known = self.frame["value"].unique().drop_nulls()
+            kept &= self.is_in("value", [one for one in known if number(one) is not None])
+        return kept
+
+    def select(self, query: OutputQuery) -> pl.DataFrame:
+        """The rows that a query counts."""
+        return self.frame.filter(pl.Series(self.mask(query)))
+
+    @cached_property
+    def is_single(self) -> bool:
+        """True if each output has one label, of weight 1."""
+        same = self.frame["output"].n_unique() == self.frame.height
+        return same and bool((self.frame["weight"] == 1).all())
+
 
 @dataclass
 class Counted:
@@ -28,28 +87,14 @@ class Counted:
 
     store: Store
     protocol: Protocol
-    _frames: dict[tuple[str, str, str], pl.DataFrame] = field(default_factory=dict)
+    _rows: dict[Key, LabelRows] = field(default_factory=dict)
+    _some: dict[Key, LabelRows] = field(default_factory=dict)
 
     def labels(self, query: OutputQuery) -> pl.DataFrame:
         """The labels that the denominator counts: a row for each, with its output, subject,
         factors, attribute, value and weight.
         """
-        rows = self._frame(query)
-        for name, levels in query.levels.items():
-            rows = rows.filter(pl.col(name).is_in(list(levels)))
-        if query.subjects:
-            rows = rows.filter(pl.col("subject").is_in(list(query.subjects)))
-        if query.attribute:
-            rows = rows.filter(pl.col("attribute") == query.attribute)
-        else:
-            rows = rows.filter(~pl.col("attribute").is_in(list(query.without)))
-        if query.among:
-            rows = rows.filter(pl.col("value").is_in(list(query.among)))
-        rows = rows.filter(~pl.col("value").is_in(list(query.without)))
-        if query.counts == "numbers":
-            known = [one for one in rows["value"].unique() if number(one) is not None]
-            rows = rows.filter(pl.col("value").is_in(known))
-        return self._with_column(rows, query) if query.having else rows
+        return self._with_column(self._read_rows(query).select(query), query)
 
     def outputs(self, query: OutputQuery) -> list[str]:
         """The ids of the outputs that were counted, in their order."""
@@ -59,6 +104,20 @@ class Counted:
         """The ids of the outputs of which a label counts as a hit."""
         found = self.labels(query).filter(pl.col("value").is_in(list(query.values)))
         return found["output"].unique().sort().to_list()
+
+    def shown(self, query: OutputQuery, some: Collection[str]) -> tuple[int, list[tuple[str, str]]]:
+        """How many outputs were counted, and of some outputs (output, its labels) of those that
+        were.
+        """
+        rows = self._read_rows(query)
+        single = rows.is_single and not query.having
+        total = int(rows.mask(query).sum()) if single else len(self.outputs(query))
+        found: dict[str, list[str]] = {}
+        kept = self._with_column(self._read_some(query, some).select(query), query)
+        for output, value, weight in kept.select("output", "value", "weight").rows():
+            share = "" if weight == 1 else f" {weight:.2f}"
+            found.setdefault(output, []).append(f"{value}{share}")
+        return total, [(output, " · ".join(values)) for output, values in found.items()]
 
     def n(self, query: OutputQuery) -> float:
         """What the estimate's n must be: the sum of weights, or the number of what is counted."""
@@ -76,7 +135,9 @@ class Counted:
         return float(cases.filter(pl.col("output") > 1).height)
 
     def _with_column(self, rows: pl.DataFrame, query: OutputQuery) -> pl.DataFrame:
-        """The rows of items that have a value in a column of the tables."""
+        """The rows of items that have a value in the column of the tables that a query names."""
+        if not query.having:
+            return rows
         names = [n for n in query.levels if n in self.protocol.factors]
         items = {
             cell[self.protocol.item]
@@ -86,11 +147,19 @@ class Counted:
         }
         return rows.filter(pl.col(self.protocol.item).is_in(list(items)))
 
-    def _frame(self, query: OutputQuery) -> pl.DataFrame:
+    def _read_some(self, query: OutputQuery, some: Collection[str]) -> LabelRows:
+        """The labels that some outputs have, by output, the likeliest first."""
         key = (query.annotator, query.attribute, query.variant)
-        if key not in self._frames:
-            self._frames[key] = self._read(*key)
-        return self._frames[key]
+        if key not in self._some:
+            rows = self._read_rows(query).frame.filter(pl.col("output").is_in(list(some)))
+            self._some[key] = LabelRows(rows.sort("output", "weight", descending=[False, True]))
+        return self._some[key]
+
+    def _read_rows(self, query: OutputQuery) -> LabelRows:
+        key = (query.annotator, query.attribute, query.variant)
+        if key not in self._rows:
+            self._rows[key] = LabelRows(self._read(*key))
+        return self._rows[key]
 
     def _read(self, annotator: str, attribute: str, variant: str) -> pl.DataFrame:
         chosen = self.protocol.variants[variant]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import webbrowser
+from urllib.parse import quote
 
 import click
 
@@ -22,13 +23,21 @@ from ..errors import MissingExtra
 @click.option(
     "--static", type=click.Path(), help="Write the pages into this folder in place of serving them."
 )
-def command(run: tuple[str, ...], port: int, no_browser: bool, static: str | None) -> None:
+@click.option(
+    "--query", default="", help="Open the outputs of a number: its query, as a report has it."
+)
+def command(
+    run: tuple[str, ...], port: int, no_browser: bool, static: str | None, query: str
+) -> None:
     """Look at the outputs of runs, with their labels beside them: on this machine, or as files.
 
     \b
     tiltmeter explore run
     tiltmeter explore run --static pages
     """
+    from ..analyse.queries import OutputQuery
+
+    more = f"&query={quote(OutputQuery.parse(query).text(), safe='')}" if query else ""
     if static is not None:
         from ..explore.static import write
 
@@ -42,6 +51,7 @@ def command(run: tuple[str, ...], port: int, no_browser: bool, static: str | Non
         raise MissingExtra("tiltmeter explore", "web") from None
 
     def ready(address: str) -> None:
+        address += more
         click.echo(f"{address}\nFor you alone: the token in it opens the runs. Ctrl-C ends it.")
         if not no_browser:
             webbrowser.open(address)

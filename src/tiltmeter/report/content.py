@@ -27,6 +27,7 @@ from ..store.queries import labels, settings
 from ..store.queries import trials as asked
 from . import (
     audits,
+    behind,
     examples,
     findings,
     pictures,
@@ -73,6 +74,8 @@ def build(
     asked_line = _asked_line(store, protocol, trials)
     basis = summary.basis(store, protocol, read[0] if read else None, annotators)
     date = max(dates)[:10] if dates else ""
+    told, shots = examples.examples(store, protocol), pictures.grids(store, protocol)
+    drawers, drawer_of = behind.behind(store, protocol, estimates, told, shots)
     content = Content(
         title=protocol.title,
         question=protocol.question,
@@ -102,8 +105,10 @@ def build(
             *_validation(store, protocol),
             *filter(None, [taxonomies.section(store, protocol)]),
         ),
-        examples=examples.examples(store, protocol),
-        pictures=pictures.grids(store, protocol),
+        examples=told,
+        pictures=shots,
+        behind=drawers,
+        behind_of=drawer_of,
         limits=(
             *protocol.limits,
             *_cautions(store, protocol),

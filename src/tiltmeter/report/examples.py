@@ -144,6 +144,7 @@ def _example(store: Store, protocol: Protocol, trial: Trial, output: Output) -> 
         _labels(store, trial.id),
         _probabilities(store, output.call),
         levels.get("language", ""),
+        trial.id,
     )
 
 

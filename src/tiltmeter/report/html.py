@@ -16,9 +16,11 @@ from dataclasses import replace
 from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
+from urllib.parse import quote
 
 from ..errors import StoreError
 from ..records import __version__
+from . import behind
 from .figures import draw, forest
 from .model import Content, Figure, Report, Section, Table
 
@@ -26,6 +28,7 @@ if TYPE_CHECKING:
     from jinja2 import Template
 
 F = TypeVar("F", bound=Figure)
+EXPLORER = "explorer/find.html"  # of a static explorer that lies beside the report
 
 
 @lru_cache
@@ -52,12 +55,16 @@ def _template() -> Template:
         re.sub("`([^`]+)`", r"<code>\1</code>", str(escape(text)))
     )
     environment.filters["tight"] = lambda text: text.replace(" %", "\u00a0%")
+    environment.filters["place"] = behind.place
+    environment.filters["quoted"] = lambda text: quote(text, safe="")
     environment.filters["number"] = lambda value: f"{value:,}"
     return environment.get_template("report.html.j2")
 
 
-def page(report: Report, brief: bool = False) -> str:
-    """The whole page as text; `brief` is the part that fits a sheet of paper."""
+def page(report: Report, brief: bool = False, explorer: str = "") -> str:
+    """The whole page as text; `brief` is the part that fits a sheet of paper. explorer: the address
+    of a static explorer of the run that can show the outputs of a query, "" for none.
+    """
     from markupsafe import Markup
 
     style, script = _asset("style.css"), _asset("report.js")
@@ -68,6 +75,7 @@ def page(report: Report, brief: bool = False) -> str:
         brief=brief,
         p="",
         n=2,
+        explorer=explorer if len(runs) == 1 else "",
         version=__version__,
         style=Markup(style),
         style_hash=_digest(style),
@@ -124,7 +132,8 @@ def write_html(report: Report, path: Path | str, brief: bool = False) -> None:
     part = target.with_name(f".{target.name}.{os.getpid()}.part")
     try:
         target.parent.mkdir(parents=True, exist_ok=True)
-        text = page(report, brief)
+        beside = target.parent / EXPLORER
+        text = page(report, brief, EXPLORER if beside.is_file() else "")
         part.write_text(text, encoding="utf-8", errors="backslashreplace", newline="\n")
         part.replace(target)
     except OSError as error:

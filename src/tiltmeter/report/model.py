@@ -29,7 +29,7 @@ class Column:
 @dataclass(frozen=True, slots=True)
 class Table:
     """Cells are text, ready to print. `about` says what all rows share; `notes` are (letter,
-    text).
+    text); `links` has for each row the query of its outputs, or is ().
     """
 
     id: str
@@ -40,6 +40,7 @@ class Table:
     notes: Pairs = ()
     marks: Pairs = ()
     folded: bool = False
+    links: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -246,6 +247,7 @@ class Example:
     labels: Pairs
     probabilities: str = ""
     language: str = ""
+    id: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -277,6 +279,7 @@ class Shot:
     about: str
     label: str
     notes: tuple[str, ...] = ()
+    id: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -296,6 +299,20 @@ class PictureGrid:
     columns: tuple[str, ...]
     rows: tuple[PictureRow, ...]
     rule: str
+
+
+@dataclass(frozen=True, slots=True)
+class Behind:
+    """The outputs that a number was counted from: how many, how many of them are in the page, and
+    the first of those as (id of its place, label). query: of all of them, for the explorer.
+    """
+
+    id: str
+    title: str
+    total: int
+    in_page: int
+    here: Pairs
+    query: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -354,7 +371,9 @@ class Screen:
 
 @dataclass(frozen=True, slots=True)
 class Content:
-    """Everything that a report says. `run_info` is the `run` of the JSON output."""
+    """Everything that a report says. `run_info` is the `run` of the JSON output; `behind_of` has
+    the drawer of each query.
+    """
 
     title: str
     question: str
@@ -383,6 +402,8 @@ class Content:
     commands: tuple[str, ...]
     commands_note: str
     run_info: Mapping[str, Json] = field(default_factory=dict)
+    behind: tuple[Behind, ...] = ()
+    behind_of: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def more_findings(self) -> int:

@@ -103,7 +103,7 @@ def _shot(store: Store, protocol: Protocol, one: PicturedOutput) -> Shot:
     notes = [f"votes: {', '.join(votes)}"] if votes else []
     notes += [f"prompt rewritten: {one.revised}"] if one.revised else []
     notes += [one.text] if not answered and one.text else []
-    return Shot(source(store, one.blob) if answered else "", about, caption, tuple(notes))
+    return Shot(source(store, one.blob) if answered else "", about, caption, tuple(notes), one.id)
 
 
 def source(store: Store, blob: str) -> str:

@@ -13,6 +13,7 @@ from ..analyse import numerals, reading
 from ..records import OUTCOMES, Estimate
 from . import audits
 from .audits import Audit
+from .behind import links
 from .model import Column, Pairs, Table
 
 GROUP = Column("group", brief=True)
@@ -112,6 +113,7 @@ def _table(audit: Audit, rows: Sequence[Estimate], name: str, title: str, folded
         notes,
         _marks(audit, rows),
         folded,
+        links(audit.protocol, rows),
     )
 
 
@@ -335,6 +337,7 @@ def _outcome_table(audit: Audit, prefix: str) -> Iterator[Table]:
         tuple(rows),
         (),
         _marks(audit, rates),
+        links=links(audit.protocol, [group[0] for group in conditions.values()]),
     )
 
 
