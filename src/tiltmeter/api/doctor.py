@@ -13,6 +13,7 @@ import platform
 import sys
 import time
 from collections.abc import Iterable, Iterator
+from dataclasses import replace
 from importlib import metadata
 from importlib.util import find_spec
 from urllib.parse import urlsplit
@@ -20,7 +21,7 @@ from urllib.parse import urlsplit
 from ..errors import MissingExtra, ModelError, TiltmeterError
 from ..models import table
 from ..models.http.connection import Connection
-from ..models.kinds import Finding, ModelKind, all_kinds, kind_of
+from ..models.kinds import Finding, ModelKind, all_kinds, full_name, kind_of
 from ..models.options import TEXT
 from ..records import Message, Request, Sampling, __version__
 from ..stages.connect import Connect
@@ -53,9 +54,10 @@ def look(
     """
     kinds = all_kinds()
     found = [*_machine(), *_parts(kinds), *_checks(kinds), *_keys(kinds), _own_table()]
-    models = list(models)
-    if models:
-        found += wait_for(_models(models, call, connect or Connect()))
+    names = list(map(full_name, models))
+    if names:
+        reach = replace(connect or Connect(), named=tuple(names))
+        found += wait_for(_models(names, call, reach))
     return found
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from pathlib import Path
 from typing import Unpack
 
@@ -21,6 +21,7 @@ from ..stages.planned import keep_plan
 from ..store import Store
 from ..store.queries import settings
 from . import options as arguments
+from .models import ModelGiven
 from .options import AskOptions, RunOptions
 from .progress import Watch, notebook_watch
 from .run_folder import Run
@@ -28,10 +29,10 @@ from .run_folder import Run
 
 def run(
     protocol: str | Path | Protocol,
-    model: str | Sequence[str],
+    model: ModelGiven,
     out: Path | str,
     *,
-    judge: str | Sequence[str] = (),
+    judge: ModelGiven = (),
     watch: Watch | None = None,
     taxonomy: Path | str | None = None,
     **options: Unpack[RunOptions],
@@ -39,7 +40,8 @@ def run(
     """Runs an audit to its labels, or goes on with it.
 
     protocol: a name, the path of a file that ends in .toml, or what `Protocol.declare` returned.
-    model:    the subject as KIND:NAME, or several.
+    model:    the subject as KIND:NAME, a function, or rows of answers; or several;
+              {"name": function} gives one a name.
     out:      the run's folder; one that is there is extended.
     judge:    a model that labels the same outputs, or several.
     watch:    called with the stage, how many there are in all (None where that is not known), and
@@ -49,7 +51,7 @@ def run(
     arguments.refuse_unknown(options, RunOptions.__optional_keys__)
     declared = registry.protocol(protocol)
     choices = arguments.choices(model, options)
-    asking = arguments.asking(judge, taxonomy, options)
+    asking = arguments.asking(judge, taxonomy, options, choices.subjects)
     planning.check(declared, choices)
     asking.connect.check((*choices.subjects, *asking.judges))
     # What they refuse is said before anything is asked.
@@ -72,7 +74,7 @@ def run(
 def label(
     folder: Path | str,
     *,
-    judge: str | Sequence[str] = (),
+    judge: ModelGiven = (),
     watch: Watch | None = None,
     taxonomy: Path | str | None = None,
     **options: Unpack[AskOptions],

@@ -17,6 +17,7 @@ from ..models import Price
 from ..stages.connect import Connect
 from ..stages.limits import Limits
 from ..stages.plan import Choices
+from .models import ModelGiven, model_names
 
 
 class ConnectOptions(TypedDict, total=False):
@@ -93,9 +94,18 @@ class Asking:
     connect: Connect
 
 
-def asking(judge: str | Sequence[str], taxonomy: Path | str | None, options: AskOptions) -> Asking:
-    """From the options of a verb that asks models."""
-    return Asking(several(judge), material(taxonomy), limits(options), connect(options))
+def asking(
+    judge: ModelGiven,
+    taxonomy: Path | str | None,
+    options: AskOptions,
+    subjects: Sequence[str] = (),
+) -> Asking:
+    """From the options of a verb that asks models. subjects: the names of the models under
+    audit.
+    """
+    judges = model_names(judge)
+    named = (*subjects, *judges)
+    return Asking(judges, material(taxonomy), limits(options), connect(options, named))
 
 
 def several(names: str | Sequence[str]) -> tuple[str, ...]:
@@ -103,8 +113,8 @@ def several(names: str | Sequence[str]) -> tuple[str, ...]:
     return (names,) if isinstance(names, str) else tuple(names)
 
 
-def connect(options: ConnectOptions) -> Connect:
-    """How models are reached."""
+def connect(options: ConnectOptions, named: Sequence[str] = ()) -> Connect:
+    """How models are reached. named: those that a person named, who may execute code."""
     usual = Connect()
     return Connect(
         options.get("base_url", usual.base_url),
@@ -112,6 +122,7 @@ def connect(options: ConnectOptions) -> Connect:
         options.get("prices", usual.prices),
         options.get("builtin_from", usual.builtin_from),
         options.get("base_urls", usual.base_urls),
+        tuple(named),
     )
 
 
@@ -126,11 +137,11 @@ def limits(options: AskOptions) -> Limits:
     )
 
 
-def choices(model: str | Sequence[str], options: ChoiceOptions) -> Choices:
+def choices(model: ModelGiven, options: ChoiceOptions) -> Choices:
     """What is asked of which subjects."""
     where = options.get("where", {})
     return Choices(
-        subjects=tuple(dict.fromkeys(several(model))),
+        subjects=model_names(model),
         languages=several(options.get("language", options.get("languages", ()))),
         modes=several(options.get("mode", options.get("modes", ()))),
         samples=options.get("samples"),

@@ -19,6 +19,7 @@ from ..stages.connect import KnownModel
 from ..stages.label import annotators, missing_judges
 from . import options as arguments
 from . import plan_page
+from .models import ModelGiven, model_names
 from .options import PlanOptions, RunOptions
 
 OWN_COLUMNS = ("trial", "subject", "mode", "sample", "prompt")  # of a table of trials
@@ -91,9 +92,9 @@ class Plan:
 
 def plan(
     protocol: str | Path | Protocol,
-    model: str | Sequence[str],
+    model: ModelGiven,
     *,
-    judge: str | Sequence[str] = (),
+    judge: ModelGiven = (),
     icc: float | None = None,
     detect: float | None = None,
     **options: Unpack[PlanOptions],
@@ -107,7 +108,7 @@ def plan(
     arguments.refuse_unknown(options, PlanOptions.__optional_keys__)
     declared = registry.protocol(protocol)
     choices, connect = arguments.choices(model, options), arguments.connect(options)
-    judges = arguments.several(judge)
+    judges = model_names(judge)
     names = list(dict.fromkeys((*choices.subjects, *judges)))
     connect.check(names)
     counted = planning.count(declared, choices)
@@ -168,7 +169,7 @@ def _misfits(
 
 def trials(
     protocol: str | Path | Protocol,
-    model: str | Sequence[str],
+    model: ModelGiven,
     **options: Unpack[RunOptions],
 ) -> Iterator[dict[str, str]]:
     """The trials of a plan, each as a row: its own id (`trial`), subject, mode, sample and prompt,

@@ -62,6 +62,10 @@ class ModelKind:
                   a replacement.
     error_rates:  a TOML file with the measured error rates of a judge (error_rates.py).
     check:        what `doctor` should look at beside key and modules.
+    identify:     what stands behind the colon, with what tells one model from a changed one, such
+                  as a hash of its code; executes nothing. UsageError where it cannot be a model.
+    executes:     True if a model of it runs somebody's code: it is made only where the person who
+                  runs the audit named it.
     """
 
     name: str
@@ -77,6 +81,8 @@ class ModelKind:
     serves_asked: bool = False
     error_rates: Path | None = None
     check: Callable[[], Iterable[Finding]] = _nothing_to_check
+    identify: Callable[[str], str] = str
+    executes: bool = False
 
 
 def kind_of(name: str) -> ModelKind:
@@ -103,6 +109,12 @@ def serves_asked(name: str) -> bool:
 def all_kinds() -> list[ModelKind]:
     """Every kind there is: those that ship in the order of the registry, then others by name."""
     return [kind_of(name) for name in registry.model_names()]
+
+
+def full_name(name: str) -> str:
+    """The name that a model has in a run, by the one that was typed (`ModelKind.identify`)."""
+    kind, colon, rest = name.partition(":")
+    return f"{kind}:{kind_of(name).identify(rest)}" if colon else name
 
 
 def make_model(name: str, options: ModelOptions = DEFAULTS) -> Model:

@@ -35,6 +35,7 @@ class Connect:
     base_url:  the server of every model that has no provider of its own (`openai:` and kinds of
                other packages).
     base_urls: servers by kind or by model name.
+    named:     the models that the person who runs this named: no other one may execute code.
     """
 
     base_url: str = ""
@@ -42,6 +43,7 @@ class Connect:
     prices: Mapping[str, Price] = field(default_factory=dict)
     builtin_from: str | None = None
     base_urls: Mapping[str, str] = field(default_factory=dict)
+    named: tuple[str, ...] = ()
 
     def url(self, name: str) -> str:
         """The base URL that the user gave for a model, or "" for the kind's own."""
@@ -66,6 +68,11 @@ class Connect:
         Raises UsageError if the table says that the provider retired the model and no other server
         is named.
         """
+        if kind_of(name).executes and name not in self.named:
+            raise UsageError(
+                f"{name} would execute code that you did not name. Look at it, then name it: "
+                f"--model '{name}'"
+            )
         row, url = table.find(name), self.url(name)
         if row and not url:
             table.refuse_retired(row)

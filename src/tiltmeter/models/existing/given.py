@@ -1,0 +1,110 @@
+"""Answers that are there in Python: a list of rows or a data frame as a model.
+
+Each row is as a line of `file:` (stored.py): `prompt` or `id`, and `text`. Its name in a run is
+`answers:` and a hash of the rows, or a name that is given (`model={"spring": rows}`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Literal, Protocol, TypeAlias, TypeGuard
+
+from ...errors import UsageError
+from ...records import Json, content_id
+from .. import FREE
+from ..kinds import ModelKind
+from ..options import DEFAULTS, TEXT, ModelOptions
+from .stored import AnswerFile, Answers, line
+
+Rows: TypeAlias = Sequence[Mapping[str, Json]]
+HASH_CHARACTERS = 8
+_GIVEN: dict[str, Rows] = {}  # the tables of this process, by the full name of the model
+
+
+class PolarsFrame(Protocol):
+    """A data frame of polars."""
+
+    def to_dicts(self) -> Rows:
+        """The rows."""
+        ...
+
+
+class PandasFrame(Protocol):
+    """A data frame of pandas."""
+
+    def to_dict(self, orient: Literal["records"], /) -> Rows:
+        """The rows, for `orient` "records"."""
+        ...
+
+
+Given: TypeAlias = "Rows | PolarsFrame | PandasFrame"
+
+
+def name_answers(given: Given, name: str = "") -> str:
+    """The full name of a table of answers as a model, by which it is found in this process.
+    UsageError for what is no table.
+    """
+    rows = rows_of(given)
+    if not rows or not all(isinstance(row, Mapping) for row in rows):
+        raise UsageError(
+            'Answers are rows with a prompt and a text. Give for instance: [{"prompt": "…", '
+            '"text": "…"}], or a data frame with these columns'
+        )
+    full = f"answers:{name or content_id(rows)[:HASH_CHARACTERS]}"
+    _GIVEN[full] = rows
+    return full
+
+
+def is_frame(given: object) -> TypeGuard[PolarsFrame | PandasFrame]:
+    """True for a data frame of polars or pandas."""
+    return hasattr(given, "to_dict") and hasattr(given, "columns")
+
+
+def rows_of(given: Given) -> Rows:
+    """The rows of a list or of a frame; what pandas has for an empty cell is left out."""
+    if isinstance(given, Sequence):
+        return given
+    found = given.to_dicts() if hasattr(given, "to_dicts") else given.to_dict("records")
+    return [
+        {
+            str(name): value
+            for name, value in row.items()
+            if value is not None and value == value  # NaN is what pandas has for an empty cell
+        }
+        for row in found
+    ]
+
+
+class GivenAnswers(AnswerFile):
+    """`answers:NAME`; the rows are those that were given in this process."""
+
+    def __init__(self, name: str, rows: Rows) -> None:
+        super().__init__(name)
+        self.name, self._rows = f"answers:{name}", rows
+
+    async def open(self) -> None:
+        """Reads the rows; ModelError for a row that answers nothing."""
+        where = Path("the answers given")
+        found = (line(row, n, f"{where}, row {n}") for n, row in enumerate(self._rows, 1))
+        self._answers = Answers(where, found)
+
+
+def answers(name: str, options: ModelOptions = DEFAULTS) -> GivenAnswers:
+    """`answers:NAME`, a table that was given in this process."""
+    rows = _GIVEN.get(f"answers:{name}")
+    if rows is None:
+        raise UsageError(
+            f"The answers '{name}' were given to another process. From the command line a file of "
+            "answers is: --model file:answers.csv"
+        )
+    return GivenAnswers(name, rows)
+
+
+KIND = ModelKind(
+    "answers",
+    "model=rows in Python, answers that exist already (a list of dicts, or a data frame)",
+    answers,
+    makes=(TEXT,),
+    price=FREE,
+)

@@ -1,0 +1,76 @@
+"""Azure's OpenAI deployments (`azure:DEPLOYMENT`): OpenAI's chat format at an address of one's own
+resource, with the key in the header `api-key`.
+
+`--base-url azure=https://RESOURCE.openai.azure.com`, or AZURE_OPENAI_ENDPOINT; the version of the
+interface is `azure:DEPLOYMENT?version=2024-10-21`, else OPENAI_API_VERSION, else the one here
+(learn.microsoft.com/azure/ai-foundry/openai/reference). An address that ends in /openai/v1 takes
+none.
+"""
+
+from __future__ import annotations
+
+import os
+from dataclasses import replace
+from urllib.parse import quote, urlsplit
+
+from ...errors import MissingKey, UsageError
+from ...records import Request
+from ..http import HttpModel, HttpRequest
+from ..http.provider import Place, Provider
+from ..kinds import ModelKind
+from ..options import DEFAULTS, TEXT, ModelOptions, ReadBlob
+from .openai import OpenAIChat
+
+VERSION = "2024-10-21"
+ENDPOINT, VERSION_NAME = "AZURE_OPENAI_ENDPOINT", "OPENAI_API_VERSION"
+_VERSION = "?version="
+_NEW = "/openai/v1"
+EXAMPLE = "--model azure:DEPLOYMENT --base-url azure=https://RESOURCE.openai.azure.com"
+
+
+class AzureChat(OpenAIChat):
+    """OpenAI's dialect under another path and with another header."""
+
+    def __init__(self, deployment: str, key: str, path: str, read: ReadBlob | None = None) -> None:
+        super().__init__(deployment, "", local=False, read=read)
+        self._path = path
+        self._headers["api-key"] = key
+
+    def build(self, request: Request, omitted: frozenset[str]) -> HttpRequest:
+        """As OpenAI's, at the deployment's own path."""
+        return super().build(request, omitted)._replace(path=self._path)
+
+
+AZURE = Provider("azure", "", ("AZURE_OPENAI_API_KEY",), "DEPLOYMENT")
+
+
+def azure(rest: str, options: ModelOptions = DEFAULTS) -> HttpModel:
+    """`azure:DEPLOYMENT`; UsageError or MissingKey with what to type."""
+    deployment, _, version = rest.partition(_VERSION)
+    base = (options.base_url or os.environ.get(ENDPOINT, "").strip()).rstrip("/")
+    if not deployment or urlsplit(base).scheme not in ("http", "https"):
+        raise UsageError(f"azure: needs a deployment and its resource. Type: {EXAMPLE}")
+    key = AZURE.key()
+    if not key:
+        raise MissingKey(f"azure:{rest} needs a key. Type: export {AZURE.keys[0]}=…")
+    place = Place(f"azure:{rest}", base, key, AZURE.keys[0], False, options.price)
+    dialect = AzureChat(deployment, key, _path(base, deployment, version), options.read)
+    return place.model(replace(options, base_url=base), dialect)
+
+
+def _path(base: str, deployment: str, version: str) -> str:
+    if base.endswith(_NEW):
+        return "/chat/completions"
+    version = version or os.environ.get(VERSION_NAME, "").strip() or VERSION
+    path = f"/openai/deployments/{quote(deployment, safe='')}/chat/completions"
+    return f"{path}?api-version={quote(version, safe='')}"
+
+
+KIND = ModelKind(
+    "azure",
+    "azure:DEPLOYMENT, a deployment of Azure's OpenAI, with --base-url azure=https://…",
+    azure,
+    makes=(TEXT,),
+    provider=AZURE,
+    own_server=True,
+)
