@@ -128,7 +128,7 @@ def test_a_caller_is_typed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> N
     assert code == 1
     lines = [line.partition("caller.py:")[2] for line in found.splitlines() if "caller.py:" in line]
     notes = {int(line.split(":")[0]): line for line in lines if ": note: Revealed" in line}
-    assert "model: str | typing.Sequence[str], out:" in notes[4]
+    assert "model: str | (def (*Any" in notes[4]
     assert "'samples'?: int | None" in notes[4]
     assert notes[4].endswith('-> tiltmeter.api.run_folder.Run"')
     assert notes[5].endswith('"int"') and notes[6].endswith('frames.Frame"')
