@@ -99,7 +99,9 @@ class Faulty(sqlite3.Connection):
 def injected(fault: Fault) -> Iterator[None]:
     """All that a run does to disks and sockets passes the fault."""
     connect, fsync, replace = sqlite3.connect, os.fsync, Path.replace
-    content, write, put_picture = Connection._content, Store.write, Store.put_picture
+    content, write = Connection._content, Store.write
+    put_blob, describe = Store.put_blob, Store.describe_picture
+    drawn: dict[str, str] = {}  # file → prompt
 
     class Connected(Faulty):
         pass
@@ -127,9 +129,16 @@ def injected(fault: Fault) -> Iterator[None]:
         with fault.holding(request.messages[0].content for request, _ in calls):
             write(self, calls, outputs, labels)
 
-    def put(self: Store, content: bytes, found: Picture) -> str:
-        with fault.holding([content.removeprefix(GREY_DOT).decode()]):
-            return put_picture(self, content, found)
+    def put(self: Store, content: bytes, suffix: str) -> str:
+        prompt = content.removeprefix(GREY_DOT).decode()
+        with fault.holding([prompt]):
+            name = put_blob(self, content, suffix)
+        drawn[name] = prompt
+        return name
+
+    def described(self: Store, name: str, found: Picture, size_bytes: int) -> None:
+        with fault.holding([drawn[name]]):
+            describe(self, name, found, size_bytes)
 
     def faulty(*given: object, **options: object) -> sqlite3.Connection:
         return connect(*given, **{"factory": Connected, **options})  # type: ignore[call-overload, no-any-return]
@@ -137,14 +146,16 @@ def injected(fault: Fault) -> Iterator[None]:
     sqlite3.connect = faulty  # type: ignore[assignment]
     os.fsync, Path.replace = sync, rename  # type: ignore[assignment, method-assign]
     Connection._content = read  # type: ignore[method-assign]
-    Store.write, Store.put_picture = written, put  # type: ignore[method-assign]
+    Store.write, Store.put_blob = written, put  # type: ignore[method-assign]
+    Store.describe_picture = described  # type: ignore[method-assign]
     try:
         yield
     finally:
         sqlite3.connect = connect
         os.fsync, Path.replace = fsync, replace  # type: ignore[method-assign]
         Connection._content = content  # type: ignore[method-assign]
-        Store.write, Store.put_picture = write, put_picture  # type: ignore[method-assign]
+        Store.write, Store.put_blob = write, put_blob  # type: ignore[method-assign]
+        Store.describe_picture = describe  # type: ignore[method-assign]
 
 
 class Server:

@@ -68,7 +68,7 @@ class Ledger:
 
 async def serve() -> None:
     """Serves on a free port of loopback until SIGTERM."""
-    ledger, app, done = Ledger(), web.Application(), asyncio.Event()
+    ledger, app, done = Ledger(), web.Application(client_max_size=2**26), asyncio.Event()
     app.router.add_post("/v1/chat/completions", ledger.chat)
     app.router.add_get("/v1/work/{number}", ledger.look)
     app.router.add_get("/v1/count", ledger.count)

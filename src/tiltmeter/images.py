@@ -23,6 +23,8 @@ _KINDS = {
     "GIF": ("image/gif", ".gif"),
 }
 QUALITY = 92  # of a JPEG that is made smaller
+# A file so many times as large as the JPEG made of it is a photo, which is never smaller as PNG.
+PHOTO_BYTES = 3
 
 
 class Picture(NamedTuple):
@@ -56,7 +58,7 @@ def check_picture(content: bytes) -> Picture:
 
 def encode_for_judge(content: bytes, longest: int = 0) -> tuple[str, bytes]:
     """(media type, bytes) as a judge is shown it: the longer side `longest` pixels at most (0:
-    any), in RGB on white.
+    any), in RGB on white, as JPEG or PNG, whichever is smaller.
 
     A picture that is so already goes as it is. Raises Unusable.
     """
@@ -68,13 +70,18 @@ def encode_for_judge(content: bytes, longest: int = 0) -> tuple[str, bytes]:
             and not (longest and max(image.size) > longest)
         ):
             return media_type, content
-        return _save(image, longest, "JPEG" if media_type == "image/jpeg" else "PNG")
+        plain = _shrink(image, longest)
+    jpeg = _encode(plain, "JPEG")
+    if media_type == "image/jpeg" or len(content) > PHOTO_BYTES * len(jpeg):
+        return "image/jpeg", jpeg
+    png = _encode(plain, "PNG")
+    return ("image/png", png) if len(png) <= len(jpeg) else ("image/jpeg", jpeg)
 
 
 def thumbnail(content: bytes, longest: int) -> tuple[str, bytes]:
     """(media type, bytes) of a small JPEG, for a page. Raises Unusable."""
     with _open_picture(content) as image:
-        return _save(image, longest, "JPEG")
+        return "image/jpeg", _encode(_shrink(image, longest), "JPEG")
 
 
 def _open_picture(content: bytes) -> Image:
@@ -120,18 +127,23 @@ def _open(pillow: Any, content: bytes) -> Any:
             ) from None
 
 
-def _save(image: Image, longest: int, kind: str) -> tuple[str, bytes]:
+def _shrink(image: Image, longest: int) -> Image:
+    """In RGB on white, its longer side `longest` pixels at most (0: any). Raises Unusable."""
     try:
         if longest:
             image.draft(None, (longest, longest))  # a JPEG is unpacked no larger than it is needed
         plain = _on_white(image)
         if longest and max(plain.size) > longest:
             plain.thumbnail((longest, longest))
-        target = io.BytesIO()
-        plain.save(target, kind, **({"quality": QUALITY} if kind == "JPEG" else {}))
     except (OSError, SyntaxError, ValueError, EOFError) as error:
         raise Unusable(f"breaks off or is damaged ({error})") from None
-    return _KINDS[kind][0], target.getvalue()
+    return plain
+
+
+def _encode(image: Image, kind: str) -> bytes:
+    target = io.BytesIO()
+    image.save(target, kind, **({"quality": QUALITY} if kind == "JPEG" else {}))
+    return target.getvalue()
 
 
 def _on_white(image: Image) -> Image:

@@ -11,7 +11,7 @@ import pytest
 from tiltmeter.errors import UsageError
 from tiltmeter.instruments.choice.choice import Choice
 from tiltmeter.instruments.judges import text as module
-from tiltmeter.instruments.judges.text import ROUNDS, ChoiceJudge, question
+from tiltmeter.instruments.judges.text import ROUNDS, ChoiceJudge, closed_list, question
 from tiltmeter.instruments.wording import Texts
 from tiltmeter.planted.model import planted
 from tiltmeter.records import ERROR, REFUSAL, Answered, Reply, Request
@@ -19,6 +19,7 @@ from tiltmeter.records import ERROR, REFUSAL, Answered, Reply, Request
 from .making import FORMS, PROMPT, answered, drive, spec, through
 
 JUDGE = "planted:seed=1"
+LISTED = closed_list(FORMS["en"])
 WORDS = ["he", "she", "both", "neither", "refusal", "other_language", "invalid"]
 
 
@@ -113,7 +114,7 @@ def test_a_judge_that_refuses_or_fails_is_asked_again_and_then_unresolved(reply:
 
 def shown(item: Answered) -> tuple[str, str]:
     """The question, and what of it stands between the marks of the answer."""
-    asked = question(item, FORMS["en"])
+    asked = question(item, LISTED)
     mark = asked.partition("carry the code ")[2].partition(".")[0]
     opening, closing = f"<answer {mark}>\n", f"\n</answer {mark}>"
     assert asked.count(opening) == asked.count(closing) == 1
@@ -147,15 +148,15 @@ def test_an_answer_that_holds_the_mark_gets_another_mark() -> None:
 
 
 def test_the_mark_is_the_same_each_time_and_another_for_another_output() -> None:
-    assert question(answered("she"), FORMS["en"]) == question(answered("she"), FORMS["en"])
+    assert question(answered("she"), LISTED) == question(answered("she"), LISTED)
     item = answered("she")
     other = Answered(item.trial._replace(id="t2"), item.output, item.reply)
-    assert question(item, FORMS["en"]) != question(other, FORMS["en"])
+    assert question(item, LISTED) != question(other, LISTED)
 
 
 def test_half_characters_can_be_asked_about() -> None:
     """A file of answers may hold lone surrogates, which no request can carry."""
-    json.dumps(question(answered("she \ud83d"), FORMS["en"]), ensure_ascii=False).encode()
+    json.dumps(question(answered("she \ud83d"), LISTED), ensure_ascii=False).encode()
     labels, asked = drive(
         ChoiceJudge(spec(), JUDGE).steps(answered("\udcff")), saying("\ud800", "she")
     )

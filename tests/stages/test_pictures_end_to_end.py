@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import threading
 from collections import Counter
 from pathlib import Path
 
@@ -11,6 +12,7 @@ from click.testing import CliRunner
 
 import tiltmeter
 from tests.serving import planted_server
+from tiltmeter import images
 from tiltmeter.cli import group
 from tiltmeter.errors import TiltmeterError
 from tiltmeter.planted.model import picture_truth
@@ -126,3 +128,24 @@ def test_the_panel_is_held_against_itself(run: tiltmeter.Run) -> None:
     assert len(pairs) == 3 and all(
         found[name].found.value == 1 for name in pairs
     )  # the planted judges do not err
+
+
+def test_a_picture_is_prepared_once_for_all_judges_and_off_the_loop(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Reading and encoding take a quarter of a second for a photo, in which the loop goes on."""
+    prepared: list[str] = []
+    encode = images.encode_for_judge
+
+    def encoded(content: bytes, longest: int) -> tuple[str, bytes]:
+        prepared.append(threading.current_thread().name)
+        return encode(content, longest)
+
+    monkeypatch.setattr(images, "encode_for_judge", encoded)
+    with planted_server(SETTINGS) as url:
+        run = tiltmeter.run(
+            GUARDS, "openai:planted", tmp_path / "run", judge=JUDGES, samples=1, base_url=url
+        )
+    answers = run.outputs.filter(run.outputs["outcome"] == "answer")
+    assert len(prepared) == len(set(answers["blob"])) > 5
+    assert {name.partition("_")[0] for name in prepared} == {"pictures"}

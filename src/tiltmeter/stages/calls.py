@@ -56,13 +56,15 @@ class Caller:
         if gate is None:
             gate = Gate(min(model.parallel, self._limits.concurrency), self._limits.rate)
             self._gates[request.model] = gate
-        patience = Patience(self._limits.patience)
+        patience: Patience | None = None
         async with gate.places:
             while True:
-                await gate.turn(self.stop)
+                if gate.limited or self.stop.is_set():
+                    await gate.turn(self.stop)
                 try:
                     return await self._call(model, request)
                 except TransientError as error:
+                    patience = patience or Patience(self._limits.patience)
                     await self._wait(patience, error, request.model)
 
     async def _wait(self, patience: Patience, error: TransientError, model: str) -> None:
@@ -77,7 +79,8 @@ class Caller:
         await pause(wait, self.stop)
 
     async def _call(self, model: Model, request: Request) -> Reply:
-        reserved = await self._budget.reserve(model, request)
+        capped = self._budget.cap is not None
+        reserved = await self._budget.reserve(model, request) if capped else 0.0
         self.in_flight += 1
         handed_in = self._is_handed_in(model, request)  # before; what it may cost was counted then
         cost, lost = 0.0, True
@@ -86,7 +89,7 @@ class Caller:
             self._tally.calls += 1
             known = self._cost(model, request, reply)
             cost, lost = known or 0.0, False
-            return replace(reply, cost=known)
+            return reply if known == reply.cost else replace(reply, cost=known)
         except (Stopped, TiltmeterError) as error:
             newly = not handed_in and self._is_handed_in(model, request)
             lost = newly or getattr(error, "possibly_paid", False)
@@ -206,6 +209,7 @@ class Caller:
         try:
             async with self._unpacking:
                 found = await asyncio.to_thread(images.check_picture, reply.picture)
+                kept = await asyncio.to_thread(self._store.put_blob, reply.picture, found.suffix)
         except images.Unusable as problem:
             blob = self._store.put_blob(reply.picture, ".bin") if reply.picture else ""
             return replace(
@@ -215,4 +219,5 @@ class Caller:
                 picture=b"",
                 blob=blob,
             )
-        return replace(reply, picture=b"", blob=self._store.put_picture(reply.picture, found))
+        self._store.describe_picture(kept, found, len(reply.picture))
+        return replace(reply, picture=b"", blob=kept)

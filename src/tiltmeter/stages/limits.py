@@ -129,10 +129,11 @@ class Budget:
 
 
 class Gate:
-    """How many calls a model takes at once and in a minute."""
+    """How many calls a model takes at once and in a minute. limited: True if by the minute."""
 
     def __init__(self, parallel: int, rate: float | None) -> None:
         self.places = asyncio.Semaphore(parallel)
+        self.limited = bool(rate)
         self._gap = 60.0 / rate if rate else 0.0
         self._next = 0.0
 

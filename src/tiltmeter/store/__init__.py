@@ -262,11 +262,9 @@ class Store(Database):
         """Stores a file once, under its hash; returns its name."""
         return blobs.write_blob(self.folder, content, suffix)
 
-    def put_picture(self, content: bytes, found: Picture) -> str:
-        """Stores a picture once, and what was found out about it; returns its name."""
-        name = self.put_blob(content, found.suffix)
-        self.keep(PICTURE, name, json.dumps({**found._asdict(), "bytes": len(content)}))
-        return name
+    def describe_picture(self, name: str, found: Picture, size_bytes: int) -> None:
+        """Stores what was found out about a picture."""
+        self.keep(PICTURE, name, json.dumps({**found._asdict(), "bytes": size_bytes}))
 
 
 def _short(value: Json) -> str:

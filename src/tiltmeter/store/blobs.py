@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+import threading
 from contextlib import suppress
 from hashlib import sha256
 from pathlib import Path
@@ -52,7 +53,7 @@ def write_blob(run: Path, content: bytes, suffix: str) -> str:
         if path.is_file() and path.stat().st_size == len(content):
             return name
         path.parent.mkdir(exist_ok=True)
-        part = path.with_name(f"{name}.{os.getpid()}.part")
+        part = path.with_name(f"{name}.{os.getpid()}-{threading.get_ident()}.part")
         try:
             with part.open("wb") as file:
                 file.write(content)

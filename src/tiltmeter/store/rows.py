@@ -74,8 +74,8 @@ def field_path(record: type[StoredRequest | Sampling], name: str) -> str:
 def trial_of(row: Sequence[Any]) -> Trial:
     """A trial from its columns (TRIAL_COLUMNS)."""
     key, subject, mode, factors, sample, prompt, begin, sampling = row
-    sampling = Sampling(*json.loads(sampling))
-    return Trial(key, subject, mode, levels(factors), sample, prompt, begin, sampling)
+    levels_of, drawn = json.loads(f"[{factors},{sampling}]")
+    return Trial(key, subject, mode, levels_of, sample, prompt, begin, Sampling(*drawn))
 
 
 def trial_row(trial: Trial) -> tuple[Value, ...]:

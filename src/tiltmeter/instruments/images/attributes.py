@@ -58,7 +58,7 @@ class Attributes(Team, Learner):
     """
 
     kind = "attributes"
-    version = "1"
+    version = "2"
     modality = "image"
     answers = "picture"
     summary = "a vision model labels pictures by attributes, some of which it chooses before"

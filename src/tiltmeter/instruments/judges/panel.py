@@ -54,7 +54,7 @@ class PicturePanel(Panel):
     """
 
     kind = "panel"
-    version = "1"
+    version = "2"
     modality = "image"
     answers = "picture"
     summary = "vision models say one word each about a picture; enough must agree"

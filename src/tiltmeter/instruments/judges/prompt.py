@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable
+from functools import lru_cache
 
 from ...records import ANSWER, Reply, Sampling, content_id
 from ..text.language import fold, without_reasoning
@@ -44,7 +45,13 @@ def one_of(text: str, words: Iterable[str]) -> str | None:
     inside a text.
     """
     meant = fold(text).strip(AROUND)
-    return next((word for word in words if fold(word) == meant), None)
+    return next((word for word in words if _folded(word) == meant), None)
+
+
+@lru_cache(maxsize=1024)
+def _folded(word: str) -> str:
+    """`fold` of a word of a list, which is looked at for every reply."""
+    return fold(word)
 
 
 def json_object(text: str) -> dict[str, Json] | None:

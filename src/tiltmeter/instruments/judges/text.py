@@ -14,7 +14,7 @@ it.
 from __future__ import annotations
 
 from collections.abc import Generator, Mapping, Sequence
-from functools import lru_cache
+from typing import NamedTuple
 
 from ...protocol import InstrumentSpec
 from ...records import UNRESOLVED, Answered, Message, Reply, Request, Steps
@@ -40,6 +40,7 @@ class ChoiceJudge(SecondJudge):
     def __init__(self, spec: InstrumentSpec, judge: str = "") -> None:
         check_forms(spec)
         super().__init__(spec, judge)
+        self._lists: dict[str, ClosedList] = {}  # by language
 
     def wording(self) -> Mapping[str, Json]:
         """Its prompts, rounds and sampling."""
@@ -47,9 +48,12 @@ class ChoiceJudge(SecondJudge):
 
     def steps(self, item: Answered) -> Steps:
         """Asks the judge which option the answer chooses; returns one label."""
-        _, forms = forms_of(self.settings["forms"], item.trial, self.name)
-        words = [*forms, *_texts().section("meanings").strings()]
-        return [self.label(item, (yield from word_of(self, item, question(item, forms), words)))]
+        code, forms = forms_of(self.settings["forms"], item.trial, self.name)
+        listed = self._lists.get(code)
+        if listed is None:
+            listed = self._lists[code] = closed_list(forms)
+        asked = question(item, listed)
+        return [self.label(item, (yield from word_of(self, item, asked, listed.words)))]
 
 
 def word_of(
@@ -77,33 +81,42 @@ def word_of(
     return UNRESOLVED
 
 
-def question(item: Answered, forms: Forms) -> str:
+def question(item: Answered, listed: ClosedList) -> str:
     """What the judge is asked about one answer."""
     task, answer = plain(item.task), plain(item.trial.begin + item.output.text)
-    meanings, words = _list(tuple((option, tuple(written)) for option, written in forms.items()))
-    code = mark(item.trial.id, task, answer)
-    return _texts().fill("ask", mark=code, task=task, answer=answer, meanings=meanings, words=words)
+    return _texts().fill(
+        "ask",
+        mark=mark(item.trial.id, task, answer),
+        task=task,
+        answer=answer,
+        meanings=listed.meanings,
+        words=listed.shown,
+    )
 
 
-@lru_cache
-def _list(forms: tuple[tuple[str, tuple[str, ...]], ...]) -> tuple[str, str]:
-    """The closed list as the judge is shown it: a line with a meaning for each word, and the
-    words.
+class ClosedList(NamedTuple):
+    """The words that a judge may say. meanings: a line with a meaning for each, and shown: the
+    words, as the judge is shown them.
     """
+
+    words: tuple[str, ...]
+    meanings: str
+    shown: str
+
+
+def closed_list(forms: Forms) -> ClosedList:
+    """The options of a language, and the outcomes."""
     wording = _texts()
+    outcomes = wording.section("meanings").strings()
     chosen = [
         wording.text("option").format(
             option=option, forms=" or ".join(f'"{form}"' for form in written)
         )
-        for option, written in forms
+        for option, written in forms.items()
     ]
-    lines = [
-        *chosen,
-        *(f"{word}: {meaning}" for word, meaning in wording.section("meanings").strings().items()),
-    ]
-    return "\n".join(f"- {line}" for line in lines), ", ".join(
-        (*(option for option, _ in forms), *wording.section("meanings").strings())
-    )
+    lines = [*chosen, *(f"{word}: {meaning}" for word, meaning in outcomes.items())]
+    words = (*forms, *outcomes)
+    return ClosedList(words, "\n".join(f"- {line}" for line in lines), ", ".join(words))
 
 
 def _texts() -> Texts:

@@ -21,6 +21,7 @@ from .. import DRAWN_TOKENS, PICTURE_TOKENS, Model, Price
 from .body import at, count_at, has_key
 from .connection import MAX_TEXT, Answer, Connection, message
 from .fetching import Link, fetch_picture, shorten
+from .pictures import off_the_loop
 
 NO_LOGPROBS = "gives no log-probabilities, which this mode reads. Type: --mode sampled"
 T = TypeVar("T")
@@ -95,7 +96,9 @@ class Exchange:
     async def send(self, request: Request, read: Callable[[Json], T]) -> Got[T] | Reply:
         """What `read` finds in the reply's body, or a policy refusal; any other error is raised."""
         while True:
-            wanted = self._dialect.build(request, self._omitted)
+            build = partial(self._dialect.build, request, self._omitted)
+            shows = any(message.pictures for message in request.messages)
+            wanted = await off_the_loop(build) if shows else build()
             answer = await self._connection.send(
                 self._connection.base + wanted.path,
                 wanted.headers,
@@ -189,7 +192,8 @@ class HttpModel(Model):
             found = await fetch_picture(self.connection, found, got.sent.headers)
         if request.logprobs and found.outcome == ANSWER and not any(found.alternatives):
             raise Incapable(f"{self.name} {NO_LOGPROBS}", raw, possibly_paid=True)
-        return replace(found, omitted=got.sent.omitted, raw=raw)
+        cost = None if self.price is None else self.price.cost(request, found)
+        return found.received(cost, got.sent.omitted, raw)
 
 
 def usage_if_possible(

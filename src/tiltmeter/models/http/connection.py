@@ -14,7 +14,6 @@ from __future__ import annotations
 
 import errno
 import ipaddress
-import json
 import math
 import re
 import socket
@@ -30,7 +29,7 @@ from ...errors import (
     TiltmeterError,
     TransientError,
 )
-from ...records import Json
+from ...records import Json, json_writer
 from .body import at
 from .body import parse as parse_json
 
@@ -48,6 +47,7 @@ PASSING_STATUSES = {408, 409, 425, 429}
 UNANSWERED = {408, 502, 504, *range(520, 528)}
 _NOT_PUBLIC = "is no public address"
 _NAT64 = ipaddress.ip_network("64:ff9b::/96")  # RFC 6052: an IPv4 address in the last 32 bits
+_write_json = json_writer(", ", ": ", sort_keys=False)
 T = TypeVar("T")
 
 
@@ -129,11 +129,7 @@ class Connection:
         session = self.session
         if body is None and not self.own(url):
             session = self._public = self._public or self._new_session(public_socket)
-        method, data = (
-            ("GET", None)
-            if body is None
-            else ("POST", json.dumps(body, ensure_ascii=False).encode())
-        )
+        method, data = ("GET", None) if body is None else ("POST", _write_json(body).encode())
         try:
             async with session.request(
                 method, url, data=data, headers=headers, allow_redirects=False
@@ -146,6 +142,9 @@ class Connection:
             raise self._lost(url, error, body is not None) from None
 
     async def _content(self, response: ClientResponse, most: int) -> bytes:
+        length = response.content_length
+        if length is not None and length <= most and "Content-Encoding" not in response.headers:
+            return await response.content.read()  # it cannot become more than it says
         content = bytearray()
         async for chunk in response.content.iter_any():
             content += chunk
