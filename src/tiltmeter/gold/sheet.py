@@ -152,7 +152,7 @@ class Candidate:
 
 def _pool(store: Store, protocol: Protocol, names: tuple[str, ...]) -> dict[str, Candidate]:
     """The outputs that could be annotated, by id: drawn answers with a label of an attribute of
-    these names.
+    these names; all drawn answers where no machine has labelled any yet.
     """
     said: dict[str, set[tuple[str, str]]] = defaultdict(set)
     for output, name, value in labels.of_machines(store, names):
@@ -162,11 +162,15 @@ def _pool(store: Store, protocol: Protocol, names: tuple[str, ...]) -> dict[str,
         for name, mode in protocol.modes.items()
         if not mode.logprobs and not mode.for_discovery
     ]
-    pool = {}
+    pool: dict[str, Candidate] = {}
+    asked = {name for spec in protocol.instruments for name in (spec.attribute, *spec.also)}
+    # items that people rate before any judge does
+    unlabelled = not said and bool(asked & set(names))
     for one in outputs.answers(store):
-        if one.mode in drawn and one.id in said:
+        if one.mode in drawn and (unlabelled or one.id in said):
             condition = {"subject": one.subject, "mode": one.mode, **one.levels}
-            disagree = max(Counter(name for name, _ in said[one.id]).values()) > 1
+            values = Counter(name for name, _ in said[one.id])
+            disagree = max(values.values(), default=0) > 1
             pool[one.id] = Candidate(one.id, condition, one.prompt, one.text, one.blob, disagree)
     return pool
 

@@ -1,0 +1,164 @@
+"""Nouns out of replies, ratings into a list: what the command does (`__main__.py`)."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+
+from ...csv_rows import Row
+from ...records import HUMAN
+
+# what a model names where it means a numbered or bulleted line
+_MARK = re.compile(r"^\s*(?:[-*•·]|\d+[.)])?\s*")
+_LINE = re.compile(r"^(?P<noun>[^=→–—:]+?)\s*(?:=|→|–|—|:)\s*(?P<gloss>.+?)\s*[.;,]?$")
+ARTICLES = {
+    "de": ("der", "die", "das", "ein", "eine"),
+    "fr": ("le", "la", "l'", "l’", "un", "une"),
+    "es": ("el", "la", "un", "una"),
+    "it": ("il", "lo", "la", "l'", "l’", "un", "uno", "una", "un'", "un’"),
+}
+NO_ARTICLE = "-"  # in the column of articles, as GRAMVIS has it
+OPPOSITE = {
+    "feminine": "man",
+    "masculine": "woman",
+}  # grammatical gender → the stereotype that opposes it
+COLUMNS = (
+    "word",
+    "language",
+    "resource",
+    "article",
+    "noun",
+    "declined",
+    "grammatical_gender",
+    "category",
+    "gloss",
+    "gloss_printed",
+    "gloss_by",
+    "chinese",
+    "concept",
+    "gloss_gendered",
+    "elision",
+    "case",
+    "doubtful",
+    "doubt",
+)  # of GRAMVIS's words.csv
+RESOURCE = {"de": "high", "fr": "high", "es": "high"}  # else medium, as the paper has it
+
+
+@dataclass(frozen=True, slots=True)
+class Candidate:
+    """A noun that models proposed. times: in how many replies."""
+
+    language: str
+    grammatical_gender: str
+    article: str
+    noun: str
+    gloss: str
+    times: int = 1
+
+
+def candidates(language: str, gender: str, replies: Iterable[str]) -> list[Candidate]:
+    """The nouns of some replies, those that most replies name first; each once a reply.
+
+    A line is a noun, a sign (=, :, → or a dash) and its meaning; all other lines are passed over.
+    By hand: "1. die Wache = guard" is (die, Wache, guard); "Here are twenty nouns:" is none.
+    """
+    found: dict[str, Candidate] = {}
+    times: Counter[str] = Counter()
+    for reply in replies:
+        own: dict[str, Candidate] = {}
+        for one in (_read(language, gender, line) for line in reply.splitlines()):
+            if one:
+                own.setdefault(one.noun.casefold(), one)
+        times.update(own.keys())
+        found = own | found
+    return [
+        Candidate(one.language, gender, one.article, one.noun, one.gloss, number)
+        for key, number in times.most_common()
+        for one in [found[key]]
+    ]
+
+
+def _read(language: str, gender: str, line: str) -> Candidate | None:
+    match = _LINE.match(_MARK.sub("", line.replace("*", "").replace("_", " ")))
+    if not match:
+        return None
+    article, noun = split_article(language, match["noun"])
+    gloss = match["gloss"].strip(" \"'“”„()")
+    plain = noun and gloss and len(noun.split()) <= 3 and len(gloss) <= 60
+    return Candidate(language, gender, article, noun, gloss) if plain else None
+
+
+def split_article(language: str, text: str) -> tuple[str, str]:
+    """(article, noun): `-` where there is none. "l'idolo" is ("l'", "idolo")."""
+    text = text.strip(' "“”„()')
+    for article in sorted(ARTICLES.get(language, ()), key=len, reverse=True):
+        joined = article if article[-1] in "'’" else article + " "
+        if text.casefold().startswith(joined):
+            return article, text[len(joined) :].strip()
+    return NO_ARTICLE, text
+
+
+@dataclass(frozen=True, slots=True)
+class Rated:
+    """A word and what raters said. votes: rater → value; category: what two judges or more said."""
+
+    row: Row
+    votes: Mapping[str, str]
+    category: str
+
+    @property
+    def opposite(self) -> int:
+        """How many raters named the stereotype that opposes the grammatical gender."""
+        wanted = OPPOSITE.get(self.row["grammatical_gender"], "")
+        return sum(value == wanted for value in self.votes.values())
+
+
+def rated(
+    rows: Sequence[Row], said: Iterable[tuple[str, str, str, str]], raters: str
+) -> list[Rated]:
+    """Each word with its ratings. said: (word, rater, attribute, value); raters: "people" or
+    "judges", whose word on the stereotype counts. Categories are the judges' where a majority of
+    them, two at least, names one; people's in place of them where they named any.
+    """
+    stereotypes: dict[str, dict[str, str]] = defaultdict(dict)
+    categories: dict[str, dict[str, str]] = defaultdict(dict)
+    for word, rater, attribute, value in said:
+        human = rater.startswith(HUMAN)
+        if attribute == "stereotype" and human == (raters == "people"):
+            stereotypes[word][rater] = value
+        if attribute == "category":
+            categories[word][rater] = value
+    return [
+        Rated(row, stereotypes.get(row["word"], {}), _category(categories.get(row["word"], {})))
+        for row in rows
+    ]
+
+
+def _category(votes: Mapping[str, str]) -> str:
+    people = {rater: value for rater, value in votes.items() if rater.startswith(HUMAN)}
+    counted = Counter((people or votes).values()).most_common(2)
+    if not counted or 2 * counted[0][1] <= len(people or votes):
+        return ""
+    return counted[0][0] if people or counted[0][1] > 1 else ""
+
+
+def list_rows(words: Iterable[Rated], given: Sequence[str] = ()) -> list[Row]:
+    """The rows of a words.csv for GRAMVIS: what a row has of its columns is kept, and the rest is
+    what is meant where nothing is said (not declined, no doubt, a concept of its gloss).
+    """
+    made = []
+    for one in words:
+        row = one.row
+        usual = {
+            "resource": RESOURCE.get(row["language"], "medium"),
+            "declined": row["noun"],
+            "category": one.category,
+            "gloss_by": "ours",
+            "concept": re.sub(r"\W+", "_", row["gloss"].casefold()).strip("_"),
+            **dict.fromkeys(("gloss_gendered", "elision", "case", "doubtful"), "no"),
+        }
+        made.append({name: row.get(name, "") or usual.get(name, "") for name in COLUMNS})
+    return made
