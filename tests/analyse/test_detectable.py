@@ -5,7 +5,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from tiltmeter.analyse import rows
+from tiltmeter.analyse import reading, rows
 from tiltmeter.records import Estimate
 from tiltmeter.stats.detectable import observed_shift
 from tiltmeter.stats.results import Interval, Test
@@ -46,3 +46,10 @@ def test_a_row_without_a_test_has_none_and_nothing_is_stored_of_how() -> None:
 def test_a_shift_of_a_share_as_odds() -> None:
     assert rows.shift_as_odds(0.1) == pytest.approx(0.6 / 0.4 - 1)
     assert rows.shift_as_odds(0.5) is None
+
+
+def test_of_a_ratio_a_reader_is_told_the_ratio_and_not_how_far_it_is_above_1() -> None:
+    row = replace(ROW, unit="ratio", value=0.99, detectable=1.169)
+    assert reading.detectable(row, None) == "2.17"
+    assert reading.detectable_noun("ratio") == "smallest detectable ratio (80 % power)"
+    assert reading.detectable(replace(row, unit="share", detectable=0.1), None) == ".100"

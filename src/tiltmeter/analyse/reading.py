@@ -133,9 +133,11 @@ def number(estimate: Estimate, spec: MeasureSpec | None) -> str:
 
 
 def detectable(estimate: Estimate, spec: MeasureSpec | None, digits: int | None = None) -> str:
-    """The smallest difference that would be found; "none" where it lies outside what the measure
-    can be.
+    """The smallest difference that would be found, of a ratio or odds the smallest one above 1;
+    "none" where it lies outside what the measure can be.
     """
+    if estimate.detectable is not None and estimate.unit in numerals.RATIOS:
+        return numerals.odds(1 + estimate.detectable, 2 if digits is None else digits)
     if estimate.detectable is None or estimate.unit != "share":
         return numerals.quantity(estimate.detectable, estimate.unit, places=digits)
     null = spec.null if spec and spec.null is not None else 0.0
@@ -145,6 +147,11 @@ def detectable(estimate: Estimate, spec: MeasureSpec | None, digits: int | None 
         if estimate.detectable >= room
         else numerals.share(estimate.detectable, 3 if digits is None else digits)
     )
+
+
+def detectable_noun(unit: str) -> str:
+    """What `detectable` is called in a sentence."""
+    return f"smallest detectable {unit if unit in numerals.RATIOS else 'difference'} (80 % power)"
 
 
 def as_corrected(estimate: Estimate, spec: MeasureSpec | None, digits: int | None = None) -> str:

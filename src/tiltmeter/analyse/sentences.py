@@ -121,7 +121,7 @@ def _power(spec: MeasureSpec, row: Estimate) -> str:
     smallest = reading.detectable(row, spec, 2)
     if smallest == "none":
         return "; so few items could not have shown any difference with 80 % power"
-    return f"; smallest detectable difference (80 % power): {smallest}"
+    return f"; {reading.detectable_noun(row.unit)}: {smallest}"
 
 
 def missing(spec: MeasureSpec, bounds: Estimate, drawn: bool, *, open_: bool) -> str:

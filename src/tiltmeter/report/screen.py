@@ -237,11 +237,12 @@ def _smallest(quiet: Sequence[Judged]) -> str:
     if not rows or len({claim.row.unit for claim in rows}) > 1:
         return ""
     worst = max(rows, key=lambda claim: claim.row.detectable or 0.0)
-    size = worst.row.detectable
-    if reading.detectable(worst.row, worst.spec) == "none":
+    smallest = reading.detectable(worst.row, worst.spec, 2)
+    if smallest == "none":
         return "; so few items could not have shown any"
-    told = headlines.amount(size, worst.row.unit, True).lstrip("+")
-    return f"; smallest detectable difference (80 % power): {told}"
+    if worst.row.unit not in numerals.RATIOS:
+        smallest = headlines.amount(worst.row.detectable, worst.row.unit, True).lstrip("+")
+    return f"; {reading.detectable_noun(worst.row.unit)}: {smallest}"
 
 
 def _badges(

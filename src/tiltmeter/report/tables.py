@@ -181,8 +181,8 @@ def _fields(audit: Audit, rows: Sequence[Estimate], letters: dict[str, str]) -> 
             "detectable",
             "number",
             False,
-            "the smallest difference that this design finds with 80 % power; none: it could not "
-            "have found any",
+            "the smallest difference (or ratio) that this design finds with 80 % power; none: it "
+            "could not have found any",
         ),
         lambda e: reading.detectable(e, spec),
     )
