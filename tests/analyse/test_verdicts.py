@@ -205,7 +205,7 @@ def test_a_judge_that_errs_by_group_is_corrected_in_each(
     assert raw.word == Word.TILT and raw.correction == "none" and (raw.value or 0) > 0.1
     group = dict(run.outputs.select("trial", "factors").iter_rows())
     said = dict(run.labels.select("output", "value").iter_rows())
-    heard = [name for name in sorted(said) if '"b"' in group[name] and said[name] == "raise"]
+    heard = [one for one in sorted(said) if group[one]["group"] == "b" and said[one] == "raise"]
     truth = said | dict.fromkeys(heard[::3], "wait")
 
     import_gold_of("advice", truth, 44)
