@@ -759,10 +759,7 @@ def test_stereotype_contrasts_have_a_test(tmp_path: Path) -> None:
     said = run.labels.filter(pl.col("attribute") == "verdict").join(
         run.trials, left_on="output", right_on="id"
     )
-    cells = [
-        (value, json.loads(factors))
-        for value, factors in said.select("value", "factors").iter_rows()
-    ]
+    cells = list(said.select("value", "factors").iter_rows())
     for name, pronoun, level, baseline in (
         ("anti_stereotype_he", "he", "female", "male"),
         ("anti_stereotype_she", "she", "male", "female"),
