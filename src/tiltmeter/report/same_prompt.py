@@ -50,9 +50,15 @@ def same_prompt(
     )
     if any(len(side.own_words) + len(side.answer) > LONG_CHARACTERS for side in sides):
         sides = sides[:2]
+    if len(found) == 1:
+        (pairs,) = found.values()
+        sides = tuple(
+            _side(store, protocol, (cue, ""), [pair], (len(before), len(after))) for pair in pairs
+        )
     items = {pairs[0][0].factors.get(protocol.item) for pairs in found.values() if pairs}
     alone = len(items) == 1 or cue == protocol.item
-    title = "The same prompt, only the cue changed" if alone else "What was asked and answered"
+    several = len(found) > 1 and any(prompts)
+    title = "The same prompt, only the cue changed" if alone and several else "What was answered"
     return SamePrompt(title, RULE, _end(before), _start(after), sides)
 
 
@@ -90,7 +96,7 @@ def _choose(
     )
     if first is None:
         return {}
-    many = PICTURES if protocol.modality == "image" else 1
+    many = PICTURES if protocol.modality == "image" or len(wanted) == 1 else 1
 
     def distance(card: CardOutput) -> int:
         return sum(card.levels[name] != level for name, level in first.levels.items())

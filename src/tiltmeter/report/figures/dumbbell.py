@@ -23,7 +23,7 @@ from .svg import NARROW, SHAPES, SIDE, WIDE, cut_text, root, shape, text
 
 # px: a row, and one point under the other, so that intervals can be told apart
 LINE, OFFSET = (26, 5)
-NUMBERS = 250
+NUMBERS = 150
 ROWS = 36  # of a figure
 # of a stratum, a group and a baseline
 Tests = dict[tuple[Stratum, tuple[tuple[str, str], ...], str], bool]
@@ -208,14 +208,11 @@ def draw(plot: Plot, narrow: bool = False) -> str:
 
     def each(row: FigureRow, y: float) -> float:
         numbers = " · ".join(point.text for point in row.points)
-        more = (
-            "" if narrow else f" · n {' / '.join(dict.fromkeys(point.n for point in row.points))}"
-        )
         room = width - 16 - len(numbers) * 7 if narrow else SIDE - 14
         middle = y + (LINE - 6 + (tall - LINE + 6) / 2 if narrow else tall / 2)
         base = y + 15 if narrow else middle + 4
         text(made, 8, base, cut_text(row.label, room), "fig-label")
-        text(made, width - 8, base, cut_text(numbers + more, NUMBERS), "fig-number end")
+        text(made, width - 8, base, cut_text(numbers, NUMBERS), "fig-number end")
         _draw_joined(made, row, x, middle)
         return y + tall
 

@@ -5,7 +5,7 @@ and a declared band.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from xml.etree import ElementTree as ET
 
@@ -20,7 +20,9 @@ from .svg import NARROW, SHAPES, SIDE, WIDE, cut_text, root, shape, text
 
 LINE = 21  # px a row
 GAUGE, HIGH, DOT = 230, 20, 4  # px: width and height of one number on its scale, its dot
-NUMBERS = 226  # px: the numbers at the right of the wide layout
+NUMBERS = 150  # px: the numbers at the right of the wide layout
+WIDEST_HIDDEN = 13  # px of an interval that a shape would hide: a tick stands in its place
+DIRECT = 4  # strata that share a row, each in its colour; more have a row each
 
 
 def build(audit: Audit, spec: MeasureSpec, prefix: str) -> Iterator[Plot]:
@@ -81,6 +83,9 @@ def forest(
     # each heading once
     rows = dict(sorted(rows.items(), key=lambda row: headings.index(row[0][0])))
     labels = strata.labels(audit, estimates)
+    names = [labels[stratum] for stratum in present]
+    if len(names) > DIRECT:
+        rows, names = _one_row_each(rows, names), names[:1]
     return Plot(
         id=name,
         title=title,
@@ -89,7 +94,7 @@ def forest(
         table=table,
         marks=strata.marks(audit, estimates),
         folded=not spec.headline and len(estimates) > audits.MANY,
-        series=tuple(labels[stratum] for stratum in present),
+        series=tuple(names),
         rows=tuple(FigureRow(*place, tuple(points)) for place, points in rows.items()),
         scale=scale,
         domain=domain,
@@ -99,6 +104,17 @@ def forest(
         band=axes.ends(spec),
         band_text=band_words(spec),
     )
+
+
+def _one_row_each(
+    rows: Mapping[tuple[str, str], Sequence[Point]], names: Sequence[str]
+) -> dict[tuple[str, str], list[Point]]:
+    """A row each stratum, by its name, under the group that it is of."""
+    return {
+        (", ".join(filter(None, (heading, label))), names[one.series]): [replace(one, series=0)]
+        for (heading, label), points in rows.items()
+        for one in points
+    }
 
 
 def point(audit: Audit, spec: MeasureSpec, estimate: Estimate, series: int) -> Point:
@@ -189,10 +205,17 @@ def _point(
     if one.low is not None and one.high is not None:
         shape(made, "line", f"fig-line s{one.series}", x1=x(one.low), x2=x(one.high), y1=y, y2=y)
     if one.value is not None:
-        hollow = " hollow" if one.low is None and one.high is None else ""
-        SHAPES[one.series](made, x(one.value), y, f"fig-mark s{one.series}{hollow}")
+        at = x(one.value)
+        if one.low is None or one.high is None:
+            SHAPES[one.series](made, at, y, f"fig-mark s{one.series} hollow")
+        elif x(one.high) - x(one.low) < WIDEST_HIDDEN:
+            shape(
+                made, "line", f"fig-mark fig-stroke s{one.series}", x1=at, x2=at, y1=y - 7, y2=y + 7
+            )
+        else:
+            SHAPES[one.series](made, at, y, f"fig-mark s{one.series}")
     number = f"{one.text} {one.interval}".removesuffix(f" {numerals.NOTHING}")
-    words = one.text if narrow else f"{number} · n {one.n} · {one.mark}"
+    words = one.text if narrow else number
     text(made, (NARROW if narrow else WIDE) - 8, y + 4, words, "fig-number end")
 
 

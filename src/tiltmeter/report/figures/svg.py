@@ -14,7 +14,7 @@ from xml.etree import ElementTree as ET
 from ..model import Figure
 
 WIDE, NARROW = 820, 360  # widths in px
-SIDE = 196  # px: labels at the left of the wide layout
+SIDE = 170  # px: labels at the left of the wide layout
 GLYPH = 6.4  # px: the mean width of a character at 12.5 px, to cut and place labels by
 HATCH = 7  # px between two lines of a hatching
 
