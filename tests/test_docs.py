@@ -44,6 +44,7 @@ from tiltmeter.store import Store
 ROOT = Path(__file__).parents[1]
 PAGES = sorted([*ROOT.glob("*.md"), *(ROOT / "docs").glob("*.md"), *(ROOT / "src").rglob("*.md")])
 RUN_IN = [page for page in PAGES if page.parent in (ROOT, ROOT / "docs")]
+SLOW = {"docs/papers.md"}  # every table and figure of four papers
 FENCE = re.compile(r"^```(\w+) ?(\S*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 
 
@@ -183,7 +184,14 @@ def reader(
                 del sys.modules[name]
 
 
-@pytest.mark.parametrize("page", RUN_IN, ids=named)
+def _slow(page: Path) -> tuple[pytest.MarkDecorator, ...]:
+    """A page whose commands take more than ten seconds of a processor is outside `make test`."""
+    return (pytest.mark.slow,) if named(page) in SLOW else ()
+
+
+@pytest.mark.parametrize(
+    "page", [pytest.param(page, marks=_slow(page), id=named(page)) for page in RUN_IN]
+)
 def test_what_a_page_tells_to_type_works(page: Path, reader: Reader) -> None:
     reader.work_through(page.read_text(encoding="utf-8"))
 

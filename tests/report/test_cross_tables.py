@@ -5,9 +5,12 @@ from __future__ import annotations
 import csv
 import io
 from collections.abc import Sequence
+from pathlib import Path
 
+import polars as pl
 import pytest
 
+import tiltmeter
 from tiltmeter import registry
 from tiltmeter.errors import UnknownName, UsageError
 from tiltmeter.protocol.paper_tables import TableLayout
@@ -154,7 +157,7 @@ def test_every_declared_table_names_what_there_is() -> None:
         protocol = registry.protocol(name)
         values = [spec.attribute for spec in protocol.measures]
         parts = [part for spec in protocol.measures for part in (spec.contrast or {}).values()]
-        return [*protocol.factors, protocol.item, *values, *parts, *cross_tables.FIXED]
+        return [*protocol.factors, protocol.item, *values, *parts, *cross_tables.FIXED, "attribute"]
 
     for name in registry.PROTOCOLS:
         for variant in registry.protocol(name).variants.values():
@@ -183,3 +186,26 @@ def test_a_table_is_drawn_with_its_numbers(pairings: str, kind: str) -> None:
     assert type(found).__name__ == kind
     for estimate in rows:
         assert f"{estimate.value:.2f}"[1:] in drawn.svg
+
+
+def test_quotes_are_the_first_of_each_label_by_trial_and_keep_their_lines(tmp_path: Path) -> None:
+    run = tiltmeter.run(
+        "dialogues",
+        "planted:protocol=dialogues",
+        tmp_path / "run",
+        judge=["planted:protocol=dialogues"],
+        language="en",
+        samples=6,
+    )
+    found = run.quotes("topic", number=1, by=["pairing"])
+    labels = run.labels.filter(pl.col("attribute") == "topic").join(
+        run.outputs, left_on="output", right_on="trial"
+    )
+    told = {
+        (row["value"], row["factors"]["pairing"]): row["text"].strip()
+        for row in labels.sort("output", descending=True).to_dicts()
+    }  # the first of each comes last, and stays
+    assert {levels: cells[0] for levels, cells in found.rows} == told
+    assert "<br>" in cross_table_formats.markdown(found)
+    with pytest.raises(UnknownName, match="topic"):
+        run.quotes("topics")

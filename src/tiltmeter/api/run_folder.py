@@ -163,6 +163,15 @@ class Run:
         rows = self.analyse(variant)
         return tables.tables(self.protocol, rows, measures, variant, options)
 
+    def quotes(self, attribute: str, *, number: int = 2, by: Sequence[str] = ()) -> CrossTable:
+        """So many answers of each value of an attribute, and of each level of the factors in `by`,
+        none chosen for what it says.
+        """
+        from ..report import quotes
+
+        with Store(self.folder) as store:
+            return quotes.quotes(store, self.protocol, attribute, number=number, by=by)
+
     def save_figures(
         self,
         target: Path | str,

@@ -21,6 +21,7 @@ VERBS = {
     "analyse": "Compute the estimates of a run again.",
     "table": "Estimates as a table of rows and columns: Markdown, LaTeX or CSV.",
     "figure": "Save figures as SVG, PNG or PDF.",
+    "quote": "Sample answers of each label, not hand-picked.",
     "report": "Write the report of a run.",
     "explore": "Look at the outputs of runs, with their labels beside them.",
     "annotate": "Label a sample of a run's outputs in the browser; decide where people disagree.",

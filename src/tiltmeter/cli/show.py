@@ -5,8 +5,10 @@ from __future__ import annotations
 import click
 
 from .. import registry
-from ..protocol import Protocol, crosstab, prompt_pairs
+from ..protocol import Protocol, crosstab, histogram, prompt_pairs
 from ..stages import plan
+
+BAR = 50  # characters of the longest bar
 
 
 @click.command()
@@ -18,9 +20,13 @@ from ..stages import plan
     show_default=True,
     help="How many prompts to print.",
 )
-def command(protocol: str, prompts: int) -> None:
+@click.option("--words", metavar="COLUMN", help="How many words the texts of a column have.")
+def command(protocol: str, prompts: int, words: str | None) -> None:
     """What a protocol measures, cites and departs from."""
     declared = registry.protocol(protocol)
+    if words:
+        _words(declared, words)
+        return
     click.echo(f"{declared.name} {declared.version} · {declared.title}\n\n{declared.question}\n")
     if declared.citation:
         click.echo(f"From: {declared.citation}\n")
@@ -65,6 +71,15 @@ def command(protocol: str, prompts: int) -> None:
     )
     _list("Limits", declared.limits)
     click.echo(f"\nData {declared.digest}")
+
+
+def _words(declared: Protocol, column: str) -> None:
+    """A histogram of the number of words of each item's text."""
+    found = histogram.word_counts(declared, column)
+    click.echo(f"Words of {column}: {len(found.counts)} texts, {found.summary}")
+    for first, last, number in found.bins:
+        bar = "█" * round(number * BAR / max(count for _, _, count in found.bins))
+        click.echo(f"{first:>5} to {last:<5} {number:>5}  {bar}".rstrip())
 
 
 def _list(title: str, lines: object) -> None:

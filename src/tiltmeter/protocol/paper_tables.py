@@ -25,7 +25,7 @@ class TableLayout:
     decimals: of values and ends of intervals; None as the unit has it.
     leader:   the highest of each row is marked, and a measure of the kind `leader` says whether the
               row's columns can be told apart.
-    ranked:   rows from the highest to the lowest of their first column.
+    ranked:   rows from the highest to the lowest sum of their values.
     """
 
     measures: tuple[str, ...]

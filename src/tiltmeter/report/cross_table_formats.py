@@ -14,6 +14,8 @@ from .cross_tables import LEADER, OPEN_LEADER, CrossTable
 from .model import Column, Table
 from .sanitize import visible
 
+LONGEST_NUMBER_CHARACTERS = 40  # of a cell with an interval, stars and n; what is longer is text
+WIDE_TEXT = r"p{0.7\linewidth}"
 _LATEX = {
     "\\": r"\textbackslash{}",
     "&": r"\&",
@@ -79,7 +81,8 @@ def latex(table: CrossTable) -> str:
     """A `table` with a `tabular` in the style of booktabs, ready to be put into a paper. It needs
     \\usepackage{booktabs, amssymb}; its signatures stand above it as comments.
     """
-    columns = "l" * len(table.row_names) + "r" * len(table.columns)
+    texts = [WIDE_TEXT if _is_text(table, n) else "r" for n in range(len(table.columns))]
+    columns = "l" * len(table.row_names) + "".join(texts)
     comments = [f"% {mark}" for mark in table.signatures]
     body = [
         " & ".join([*map(_latex_cell, levels), *map(_latex_cell, cells)]) + r" \\"
@@ -105,6 +108,11 @@ def latex(table: CrossTable) -> str:
     return visible("\n".join(lines)) + "\n"
 
 
+def _is_text(table: CrossTable, column: int) -> bool:
+    """True if a column holds sentences."""
+    return any(len(cells[column]) > LONGEST_NUMBER_CHARACTERS for _, cells in table.rows)
+
+
 def _mark(text: str) -> tuple[str, str]:
     """(the cell without the mark of a leader, the mark)."""
     for mark in (LEADER, OPEN_LEADER):
@@ -114,16 +122,19 @@ def _mark(text: str) -> tuple[str, str]:
 
 
 def _latex(text: str) -> str:
-    return "".join(_LATEX.get(character, character) for character in text)
+    lines = text.split("\n")
+    return r" \newline ".join(
+        "".join(_LATEX.get(character, character) for character in line) for line in lines
+    )
 
 
 def _latex_cell(text: str) -> str:
     text, mark = _mark(text)
     if mark:
         return rf"\textbf{{{_latex(text)}}}{_latex(mark)}"
-    starred = re.fullmatch(r"([^*]*)(\*{1,3})(.*)", text)
+    starred = re.fullmatch(r"([+−<>]? ?[\d.,]+)(\*{1,3})( .*)?", text)
     if starred:
-        return f"{_latex(starred[1])}$^{{{starred[2]}}}${_latex(starred[3])}"
+        return f"{_latex(starred[1])}$^{{{starred[2]}}}${_latex(starred[3] or '')}"
     return _latex(text)
 
 
@@ -166,10 +177,16 @@ def terminal_table(table: CrossTable) -> Table:
     """The same as a report's table, for the terminal."""
     columns = (
         *(Column(name, "text", True) for name in table.row_names),
-        *(Column(" · ".join(levels), "number", True) for levels in table.columns),
+        *(Column(name, "number", True) for name in _short_heads(table)),
     )
     rows = tuple((*levels, *cells) for levels, cells in table.rows)
     return Table("", table.title, "\n  ".join(table.notes), columns, rows)
+
+
+def _short_heads(table: CrossTable) -> list[str]:
+    """The last level of each column where that tells them apart, all of its levels otherwise."""
+    last = [levels[-1] for levels in table.columns]
+    return last if len(set(last)) == len(last) else [" · ".join(one) for one in table.columns]
 
 
 FORMATS: dict[str, Callable[[CrossTable], str]] = {

@@ -226,7 +226,7 @@ def _in_words(read: Audit, placed: _Placed, layout: TableLayout) -> CrossTable:
     rows = order.sorted(placed.rows, {row for row, _ in placed.cells})
     columns = order.sorted(placed.columns, {column for _, column in placed.cells})
     if layout.ranked:
-        rows = sorted(rows, key=lambda row: -_value(placed.cells.get((row, columns[0]))))
+        rows = sorted(rows, key=lambda row: -_sum(placed, row))
     leads = _leading(read, placed, rows, columns) if layout.leader else {}
     body = [
         (
@@ -262,6 +262,13 @@ def _title(read: Audit, layout: TableLayout) -> str:
 
 def _value(estimate: Estimate | None) -> float:
     return float("-inf") if estimate is None or estimate.value is None else estimate.value
+
+
+def _sum(placed: _Placed, row: Levels) -> float:
+    """The sum of what was measured in a row; below all others where nothing was."""
+    own = (e.value for (place, _), e in placed.cells.items() if place == row)
+    values = [value for value in own if value is not None]
+    return sum(values) if values else float("-inf")
 
 
 @dataclass(frozen=True, slots=True)

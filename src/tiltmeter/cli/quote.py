@@ -1,0 +1,42 @@
+"""tiltmeter quote RUN ATTRIBUTE"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+
+@click.command()
+@click.argument("run", type=click.Path(file_okay=False))
+@click.argument("attribute")
+@click.option("--by", default="", help="Factors whose levels have samples each, with commas.")
+@click.option(
+    "--number",
+    type=click.IntRange(1),
+    default=2,
+    show_default=True,
+    help="Answers of each.",
+)
+@click.option(
+    "--format",
+    "format_",
+    type=click.Choice(["md", "latex", "csv"]),
+    default="md",
+    show_default=True,
+    help="How they are written.",
+)
+@click.option("--out", type=click.Path(dir_okay=False, path_type=Path), help="A file to write to.")
+def command(run: str, attribute: str, by: str, number: int, format_: str, out: Path | None) -> None:
+    """Sample answers of each label, not hand-picked."""
+    from .. import api
+    from ..report import cross_table_formats
+
+    names = [name.strip() for name in by.split(",") if name.strip()]
+    found = api.open_run(run).quotes(attribute, number=number, by=names)
+    text = cross_table_formats.FORMATS[format_](found)
+    if out is None:
+        click.echo(text, nl=False)
+    else:
+        out.write_text(text, encoding="utf-8")
+        click.echo(out)

@@ -1,0 +1,45 @@
+"""How long the texts of a design are, in words."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass
+from statistics import fmean, median, stdev
+
+from ..errors import UnknownName
+from . import Protocol
+
+BIN_WORDS = 10  # width of a bin
+
+
+@dataclass(frozen=True, slots=True)
+class Histogram:
+    """counts: words of each item's text; bins: (first, last, texts), of BIN_WORDS words each."""
+
+    counts: tuple[int, ...]
+    bins: tuple[tuple[int, int, int], ...]
+
+    @property
+    def summary(self) -> str:
+        """Mean, spread, median and range in words."""
+        spread = stdev(self.counts) if len(self.counts) > 1 else 0.0
+        return (
+            f"mean {fmean(self.counts):.1f}, standard deviation {spread:.1f}, median "
+            f"{median(self.counts):g}, {min(self.counts)} to {max(self.counts)}"
+        )
+
+
+def word_counts(protocol: Protocol, column: str) -> Histogram:
+    """The histogram of a column of the tables, an item once. A word is what stands between blanks.
+    UnknownName for a column that there is none of.
+    """
+    if column not in protocol.cells[0]:
+        raise UnknownName("column", column, protocol.cells[0])
+    texts = {cell[protocol.item]: cell[column] for cell in protocol.cells}
+    counts = tuple(len(text.split()) for text in texts.values())
+    by_bin = Counter(count // BIN_WORDS for count in counts)
+    bins = tuple(
+        (BIN_WORDS * place, BIN_WORDS * (place + 1) - 1, by_bin[place])
+        for place in range(min(by_bin), max(by_bin) + 1)
+    )
+    return Histogram(counts, bins)
