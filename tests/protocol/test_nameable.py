@@ -27,6 +27,7 @@ TOOLS = (
     "shipped.py",
     "paired.py",
     "check.py",
+    "check_rules.py",
     "check_paired.py",
     "neopronoun_texts.py",
 )  # of protext: corpora of one's own and how the shipped ones are written out; no part of the audit

@@ -18,9 +18,10 @@ from spellchecker import SpellChecker
 from tiltmeter import registry
 from tiltmeter.instruments.rewrites.neopronouns import pronoun_sets
 from tiltmeter.protocols.protext import check as checker
-from tiltmeter.protocols.protext import own, paired, shipped
-from tiltmeter.protocols.protext.check import Text, check, main, near_copies, read
+from tiltmeter.protocols.protext import check_rules, own, paired, shipped
+from tiltmeter.protocols.protext.check import check, main, near_copies, read
 from tiltmeter.protocols.protext.check_paired import check_paired
+from tiltmeter.protocols.protext.check_rules import Text
 from tiltmeter.protocols.protext.neopronoun_texts import agreeing, agreement, neopronoun_version
 
 CORPUS = Path(registry.__file__).parent / "protocols" / "protext" / "texts.jsonl"
@@ -73,7 +74,7 @@ def test_corpus_has_the_cells_of_table_1(corpus: list[Text]) -> None:
 
 def test_appendix_2_is_complete() -> None:
     # Counted in Tables 3 to 6: 50 names a column; 50 + 41 + 49 occupations; 2 + 3 + 4 titles; 5 + 5 + 5 kinship terms.
-    counts = Counter((theme, category) for theme, category, _ in checker.NOUNS)
+    counts = Counter((theme, category) for theme, category, _ in check_rules.NOUNS)
     assert [counts["name", c] for c in ("male", "female", "neutral")] == [50, 50, 50]
     assert [counts["occupation", c] for c in ("male", "female", "neutral")] == [50, 41, 49]
     assert [counts["title", c] for c in ("male", "female", "neutral")] == [2, 3, 4]
@@ -341,6 +342,22 @@ PAIRS = [
 ]
 
 
+def test_the_checker_takes_what_the_loader_writes(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    given = tmp_path / "own.csv"
+    header = "item,Theme,Theme Category,Pronoun Category,noun,text"
+    given.write_text(f"{header}\n1,Names,Male,he,Jack,Jack lost his hat.\n", "utf-8")
+    assert own.main([str(given), "--out", str(tmp_path / "own")]) == 0
+    assert main([str(tmp_path / "own" / "texts.jsonl")]) == 0
+    given.write_text(f"{header}\n1,Names,Male,he,Jack,Jack lost her hat.\n", "utf-8")
+    assert own.main([str(given), "--out", str(tmp_path / "two")]) == 0
+    capsys.readouterr()
+    assert main([str(tmp_path / "two" / "texts.jsonl")]) == 1
+    said = capsys.readouterr().out
+    assert "1: pronoun: no he pronoun for the theme person" in said
+
+
 @pytest.mark.parametrize(("they", "xe"), PAIRS)
 def test_xe(they: str, xe: str) -> None:
     assert neopronoun_version(they, "xe") == xe
@@ -384,9 +401,9 @@ def test_corpus_versions_hold_no_they(corpus: list[Text], name: str) -> None:
     assert agreement().keys() <= {t.where for t in they} | {f["id"] for f in paired.families()}
     for text in they:
         version = neopronoun_version(text.text, name, notes=agreement().get(text.where))
-        assert "they" not in {checker.PRONOUNS[form] for form in checker.pronouns(version)}, (
-            text.where
-        )
+        assert "they" not in {
+            check_rules.PRONOUNS[form] for form in check_rules.pronouns(version)
+        }, text.where
         assert len(version.split()) >= len(text.text.split())
 
 
@@ -396,10 +413,10 @@ def test_datasheet_states_what_the_data_hold(corpus: list[Text]) -> None:
     for theme, category in {(t.theme, t.category) for t in corpus}:
         counts = " | ".join(str(cells[theme, category, p]) for p in ("he", "she", "they", "none"))
         assert f"| {theme} | {category} | {counts} |" in sheet
-    for style in checker.STYLES:
+    for style in check_rules.STYLES:
         n = sum(style in t.styles for t in corpus)
         assert f"| {style} | {n} | {n / 6.4:.1f} |" in sheet
-    words = sorted(checker.word_count(t.text) for t in corpus)
+    words = sorted(check_rules.word_count(t.text) for t in corpus)
     spread = f"mean {statistics.fmean(words):.1f}, median {statistics.median(words):.0f}, "
     spread += f"standard deviation {statistics.pstdev(words):.1f}, from {words[0]} to {words[-1]}"
     forms = ", ".join(f"{form} {n}" for form, n in Counter(t.form for t in corpus).most_common())
@@ -410,11 +427,11 @@ def test_datasheet_states_what_the_data_hold(corpus: list[Text]) -> None:
         spread,
         f"| forms | {forms} |",
         f"| one {styles[1]}, two {styles[2]}, three {styles[3]} |",
-        f"{len({(t.theme, t.category, t.noun) for t in corpus})} of {len(checker.NOUNS)}",
+        f"{len({(t.theme, t.category, t.noun) for t in corpus})} of {len(check_rules.NOUNS)}",
         f"slips ({sum(bool(t.slips) for t in corpus)} texts)",
         f"({sum(bool(t.leaks_ok) for t in corpus)} texts; absent elsewhere)",
         f"any pair {max(v for v, _, _ in near_copies(corpus, 0.1)):.3f}".replace("0.", "."),
-        f"{sum(len(checker.pronouns(t.text)) for t in they)} pronouns are replaced and {verbs} verbs",
+        f"{sum(len(check_rules.pronouns(t.text)) for t in they)} pronouns are replaced and {verbs} verbs",
     ):
         assert statement in sheet
     assert not any(t.others for t in corpus)

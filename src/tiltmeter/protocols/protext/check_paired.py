@@ -14,7 +14,8 @@ import re
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Sequence
 
-from .check import (
+from .check import check_variety
+from .check_rules import (
     PRONOUNS,
     Finding,
     Known,
@@ -22,7 +23,6 @@ from .check import (
     check_leaks,
     check_pronouns,
     check_spelling,
-    check_variety,
     noun_pattern,
     pronouns,
     word_count,

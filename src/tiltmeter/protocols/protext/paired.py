@@ -22,7 +22,7 @@ from pathlib import Path
 from typing import NamedTuple, TypedDict
 
 from ...instruments.rewrites.neopronouns import pronoun_sets
-from .check import pronouns
+from .check_rules import pronouns
 
 GENDERS = ("female", "male", "neutral")
 VERSIONS = ("he", "she", "they", "none")
