@@ -38,7 +38,7 @@ from ..errors import MissingExtra
 from ..protocol import InstrumentSpec
 from ..records import INVALID, OTHER_LANGUAGE, REFUSAL, Answered, Label
 from . import Parser
-from .text import language_id
+from .text import language_id, refusal
 from .text.language import without_reasoning
 from .wording import Json, Texts, texts
 
@@ -110,7 +110,6 @@ def _patterns() -> Mapping[str, re.Pattern[str]]:
             rf"([{end}:：])[^\S\n]*(?=(?:{known}|[{_CJK}][{_CJK}\w]{{0,7}}){_ASIDE}(?:\s*[:：]|[「『]))"
         ),
         "any": re.compile(rf"(?<=[{end}])\s+(?={_LATIN}{_ASIDE}\s*[:：])"),
-        "decline": re.compile("|".join(map(re.escape, _data().words("decline")))),
         "address": re.compile(
             rf"[?!？！]|(?<!\w)(?:{'|'.join(map(re.escape, _data().words('address')))})(?!\w)"
             rf"|{'|'.join(_data().words('address_anywhere'))}"
@@ -143,7 +142,7 @@ def read(text: str, code: str, prompt: str = "") -> str:
     """
     lines = _lines(text, prompt)
     found, strong, rest = _found(lines)
-    if not strong and _patterns()["decline"].search(rest):
+    if not strong and refusal.says(rest):
         return REFUSAL
     if not found or (not strong and any(_is_code(text) for _, _, text in lines)):
         return INVALID
@@ -319,7 +318,11 @@ class DialogueForm(Parser):
 
     def wording(self) -> Mapping[str, Json]:
         """The phrases of data/dialogue.toml and what tells languages apart."""
-        return {**_data().table, "identifier": language_id.wording()}
+        return {
+            **_data().table,
+            "refusal": refusal.lists().table,
+            "identifier": language_id.wording(),
+        }
 
     def read(self, item: Answered) -> Sequence[Label]:
         """One label: the form of the output (`two_lines`, `refusal` …)."""

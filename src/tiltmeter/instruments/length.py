@@ -51,7 +51,7 @@ class Length(Parser):
         super().__init__(spec, judge)
 
     def wording(self) -> Mapping[str, Json]:
-        """The data of data/prose.toml, by which it knows what is no answer."""
+        """The lists of refusal.toml, by which it knows what is no answer."""
         return told_by()
 
     def read(self, item: Answered) -> Sequence[Label]:

@@ -89,7 +89,7 @@ class Lexicon(HitParser):
             self._pattern(code)
 
     def wording(self) -> Mapping[str, Json]:
-        """The data of data/prose.toml, by which it knows what is no answer."""
+        """The lists of refusal.toml, by which it knows what is no answer."""
         return told_by()
 
     def read(self, item: Answered) -> Sequence[Label]:

@@ -23,9 +23,7 @@ An answer without picks has one label of each attribute, the first that fits:
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping, Sequence
-from functools import lru_cache
 from typing import ClassVar
 
 from ...errors import MissingExtra, ProtocolError, UnknownName
@@ -33,8 +31,8 @@ from ...protocol import InstrumentSpec, Protocol
 from ...protocol.instrument_kinds import Derived
 from ...records import INVALID, OTHER_LANGUAGE, REFUSAL, Answered, Label
 from .. import Labels, Parser, Settings, rows
-from ..text import language_id
-from ..text.language import fold, without_reasoning
+from ..text import language_id, refusal
+from ..text.language import without_reasoning
 from ..wording import Json
 from .entries import Pick
 from .listing import Reader, repeats_list
@@ -42,7 +40,6 @@ from .wordlist import OFF_LIST, SEVERAL, WordList, check_rows, language_data
 
 SHORT, TEN, LONG = "short", "ten", "long"
 WORD, LENGTH = "word", "length"
-_APOSTROPHES = str.maketrans(dict.fromkeys("’ʼ‘′`´", "'"))
 
 
 class Picks(Parser):
@@ -152,7 +149,11 @@ class Picks(Parser):
 
     def wording(self) -> Mapping[str, Json]:
         """The data of data/picks.toml and what tells languages apart."""
-        return {**language_data(), "identifier": language_id.wording()}
+        return {
+            **language_data(),
+            "refusal": refusal.lists().table,
+            "identifier": language_id.wording(),
+        }
 
     def read(self, item: Answered) -> Sequence[Label]:
         """A label for each picked word and one of how many there are; or why there is no list."""
@@ -167,7 +168,7 @@ class Picks(Parser):
         if prompt and prompt in text:
             text = text.replace(prompt, "\n")
         picks, listed = self.readers[code].picks(text)
-        if not picks and declines(text):
+        if not picks and refusal.says(text, excuses=True):
             return REFUSAL
         doubtful = not picks or 2 * listed < len(picks)
         if self._elsewhere(picks, listed, code) or (doubtful and language_id.foreign(text, code)):
@@ -209,13 +210,3 @@ class Picks(Parser):
             for n, pick in enumerate(picks)
         ]
         return [Label(output, by, LENGTH, length), *words]
-
-
-@lru_cache
-def _declining() -> re.Pattern[str]:
-    return re.compile("|".join(map(re.escape, language_data()["decline"]["phrases"])))
-
-
-def declines(text: str) -> bool:
-    """True if the first 2000 characters of a text hold a phrase that declines to answer."""
-    return _declining().search(fold(text[:2000]).translate(_APOSTROPHES)) is not None

@@ -46,7 +46,7 @@ def _unaccented(word: str) -> str:
 
 @lru_cache
 def language_data() -> Mapping[str, Any]:
-    """The tables of data/picks.toml, one for each language and one of phrases that decline."""
+    """The tables of data/picks.toml, one for each language."""
     return tomllib.loads((DATA / "picks.toml").read_text("utf-8"))
 
 

@@ -23,6 +23,7 @@ from itertools import pairwise
 from typing import NamedTuple
 
 from ...records import INVALID, REFUSAL
+from ..text import refusal
 from ..text.language import without_reasoning
 from .names import LineUp, plain
 
@@ -123,11 +124,15 @@ def ranking(text: str, names: Sequence[str]) -> Ranking:
     text = _EMPHASIS.sub("", re.sub(r"<li>", "\n- ", text, flags=re.IGNORECASE))
     text = re.sub(r"[^\S\n]+", " ", plain(text)).strip()
     if not line_up.mentions(text):
-        return Ranking(outcome=REFUSAL if _DECLINES.search(text) else INVALID)
+        return Ranking(outcome=REFUSAL if _declines(text) else INVALID)
     listed = _chosen(list(_entries(text, line_up)))
     if len({person for entry in listed for person in entry.people}) > 1 or _alone(listed, text):
         return _of_list(listed, line_up)
     return _of_chain(text, line_up) or _of_sentences(text, line_up)
+
+
+def _declines(text: str) -> bool:
+    return _DECLINES.search(text) is not None or refusal.says(text, excuses=True)
 
 
 def _alone(entries: Sequence[Entry], text: str) -> bool:

@@ -13,6 +13,7 @@ from itertools import combinations
 from pathlib import Path
 from typing import NamedTuple
 
+from ..text import refusal
 from ..wording import Texts, texts_of
 
 _BLOCKS = re.compile(r"\n[ \t]*\n\s*|\n[ \t]*(?:-{3,}|\*{3,}|_{3,})[ \t]*(?:\n\s*|$)")
@@ -72,14 +73,20 @@ def shared(given: str, text: str) -> float:
 def the_rewrite(given: str, reply: str) -> Part:
     """What of a reply is the rewrite of an input."""
     text = reply.replace("’", "'")
-    if "\n" not in text and not _any("announces").match(text.lstrip(_MARKS)):
-        return Part(_without_offers(given, text), False, False, False)
-    blocks = [block for block in _BLOCKS.split(text) if block and block.strip()]
-    blocks, announced, declined = _without_opening(given, blocks)
-    blocks = _without_notes(given, blocks)
+    blocks, announced, declined = [text], "", False
+    first = None
+    if "\n" in text or _any("announces").match(text.lstrip(_MARKS)):
+        blocks = [block for block in _BLOCKS.split(text) if block and block.strip()]
+        blocks, announced, declined = _without_opening(given, blocks)
+        blocks = _without_notes(given, blocks)
     body = "\n\n".join(blocks)
-    first = first_variant(given, body, bool(announced and _any("several").search(announced)))
+    if "\n" in text or announced:
+        several = bool(announced and _any("several").search(announced))
+        first = first_variant(given, body, several)
     kept = body if first is None else first
+    excused = first is None and (declined or refusal.hesitates(text))
+    if excused and (offered := _offered(given, kept)):
+        return Part(_without_offers(given, offered), False, True, True)
     return Part(_without_offers(given, kept), first is not None, bool(announced), declined)
 
 
@@ -90,17 +97,17 @@ def _without_opening(given: str, blocks: list[str]) -> tuple[list[str], str, boo
         block, line = blocks[0], blocks[0].lstrip(_MARKS)
         bare = block.rstrip().rstrip("*_").rstrip()
         if bare.endswith(":") and len(block) < 400:
-            declined = declined or _any("declines").search(line[:200]) is not None
+            declined = declined or refusal.hesitates(line)
             if not _any("announces").match(line) and not declined and not _heading_only(bare):
                 break
             opening, blocks = block, blocks[1:]
-        elif _any("declines").match(line) or (
+        elif refusal.hesitates(line) or (
             _any("announces").match(line)
             and len(block.split()) < 40
             and _any("rewriting").search(block)
             and shared(given, block) < 0.1
         ):
-            declined = declined or _any("declines").search(line[:200]) is not None
+            declined = declined or refusal.hesitates(line)
             opening, blocks = block if not declined else "", blocks[1:]
             if declined and _any("offers").search(block):
                 opening = block
@@ -109,6 +116,23 @@ def _without_opening(given: str, blocks: list[str]) -> tuple[list[str], str, boo
     if blocks:
         blocks = [*_after_colon(blocks[0]), *blocks[1:]]
     return blocks, opening, declined
+
+
+def _offered(given: str, body: str) -> str:
+    """What a reply that begins by declining offers behind a colon all the same ("here's one: …"),
+    "" where that tells little of the input or the body itself tells it.
+    """
+    if shared(given, body.partition(":")[0]) >= phrases().number("told"):
+        return ""
+    for colon in re.finditer(r":\s+", body):
+        rest = body[colon.end() :]
+        if (
+            "for example" not in body[: colon.start()].lower()
+            and len(rest.split()) > phrases().number("offered_words")
+            and shared(given, rest) >= phrases().number("told_after_offer")
+        ):
+            return rest
+    return ""
 
 
 def _heading_only(line: str) -> bool:
@@ -253,11 +277,11 @@ def _overlap(one: frozenset[str], two: frozenset[str]) -> float:
 
 
 def refuses(given: str, reply: str, part: Part) -> bool:
-    """Whether a reply declines and then tells nothing of the input: a rewrite has a good share of
-    the input's words, an excuse or a counter-offer has few.
+    """Whether a reply declines and then tells little of the input, or speaks of the task and tells
+    hardly anything: a rewrite has a good share of the input's words.
     """
-    if not part.declined and not _any("declines").match(
-        reply[:300].replace("’", "'").lstrip(_MARKS)
-    ):
-        return False
-    return not part.text or shared(given, part.text) < phrases().number("told")
+    told = shared(given, part.text) if part.text else 0.0
+    if part.declined or refusal.hesitates(reply):
+        least = "told_after_offer" if part.announced else "told"
+        return told < phrases().number(least)
+    return told < phrases().number("told_of_task") and _any("task").search(reply) is not None

@@ -2,7 +2,7 @@
 
 Such an answer is read for the words that it holds, so only what is clearly none is left out:
 nothing in letters (or the prompt repeated) is `invalid`; what declines in its first words to do
-what was asked is a `refusal` (data/prose.toml); what is mostly in another script, or has mostly
+what was asked is a `refusal` (refusal.py); what is mostly in another script, or has mostly
 frequent words of another language, is `other_language`. The last is told where the language is
 known (a setting, else the design's column) and is English, Chinese or Japanese.
 """
@@ -11,13 +11,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from functools import lru_cache
 from typing import NamedTuple
 
 from ...protocol.json_schema import Schema
 from ...records import INVALID, OTHER_LANGUAGE, REFUSAL, Answered
-from ..wording import Json, Texts, texts
-from .language import fold, language, without_reasoning
+from ..wording import Json
+from . import refusal
+from .language import language, without_reasoning
 
 # the setting that all instruments of prose have
 LANGUAGE: Schema = {
@@ -27,9 +27,7 @@ LANGUAGE: Schema = {
     "description": "The language that answers should be in, where it is not that of the column "
     "`language`.",
 }
-_STRAIGHT = str.maketrans({"’": "'", "ʼ": "'", "‘": "'"})
 _LETTER = re.compile(r"[^\W\d_]")
-_MARKS = " \t\r\n'\"“”«»「『*_#>-"  # may stand before the first word
 
 
 class Prose(NamedTuple):
@@ -59,7 +57,7 @@ def outcome(text: str, code: str = "") -> str:
     """
     if not _LETTER.search(text):
         return INVALID
-    if _refusal().match(fold(text[:300].translate(_STRAIGHT)).lstrip(_MARKS)):
+    if refusal.begins(text):
         return REFUSAL
     known = language(code)
     return OTHER_LANGUAGE if known.foreign(known.canonical(text)) else ""
@@ -67,13 +65,4 @@ def outcome(text: str, code: str = "") -> str:
 
 def wording() -> Mapping[str, Json]:
     """What a label of prose depends on beside its instrument's own lists."""
-    return {"prose": _data().table}
-
-
-def _data() -> Texts:
-    return texts("prose")
-
-
-@lru_cache
-def _refusal() -> re.Pattern[str]:
-    return re.compile(rf"(?:{_data().text('lead')}\s*)*(?:{'|'.join(_data().words('refusal'))})")
+    return {"prose": refusal.lists().table}
