@@ -21,6 +21,7 @@ import numpy as np
 from sklearn.linear_model import LogisticRegression
 
 from tiltmeter.instruments.pronouns import attribution as rules
+from tiltmeter.instruments.pronouns import pair as question
 from tiltmeter.instruments.pronouns.passage import plain, tokens
 from tiltmeter.instruments.text.language import DATA
 
@@ -67,23 +68,24 @@ def candidates(pair: Pair) -> tuple[tuple[str, int], tuple[str, int]]:
 def features(pair: Pair) -> dict[str, dict[str, float]]:
     """A and B → the features of the entity that each belongs to, at its best mention."""
     found = tokens(plain(pair["Text"]))
-    people = rules.people_in(
-        found, rules._with_candidates(found, {}, rules.names(found, pair["Text"]), candidates(pair))
+    people = question.people_in(
+        found,
+        question._with_candidates(found, {}, question.names(found, pair["Text"]), candidates(pair)),
     )
-    at = rules._token_at(found, int(pair["Pronoun-offset"]))
-    rules.resolve(
+    at = question._token_at(found, int(pair["Pronoun-offset"]))
+    question.resolve(
         found,
         people,
         {
-            i: rules.PRONOUNS[t.word]
+            i: question.PRONOUNS[t.word]
             for i, t in enumerate(found)
-            if t.word in rules.PRONOUNS and i < at
+            if t.word in question.PRONOUNS and i < at
         },
     )
     mine = rules.pronoun_role(found, at)
     best: dict[str, tuple[float, dict[str, float]]] = {}
     for side, (_, start) in zip("AB", candidates(pair), strict=True):
-        place = rules._token_at(found, start)
+        place = question._token_at(found, start)
         for entity in people:
             if any(m.first <= place <= m.last and not m.chained for m in entity.mentions):
                 total, mention = rules.score(found, at, mine, entity, people)
@@ -137,7 +139,7 @@ def fit(pairs: Sequence[Pair]) -> dict[str, float]:
 
 def said(pairs: Sequence[Pair]) -> list[str]:
     return [
-        rules.referent(pair["Text"], int(pair["Pronoun-offset"]), *candidates(pair))
+        question.referent(pair["Text"], int(pair["Pronoun-offset"]), *candidates(pair))
         for pair in pairs
     ]
 

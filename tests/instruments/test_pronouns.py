@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from tiltmeter.instruments.pronouns.attribution import referent
+from tiltmeter.instruments.pronouns.pair import referent
 from tiltmeter.instruments.pronouns.pronouns import identify, mentions, person
 
 from ..benchmark import benchmark

@@ -72,13 +72,19 @@ def test_agreement_of_the_readings(part: str, field: str, kappa: float) -> None:
     assert cohen_kappa_score(one, two) == pytest.approx(kappa, abs=5e-4)
 
 
-def test_the_rules_against_the_readers() -> None:
-    """On the texts that they were tuned on; the limits stand a little below what was measured."""
+@pytest.mark.parametrize(
+    ("part", "macro_f1", "right", "flips"),
+    [("tuning", 0.76, 0.75, 0.93), ("held out", 0.69, 0.70, 0.95)],
+)
+def test_the_rules_against_the_readers(
+    part: str, macro_f1: float, right: float, flips: float
+) -> None:
+    """The limits stand a little below what was measured: .79, .78, .97 and .72, .73, 1."""
     gold = benchmark("rewrites")
-    figures = gold.figures([gold.marked(row) for row in gold.rows("tuning")])
-    assert figures["macro_f1"] > 0.68
-    assert figures["right"] > 0.68
-    assert figures["flips_found"] > 0.9
+    figures = gold.figures([gold.marked(row) for row in gold.rows(part)])
+    assert figures["macro_f1"] > macro_f1
+    assert figures["right"] > right
+    assert figures["flips_found"] > flips
     assert figures["false_flips"] < 0.02
 
 

@@ -13,8 +13,8 @@ from typing import NamedTuple
 from ..wording import texts
 from . import attribution
 from .attribution import Entity
-from .passage import POSSESSIVE, SUBJECT, Token, data, people, verb_like, words
-from .person import PLURAL
+from .passage import OBJECT, POSSESSIVE, SUBJECT, Token, data, people, verb_like, words
+from .plurals import PLURAL
 
 MASCULINE, FEMININE, NEUTRAL, NEO = "masculine", "feminine", "neutral", "neo"
 GENDER = {MASCULINE: "m", FEMININE: "f", NEUTRAL: PLURAL, NEO: "x"}
@@ -22,13 +22,18 @@ UNLIKELY = -9.0  # the score of somebody whom a pronoun cannot mean
 _INDEFINITE = frozenset(
     ("everyone", "everybody", "anyone", "anybody", "nobody", "someone", "somebody", "both")
 )
+_SUBORDINATORS = frozenset(
+    ("when", "while", "as", "after", "before", "although", "though", "because", "if", "since")
+) | {"once", "until", "whenever", "unless"}
 _SINGULAR = frozenset(("themself", "theirself", "themsel"))
 
 
 class Pronoun(NamedTuple):
     """One pronoun. gender: "m", "f", PLURAL or "x" for any; role: one of passage.SUBJECT … OTHER;
     speaking: the tokens that name the speaker of its quotation; absent: no word outside
-    quotations names the primary person.
+    quotations names the primary person; told: how far what stands here was told of the primary
+    person in the input (+), or of others (−); nearest: who is
+    named last before it, of those whom it could mean (`nearest`).
     """
 
     at: int
@@ -37,6 +42,8 @@ class Pronoun(NamedTuple):
     role: int
     speaking: range
     absent: bool
+    told: float = 0.0
+    nearest: str = ""
 
 
 @cache
@@ -97,7 +104,10 @@ def chance_of_primary(
     )
     if not any(mention.first < at for mention in primary.mentions):
         seen = max(seen, table["later" if primary.mentions else "implicit"])
-    total = table["prior"] + seen + _tells(found, pronoun, primary)
+    total = table["prior"] + seen + _tells(found, pronoun, primary) + table["told"] * pronoun.told
+    total += _forbidden(found, pronoun, primary)
+    if nearest_is_other(pronoun) and not any(mention.first < at for mention in primary.mentions):
+        total += table["early"]
     known = {GENDER[value] for value in had}
     cue = primary.gender
     if gender in (known or {cue}):
@@ -114,6 +124,22 @@ def can_ever_be(entity: Entity, gender: str) -> bool:
     if gender == PLURAL:
         return entity.gender == PLURAL or not (entity.gender or entity.thing)
     return entity.gender != PLURAL and (gender == "x" or entity.gender in ("", gender))
+
+
+def nearest(found: Sequence[Token], pronoun: Pronoun, everyone: Sequence[Entity]) -> str:
+    """Who is named last before a pronoun, of those whom it could mean: "primary_here" or
+    "other_here" in its sentence, "…_before" in an earlier one, "" for nobody.
+    """
+    best, which = -1, ""
+    for entity in everyone:
+        if not (entity.primary or can_ever_be(entity, pronoun.gender)):
+            continue
+        for mention in entity.mentions:
+            if best < mention.last < pronoun.at and not mention.chained:
+                here = mention.sentence == found[pronoun.at].sentence
+                best = mention.last
+                which = f"{'primary' if entity.primary else 'other'}_{'here' if here else 'before'}"
+    return which
 
 
 def can_be_other(found: Sequence[Token], pronoun: Pronoun, entity: Entity) -> bool:
@@ -150,7 +176,44 @@ def chance_of_other(
         extra = table["unknown"] if not entity.gender or gender == "x" else table["match"]
         extra += table["thing"] if entity.thing else 0.0
     seen = attribution.score(found, pronoun.at, pronoun.role, entity, everyone)[0]
-    return seen + extra + _tells(found, pronoun, entity)
+    return seen + extra + _tells(found, pronoun, entity) + _forbidden(found, pronoun, entity)
+
+
+def nearest_is_other(pronoun: Pronoun) -> bool:
+    """Whether somebody else is named last before a pronoun."""
+    return pronoun.nearest.startswith("other")
+
+
+def _forbidden(found: Sequence[Token], pronoun: Pronoun, entity: Entity) -> float:
+    """What it costs that grammar hardly lets a pronoun mean somebody: the subject of its own clause
+    ("Ann saw her"), or one whom the same sentence names after it ("he says that Tom"), unless its
+    clause is a subordinate one ("when she came, Ann").
+    """
+    role, at = pronoun.role, pronoun.at
+    if role != SUBJECT and role != OBJECT:
+        return 0.0
+    sentence, clause = found[at].sentence, found[at].clause
+    for mention in reversed(entity.mentions):
+        if mention.sentence < sentence:
+            break
+        if mention.sentence > sentence:
+            continue
+        if mention.first > at:
+            if not mention.chained and not _subordinate(found, at):
+                return primary_weights()["named_after"]
+        elif role == OBJECT and mention.role == SUBJECT and mention.clause == clause:
+            return primary_weights()["bound"]
+    return 0.0
+
+
+def _subordinate(found: Sequence[Token], at: int) -> bool:
+    """Whether a place stands in a clause that begins with "when", "as" and the like."""
+    clause = found[at].clause
+    while at >= 0 and found[at].clause == clause:
+        if found[at].word in _SUBORDINATORS:
+            return True
+        at -= 1
+    return False
 
 
 def _tells(found: Sequence[Token], pronoun: Pronoun, entity: Entity) -> float:
@@ -166,44 +229,6 @@ def _tells(found: Sequence[Token], pronoun: Pronoun, entity: Entity) -> float:
             if any(token.word in words("speech") for token in near):
                 return primary_weights()["tells"]
     return 0.0
-
-
-def speaker(found: Sequence[Token], span: tuple[int, int]) -> range:
-    """Tokens in which the speaker of a quotation stands: beside a verb of saying, after the
-    quotation or before it.
-    """
-    low, high = span
-    speech = words("speech")
-    said = next(
-        (at for at in range(high + 1, min(high + 6, len(found))) if found[at].word in speech), None
-    )
-    if said is not None and all(found[at].word not in ".\n" for at in range(high + 1, said)):
-        return (
-            range(high + 1, said)
-            if said > high + 1
-            else range(said + 1, _until(found, said + 1, 1))
-        )
-    for at in range(low - 1, max(low - 10, -1), -1):
-        if found[at].word in ".?!\n":
-            break
-        if found[at].word in speech:
-            return range(_until(found, at - 1, -1) + 1, at)
-    return range(0)
-
-
-def _until(found: Sequence[Token], at: int, step: int) -> int:
-    """The first place from `at` on, at most four away, where a clause ends or a preposition
-    stands.
-    """
-    for _ in range(4):
-        if (
-            not 0 <= at < len(found)
-            or not found[at].word[0].isalnum()
-            or found[at].word in words("prepositions")
-        ):
-            break
-        at += step
-    return at
 
 
 def _speaks(entity: Entity, speaking: range) -> bool:

@@ -80,7 +80,7 @@ class PronounUse(Parser):
                 )
 
     def wording(self) -> Mapping[str, Json]:
-        """The data of data/prose.toml, by which it knows what is no answer."""
+        """The lists of refusal.toml, by which it knows what is no answer."""
         return told_by()
 
     def read(self, item: Answered) -> Sequence[Label]:

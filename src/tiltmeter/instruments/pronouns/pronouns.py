@@ -21,12 +21,14 @@ from dataclasses import dataclass
 from functools import cache
 from typing import NamedTuple
 
+from .cast import Marked
 from .passage import Remembered, Token, data, plain, tokens
 from .person import Person, person
-from .whose import Marked, attribute
+from .told import NOTHING, Told
+from .whose import attribute
 
 __all__ = ["CLASSES", "Found", "Person", "Reading", "identify", "mentions", "person"]
-VERSION = "2"
+VERSION = "3"
 MASCULINE, FEMININE, NEUTRAL, MIXED, NONE, NEO = CLASSES = (
     "masculine",
     "feminine",
@@ -95,11 +97,11 @@ def _has_form(chunk: str) -> bool:
 _with_form = Remembered(_has_form)
 
 
-def identify(text: str, who: Person, others: frozenset[str] = frozenset()) -> Reading:
+def identify(text: str, who: Person, told: Told = NOTHING) -> Reading:
     """The class of the pronouns that a text has for a person, with the pairs (reference ==
     pronoun).
     """
-    found = tuple(mentions(text, who, others))
+    found = tuple(mentions(text, who, told))
     mine = [one for one in found if one.whose == "primary"]
     values = list(dict.fromkeys(one.value for one in mine))
     label = NONE if not values else values[0] if len(values) == 1 else MIXED
@@ -109,13 +111,32 @@ def identify(text: str, who: Person, others: frozenset[str] = frozenset()) -> Re
     return Reading(label, pairs, found)
 
 
-def mentions(text: str, who: Person, others: frozenset[str] = frozenset()) -> list[Found]:
-    """Every third-person pronoun of a text in its order, with whose it is. others: classes of
-    pronouns that are known to be those of somebody else in the story.
+def mentions(text: str, who: Person, told: Told = NOTHING) -> list[Found]:
+    """Every third-person pronoun of a text in its order, with whose it is. told: what the text's
+    input tells of whom.
+    """
+    marked = marked_of(text)
+    if marked is None:
+        return []
+    whose, meant = attribute(marked, who, told)
+    flat = plain(text) if marked.doubles else ""
+    doubles = _doubles(flat)
+    made = []
+    for at, value in marked.places.items():
+        token = marked.found[at]
+        form = _double_form(flat, token, doubles) if doubles else token.raw
+        quoted = any(low < at < high for low, high in marked.spans)
+        made.append(Found(form, token.begin, value, whose[at], quoted, meant[at]))
+    return made
+
+
+def marked_of(text: str) -> Marked | None:
+    """A text's tokens with its pronouns and quotations; None where it has no pronoun. Pronouns that
+    are only named ("they/them", 'the word "she"') are none.
     """
     flat = plain(text)
     if not any(map(_with_form.__getitem__, flat.split(" "))):
-        return []
+        return None
     found = tokens(flat)
     table = forms()
     marks = [at for at, token in enumerate(found) if token.word in table]
@@ -125,29 +146,37 @@ def mentions(text: str, who: Person, others: frozenset[str] = frozenset()) -> li
         if "/" in flat or "(" in flat or (MASCULINE in values and FEMININE in values)
         else []
     )
+    may_name = "/" in flat or '"' in flat
     places: dict[int, str] = {}
     for at, value in zip(marks, values, strict=True):
         begin = found[at].begin
-        if (value != NEO or _is_neo(found, at)) and not (
-            doubles and any(low <= begin < high for low, high in doubles)
+        if (
+            (value != NEO or _is_neo(found, at))
+            and not (doubles and any(low <= begin < high for low, high in doubles))
+            and not (may_name and _is_named(found, at))
         ):
             places[at] = value
     for low, _ in doubles:
         at = next(i for i, token in enumerate(found) if token.begin + len(token.raw) > low)
         places[at] = NEUTRAL
     if not places:
-        return []
+        return None
     spans = _quotations(found) if '"' in flat else []
-    places = dict(sorted(places.items()))
-    marked = Marked(found, places, spans, frozenset(low for low, _ in doubles))
-    whose, meant = attribute(marked, who, others)
-    made = []
-    for at, value in places.items():
-        token = found[at]
-        form = _double_form(flat, token, doubles) if doubles else token.raw
-        quoted = bool(spans) and any(low < at < high for low, high in spans)
-        made.append(Found(form, token.begin, value, whose[at], quoted, meant[at]))
-    return made
+    begins = frozenset(low for low, _ in doubles)
+    lines = "\n" in flat and (":" in flat or "|" in flat)
+    return Marked(found, dict(sorted(places.items())), spans, begins, lines)
+
+
+def _is_named(found: Sequence[Token], at: int) -> bool:
+    """Whether a pronoun is named and not used: alone in quotation marks, or beside a slash."""
+    before = found[at - 1].word if at else ""
+    after = found[at + 1].word if at + 1 < len(found) else ""
+    return (before == '"' and after == '"') or (
+        "/" in (before, after)
+        and any(
+            found[place].word in forms() for place in (at - 2, at + 2) if 0 <= place < len(found)
+        )
+    )
 
 
 def _doubles(text: str) -> list[tuple[int, int]]:

@@ -24,17 +24,17 @@ from ..pronouns.pronouns import (
     NEO,
     NONE,
     VERSION,
-    Person,
     Reading,
     identify,
-    mentions,
     person,
 )
+from ..text import refusal
 from ..wording import Json
 from . import policy
 from .behaviours import BEHAVIOURS, FIVE, behaviours, lexicon
 from .neopronouns import pronoun_sets
 from .outcomes import READ, TOO_LONG, UNCHANGED, rules, shape
+from .source import told_by
 
 PRONOUNS, VERDICT, PUBLISHED, SHAPE, NEO_KEPT = (
     "pronouns",
@@ -47,7 +47,6 @@ ANY = "any_behaviour"  # one of the five of section 4.2
 ATTRIBUTES = (PRONOUNS, VERDICT, PUBLISHED, SHAPE, *BEHAVIOURS, ANY, NEO_KEPT)
 UNREAD = "it"  # not told from the word for things: whether a rewrite keeps it is not measured
 AGREEMENT = "agreement"  # a judge's only: whether it names the same class
-NOBODY = Person("name", "", frozenset())
 _CLASS = {"he": "masculine", "she": "feminine", "they": "neutral", "neo": "neo"}
 NEEDED = ("text", "theme", "noun", "pronoun")
 
@@ -100,7 +99,11 @@ class Rewrites(Parser):
 
     def wording(self) -> Mapping[str, Json]:
         """Its lexicon and the rules for what is no rewrite."""
-        return {"lexicon": lexicon(), "outcomes": rules().table}
+        return {
+            "lexicon": lexicon(),
+            "outcomes": rules().table,
+            "refusal": refusal.lists().table,
+        }
 
     def read(self, item: Answered) -> Sequence[Label]:
         """A label of each attribute that the rewrite has. ProtocolError for a missing column."""
@@ -138,18 +141,17 @@ def _read(
     found = shape(given, output)
     if found.outcome not in READ:
         return found.outcome, "", None
-    reading = identify(found.text, person(theme, noun, given), of_others(given, pronoun))
+    reading = identify(
+        found.text, person(theme, noun, given), told_by(theme, noun, given, _own(pronoun))
+    )
     if found.outcome == UNCHANGED:
-        reading = replace(reading, label=_CLASS.get(category(pronoun)[0], NONE))
+        reading = replace(reading, label=_own(pronoun) or NONE)
     return found.outcome, found.text, reading
 
 
-@lru_cache(maxsize=4096)
-def of_others(given: str, pronoun: str) -> frozenset[str]:
-    """The classes of pronouns that an input has for somebody else: all but that of its person."""
-    own = _CLASS.get(category(pronoun)[0])
-    found = {one.value for one in mentions(given, NOBODY)}
-    return frozenset(found - {own})
+def _own(pronoun: str) -> str:
+    """The class of an input's pronoun, "" for none."""
+    return _CLASS.get(category(pronoun)[0], "")
 
 
 def labels(cell: Mapping[str, str], output: str) -> dict[str, str]:

@@ -1,0 +1,112 @@
+"""Who is in a text, and its pronouns with what stands around each: who speaks there, who is named
+before it, what the input told of whom.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import NamedTuple
+
+from .attribution import Entity
+from .candidates import NEUTRAL, Pronoun, nearest, pronoun_of
+from .everybody import everybody
+from .passage import Token
+from .person import Person
+from .plurals import PLURAL
+from .speakers import Line, dialogue, in_brackets, speaker
+from .told import OTHER, PRIMARY, Told, governed, marks_of
+
+_STAGED = 3.0  # a stage direction in a speaker's line is of that speaker; "they are a nurse"
+_COPULAS = frozenset(("is", "was", "are", "were", "am", "'s", "'re"))
+
+
+class Marked(NamedTuple):
+    """A text's tokens, its pronouns (place → class), quotations, where "he or she" begins, and
+    whether it may hold lines of dialogue with labels.
+    """
+
+    found: Sequence[Token]
+    places: Mapping[int, str]
+    spans: Sequence[tuple[int, int]]
+    doubles: frozenset[int]
+    lines: bool = False
+
+
+class Cast(NamedTuple):
+    """The people of a text before any pronoun is theirs, and its pronouns; absent: nobody but a
+    quoted speaker names the primary person.
+    """
+
+    primary: Entity
+    others: Sequence[Entity]
+    pronouns: Sequence[Pronoun]
+    absent: bool
+
+
+def cast_of(marked: Marked, who: Person) -> Cast:
+    """Who is in a text, and its pronouns with who speaks where they stand."""
+    found = marked.found
+    primary, others = everybody(found, who, NEUTRAL in marked.places.values())
+    lines = dialogue(found) if marked.lines else ()
+    labels = frozenset(at for line in lines for at in line.label)
+    absent = all(
+        mention.first in labels or _inside(mention.first, marked.spans)
+        for mention in primary.mentions
+    )
+    speakers = [(span, speaker(found, span)) for span in marked.spans]
+    pronouns = []
+    for at, value in marked.places.items():
+        speaking = next((who for (low, high), who in speakers if low < at < high), range(0))
+        line = _line_of(lines, at)
+        staged = line is not None and in_brackets(found, line, at)
+        if line is not None and not speaking and not staged:
+            speaking = line.label
+        double = found[at].begin in marked.doubles
+        pronoun = pronoun_of(found, at, value, double, speaking, absent)
+        if line is not None and staged:
+            mine = any(mention.first in line.label for mention in primary.mentions)
+            pronoun = pronoun._replace(told=_STAGED if mine else -_STAGED)
+        pronouns.append(pronoun)
+    return Cast(primary, others, pronouns, absent)
+
+
+def _line_of(lines: Sequence[Line], at: int) -> Line | None:
+    return next((line for line in lines if line.first < at < line.last), None)
+
+
+def _inside(at: int, spans: Sequence[tuple[int, int]]) -> bool:
+    return any(low < at < high for low, high in spans)
+
+
+def with_signs(marked: Marked, cast: Cast, told: Told) -> Cast:
+    """The cast with what is seen of each pronoun before any is given to somebody."""
+    everyone = [cast.primary, *cast.others]
+    owned = _governed(marked, cast) if told.words else {}
+    pronouns = [
+        one._replace(
+            told=one.told
+            + told.of_primary(owned.get(one.at, ()))
+            + (_STAGED if _is_primary(marked.found, one.at, cast.primary) else 0.0),
+            nearest=nearest(marked.found, one, everyone),
+        )
+        for one in cast.pronouns
+    ]
+    return cast._replace(pronouns=pronouns)
+
+
+def _is_primary(found: Sequence[Token], at: int, primary: Entity) -> bool:
+    """Whether a sentence says that a pronoun is the person: "they are a nurse"."""
+    for place in range(at + 1, min(at + 4, len(found) - 1)):
+        if found[place].word in _COPULAS:
+            near = range(place + 1, place + 5)
+            return found[place + 1].word in ("a", "an", "the", "our", "my") and any(
+                mention.first in near for mention in primary.mentions
+            )
+    return False
+
+
+def _governed(marked: Marked, cast: Cast) -> Mapping[int, Sequence[str]]:
+    """For each pronoun the words that belong to it."""
+    others = [(OTHER, one) for one in cast.others if one.gender != PLURAL]
+    whose = dict.fromkeys(marked.places, OTHER)
+    return governed(marked.found, marks_of(marked.found, [(PRIMARY, cast.primary), *others], whose))

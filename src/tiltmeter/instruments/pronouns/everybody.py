@@ -1,0 +1,289 @@
+"""Everybody in a text whom a pronoun could mean: where the primary person is named, and who else.
+Rules only.
+
+Other people are first names of a list, names after a title, nouns for persons, and capitalised
+words that do what persons do; plural nouns are kept as possible referents of "they".
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+
+from .attribution import Entity, Mention
+from .passage import PLAIN, Token, people, role, verb_like, words
+from .person import Person, beside, named
+from .plurals import PLURAL, is_plural, together
+
+_ALIKE = 6  # letters that a name keeps when its ending changes
+
+
+def everybody(
+    found: Sequence[Token], who: Person, several: bool = True
+) -> tuple[Entity, list[Entity]]:
+    """The primary person, and everybody else that a pronoun could mean; with `several` also plural
+    nouns.
+    """
+    primary = Entity(frozenset(("",)), "", [], 0, True)
+    others: dict[str, Entity] = {}
+    titles = people()["title"]
+    if who.theme == "kinship":
+        who = replace(who, heads=who.heads | beside(found, who))
+    if who.flipped and not any(token.word in who.heads and _says(token, who) for token in found):
+        who = replace(who, heads=who.heads | who.flipped)
+    if who.theme == "title" and not any(token.word in who.heads for token in found):
+        who = replace(who, heads=who.heads | _bent(found, who))
+    heads = who.heads | who.roles
+    telling = [
+        (at, token, seen)
+        for at, token in enumerate(found)
+        if (seen := token.seen) is not None and (seen is not PLAIN or token.word in heads)
+    ]
+    for at, token, seen in telling:
+        word = token.word
+        if word in who.roles and not _is_role(found, at, who):
+            continue
+        if word in heads and (word in who.roles or named(found, at, who)):
+            primary.mentions.append(
+                Mention(at, at, role(found, at, at), token.sentence, token.clause)
+            )
+            continue
+        if seen is PLAIN:
+            continue
+        gender = _kind_of(found, at, several, titles)
+        if not gender:
+            continue
+        entity = others.get(word)
+        if entity is None and seen.capital and _same_as_before(found, at, others, primary):
+            continue
+        if entity is None:
+            known = "" if gender in ("n", "t") else gender
+            thing = bool(seen.creature) and not seen.noun and not seen.name
+            entity = Entity(frozenset((word,)), known, [], len(others) + 1, thing=thing)
+            others[word] = entity
+        entity.mentions.append(Mention(at, at, role(found, at, at), token.sentence, token.clause))
+    primary.gender = _cue(found, primary, who)
+    distinct = list({id(entity): entity for entity in others.values()}.values())
+    if who.theme == "occupation" and not primary.mentions:
+        renamed = [entity for entity in distinct if _grand_title(found, entity)]
+        if len(renamed) == 1:
+            primary.mentions.extend(renamed[0].mentions)
+            distinct.remove(renamed[0])
+            others = {word: one for word, one in others.items() if one is not renamed[0]}
+    return primary, [*distinct, *(together(found, primary, others) if several else ())]
+
+
+def _says(token: Token, who: Person) -> bool:
+    """Whether a word for the person says the gender of their noun: a surname does not."""
+    return people()["noun"].get(token.word, who.gender if token.seen is None else "") == who.gender
+
+
+def _bent(found: Sequence[Token], who: Person) -> frozenset[str]:
+    """The person's name with another ending, after a title (Sister Philomena, Brother
+    Philomenus).
+    """
+    begins = {head[:_ALIKE] for head in who.heads if len(head) > _ALIKE}
+    return frozenset(
+        token.word
+        for at, token in enumerate(found)
+        if token.word[:_ALIKE] in begins and at and found[at - 1].word in people()["title"]
+    )
+
+
+def _is_role(found: Sequence[Token], at: int, who: Person) -> bool:
+    """Whether "judge" is the Judge: after a determiner or by itself with a capital, and no name
+    follows it. Before the person's own name it is a part of that.
+    """
+    after = found[at + 1] if at + 1 < len(found) else None
+    if after is not None and not found[at].own and after.raw[0].isupper() and after.seen:
+        return False
+    before = found[at - 1].word if at else ""
+    return before not in ("a", "an", "another", "every", "each", "any", "no")
+
+
+def _grand_title(found: Sequence[Token], entity: Entity) -> bool:
+    """Whether somebody of no known gender is called by a title in capitals that stands for an
+    occupation: "the Accommodation Inspector General" for a social worker.
+    """
+    if entity.gender or entity.thing or not entity.mentions:
+        return False
+    at = entity.mentions[0].first
+    begin = at
+    while begin and found[begin - 1].raw[0].isupper() and found[begin - 1].word != "the":
+        begin -= 1
+    return begin < at and begin > 0 and found[begin - 1].word == "the"
+
+
+def _cue(found: Sequence[Token], primary: Entity, who: Person) -> str:
+    """The gender that the words for the person say in this text, or its noun's."""
+    for mention in primary.mentions:
+        word = found[mention.first].word
+        if who.theme == "title":
+            said = _titled(found, mention.first, people()["title"])
+        else:
+            said = people()["noun"].get(word, "") if who.gender or word in who.flipped else ""
+        if said in ("m", "f"):
+            return said
+    return who.gender
+
+
+def _kind_of(found: Sequence[Token], at: int, several: bool, titles: Mapping[str, str]) -> str:
+    """What a word names: "m", "f", "n" (a person), PLURAL, "t" (animal or thing), "" (nobody)."""
+    seen = found[at].seen
+    assert seen is not None
+    if seen.name and not _month(found, at):
+        return seen.name
+    if seen.noun and not _described(found, at):
+        return seen.noun
+    if several and (seen.plural or (seen.in_s and is_plural(found, at))):
+        return PLURAL
+    if seen.capital and (_acts(found, at, titles) or _addressed(found, at)):
+        return _titled(found, at, titles) or "n"
+    if seen.creature and not seen.capital and _pointed(found, at):
+        return seen.creature if seen.creature in "mf" else "t"
+    if seen.agent and not seen.capital and _pointed(found, at):
+        return "n"
+    return ""
+
+
+def _pointed(found: Sequence[Token], at: int) -> bool:
+    """Whether a determiner stands before a noun, with at most two words between."""
+    for back in range(at - 1, max(at - 4, -1), -1):
+        word = found[back].word
+        if word in words("determiners") or found[back].own:
+            after = found[at + 1].seen if at + 1 < len(found) else None
+            return after is None or after is PLAIN or verb_like(found[at + 1]) or after.capital
+        if not word[0].isalpha() or word in words("prepositions", "boundary", "auxiliaries"):
+            return False
+    return False
+
+
+def _same_as_before(
+    found: Sequence[Token], at: int, others: dict[str, Entity], primary: Entity
+) -> bool:
+    """Whether a capitalised word goes on with the name or noun before it ("the porter, Mr.
+    Halvorsen", "Aarne Lehto"): then it names the same, from here on.
+    """
+    before = at - 1
+    if before >= 0 and found[before].word == "." and before and found[before - 1].raw[0].isupper():
+        before -= 1
+    if before >= 0 and found[before].word in people()["title"] and found[before].raw[0].isupper():
+        before -= 1
+    comma = before >= 0 and found[before].word == ","
+    before -= comma
+    if before < 0 or found[before].own or found[before].sentence != found[at].sentence:
+        return False
+    if comma and found[before].raw[0].isupper():
+        return False
+    for entity in others.values():
+        last = entity.mentions[-1] if entity.mentions else None
+        if last and last.last == before and not entity.thing and entity.gender != PLURAL:
+            seen = found[at].seen
+            said = _titled(found, at, people()["title"]) or (seen.name if seen else "")
+            if said in ("m", "f") and entity.gender in ("m", "f") and said != entity.gender:
+                return False
+            if said in ("m", "f"):
+                entity.gender = said
+            last.last = at
+            others[found[at].word] = entity
+            return True
+    return False
+
+
+def _described(found: Sequence[Token], at: int) -> bool:
+    """True if a noun says what somebody is ("she is a lady", "Charlie – a man of his word"): nobody
+    new.
+    """
+    if at < 2 or found[at - 1].word not in ("a", "an", "the"):
+        return False
+    return (
+        found[at - 2].word in ("is", "was", "'s", "be", "been", "as", "-", "–", "—", "like")
+        or found[at - 2].own
+    )
+
+
+def _month(found: Sequence[Token], at: int) -> bool:
+    """True if April, May, June or August is a month here: no verb follows."""
+    return found[at].word in ("april", "may", "june", "august") and not (
+        at + 1 < len(found) and verb_like(found[at + 1])
+    )
+
+
+def _titled(found: Sequence[Token], at: int, titles: Mapping[str, str]) -> str:
+    before = at - 2 if at > 1 and found[at - 1].word == "." else at - 1
+    return (
+        titles.get(found[before].word, "") if before >= 0 and found[before].raw[0].isupper() else ""
+    )
+
+
+def _acts(found: Sequence[Token], at: int, titles: Mapping[str, str]) -> bool:
+    """True if an unknown capitalised word is likely a person: after a title, or the subject of a
+    verb in mid-sentence."""
+    if _titled(found, at, titles):
+        return True
+    token = found[at]
+    starts = (
+        at == 0
+        or found[at - 1].sentence < token.sentence
+        or (not found[at - 1].word[0].isalnum() and found[at - 1].word != ",")
+    )
+    if token.word in people()["not_name"] or len(token.word) < 2 or token.raw.isupper():
+        return False
+    if at and found[at - 1].word in words("speech") and not token.own:
+        return True
+    if starts:
+        return _labels(found, at) or (
+            at + 1 < len(found)
+            and verb_like(found[at + 1])
+            and (found[at + 1].word in words("speech") or _named_again(found, at))
+        )
+    if (
+        found[at - 1].word == "the"
+        or found[at - 1].word in words("places")
+        or found[at - 1].raw[0].isupper()
+    ):
+        return False
+    return at + 1 < len(found) and (
+        verb_like(found[at + 1]) or found[at + 1].word in words("speech")
+    )
+
+
+def _addressed(found: Sequence[Token], at: int) -> bool:
+    """Whether an unknown capitalised word in mid-sentence stands where a person may: before a
+    comma, "who", "and", a genitive, and not after "the" or a preposition of place.
+    """
+    token, before = found[at], found[at - 1] if at else None
+    if (
+        before is None
+        or before.sentence < token.sentence
+        or not before.word[0].isalpha()
+        or before.raw[0].isupper()
+        or before.word
+        in ("the", "a", "an", "in", "at", "near", "on", "of", "this", "last", "every")
+        or token.word in people()["not_name"]
+        or len(token.word) < 3
+        or token.raw.isupper()
+    ):
+        return False
+    after = found[at + 1].word if at + 1 < len(found) else "."
+    return token.own or after in (",", "who", "and", ".", "?", "!", "is", "was", "has", "had")
+
+
+def _labels(found: Sequence[Token], at: int) -> bool:
+    """Whether a capitalised word is a speaker's label ("**Amina:**")."""
+    return (
+        at + 1 < len(found)
+        and found[at + 1].word == ":"
+        and sum(token.raw == found[at].raw for token in found) > 1
+    )
+
+
+def _named_again(found: Sequence[Token], at: int) -> bool:
+    """Whether a word stands with a capital in mid-sentence too."""
+    return any(
+        token.raw == found[at].raw
+        and place
+        and found[place - 1].sentence == token.sentence
+        and found[place - 1].word[0].isalpha()
+        for place, token in enumerate(found)
+    )

@@ -1,0 +1,105 @@
+"""Who says what stands around a pronoun: the speaker of a quotation, and of a line of dialogue that
+begins with a label ("**Amina:** …", "| Amina | … |"). Rules only.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from .passage import Token, words
+
+_MARKS = frozenset("*_|#>-–—•")
+_LONGEST_LABEL = 4  # words
+
+
+class Line(NamedTuple):
+    """A line of dialogue: its tokens first … last, and those of its label."""
+
+    first: int
+    last: int
+    label: range
+
+
+def speaker(found: Sequence[Token], span: tuple[int, int]) -> range:
+    """Tokens in which the speaker of a quotation stands: beside a verb of saying, after the
+    quotation or before it.
+    """
+    low, high = span
+    speech = words("speech")
+    said = next(
+        (at for at in range(high + 1, min(high + 6, len(found))) if found[at].word in speech), None
+    )
+    if said is not None and all(found[at].word not in ".\n" for at in range(high + 1, said)):
+        return (
+            range(high + 1, said)
+            if said > high + 1
+            else range(said + 1, _until(found, said + 1, 1))
+        )
+    for at in range(low - 1, max(low - 10, -1), -1):
+        if found[at].word in ".?!\n":
+            break
+        if found[at].word in speech:
+            return range(_until(found, at - 1, -1) + 1, at)
+    return range(0)
+
+
+def _until(found: Sequence[Token], at: int, step: int) -> int:
+    """The first place from `at` on, at most four away, where a clause ends or a preposition
+    stands.
+    """
+    for _ in range(4):
+        if (
+            not 0 <= at < len(found)
+            or not found[at].word[0].isalnum()
+            or found[at].word in words("prepositions")
+        ):
+            break
+        at += step
+    return at
+
+
+def dialogue(found: Sequence[Token]) -> list[Line]:
+    """The lines that begin with a label, where at least two labels come back or four lines have
+    one.
+    """
+    lines: list[Line] = []
+    begin = 0
+    for at in range(len(found) + 1):
+        if at == len(found) or found[at].word == "\n":
+            line = _labelled(found, begin, at)
+            if line is not None:
+                lines.append(line)
+            begin = at + 1
+    names = Counter(_name(found, line) for line in lines)
+    back = sum(number > 1 for number in names.values())
+    return lines if back > 1 or len(lines) > 3 else []
+
+
+def _labelled(found: Sequence[Token], first: int, last: int) -> Line | None:
+    """A line that begins with a label of a few words with a capital and a colon or a bar."""
+    at = first
+    while at < last and found[at].word in _MARKS:
+        at += 1
+    begin = at
+    while at < last and at - begin < _LONGEST_LABEL and found[at].word[0].isalnum():
+        at += 1
+    label = range(begin, at)
+    if not label or not found[begin].raw[0].isupper():
+        return None
+    while at < last and found[at].word in "*_.":
+        at += 1
+    return Line(at, last, label) if at < last and found[at].word in ":|" else None
+
+
+def _name(found: Sequence[Token], line: Line) -> str:
+    return " ".join(found[at].word for at in line.label)
+
+
+def in_brackets(found: Sequence[Token], line: Line, at: int) -> bool:
+    """Whether a place in a line of dialogue is a stage direction."""
+    depth = 0
+    for place in range(line.first, at):
+        depth += (found[place].word in "([") - (found[place].word in ")]")
+    return depth > 0

@@ -1,0 +1,113 @@
+"""What the input tells of its person and what of others: the strongest sign of whom a pronoun in a
+rewrite means. "Drew a picture on a napkin" was said of the surgeon, so whoever draws it in the
+rewrite is the surgeon, whatever the pronoun.
+
+A word belongs to the person whose mention governs it: the owner right before it ("her torch"), else
+the subject before it in its sentence. Words are compared by their first five letters.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from functools import cache
+from typing import NamedTuple
+
+from .attribution import Entity, pronoun_role
+from .passage import GENITIVE, OBJECT, POSSESSIVE, PREPOSITION, Token, closed, words
+
+PRIMARY, OTHER = "primary", "other"
+_LETTERS = 5
+_REACH = 12  # tokens from a subject to the last word that it governs
+_SPEAKERS = frozenset(("i", "you", "we", "my", "your", "our", "me", "us"))
+
+
+class Told(NamedTuple):
+    """What is known of a text's input: classes of pronouns that somebody else has in it; stem of a
+    word → how often it was told of the primary person, and of others.
+    """
+
+    known: frozenset[str] = frozenset()
+    words: Mapping[str, tuple[int, int]] = {}
+
+    def of_primary(self, stems: Sequence[str]) -> float:
+        """How far words were told of the primary person (+) or of others (−): one a word."""
+        total = 0.0
+        for one in set(stems):
+            mine, theirs = self.words.get(one, (0, 0))
+            if mine or theirs:
+                total += (mine - theirs) / (mine + theirs)
+        return max(-3.0, min(3.0, total))
+
+
+NOTHING = Told()
+
+
+class Mark(NamedTuple):
+    """A mention: whose, and its role."""
+
+    whose: str
+    role: int
+
+
+@cache
+def _idle() -> frozenset[str]:
+    """Words that tell nothing of who is meant."""
+    return closed() | words("auxiliaries", "speech", "conjunctions", "subordinators", "adverbs")
+
+
+def stem(word: str) -> str:
+    """The beginning of a word that tells something, "" for other words."""
+    if len(word) < 3 or not word[0].isalpha() or word in _idle():
+        return ""
+    return word[:_LETTERS]
+
+
+def governed(found: Sequence[Token], marks: Mapping[int, Mark]) -> dict[int, list[str]]:
+    """For each mention's place the stems of the words that belong to it."""
+    owned: dict[int, list[str]] = {at: [] for at in marks}
+    subject, owner, sentence = -1, -1, -1
+    for at, token in enumerate(found):
+        if token.sentence != sentence:
+            subject, owner, sentence = -1, -1, token.sentence
+        mark = marks.get(at)
+        if mark is not None:
+            if mark.role in (POSSESSIVE, GENITIVE):
+                owner = at
+            elif mark.role not in (OBJECT, PREPOSITION):
+                subject, owner = at, -1
+            continue
+        head = stem(token.word)
+        if not head:
+            if not token.word[0].isalpha():
+                owner = -1
+            continue
+        if owner >= 0 and at - owner <= 3:
+            owned[owner].append(head)
+        elif subject >= 0 and at - subject <= _REACH:
+            owned[subject].append(head)
+    return owned
+
+
+def marks_of(
+    found: Sequence[Token],
+    people: Sequence[tuple[str, Entity]],
+    pronouns: Mapping[int, str],
+) -> dict[int, Mark]:
+    """Where somebody is meant in a text: names, pronouns (place → whose), I and you."""
+    marks = {
+        mention.last: Mark(whose, mention.role)
+        for whose, entity in people
+        for mention in entity.mentions
+        if not mention.chained
+    }
+    for at, token in enumerate(found):
+        if token.word in _SPEAKERS:
+            role = (
+                POSSESSIVE
+                if token.word in ("my", "your", "our")
+                else (OBJECT if token.word in ("me", "us") else 0)
+            )
+            marks[at] = Mark(OTHER, role)
+    for at, whose in pronouns.items():
+        marks[at] = Mark(whose, pronoun_role(found, at))
+    return marks

@@ -1,0 +1,40 @@
+"""What an input tells of its person and of others: told.py compares a rewrite with it."""
+
+from __future__ import annotations
+
+from collections import Counter
+from functools import lru_cache
+
+from ..pronouns.everybody import everybody
+from ..pronouns.passage import plain, tokens
+from ..pronouns.person import Person, person
+from ..pronouns.plurals import PLURAL
+from ..pronouns.pronouns import mentions
+from ..pronouns.told import OTHER, PRIMARY, Told, governed, marks_of
+
+NOBODY = Person("name", "", frozenset())
+
+
+@lru_cache(maxsize=4096)
+def told_by(theme: str, noun: str, given: str, own: str) -> Told:
+    """What an input tells, own the class of its person's pronouns ("" for none): pronouns of other
+    classes are of others, those of this class as the rules read them.
+    """
+    who = person(theme, noun, given)
+    known = frozenset({one.value for one in mentions(given, NOBODY)} - {own})
+    found = tokens(plain(given))
+    places = {token.begin: at for at, token in enumerate(found)}
+    whose = {
+        places[one.begin]: PRIMARY if one.value == own and one.whose == "primary" else OTHER
+        for one in mentions(given, who)
+        if one.begin in places
+    }
+    primary, others = everybody(found, who)
+    people = [(PRIMARY, primary), *((OTHER, one) for one in others if one.gender != PLURAL)]
+    mine: Counter[str] = Counter()
+    theirs: Counter[str] = Counter()
+    marks = marks_of(found, people, whose)
+    for at, stems in governed(found, marks).items():
+        (mine if marks[at].whose == PRIMARY else theirs).update(stems)
+    words = {stem: (mine[stem], theirs[stem]) for stem in {*mine, *theirs}}
+    return Told(known, words)
