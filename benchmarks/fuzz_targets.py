@@ -21,8 +21,8 @@ from tiltmeter.gold.intake import _read_rows as gold_rows
 from tiltmeter.instruments.images import taxonomy
 from tiltmeter.instruments.judges.injection import attempts
 from tiltmeter.models import table
-from tiltmeter.models.existing.folder import _csv_lines as manifest_lines
-from tiltmeter.models.existing.stored import Answers
+from tiltmeter.models.existing.answers import Answers
+from tiltmeter.models.existing.readers import read_lines
 from tiltmeter.models.http.body import parse
 from tiltmeter.models.http.connection import Answer, Connection, _retry_after
 from tiltmeter.models.http.fetching import Unfetched, decode_base64, shorten, split
@@ -246,12 +246,19 @@ def wires() -> Mapping[str, Read]:
     }
 
 
+def answers_of(path: Path) -> Answers:
+    """The answers of a file, as `file:` reads them."""
+    return Answers(path, read_lines(path))
+
+
 def files(folder: Path) -> Mapping[str, Read]:
     """What is read from files."""
     loaders: dict[str, tuple[str, Callable[[Path], object]]] = {
         "protocol": ("p.toml", load),
-        "answers": ("a.jsonl", Answers),
-        "manifest": ("m.csv", lambda path: list(manifest_lines(path))),
+        "answers": ("a.jsonl", answers_of),
+        "answers in CSV": ("a.csv", answers_of),
+        "answers in JSON": ("a.json", answers_of),
+        "manifest": ("m.csv", lambda path: list(read_lines(path, "file"))),
         "counts": ("c.csv", importer("gramvis")),
         "soda labels": ("l.csv", importer("soda")),
         "rankings": ("r.jsonl", importer("hiring")),

@@ -18,7 +18,9 @@ from tiltmeter.errors import (
     UnknownName,
     UsageError,
 )
-from tiltmeter.models.existing.stored import Answers, answer_file, replay
+from tiltmeter.models.existing.answers import Answers, Wanted
+from tiltmeter.models.existing.readers import read_lines
+from tiltmeter.models.existing.stored import answer_file, replay
 from tiltmeter.models.kinds import make_model
 from tiltmeter.records import REFUSAL, Message, Reply, Request, Sampling
 from tiltmeter.stages import engine, generate, plan
@@ -242,13 +244,11 @@ def test_all_errors_leave_the_run_usable(tmp_path: Path) -> None:
 
 
 def test_the_answers_are_indexed_once_each(tmp_path: Path) -> None:
-    answers = Answers(write(tmp_path / "a.jsonl", {"id": "t", "prompt": "P", "text": "a"}))
-    found = [
-        answers.find("t", "other", 0),
-        answers.find("other", "P", 0),
-        answers.find("other", "P", 1),
-    ]
-    assert [reply and reply.text for reply in found] == ["a", "a", None]
+    path = write(tmp_path / "a.jsonl", {"id": "t", "prompt": "P", "text": "a"})
+    answers = Answers(path, read_lines(path))
+    wanted = [("t", "other", 0), ("other", "P", 0), ("other", "P", 1)]
+    found = [answers.find(Wanted(*one, dict)) for one in wanted]
+    assert [line and line.reply.text for line in found] == ["a", "a", None]
 
 
 # replay

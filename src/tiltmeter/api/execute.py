@@ -8,8 +8,9 @@ from typing import Unpack
 
 from .. import registry
 from ..protocol import Protocol
-from ..stages import injection_count, protocol_snapshot
+from ..stages import injection_count, matching, protocol_snapshot
 from ..stages import plan as planning
+from ..stages.connect import Connect
 from ..stages.engine import Models
 from ..stages.generate import generate
 from ..stages.label import annotate, annotators
@@ -57,6 +58,7 @@ def run(
     # What they refuse is said before anything is asked.
     annotators(declared, asking.judges, asking.given)
     check_models(declared, choices, asking.judges, asking.connect, Path(out))
+    notes = match_notes(declared, choices, asking.connect)
     total = sum(sum(modes.values()) for modes in planning.count(declared, choices).values())
     kept = protocol_snapshot.record(protocol, declared)
 
@@ -68,7 +70,19 @@ def run(
             await _stages(store, declared, choices, asking, watch, total)
 
     wait_for(work())
-    return Run(out)
+    made = Run(out)
+    made.notes += notes
+    return made
+
+
+def match_notes(protocol: Protocol, choices: Choices, connect: Connect) -> list[str]:
+    """What answers nothing and what is missing of answers that exist already. UsageError where none
+    of them fits.
+    """
+    found = list(matching.matches(protocol, choices, connect))
+    for match in found:
+        match.refuse_nothing()
+    return [sentence for match in found for sentence in match.sentences()]
 
 
 def label(

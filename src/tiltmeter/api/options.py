@@ -28,6 +28,7 @@ class ConnectOptions(TypedDict, total=False):
     timeout:      seconds that one call may take.
     prices:       by model name, US dollars for a million tokens, in and out.
     builtin_from: the built-in model's wheel or GGUF file, where there is no pip.
+    columns:      of files of answers, {"text": "response"} where they call it otherwise.
     """
 
     base_url: str
@@ -35,6 +36,7 @@ class ConnectOptions(TypedDict, total=False):
     timeout: float
     prices: Mapping[str, Price]
     builtin_from: str | None
+    columns: Mapping[str, str]
 
 
 class AskOptions(ConnectOptions, total=False):
@@ -123,6 +125,7 @@ def connect(options: ConnectOptions, named: Sequence[str] = ()) -> Connect:
         options.get("builtin_from", usual.builtin_from),
         options.get("base_urls", usual.base_urls),
         tuple(named),
+        options.get("columns", usual.columns),
     )
 
 

@@ -257,6 +257,14 @@ def reach(function: F) -> F:
             help="US dollars for a million tokens.",
         ),
         click.option(
+            "--column",
+            "columns",
+            type=ColumnType(),
+            multiple=True,
+            help="Of a file of answers: text=response where its column is called response; repeat "
+            "for several.",
+        ),
+        click.option(
             "--timeout",
             type=click.FloatRange(0, min_open=True),
             default=120.0,
@@ -278,11 +286,27 @@ def reach(function: F) -> F:
     )(function)
 
 
+class ColumnType(click.ParamType[tuple[str, str]]):
+    """FIELD=COLUMN, as a pair."""
+
+    name = "FIELD=COLUMN"
+
+    def convert(
+        self, value: str, param: click.Parameter | None, ctx: click.Context | None
+    ) -> tuple[str, str]:
+        """(field, column), the column "" to leave the field out; a usage error without a =."""
+        field, equals, column = value.partition("=")
+        if not equals or not field.strip():
+            self.fail("give for instance text=response (prompt= for none)")
+        return field.strip(), column.strip()
+
+
 class ConnectValues(TypedDict):
     """What click gives of the options that say where models are."""
 
     base_urls: tuple[tuple[str, str], ...]
     prices: tuple[tuple[str, Price], ...]
+    columns: tuple[tuple[str, str], ...]
 
 
 class AskValues(ConnectValues):
@@ -312,10 +336,6 @@ class ChoiceValues(TypedDict):
     temperature: float | None
 
 
-class PlanValues(ChoiceValues, ConnectValues):
-    """What click gives of the options of `plan`."""
-
-
 class RunValues(ChoiceValues, AskValues):
     """What click gives of the options of `run`."""
 
@@ -324,7 +344,12 @@ def connect_options(values: ConnectValues) -> ConnectOptions:
     """Where models are, as the API takes it."""
     servers = dict(values["base_urls"])
     general = servers.pop("", "")
-    return {"base_url": general, "base_urls": servers, "prices": dict(values["prices"])}
+    return {
+        "base_url": general,
+        "base_urls": servers,
+        "prices": dict(values["prices"]),
+        "columns": dict(values["columns"]),
+    }
 
 
 def ask_options(values: AskValues) -> AskOptions:

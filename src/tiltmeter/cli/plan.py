@@ -12,13 +12,15 @@ from typing import TYPE_CHECKING, Unpack
 import click
 
 from .options import (
-    PlanValues,
-    PriceType,
-    UrlType,
+    RunValues,
     as_json,
     choice_options,
     choices,
     connect_options,
+    fail_if,
+    reach,
+    taxonomy,
+    variant,
 )
 
 if TYPE_CHECKING:
@@ -48,16 +50,15 @@ if TYPE_CHECKING:
     type=click.FloatRange(0, 1),
     help="How alike outputs of one item are, 0 to 1.  [default: 0.2]",
 )
+@taxonomy
 @click.option(
-    "--base-url",
-    "base_urls",
-    type=UrlType(),
-    multiple=True,
-    help="As for run: a server of one's own.",
+    "--out",
+    type=click.Path(file_okay=False),
+    help="As for run; nothing is written there.",
 )
-@click.option(
-    "--price", "prices", type=PriceType(), multiple=True, help="US dollars for a million tokens."
-)
+@reach
+@variant
+@fail_if
 @click.option(
     "--trials",
     type=click.Path(dir_okay=False),
@@ -73,11 +74,20 @@ def command(
     detect: float | None,
     icc: float | None,
     trials: str | None,
-    **values: Unpack[PlanValues],
+    taxonomy: str | None,
+    out: str | None,
+    variant: str,
+    fail_if: tuple[str, ...],
+    **values: Unpack[RunValues],
 ) -> None:
-    """What a run would ask and cost, and what it could detect, before it does."""
-    from .. import api
+    """What a run would ask and cost, and what it could detect, before it does: the options of run,
+    and some more.
+    """
+    from .. import api, registry
+    from .output import refuse_thresholds
 
+    if fail_if:
+        refuse_thresholds(registry.protocol(protocol), fail_if)
     chosen, connect = choice_options(values), connect_options(values)
     if trials:
         _write_trials(trials, api.trials(protocol, models, **chosen, **connect))
@@ -86,6 +96,7 @@ def command(
         click.echo(json.dumps({"schema": 1, **plan.as_dict()}, ensure_ascii=False, indent=1))
         return
     _print_trials(plan)
+    _print_money(plan)
     _print_calls(plan)
     _print_models(plan.models)
     for line in plan.misfits:
@@ -123,6 +134,20 @@ def _print_trials(plan: Plan) -> None:
         click.echo(
             f"with --where {other['factor']}={other['level']}: {other['trials']:,} trials{change}"
         )
+
+
+def _print_money(plan: Plan) -> None:
+    """What it is expected to cost, and when the worst could happen."""
+    total = plan.totals
+    if not total["cost"] and not total["price_unknown"]:
+        return
+    line = f"cost: about ${_sum(total['cost'], total['price_unknown'])}"
+    most = _sum(total["cost_most"], total["price_unknown"])
+    click.echo(
+        f"{line}. At the very most ${most}: if every answer ran to its limit of tokens, every "
+        "byte were a token and every judge asked all its rounds. --max-cost holds a run below "
+        "what you name."
+    )
 
 
 def _print_calls(plan: Plan) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from . import Price
 
@@ -26,6 +26,7 @@ class ModelOptions:
     omitted:      parameters that the model is known to refuse, in the dialects' words.
     think_off:    True if the model thinks and can be told not to.
     modality:     "text" or "image" where the table knows what comes out, else "".
+    columns:      {field: the column that has it} of a file of answers.
     """
 
     base_url: str = ""
@@ -38,6 +39,7 @@ class ModelOptions:
     omitted: tuple[str, ...] = ()
     think_off: bool = False
     modality: str = ""
+    columns: Mapping[str, str] = field(default_factory=dict)
 
 
 DEFAULTS = ModelOptions()

@@ -35,6 +35,7 @@ class Connect:
     base_url:  the server of every model that has no provider of its own (`openai:` and kinds of
                other packages).
     base_urls: servers by kind or by model name.
+    columns:   {field: the column that has it} of files of answers.
     named:     the models that the person who runs this named: no other one may execute code.
     """
 
@@ -44,6 +45,7 @@ class Connect:
     builtin_from: str | None = None
     base_urls: Mapping[str, str] = field(default_factory=dict)
     named: tuple[str, ...] = ()
+    columns: Mapping[str, str] = field(default_factory=dict)
 
     def url(self, name: str) -> str:
         """The base URL that the user gave for a model, or "" for the kind's own."""
@@ -84,6 +86,7 @@ class Connect:
             builtin_from=self.builtin_from,
             read=run.blob if run else None,
             factors=run.factors if run else None,
+            columns=self.columns,
         )
         if row:
             options = replace(

@@ -265,6 +265,11 @@ def count(protocol: Protocol, choices: Choices) -> dict[str, dict[str, int]]:
     return {subject: dict(modes) for subject in choices.subjects}
 
 
+def of_subject(choices: Choices, subject: str) -> Choices:
+    """The same choices of one subject."""
+    return replace(choices, subjects=(subject,))
+
+
 def only(choices: Choices, subject: str) -> Choices:
     """The same choices of one subject, each prompt once."""
     return replace(choices, subjects=(subject,), samples=1)

@@ -3,10 +3,10 @@
 Which file belongs to which trial is said in one of two ways:
 
 - A manifest in the folder, `manifest.csv` or `manifest.jsonl`, with a row a picture: `file` (its
-  path below the folder), and `id` (a trial's) or `prompt` with or without `sample`, as in the lines
-  of `file:` (stored.py). `outcome` may be refusal or error, and then there need be no file; `model`
-  is the name of what drew it; other columns are ignored. So the table that `tiltmeter plan …
-  --trials FILE` writes is a manifest once it has a column `file`.
+  path below the folder), and `id` (a trial's), or `prompt` with or without `sample`, or the factors
+  of the trial, as in the lines of `file:` (stored.py). `outcome` may be refusal or error, and then
+  there need be no file; `model` is the name of what drew it; other columns are ignored. So the
+  table that `tiltmeter plan … --trials FILE` writes is a manifest once it has a column `file`.
 - A pattern of names: `folder:PATH?pattern={word}_{sample}.png`. A slot is a factor or the item of
   the trial, or `mode`, `id`, `sample` (from 0) or `number` (from 1); `{number:03}` has three
   digits. Case, and whether words are parted by blanks, `_` or `-`, makes no difference.
@@ -25,14 +25,15 @@ from dataclasses import replace
 from pathlib import Path
 
 from ... import images, intake
-from ...csv_rows import BadTable, NotCsv, numbered_rows
 from ...errors import ModelError, UnknownName, UsageError
-from ...records import ANSWER, ERROR, Json, Reply, Request
+from ...records import ANSWER, ERROR, Reply, Request
 from .. import FREE
 from ..http.connection import MAX_REPLY_BYTES
 from ..kinds import ModelKind
-from ..options import DEFAULTS, PICTURES, ModelOptions, ReadFactors
-from .stored import Answers, Line, Stored, line, read_lines, trial_and_sample
+from ..options import DEFAULTS, PICTURES, ModelOptions
+from .answers import Answers, Line
+from .readers import read_lines
+from .stored import Stored, trial_and_sample, wanted_by
 
 MANIFESTS = ("manifest.csv", "manifest.jsonl")
 SUFFIXES = (".png", ".jpg", ".jpeg", ".webp", ".gif")
@@ -48,10 +49,10 @@ class Folder(Stored):
 
     makes = ("pictures",)
 
-    def __init__(self, name: str, factors: ReadFactors | None = None) -> None:
+    def __init__(self, name: str, options: ModelOptions = DEFAULTS) -> None:
         super().__init__(f"folder:{name}")
         path, _, self._pattern = name.partition(_PATTERN)
-        self._folder, self._factors = Path(path), factors
+        self._folder, self._factors, self._columns = Path(path), options.factors, options.columns
         self._answers: Answers | None = None
         self._files: dict[str, list[str]] = {}
 
@@ -80,8 +81,7 @@ class Folder(Stored):
         self._answers = Answers(manifest, self._lines(manifest))
 
     def _lines(self, manifest: Path) -> Iterator[Line]:
-        found = _csv_lines(manifest) if manifest.suffix == ".csv" else read_lines(manifest, "file")
-        for each in found:
+        for each in read_lines(manifest, "file", self._columns):
             if each.reply.text and not self._inside(each.reply.text):
                 raise ModelError(
                     f"{manifest}, line {each.number}: '{each.reply.text}' lies outside the "
@@ -99,8 +99,8 @@ class Folder(Stored):
         if self._answers is None:
             reply = Reply(self._expected_file(trial, sample), usage=(0, 0))
         else:
-            answer = self._answers.find(trial, request.messages[-1].content, sample)
-            reply = self.answer_or_open(answer, request, "Add the missing rows.")
+            line = self._answers.find(wanted_by(request, self._factors))
+            reply = self.answer_or_open(line and line.reply, request, "Add the missing rows.")
         if reply.outcome != ANSWER:
             return reply
         return self.answer_or_open(
@@ -154,26 +154,6 @@ class Folder(Stored):
         return replace(reply, text="", picture=content)
 
 
-def _csv_lines(path: Path) -> Iterator[Line]:
-    """The rows of a CSV file with a header; a cell that is empty is not there."""
-    try:
-        text = intake.read_bytes(path).decode("utf-8-sig")
-        for number, row in numbered_rows(text, short_rows=True):
-            data: dict[str, Json] = {name: cell for name, cell in row.items() if cell}
-            if row.get("sample", "").isdecimal():
-                data["sample"] = int(row["sample"])
-            if data:
-                yield line(data, number, f"{path}, line {number}", "file")
-    except UnicodeDecodeError:
-        raise ModelError(f"{path} is not UTF-8. Save it as UTF-8.") from None
-    except NotCsv as error:
-        raise ModelError(f"{path} is not CSV ({error}).") from None
-    except BadTable as error:
-        raise ModelError(f"{path}, {error}") from None
-    except OSError as error:
-        raise UsageError(f"{path} cannot be read: {error.strerror}.") from None
-
-
 def _fold_name(name: str) -> str:
     return _PARTED.sub("_", unicodedata.normalize("NFC", name).casefold())
 
@@ -182,7 +162,7 @@ def folder(name: str, options: ModelOptions = DEFAULTS) -> Folder:
     """`folder:PATH`."""
     if not name.partition(_PATTERN)[0]:
         raise UsageError("Which folder? Type for instance: --model folder:pictures")
-    return Folder(name, options.factors)
+    return Folder(name, options)
 
 
 KIND = ModelKind(

@@ -15,7 +15,8 @@ from ...records import Json, content_id
 from .. import FREE
 from ..kinds import ModelKind
 from ..options import DEFAULTS, TEXT, ModelOptions
-from .stored import AnswerFile, Answers, line
+from .answers import Answers, line
+from .stored import AnswerFile
 
 Rows: TypeAlias = Sequence[Mapping[str, Json]]
 HASH_CHARACTERS = 8
@@ -79,15 +80,15 @@ def rows_of(given: Given) -> Rows:
 class GivenAnswers(AnswerFile):
     """`answers:NAME`; the rows are those that were given in this process."""
 
-    def __init__(self, name: str, rows: Rows) -> None:
-        super().__init__(name)
+    def __init__(self, name: str, rows: Rows, options: ModelOptions) -> None:
+        super().__init__(name, options)
         self.name, self._rows = f"answers:{name}", rows
 
-    async def open(self) -> None:
-        """Reads the rows; ModelError for a row that answers nothing."""
+    def read(self) -> Answers:
+        """The rows that were given; ModelError for a row that answers nothing."""
         where = Path("the answers given")
         found = (line(row, n, f"{where}, row {n}") for n, row in enumerate(self._rows, 1))
-        self._answers = Answers(where, found)
+        return Answers(where, found)
 
 
 def answers(name: str, options: ModelOptions = DEFAULTS) -> GivenAnswers:
@@ -98,7 +99,7 @@ def answers(name: str, options: ModelOptions = DEFAULTS) -> GivenAnswers:
             f"The answers '{name}' were given to another process. From the command line a file of "
             "answers is: --model file:answers.csv"
         )
-    return GivenAnswers(name, rows)
+    return GivenAnswers(name, rows, options)
 
 
 KIND = ModelKind(

@@ -1,18 +1,19 @@
 """Models that answer from what exists already: `file:PATH` and `replay:RUN`. Both cost nothing and
 ask nobody.
 
-`file:PATH` is a JSONL file (UTF-8) with one answer a line:
+`file:PATH` is a file of answers, one a row: CSV, TSV, JSON, Parquet, or JSON lines (UTF-8):
 
     {"prompt": "Fill in …", "text": "She"}                  the prompt as it is asked, and what was
                                                             answered
     {"prompt": "Fill in …", "sample": 3, "text": "He"}      the same, numbered: samples count from 0
     {"id": "5f0c…", "text": "She"}                          by trial id
+    {"word": "patient", "order": "he_first", "text": "She"} by the factors of the trial
 
 `outcome` may be answer (what it is when left out), refusal or error; `model` is the name of what
-answered, for the record. Other fields are ignored, so the outputs.jsonl of `tiltmeter export` is
-such a file. A trial takes the line with its id; else the line with its prompt and sample number.
-Lines of one prompt without `sample` are numbered in the order in which they stand. A trial with no
-line stays open (`Unanswered`): add lines and run the same command again.
+answered, for the record. `--column text=response` says that the file calls `text` `response`. Other
+fields are ignored, so the outputs.jsonl of `tiltmeter export` is such a file. How a trial finds its
+line is in answers.py, logs of other tools are in logs.py. A trial with no line stays open
+(`Unanswered`): add lines and run the same command again.
 
 `replay:RUN` answers from the calls of another run, the same subject's
 (`replay:RUN#openai:gpt-4.1-mini` where it has several, or to replay a judge). A call answers a
@@ -22,146 +23,19 @@ and schema; where several do, the one with the same id or else the same sample n
 
 from __future__ import annotations
 
-import json
-from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from pathlib import Path
-from typing import NamedTuple
 
-from ... import intake
 from ...errors import Incapable, ModelError, Unanswered, UnknownName, UsageError
-from ...records import ANSWER, ERROR, REFUSAL, SUBJECT, Json, Reply, Request, content_id
+from ...records import SUBJECT, Reply, Request, content_id
 from ...store import Store
 from ...store.queries import calls
 from ...store.rows import StoredRequest
 from .. import FREE, Model
 from ..kinds import ModelKind
-from ..options import DEFAULTS, TEXT, ModelOptions
-
-MOST_ANSWERS_BYTES = 2**31  # of a file of answers
-OUTCOMES = (ANSWER, REFUSAL, ERROR)
-
-
-class Line(NamedTuple):
-    """One answer of a file. `number` is the line's, from 1; `sample` None where the line has
-    none.
-    """
-
-    number: int
-    id: str
-    prompt: str | None
-    sample: int | None
-    reply: Reply
-
-
-class Answers:
-    """The answers of a file, by trial id and by prompt and sample number."""
-
-    def __init__(self, path: Path, lines: Iterable[Line] | None = None) -> None:
-        self._path = path
-        self._ids: dict[str, Line] = {}
-        self._prompts: dict[tuple[str, int], Line] = {}
-        self._numbered: dict[str, Line] = {}  # prompt → the first of its lines
-        self._next: dict[str, int] = {}
-        for line in read_lines(path) if lines is None else lines:
-            if line.id:
-                self._refuse_second(self._ids.setdefault(line.id, line), line, f"id '{line.id}'")
-            if line.prompt is not None:
-                self._add(line.prompt, line)
-        if not self._ids and not self._prompts:
-            raise ModelError(
-                f'{path} holds no answers. A line looks like: {{"prompt": "…", "text": "…"}}'
-            )
-
-    def _add(self, prompt: str, line: Line) -> None:
-        first = self._numbered.setdefault(prompt, line)
-        if (first.sample is None) != (line.sample is None):
-            without, having = (first, line) if first.sample is None else (line, first)
-            raise ModelError(
-                f"{self._path}, line {without.number}: no 'sample', which line {having.number} "
-                "of the same prompt has. Number all lines of a prompt, from 0, or none."
-            )
-        sample = line.sample
-        if sample is None:
-            sample = self._next.get(prompt, 0)
-            self._next[prompt] = sample + 1
-        before = self._prompts.setdefault((prompt, sample), line)
-        self._refuse_second(before, line, f"sample {sample} of the same prompt")
-
-    def _refuse_second(self, before: Line, line: Line, what: str) -> None:
-        if before is not line:
-            raise ModelError(
-                f"{self._path}: lines {before.number} and {line.number} both answer {what}. "
-                "Remove one."
-            )
-
-    def find(self, trial: str, prompt: str, sample: int) -> Reply | None:
-        """The answer to a trial, by its id or else by prompt and sample number; None for none."""
-        line = self._ids.get(trial) or self._prompts.get((prompt, sample))
-        return line.reply if line else None
-
-
-def read_lines(path: Path, what: str = "text") -> Iterator[Line]:
-    """The lines that are not blank; every error names its line. what: the field that holds the
-    answer.
-    """
-    try:
-        content = intake.read_bytes(path, MOST_ANSWERS_BYTES)
-    except FileNotFoundError:
-        raise UsageError(
-            f"There is no file {path}. Type: --model file:PATH, a JSONL file with 'prompt' and "
-            "'text'."
-        ) from None
-    except OSError as error:
-        raise UsageError(f"{path} cannot be read: {error.strerror}.") from None
-    if content[:2] in (b"\xff\xfe", b"\xfe\xff"):
-        raise ModelError(f"{path} is UTF-16. Save it as UTF-8.")
-    for number, raw in enumerate(content.removeprefix(b"\xef\xbb\xbf").splitlines(), 1):
-        if raw.strip():
-            where = f"{path}, line {number}"
-            yield line(_object(raw, where, what), number, where, what)
-
-
-def _object(raw: bytes, where: str, what: str) -> dict[str, Json]:
-    try:
-        data = json.loads(raw.decode("utf-8"))
-    except UnicodeDecodeError:
-        raise ModelError(f"{where}: is not UTF-8. Save the file as UTF-8.") from None
-    except (ValueError, RecursionError) as error:
-        raise ModelError(
-            f"{where}: is not JSON ({error}). One object stands on each line."
-        ) from None
-    if not isinstance(data, dict):
-        raise ModelError(
-            f'{where}: is not an object. A line looks like: {{"prompt": "…", "{what}": "…"}}'
-        )
-    return data
-
-
-def line(data: Mapping[str, Json], number: int, where: str, what: str = "text") -> Line:
-    """One answer of a file: `id`, or `prompt` with or without `sample`; `what` holds the answer.
-    ModelError names `where`.
-    """
-    outcome, sample = data.get("outcome", ANSWER), data.get("sample")
-    if outcome not in OUTCOMES:
-        raise ModelError(f"{where}: {UnknownName('outcome', str(outcome), OUTCOMES)}")
-    trial = _text(data.get("id", ""), "id", where)
-    prompt = _text(data["prompt"], "prompt", where) if "prompt" in data else None
-    text = _text(data.get(what, "" if outcome != ANSWER else None), what, where)
-    if not trial and prompt is None:
-        raise ModelError(f"{where}: neither 'id' nor 'prompt', so it is not known what it answers.")
-    if sample is not None and (
-        not isinstance(sample, int) or isinstance(sample, bool) or sample < 0
-    ):
-        raise ModelError(f"{where}: 'sample' must be a whole number from 0.")
-    reply = Reply(text, str(outcome), served=str(data.get("model", "")), usage=(0, 0))
-    return Line(number, trial, prompt, sample, reply)
-
-
-def _text(value: Json, name: str, where: str) -> str:
-    if not isinstance(value, str):
-        raise ModelError(f"{where}: '{name}' {'is missing' if value is None else 'must be text'}.")
-    return value
+from ..options import DEFAULTS, TEXT, ModelOptions, ReadFactors
+from .answers import Answers, Wanted
+from .readers import read_lines
 
 
 class Stored(Model):
@@ -203,13 +77,17 @@ def trial_and_sample(request: Request) -> tuple[str, int]:
 class AnswerFile(Stored):
     """`file:PATH`; the file is read when the first answer is needed."""
 
-    def __init__(self, path: str) -> None:
+    def __init__(self, path: str, options: ModelOptions = DEFAULTS) -> None:
         super().__init__(f"file:{path}")
-        self._path = Path(path)
+        self._path, self._options = Path(path), options
+
+    def read(self) -> Answers:
+        """The answers of the file; UsageError where there is none, ModelError for a wrong line."""
+        return Answers(self._path, read_lines(self._path, columns=self._options.columns))
 
     async def open(self) -> None:
-        """Reads the whole file; UsageError where there is none, ModelError for a wrong line."""
-        self._answers = Answers(self._path)
+        """Reads the whole file."""
+        self._answers = self.read()
 
     async def ask(self, request: Request) -> Reply:
         """The file's answer to a trial; Unanswered without one, Incapable for log-probabilities."""
@@ -217,9 +95,15 @@ class AnswerFile(Stored):
             raise Incapable(
                 f"{self.name} holds answers and no log-probabilities. Type: --mode sampled"
             )
-        trial, sample = trial_and_sample(request)
-        found = self._answers.find(trial, request.messages[-1].content, sample)
-        return self.answer_or_open(found, request, "Add the missing lines.")
+        line = self._answers.find(wanted_by(request, self._options.factors))
+        return self.answer_or_open(line and line.reply, request, "Add the missing lines.")
+
+
+def wanted_by(request: Request, factors: ReadFactors | None) -> Wanted:
+    """What a request of a subject looks for."""
+    trial, sample = trial_and_sample(request)
+    prompt = request.messages[-1].content
+    return Wanted(trial, prompt, sample, lambda: factors(trial) if factors else {})
 
 
 class Replay(Stored):
@@ -302,7 +186,7 @@ def answer_file(path: str, options: ModelOptions = DEFAULTS) -> AnswerFile:
     """`file:PATH`."""
     if not path:
         raise UsageError("Which file? Type for instance: --model file:answers.jsonl")
-    return AnswerFile(path)
+    return AnswerFile(path, options)
 
 
 def replay(name: str, options: ModelOptions = DEFAULTS) -> Replay:
@@ -314,7 +198,7 @@ def replay(name: str, options: ModelOptions = DEFAULTS) -> Replay:
 
 FILE = ModelKind(
     "file",
-    "file:PATH, answers that exist already (JSON lines)",
+    "file:PATH, answers that exist already (CSV, TSV, JSON, Parquet, logs of Inspect and lm-eval)",
     answer_file,
     makes=(TEXT,),
     price=FREE,

@@ -1,0 +1,218 @@
+"""Answers that exist already, matched with trials: by a trial's id, by prompt and sample number, or
+by the factors of the trial.
+
+Prompts are compared as people see them: in Unicode's composed form (NFC), without blanks at their
+ends. Lines of one prompt, or of one combination of factors, without `sample` are numbered in the
+order in which they stand. Which columns are factors is known when the first trial is looked up.
+"""
+
+from __future__ import annotations
+
+import difflib
+import unicodedata
+from collections.abc import Callable, Iterable, Mapping
+from pathlib import Path
+from typing import NamedTuple
+
+from ...errors import ModelError, UnknownName
+from ...records import ANSWER, ERROR, REFUSAL, Json, Reply
+
+OUTCOMES = (ANSWER, REFUSAL, ERROR)
+OWN = ("id", "prompt", "sample", "text", "file", "outcome", "model")  # columns that mean something
+SHOWN_CHARACTERS = 60  # of a prompt in a message
+COMPARED = 2_000  # prompts among which the nearest is looked for
+COMPARED_CHARACTERS = 200  # of each
+
+Key = tuple[tuple[str, str], ...]  # what a line answers: its prompt, or factors with their levels
+
+
+class Line(NamedTuple):
+    """One answer of a file. `number` is the line's, from 1; `sample` None where the line has none;
+    `columns` are the others as text.
+    """
+
+    number: int
+    id: str
+    prompt: str | None
+    sample: int | None
+    reply: Reply
+    columns: Mapping[str, str]
+
+
+class Wanted(NamedTuple):
+    """A trial that an answer is looked for."""
+
+    trial: str
+    prompt: str
+    sample: int
+    factors: Callable[[], Mapping[str, str]]
+
+
+class Answers:
+    """The answers of a file."""
+
+    def __init__(self, path: Path, lines: Iterable[Line]) -> None:
+        self._path = path
+        self._ids: dict[str, Line] = {}
+        self._found: dict[tuple[Key, int], Line] = {}
+        self._first: dict[Key, Line] = {}  # of what the same key numbers
+        self._next: dict[Key, int] = {}
+        self._by_factors: list[Line] = []
+        self._factors: tuple[str, ...] = ()  # columns that are factors, once they are known
+        self._takers: dict[int, Key] = {}  # number of a line → the factors of the trial it answered
+        for line in lines:
+            self._take(line)
+        if not self._ids and not self._found and not self._by_factors:
+            raise ModelError(
+                f'{path} holds no answers. A line looks like: {{"prompt": "…", "text": "…"}}'
+            )
+
+    def _take(self, line: Line) -> None:
+        if line.id:
+            self._refuse_second(self._ids.setdefault(line.id, line), line, f"id '{line.id}'")
+        if line.prompt is not None:
+            self._add((("prompt", fold_prompt(line.prompt)),), line)
+        elif not line.id:
+            self._by_factors.append(line)
+
+    def _add(self, key: Key, line: Line) -> None:
+        same = "prompt" if key[0][0] == "prompt" else "factors"
+        first = self._first.setdefault(key, line)
+        if (first.sample is None) != (line.sample is None):
+            without, having = (first, line) if first.sample is None else (line, first)
+            raise ModelError(
+                f"{self._path}, line {without.number}: no 'sample', which line {having.number} "
+                f"of the same {same} has. Number all lines of a {same}, from 0, or none."
+            )
+        sample = line.sample
+        if sample is None:
+            sample = self._next.get(key, 0)
+            self._next[key] = sample + 1
+        before = self._found.setdefault((key, sample), line)
+        self._refuse_second(before, line, f"sample {sample} of the same {same}")
+
+    def _refuse_second(self, before: Line, line: Line, what: str) -> None:
+        if before is not line:
+            raise ModelError(
+                f"{self._path}: lines {before.number} and {line.number} both answer {what}. "
+                "Remove one."
+            )
+
+    def find(self, wanted: Wanted) -> Line | None:
+        """The answer to a trial, or None."""
+        line = self._ids.get(wanted.trial)
+        line = line or self._found.get(((("prompt", fold_prompt(wanted.prompt)),), wanted.sample))
+        if line is None and self._by_factors:
+            line = self._of_factors(wanted)
+        return line
+
+    def _of_factors(self, wanted: Wanted) -> Line | None:
+        levels = {name: fold_prompt(level) for name, level in wanted.factors().items()}
+        if not levels:
+            return None
+        if not self._factors:
+            self._index(levels)
+        line = self._found.get(
+            (tuple((name, levels[name]) for name in self._factors), wanted.sample)
+        )
+        if line is not None:
+            taker = tuple(levels.items())
+            before = self._takers.setdefault(line.number, taker)
+            if before != taker:
+                apart = [name for name, level in taker if dict(before).get(name) != level]
+                raise ModelError(
+                    f"{self._path}, line {line.number} would answer trials that differ in "
+                    f"{', '.join(apart)}. Add a column {apart[0]}."
+                )
+        return line
+
+    def _index(self, levels: Mapping[str, str]) -> None:
+        """Puts the lines that have factors alone under them."""
+        columns = dict.fromkeys(name for line in self._by_factors for name in line.columns)
+        self._factors = tuple(name for name in columns if name in levels)
+        first = self._by_factors[0]
+        if not self._factors:
+            raise ModelError(
+                f"{self._path}, line {first.number}: no 'id', no 'prompt', and no column that is a "
+                f"factor of the audit ({', '.join(levels)}). Its columns: "
+                f"{', '.join(columns)}. Type for instance: --column prompt={next(iter(columns))}"
+            )
+        for line in self._by_factors:
+            key = tuple((name, fold_prompt(line.columns.get(name, ""))) for name in self._factors)
+            self._add(key, line)
+
+    @property
+    def lines(self) -> list[Line]:
+        """Every line, once."""
+        every = (*self._ids.values(), *self._found.values(), *self._by_factors)
+        return sorted({line.number: line for line in every}.values(), key=lambda line: line.number)
+
+    def nearest(self, prompt: str) -> Line | None:
+        """The line whose prompt is most like one that has no answer; None where none is alike."""
+        prompts = {
+            line.prompt[:COMPARED_CHARACTERS]: line
+            for line in self.lines[:COMPARED]
+            if line.prompt is not None
+        }
+        near = difflib.get_close_matches(prompt[:COMPARED_CHARACTERS], prompts, 1, 0.6)
+        return prompts[near[0]] if near else None
+
+
+def fold_prompt(text: str) -> str:
+    """A text as it is compared: composed, without blanks at its ends, line ends as newlines."""
+    return unicodedata.normalize("NFC", text.replace("\r\n", "\n")).strip()
+
+
+def shorten_prompt(text: str) -> str:
+    """The beginning of a prompt, in quotation marks, for a message."""
+    line = " ".join(text.split())
+    return f"'{line[:SHOWN_CHARACTERS]}…'" if len(line) > SHOWN_CHARACTERS else f"'{line}'"
+
+
+def line(data: Mapping[str, Json], number: int, where: str, what: str = "text") -> Line:
+    """One answer of a file: `id`, or `prompt` with or without `sample`, or factors; `what` holds
+    the answer. ModelError names `where`.
+    """
+    outcome, sample = data.get("outcome", ANSWER), data.get("sample")
+    if outcome not in OUTCOMES:
+        raise ModelError(f"{where}: {UnknownName('outcome', str(outcome), OUTCOMES)}")
+    trial = _text(data.get("id", ""), "id", where)
+    prompt = _text(data["prompt"], "prompt", where) if "prompt" in data else None
+    columns = {
+        name: str(value)
+        for name, value in data.items()
+        if name not in OWN and isinstance(value, (str, int, float))
+    }
+    text = data.get(what, "" if outcome != ANSWER else None)
+    if text is None and what not in data:
+        raise ModelError(f"{where}: {_missing(what, data)}")
+    if not trial and prompt is None and not columns:
+        raise ModelError(f"{where}: neither 'id' nor 'prompt', so it is not known what it answers.")
+    if sample is not None and (
+        not isinstance(sample, int) or isinstance(sample, bool) or sample < 0
+    ):
+        raise ModelError(f"{where}: 'sample' must be a whole number from 0.")
+    said = _text(text, what, where)
+    reply = Reply(said, str(outcome), served=str(data.get("model", "")), usage=(0, 0))
+    return Line(number, trial, prompt, sample, reply, columns)
+
+
+_OTHERS = {
+    "text": ("response", "answer", "output", "completion", "reply", "generation", "content"),
+    "prompt": ("question", "input", "query", "instruction"),
+}
+
+
+def _missing(what: str, data: Mapping[str, Json]) -> str:
+    """What to type where a column is missing: that another one is meant."""
+    folded = {name.casefold(): name for name in data}
+    meant = [folded[name] for name in (what, *_OTHERS.get(what, ())) if name in folded]
+    if not meant:
+        return f"'{what}' is missing."
+    return f"'{what}' is missing. Type: --column {what}={meant[0]}"
+
+
+def _text(value: Json, name: str, where: str) -> str:
+    if not isinstance(value, str):
+        raise ModelError(f"{where}: '{name}' {'is missing' if value is None else 'must be text'}.")
+    return value

@@ -1,0 +1,159 @@
+"""Files of answers → rows, by what the file is: CSV, TSV, JSON lines, JSON, Parquet, or a log of
+another tool (logs.py).
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from pathlib import Path
+
+from ... import intake
+from ...csv_rows import BadTable, NotCsv, numbered_rows
+from ...errors import ModelError, UnknownName, UsageError
+from ...records import Json
+from . import logs
+from .answers import Line, line
+
+MOST_ANSWERS_BYTES = 2**31  # of a file of answers
+Row = dict[str, Json]
+Rows = Iterator[tuple[int, Row]]  # with the number of its line, or of the row, from 1
+
+
+def read_lines(
+    path: Path, what: str = "text", columns: Mapping[str, str] | None = None
+) -> Iterator[Line]:
+    """The answers of a file; every error names its line.
+
+    what:    the field that holds the answer.
+    columns: {field: the file's column that has it}; "" leaves a field out.
+    """
+    for number, row in _rows(path, what):
+        where = f"{path}, {'row' if path.suffix == '.parquet' else 'line'} {number}"
+        yield line(_renamed(row, columns or {}, where), number, where, what)
+
+
+def _rows(path: Path, what: str) -> Rows:
+    """By the ending of the name, JSON lines where it has another one."""
+    readers: dict[str, Callable[[], Rows]] = {
+        ".csv": lambda: _table(path),
+        ".tsv": lambda: _table(path, "\t"),
+        ".json": lambda: _json(path),
+        ".parquet": lambda: _parquet(path),
+        logs.ENDING: lambda: logs.inspect_rows(path),
+    }
+    return readers.get(path.suffix.lower(), lambda: _json_lines(path, what))()
+
+
+def _renamed(row: Row, columns: Mapping[str, str], where: str) -> Row:
+    """A row whose columns have our names."""
+    taken = {column for column in columns.values() if column}
+    renamed = {name: value for name, value in row.items() if name not in taken}
+    for field, column in columns.items():
+        if column and column not in row:
+            raise ModelError(f"{where}: {UnknownName('column', column, row)}")
+        if column:
+            renamed[field] = row[column]
+        else:
+            renamed.pop(field, None)
+    return renamed
+
+
+def read_content(path: Path) -> bytes:
+    """All of a file of answers, without a mark at its beginning. UsageError where it cannot be
+    read, ModelError for UTF-16.
+    """
+    try:
+        content = intake.read_bytes(path, MOST_ANSWERS_BYTES)
+    except FileNotFoundError:
+        raise UsageError(
+            f"There is no file {path}. Type: --model file:PATH, a file of answers with 'prompt' "
+            "and 'text' (CSV, TSV, JSON lines, JSON or Parquet)."
+        ) from None
+    except OSError as error:
+        raise UsageError(f"{path} cannot be read: {error.strerror}.") from None
+    if content[:2] in (b"\xff\xfe", b"\xfe\xff"):
+        raise ModelError(f"{path} is UTF-16. Save it as UTF-8.")
+    return content.removeprefix(b"\xef\xbb\xbf")
+
+
+def _table(path: Path, delimiter: str = ",") -> Rows:
+    """The rows of a table with a header; a cell that is empty is not there. A header with
+    semicolons alone, as spreadsheets of some countries write it, is parted by them.
+    """
+    try:
+        text = read_content(path).decode("utf-8")
+        head = text.partition("\n")[0]
+        if delimiter == "," and ";" in head and "," not in head:
+            delimiter = ";"
+        for number, cells in numbered_rows(text, delimiter, short_rows=True):
+            data: Row = {name: cell for name, cell in cells.items() if cell}
+            if cells.get("sample", "").isdecimal():
+                data["sample"] = int(cells["sample"])
+            if data:
+                yield number, data
+    except UnicodeDecodeError:
+        raise ModelError(f"{path} is not UTF-8. Save it as UTF-8.") from None
+    except NotCsv as error:
+        raise ModelError(f"{path} is not CSV ({error}).") from None
+    except BadTable as error:
+        raise ModelError(f"{path}, {error}") from None
+
+
+def _json_lines(path: Path, what: str) -> Rows:
+    for number, raw in enumerate(read_content(path).splitlines(), 1):
+        if not raw.strip():
+            continue
+        where = f"{path}, line {number}"
+        try:
+            data = json.loads(raw.decode("utf-8"))
+        except UnicodeDecodeError:
+            raise ModelError(f"{where}: is not UTF-8. Save the file as UTF-8.") from None
+        except (ValueError, RecursionError) as error:
+            raise ModelError(
+                f"{where}: is not JSON ({error}). One object stands on each line."
+            ) from None
+        if not isinstance(data, dict):
+            raise ModelError(
+                f'{where}: is not an object. A line looks like: {{"prompt": "…", "{what}": "…"}}'
+            )
+        if logs.is_harness(data):
+            yield from ((number, row) for row in logs.harness_rows(data))
+        else:
+            yield number, data
+
+
+def _json(path: Path) -> Rows:
+    """A list of objects, an object with one such list in it, or a log of Inspect."""
+    try:
+        data = json.loads(read_content(path))
+    except (ValueError, RecursionError) as error:
+        raise ModelError(f"{path} is not JSON ({error}).") from None
+    if isinstance(data, dict) and logs.is_inspect(data):
+        yield from enumerate(logs.sample_rows(data, data["samples"]), 1)
+        return
+    lists = [data] if isinstance(data, list) else []
+    if isinstance(data, dict):
+        lists = [value for value in data.values() if isinstance(value, list)]
+    if len(lists) != 1 or not all(isinstance(row, dict) for row in lists[0]):
+        raise ModelError(
+            f'{path} is not a list of objects. It looks like: [{{"prompt": "…", "text": "…"}}, …]'
+        )
+    yield from enumerate(lists[0], 1)
+
+
+def _parquet(path: Path) -> Rows:
+    import io
+
+    import polars as pl
+
+    try:
+        frame = pl.read_parquet(io.BytesIO(read_content(path)))
+    except (pl.exceptions.PolarsError, OSError) as error:
+        raise ModelError(f"{path} is not Parquet ({error}).") from None
+    yield from enumerate(_without_nulls(frame.iter_rows(named=True)), 1)
+
+
+def _without_nulls(rows: Iterable[Mapping[str, Json]]) -> Iterator[Row]:
+    for row in rows:
+        yield {name: value for name, value in row.items() if value is not None}
