@@ -140,7 +140,9 @@ def main() -> int:
         for row in found.values()
         for alpha in ALPHAS
     )
-    power = all(row["planted"]["0.05"] >= row["planted"]["alone"] for row in found.values())
+    # the planted value makes some attributes more concentrated and others less
+    moved = [row["planted"] for score, row in found.items() if score != "concentration"]
+    power = all(row["0.05"] >= row["alone"] for row in moved)
     print(f"level kept: {level}; the pooled test finds more than one object: {power}")
     return 0 if level and power else 1
 

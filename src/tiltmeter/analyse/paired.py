@@ -35,7 +35,7 @@ class Sides:
     """One group of items on each side. Arrays have one entry an item, shape (C,).
 
     hits, among, total: by side, what counts, the denominator, and all labels; clusters: the number
-    of each item's cluster; names: those of the clusters.
+    of each item's cluster; names: those of the clusters; items: those of the items.
     """
 
     condition: Mapping[str, str]
@@ -45,6 +45,7 @@ class Sides:
     outcomes: Mapping[str, Mapping[str, float]]
     clusters: np.ndarray[tuple[int], np.dtype[np.int64]]
     names: Sequence[str] = ()
+    items: Sequence[str] = ()
 
     def sum_by_cluster(self, values: Floats) -> Floats:
         """Values by item as values by cluster."""
@@ -147,6 +148,36 @@ def effect_mean(table: Table, measure: MeasureSpec, by: Sequence[str]) -> Iterat
         yield replace(
             _mean(measure, condition, values, sum(row.n for row in rows), note), contrast=contrast
         )
+        yield _significant_cells(measure, condition, contrast, rows)
+
+
+def _significant_cells(
+    measure: MeasureSpec,
+    condition: dict[str, str],
+    contrast: dict[str, str],
+    rows: Sequence[Estimate],
+) -> Estimate:
+    """The share of cells with p < .05, whichever their sign, as papers count them."""
+    tested = [row for row in rows if row.p is not None and row.value is not None]
+    sure = [row.value for row in tested if row.p is not None and row.p < 0.05]
+    against = sum(1 for value in sure if value is not None and value < 0)
+    row = _mean(replace(measure, name=f"{measure.name}_significant"), condition, [], 0.0, "")
+    outcomes = {
+        "p < .05, above 0": float(len(sure) - against),
+        "p < .05, below 0": float(against),
+        "p ≥ .05": float(len(tested) - len(sure)),
+    }
+    value = len(sure) / len(tested) if tested else None
+    note = f"{len(sure)} of {len(tested)} cells have p < .05, {against} of them below 0"
+    return replace(
+        row,
+        contrast=contrast,
+        value=value,
+        unit="share",
+        n=float(len(tested)),
+        outcomes=outcomes if tested else {},
+        note=note if tested else "no cell was tested",
+    )
 
 
 def item_mean(table: Table, measure: MeasureSpec, by: Sequence[str]) -> Iterator[Estimate]:
@@ -230,6 +261,7 @@ def _arrays(
         {side: cut.outcomes for side, cut in cuts.items()},
         clusters,
         names,
+        items,
     )
 
 

@@ -190,6 +190,15 @@ _CONTROLS = (
         detectable="half",
     ),
     MeasureKind(
+        name="item_effects",
+        summary="the effect of each item by itself, ranked: a description",
+        compute=f"{_ANALYSE}.item_effects:item_effects",
+        contrast=("factor", "controls"),
+        signed=True,
+        low=-1,
+        high=1,
+    ),
+    MeasureKind(
         name="effect_mean",
         summary="the unweighted mean of the effect over cells, as papers average",
         compute=f"{_ANALYSE}.paired:effect_mean",

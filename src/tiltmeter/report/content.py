@@ -31,6 +31,7 @@ from . import (
     examples,
     findings,
     pictures,
+    ranked_pictures,
     sanitize,
     screen,
     subjects,
@@ -75,6 +76,8 @@ def build(
     basis = summary.basis(store, protocol, read[0] if read else None, annotators)
     date = max(dates)[:10] if dates else ""
     told, shots = examples.examples(store, protocol), pictures.grids(store, protocol)
+    ranked = ranked_pictures.grids(store, protocol, read[0].estimates if read else ())
+    shots = (*shots, *ranked)
     drawers, drawer_of = behind.behind(store, protocol, estimates, told, shots)
     content = Content(
         title=protocol.title,

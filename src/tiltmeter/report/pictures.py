@@ -78,7 +78,7 @@ def _grid(
             break
         shown += size
         cells = tuple(
-            tuple(_shot(store, protocol, one) for one in items[item].get(level, ()))
+            tuple(shot(store, protocol, one) for one in items[item].get(level, ()))
             for level in columns
         )
         rows.append(PictureRow(item, cells))
@@ -90,7 +90,8 @@ def _grid(
     return PictureGrid(subject, across, tuple(columns), tuple(rows), rule)
 
 
-def _shot(store: Store, protocol: Protocol, one: PicturedOutput) -> Shot:
+def shot(store: Store, protocol: Protocol, one: PicturedOutput) -> Shot:
+    """One picture of an output with its label and votes."""
     said = labels.of_output(store, one.id)
     votes = [label.value for label in said if label.attribute.endswith(VOTE)]
     own = {spec.attribute for spec in protocol.instruments}
