@@ -200,3 +200,18 @@ def test_the_script_makes_the_lists(tmp_path: Path) -> None:
         assert (tmp_path / f"cue_names_{which}.csv").read_bytes() == (
             DATA / f"cue_names_{which}.csv"
         ).read_bytes()
+
+
+def test_the_pairs_of_a_run_are_those_that_it_asked() -> None:
+    """Roles in English alone: its 98 words, each in both orders; three of them, two without a
+    partner.
+    """
+    protocol = registry.protocol("roles")
+    names = (*protocol.factors, protocol.item)
+    asked = [{name: cell[name] for name in names} for cell in protocol.cells]
+    english = [one for one in asked if one["language"] == "en"]
+    (row,) = prompt_pairs.prompt_differences(protocol, english)
+    assert (row.pairs, row.alone) == (98, 0)
+    (row,) = prompt_pairs.prompt_differences(protocol, english[:3])
+    assert 2 * row.pairs + row.alone == 3
+    assert prompt_pairs.prompt_differences(protocol, []) == []

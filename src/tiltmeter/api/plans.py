@@ -130,7 +130,7 @@ def plan(
         tuple(map(connect.describe, names)),
         tuple(missing_judges(declared, judges)),
         tuple(_misfits(declared, counted, judges)),
-        tuple(prompt_pairs.prompt_differences(declared)),
+        tuple(prompt_pairs.prompt_differences(declared, planning.cells(declared, choices))),
         icc,
         detect,
         tuple(power.detectable(declared, choices, icc, detect)),

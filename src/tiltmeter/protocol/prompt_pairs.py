@@ -64,10 +64,15 @@ class PromptDifference:
     capitals: int
 
 
-def prompt_differences(protocol: Protocol) -> list[PromptDifference]:
+def prompt_differences(
+    protocol: Protocol, asked: Sequence[Mapping[str, str]] | None = None
+) -> list[PromptDifference]:
     """A row for each contrast that the measures declare, each once; none for a factor with controls
     (translations).
+
+    asked: the levels of the factors that a run or a plan asks; all of the design otherwise.
     """
+    cells = protocol.cells if asked is None else _asked_cells(protocol, asked)
     contrasts = [
         (one, one.contrast)
         for measure in protocol.measures
@@ -79,7 +84,7 @@ def prompt_differences(protocol: Protocol) -> list[PromptDifference]:
     for measure, contrast in contrasts:
         key = (contrast.get("factor", ""), contrast.get("level", ""), contrast.get("baseline", ""))
         if key[0] in protocol.factors and key[0] not in translated and key not in found:
-            found[key] = _difference(protocol, measure, *key)
+            found[key] = _difference(protocol, cells, measure, *key)
     return [row for row in found.values() if row]
 
 
@@ -134,11 +139,22 @@ def _with_unit(number: float, unit: str) -> str:
     return f"{number:g} {unit}{'' if number == 1 else 's'}"
 
 
+def _asked_cells(protocol: Protocol, asked: Sequence[Mapping[str, str]]) -> list[Row]:
+    names = (*protocol.factors, protocol.item)
+    found = {tuple(levels.get(name, "") for name in names) for levels in asked}
+    return [cell for cell in protocol.cells if tuple(cell[name] for name in names) in found]
+
+
 def _difference(
-    protocol: Protocol, measure: MeasureSpec, factor: str, level: str, baseline: str
+    protocol: Protocol,
+    cells: Sequence[Row],
+    measure: MeasureSpec,
+    factor: str,
+    level: str,
+    baseline: str,
 ) -> PromptDifference | None:
     at: dict[str, list[Row]] = {}
-    for cell in filter(lambda cell: _is_measured(measure, cell), protocol.cells):
+    for cell in filter(lambda cell: _is_measured(measure, cell), cells):
         for name in cell[factor].split(SEVERAL):
             at.setdefault(name, []).append(cell)
     sides = list(_sides(list(at), level, baseline))

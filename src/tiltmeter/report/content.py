@@ -192,7 +192,7 @@ def _design(
         ("factors", ", ".join(protocol.factors)),
         *(
             ("prompts compared", prompt_pairs.sentence(row))
-            for row in prompt_pairs.prompt_differences(protocol)
+            for row in prompt_pairs.prompt_differences(protocol, asked.levels_asked(store))
         ),
         ("labelled by", ", ".join(annotators) or "nobody yet"),
         ("seed", str(frozen.get("seed", 0))),
