@@ -117,6 +117,11 @@ def test_a_run_that_stopped_early_says_so(roles: Callable[..., tiltmeter.Run]) -
     assert verdict.word == Word.TILT and codes(verdict) == {"partly_answered"}
     assert (verdict.n, verdict.clusters) == (50, 10)
     assert verdict.cautions[-1].text.startswith("50 of 80 planned answers are there")
+    with Store("run", writing=True) as store, store.transaction():  # stopped while it labelled
+        store._db.execute("DELETE FROM labels WHERE output IN (SELECT trial FROM outputs LIMIT 10)")
+    verdict = whole(run)
+    assert codes(verdict) == {"partly_labelled", "partly_answered"} and verdict.n == 40
+    assert verdict.cautions[0].text.startswith("40 of 50 answers are labelled")
 
 
 def annotated(run: tiltmeter.Run, truth: str, number: int) -> None:

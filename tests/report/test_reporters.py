@@ -20,7 +20,7 @@ from tests.report.conftest import HOSTILE
 from tiltmeter.errors import StoreError
 from tiltmeter.protocol.load import load
 from tiltmeter.records import Estimate
-from tiltmeter.report import content, data, html, markdown, terminal
+from tiltmeter.report import content, data, html, markdown, terminal, terminal_screen
 from tiltmeter.report.model import Column, Content, Table, alone
 from tiltmeter.store import Store
 
@@ -191,30 +191,42 @@ def test_markdown_has_no_markup_of_a_models_own(built: Content) -> None:
 def test_the_terminal_table_fits_100_columns_and_holds_the_numbers(built: Content) -> None:
     out = io.StringIO()
     terminal.print_table(built, Console(file=out, width=100, force_terminal=False))
-    lines = out.getvalue().splitlines()
+    signatures = [each.text for each in built.signatures]
+    lines = [line for line in out.getvalue().splitlines() if line[5:] not in signatures]
     assert max(len(line) for line in lines) <= 100
     text = out.getvalue()
     listed = [table for section in built.sections for table in section.tables]
     first = next(table for table in listed if not table.folded and table.id.endswith("share_she"))
     place = [column.name for column in first.columns].index("share")
     assert all(row[place] in text for row in first.rows)
-    squeezed = re.sub(r"\s", "", text)
-    shown = {finding.mark for finding in built.findings} | {mark for mark, _ in first.marks}
-    assert all(
-        re.sub(r"\s", "", each.text) in squeezed for each in built.signatures if each.mark in shown
-    )
+    assert all(f"  {each.text}\n" in text for each in built.signatures)
+    assert re.search(r"[ \t]$", text, re.MULTILINE) is None
 
 
-def test_the_terminal_says_what_it_leaves_to_the_report(built: Content) -> None:
+def test_the_whole_terminal_has_every_row_of_every_table(built: Content) -> None:
     out = io.StringIO()
     terminal.print_table(built, Console(file=out, width=100, force_terminal=False))
-    titles = [line for line in out.getvalue().splitlines() if line]
-    listed = [table for section in built.sections for table in section.tables]
-    left = re.findall(r"(\d+) more tables? with ([\d,]+) rows", out.getvalue())
-    assert 0 < sum(int(number) for number, _ in left) < len(listed)
-    rows = sum(int(number.replace(",", "")) for _, number in left)
-    assert 0 < sum(len(table.rows) for table in listed) - rows <= terminal.ROWS
-    assert len(titles) < 400
+    shown = out.getvalue()
+    own = [table for section in built.sections[:1] for table in section.tables]
+    assert all(table.title.split()[0] in shown for table in own)
+    assert len(shown.splitlines()) > sum(len(table.rows) for table in own)
+
+
+def test_the_first_screen_of_the_terminal_fits_and_says_where_the_rest_is(built: Content) -> None:
+    """What SURFACES asks for: the verdict, the headline numbers, what to mind, where the rest is."""
+    out = io.StringIO()
+    terminal_screen.print_screen(
+        built, Console(file=out, width=100, force_terminal=False), "my run"
+    )
+    text, flat = out.getvalue(), " ".join(out.getvalue().split())
+    signatures = [each.text for each in built.signatures]
+    lines = [line for line in text.splitlines() if line[3:] not in signatures]
+    assert len(lines) <= 40 and max(map(len, lines)) <= 100
+    assert re.search(r"[ \t]$", text, re.MULTILINE) is None
+    assert flat.startswith(built.title) and built.screen.headline in flat
+    assert all(finding.value in flat and finding.p in flat for finding in built.findings)
+    assert "tiltmeter analyse my run --full" in flat and built.screen.caution in flat
+    assert "\x1b" not in text
 
 
 def test_a_table_with_more_numbers_than_there_is_room_for_breaks_none() -> None:

@@ -20,7 +20,7 @@ from ..stats import youden
 from ..stats.confusion import Confusion, confusion, error_gaps
 from ..stats.results import Interval
 from ..store import Store
-from ..store.queries import settings, trials
+from ..store.queries import labels, settings, trials
 from . import claims
 from .reading import ALPHA, TOGETHER
 
@@ -41,11 +41,13 @@ class GoldFacts:
 @dataclass(frozen=True, slots=True)
 class Background:
     """gold: of each claim that some gold speaks of. plan: by subject, how many of its planned
-    trials were answered.
+    trials were answered. labelled: by subject, mode and annotator, how many of the answers it
+    labelled.
     """
 
     gold: Mapping[Key, GoldFacts] = field(default_factory=dict)
     plan: Mapping[str, settings.Progress] = field(default_factory=dict)
+    labelled: Mapping[tuple[str, str, str], tuple[int, int]] = field(default_factory=dict)
 
     def of_judge(self, spec: MeasureSpec, row: Estimate) -> GoldFacts:
         """What gold says of the judge of a claim; nothing where there is none."""
@@ -56,10 +58,23 @@ class Background:
         own = [self.plan[name] for name in subject.split(TOGETHER) if name in self.plan]
         return settings.Progress(sum(one.answered for one in own), sum(one.planned for one in own))
 
+    def of_labels(self, row: Estimate) -> tuple[int, int]:
+        """How many answers of a claim's subjects in its mode its annotator labelled, of how many
+        there are.
+        """
+        mode = row.condition.get("mode", "")
+        keys = [(subject, mode, row.instrument) for subject in row.subject.split(TOGETHER)]
+        own = [self.labelled[key] for key in keys if key in self.labelled]
+        return sum(done for done, _ in own), sum(there for _, there in own)
+
 
 def read_background(store: Store, protocol: Protocol, rows: Sequence[Estimate]) -> Background:
     """What a run holds beside the rows that its verdicts are made of."""
-    return Background(_gold_facts(store, protocol, rows), _plan(store))
+    labelled = {
+        (one.subject, one.mode, one.annotator): (one.labelled, one.outputs)
+        for one in labels.labelled(store)
+    }
+    return Background(_gold_facts(store, protocol, rows), _plan(store), labelled)
 
 
 def claim_key(spec: MeasureSpec, row: Estimate) -> Key:

@@ -239,6 +239,14 @@ def _plain(reason: str) -> str:
     return reason.removeprefix("uncorrected: ")
 
 
+def partly_labelled(labelled: int, there: int) -> str:
+    """How many of the answers were labelled."""
+    return (
+        f"{numerals.count(labelled)} of {numerals.count(there)} answers are labelled; the rest may "
+        "differ. Type: tiltmeter label RUN"
+    )
+
+
 def partly_answered(answered: int, planned: int) -> str:
     """How much of its plan a run has."""
     return (

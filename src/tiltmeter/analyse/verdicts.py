@@ -118,7 +118,7 @@ def judge(claim: Claim, background: Background) -> Verdict:
         *([Caution("gold_scarce", scarce)] if scarce else []),
     ]
     rest = _cautions(claim, {caution.code for caution in first}, known)
-    cautions = (*first, *rest, *_plan_cautions(background, row.subject))
+    cautions = (*first, *rest, *_plan_cautions(background, row))
     reasons = [scarce] if word == Word.UNDECIDED and scarce else [c.text for c in unsettled]
     return Verdict(
         word=word,
@@ -292,8 +292,11 @@ def _cautions(claim: Claim, told: Collection[str], known: GoldFacts) -> Iterator
         yield Caution(code, sentences.MARKS[code])
 
 
-def _plan_cautions(background: Background, subject: str) -> Iterator[Caution]:
-    answered, planned = background.of_plan(subject)
+def _plan_cautions(background: Background, row: Estimate) -> Iterator[Caution]:
+    labelled, there = background.of_labels(row)
+    if labelled < there:
+        yield Caution("partly_labelled", sentences.partly_labelled(labelled, there))
+    answered, planned = background.of_plan(row.subject)
     if answered < planned:
         yield Caution("partly_answered", sentences.partly_answered(answered, planned))
 

@@ -17,6 +17,9 @@ if TYPE_CHECKING:  # a first look at --help waits for nothing
 F = TypeVar("F", bound=Callable[..., int | None])
 
 as_json = click.option("--json", "as_json", is_flag=True, help="Print JSON on standard output.")
+full = click.option(
+    "--full", is_flag=True, help="Print all findings and tables, not what fits one screen."
+)
 taxonomy = click.option(
     "--taxonomy",
     type=click.Path(exists=True, dir_okay=False),

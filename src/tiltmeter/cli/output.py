@@ -4,6 +4,7 @@ thresholds on standard error. Nothing is worked out here.
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -20,12 +21,15 @@ from ..store import Store
 
 @dataclass(frozen=True, slots=True)
 class Printing:
-    """How results are printed. page: where the HTML report goes, None for no report."""
+    """How results are printed. page: where the HTML report goes, None for no report; full: all
+    findings and tables, not what fits one screen.
+    """
 
     variant: str = "default"
     as_json: bool = False
     as_csv: bool = False
     page: Path | None = None
+    full: bool = False
 
 
 def refuse_thresholds(protocol: Protocol, texts: Sequence[str]) -> None:
@@ -44,7 +48,15 @@ def emit_results(
 
     tallies: what happened in each stage; fail_if: thresholds beside the protocol's own.
     """
-    from ..report import content, cross_table_formats, cross_tables, data, html, terminal
+    from ..report import (
+        content,
+        cross_table_formats,
+        cross_tables,
+        data,
+        html,
+        terminal,
+        terminal_screen,
+    )
     from ..report.model import alone
 
     refuse_thresholds(run.protocol, fail_if)
@@ -59,6 +71,8 @@ def emit_results(
         click.echo(data.as_json(built.run_info, estimates, found, run.protocol))
     elif printing.as_csv:
         click.echo(data.as_csv(estimates), nl=False)
+    elif printing.variant == "default" and not printing.full:
+        terminal_screen.print_screen(built, Console(), shlex.quote(str(run.folder)))
     else:
         papers = cross_tables.declared(run.protocol, estimates, printing.variant)
         tables = [cross_table_formats.terminal_table(table) for table in papers]

@@ -14,6 +14,7 @@ from .options import (
     choice_options,
     choices,
     fail_if,
+    full,
     reach,
     taxonomy,
     variant,
@@ -40,6 +41,7 @@ from .options import (
 @reach
 @variant
 @fail_if
+@full
 @as_json
 def command(
     protocol: str,
@@ -49,6 +51,7 @@ def command(
     taxonomy: str | None,
     variant: str,
     fail_if: tuple[str, ...],
+    full: bool,
     as_json: bool,
     **values: Unpack[RunValues],
 ) -> int:
@@ -70,5 +73,5 @@ def command(
             **choice_options(values),
             **ask_options(values),
         )
-    printing = Printing(variant, as_json, page=Path(out) / "report.html")
+    printing = Printing(variant, as_json, page=Path(out) / "report.html", full=full)
     return emit_results(run, printing, tallies, fail_if)

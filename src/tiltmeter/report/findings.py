@@ -8,6 +8,7 @@ from ..analyse import claims, evidence, numerals, reading, sentences, verdicts
 from ..analyse.background import Background
 from ..analyse.verdicts import NOTHING_KNOWN, Word
 from ..protocol import MeasureSpec, wording
+from ..protocol.measures import measure_kind
 from ..records import Estimate
 from . import audits
 from .audits import Audit
@@ -154,7 +155,8 @@ def _contrasts(
     counted = (spec.attribute, spec.values, spec.among, spec.where)
     for other in audit.protocol.measures:
         alike = (other.attribute, other.values, other.among, other.where) == counted
-        if other.contrast and other is not spec and alike:
+        shown = measure_kind(other.kind).sides == "level"  # one number against another
+        if other.contrast and other is not spec and alike and shown:
             rows = [e for e in audit.of(other.name) if e.contrast and not reading.group(e)]
             rows = [e for e in rows if reading.stratum(e) == reading.stratum(estimate)]
             if len(rows) == 1:

@@ -211,12 +211,13 @@ def _others(judged: Sequence[Judged], lead: Judged) -> Iterator[str]:
                 yield f"{one.verdict.headline.removesuffix('.')}{_number(one)}."
                 break
     quiet = [one for one in judged if one.word == Word.NO_DIFFERENCE and one is not lead]
-    if quiet:
+    if lead.word == Word.NO_DIFFERENCE:
+        smallest = _smallest([lead, *quiet]).removeprefix("; ")
+        yield f"{reading.title(smallest)}." if smallest else ""
+    elif quiet:
         which = f"{len(quiet)} of {len(judged)} comparisons"
         told = "the other comparison" if len(judged) == 2 else which
         yield f"In {told} no difference was found{_smallest(quiet)}."
-    elif lead.word == Word.NO_DIFFERENCE:
-        yield f"No difference was found{_smallest([lead])}."
 
 
 def _alike(one: Judged, lead: Judged) -> tuple[bool, bool]:

@@ -1,10 +1,10 @@
-"""Content → a table in the terminal, within 100 columns: findings, then the tables that have few
-rows.
-"""
+"""Content → all findings and tables in the terminal, within 100 columns (`--full`)."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import re
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 
 from rich.box import SIMPLE_HEAD
 from rich.console import Console
@@ -18,17 +18,30 @@ from .model import Content, Finding, Table
 
 WIDTH = 100
 SHORT = {"signature": "sig.", "p adjusted": "p adj."}
-ROWS = 60  # of all tables together that are printed; the rest are in the report
 LABEL = 12  # columns that a label needs at least
+TRAILING = re.compile(r"[ \t]+((?:\x1b\[[0-9;]*m)*)$", re.MULTILINE)
 STYLES = {"tilt": "bold", "unmeasured": "dim", "shown": ""}
 
 
+@contextmanager
+def nothing_trailing(console: Console) -> Iterator[None]:
+    """Prints what is printed inside, each line without the blanks at its end."""
+    with console.capture() as captured:
+        yield
+    console.file.write(TRAILING.sub(r"\1", captured.get()))
+
+
 def print_table(content: Content, console: Console, papers: Sequence[Table] = ()) -> None:
-    """Prints findings, brief tables and signatures. All text is literal: a model's words are never
-    markup.
+    """Prints all findings, brief tables and signatures. All text is literal: a model's words are
+    never markup.
 
     papers: tables of a paper that a variant declares, printed whole in place of its brief ones.
     """
+    with nothing_trailing(console):
+        _print_table(content, console, papers)
+
+
+def _print_table(content: Content, console: Console, papers: Sequence[Table]) -> None:
     console.print(Text(content.title, "bold"), Text(f"{content.protocol} · {content.date}", "dim"))
     console.print(Text(content.question, "italic"), width=_width(console))
     for finding in content.findings:
@@ -51,24 +64,10 @@ def print_table(content: Content, console: Console, papers: Sequence[Table] = ()
                 _table(table, console)
             _rest(section.tables, console)
             continue
-        printed += _tables(
-            section.tables, ROWS - sum(len(table.rows) for table in printed), console
-        )
-    _signatures(content, printed, console)
-
-
-def _tables(tables: Sequence[Table], left: int, console: Console) -> list[Table]:
-    """Prints the tables in their order as far as there is room, and says of the others how many
-    there are; what it printed.
-    """
-    printed = []
-    for table in tables:
-        if not table.folded and len(table.rows) <= left:
+        for table in section.tables:
             _table(table, console)
-            printed.append(table)
-            left -= len(table.rows)
-    _rest([table for table in tables if table not in printed], console)
-    return printed
+        printed += section.tables
+    _signatures(content, printed, console)
 
 
 def _rest(tables: Sequence[Table], console: Console) -> None:
@@ -109,7 +108,8 @@ def _hanging(line: str, console: Console, style: str = "") -> None:
 
 def print_one(table: Table, console: Console) -> None:
     """Prints a table by itself."""
-    _table(table, console)
+    with nothing_trailing(console):
+        _table(table, console)
 
 
 def _table(table: Table, console: Console) -> None:
@@ -181,7 +181,7 @@ def _grid(table: Table, width: int) -> Grid | None:
 
 
 def _signatures(content: Content, printed: Sequence[Table], console: Console) -> None:
-    """The signatures of what was printed."""
+    """The signatures of what was printed, each on a line of its own that nothing breaks."""
     seen = {finding.mark for finding in content.findings} | {
         mark for table in printed for mark, _ in table.marks
     }
@@ -189,7 +189,4 @@ def _signatures(content: Content, printed: Sequence[Table], console: Console) ->
     for signature in content.signatures:
         if signature.mark not in seen:
             continue
-        for start in range(0, len(signature.text), _width(console) - 5):
-            mark = signature.mark if start == 0 else ""
-            line = signature.text[start : start + _width(console) - 5]
-            console.print(Text(f"{mark:<4} {line}", "dim"), no_wrap=True, crop=False)
+        console.print(Text(f"{signature.mark:<4} {signature.text}", "dim"), soft_wrap=True)

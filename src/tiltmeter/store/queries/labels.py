@@ -64,6 +64,16 @@ class MachineLabel(NamedTuple):
     levels: dict[str, str]
 
 
+class Labelled(NamedTuple):
+    """How many outputs of a subject in one mode an annotator labelled, of how many there are."""
+
+    subject: str
+    mode: str
+    annotator: str
+    labelled: int
+    outputs: int
+
+
 class ConditionWeight(NamedTuple):
     """How often a value was given to the outputs of a subject in one cell of the design."""
 
@@ -354,3 +364,16 @@ def ranked_values(store: Store) -> set[tuple[str, str, str, int, str]]:
     """(output, annotator, attribute, position, value) of all labels."""
     query = "SELECT output, annotator, attribute, position, value FROM labels WHERE current"
     return set(store.rows(query))
+
+
+def labelled(store: Store) -> list[Labelled]:
+    """How far each annotator that is a machine is, by subject and mode."""
+    query = f"""
+    WITH there AS (
+      SELECT t.subject, t.mode, count(*) AS outputs
+      FROM outputs o JOIN trials t ON t.id = o.trial GROUP BY 1, 2)
+    SELECT t.subject, t.mode, l.annotator, count(DISTINCT l.output), there.outputs
+    FROM labels l JOIN trials t ON t.id = l.output
+      JOIN there ON there.subject = t.subject AND there.mode = t.mode
+    WHERE l.current AND {_BY_MACHINES} GROUP BY 1, 2, 3 ORDER BY 1, 2, 3"""
+    return [Labelled(*row) for row in store.rows(query)]
