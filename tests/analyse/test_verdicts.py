@@ -193,6 +193,8 @@ def test_json_and_notebook_say_the_same_verdict(
     assert row["query"]["subjects"] == ["planted:she=0.75"]
     assert html.escape(verdict.sentence) in run._repr_html_()
     assert main(["analyse", "run"]) == 0
+    assert verdict.headline in " ".join(capsys.readouterr().out.split())
+    assert main(["analyse", "run", "--full"]) == 0
     assert verdict.sentence in " ".join(capsys.readouterr().out.split())
 
 
