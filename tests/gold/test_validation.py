@@ -447,7 +447,7 @@ def test_the_command_and_the_report(
     for words in ("Judges against people", "as gold corrects it", "ppi++", "Krippendorff"):
         assert words in page
     assert "all numbers are uncorrected" not in page
-    assert main(["analyse", "run"]) == 0
+    assert main(["analyse", "run", "--full"]) == 0
     assert "corrected" in capsys.readouterr().out
 
 

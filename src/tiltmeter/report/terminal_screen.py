@@ -36,6 +36,9 @@ def _print_screen(content: Content, console: Console, run: str) -> None:
         _lines(text, console)
     if content.findings:
         console.print(_grid(content, width), width=width)
+    badges = [badge.text for badge in screen.badges if badge.link != "#findings"]
+    if badges:
+        _lines(" · ".join(badges), console)
     for text in _cautions(content):
         _lines(f"! {text}", console, "yellow")
     _lines(screen.caution, console, "dim")
