@@ -24,7 +24,7 @@ from tiltmeter.stats.permutation import (
     summaries,
 )
 from tiltmeter.stats.pooled_permutation import SCORES, Score
-from tiltmeter.stats.shuffling import Cell, Shuffles, cell_of, coded_groups
+from tiltmeter.stats.shuffling import Cell, Shuffles, cell_of, coded_groups, count_rows
 
 METHOD = "{}, second less first, rows permuted between models inside each prompt"
 
@@ -130,7 +130,7 @@ def _shuffled_counts(
         rows = np.concatenate([cell.onehot[a], cell.onehot[b]])
         sizes = (a.stop - a.start, b.stop - b.start)
         masks = (labels == 0 for labels in shuffles[place].blocks(sizes, max(rows.shape)))
-        mine = np.concatenate([(mask.astype(np.float32) @ rows) for mask in masks])
+        mine = np.concatenate([count_rows(mask.astype(np.float32), rows) for mask in masks])
         first.append(mine.astype(np.float64))
         second.append(rows.sum(axis=0, dtype=np.float64) - first[-1])
     return first, second

@@ -27,6 +27,7 @@ from tiltmeter.stats.hypergeometric import Counts
 
 BLOCK = 400_000  # mask entries, or counts, in flight at a time: small enough to stay in cache
 TABLES = 16_000  # drawn counts of a group in flight at a time: as ``BLOCK``
+ONE_THREAD = 2**18  # multiplications up to which OpenBLAS takes one thread (interface/gemm.c)
 CACHE = 64_000_000  # bytes of masks kept for the next cell of the same sizes
 # rows for each kind of row and group but the last: from here on a drawn count is cheaper than
 # shuffled rows
@@ -100,6 +101,22 @@ class Shuffles:
         return generator.permuted(np.tile(group_labels(sizes), (draws, 1)), axis=1)
 
 
+def count_rows(mask: NDArray[np.float32], onehot: NDArray[np.float32]) -> NDArray[np.float32]:
+    """mask @ onehot, how many of the chosen rows have each value: (draws × rows) @ (rows × values).
+
+    A library of linear algebra shares a product out among threads, which wait for one another and
+    take up to a hundred times the CPU of a small one. So a small table is multiplied in pieces that
+    are too small for that; sums of 0 and 1 are exact whatever their order.
+    """
+    rows, values = onehot.shape
+    if rows * values > ONE_THREAD // 4 or len(mask) * rows * values <= ONE_THREAD:
+        return mask @ onehot
+    draws = max(1, ONE_THREAD // (rows * values))
+    return np.concatenate(
+        [mask[start : start + draws] @ onehot for start in range(0, len(mask), draws)]
+    )
+
+
 @dataclass(frozen=True)
 class Cell:
     """One-hot rows of all groups, and which columns belong to which attribute."""
@@ -128,7 +145,7 @@ class Cell:
         found: list[Floats] = []
         for group in range(len(self.sizes) - 1):
             mask = (labels == group).astype(np.float32)
-            found.append((mask @ self.onehot).astype(np.float64))
+            found.append(count_rows(mask, self.onehot).astype(np.float64))
         found.append(totals - sum(found[1:], start=found[0]))
         return found
 
