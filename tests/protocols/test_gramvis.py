@@ -23,7 +23,7 @@ import tiltmeter
 from tests.serving import planted_server
 from tiltmeter import api, registry
 from tiltmeter import protocol as protocols
-from tiltmeter.cli import group
+from tiltmeter.cli import group, main
 from tiltmeter.errors import ProtocolError, RunMismatch, UnknownName, UsageError
 from tiltmeter.protocols.gramvis.counts import COLUMNS
 from tiltmeter.records import Estimate
@@ -790,6 +790,25 @@ def test_what_a_reader_sees_first(tmp_path: Path) -> None:
         == f"{24 * len(rows)} labels or counts were imported without their outputs."
     )
     assert [label for label, _ in built.prompts] == ["side: gendered", "side: en", "side: zh"]
+
+
+def test_the_composition_of_the_list_is_that_of_the_paper(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    """Table 4 (111 and 89 of 200), Table 7 (66 occupations, 33 %) and Table 8 (45.95, 29.73 and 55.06 %)."""
+    assert main(["show", "gramvis", "--by", "grammatical_gender", "--format", "csv"]) == 0
+    assert "feminine,111,55.5 %" in capsys.readouterr().out
+    assert main(["show", "gramvis", "--by", "category", "--format", "csv"]) == 0
+    told = capsys.readouterr().out
+    assert all(line in told for line in ("occupation,66,33.0 %", "personal_traits,65,32.5 %"))
+    figure = tmp_path / "f.svg"
+    wanted = ["--by", "grammatical_gender,category", "--format", "csv", "--figure", str(figure)]
+    assert main(["show", "gramvis", *wanted]) == 0
+    told = capsys.readouterr().out
+    assert all(cell in told for cell in ("51 (45.9 %)", "33 (29.7 %)", "49 (55.1 %)"))
+    assert "<svg" in figure.read_text("utf-8")
+    assert main(["show", "gramvis", "--by", "langage"]) == 2
+    assert main(["show", "gramvis", "--figure", str(figure)]) == 2
 
 
 class TestAListOfOnesOwn:

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import click
 
 from .. import registry
+from ..errors import UsageError
 from ..protocol import Protocol, crosstab, histogram, prompt_pairs
 from ..stages import plan
 
@@ -21,12 +24,40 @@ BAR = 50  # characters of the longest bar
     help="How many prompts to print.",
 )
 @click.option("--words", metavar="COLUMN", help="How many words the texts of a column have.")
-def command(protocol: str, prompts: int, words: str | None) -> None:
-    """What a protocol measures, cites and departs from."""
+@click.option(
+    "--by", metavar="COLUMN[,COLUMN]", help="How many items there are of each level, with %."
+)
+@click.option(
+    "--format",
+    "format_",
+    type=click.Choice(["text", "md", "latex", "csv"]),
+    default="text",
+    show_default=True,
+    help="How --by is written.",
+)
+@click.option(
+    "--figure",
+    type=click.Path(dir_okay=False, path_type=Path),
+    help="A file for --by as a figure: .svg, .png or .pdf.",
+)
+def command(
+    protocol: str,
+    prompts: int,
+    words: str | None,
+    by: str | None,
+    format_: str,
+    figure: Path | None,
+) -> None:
+    """What a protocol measures, cites and departs from; with --by, of what items it is made."""
     declared = registry.protocol(protocol)
     if words:
         _words(declared, words)
         return
+    if by:
+        _composition(declared, by.split(","), format_, figure)
+        return
+    if figure or format_ != "text":
+        raise UsageError("--format and --figure are of --by. Type for instance: --by language")
     click.echo(f"{declared.name} {declared.version} · {declared.title}\n\n{declared.question}\n")
     if declared.citation:
         click.echo(f"From: {declared.citation}\n")
@@ -71,6 +102,24 @@ def command(protocol: str, prompts: int, words: str | None) -> None:
     )
     _list("Limits", declared.limits)
     click.echo(f"\nData {declared.digest}")
+
+
+def _composition(declared: Protocol, by: list[str], format_: str, figure: Path | None) -> None:
+    """Items by one column or two, as a table and as a figure."""
+    from rich.console import Console
+
+    from ..report import composition, cross_table_formats, notebook, terminal
+
+    if len(by) > 2:
+        raise UsageError("--by takes one column or two, with a comma between them.")
+    table = composition.table(declared, by)
+    if format_ == "text":
+        terminal.print_one(cross_table_formats.terminal_table(table), Console())
+    else:
+        click.echo(cross_table_formats.FORMATS[format_](table), nl=False)
+    if figure:
+        drawn = notebook.standalone("composition", composition.figure(declared, by))
+        click.echo(drawn.save(figure))
 
 
 def _words(declared: Protocol, column: str) -> None:

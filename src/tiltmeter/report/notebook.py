@@ -111,7 +111,7 @@ def _drawings(audit: audits.Audit) -> Iterator[Drawing]:
     ]
     made += [(OUTCOMES, figure) for figure in figures.stacked.outcomes(audit, "figure")]
     for measure, figure in made:
-        yield _drawing(measure, figure)
+        yield standalone(measure, figure)
 
 
 def table_drawings(
@@ -122,12 +122,12 @@ def table_drawings(
     """
     read = _audit(protocol, estimates)
     return [
-        _drawing(audits.slug(table.title.partition(":")[0]), of_tables.figure(read, table))
+        standalone(audits.slug(table.title.partition(":")[0]), of_tables.figure(read, table))
         for table in tables
     ]
 
 
-def _drawing(measure: str, figure: Figure) -> Drawing:
+def standalone(measure: str, figure: Figure) -> Drawing:
     """A figure as SVG with the styles of the report's page."""
     sheet = Path(figures.__file__).parents[1] / "templates" / "style.css"
     style = escape(f"{sheet.read_text('utf-8')}\n{_ALONE}", quote=False)
