@@ -1,5 +1,8 @@
 """The pictures of README and docs, made anew: python scripts/screenshots.py [--only NAME]
 
+With --first-screens FOLDER it takes the first screens of all protocols instead, and of five models,
+one item and all refused, at a desk and on a phone, in light and in dark, to be looked at.
+
 Needs Chromium and the extra `web`. The runs are those of planted models, made in a temporary
 folder; what is written is docs/pictures/screen-*.png, each in few colours and below 150 KB. Look at
 them before you commit.
@@ -18,12 +21,19 @@ sys.path.insert(0, str(Path(__file__).parents[1]))
 from PIL import Image
 from tests.browser import Visit, drive
 from tests.explore.driving import STANDS, annotating, explorer
+from tests.report.test_first_screen import PLANTED
 
 import tiltmeter
 
+EXAMPLE = Path(__file__).parents[1] / "examples" / "hiring" / "rankings.jsonl.xz"
 PICTURES = Path(__file__).parents[1] / "docs" / "pictures"
 LARGEST = 150_000  # bytes of a picture
 COLOURS = 96
+BLUR = (  # replies that name people
+    "do",
+    "document.querySelectorAll('.same dd').forEach(e => { e.style.filter = 'blur(5px)'; })",
+)
+SCREEN = 720  # height of a first screen, in CSS pixels
 READY = ("ask", STANDS)
 OPEN = (
     ("do", "open(shown()[0])"),
@@ -36,7 +46,7 @@ OPEN = (
 
 
 def report(folder: Path) -> None:
-    """The first screen of a report, on a desk and on a phone, and its figures."""
+    """First screens of reports, on a desk and on a phone, their findings and a figure."""
     roles = tiltmeter.run(
         "roles",
         ["planted:she=0.7,spread=0.8", "planted:she=0.5,spread=0.8"],
@@ -52,16 +62,39 @@ def report(folder: Path) -> None:
         language="en",
         limit=20,
     )
+    hiring = tiltmeter.import_outputs("hiring", EXAMPLE, folder / "hiring")
+    named = {"GPT-3.5": "gpt-3.5-turbo-0613", "GPT-4": "gpt-4-0613"}
     first, second = (run.report().as_uri() for run in (roles, words))
+    third = hiring.report(labels=named).as_uri()
     figure = ("do", "document.querySelector('#section-1').scrollIntoView()")
+    findings = ("do", "document.querySelector('#findings').scrollIntoView()")
     take(
         folder,
         {
-            "report": Visit([("go", first)]),
+            "hiring": Visit([("go", third), BLUR], height=SCREEN),
+            "report": Visit([("go", first)], height=SCREEN),
             "report-phone": Visit([("go", second)], width=390),
+            "findings": Visit([("go", second), findings], height=SCREEN),
             "figure": Visit([("go", second), figure]),
         },
     )
+
+
+def first_screens(folder: Path) -> None:
+    """The first screens of all protocols, at a desk and on a phone, in light and in dark."""
+    for name, (protocol, models, options) in PLANTED.items():
+        page = tiltmeter.run(protocol, models, folder / name, **options).report().resolve().as_uri()
+        shots = {
+            f"{name} {place} {theme}": Visit(
+                [("go", page)], width, dark=theme == "dark", height=height
+            )
+            for place, width, height in (("desk", 1280, SCREEN), ("phone", 390, 844))
+            for theme in ("light", "dark")
+        }
+        for shot, visit in shots.items():
+            visit.steps = [*visit.steps, ("picture", str(folder / f"{shot}.png"))]
+        drive(*shots.values())
+        print(*(str(folder / f"{shot}.png") for shot in shots), sep="\n")
 
 
 def explore(folder: Path) -> None:
@@ -131,7 +164,11 @@ def main(arguments: Sequence[str] | None = None) -> None:
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     parser.add_argument("--only", choices=tuple(MADE))
+    parser.add_argument("--first-screens", metavar="FOLDER", type=Path)
     chosen = parser.parse_args(arguments)
+    if chosen.first_screens:
+        first_screens(chosen.first_screens)
+        return
     for name, make in MADE.items():
         if chosen.only in (None, name):
             with tempfile.TemporaryDirectory() as place:

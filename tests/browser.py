@@ -62,6 +62,7 @@ class Visit:
     dark: bool = False
     media: str = ""
     scale: float = 1
+    height: int = HEIGHT
     values: list[Any] = field(default_factory=list)
     requests: list[str] = field(default_factory=list)
     messages: list[str] = field(default_factory=list)
@@ -158,7 +159,7 @@ async def _visit(page: _Page, visit: Visit) -> None:
     await page.send("Emulation.setEmulatedMedia", media=visit.media, features=features)
     size = {
         "width": visit.width,
-        "height": HEIGHT,
+        "height": visit.height,
         "deviceScaleFactor": visit.scale,
         "mobile": visit.width < 600,
     }

@@ -7,7 +7,6 @@ from typing import Any
 import pytest
 
 import tiltmeter
-from tests import browser
 from tests.browser import Visit, chromium, drive
 
 pytestmark = [
@@ -79,12 +78,8 @@ def seen(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Visit]:
         run = tiltmeter.run(protocol, models, folder / name, **options)
         told = "[document.querySelector('h1').textContent, document.body.innerText]"
         steps = [("go", run.report().resolve().as_uri()), ("ask", BOXES), ("ask", told)]
-        visits[name] = Visit(steps)
-    height, browser.HEIGHT = browser.HEIGHT, HEIGHT
-    try:
-        drive(*visits.values())
-    finally:
-        browser.HEIGHT = height
+        visits[name] = Visit(steps, height=HEIGHT)
+    drive(*visits.values())
     return visits
 
 
