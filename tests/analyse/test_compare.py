@@ -265,7 +265,10 @@ def test_the_command(
     ):
         api.run("roles", model, name, language="en", limit=20, samples=30)
     assert main(["compare", "a", "b", "c"]) == 0
-    assert "different" in capsys.readouterr().out
+    out = capsys.readouterr().out
+    assert out.startswith("Changed: 1 of 2 headline numbers. share_she in en, b − a: .")
+    assert "\nNot " in out and "different" in out and "more differences: --all" in out
+    assert "standout" not in out  # groups are no headline
     assert main(["compare", "a", "b", "c", "--json", "--margin", "0.1"]) == 0
     rows = json.loads(capsys.readouterr().out)["comparisons"]
     whole = {

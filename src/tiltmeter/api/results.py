@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from contextlib import ExitStack
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -35,18 +36,26 @@ def compare(*folders: Path | str, margin: float | None = None) -> Comparison:
     """Runs of one protocol against the first of them, paired by item.
 
     margin: the largest difference in shares that still counts as none, named before looking; .05
-    where none is named.
+    where none is named. What the verdicts of a run leave open is among the warnings.
     """
     from ..analyse import compare as comparison
+    from ..analyse import verdicts
 
     runs = [Run(folder) for folder in folders]
     if not runs:
         raise UsageError("Name the runs to compare. Type: tiltmeter compare RUN RUN")
     with ExitStack() as stack:
         stores = [stack.enter_context(Store(run.folder)) for run in runs]
-        return comparison.compare(
+        found = comparison.compare(
             stores, [run.protocol for run in runs], comparison.MARGIN if margin is None else margin
         )
+    left_open = [
+        f"in {run.folder.name} alone: {verdict.sentence}"
+        for run in runs
+        for verdict in run.verdicts()
+        if verdicts.is_open(verdict)
+    ]
+    return replace(found, warnings=(*found.warnings, *left_open))
 
 
 def export(folder: Path | str, target: Path | str, format: str = "parquet") -> list[Path]:

@@ -22,7 +22,7 @@ from .options import as_json
     "--all",
     "everything",
     is_flag=True,
-    help="Every measure and group, not only the headline measures.",
+    help="Every measure and group, not only the headline numbers.",
 )
 @as_json
 def command(run: tuple[str, ...], margin: float, everything: bool, as_json: bool) -> int:
@@ -32,7 +32,7 @@ def command(run: tuple[str, ...], margin: float, everything: bool, as_json: bool
     from rich.console import Console
 
     from .. import api
-    from ..report import judges, terminal
+    from ..report import changes, judges, terminal
 
     found = api.compare(*run, margin=margin)
     for warning in found.warnings:
@@ -52,7 +52,12 @@ def command(run: tuple[str, ...], margin: float, everything: bool, as_json: bool
             )
         )
         return 0
-    terminal.print_one(judges.comparison(found, everything), Console())
+    for line in changes.changes(found):
+        click.echo(line)
+    shown = found if everything else changes.headline_differences(found)
+    terminal.print_one(judges.comparison(shown, everything), Console())
+    if len(shown.rows) < len(found.rows):
+        click.echo(f"{len(found.rows) - len(shown.rows)} more differences: --all")
     notes = (row.estimate.note for row in found.rows if row.estimate.value is None)
     for line in (
         *(f"not compared: {line}" for line in found.left_out),

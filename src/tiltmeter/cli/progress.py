@@ -1,5 +1,5 @@
 """The progress line of a run: how many of how many, rate, cost so far, time left, and what is
-waited for. On standard error; where that is no terminal, only what is waited for, a line at times.
+waited for. On standard error; where that is no terminal, a line a minute.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from rich.progress import (
 )
 
 from ..api import Watch
-from ..api.progress import progress_text, stage_title
+from ..api.progress import Bar, progress_text, stage_title
 from ..report.sanitize import visible
 from ..stages.limits import Tally
 
@@ -60,6 +60,8 @@ def progress_line(quiet: bool = False) -> Iterator[tuple[Watch, dict[str, Tally]
                 started[stage] = now
                 tasks[stage] = progress.add_task(stage_title(stage), total=total, more="")
             more = _more(tally, now - started[stage])
+            done = progress_text(tally, now - started[stage])
+            notices.count(repr(Bar(stage, tally.done, total, done)))
             progress.update(tasks[stage], completed=tally.done, more=more)
 
         try:
@@ -81,10 +83,20 @@ def _more(tally: Tally, elapsed: float) -> str:
 
 
 class _Notices:
-    """What is waited for, in a log: at once when it begins, then once a minute."""
+    """A run in a log: what is waited for, at once when it begins and then once a minute, and how
+    far the run is, once a minute.
+    """
 
     def __init__(self, quiet: bool) -> None:
         self._quiet, self._shown_at, self._stopping = quiet, -LOG_SECONDS, False
+        self._counted_at = time.monotonic()
+
+    def count(self, text: str) -> None:
+        """Prints how far the run is, where a minute has passed since it was last printed."""
+        now = time.monotonic()
+        if not self._quiet and now - self._counted_at >= LOG_SECONDS:
+            self._counted_at = now
+            click.echo(text, err=True)
 
     def show(self, waiting: str) -> None:
         """Prints it, unless one like it was printed a moment ago."""

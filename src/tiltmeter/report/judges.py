@@ -247,7 +247,7 @@ def comparison(found: Comparison, everything: bool = False) -> Table:
     about = (
         "second less first, 95 % intervals over items (of groups that are one item, over outputs, "
         "shuffled between the runs); of a divergence how far the two lie apart, less what chance "
-        "gives; p adjusted over a measure's groups · "
+        "gives; p adjusted over all headline differences (Holm), of the rest a measure · "
         f"verdict against a margin of {margin}: equivalent (the 90 % interval lies inside), "
         "different, or inconclusive"
     )
