@@ -30,7 +30,7 @@ from tiltmeter.errors import (
 )
 from tiltmeter.models import Queued
 from tiltmeter.models.http import fetching, queue
-from tiltmeter.models.http.connection import public
+from tiltmeter.models.http.addresses import public
 from tiltmeter.models.kinds import make_model
 from tiltmeter.models.options import ModelOptions
 from tiltmeter.records import ANSWER, ERROR, REFUSAL, Message, Reply, Request, Sampling

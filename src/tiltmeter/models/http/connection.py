@@ -12,8 +12,6 @@ that is connected to: a name that resolves to another one a moment later gains n
 
 from __future__ import annotations
 
-import errno
-import ipaddress
 import math
 import re
 import socket
@@ -30,6 +28,7 @@ from ...errors import (
     TransientError,
 )
 from ...records import Json, json_writer
+from .addresses import NOT_PUBLIC, proxy_of, public_socket
 from .body import at
 from .body import parse as parse_json
 
@@ -45,8 +44,6 @@ SHOWN_RAW = 64 * 2**10  # bytes of an unreadable reply that are kept
 PASSING_STATUSES = {408, 409, 425, 429}
 # Of a gateway that had no answer in time: behind it the call may have been made and charged for.
 UNANSWERED = {408, 502, 504, *range(520, 528)}
-_NOT_PUBLIC = "is no public address"
-_NAT64 = ipaddress.ip_network("64:ff9b::/96")  # RFC 6052: an IPv4 address in the last 32 bits
 _write_json = json_writer(", ", ": ", sort_keys=False)
 T = TypeVar("T")
 
@@ -68,20 +65,31 @@ class Answer(NamedTuple):
 
 class Connection:
     """The address of a model, its key and its open sessions. name: `kind:name`, for messages;
-    timeout in seconds.
+    timeout in seconds; proxied: True if the base URL is reached through the proxy that the
+    environment names.
     """
 
     def __init__(
-        self, name: str, base: str, *, key: str = "", key_name: str = "", timeout: float = 120.0
+        self,
+        name: str,
+        base: str,
+        *,
+        key: str = "",
+        key_name: str = "",
+        timeout: float = 120.0,
+        proxied: bool = False,
     ) -> None:
         self.name, self.base, self.key, self.key_name = name, base.rstrip("/"), key, key_name
         self.timeout = timeout
         self._session: ClientSession | None = None
         self._public: ClientSession | None = None
         self._met = False
+        self._proxied, self._proxy = proxied, ""
 
     async def open(self) -> None:
         """Makes the session, in the loop that asks."""
+        if self._proxied:
+            self._proxy = proxy_of(self.base)
         self._session = self._new_session(None)
 
     async def close(self) -> None:
@@ -126,13 +134,14 @@ class Connection:
 
         Raises TransientError or ModelError where nothing whole comes back.
         """
-        session = self.session
-        if body is None and not self.own(url):
+        session, proxy = self.session, self._proxy or None
+        if body is None and not self.own(url):  # never through a proxy, which would look up names
             session = self._public = self._public or self._new_session(public_socket)
+            proxy = None
         method, data = ("GET", None) if body is None else ("POST", _write_json(body).encode())
         try:
             async with session.request(
-                method, url, data=data, headers=headers, allow_redirects=False
+                method, url, data=data, headers=headers, allow_redirects=False, proxy=proxy
             ) as response:
                 content = self._without_key(await self._content(response, most or MAX_REPLY_BYTES))
                 self._met = True
@@ -174,15 +183,20 @@ class Connection:
         """
         aiohttp = self._aiohttp
         said = self.clean(plain(str(error))) or type(error).__name__
-        if _NOT_PUBLIC in said:
+        if NOT_PUBLIC in said:
             host = urlsplit(url).hostname
             return ModelError(
-                f"{self.name} sent an address on {host}, which {_NOT_PUBLIC}: it is not asked. "
+                f"{self.name} sent an address on {host}, which {NOT_PUBLIC}: it is not asked. "
                 "If that server is yours, name it with --base-url."
             )
         if getattr(error, "errno", None) in TOO_MANY_FILES:
             return ModelError(f"{self.name} cannot be asked: too many files are open. {MORE_FILES}")
         first = not self._met and self.own(url)
+        if isinstance(error, aiohttp.ClientHttpProxyError | aiohttp.ClientProxyConnectionError):
+            return ModelError(
+                f"The proxy {urlsplit(self._proxy).hostname} does not let {self.name} through "
+                f"({said}). Mend HTTPS_PROXY, or name the host in NO_PROXY."
+            )
         if isinstance(error, aiohttp.InvalidURL | aiohttp.NonHttpUrlClientError):
             return ModelError(
                 f"'{self.base}' is not a URL. Type for instance: --base-url http://localhost:8000/v1"
@@ -275,32 +289,6 @@ class Connection:
         key is left.
         """
         return self.clean(plain(content[:4096].decode("utf-8", "replace")))[:120]
-
-
-def public_socket(address: AddrInfoType) -> socket.socket:
-    """A socket for an address that is about to be connected to. Raises OSError where that is not a
-    public one.
-    """
-    family, kind, protocol, _, place = address
-    if not public(str(place[0])):
-        raise OSError(errno.EACCES, f"{place[0]} {_NOT_PUBLIC}")
-    return socket.socket(family, kind, protocol)
-
-
-def public(address: str) -> bool:
-    """Whether an IP address is one of the internet: not loopback, private, link-local, reserved,
-    nor such a one inside IPv6.
-    """
-    found = ipaddress.ip_address(address)
-    if isinstance(found, ipaddress.IPv6Address):
-        inner = (
-            ipaddress.IPv4Address(int(found) & 0xFFFFFFFF)
-            if found in _NAT64
-            else found.ipv4_mapped or found.sixtofour
-        )
-        if inner is not None:
-            return public(str(inner))
-    return found.is_global and not found.is_multicast
 
 
 _CONTROLS = re.compile("[\x00-\x1f\x7f-\x9f]+")

@@ -96,7 +96,12 @@ class Place(NamedTuple):
     def connection(self, timeout: float) -> Connection:
         """A connection that is not open yet; timeout in seconds."""
         return Connection(
-            self.name, self.url, key=self.key, key_name=self.key_name, timeout=timeout
+            self.name,
+            self.url,
+            key=self.key,
+            key_name=self.key_name,
+            timeout=timeout,
+            proxied=self.official,
         )
 
     def model(

@@ -1,0 +1,62 @@
+"""Which addresses are gone to, and through which proxy."""
+
+from __future__ import annotations
+
+import errno
+import ipaddress
+import socket
+from typing import TYPE_CHECKING
+from urllib.parse import urlsplit
+
+from ...errors import UsageError
+
+if TYPE_CHECKING:
+    from aiohttp import AddrInfoType
+
+NOT_PUBLIC = "is no public address"
+_NAT64 = ipaddress.ip_network("64:ff9b::/96")  # RFC 6052: an IPv4 address in the last 32 bits
+
+
+def public_socket(address: AddrInfoType) -> socket.socket:
+    """A socket for an address that is about to be connected to. Raises OSError where that is not a
+    public one.
+    """
+    family, kind, protocol, _, place = address
+    if not public(str(place[0])):
+        raise OSError(errno.EACCES, f"{place[0]} {NOT_PUBLIC}")
+    return socket.socket(family, kind, protocol)
+
+
+def public(address: str) -> bool:
+    """Whether an IP address is one of the internet: not loopback, private, link-local, reserved,
+    nor such a one inside IPv6.
+    """
+    found = ipaddress.ip_address(address)
+    if isinstance(found, ipaddress.IPv6Address):
+        inner = (
+            ipaddress.IPv4Address(int(found) & 0xFFFFFFFF)
+            if found in _NAT64
+            else found.ipv4_mapped or found.sixtofour
+        )
+        if inner is not None:
+            return public(str(inner))
+    return found.is_global and not found.is_multicast
+
+
+def proxy_of(url: str) -> str:
+    """The proxy that HTTPS_PROXY, or the system's settings, name for an address; "" for none, and
+    for a host of NO_PROXY. Raises UsageError for one that is not spoken to by HTTP.
+    """
+    from urllib.request import getproxies, proxy_bypass
+
+    parts = urlsplit(url)
+    proxy = getproxies().get(parts.scheme, "")
+    if not proxy or proxy_bypass(parts.hostname or ""):
+        return ""
+    proxy = proxy if "://" in proxy else f"http://{proxy}"
+    if urlsplit(proxy).scheme not in ("http", "https"):
+        raise UsageError(
+            f"HTTPS_PROXY names a proxy of the kind {urlsplit(proxy).scheme}:, and only http: and "
+            "https: are known. Name such a one, or unset it."
+        )
+    return proxy
