@@ -38,7 +38,7 @@ def test_every_row_is_complete() -> None:
     assert len(names) == len(set(names))
     for row in found.values():
         assert row.name.partition(":")[0] in registry.MODELS, row.name
-        assert row.price or row.retires_on or row.takes, f"{row.name} says nothing"
+        assert row.price or row.retires_on or row.takes or row.languages, f"{row.name} says nothing"
         if row.price:
             assert (
                 row.price_source.startswith("https://")
@@ -86,6 +86,22 @@ def test_aliases_stand_for_their_row() -> None:
         and table.find("openai:nothing") is None
         and table.find("builtin") is None
     )
+
+
+def test_languages_are_those_that_a_source_names(own: Path) -> None:
+    """GRAMVIS, Table 2: seven languages of DALL-E 3 and Flux 1.1 pro, en and es of SDXL; else none is known."""
+    found = table.rows()
+    seven = {"en", "fr", "de", "es", "ru", "it", "zh"}
+    assert set(found["openai:dall-e-3"].languages) == seven
+    assert set(found["bfl:flux-pro-1.1"].languages) == seven
+    assert found["replicate:stability-ai/sdxl"].languages == ("en", "es")
+    assert found["openai:gpt-image-1"].languages == ()
+    assert all(bool(row.languages) == bool(row.languages_source) for row in found.values())
+    own.write_text('"ideogram:v3" = { languages = { listed = ["en"] } }\n', "utf-8")
+    assert table.rows()["ideogram:v3"].languages == ("en",)
+    own.write_text('"ideogram:v3" = { languages = { listed = "en" } }\n', "utf-8")
+    with pytest.raises(UsageError, match=r"languages\.listed: a list of names"):
+        table.rows()
 
 
 def test_a_users_file_adds_rows_and_overrides_single_fields(own: Path) -> None:

@@ -109,11 +109,14 @@ def _models(as_json: bool) -> None:
             else f"{'retired' if row.is_retired() else 'ends'} {row.retires_on}"
         )
         image = "pictures  " if row.modality == "image" else ""
-        line = f"{row.name + (' *' if row.own else ''):{width}} {money}  {image}{end}".rstrip()
+        spoken = f"  [{', '.join(row.languages)}]" if row.languages else ""
+        name = row.name + (" *" if row.own else "")
+        line = f"{name:{width}} {money}  {image}{end}{spoken}".rstrip()
         click.secho(line, dim=row.is_retired(), fg="yellow" if row.ends_soon() else None)
     click.echo(
         "\n$ for a million tokens, in and out, and for one picture, on the day named; the "
-        "sources are in --json.\n"
+        "sources are in --json. [Languages] are those that a source names; of other models none is "
+        "known.\n"
         "Any other model works too: "
         f"its price is given with --price, or by a row in {table.own_file()} (* has such a row)."
     )

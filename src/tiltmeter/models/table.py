@@ -27,12 +27,17 @@ from .options import PICTURES, TEXT
 BUILT_IN = Path(__file__).with_name("models.toml")
 VARIABLE = "TILTMETER_MODELS"
 SOON_DAYS = 60  # days before its end from which a model is said to be ending
-_FIELDS = ("price", "retirement", "aliases", "takes", "modality")
+_FIELDS = ("price", "retirement", "aliases", "takes", "modality", "languages")
 _INNER = {
     "price": ("prompt", "completion", "picture", "date", "source"),
     "retirement": ("on", "date", "source"),
+    "languages": ("listed", "source"),
 }
-_NEEDED = {"price": ("date",), "retirement": ("on",)}
+_NEEDED = {"price": ("date",), "retirement": ("on",), "languages": ("listed",)}
+_EXAMPLES = {
+    "retirement": "{ on = 2027-01-14 }",
+    "languages": '{ listed = ["en", "fr"], source = "https://…" }',
+}
 _PRICE = (
     "price = { prompt = 2.5, completion = 10, date = 2026-11-21 }, or { picture = 0.04, "
     "date = 2026-11-21 }"
@@ -64,6 +69,8 @@ class Listed:
     retirement_source: str = ""
     aliases: tuple[str, ...] = ()
     takes: Mapping[str, bool | int] = field(default_factory=dict)
+    languages: tuple[str, ...] = ()
+    languages_source: str = ""
     own: bool = False
 
     def is_retired(self, today: date | None = None) -> bool:
@@ -104,6 +111,8 @@ class Listed:
             "retirement_source": self.retirement_source,
             "aliases": list(self.aliases),
             "takes": dict(self.takes),
+            "languages": list(self.languages),
+            "languages_source": self.languages_source,
             "own": self.own,
         }
 
@@ -220,24 +229,27 @@ def _row(base: Listed, entry: dict[str, Toml], path: Path) -> Listed:
             retirement_source=_text(end.get("source", ""), f"{where}, retirement.source"),
         )
     if "aliases" in entry:
-        row = replace(row, aliases=_aliases(entry["aliases"], where))
+        row = replace(
+            row, aliases=_name_list(entry["aliases"], f"{where}, aliases", "gpt-4o-2024-08-06")
+        )
     if "takes" in entry:
         row = replace(row, takes={**base.takes, **_takes(entry["takes"], where)})
+    if "languages" in entry:
+        known = _inner(entry, "languages", where)
+        row = replace(
+            row,
+            languages=_name_list(known["listed"], f"{where}, languages.listed", "en"),
+            languages_source=_text(known.get("source", ""), f"{where}, languages.source"),
+        )
     if "modality" in entry:
         row = replace(row, modality=_modality(entry["modality"], where))
     return row
 
 
-def _aliases(aliases: Toml, where: str) -> tuple[str, ...]:
-    names = (
-        tuple(alias for alias in aliases if isinstance(alias, str))
-        if isinstance(aliases, list)
-        else ()
-    )
-    if not isinstance(aliases, list) or len(names) < len(aliases):
-        raise UsageError(
-            f'{where}, aliases: a list of names expected, for instance ["gpt-4o-2024-08-06"]'
-        )
+def _name_list(given: Toml, where: str, example: str) -> tuple[str, ...]:
+    names = tuple(one for one in given if isinstance(one, str)) if isinstance(given, list) else ()
+    if not isinstance(given, list) or len(names) < len(given):
+        raise UsageError(f'{where}: a list of names expected, for instance ["{example}"]')
     return names
 
 
@@ -249,7 +261,7 @@ def _modality(modality: Toml, where: str) -> str:
 
 def _inner(entry: Mapping[str, Toml], name: str, where: str) -> dict[str, Toml]:
     inner = entry[name]
-    example = _PRICE.removeprefix("price = ") if name == "price" else "{ on = 2027-01-14 }"
+    example = _EXAMPLES.get(name, _PRICE.removeprefix("price = "))
     if not isinstance(inner, dict):
         raise UsageError(
             f"{where}, {name}: a table expected. Type for instance: {name} = {example}"
