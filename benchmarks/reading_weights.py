@@ -28,9 +28,8 @@ from tiltmeter.instruments.pronouns import pronouns as reader
 from tiltmeter.instruments.pronouns.cast import Marked, cast_of, with_signs
 from tiltmeter.instruments.pronouns.told import NOTHING, Told
 from tiltmeter.instruments.pronouns.whose import readings
-from tiltmeter.instruments.rewrites import _own
+from tiltmeter.instruments.rewrites import told_of
 from tiltmeter.instruments.rewrites.outcomes import READ, UNCHANGED, shape
-from tiltmeter.instruments.rewrites.source import told_by
 from tiltmeter.instruments.text.language import DATA
 from tiltmeter.protocols.protext import shipped
 
@@ -75,7 +74,7 @@ def cases() -> list[Case]:
             and row["shape"] not in ("refusal", "invalid")
         ):
             who = reader.person(row["theme"], row["noun"], row["input"])
-            told = told_by(row["theme"], row["noun"], row["input"], _own(row["input_pronoun"]))
+            told = told_of({**row, "text": row["input"], "pronoun": row["input_pronoun"]})
             made.append(case("rewrite", row["input"], row["pronouns"], found.text, who, told))
     for row in read(SENTENCES):
         who = reader.person(row["theme"], row["noun"], row.get("input") or "")

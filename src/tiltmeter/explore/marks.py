@@ -13,6 +13,8 @@ from dataclasses import dataclass
 from difflib import SequenceMatcher
 
 from ..instruments.pronouns.pronouns import Found, mentions, person
+from ..instruments.pronouns.told import NOTHING
+from ..instruments.rewrites import told_of
 
 _TOKEN = re.compile(r"\s+|\w+(?:['’]\w+)*|[^\w\s]")
 MOST_WORDS = 2_000  # words of a text beyond which nothing is compared
@@ -52,11 +54,12 @@ def rewrite(cell: Mapping[str, str], output: str) -> Rewrite | None:
         return None
     given = cell["text"]
     who = person(cell["theme"], cell["noun"], given)
+    told = told_of(cell) if "pronoun" in cell else NOTHING
     left, right = _TOKEN.findall(given), _TOKEN.findall(output)
     gone, new = _changed_places(left, right)
     return Rewrite(
         tuple(_pieces(left, gone, mentions(given, who))),
-        tuple(_pieces(right, new, mentions(output, who))),
+        tuple(_pieces(right, new, mentions(output, who, told))),
     )
 
 

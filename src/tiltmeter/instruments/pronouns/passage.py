@@ -23,29 +23,6 @@ _TOKEN = re.compile(r"\w+(?:[-']\w+)*'?|'(?<![\w']')(?:em|im|er)\b|\n|[^\w\s]")
 # characters without a space that are no word (Chinese, an address): not worth remembering
 LONG = 100
 _STRAIGHT = {"’": "'", "ʼ": "'", "‘": "'", "“": '"', "”": '"'}
-_ABBREVIATED = frozenset(
-    [
-        "mr",
-        "mrs",
-        "ms",
-        "mx",
-        "dr",
-        "prof",
-        "rev",
-        "st",
-        "jr",
-        "sr",
-        "vs",
-        "gen",
-        "sgt",
-        "capt",
-        "lt",
-        "col",
-        "no",
-        "vol",
-        "etc",
-    ]
-)
 _ENDS = frozenset(".!?…\n")
 SUBJECT, OBJECT, PREPOSITION, GENITIVE, POSSESSIVE, OTHER = range(6)
 
@@ -171,6 +148,7 @@ def tokens(text: str) -> list[Token]:
     add = found.append
     sentence = clause = begin = 0
     ended = False
+    abbreviated = words("abbreviated")
     chunks = text.split(" ")
     for chunk, cut in zip(chunks, map(_pieces.__getitem__, chunks), strict=True):
         for offset, word, raw, own, seen, starts, marks in cut:
@@ -182,7 +160,7 @@ def tokens(text: str) -> list[Token]:
                 elif not (
                     word == "."
                     and found
-                    and (found[-1].word in _ABBREVIATED or len(found[-1].word) == 1)
+                    and (found[-1].word in abbreviated or len(found[-1].word) == 1)
                 ):
                     ended = True
             add(_token((word, raw, begin + offset, sentence, clause, own, seen)))

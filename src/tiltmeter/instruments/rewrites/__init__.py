@@ -28,6 +28,7 @@ from ..pronouns.pronouns import (
     identify,
     person,
 )
+from ..pronouns.told import Told
 from ..text import refusal
 from ..wording import Json
 from . import policy
@@ -141,12 +142,16 @@ def _read(
     found = shape(given, output)
     if found.outcome not in READ:
         return found.outcome, "", None
-    reading = identify(
-        found.text, person(theme, noun, given), told_by(theme, noun, given, _own(pronoun))
-    )
+    told = told_by(theme, noun, given, _own(pronoun))
+    reading = identify(found.text, person(theme, noun, given), told)
     if found.outcome == UNCHANGED:
         reading = replace(reading, label=_own(pronoun) or NONE)
     return found.outcome, found.text, reading
+
+
+def told_of(cell: Mapping[str, str]) -> Told:
+    """What the input of a row of the design tells of its person and of others."""
+    return told_by(cell["theme"], cell["noun"], cell["text"], _own(cell["pronoun"]))
 
 
 def _own(pronoun: str) -> str:
