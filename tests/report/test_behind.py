@@ -81,7 +81,7 @@ DRAWER = "document.querySelector('.drawer:target')"
     chromium() is None, reason="no Chromium here (Debian: apt-get install chromium)"
 )
 def test_a_click_opens_the_drawer_and_its_outputs(run: tiltmeter.Run) -> None:
-    """By links alone: it needs no script."""
+    """By links alone: only Esc needs a script."""
     visit = Visit(
         [
             ("go", run.report().as_uri()),
@@ -94,9 +94,14 @@ def test_a_click_opens_the_drawer_and_its_outputs(run: tiltmeter.Run) -> None:
             ("wait", "location.hash.startsWith('#o')"),
             ("ask", "document.querySelector(location.hash).checkVisibility()"),
             ("ask", f"{DRAWER} === null"),
+            ("do", "document.querySelector('.findings td.number a').click()"),
+            ("wait", f"{DRAWER} !== null"),
+            ("key", "Escape"),
+            ("wait", f"{DRAWER} === null"),
+            ("ask", "document.activeElement.closest('.findings') !== null"),
         ]
     )
     drive(visit)
-    shown, counted, visible, closed = visit.values
-    assert shown and visible and closed and re.fullmatch(r"\d+ of \d+", counted)
+    shown, counted, visible, closed, back = visit.values
+    assert back and shown and visible and closed and re.fullmatch(r"\d+ of \d+", counted)
     assert visit.messages == []

@@ -110,3 +110,10 @@ for (const svg of document.querySelectorAll("svg.forest.wide")) {
   if (table) button("CSV", () => offer(`${name}.csv`, new Blob([rows(table)], { type: "text/csv" })));
   (place?.querySelector(".notes") || svg).after(tools);
 }
+
+document.addEventListener("keydown", event => {  // closes the drawer, and goes back to the number that opened it
+  const drawer = event.key === "Escape" && document.querySelector(".drawer:target");
+  if (!drawer) return;
+  [...document.links].find(link => link.hash === "#" + drawer.id)?.focus({ preventScroll: true });
+  location.replace(drawer.querySelector("a.close").hash);
+});
