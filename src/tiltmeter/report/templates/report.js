@@ -114,6 +114,6 @@ for (const svg of document.querySelectorAll("svg.forest.wide")) {
 document.addEventListener("keydown", event => {  // closes the drawer, and goes back to the number that opened it
   const drawer = event.key === "Escape" && document.querySelector(".drawer:target");
   if (!drawer) return;
-  [...document.links].find(link => link.hash === "#" + drawer.id)?.focus({ preventScroll: true });
   location.replace(drawer.querySelector("a.close").hash);
+  [...document.links].find(link => link.hash === "#" + drawer.id)?.focus({ preventScroll: true });
 });
