@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+import tiltmeter
 from tests import axe
 from tests.browser import chromium
 from tests.explore.driving import Visit, annotating, drive
@@ -142,11 +143,17 @@ def test_thirty_items_by_keyboard_with_undo_and_a_reload(sessions: Sessions) -> 
     )
     assert ten == "· 10 answered, 20 to go" and fourteen == "· 14 answered, 16 to go"
     assert (
-        undone == {"value": "", "skipped": "", "note": "", "marks": ""}
+        undone == {"value": "", "skipped": "", "note": "", "marks": "", "opened": ""}
         and told == "Undone: he. Now: no answer."
     )
-    assert again == {"value": "", "skipped": "", "note": "", "marks": ""}
-    assert skipped == {"value": "", "skipped": "cannot be seen or read", "note": "", "marks": ""}
+    assert again == {"value": "", "skipped": "", "note": "", "marks": "", "opened": ""}
+    assert skipped == {
+        "value": "",
+        "skipped": "cannot be seen or read",
+        "note": "",
+        "marks": "",
+        "opened": "",
+    }
     assert (done, pressed) == ("· 30 answered, 0 to go", "he") and (faint, nameless) == ([], [])
     assert sessions.ann.messages == []
     home = sessions.ann.requests[0].partition("?")[0]
@@ -201,7 +208,7 @@ def test_two_annotators_and_a_decision(sessions: Sessions) -> None:
 
 OTHER = """
 (async () => {
-  const now = { value: 'he', skipped: '', note: '', marks: '' }, seen = { ...now, value: '' };
+  const now = { value: 'he', skipped: '', note: '', marks: '', opened: '' }, seen = { ...now, value: '' };
   const sent = { method: 'POST', headers: { 'Content-Type': 'application/json' }, body: JSON.stringify({ item: items[at].id, seen, now }) };
   return (await fetch('/save', sent)).status;
 })()
@@ -376,3 +383,50 @@ def test_axe_finds_nothing(rewrites: Path, tmp_path: Path) -> None:
         drive(*page, *asked)
     for visit in (*page, *asked):
         assert visit.values[-1]["violations"] == [] and visit.values[-1]["rules"] >= 15
+
+
+def test_a_folded_prompt_the_strip_and_the_end(tmp_path: Path) -> None:
+    """The prompt of a picture with the cue in it is folded, and opening it is recorded; the end says how far people agree."""
+    tiltmeter.run(
+        "gramvis",
+        "planted:protocol=gramvis,male.masculine=.8",
+        tmp_path / "run",
+        language="de",
+        limit=4,
+        samples=1,
+        judge="planted:protocol=gramvis",
+    )
+    shut = "document.querySelector('#item details:not([open])')"
+    with annotating(str(tmp_path / "run"), "--annotator", "ann", "--sample", "12") as address:
+        visit = Visit(
+            [
+                ("go", address),
+                ("wait", "document.querySelector('#item').getAttribute('aria-busy') === 'false'"),
+                ("ask", "document.querySelector('#question').textContent"),
+                (
+                    "ask",
+                    f"{shut} !== null && !document.querySelector('#item pre').checkVisibility()",
+                ),
+                ("ask", "document.querySelectorAll('#strip button').length"),
+                ("do", f"{shut}.open = true"),
+                ("wait", "items[at].state.opened === '1'"),
+                ("do", "(async () => { for (let n = 0; n < 12; n++) await choose('male'); })()"),
+                ("wait", "!document.querySelector('#end').hidden"),
+                ("do", "for (let n = 1; n <= 9; n++) paced(1e9 + 299 * n)"),
+                ("ask", "document.querySelector('#alert').textContent"),
+                ("do", "paced(1e9 + 299 * 10)"),
+                ("ask", "document.querySelector('#alert').textContent"),
+                ("ask", "document.querySelector('#end').innerText"),
+                ("ask", "document.querySelectorAll('#strip .done').length"),
+                ("ask", "document.querySelector('#saved').textContent"),
+                ("ask", "document.documentElement.scrollWidth"),
+            ],
+            width=320,
+        )
+        drive(visit)
+    question, folded, marks, slow, fast, end, done, saved, wide = visit.values
+    assert question.startswith("How would a viewer perceive") and folded is True
+    assert (marks, done, wide) == (12, 12, 320)
+    assert "0.3 s" not in slow and "faster than 0.3 s" in fast and saved.startswith("· saved ")
+    assert "the prompt was opened for 1" in end and "tiltmeter validate" in end
+    assert "and people, gender: agreement" in end and visit.messages == []

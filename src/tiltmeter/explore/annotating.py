@@ -10,11 +10,10 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import NotRequired, TypedDict
 
 from starlette.applications import Starlette
 from starlette.requests import Request
@@ -28,12 +27,12 @@ from ..gold.annotation import Task
 from ..gold.answers import State
 from ..gold.review import Review, open_review
 from ..gold.whole_outputs import WholeOutputTask, open_whole_outputs
-from ..protocol import EVERY, Protocol
-from ..protocol.tables import Row
-from ..report.sanitize import all_visible, visible
-from ..store.queries import outputs, trials
-from . import pronoun_marks, rendering, security
-from .detail import picture, shorten
+from ..protocol import EVERY
+from ..report.sanitize import visible
+from ..store.queries import trials
+from . import rendering, security
+from .desk_end import end_of_task
+from .desk_items import marked_cells, read_marks, shown_item
 from .index import Source
 from .thumbnails import content
 
@@ -79,7 +78,7 @@ class Desk:
             raise
         self.folder = self.source.store.folder
         self.order = self.task.items
-        self.cells = _texts(self.source.protocol, self.task.attribute)
+        self.cells = marked_cells(self.source.protocol, self.task.attribute)
 
     def close(self) -> None:
         """Closes the run, on the thread that opened it."""
@@ -101,6 +100,7 @@ class Desk:
                 longest=answers.MOST_CHARACTERS,
                 marking=bool(self.cells),
                 whole=isinstance(self.task, WholeOutputTask),
+                asked=self.source.protocol.annotation.get(self.task.attribute, {}),
             )
         )
 
@@ -114,9 +114,20 @@ class Desk:
     async def item(self, request: Request) -> Response:
         """What is shown of one item."""
         found = await self._thread.read(
-            _item, self.source, self.task, request.path_params["item"], self.cells
+            shown_item, self.source, self.task, request.path_params["item"], self.cells
         )
         return JSONResponse(found)
+
+    async def end(self, request: Request) -> Response:
+        """What is said when all items are done. 409 before."""
+        states = await self._thread.read(self.task.states)
+        if not all(states.get(item, State()).done for item in self.order):
+            return JSONResponse({"error": "Not all items are done."}, 409)
+        task = self.task
+        names = list(task.tasks) if isinstance(task, WholeOutputTask) else [task.attribute]
+        opened = sum(bool(state.opened) for state in states.values())
+        said = await self._thread.read(end_of_task, self.source, names, self.wanted.what, opened)
+        return JSONResponse(said)
 
     async def reading(self, request: Request) -> Response:
         """What the protocol makes of marks that somebody put on an answer's pronouns."""
@@ -124,7 +135,7 @@ class Desk:
         answers.check_state(State(marks=marks), ())
         item = request.path_params["item"]
         found = await self._thread.read(
-            _reading, self.source, self.cells, item, self.task.attribute, marks
+            read_marks, self.source, self.cells, item, self.task.attribute, marks
         )
         return JSONResponse({"value": found})
 
@@ -181,123 +192,6 @@ def _parse(body: bytes) -> tuple[str, State, State]:
     return item, states[0], states[1]
 
 
-# what is shown of an item
-
-
-# the design's rows by their levels, where pronouns are marked; else empty
-Cells = Mapping[tuple[str, ...], Row]
-
-
-def _texts(protocol: Protocol, attribute: str) -> Cells:
-    names = (*protocol.factors, protocol.item)
-    marked = pronoun_marks.apply(protocol, attribute)
-    return {tuple(cell[name] for name in names): cell for cell in protocol.cells} if marked else {}
-
-
-def _cell(source: Source, cells: Cells, levels: Mapping[str, str]) -> Row:
-    return cells.get(
-        tuple(levels.get(name, "") for name in (*source.protocol.factors, source.protocol.item)), {}
-    )
-
-
-def _reading(source: Source, cells: Cells, item: str, attribute: str, marks: str) -> str:
-    found = outputs.one(source.store, item)
-    if found is None:
-        return ""
-    trial, output = found
-    cell = _cell(source, cells, trial.factors)
-    return pronoun_marks.value(cell, attribute, output.text, marks) if cell else ""
-
-
-class Block(TypedDict):
-    """A titled text of an item; pieces: of a rewrite whose pronouns are to be marked."""
-
-    title: str
-    text: str
-    kind: str
-    language: str
-    pieces: NotRequired[tuple[pronoun_marks.MarkedPiece, ...]]
-
-
-class ShownItem(TypedDict):
-    """What the page gets of an item. picture: its address, damage: why there is none; voices: what
-    others said. Where all attributes of an output are asked: question, the attribute; choices, what
-    can be said of it; beside, the items of the same output.
-    """
-
-    question: NotRequired[str]
-    choices: NotRequired[list[dict[str, str]]]
-    beside: NotRequired[list[str]]
-    blocks: tuple[Block, ...]
-    picture: str
-    damage: str
-    voices: tuple[dict[str, str], ...]
-
-
-def _item(
-    source: Source, task: Task | Review | WholeOutputTask, item: str, cells: Cells
-) -> ShownItem:
-    """An item with what others said of it, every text safe to look at."""
-    if isinstance(task, Review):
-        shown = _value(task, item)
-    elif isinstance(task, WholeOutputTask):
-        output, _, attribute = item.partition(" ")
-        shown = _output(source, output, cells)
-        shown["question"] = attribute
-        shown["choices"] = [one._asdict() for one in task.choices_of(item)]
-        shown["beside"] = task.beside(item)
-    else:
-        shown = _output(source, item, cells)
-    voices = [
-        {"who": chr(ord("A") + n % 26), **state._asdict()}
-        for n, state in enumerate(task.voices.get(item, ()))
-    ]
-    shown["voices"] = tuple(voices)
-    return all_visible(shown)
-
-
-def _output(source: Source, item: str, cells: Cells) -> ShownItem:
-    stored = outputs.one(source.store, item)
-    if stored is None:
-        return _as_shown((), damage="This output is not in the run any more.")
-    trial, output = stored
-    language = trial.factors.get("language", "")
-    name, _, damage = picture(source.store, output.blob, output.outcome)
-    blocks = [_block("Prompt", trial.prompt, "prompt", language)]
-    if trial.begin:
-        blocks.append(_block("The answer was begun with", trial.begin, "prompt", language))
-    if output.text or not output.blob:
-        blocks.append(_block("Answer", output.text or "(no text)", "output", language))
-    if cell := _cell(source, cells, trial.factors):
-        blocks[-1]["pieces"] = tuple(pronoun_marks.pieces(cell, output.text))
-    return _as_shown(blocks, f"/blobs/{name}" if name and not damage else "", damage)
-
-
-def _as_shown(blocks: Sequence[Block], address: str = "", damage: str = "") -> ShownItem:
-    return {"blocks": tuple(blocks), "picture": address, "damage": damage, "voices": ()}
-
-
-def _value(task: Review, item: str) -> ShownItem:
-    """An attribute and its values, the one to be marked at the end; not of which subject's
-    pictures.
-    """
-    one = task.values[item]
-    of = ", ".join(level for key, level in one.attribute.of.items() if key != "subject")
-    about = f"{one.attribute.name} ({one.attribute.part}){f' of a {of}' if of else ''}"
-    listed = ", ".join(one.attribute.values)
-    return _as_shown(
-        (
-            _block("Attribute", about, "prompt"),
-            _block("Its values", listed, "prompt"),
-            _block("Value", one.value, "output"),
-        )
-    )
-
-
-def _block(title: str, text: str, kind: str, language: str = "") -> Block:
-    return {"title": title, "text": shorten(text), "kind": kind, "language": language}
-
-
 # the server
 
 
@@ -310,6 +204,7 @@ def application(desk: Desk, token: str, port: int) -> ASGIApp:
         Route("/items", desk.items),
         Route("/item/{item:path}", desk.item),
         Route("/reading/{item:path}", desk.reading),
+        Route("/end", desk.end),
         Route("/save", desk.save, methods=["POST"]),
         Route("/blobs/{name:path}", desk.picture),
         *(

@@ -31,7 +31,7 @@ from ..report.pictures import contrast_factor
 from ..stages import protocol_snapshot
 from ..store import Store
 from ..store.output_table import LabelRow, OutputRow, OutputTable
-from ..store.queries import calls, labels, outputs, trials
+from ..store.queries import calls, labels, outputs, own_labels, trials
 from ..store.queries.labels import RankedLabel
 
 REREAD_S = 3.0  # at least, between two readings of a run that is still going
@@ -144,8 +144,8 @@ class Index:
 
     def _load_labels(self, source: Source, attribute: str) -> None:
         lead = self._lead.get((source.number, attribute), "")
-        if labels.are_single(source.store, attribute):
-            rows = labels.lead_values(source.store, attribute, lead)
+        if own_labels.are_single(source.store, attribute):
+            rows = own_labels.lead_values(source.store, attribute, lead)
             self.table.add_single_labels(attribute, source.number, rows)
             return
         ranked = labels.of_attribute(source.store, attribute)

@@ -67,6 +67,7 @@ def choices(
                 if isinstance(spec.settings.get(name), Mapping)
                 for value, text in spec.settings[name].items()
             }
+    defined = protocol.annotation.get(attribute, {}).get("values", {})
     closed = closed_values(store, protocol, attribute, of)
     needless = {
         *((BOTH, NEITHER) if meant or closed else ()),
@@ -82,7 +83,7 @@ def choices(
     usual |= {value: text for value, text in beside.items() if value not in closed}
     return with_keys(
         [
-            (value, meant.get(value) or usual.get(value, ""))
+            (value, defined.get(value) or meant.get(value) or usual.get(value, ""))
             for value in values
             if value.isprintable() and len(value) <= MOST_CHARACTERS["value"]
         ]

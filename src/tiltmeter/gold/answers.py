@@ -36,13 +36,15 @@ _MARKS = re.compile(r"(\d+:(primary|another|several)( (?=\d)|$))*", re.ASCII)
 class State(NamedTuple):
     """What a person has said of an item so far; a value and a reason to skip exclude each other.
 
-    marks: whose each marked word of the text is, as PLACE:WHOSE with blanks between.
+    marks: whose each marked word of the text is, as PLACE:WHOSE with blanks between. opened: "1"
+    where the prompt, which was folded away, was opened before or after the answer.
     """
 
     value: str = ""
     skipped: str = ""
     note: str = ""
     marks: str = ""
+    opened: str = ""
 
     @property
     def done(self) -> bool:
@@ -102,6 +104,8 @@ def check_state(now: State, known: Sequence[Choice]) -> None:
         raise UsageError("What is skipped has no value.")
     if not now.skipped.isprintable():
         raise UsageError("A reason is one line of characters that can be seen.")
+    if now.opened not in ("", "1"):
+        raise UsageError("A prompt was opened or it was not.")
     if not _MARKS.fullmatch(now.marks):
         raise UsageError("Marks are made of PLACE:WHOSE.")
     for name in ("skipped", "note", "marks"):

@@ -20,7 +20,14 @@ from typing import Any, ClassVar, Unpack
 from warnings import warn
 
 from ..records import Json, Message, Sampling, content_id
-from .keys import BandKeys, CrosstabKeys, FirstKeys, ProtocolKeys, SentenceKeys
+from .keys import (
+    AnnotationKeys,
+    BandKeys,
+    CrosstabKeys,
+    FirstKeys,
+    ProtocolKeys,
+    SentenceKeys,
+)
 from .measures import measure_kind
 from .paper_tables import TableLayout
 from .tables import SEVERAL, Row, fill, join
@@ -171,6 +178,7 @@ class Protocol:
     judges_see_system: True if judges are shown the system prompt before the prompt.
     apart:    factors whose levels are never pooled where a run holds several.
     titles: {factor or attribute: {level or value: what a person reads in its place}}.
+    annotation: {attribute: what people are asked of it, and whether they see the prompt}.
     first:  what the first screen of a report shows beside its sentence; {} for what fits most.
     tally:    a factor by whose levels `plan` counts the prompts, "" for none.
     thresholds: bounds on measures (bounds.py); a run whose estimates show one ends with exit code
@@ -204,6 +212,7 @@ class Protocol:
     apart: tuple[str, ...] = ()
     tally: str = ""
     titles: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
+    annotation: Mapping[str, AnnotationKeys] = field(default_factory=dict)
     first: FirstKeys = field(default_factory=FirstKeys)
     system: str = ""
     turns: tuple[Message, ...] = ()

@@ -161,6 +161,16 @@ class CrosstabKeys(TypedDict):
     levels: NotRequired[Texts]
 
 
+class AnnotationKeys(TypedDict, total=False):
+    """What people are asked of one attribute. values: what each value means; prompt: "folded" where
+    the prompt would tell people what to expect, and can do without.
+    """
+
+    question: str
+    prompt: Literal["shown", "folded"]
+    values: Mapping[str, str]
+
+
 class _Keys(TypedDict, total=False):
     """A whole protocol but for its tables. The settings of an instrument stand beside its name,
     kind and attribute.
@@ -191,6 +201,7 @@ class _Keys(TypedDict, total=False):
     judges_see_system: bool
     crosstab: CrosstabKeys
     titles: Mapping[str, Mapping[str, str]]
+    annotation: Mapping[str, AnnotationKeys]
     first: FirstKeys
 
 

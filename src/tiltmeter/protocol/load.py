@@ -132,6 +132,7 @@ def _protocol(
         apart=tuple(data.get("apart", ())),
         tally=data.get("tally", ""),
         titles=data.get("titles", {}),
+        annotation=data.get("annotation", {}),
         first=data.get("first", {}),
         system=data.get("system", ""),
         turns=tuple(Message(turn["role"], turn["text"]) for turn in data.get("turns", ())),

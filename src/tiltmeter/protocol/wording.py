@@ -50,6 +50,8 @@ def check(protocol: Protocol, place: SourceLocation, attributes: Collection[str]
         if name in protocol.factors:
             here = place.at("titles", name)
             refuse_unknown_levels(name, list(titles), protocol.levels[name], here)
+    for name in protocol.annotation:
+        refuse_unknown("attribute", name, sorted(attributes), place.at("annotation", name))
     for number, measure in enumerate(protocol.measures):
         for verdict, text in measure.sentence.items():
             here = place.at("measures", number, "sentence", verdict)

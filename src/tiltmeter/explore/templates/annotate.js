@@ -9,7 +9,7 @@ let items = [], at = -1, busy = true, failed = null, offered = "", queue = Promi
 let past = JSON.parse(sessionStorage.getItem(document.body.dataset.task) || "[]");  // [item, before, after] of this window, for undo
 
 const done = (state) => Boolean(state.value || state.skipped);
-const same = (a, b) => ["value", "skipped", "note", "marks"].every((name) => a[name] === b[name]);
+const same = (a, b) => ["value", "skipped", "note", "marks", "opened"].every((name) => a[name] === b[name]);
 const plain = (text) => text.replace(/(?![\n\t\u200c\u200d])[\p{Cc}\p{Cf}\p{Cs}\u2028\u2029]/gu,
   (sign) => "⟨U+" + sign.codePointAt(0).toString(16).toUpperCase().padStart(4, "0") + "⟩");
 const named = (state) => state.value ? plain(state.value) : state.skipped ? "skipped: " + plain(state.skipped) : "no answer";
@@ -46,7 +46,28 @@ function progress() {
   one("#done").textContent = `· ${labelled} answered${skipped ? `, ${skipped} skipped` : ""}, ${items.length - labelled - skipped} to go`;
   one("#bar").max = items.length || 1;
   one("#bar").value = labelled + skipped;
+  strip();
 }
+
+function strip() {  // a mark an item: done, skipped, open; a click goes there
+  const box = one("#strip");
+  if (box.children.length !== items.length) {
+    box.replaceChildren(...items.map((_, place) => {
+      const button = made("button", "", { type: "button", tabIndex: -1 });
+      button.addEventListener("click", () => { if (!busy || failed) show(place); });
+      return button;
+    }));
+  }
+  items.forEach(({ state }, place) => {
+    const button = box.children[place], kind = state.value ? "done" : state.skipped ? "skipped" : "open";
+    button.className = kind;
+    button.setAttribute("aria-label", `Item ${place + 1}, ${kind}`);
+    if (place === at) button.setAttribute("aria-current", "true");
+    else button.removeAttribute("aria-current");
+  });
+}
+
+const tell = (text) => { one("#saved").textContent = text && "· " + text; };
 
 function marked() {
   const { state } = items[at];
@@ -80,12 +101,17 @@ async function show(place) {
   if (at !== place) return;
   const blocks = code === 200 ? data.blocks : [{ title: "", text: data.error || GONE, kind: "prompt" }];
   box.replaceChildren();
+  one("#end").hidden = true;
+  box.hidden = false;
   for (const block of blocks) {
+    const folded = block.kind.endsWith("folded");
     const text = made("pre", block.pieces ? "" : block.text, { className: block.kind, dir: "auto", tabIndex: 0 });
     if (block.pieces) text.append(...block.pieces.map((piece) => piece.begin === undefined ? piece.text : pronoun(piece)));
     if (block.language) text.lang = block.language;
-    box.append(made("h2", block.title), text);
+    if (folded) box.append(unfolding(block.title, text, item));
+    else box.append(made("h2", block.title), text);
   }
+  if (data.table) box.append(tabled(data));
   if (data.damage) box.append(made("p", data.damage + " It can be skipped.", { className: "warning" }));
   if (data.picture) await pictured(box, data.picture);
   heard(data.voices || []);
@@ -97,6 +123,36 @@ async function show(place) {
   busy = code !== 200;  // what was not seen is not labelled
   const next = open(at);
   if (next >= 0 && next !== at) fetched(items[next].id).then(({ data }) => { if (data.picture) new Image().src = data.picture; });
+}
+
+function unfolding(title, text, item) {  // opening a prompt that would tell what to expect is recorded
+  const details = document.createElement("details");
+  details.append(made("summary", title + " (folded: it has the cue in it)"), text);
+  details.addEventListener("toggle", () => {
+    if (details.open && !item.state.opened) commit(item, (state) => ({ ...state, opened: "1" }), false);
+  });
+  return details;
+}
+
+function tabled({ table, samples }) {  // a taxonomy: the values of one attribute, their marks, and pictures that have them
+  const states = new Map(items.map((item) => [item.id, item.state])), box = document.createElement("table");
+  box.className = "values";
+  box.append(made("caption", "The values of this attribute", { className: "hidden" }));
+  const head = box.createTHead().insertRow();
+  for (const name of ["value", "your mark", "pictures that a judge gave it"]) head.append(Object.assign(made("th", name), { scope: "col" }));
+  const body = box.createTBody();
+  for (const { id, value } of table) {
+    const row = body.insertRow(), state = states.get(id), link = made("a", value, { href: "#" + (items.findIndex((item) => item.id === id) + 1) });
+    link.addEventListener("click", (event) => { event.preventDefault(); show(items.findIndex((item) => item.id === id)); });
+    const name = made("th", "", { scope: "row" });
+    name.append(link);
+    row.append(name, made("td", state && done(state) ? named(state) : "–"));
+    if (id === items[at].id) row.setAttribute("aria-current", "true");
+    const seen = row.insertCell();
+    for (const sample of samples.filter((one) => one.value === value)) seen.append(Object.assign(new Image(), { src: sample.picture, alt: `A picture labelled ${value}`, loading: "lazy" }));
+    if (!seen.children.length) seen.textContent = "none";
+  }
+  return box;
 }
 
 async function pictured(box, address) {
@@ -186,6 +242,7 @@ function commit(item, change, record = true) {  // true where it was stored
 async function _commit(item, change, record) {
   const seen = item.state, now = change(seen);
   if (same(seen, now)) return true;
+  tell("saving…");
   const { code, data } = await ask("/save", { item: item.id, seen, now });
   if (code === 200) {
     item.state = data.state;  // as it is kept: what is ambiguous is a skip
@@ -193,7 +250,9 @@ async function _commit(item, change, record) {
     sessionStorage.setItem(document.body.dataset.task, JSON.stringify(past));
     warn("");
     told.textContent = `Saved: ${named(now)}.`;
+    tell("saved " + new Date().toLocaleTimeString([], { hour: "2-digit", minute: "2-digit", second: "2-digit" }));
   } else if (code === 409) {
+    tell("not saved: answered elsewhere");
     item.state = data.state;
     if (items[at] !== item) await show(items.indexOf(item));
     marked();
@@ -201,6 +260,7 @@ async function _commit(item, change, record) {
     warn(`In another window this was answered meanwhile: ${named(data.state)}. Yours (${named(now)}) was not stored; answer again to put it in its place.`);
     return false;
   } else {
+    tell("NOT saved");
     const why = code === 403 ? "Open the address that tiltmeter printed." : code ? data.error || "The server refused it." : GONE;
     warn(`Not saved: ${named(now)}. ${why} Your answer is kept here.`,
       () => commit(item, change, record).then((stored) => stored && items[at] === item && done(now) && onward()));
@@ -212,10 +272,11 @@ async function _commit(item, change, record) {
 async function say(change) {  // an answer: stored, then on to the next
   if (busy) return;
   busy = true;
-  const item = items[at], text = note.value;
+  const item = items[at], text = note.value, began = performance.now();
   note.blur();
   const stored = await commit(item, (state) => ({ ...change(state), note: text }));
   busy = false;
+  if (stored) paced(began);
   if (stored && items[at] === item) await onward();
 }
 
@@ -223,6 +284,32 @@ async function onward() {
   const next = open(at);
   if (next >= 0) { await show(next); return; }
   told.textContent = "All items are done. Close the page, or go back with ←.";
+  await finish();
+}
+
+async function finish() {  // how far people and judges agree, what a correction needs, what to type: told at the end alone
+  const { code, data } = await ask("/end");
+  if (code !== 200) return;
+  const list = (name, texts, none) => one(name).replaceChildren(...(texts.length ? texts : [none]).map((text) => made("li", plain(text))));
+  one("#counted").textContent = one("#done").textContent.replace("· ", "") + (data.opened ? `; the prompt was opened for ${data.opened}` : "");
+  list("#agreed", data.agreement, "Nobody else, and no judge, has labelled these outputs.");
+  list("#needs", data.needs, "Nothing.");
+  one("#needing").hidden = !data.needs.length;
+  one("#next").textContent = data.next;
+  one("#item").hidden = true;
+  one("#end").hidden = false;
+  one("#end").focus();
+}
+
+const FAST_MS = 300, IN_A_ROW = 10;
+let last = 0, row = 0;
+function paced(now) {  // a word where answers come faster than anybody can look
+  row = now - last < FAST_MS ? row + 1 : 0;
+  last = now;
+  if (row >= IN_A_ROW - 1) {
+    warn(`${IN_A_ROW} answers in a row came faster than 0.3 s each. Is a key stuck, or is it time for a break? u takes the last one back.`);
+    row = 0;
+  }
 }
 
 const choose = (value) => say((state) => ({ ...state, value, skipped: "" }));

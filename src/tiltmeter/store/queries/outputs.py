@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import NamedTuple
 
-from ...records import ANSWER, Output, Trial
+from ...records import ANSWER, HUMAN, Output, Trial
 from .. import Store
 from ..output_table import OutputRow
 from ..rows import TRIAL_COLUMNS, levels, trial_of
@@ -194,6 +194,27 @@ def table_rows(
     columns = "".join(f", replace({one}, ?2, ' / ')" for one in own)
     query = _TABLE_ROWS.format(language=language, contrasted=level, levels=columns)
     return store.rows(query, (more, several, *paths))
+
+
+def sample_blobs(
+    store: Store, attribute: str, of: Mapping[str, str], most: int
+) -> list[tuple[str, str]]:
+    """(value, picture) of at most so many outputs of each value that machines gave an attribute, by
+    the ids of the outputs. of: levels of factors that they must have, and their subject.
+    """
+    wanted = {name: level for name, level in of.items() if name != "subject"}
+    same = "".join(
+        f" AND json_extract(t.factors, ?{3 + 2 * n}) = ?{4 + 2 * n}" for n in range(len(wanted))
+    )
+    query = (
+        "SELECT value, blob FROM (SELECT l.value, o.blob, row_number() OVER"
+        " (PARTITION BY l.value ORDER BY l.output) AS place FROM labels l"
+        " JOIN outputs o ON o.trial = l.output JOIN trials t ON t.id = l.output"
+        f" WHERE l.current AND l.attribute = ?1 AND ?2 IN ('', t.subject) AND o.blob <> ''{same}"
+        f" AND l.annotator NOT GLOB '{HUMAN}*') WHERE place <= {most:d} ORDER BY value, place"
+    )
+    paths = [part for name, level in wanted.items() for part in (f'$."{name}"', level)]
+    return list(store.rows(query, (attribute, of.get("subject", ""), *paths)))
 
 
 def containing(store: Store, text: str) -> Iterator[str]:
