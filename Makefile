@@ -1,5 +1,8 @@
 # Thin faces over scripts/, which need only bash and Python.
-.PHONY: demo test
+.PHONY: demo docs test
+
+docs:
+	@bash scripts/docs
 
 demo:
 	@bash scripts/demo
