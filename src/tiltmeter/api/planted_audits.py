@@ -88,7 +88,7 @@ def audits() -> list[PlantedAudit]:
 
 def run_audit(audit: PlantedAudit, folder: Path, out: Path) -> Run:
     """Runs an audit in the folder `out`. folder: where copies of protocols are written to."""
-    protocol = _with_small_pictures(audit["protocol"], folder)
+    protocol = with_small_pictures(audit["protocol"], folder)
     made = run(protocol, audit["model"], out, judge=audit.get("judge", ()), **audit["options"])
     if "also" in audit:
         label(out, judge=audit["also"])
@@ -97,7 +97,7 @@ def run_audit(audit: PlantedAudit, folder: Path, out: Path) -> Run:
     return made
 
 
-def _with_small_pictures(name: str, folder: Path) -> str:
+def with_small_pictures(name: str, folder: Path) -> str:
     """The protocol's name; of pictures the path of a copy that asks for small ones, with the same
     prompts.
     """
