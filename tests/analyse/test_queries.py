@@ -114,3 +114,20 @@ def test_a_query_as_text_and_as_values() -> None:
     for text in ("", "attribute=pronoun", "annotator=a&colour=blue"):
         with pytest.raises(UsageError):
             OutputQuery.parse(text)
+
+
+def test_a_mean_over_all_groups_counts_every_group_and_the_base() -> None:
+    """A row over objects and groups names no group: its outputs are those of all, and the base's."""
+    soda = registry.protocol("soda")
+    row = Estimate(
+        "soda",
+        "m",
+        "attributes/j@1",
+        "vac_over_objects_difference",
+        {"mode": "images"},
+        None,
+        0.1,
+        "concentration",
+    )
+    found = query_of(soda, row).levels
+    assert set(found["group"]) == set(soda.levels["group"])

@@ -174,9 +174,10 @@ def _of_whole_outputs(
     groups = [level for level in protocol.levels[factor] if level != base]
     against = spec.kind == "from_base" or ending.startswith(DIFFERENCE)
     if against:
-        levels[factor] = (*levels[factor], base)
+        levels[factor] = (*levels.get(factor, groups), base)
         own = {cell[within] for cell in protocol.cells if cell[factor] == base}
-        levels[within] = tuple(dict.fromkeys((*levels[within], *sorted(own))))
+        if within in levels:  # of the mean over all groups it names none
+            levels[within] = tuple(dict.fromkeys((*levels[within], *sorted(own))))
     elif within in levels and factor not in levels:
         levels[factor] = tuple(groups)
     attribute = row.condition.get("attribute", "")
@@ -185,7 +186,7 @@ def _of_whole_outputs(
     return OutputQuery(
         row.instrument,
         attribute,
-        (row.subject,),
+        () if "subject" in spec.over else (row.subject,),
         levels,
         (value,) if value else (),
         (),
