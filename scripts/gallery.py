@@ -19,6 +19,8 @@ from pathlib import Path
 
 import tiltmeter
 from tiltmeter.records import Estimate
+from tiltmeter.report import content
+from tiltmeter.store import Store
 
 ROOT = Path(__file__).parents[1]
 EXAMPLES, PAGE = ROOT / "examples", ROOT / "docs" / "gallery.md"
@@ -105,9 +107,11 @@ def _ratio(row: Estimate) -> str:
     return f"{row.value:.2f} [{row.low:.2f}, {row.high:.2f}]"
 
 
-def quote_verdicts(run: tiltmeter.Run) -> str:
-    """What the report itself says of each headline claim."""
-    return f"{' '.join(verdict.sentence for verdict in run.verdicts())} {SMALL}"
+def quote_first_screen(run: tiltmeter.Run) -> str:
+    """What the report's first screen says."""
+    with Store(run.folder) as store:
+        screen = content.build(store, run.protocol, run.analyse()).screen
+    return " ".join((screen.headline, *screen.lede, SMALL))
 
 
 GALLERY = (
@@ -121,19 +125,19 @@ GALLERY = (
         "A small model puts he or she beside a trait",
         "tiltmeter run roles --model builtin --language en --mode exact --out roles",
         "report.html",
-        quote_verdicts,
+        quote_first_screen,
     ),
     Example(
         "A small model picks words for women and men",
         "tiltmeter run words --model builtin --language en --limit 20 --where age=40 --out words",
         "report.html",
-        quote_verdicts,
+        quote_first_screen,
     ),
     Example(
         "A small model decides about people with other names",
         "tiltmeter run decisions_names --model builtin --mode exact --where set=01 --out decisions",
         "report.html",
-        quote_verdicts,
+        quote_first_screen,
     ),
     Example(
         "Pictures of a planted model",
