@@ -134,7 +134,7 @@ def test_equal_clusters_keep_an_interval_with_a_note(x: np.ndarray) -> None:
     found = rates.clustered_share(successes=x, n=np.full(12, 10.0))
     assert found.high - found.low > 0.1
     assert found.effective_n == 12
-    assert "all clusters alike" in found.note
+    assert "every item gave the same answer" in found.note
 
 
 def test_one_cluster_and_none() -> None:

@@ -1,4 +1,4 @@
-"""Verdicts → the cards of a report: what was found, how sure that is, and what to mind."""
+"""Verdicts → the rows of a report's table: what was found, how sure that is, its cautions."""
 
 from __future__ import annotations
 

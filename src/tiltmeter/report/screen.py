@@ -24,6 +24,7 @@ from .model import Badge, Screen
 
 LEDE_CHARACTERS = 360  # for which the first screen has room
 BADGES = 6
+SIMULATED = ("planted:", "planted-rewriter:")  # begin the names of models of known tilt
 NAMED = 3  # claims that a badge names
 LEVELS = 4  # of a factor that have a badge each
 CAUTION = (
@@ -263,6 +264,8 @@ def _badges(
         break
     if missing:
         yield Badge("plain", f"{missing} no answer")
+    if any(one.verdict.subject.startswith(SIMULATED) for one in judged):
+        yield Badge("plain", "simulated model")
     if labels.exist(store):
         checked = gold.has_gold(store)
         yield Badge(

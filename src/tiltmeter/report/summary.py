@@ -199,7 +199,7 @@ def _counts_hits(protocol: Protocol, annotator: str) -> bool:
 
 
 def _numbers(audit: audits.Audit) -> Iterator[tuple[str, str]]:
-    """Intervals, what they are over, and the smallest difference that would be found."""
+    """Intervals, what they are over, and the smallest detectable difference."""
     rows = [
         (spec, estimate)
         for spec, estimate in findings.headline(audit)

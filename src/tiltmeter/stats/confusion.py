@@ -246,9 +246,7 @@ def share_interval(
         inside * (1 - inside) / variance if variance > 0 and 0 < inside < 1 else float(clusters)
     )
     low, high = rates.wilson_limits(inside, effective, t_quantile(0.5 + confidence / 2, df))
-    alike = (
-        None if variance > 0 else "all clusters alike: effective n taken as the number of clusters"
-    )
+    alike = None if variance > 0 else "every item gave the same answer, so each counts once"
     return replace(
         blank,
         low=low,

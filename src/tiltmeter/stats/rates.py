@@ -31,7 +31,7 @@ SMOOTH = 50.0
 CARRIER_DF = 1.5  # degrees of freedom a carrier beyond the first, from the same simulations
 LINEARISED = "wilson on effective n, t"
 HYBRID = "wilson on effective n, t, and beta-binomial posterior"
-ALIKE = "all clusters alike: effective n taken as the number of clusters"
+ALIKE = "every item gave the same answer, so each counts once"
 
 
 def wilson(successes: float, n: float, *, confidence: float = 0.95) -> Interval:

@@ -64,7 +64,7 @@ def sign_flip(
     if moving.size <= ENUMERATED:
         smallest = 2.0 ** (1 - moving.size)
         note = (
-            f"{moving.size} differences that are not 0 cannot reach p = .05"
+            f"only {moving.size} items differ; this test cannot reach p < .05 with so few"
             if moving.size < 6
             else None
         )
@@ -212,7 +212,11 @@ def permuted_means(
         chosen = np.array(list(combinations(range(pooled.size), a.size)), dtype=np.intp)
         p = float((np.abs(pooled[chosen].sum(axis=1) - centre) >= reach).mean())
         smallest = (2.0 if a.size == b.size else 1.0) / splits
-        few = f"{splits} splits cannot reach p = .05" if smallest > 0.05 else None
+        few = (
+            f"only {splits} ways to split so few; this test cannot reach p < .05"
+            if smallest > 0.05
+            else None
+        )
         return Test(
             value,
             p,
