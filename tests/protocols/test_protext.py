@@ -926,3 +926,24 @@ def test_female_and_male_nouns_are_contrasted_with_p(tmp_path: Path) -> None:
     assert found.p is not None and found.low is not None
     themes = {(e.contrast or {})["theme"] for e in rows if e.measure == "misgendering_by_theme"}
     assert themes == {f"{theme} − occupation" for theme in ("name", "title", "kinship")}
+
+
+def test_a_judge_is_told_the_condition_where_the_run_is_as_published(tmp_path: Path) -> None:
+    """Section 4 and Appendix 1; the rules stay the same annotator."""
+    asked = {}
+    for variant in ("default", "published"):
+        run = api.run(
+            "protext",
+            "planted-rewriter:gender=0",
+            tmp_path / variant,
+            judge=["planted-rewriter:accuracy=0.9"],
+            limit=3,
+            where={"prompt": ("P1",)},
+            variant=variant,
+        )
+        by = run.labels["annotator"].unique().to_list()
+        told = run.calls.filter(pl.col("purpose") != "subject")["request"].to_list()
+        asked[variant] = (sorted(by), ["written with this condition" in text for text in told])
+    (plain, blind), (published, informed) = asked["default"], asked["published"]
+    assert not any(blind) and all(informed) and informed
+    assert len({*plain} & {*published}) == 1 and len(plain) == len(published) == 2

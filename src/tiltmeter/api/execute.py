@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Unpack
 
 from .. import registry
-from ..protocol import Protocol
+from ..protocol import Protocol, told_by
 from ..stages import injection_count, matching, protocol_snapshot
 from ..stages import plan as planning
 from ..stages.connect import Connect
@@ -36,6 +36,7 @@ def run(
     judge: ModelGiven = (),
     watch: Watch | None = None,
     taxonomy: Path | str | None = None,
+    variant: str = "default",
     **options: Unpack[RunOptions],
 ) -> Run:
     """Runs an audit to its labels, or goes on with it.
@@ -48,9 +49,10 @@ def run(
     watch:    called with the stage, how many there are in all (None where that is not known), and
               what happened so far; a bar in a notebook where none is given.
     taxonomy: a file of attributes to label by, where the protocol would have a judge choose them.
+    variant:  whose judges are told what a paper's were, where it says so (`protext`).
     """
     arguments.refuse_unknown(options, RunOptions.__optional_keys__)
-    declared = registry.protocol(protocol)
+    declared = told_by(registry.protocol(protocol), variant)
     choices = arguments.choices(model, options)
     asking = arguments.asking(judge, taxonomy, options, choices.subjects)
     planning.check(declared, choices)

@@ -70,6 +70,7 @@ def command(
             judge=judges,
             watch=watch,
             taxonomy=taxonomy,
+            variant=variant,
             **choice_options(values),
             **ask_options(values),
         )

@@ -19,6 +19,7 @@ from functools import cached_property
 from typing import Any, ClassVar, Unpack
 from warnings import warn
 
+from ..errors import UnknownName
 from ..records import Json, Message, Sampling, content_id
 from .keys import (
     AnnotationKeys,
@@ -75,6 +76,7 @@ class InstrumentSpec:
     given to it.
 
     also: further attributes that it labels, for measures to name.
+    told: settings of the judges that label beside it, over its own (those of a variant).
     """
 
     name: str
@@ -82,6 +84,7 @@ class InstrumentSpec:
     attribute: str
     settings: Mapping[str, Any] = field(default_factory=dict)  # what each kind declares
     also: tuple[str, ...] = ()
+    told: Mapping[str, Any] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -154,6 +157,7 @@ class Variant:
     says:      {measure: its text}, of measures that are other numbers here than by default; in them
     no value stands for no tilt.
     tables:    the paper's own tables, which `analyse` prints in full.
+    judges:    {instrument: settings} of the judges beside it, where a run is made in this variant.
     """
 
     name: str
@@ -166,6 +170,7 @@ class Variant:
     reads: Mapping[str, str] = field(default_factory=dict)
     says: Mapping[str, str] = field(default_factory=dict)
     tables: tuple[TableLayout, ...] = ()
+    judges: Mapping[str, Mapping[str, Json]] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, repr=False)
@@ -382,6 +387,21 @@ def _digest_settings(mode: Mode) -> dict[str, str | float | None]:
     if settings.pop("for_discovery"):
         settings["aside"] = True
     return settings
+
+
+def told_by(protocol: Protocol, variant: str) -> Protocol:
+    """The protocol whose judges are told what a variant tells them; UnknownName for a variant that
+    it does not have.
+    """
+    if variant not in protocol.variants:
+        raise UnknownName(f"variant of {protocol.name}", variant, protocol.variants)
+    judges = protocol.variants[variant].judges
+    return replace(
+        protocol,
+        instruments=tuple(
+            replace(spec, told=judges.get(spec.name, {})) for spec in protocol.instruments
+        ),
+    )
 
 
 def few_items(protocol: Protocol) -> bool:

@@ -144,6 +144,7 @@ class VariantKeys(TypedDict, total=False):
     reads: Mapping[str, str]
     says: Mapping[str, str]
     tables: Sequence[PaperTableKeys]
+    judges: Mapping[str, Mapping[str, Json]]
 
 
 class TurnKeys(TypedDict):

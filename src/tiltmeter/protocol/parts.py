@@ -101,6 +101,7 @@ def variants_of(declared: Mapping[str, VariantKeys]) -> dict[str, Variant]:
             reads=keys.get("reads", {}),
             says=keys.get("says", {}),
             tables=layouts_of(keys.get("tables", ())),
+            judges=keys.get("judges", {}),
         )
         for name, keys in declared.items()
     }

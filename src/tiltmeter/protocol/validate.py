@@ -337,6 +337,9 @@ def _variant(
     for setting in ("measures", "only"):
         for number, name in enumerate(getattr(variant, setting)):
             refuse_unknown("measure", name, measures, place.at(setting, number))
+    for name in variant.judges:
+        named = [spec.name for spec in protocol.instruments]
+        refuse_unknown("instrument", name, named, place.at("judges"))
     for number, table in enumerate(variant.tables):
         for name in table.measures:
             refuse_unknown("measure", name, measures, place.at("tables", number, "measures"))

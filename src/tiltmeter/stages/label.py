@@ -58,7 +58,8 @@ def _with_judges(
     if kind.judged:
         return [_make_instrument(kind.make, spec, *judges)] if judges else []
     second = kind.second
-    beside = [_make_instrument(second, spec, judge) for judge in judges] if second else []
+    told = replace(spec, settings={**spec.settings, **spec.told})
+    beside = [_make_instrument(second, told, judge) for judge in judges] if second else []
     return [_make_instrument(kind.make, spec), *beside]
 
 
