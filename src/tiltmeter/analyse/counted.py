@@ -131,7 +131,7 @@ class Counted:
             chosen = self.protocol.variants[query.variant]
             names = factor_names(self.protocol, chosen)
             return float(rows.select("subject", *names).n_unique())
-        cases = rows.group_by(*factors, "attribute").agg(pl.col("output").n_unique())
+        cases = rows.group_by("subject", *factors, "attribute").agg(pl.col("output").n_unique())
         return float(cases.filter(pl.col("output") > 1).height)
 
     def _with_column(self, rows: pl.DataFrame, query: OutputQuery) -> pl.DataFrame:

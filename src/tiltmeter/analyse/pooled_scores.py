@@ -26,7 +26,15 @@ from .concentration import (
     mean_of_attributes,
 )
 from .groups import Table
-from .outputs import DRAWS, BaseAndGroups, Place, Values, codes, split_by_base
+from .outputs import (
+    DRAWS,
+    BaseAndGroups,
+    Place,
+    Values,
+    codes,
+    count_with_value,
+    split_by_base,
+)
 from .published import PUBLISHED, attribute_distance
 from .rows import finite
 
@@ -143,13 +151,14 @@ def between_groups(table: Table, measure: MeasureSpec, by: Sequence[str]) -> Ite
             whole.append(_published(found, condition, n, [one.get("") for one in scores]))
             for name in dict.fromkeys(name for one in scores for name in one if name):
                 about = {**condition, "attribute": name}
+                n = _with_value(sides, name)
                 each.append(_published(found, about, n, [one.get(name) for one in scores]))
             continue
         pooled = found.score(sides, "pairs")
         whole.append(_adjusted(found.row(condition, n, 0), *_whole(pooled)))
         for name, (one, cells) in pooled.by_name.items():
             about = {**condition, "attribute": name}
-            each.append(_adjusted(found.row(about, float(sum(one.sizes)), 0), one, cells))
+            each.append(_adjusted(found.row(about, _with_value(sides, name), 0), one, cells))
     yield from whole
     sums: dict[str, float] = {}
     for row in each:
@@ -221,7 +230,6 @@ def shift(table: Table, measure: MeasureSpec, by: Sequence[str]) -> Iterator[Est
             if place in (None, key)
             for name in cell.attributes
             if has_one_value(outputs, name) is not None
-            and has_one_value(cell.base, name) is not None
         ]
         yield _total(found, condition, cases, ("moved", "not moved"))
 
@@ -240,6 +248,11 @@ def _sides(
 
 def _outputs(sides: Sequence[Sequence[Sequence[Values]]]) -> float:
     return float(sum(len(group) for groups in sides for group in groups))
+
+
+def _with_value(sides: Sequence[Sequence[Sequence[Values]]], name: str) -> float:
+    """How many outputs have a value of an attribute."""
+    return sum(count_with_value(groups, name) for groups in sides)
 
 
 def _number(found: _Cells, place: Place | None) -> int:

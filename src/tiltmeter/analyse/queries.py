@@ -20,6 +20,8 @@ from ..records import Estimate, Json
 from .reading import BOUNDS, CAPTURED, CORRECTED, OUTCOME_RATE, STRATA
 
 PLUGIN, DIFFERENCE = "_plugin", "_difference"  # end the names of rows that a measure adds
+SHIFTS = ("shift_total",)  # kinds that count groups × attributes, without the base
+CASES = ("dominant", "dominant_total", *SHIFTS)  # kinds that count prompts × attributes
 MODE = "mode"
 LEVEL = "f."  # begins a factor's name in the text form
 MINUS = " − "  # between a level and its baseline
@@ -172,17 +174,17 @@ def _of_whole_outputs(
     factor, base, within = contrast["factor"], contrast["baseline"], contrast["within"]
     levels = _levels(protocol, row, {}, names={"dimension": within, "group": factor})
     groups = [level for level in protocol.levels[factor] if level != base]
-    against = spec.kind == "from_base" or ending.startswith(DIFFERENCE)
-    if against:
+    against = spec.kind.startswith("from_base") or ending.startswith(DIFFERENCE)
+    if against and factor in levels:
         levels[factor] = (*levels.get(factor, groups), base)
         own = {cell[within] for cell in protocol.cells if cell[factor] == base}
         if within in levels:  # of the mean over all groups it names none
             levels[within] = tuple(dict.fromkeys((*levels[within], *sorted(own))))
-    elif within in levels and factor not in levels:
+    elif factor not in levels and (within in levels or spec.kind in SHIFTS):
         levels[factor] = tuple(groups)
     attribute = row.condition.get("attribute", "")
     value = row.condition.get("value")
-    whole = spec.kind == "dominant" and not attribute
+    whole = spec.kind in CASES and not attribute
     return OutputQuery(
         row.instrument,
         attribute,
