@@ -19,6 +19,7 @@ CAPTURED = "captured_mass"
 TOGETHER = " + "  # between the subjects over which a measure pools
 ALPHA = 0.05  # of a test, where an estimate has no confidence of its own
 _OWN = ("subject", "annotator")  # strata that are fields of an estimate, not part of its condition
+_INNER = tuple(name for name in STRATA if name not in _OWN)
 Stratum = tuple[str, ...]
 
 
@@ -27,18 +28,18 @@ def stratum(estimate: Estimate) -> Stratum:
     return (
         estimate.subject,
         estimate.instrument,
-        *(estimate.condition.get(name, "") for name in inner()),
+        *(estimate.condition.get(name, "") for name in _INNER),
     )
 
 
 def inner() -> list[str]:
     """The names of the factors of a stratum, without subject and instrument."""
-    return [name for name in STRATA if name not in _OWN]
+    return list(_INNER)
 
 
 def group(estimate: Estimate) -> dict[str, str]:
     """The factor levels that an estimate is about, without those of its stratum."""
-    return {name: level for name, level in estimate.condition.items() if name not in inner()}
+    return {name: level for name, level in estimate.condition.items() if name not in _INNER}
 
 
 def condition(estimate: Estimate) -> dict[str, str]:

@@ -5,10 +5,12 @@ apart.
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
-from ..analyse.reading import Stratum, grouping, inner, key, stratum
+from ..analyse.reading import Stratum, group, grouping, inner, key, stratum
 from ..protocol import MeasureSpec, Protocol, in_variant
 from ..records import Estimate
 
@@ -17,10 +19,11 @@ DEEP = 3  # factors; such a grouping has a table of its own where all rows toget
 SOME = 6  # likewise where each level is one item only (a word), since those are no groups
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Audit:
     """The estimates of one variant with what is needed to word them. Positions of strata give the
-    order everywhere.
+    order everywhere. What is looked up for every estimate is found once, so that the time of a
+    report grows with the estimates and not with their square.
     """
 
     protocol: Protocol
@@ -34,7 +37,37 @@ class Audit:
 
     def of(self, measure: str) -> list[Estimate]:
         """The estimates of one measure, in the order they came."""
-        return [estimate for estimate in self.estimates if estimate.measure == measure]
+        return list(self._by_measure.get(measure, ()))
+
+    def wholes(self, measure: str, of: Stratum) -> list[Estimate]:
+        """The estimates of one measure that are about the whole of a stratum."""
+        return list(self._wholes.get((measure, of), ()))
+
+    @cached_property
+    def _by_measure(self) -> dict[str, list[Estimate]]:
+        found: dict[str, list[Estimate]] = {}
+        for estimate in self.estimates:
+            found.setdefault(estimate.measure, []).append(estimate)
+        return found
+
+    @cached_property
+    def _wholes(self) -> dict[tuple[str, Stratum], list[Estimate]]:
+        found: dict[tuple[str, Stratum], list[Estimate]] = {}
+        for estimate in self.estimates:
+            if not group(estimate):
+                found.setdefault((estimate.measure, stratum(estimate)), []).append(estimate)
+        return found
+
+    @cached_property
+    def _differing(self) -> frozenset[int]:
+        """Places of a stratum that differ between strata, and the subject's."""
+        places = zip(*self.strata, strict=True)
+        return frozenset({0, *(n for n, levels in enumerate(places) if len(set(levels)) > 1)})
+
+    @cached_property
+    def _bare(self) -> Counter[str]:
+        """How many annotators have a name, without their hash."""
+        return Counter(name.partition("@")[0] for name in {s[1] for s in self.strata})
 
     def differing_levels(self, estimate: Estimate) -> list[tuple[str, str]]:
         """(name, level) of the parts of the stratum that differ between strata; the subject is
@@ -44,7 +77,7 @@ class Audit:
         return [
             (names[place], self.instrument(level) if place == 1 else level)
             for place, level in enumerate(stratum(estimate))
-            if place == 0 or len({other[place] for other in self.strata}) > 1
+            if place in self._differing
         ]
 
     def instrument(self, annotator: str) -> str:
@@ -52,11 +85,7 @@ class Audit:
         has it whole.
         """
         bare = annotator.partition("@")[0]
-        return (
-            annotator
-            if sum(other.partition("@")[0] == bare for other in {s[1] for s in self.strata}) > 1
-            else bare
-        )
+        return annotator if self._bare[bare] > 1 else bare
 
     def fine(self, measure: str) -> set[tuple[str, ...]]:
         """Groupings of a measure that have too many levels for a figure or an open table."""

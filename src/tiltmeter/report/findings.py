@@ -157,8 +157,7 @@ def _contrasts(
         alike = (other.attribute, other.values, other.among, other.where) == counted
         shown = measure_kind(other.kind).sides == "level"  # one number against another
         if other.contrast and other is not spec and alike and shown:
-            rows = [e for e in audit.of(other.name) if e.contrast and not reading.group(e)]
-            rows = [e for e in rows if reading.stratum(e) == reading.stratum(estimate)]
+            rows = [e for e in audit.wholes(other.name, reading.stratum(estimate)) if e.contrast]
             if len(rows) == 1:
                 yield other, rows[0]
 
