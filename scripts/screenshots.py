@@ -3,7 +3,7 @@
 With --first-screens FOLDER it takes the first screens of all protocols instead, and of five models,
 one item and all refused, at a desk and on a phone, in light and in dark, to be looked at.
 
-Needs Chromium and the extra `web`. The runs are those of planted models, made in a temporary
+Needs Chromium. The runs are those of planted models, made in a temporary
 folder; what is written is docs/pictures/screen-*.png, each in few colours and below 150 KB. Look at
 them before you commit.
 """

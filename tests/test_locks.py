@@ -38,6 +38,6 @@ def test_there_is_a_lock_for_each_script_with_all_that_it_needs() -> None:
     project = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
     needed = {normal(re.split(r"[><=!\[]", one)[0]) for one in project["dependencies"]}
     extras = project["optional-dependencies"]
-    for path, names in ((LOCKS[0], ["builtin"]), (LOCKS[1], ["builtin", "faces", "web", "test"])):
+    for path, names in ((LOCKS[0], ["builtin"]), (LOCKS[1], ["builtin", "faces", "test"])):
         more = {normal(re.split(r"[><=!\[]", one)[0]) for name in names for one in extras[name]}
         assert (needed | more) - {"tiltmeter"} <= set(versions(path))

@@ -28,6 +28,7 @@ from __future__ import annotations
 import difflib
 import errno
 from collections.abc import Iterable
+from pathlib import Path
 
 TOO_MANY_FILES = (errno.EMFILE, errno.ENFILE)
 MORE_FILES = (
@@ -73,15 +74,21 @@ class ProtocolError(UsageError):
     slug = "protocol"
 
 
+def install_line(extra: str) -> str:
+    """What brings an extra: in a clone from there, else from a package index."""
+    settings = Path(__file__).parents[2] / "pyproject.toml"
+    return (
+        f"pip install '.[{extra}]'" if settings.is_file() else f"pip install 'tiltmeter[{extra}]'"
+    )
+
+
 class MissingExtra(UsageError):
     """An optional part is needed and not installed."""
 
     slug = "missing-extra"
 
     def __init__(self, what: str, extra: str) -> None:
-        super().__init__(
-            f"{what} needs the extra '{extra}'. Type, in the clone: pip install '.[{extra}]'"
-        )
+        super().__init__(f"{what} needs the extra '{extra}'. Type: {install_line(extra)}")
 
 
 class RunError(TiltmeterError):

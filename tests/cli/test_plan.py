@@ -104,7 +104,7 @@ CASES = [
         (JUDGE, "planted:seed=4"),
         {"mode": ["exact", "sampled"], "samples": 2, "limit": 4},
     ),
-    ("words", "planted:", (), {"limit": 1, "language": "en"}),
+    ("words", "planted:protocol=words", (), {"limit": 1, "language": "en"}),
     ("protext", "planted:", (), {"limit": 5}),
     (
         "occupations",
@@ -449,7 +449,7 @@ def test_more_claims_make_a_difference_harder_to_find() -> None:
 
 def test_picks_of_one_answer_are_outputs_and_words_have_a_row() -> None:
     """20 occupations × 3 names × 3 ages a gender, ten picks each; five classes, and each word."""
-    plan = planned("words", "planted:", language="en")
+    plan = planned("words", "planted:protocol=words", language="en")
     classes, words = row(plan, "di_class"), row(plan, "di_word")
     assert (classes["per_cluster"], classes["tests"]) == (90, 5)
     assert words["tests"] > 80 and words["detectable"] < classes["detectable"]

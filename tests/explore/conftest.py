@@ -14,7 +14,6 @@ import tiltmeter
 from tiltmeter.records import Label, Output
 from tiltmeter.store import Store
 
-pytest.importorskip("starlette", reason="the extra web is not installed")
 GUARDS = str(Path(__file__).parents[1] / "guards.toml")
 # By a path that is the same in every checkout: it is part of the names of the models, so of the ids
 # of the trials, on which every draw depends.

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import errno
 import re
-import sys
 from collections.abc import Iterator
 from html.parser import HTMLParser
 from pathlib import Path
@@ -308,15 +307,6 @@ def test_a_port_in_use_is_said(guards: Path) -> None:
         number = taken.getsockname()[1]
         with pytest.raises(UsageError, match=f"Port {number} cannot be used: .* --port 0"):
             bound(number)
-
-
-def test_a_missing_extra_is_said(guards: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(sys.modules, "uvicorn", None)
-    for module in ("server", "security"):
-        monkeypatch.delitem(sys.modules, f"tiltmeter.explore.{module}")
-        monkeypatch.delattr(f"tiltmeter.explore.{module}")
-    done = CliRunner().invoke(group, ["explore", str(guards), "--no-browser"])
-    assert done.exit_code != 0 and "needs the extra 'web'" in str(done.exception)
 
 
 def test_what_is_no_run_is_said(tmp_path: Path) -> None:

@@ -18,7 +18,7 @@ from importlib import metadata
 from importlib.util import find_spec
 from urllib.parse import urlsplit
 
-from ..errors import MissingExtra, ModelError, TiltmeterError
+from ..errors import MissingExtra, ModelError, TiltmeterError, install_line
 from ..models import table
 from ..models.http.connection import Connection
 from ..models.kinds import Finding, ModelKind, all_kinds, full_name, kind_of
@@ -41,6 +41,8 @@ NEEDED_LIBRARIES = (
     "polars",
     "rich",
     "scipy",
+    "starlette",
+    "uvicorn",
 )
 ADDRESS_TIMEOUT_SECONDS = 10.0  # seconds for an address to answer
 QUESTION = Request("", (Message("user", "Reply with the word: ready"),), Sampling(1.0, 1.0, 16))
@@ -54,10 +56,9 @@ def look(
     """
     kinds = all_kinds()
     found = [*_machine(), *_parts(kinds), *_checks(kinds), *_keys(kinds), _own_table()]
-    names = list(map(full_name, models))
-    if names:
-        reach = replace(connect or Connect(), named=tuple(names))
-        found += wait_for(_models(names, call, reach))
+    models = list(models)
+    if models:
+        found += wait_for(_models(models, call, connect or Connect()))
     return found
 
 
@@ -97,7 +98,7 @@ def _parts(kinds: Iterable[ModelKind]) -> Iterator[Finding]:
     for module, (purpose, extra) in wanted.items():
         if find_spec(module) is None:
             missing = f"not installed ({purpose})"
-            yield Finding("optional", module, None, missing, f"pip install '.[{extra}]'")
+            yield Finding("optional", module, None, missing, install_line(extra))
         else:
             yield Finding("optional", module, True, f"{_version(module)} ({purpose})")
 
@@ -155,7 +156,8 @@ async def _model(name: str, call: bool, connect: Connect) -> Finding:
     question where wished.
     """
     try:
-        kind = kind_of(name)
+        kind, name = kind_of(name), full_name(name)
+        connect = replace(connect, named=(name,))
         if any(find_spec(module) is None for module in kind.modules):
             raise MissingExtra(name, kind.extra)
         model = connect.model(name, 1)

@@ -53,7 +53,7 @@ def run(
     """
     arguments.refuse_unknown(options, RunOptions.__optional_keys__)
     declared = told_by(registry.protocol(protocol), variant)
-    choices = arguments.choices(model, options)
+    choices = arguments.choices(model, options, protocol, declared)
     asking = arguments.asking(judge, taxonomy, options, choices.subjects)
     planning.check(declared, choices)
     asking.connect.check((*choices.subjects, *asking.judges))

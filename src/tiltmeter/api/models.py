@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING, TypeAlias, TypeGuard
 
 from ..errors import UsageError
 from ..models.kinds import full_name
+from ..protocol import Protocol
 
 if TYPE_CHECKING:
     from ..models.existing.given import Given, Rows
@@ -17,6 +19,10 @@ if TYPE_CHECKING:
 ModelGiven: TypeAlias = (
     "str | Function | Given | Mapping[str, Function | Given] | Sequence[str | Function | Given]"
 )
+
+
+PLANTED = "planted"  # the kind that is of one protocol
+PLANTED_USUAL = "roles"  # the protocol that it is of where its name says none
 
 
 def model_names(given: ModelGiven) -> tuple[str, ...]:
@@ -30,6 +36,31 @@ def model_names(given: ModelGiven) -> tuple[str, ...]:
     else:
         names = [_name(given)]
     return tuple(dict.fromkeys(names))
+
+
+def fill_protocol(name: str, given: str | Path | Protocol, declared: Protocol) -> str:
+    """The name of a model; a `planted` one that names no protocol is of the one that is run.
+
+    given: what the audit was named by, declared: its protocol.
+    """
+    kind, _, settings = name.partition(":")
+    source = declared.name if isinstance(given, Protocol) else str(given)
+    if kind != PLANTED or "protocol=" in settings or declared.name == PLANTED_USUAL:
+        return name
+    if {",", "="} & set(source) or not _can_be_planted(source):
+        return name
+    return f"{kind}:{settings},protocol={source}" if settings else f"{kind}:protocol={source}"
+
+
+def _can_be_planted(protocol: str) -> bool:
+    """True if a planted model knows how to answer the protocol."""
+    from ..planted.model import planted
+
+    try:
+        planted(f"protocol={protocol}")
+    except UsageError:
+        return False
+    return True
 
 
 def _are_rows(given: object) -> TypeGuard[Rows]:

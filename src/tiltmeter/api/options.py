@@ -14,10 +14,11 @@ from typing import TypedDict
 from .. import intake
 from ..errors import UnknownName, UsageError
 from ..models import Price
+from ..protocol import Protocol
 from ..stages.connect import Connect
 from ..stages.limits import Limits
 from ..stages.plan import Choices
-from .models import ModelGiven, model_names
+from .models import ModelGiven, fill_protocol, model_names
 
 
 class ConnectOptions(TypedDict, total=False):
@@ -140,11 +141,16 @@ def limits(options: AskOptions) -> Limits:
     )
 
 
-def choices(model: ModelGiven, options: ChoiceOptions) -> Choices:
-    """What is asked of which subjects."""
+def choices(
+    model: ModelGiven,
+    options: ChoiceOptions,
+    protocol: str | Path | Protocol,
+    declared: Protocol,
+) -> Choices:
+    """What is asked of which subjects. protocol: what the audit was named by."""
     where = options.get("where", {})
     return Choices(
-        subjects=model_names(model),
+        subjects=tuple(fill_protocol(name, protocol, declared) for name in model_names(model)),
         languages=several(options.get("language", options.get("languages", ()))),
         modes=several(options.get("mode", options.get("modes", ()))),
         samples=options.get("samples"),

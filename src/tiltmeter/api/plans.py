@@ -107,7 +107,8 @@ def plan(
     """
     arguments.refuse_unknown(options, PlanOptions.__optional_keys__)
     declared = registry.protocol(protocol)
-    choices, connect = arguments.choices(model, options), arguments.connect(options)
+    choices = arguments.choices(model, options, protocol, declared)
+    connect = arguments.connect(options)
     judges = model_names(judge)
     names = list(dict.fromkeys((*choices.subjects, *judges)))
     connect.check(names)
@@ -177,7 +178,8 @@ def trials(
     """
     arguments.refuse_unknown(options, RunOptions.__optional_keys__)
     declared = registry.protocol(protocol)
-    for trial in planning.trials(declared, arguments.choices(model, options)):
+    choices = arguments.choices(model, options, protocol, declared)
+    for trial in planning.trials(declared, choices):
         yield _row(trial)
 
 

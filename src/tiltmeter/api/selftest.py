@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
-from ..errors import TiltmeterError, UnknownName
+from ..errors import MissingExtra, TiltmeterError, UnknownName
 from ..gold import validation
 from ..planted.model import ratio_truth
 from ..records import Estimate, Json
@@ -23,7 +23,10 @@ STRATUM = ("mode", "language")  # parts of a condition that an expectation does 
 
 @dataclass(frozen=True, slots=True)
 class Check:
-    """One expectation: what was planted, what was found, and whether that is as it must be."""
+    """One expectation: what was planted, what was found, and whether that is as it must be.
+
+    skipped: True if the audit needs an extra that is not installed.
+    """
 
     protocol: str
     audit: str
@@ -31,6 +34,7 @@ class Check:
     planted: str
     found: str
     ok: bool
+    skipped: bool = False
 
     def as_dict(self) -> dict[str, Json]:
         """Plain values, as `tiltmeter selftest --json` prints them."""
@@ -68,6 +72,9 @@ def _checks(audit: PlantedAudit, folder: Path, number: int) -> Iterator[Check]:
             yield _compare(audit, expected, estimates)
         if "gold" in audit and "accuracy" in audit["gold"]:
             yield _compare_accuracy(audit, audit["gold"], audit["gold"]["accuracy"], run)
+    except MissingExtra as error:
+        said = f"left out: {error}"
+        yield Check(audit["protocol"], audit["name"], "the run", "", said, True, skipped=True)
     except TiltmeterError as error:
         yield Check(audit["protocol"], audit["name"], "the run", "", str(error), False)
 

@@ -34,6 +34,7 @@ VERBS = {
     "selftest": "Planted models of each protocol: is what was planted found?",
     "doctor": "What is installed, reachable and missing, and what to type.",
     "serve": "Serve a planted model over loopback, to test with.",
+    "completion": "What your shell needs to complete verbs and options.",
 }
 
 
@@ -65,7 +66,10 @@ def group() -> None:
     """Measures how far a generative model tilts when only a demographic cue changes.
 
     \b
-    Begin with:   tiltmeter run roles --model builtin --mode exact --out run
+    Begin with:   tiltmeter run roles --model planted:she=0.7 --language en --out first
+    then:         tiltmeter init audit.toml     (an audit of your own)
+                  tiltmeter run roles --model builtin --language en --mode exact --out run
+                  (a small model on this machine; needs the extra builtin)
     Exit codes:   0 fine, 1 error, 2 usage, 3 a threshold failed, 4 inconclusive.
     """
 

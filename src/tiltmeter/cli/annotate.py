@@ -6,7 +6,7 @@ import webbrowser
 
 import click
 
-from ..errors import MissingExtra, UsageError
+from ..errors import UsageError
 
 
 @click.command()
@@ -69,12 +69,7 @@ def command(
             "--sample and --seed are of no use here: what people said is what there is to decide "
             "or review."
         )
-    try:
-        from ..explore import annotating
-    except ModuleNotFoundError as error:
-        if (error.name or "").partition(".")[0] not in ("starlette", "uvicorn"):
-            raise
-        raise MissingExtra("tiltmeter annotate", "web") from None
+    from ..explore import annotating
 
     def ready(address: str, desk: annotating.Desk) -> None:
         click.echo(

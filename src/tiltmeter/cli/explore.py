@@ -7,8 +7,6 @@ from urllib.parse import quote
 
 import click
 
-from ..errors import MissingExtra
-
 
 @click.command()
 @click.argument("run", nargs=-1, required=True, type=click.Path(file_okay=False))
@@ -43,12 +41,7 @@ def command(
 
         click.echo(f"pages: {write(run, static)}")
         return
-    try:
-        from ..explore import server
-    except ModuleNotFoundError as error:
-        if (error.name or "").partition(".")[0] not in ("starlette", "uvicorn"):
-            raise
-        raise MissingExtra("tiltmeter explore", "web") from None
+    from ..explore import server
 
     def ready(address: str) -> None:
         address += more

@@ -18,10 +18,11 @@ def command(what: tuple[str, ...], as_json: bool) -> int:
 
     def print_check(check: selftest.Check) -> None:
         if not as_json:
-            mark = "ok     " if check.ok else "WRONG  "
+            mark = "–      " if check.skipped else "ok     " if check.ok else "WRONG  "
             planted = f"planted {check.planted}, " if check.planted else ""
             click.echo(
-                f"{mark}{check.protocol}, {check.audit}: {check.what}: {planted}found {check.found}"
+                f"{mark}{check.protocol}, {check.audit}: {check.what}: {planted}"
+                f"{'' if check.skipped else 'found '}{check.found}"
             )
 
     found = selftest.selftest(what, print_check)
@@ -33,5 +34,9 @@ def command(what: tuple[str, ...], as_json: bool) -> int:
             )
         )
     else:
-        click.echo(f"{len(found) - wrong} of {len(found)} found as planted")
+        skipped = sum(check.skipped for check in found)
+        more = f", {skipped} audits left out" if skipped else ""
+        click.echo(
+            f"{len(found) - skipped - wrong} of {len(found) - skipped} found as planted{more}"
+        )
     return 1 if wrong else 0

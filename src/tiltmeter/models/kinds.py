@@ -9,6 +9,7 @@ and with the fields of `ModelOptions` as keywords.
 
 from __future__ import annotations
 
+import difflib
 from collections.abc import Callable, Iterable
 from dataclasses import asdict, dataclass, fields
 from pathlib import Path
@@ -19,6 +20,8 @@ from ..errors import UsageError
 from . import Model, Price
 from .http.provider import Provider
 from .options import DEFAULTS, PICTURES, TEXT, ModelOptions
+
+FILES = (".csv", ".tsv", ".json", ".jsonl", ".parquet", ".eval", ".py", ".gguf")  # meant as files
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,9 +90,37 @@ class ModelKind:
 
 def kind_of(name: str) -> ModelKind:
     """The kind of a model by `kind` or `kind:name`. UnknownName suggests the nearest one."""
-    kind = name.partition(":")[0]
+    kind, colon, _ = name.partition(":")
+    if not registry.is_model(kind):
+        refuse_without_kind(kind, bool(colon))
     declared = registry.model_entry(kind)
     return declared if isinstance(declared, ModelKind) else _of_factory(kind, declared)
+
+
+def refuse_without_kind(name: str, has_colon: bool) -> None:
+    """UsageError for a name that lacks its kind, where a model or a file is known by it."""
+    if has_colon:
+        return
+    if Path(name).is_file():
+        kind = "gguf" if name.endswith(".gguf") else "python" if name.endswith(".py") else "file"
+        more = ":FUNCTION" if kind == "python" else ""
+        raise UsageError(f"A model is KIND:NAME. Did you mean '{kind}:{name}{more}'?")
+    if Path(name).is_dir():
+        there = (Path(name) / "run.sqlite").is_file()
+        raise UsageError(
+            f"A model is KIND:NAME. Did you mean '{'replay' if there else 'folder'}:{name}'?"
+        )
+    if Path(name).suffix in FILES:
+        raise UsageError(f"There is no file {name}. A file of answers is named: file:PATH")
+    from . import table
+
+    known = {row.partition(":")[2]: row for row in table.rows()}
+    near = difflib.get_close_matches(name, known, 1, 0.8)
+    families = {"gpt": "openai", "o1": "openai", "claude": "anthropic", "gemini": "gemini"}
+    family = next((kind for start, kind in families.items() if name.startswith(start)), "")
+    if near or family:
+        meant = known[near[0]] if near else f"{family}:{name}"
+        raise UsageError(f"A model is KIND:NAME. Did you mean '{meant}'? Type: tiltmeter ls models")
 
 
 def known_kind(name: str) -> ModelKind | None:

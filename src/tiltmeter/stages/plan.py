@@ -66,7 +66,8 @@ def check(protocol: Protocol, choices: Choices) -> None:
     """Refuses names that the protocol does not have."""
     for language in choices.languages:
         if language not in protocol.languages:
-            raise UnknownName(f"language of {protocol.name}", language, protocol.languages)
+            there = ", ".join(protocol.languages) or "none, leave --language out"
+            raise UsageError(f"No language '{language}' of {protocol.name}. There is: {there}.")
     for mode in choices.modes:
         if mode not in protocol.modes:
             raise UnknownName(f"mode of {protocol.name}", mode, protocol.modes)

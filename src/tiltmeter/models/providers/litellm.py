@@ -29,7 +29,7 @@ from importlib import import_module
 from importlib.metadata import PackageNotFoundError, version
 from typing import Any
 
-from ...errors import MissingExtra, MissingKey, ModelError, UsageError
+from ...errors import MissingExtra, MissingKey, ModelError, UsageError, install_line
 from ...records import Json, whole_text
 from .. import FREE
 from ..http import HttpModel
@@ -208,7 +208,7 @@ def check_installation() -> Iterator[Finding]:
     try:
         yield Finding("optional", "litellm", True, f"{check_version()} ({what})")
     except MissingExtra:
-        command = "pip install '.[litellm]'"
+        command = install_line("litellm")
         yield Finding("optional", "litellm", None, f"not installed ({what})", command)
     except UsageError as error:
         yield Finding("optional", "litellm", False, str(error), "pip uninstall litellm")
