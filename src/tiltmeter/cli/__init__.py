@@ -37,6 +37,8 @@ VERBS = {
     "completion": "What your shell needs to complete verbs and options.",
 }
 
+PROGRAM = "tiltmeter"
+
 
 class Verbs(click.Group):
     """Knows its verbs by name and imports one when it is needed."""
@@ -79,10 +81,12 @@ def main(arguments: list[str] | None = None) -> int:
     traceback.
     """
     try:
-        code = group.main(args=arguments, standalone_mode=False)
-    except click.ClickException as error:
+        code = group.main(args=arguments, prog_name=PROGRAM, standalone_mode=False)
+    except click.exceptions.NoArgsIsHelpError as error:
         error.show()
         return 2
+    except click.ClickException as error:
+        return _fail(_usage(error), 2)
     except click.Abort:
         click.echo("Stopped.", err=True)
         return 1
@@ -94,6 +98,14 @@ def main(arguments: list[str] | None = None) -> int:
         where = f"{error.filename}: " if error.filename else ""
         return _fail(f"{where}{error.strerror or error}. Nothing else was changed.", 1)
     return code if isinstance(code, int) else 0
+
+
+def _usage(error: click.ClickException) -> str:
+    """What click complains of, on one line, with where to look."""
+    said = " ".join(error.format_message().split())
+    context = error.ctx if isinstance(error, click.UsageError) else None
+    path = context.command_path if context is not None else PROGRAM
+    return f"{said.rstrip('.')}. Type: {path} --help"
 
 
 def _fail(said: str, code: int) -> int:
