@@ -24,6 +24,7 @@ from tiltmeter.stats.detectable import (
     observed_shift,
     observed_tested_shift,
     planned_shift,
+    shift_of_share,
 )
 from tiltmeter.stats.shuffling import Shuffles
 
@@ -113,8 +114,11 @@ def stated(design: Design, table: np.ndarray, level: float) -> float | None:
     """The shift that a report of these rates, shape (items, conditions), states."""
     if design.conditions > 2:
         return observed_tested_shift(rates=table, level=level)
-    other = design.share if design.conditions == 1 else table[:, 1]
-    return observed_shift(differences=table[:, 0] - other, level=level)
+    if design.conditions == 1:
+        return observed_shift(differences=table[:, 0] - design.share, level=level)
+    shift = observed_shift(differences=table[:, 0] - table[:, 1], level=level)
+    shares = float(table[:, 0].mean()), float(table[:, 1].mean())
+    return None if shift is None else shift_of_share(shift=shift, shares=shares)
 
 
 def divergence_power(

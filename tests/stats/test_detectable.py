@@ -162,3 +162,15 @@ def test_divergence_is_found_by_the_shuffle_itself() -> None:
 def test_errors_name_the_argument(call, name: str) -> None:
     with pytest.raises(ValueError, match=name):
         call()
+
+
+def test_a_low_share_that_is_raised_varies_more() -> None:
+    """By hand: shares .5 and .5, s = .3: f² = (.25 + .16)/.5 = .82, so .3 where the shift is .3313;
+    shares .2 and .2, s = .2: f² = (.16 + .24)/.32 = 1.25, so .2 where it is .1789; .8 alike.
+    """
+    for share, shift, found in ((0.5, 0.3313, 0.3), (0.2, 0.1789, 0.2), (0.8, 0.1789, 0.2)):
+        given = detectable.shift_of_share(shift=shift, shares=(share, share))
+        assert given == pytest.approx(found, abs=0.001)
+    assert detectable.shift_of_share(shift=5.0, shares=(0.5, 0.5)) is None
+    with pytest.raises(ValueError, match="from 0 to 1"):
+        detectable.shift_of_share(shift=0.1, shares=(1.2, 0.5))

@@ -10,6 +10,7 @@ import polars as pl
 from ..protocol import MeasureSpec, few_items
 from ..records import OUTCOMES, Estimate
 from ..stats import association, independent, rates, resampling
+from ..stats.detectable import shift_of_share
 from ..stats.results import Interval
 from .groups import Floats, Group, Pair, Table
 from .rows import (
@@ -176,11 +177,16 @@ def _pair_estimate(
         return estimate
     both = (na > 0) & (nb > 0)
     if both.any():
-        base = xb.sum() / nb.sum() if measure.kind == "ratio" else 1.0
+        tested, base = float(xa.sum() / na.sum()), float(xb.sum() / nb.sum())
 
         def as_unit(shift: float) -> float | None:
-            """A ratio is this much above 1 where its base is shifted so far."""
-            return shift / base if base > 0 else None
+            """A difference of shares; a ratio is so much above 1 where its base is shifted so
+            far.
+            """
+            found = shift_of_share(shift=shift, shares=(tested, base))
+            if found is None or measure.kind != "ratio":
+                return found
+            return found / base if base > 0 else None
 
         if table.drawn and resampling.sides_are_unequal(n_a=na[both], n_b=nb[both]):
             sides = (xa[both], na[both], xb[both], nb[both])
