@@ -4,10 +4,13 @@ other file of this package calls it.
 
 from __future__ import annotations
 
-import asyncio
 import os
 import sys
 from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from asyncio import AbstractEventLoop
 
 # of os.open, for a file that somebody else may have made: a named pipe does not hang
 READ_FLAGS = os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)
@@ -25,9 +28,15 @@ def usable_cores() -> int:
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
+def _running_loop() -> AbstractEventLoop:
+    from asyncio import get_running_loop  # a tenth of a second, which --help does not wait for
+
+    return get_running_loop()
+
+
 def add_signal_handlers(numbers: Sequence[int], call: Callable[[], None]) -> bool:
     """Has the running loop call a function at signals; False where that cannot be (Windows)."""
-    loop = asyncio.get_running_loop()
+    loop = _running_loop()
     try:
         for number in numbers:
             loop.add_signal_handler(number, call)
@@ -38,7 +47,7 @@ def add_signal_handlers(numbers: Sequence[int], call: Callable[[], None]) -> boo
 
 def remove_signal_handlers(numbers: Sequence[int]) -> None:
     """Has signals do again what they did before."""
-    loop = asyncio.get_running_loop()
+    loop = _running_loop()
     for number in numbers:
         loop.remove_signal_handler(number)
 
