@@ -229,6 +229,23 @@ MEASURES = {
     "shift": [
         ("cups", "shift", {"attribute": "colour", "colour": "gray → red", **OF_WOMEN}, 1, 1e-6)
     ],
+    "item_effects": [("advice by form", "effect_of_job", {"form": "en", "job": "nurse"}, 0.3, 0.2)],
+    "from_base_pooled": [
+        ("cups", "from_base_over_things", WOMEN, 1, 1e-6),
+        ("cups", "from_base_over_things", MEN, divergence([1, 0], [0.5, 0.5]), 0.15),
+    ],
+    "between_groups_pooled": [
+        ("cups", "between_groups_over_things", {}, divergence([1, 0], [0.5, 0.5]), 0.15)
+    ],
+    "concentration_pooled": [
+        ("cups", "concentration_over_things", WOMEN, 1, 1e-6),
+        ("cups", "concentration_over_things", MEN, 0, 0.1),
+    ],
+    "dominant_total": [
+        ("cups", "dominant_over_things", WOMEN, 1, 1e-6),
+        ("cups", "dominant_over_things", MEN, 0, 1e-6),
+    ],
+    "shift_total": [("cups", "shift_over_things", WOMEN, 1, 1e-6)],
 }
 
 
