@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from ..analyse.reading import Stratum, group, grouping, inner, key, stratum
-from ..protocol import MeasureSpec, Protocol, in_variant
+from ..protocol import MeasureSpec, Protocol, in_variant, wording
 from ..records import Estimate
 
 MANY = 24  # levels; a grouping with more has a folded table of its own and no figure
@@ -75,10 +75,23 @@ class Audit:
         """
         names = ["model", "instrument", *inner()]
         return [
-            (names[place], self.instrument(level) if place == 1 else level)
+            (names[place], self._stratum_level(names, place, level))
             for place, level in enumerate(stratum(estimate))
             if place in self._differing
         ]
+
+    def _stratum_level(self, names: Sequence[str], place: int, level: str) -> str:
+        """A part of a stratum as a person reads it."""
+        if place == 1:
+            return self.instrument(level)
+        return wording.title(self.protocol, names[place], level)
+
+    def group_label(self, estimate: Estimate) -> str:
+        """`all`, or the titles of the levels of the group."""
+        levels = group(estimate).items()
+        return (
+            ", ".join(wording.title(self.protocol, name, level) for name, level in levels) or "all"
+        )
 
     def instrument(self, annotator: str) -> str:
         """The annotator without its hash, where that still tells it from the others; the signature

@@ -185,13 +185,13 @@ def _by_group(audit: Audit, spec: MeasureSpec, whole: Estimate) -> Iterator[str]
             said = said if word == Word.TILT else sentences.CHIPS[word.value]
             parts.setdefault(said, []).append(row)
         told = "; ".join(
-            f"{said} in {_estimate_list(spec, named)}" for said, named in parts.items()
+            f"{said} in {_estimate_list(audit, spec, named)}" for said, named in parts.items()
         )
         yield f"By {', '.join(by)}: {told}."
 
 
-def _estimate_list(spec: MeasureSpec, estimates: Sequence[Estimate]) -> str:
-    return ", ".join(f"{reading.group_label(e)} ({reading.number(e, spec)})" for e in estimates)
+def _estimate_list(audit: Audit, spec: MeasureSpec, estimates: Sequence[Estimate]) -> str:
+    return ", ".join(f"{audit.group_label(e)} ({reading.number(e, spec)})" for e in estimates)
 
 
 def _contrast(spec: MeasureSpec, estimate: Estimate) -> str:

@@ -141,7 +141,7 @@ def _fields(audit: Audit, rows: Sequence[Estimate], letters: dict[str, str]) -> 
         found = corrected_row(e)
         return reading.as_corrected(found, spec) if found else numerals.NOTHING
 
-    yield Field(GROUP, _row_label)
+    yield Field(GROUP, lambda e: _row_label(audit, e))
     for place, (part, _) in enumerate(audit.differing_levels(rows[0])):
         yield Field(Column(part, brief=True), _part(audit, place))
     yield Field(
@@ -200,9 +200,9 @@ def _part(audit: Audit, place: int) -> Callable[[Estimate], str]:
     return lambda e: audit.differing_levels(e)[place][1] or numerals.NOTHING
 
 
-def _row_label(estimate: Estimate) -> str:
+def _row_label(audit: Audit, estimate: Estimate) -> str:
     by = reading.grouping(estimate)
-    return f"{', '.join(by)}: {reading.group_label(estimate)}" if by else "all"
+    return f"{', '.join(by)}: {audit.group_label(estimate)}" if by else "all"
 
 
 def _is_needed(field: Field, rows: Sequence[Estimate]) -> bool:

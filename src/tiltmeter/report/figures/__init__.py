@@ -22,6 +22,7 @@ from ...protocol.tables import SEVERAL
 from ..audits import Audit
 from ..model import Dots, Figure, Heat, Plot, Stacked
 from . import dots, dumbbell, forest, heat, stacked
+from .first import titled
 
 Build = Callable[[Audit, MeasureSpec, str], Iterator[Figure]]
 BUILDS: dict[str, Build] = {
@@ -41,7 +42,7 @@ def figures(audit: Audit, prefix: str) -> Iterator[Figure]:
     place = 0
     for figure in _all(audit, prefix):
         place += not figure.folded
-        yield replace(figure, folded=True) if place > OPEN else figure
+        yield titled(audit, {}, replace(figure, folded=True) if place > OPEN else figure)
 
 
 def _all(audit: Audit, prefix: str) -> Iterator[Figure]:
