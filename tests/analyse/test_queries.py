@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+import tiltmeter
 from tests.conftest import Made
 from tiltmeter import analyse, registry
 from tiltmeter.analyse.counted import Counted
@@ -42,6 +43,15 @@ def count_unlike(folder: Path) -> tuple[int, list[str]]:
 @pytest.mark.parametrize("name", sorted({*FIRST.values(), EXACT}))
 def test_the_weights_of_the_outputs_of_a_query_sum_to_its_n(name: str, tmp_path: Path) -> None:
     planted_audits.run_audit(AUDITS[name], tmp_path, tmp_path / "run")
+    number, unlike = count_unlike(tmp_path / "run")
+    assert number > 40 and unlike == []
+
+
+def test_pooled_over_objects_and_models(tmp_path: Path) -> None:
+    models = ["planted:protocol=soda", "planted:protocol=soda,seed=2"]
+    where = {"object": ("car", "cup"), "dimension": ("base", "gender")}
+    judge = "planted:protocol=soda"
+    tiltmeter.run("soda", models, tmp_path / "run", judge=judge, samples=2, where=where)
     number, unlike = count_unlike(tmp_path / "run")
     assert number > 40 and unlike == []
 

@@ -17,6 +17,7 @@ from ..protocol import EVERY, MeasureSpec, Protocol
 from ..protocol.measures import measure_kind
 from ..protocol.tables import SEVERAL
 from ..records import Estimate, Json
+from .published import CODE
 from .reading import BOUNDS, CAPTURED, CORRECTED, OUTCOME_RATE, STRATA
 
 PLUGIN, DIFFERENCE = "_plugin", "_difference"  # end the names of rows that a measure adds
@@ -184,11 +185,12 @@ def _of_whole_outputs(
         levels[factor] = tuple(groups)
     attribute = row.condition.get("attribute", "")
     value = row.condition.get("value")
+    pooled = spec.kind == "between_groups" and row.variant == CODE  # over all subjects there
     whole = spec.kind in CASES and not attribute
     return OutputQuery(
         row.instrument,
         attribute,
-        () if "subject" in spec.over else (row.subject,),
+        () if pooled or "subject" in spec.over else (row.subject,),
         levels,
         (value,) if value else (),
         (),
