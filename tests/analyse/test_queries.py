@@ -44,7 +44,7 @@ def count_unlike(folder: Path) -> tuple[int, list[str]]:
 def test_the_weights_of_the_outputs_of_a_query_sum_to_its_n(name: str, tmp_path: Path) -> None:
     planted_audits.run_audit(AUDITS[name], tmp_path, tmp_path / "run")
     number, unlike = count_unlike(tmp_path / "run")
-    assert number > 40 and unlike == []
+    assert number > 20 and unlike == []
 
 
 def test_pooled_over_objects_and_models(tmp_path: Path) -> None:
@@ -53,7 +53,7 @@ def test_pooled_over_objects_and_models(tmp_path: Path) -> None:
     judge = "planted:protocol=soda"
     tiltmeter.run("soda", models, tmp_path / "run", judge=judge, samples=2, where=where)
     number, unlike = count_unlike(tmp_path / "run")
-    assert number > 40 and unlike == []
+    assert number > 20 and unlike == []
 
 
 def test_every_protocol_is_here() -> None:
