@@ -55,14 +55,16 @@ def asset(name: str) -> str:
     return (ASSETS / name).read_text(encoding="utf-8").strip()
 
 
-def policy(inline: bool) -> str:
-    """The Content-Security-Policy: nothing but what ships with the page and the run's pictures."""
+def policy(inline: bool, own: str = "explore.js") -> str:
+    """The Content-Security-Policy: nothing but what ships with the page and the run's pictures.
+    own: the script that stands in the page.
+    """
     if not inline:
         return (
             "default-src 'none'; style-src 'self'; script-src 'self'; img-src 'self'; "
             "connect-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
         )
-    style, script = (_hash(asset(name)) for name in ("explore.css", "explore.js"))
+    style, script = (_hash(asset(name)) for name in ("explore.css", own))
     return (
         f"default-src 'none'; style-src '{style}'; script-src '{script}'; img-src 'self' file:; "
         "form-action 'none'; base-uri 'none'"
@@ -96,6 +98,7 @@ def _environment() -> Environment:
         "RULE": RULE,
         "NONE": parts.NONE,
         "LISTS": view.LISTS,
+        "SHOWS": view.SHOWS,
         "MOST_LISTED": MOST_LISTED,
         "COUNT_RULE": COUNT_RULE,
     }
@@ -180,3 +183,10 @@ def message(text: str, places: Places) -> str:
 def render_template(template: str, **given: Any) -> str:
     """A page by the name of its template, with what that takes."""
     return str(_environment().get_template(template).render(**given))
+
+
+def find_page(data: str, **given: Any) -> str:
+    """The page on which outputs are found in files. data: JSON that is safe inside a page."""
+    from markupsafe import Markup
+
+    return render_template("find.html.j2", data=Markup(data), **given)

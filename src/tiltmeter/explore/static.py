@@ -17,13 +17,14 @@ from ..errors import StoreError, UsageError
 from ..images import Unusable
 from . import rendering
 from .detail import detail
+from .find import findings
 from .index import Index, open_indices
 from .page import page
 from .parts import Page
 from .rendering import MOST_LISTED
 from .sheet import contact_sheet
 from .thumbnails import Thumbnails, content
-from .view import SHOWS, View
+from .view import ALL, SHOWS, View
 
 _PLAIN = re.compile(r"[^a-z0-9]+")
 
@@ -86,6 +87,7 @@ class _Writer:
         self._index, self._folder, self._view, self._studies = index, folder, view, studies
         self._thumbnails = Thumbnails(room=0)  # each is made once
         self._written: set[tuple[int, str]] = set()
+        self._files: dict[str, str] = {}  # output → the page of a wall that has it
         self._places = rendering.Places(
             small=lambda run, name: f"small/{run}/{Path(name).stem}.jpg",
             whole=lambda run, name: f"blobs/{run}/{name}",
@@ -110,6 +112,12 @@ class _Writer:
                 views,
                 names,
             )
+        if self._files:
+            found = findings(self._index, wall.view.attribute, self._files)
+            text = rendering.find_page(
+                found, protocol=self._index.protocol, views=views, pictures=wall.pictures
+            )
+            self._write_text("find.html", text)
 
     def _first_wall(self) -> Page:
         """The wall as it opens: of the items that are the rows of the pairs, where there are not
@@ -141,10 +149,15 @@ class _Writer:
         for card in cards:
             if card.blob:
                 self._picture(card.run, card.blob)
+        if found.view.show == "wall" and found.view.tab != ALL:
+            self._files |= {card.key: name for card in cards}
         details = {card.key: detail(self._index, card.run, card.id) for card in cards}
         text = rendering.grid(
             found, self._places, self._studies, None, details, links, links["sheet"]
         )
+        self._write_text(name, text)
+
+    def _write_text(self, name: str, text: str) -> None:
         (self._folder / name).write_text(
             text, encoding="utf-8", errors="backslashreplace", newline="\n"
         )

@@ -187,6 +187,17 @@ class OutputTable(FilledTables):
 
     # reading
 
+    def iter_outputs(self, attribute: str) -> Iterator[PlacedOutput]:
+        """Every output with the values of an attribute that are its own, by run and id."""
+        query = (
+            "SELECT c.run, c.id, c.outcome, c.blob, c.sample, group_concat(l.value, char(10))"
+            " FROM output c LEFT JOIN label l ON l.n = c.n AND l.attribute = ? AND l.own"
+            " GROUP BY c.n ORDER BY c.run, c.id"
+        )
+        for run, output, outcome, blob, sample, joined in self._db.execute(query, (attribute,)):
+            own = tuple(joined.split("\n")) if joined else ()
+            yield PlacedOutput(("", ""), run, output, outcome, blob, sample, own, None, False, ())
+
     def iter_placed(
         self,
         axes: tuple[str, str],
