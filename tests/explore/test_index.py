@@ -17,7 +17,7 @@ from tiltmeter import registry
 from tiltmeter.errors import StoreError, UsageError
 from tiltmeter.explore import index as reading
 from tiltmeter.explore.detail import detail
-from tiltmeter.explore.index import Index, lead_labels, open_indices
+from tiltmeter.explore.index import Index, Source, lead_labels, open_indices
 from tiltmeter.explore.page import page
 from tiltmeter.explore.parts import NONE
 from tiltmeter.explore.view import View
@@ -308,14 +308,22 @@ def test_hostile_labels_are_values_like_others(texts: Path, look: Open) -> None:
     )  # each hostile label contradicts the first annotator
 
 
-def test_runs_that_cannot_be_read_are_said(tmp_path: Path, guards: Path) -> None:
+def test_runs_that_cannot_be_read_are_said(
+    tmp_path: Path, guards: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     with pytest.raises(StoreError, match="is not a run"):
         open_indices([tmp_path])
     newer = tmp_path / "newer"
     with by_hand(newer, ["she"]) as store:
         list(store.rows("PRAGMA user_version = 99"))
-    with pytest.raises(StoreError, match="newer tiltmeter"):
-        open_indices([guards, newer])
+    with monkeypatch.context() as patched:
+        opened: list[Source] = []
+        real = Source.open
+        patched.setattr(Source, "open", lambda *given: opened.append(real(*given)) or opened[-1])
+        with pytest.raises(StoreError, match="newer tiltmeter"):
+            open_indices([guards, newer])
+    with pytest.raises(sqlite3.ProgrammingError, match="closed"):  # what was opened before it
+        opened[0].store.first("SELECT 1")
     unknown = tmp_path / "unknown"
     with by_hand(unknown, ["she"]) as store:
         store.put("source", "no_such_protocol")

@@ -16,6 +16,7 @@ from __future__ import annotations
 import math
 import time
 from collections.abc import Iterator, Sequence
+from contextlib import ExitStack
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import groupby
@@ -213,14 +214,18 @@ class Index:
 
 def open_indices(folders: Sequence[Path | str]) -> list[Index]:
     """Runs as indices: those of one protocol with the same factors together, in the order of their
-    first.
+    first. Where one cannot be opened, none stays open.
     """
     groups: dict[tuple[str, tuple[str, ...], str], list[Source]] = {}
-    for number, folder in enumerate(folders):
-        source = Source.open(number, folder)
-        key = source.protocol.name, tuple(source.protocol.factors), source.protocol.item
-        groups.setdefault(key, []).append(source)
-    return [Index(group) for group in groups.values()]
+    with ExitStack() as opened:
+        for number, folder in enumerate(folders):
+            source = Source.open(number, folder)
+            opened.callback(source.store.close)
+            key = source.protocol.name, tuple(source.protocol.factors), source.protocol.item
+            groups.setdefault(key, []).append(source)
+        found = [Index(group) for group in groups.values()]
+        opened.pop_all()
+    return found
 
 
 def lead_labels(attribute: str, lead: str, rows: Sequence[RankedLabel]) -> list[LabelRow]:
