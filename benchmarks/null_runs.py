@@ -53,7 +53,7 @@ from tiltmeter.records import Estimate
 from tiltmeter.store import Store
 
 COUNTS = Path(__file__).parents[2] / "shared" / "data" / "gramvis_published_counts_de_fr_it.csv"
-ALPHA, RUNS, FEW_RUNS, SMALL_RUNS = 0.05, 2_000, 500, 40
+ALPHA, RUNS, FEW_RUNS, SMALL_RUNS = 0.05, 2_000, 500, 25
 FEW_FALSE = 0.06  # false discoveries, the most on average of the families that are no headline
 STRATUM: tuple[str, ...] = ("subject", "annotator", "mode", "language", "attribute")
 REFUSED = 0.2  # of all answers, in the runs that have refusals
@@ -288,14 +288,14 @@ def main(arguments: list[str] | None = None) -> int:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawTextHelpFormatter
     )
-    parser.add_argument("--small", action="store_true", help="40 analyses of the quick ones")
+    parser.add_argument("--small", action="store_true", help="25 analyses of the quick ones")
     parser.add_argument("--only", default="", help="one protocol")
     parser.add_argument("--runs", type=int, default=0)
     parser.add_argument("--secondary", action="store_true", help="with all measures")
     chosen = parser.parse_args(arguments)
     tallies = []
     for null in NULLS:
-        quick = null.protocol in ("roles", "words")
+        quick = null.protocol in ("roles", "words", "gramvis")
         if (chosen.only not in ("", null.protocol)) or (chosen.small and not quick):
             continue
         if null.protocol == "gramvis" and not COUNTS.exists():

@@ -26,8 +26,8 @@ CHIPS = {
 
 # why a mean over attributes has no smallest detectable difference
 ATTRIBUTES = (
-    "; how small a difference would mostly be found hangs on how many attributes move: `tiltmeter "
-    "plan` has that of one"
+    "; how small a difference would mostly be found hangs on how many attributes move: tiltmeter "
+    "plan has that of one"
 )
 # marks of an interval (`stats.results.Caution`), which a row's note tells in short
 MARKS = {

@@ -90,7 +90,7 @@ def _finding(audit: Audit, one: Judged, alike: Sequence[Estimate], number: int) 
         value=reading.value(row, spec, digits),
         interval=reading.interval(row, spec, digits),
         sentence=verdict.sentence,
-        sure=tuple(_sure(audit, claim)),
+        sure=tuple(_sure(audit, claim, verdict.word == Word.NOT_SETTLED)),
         warnings=tuple(c.text for c in verdict.cautions if c.code not in sentences.MARKS),
         gauge=forest.gauge(audit, spec, row, alike, slug),
         mark=audit.marks.get(row.signature, ""),
@@ -120,8 +120,8 @@ def _what(spec: MeasureSpec) -> str:
     return f"{reading.title(spec.text or spec.name)}{null}"
 
 
-def _sure(audit: Audit, claim: evidence.Claim) -> Iterator[str]:
-    """What a number rests on, its groups, the contrasts beside it."""
+def _sure(audit: Audit, claim: evidence.Claim, open_: bool) -> Iterator[str]:
+    """What a number rests on, its groups, the contrasts beside it. open_: its direction is."""
     spec, row, raw = claim.spec, claim.row, claim.raw
     if row.value is None:
         return
@@ -130,7 +130,10 @@ def _sure(audit: Audit, claim: evidence.Claim) -> Iterator[str]:
     )
     yield f"n = {numerals.count(row.n)} {_count_words(audit, raw)}{over}."
     if not reading.group(raw):
-        yield from _by_group(audit, spec, raw)
+        aside = [factor for factor, _, _ in claim.nuisances]
+        for by, text in _by_group(audit, spec, raw):
+            doubt = " (what leaves the whole open holds for these too)"
+            yield f"By {', '.join(by)}{doubt if open_ and not {*by} & {*aside} else ''}: {text}."
     for other, effect in _contrasts(audit, spec, raw):
         yield _contrast(other, effect)
     if row is not raw:
@@ -162,8 +165,10 @@ def _contrasts(
                 yield other, rows[0]
 
 
-def _by_group(audit: Audit, spec: MeasureSpec, whole: Estimate) -> Iterator[str]:
-    """For each grouping that was tested: which levels tilt which way, and in which no difference
+def _by_group(
+    audit: Audit, spec: MeasureSpec, whole: Estimate
+) -> Iterator[tuple[tuple[str, ...], str]]:
+    """Each grouping that was tested, with which levels tilt which way, and in which no difference
     was found.
     """
     rows = [
@@ -187,7 +192,7 @@ def _by_group(audit: Audit, spec: MeasureSpec, whole: Estimate) -> Iterator[str]
         told = "; ".join(
             f"{said} in {_estimate_list(audit, spec, named)}" for said, named in parts.items()
         )
-        yield f"By {', '.join(by)}: {told}."
+        yield by, told
 
 
 def _estimate_list(audit: Audit, spec: MeasureSpec, estimates: Sequence[Estimate]) -> str:
