@@ -163,6 +163,12 @@ def grid(
     )
 
 
+def load_templates() -> None:
+    """Compiles the templates of the pages, which takes longer than to fill them in."""
+    for name in ("grid.html.j2", "detail.html.j2"):
+        _environment().get_template(name)
+
+
 def part(found: Detail, places: Places) -> str:
     """One output as a fragment, which the script puts into the page."""
     return str(_environment().get_template("detail.html.j2").render(detail=found, places=places))

@@ -186,6 +186,7 @@ def _error_response(request: Request, error: Exception) -> Response:
 def serve(folders: Sequence[Path | str], port: int, ready: Callable[[str], None]) -> None:
     """Serves until Ctrl-C. ready: is told the address when the server listens."""
     explorer = Explorer(folders)
+    rendering.load_templates()  # before anybody waits for a page
     try:
         security.listen(partial(application, explorer), port, ready)
     finally:
