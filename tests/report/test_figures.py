@@ -439,3 +439,15 @@ def test_a_heading_stands_once_where_groups_have_several_contrasts(roles: Protoc
         ("by class; order: c − a", "standout"),
     ]
     assert "communal, order: c − a, m: +.10" in plot.text
+
+
+def test_a_value_has_one_colour_in_every_figure() -> None:
+    """One that stands alone keeps the colour that it has beside the other."""
+    rows = gallery.estimates()
+    whole = audits.audit(gallery.PROTOCOL, rows, {})
+    (all_sides,) = stacked.build(whole, whole.spec("labels"), "g")
+    counted = [stacked.Counted(e, "x", {"female": 9.0}, 9.0) for e in whole.of("labels")[:1]]
+    alone = stacked.stack_bars(whole, counted, (), "s", "t")
+    place = dict(zip(all_sides.parts, all_sides.colours, strict=True))
+    assert alone.parts == ("female",) and alone.colours == (place["female"],)
+    assert place["male"] != place["female"]

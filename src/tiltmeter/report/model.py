@@ -117,9 +117,12 @@ class Bar:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Stacked(Figure):
-    """A bar a condition; the parts from place `answers` on are no answers."""
+    """A bar a condition; the parts from place `answers` on are no answers. colours: the place of
+    each part's colour, the same for a value in every figure; () for the order of the parts.
+    """
 
     parts: tuple[str, ...]
+    colours: tuple[int, ...] = ()
     answers: int
     bars: tuple[Bar, ...]
 

@@ -173,9 +173,41 @@ def stack_bars(
         "in the order of the legend." + hatched,
         marks=strata.marks(audit, [row.estimate for row in rows]),
         parts=parts,
+        colours=tuple(_colours(audit, rows, parts)),
         answers=len(answers),
         bars=tuple(bars),
     )
+
+
+def _colours(audit: Audit, rows: Sequence[Counted], parts: Sequence[str]) -> Iterator[int]:
+    """A value's place among all that its attribute has in the audit: those that measures declare,
+    then the others by name.
+    """
+    attributes = {_attribute(audit, row.estimate) for row in rows}
+    declared = [
+        value
+        for spec in audit.protocol.measures
+        if spec.attribute in attributes
+        for value in (*spec.among, *spec.values)
+    ]
+    others = {
+        value
+        for e in audit.estimates
+        if _attribute(audit, e) in attributes
+        for value in e.outcomes
+        if value not in NO_ANSWERS
+    }
+    every = [value for value in declared if value not in (EVERY, *NO_ANSWERS)]
+    places = {value: place for place, value in enumerate(dict.fromkeys([*every, *sorted(others)]))}
+    for part in parts:
+        yield places.setdefault(part, len(places)) if part not in NO_ANSWERS else 0
+
+
+def _attribute(audit: Audit, estimate: Estimate) -> str:
+    """Which labels an estimate counts; those of the first instrument where nothing says it."""
+    spec = audit.spec(estimate.measure)
+    own = estimate.condition.get("attribute") or (spec.attribute if spec else "")
+    return own or next((one.attribute for one in audit.protocol.instruments), "")
 
 
 def _bar_text(bar: Bar, parts: Sequence[str]) -> str:
@@ -248,7 +280,13 @@ def _draw_bar(made: ET.Element, figure: Stacked, bar: Bar, box: tuple[float, flo
         if wide >= ROOM and number < figure.answers:
             rgb = colour.own(figure.parts[: figure.answers]).get(figure.parts[number])
             # the text on c4 is white
-            on = f"c{number % COLOURS}" if rgb is None else "c4" if _dark(rgb) else ""
+            on = (
+                f"c{_colour_place(figure, number) % COLOURS}"
+                if rgb is None
+                else "c4"
+                if _dark(rgb)
+                else ""
+            )
             text(made, x + wide / 2, y + 13.5, numerals.share(share, 2), f"fig-in {on} middle")
         x += wide
 
@@ -266,10 +304,15 @@ def _piece(
         shape(made, "rect", "fig-own", x=x, y=y, width=width, height=height)
         made[-1].set("fill", "#{:02x}{:02x}{:02x}".format(*rgb))
         return
-    name = f"c{number % COLOURS}" if other < 0 else f"g{other % 4}"
+    place = _colour_place(figure, number)
+    name = f"c{place % COLOURS}" if other < 0 else f"g{other % 4}"
     shape(made, "rect", f"fig-part {name}", x=x, y=y, width=width, height=height)
-    if other >= 0 or number >= COLOURS:
+    if other >= 0 or place >= COLOURS:
         hatch(made, x, y, width, height, max(0, other) % 3)
+
+
+def _colour_place(figure: Stacked, number: int) -> int:
+    return figure.colours[number] if figure.colours else number
 
 
 def _dark(rgb: colour.Rgb) -> bool:
