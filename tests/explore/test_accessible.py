@@ -60,6 +60,16 @@ def pages(
             "explore, texts": axe.looks(words, READY),
             "explore, an output": axe.looks(words, *OPENED),
             "explore, static": axe.looks(copy.as_uri(), *OPENED),
+            "explore, counts": axe.looks(f"{words}&show=counts", READY)[1:],
+            "explore, found in files": axe.looks(
+                copy.with_name("find.html").as_uri() + "#text=male",
+                ("wait", "document.querySelector('a.card') !== null"),
+            )[:1],
+            "report, a drawer": axe.looks(
+                files["texts"].as_uri(),
+                ("do", "document.querySelector('.findings td.number a').click()"),
+                ("wait", "document.querySelector('.drawer:target') !== null"),
+            ),
             "planted": axe.looks(planted.as_uri())[:1],
         }
         drive(*(visit for both in visits.values() for visit in both), seconds=400)
@@ -76,6 +86,9 @@ def pages(
         "explore, texts",
         "explore, an output",
         "explore, static",
+        "explore, counts",
+        "explore, found in files",
+        "report, a drawer",
     ],
 )
 def test_axe_finds_nothing(pages: dict[str, tuple[Visit, ...]], name: str) -> None:
