@@ -6,6 +6,7 @@ import os
 import sys
 from importlib import import_module
 from keyword import iskeyword
+from pathlib import Path
 
 import click
 
@@ -38,6 +39,7 @@ VERBS = {
 }
 
 PROGRAM = "tiltmeter"
+PROJECT = "tiltmeter.toml"  # in the current folder
 
 
 class Verbs(click.Group):
@@ -64,7 +66,14 @@ class Verbs(click.Group):
 
 @click.group(cls=Verbs, context_settings={"help_option_names": ["-h", "--help"]})
 @click.version_option(__version__, prog_name="tiltmeter", message="%(prog)s %(version)s")
-def group() -> None:
+@click.option(
+    "--env-file",
+    type=click.Path(dir_okay=False),
+    help="NAME=VALUE lines: variables, such as keys, that are not set yet.",
+)
+@click.option("-v", "--verbose", is_flag=True, help="Say which defaults of this folder hold.")
+@click.pass_context
+def group(context: click.Context, env_file: str | None, verbose: bool) -> None:
     """Measures how far a generative model tilts when only a demographic cue changes.
 
     \b
@@ -74,6 +83,24 @@ def group() -> None:
                   (a small model on this machine; needs the extra builtin)
     Exit codes:   0 fine, 1 error, 2 usage, 3 a threshold failed, 4 inconclusive.
     """
+    _apply_defaults(context, env_file, verbose)
+
+
+def _apply_defaults(context: click.Context, env_file: str | None, verbose: bool) -> None:
+    """Variables of a file, and the options that tiltmeter.toml names."""
+    if env_file is None and not Path(PROJECT).is_file():
+        if verbose:
+            click.echo(f"{PROGRAM} {__version__}, no {PROJECT} here", err=True)
+        return
+    from ..api import project
+
+    if env_file is not None:
+        project.set_environment(env_file)
+    defaults = project.project_defaults(Path())
+    context.default_map = dict.fromkeys(("run", "plan", "label", "analyse", "report"), defaults)
+    if verbose:
+        said = ", ".join(f"{name} = {value}" for name, value in defaults.items())
+        click.echo(f"{PROGRAM} {__version__}, {PROJECT}: {said or 'none'}", err=True)
 
 
 def main(arguments: list[str] | None = None) -> int:

@@ -41,6 +41,13 @@ fail_if = click.option(
     help="Exit with 3 where an interval shows it, 4 where it is not sure; repeat for several.",
 )
 
+junit = click.option(
+    "--junit",
+    "junit",
+    type=click.Path(dir_okay=False),
+    help="Write thresholds and headlines as JUnit XML; what is inconclusive is skipped.",
+)
+
 
 class PriceType(click.ParamType["tuple[str, Price]"]):
     """MODEL=IN/OUT, US dollars for a million tokens; MODEL=IN/OUT/PICTURE with those for one

@@ -13,6 +13,7 @@ import click
 from rich.console import Console
 
 from ..api import CheckResult, Run, checks
+from ..api.junit import write_junit
 from ..protocol import Protocol
 from ..report.sanitize import visible
 from ..stages.limits import Tally
@@ -30,6 +31,7 @@ class Printing:
     as_csv: bool = False
     page: Path | None = None
     full: bool = False
+    junit: str | None = None
 
 
 def refuse_thresholds(protocol: Protocol, texts: Sequence[str]) -> None:
@@ -79,7 +81,10 @@ def emit_results(
         terminal.print_table(built, Console(), tables)
     if printing.page is not None:
         click.echo(f"report: {printing.page}", err=True)
-    return emit_failures(tallies or {}) or emit_checks(run.check(*fail_if, estimates=estimates))
+    checked = run.check(*fail_if, estimates=estimates)
+    if printing.junit is not None:
+        write_junit(printing.junit, run.protocol.name, checked, run.verdicts(estimates=estimates))
+    return emit_failures(tallies or {}) or emit_checks(checked)
 
 
 def emit_warnings(warnings: Sequence[str]) -> None:

@@ -18,6 +18,8 @@ from .options import (
     choices,
     connect_options,
     fail_if,
+    full,
+    junit,
     reach,
     taxonomy,
     variant,
@@ -59,6 +61,8 @@ if TYPE_CHECKING:
 @reach
 @variant
 @fail_if
+@junit
+@full
 @click.option(
     "--trials",
     type=click.Path(dir_okay=False),
@@ -78,6 +82,8 @@ def command(
     out: str | None,
     variant: str,
     fail_if: tuple[str, ...],
+    junit: str | None,
+    full: bool,
     **values: Unpack[RunValues],
 ) -> None:
     """What a run would ask and cost, and what it could detect, before it does: the options of run,

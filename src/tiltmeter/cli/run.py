@@ -15,6 +15,7 @@ from .options import (
     choices,
     fail_if,
     full,
+    junit,
     reach,
     taxonomy,
     variant,
@@ -41,6 +42,7 @@ from .options import (
 @reach
 @variant
 @fail_if
+@junit
 @full
 @as_json
 def command(
@@ -51,6 +53,7 @@ def command(
     taxonomy: str | None,
     variant: str,
     fail_if: tuple[str, ...],
+    junit: str | None,
     full: bool,
     as_json: bool,
     **values: Unpack[RunValues],
@@ -74,5 +77,5 @@ def command(
             **choice_options(values),
             **ask_options(values),
         )
-    printing = Printing(variant, as_json, page=Path(out) / "report.html", full=full)
+    printing = Printing(variant, as_json, page=Path(out) / "report.html", full=full, junit=junit)
     return emit_results(run, printing, tallies, fail_if)
