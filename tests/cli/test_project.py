@@ -34,7 +34,7 @@ def test_defaults_of_a_folder_hold_where_nothing_is_typed(
 @pytest.mark.parametrize(
     ("text", "said"),
     [
-        ("modle = 3", "tiltmeter.toml: No key 'modle'. Did you mean 'model'"),
+        ("modell = 3", "tiltmeter.toml: No key 'modell'. Did you mean 'model'"),
         ('base_url = "http://evil"', "No key 'base_url'"),
         ('model = "cmd:rm -r x"', "which executes code. Name it on the command line"),
         ('judge = ["python:bot.py:answer"]', "which executes code"),
