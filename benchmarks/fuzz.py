@@ -54,6 +54,8 @@ def change(case: bytes, chance: random.Random) -> bytes:
 
 def fuzz(name: str, target: Target, cases: int, seed: int) -> list[str]:
     """The cases that raised what they should not, with it."""
+    if not target.seeds:
+        raise ValueError(f"{name} has no case: put one into the corpus")
     chance = random.Random(f"{name}/{seed}")
     found: dict[str, str] = {}
     for number in range(cases + len(target.seeds)):
