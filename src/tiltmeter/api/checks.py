@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from ..models.kinds import serves_asked
 from ..protocol import Protocol
 from ..protocol import thresholds as bounds
+from ..protocol.thin_design import thin_design
 from ..protocol.thresholds import Threshold
 from ..records import UNRESOLVED, Estimate
 from ..stages import injection_count
@@ -68,6 +69,7 @@ def warnings(store: Store, protocol: Protocol, estimates: Sequence[Estimate]) ->
         injection_count.warning(store),
         *cautions.warnings(store, protocol),
         *_unread(estimates),
+        *thin_design(protocol),
     )
     return [warning for warning in found if warning]
 

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Unpack
 
 import click
 
+from ..protocol.thin_design import thin_design
 from .options import (
     RunValues,
     as_json,
@@ -107,6 +108,8 @@ def command(
     _print_models(plan.models)
     for line in plan.misfits:
         click.echo(f"warning: a run is refused: {line}")
+    for line in thin_design(registry.protocol(protocol)):
+        click.echo(f"warning: {line}")
     for line in plan.waiting:
         click.echo(f"waiting: {line}")
     _print_design(plan)

@@ -9,6 +9,7 @@ import click
 from .. import registry
 from ..errors import UsageError
 from ..protocol import Protocol, crosstab, histogram, prompt_pairs
+from ..protocol.thin_design import thin_design
 from ..stages import plan
 
 BAR = 50  # characters of the longest bar
@@ -95,6 +96,7 @@ def command(
         "Held against each other",
         [prompt_pairs.sentence(row) for row in prompt_pairs.prompt_differences(declared)],
     )
+    _list("Before you rely on it", thin_design(declared))
     _list("Departs from the paper", declared.departures)
     _list(
         "Variants",
