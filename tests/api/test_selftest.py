@@ -129,7 +129,7 @@ def test_a_correction_that_was_left_out_is_noticed(monkeypatch: pytest.MonkeyPat
     from tiltmeter.stats.correction import Corrected
 
     def uncorrected(said: Any, own: Any) -> Corrected:
-        ((x, n),) = said
+        (x, n), *_ = said
         plain = rates.clustered_share(successes=x, n=n)
         return Corrected(plain, plain)
 

@@ -265,13 +265,14 @@ def _bits(weights: Sequence[tuple[str, str, float]]) -> Iterator[tuple[str, str,
 
 
 def _contrasted_factor(protocol: Protocol) -> str:
-    """As in the report; where the items themselves are contrasted (pairings of persons), the
+    """As in the report; where a headline contrasts the items themselves (pairings of persons), the
     item.
     """
-    named = ((spec.contrast or {}).get("factor", "") for spec in protocol.measures)
-    return contrast_factor(protocol) or next(
-        (str(name) for name in named if name == protocol.item), ""
+    items = any(
+        spec.headline and (spec.contrast or {}).get("factor", "") == protocol.item
+        for spec in protocol.measures
     )
+    return protocol.item if items else contrast_factor(protocol)
 
 
 def _lead_annotators(source: Source) -> dict[str, str]:
