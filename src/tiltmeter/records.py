@@ -9,7 +9,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Callable, Generator, Mapping, Sequence
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field, fields, replace
 from typing import Any, NamedTuple, TypeAlias
 
 __version__ = "0.2.0"  # of the tool; a part of every signature
@@ -342,6 +342,24 @@ class Estimate:
     detect: Callable[[float], float | None] | None = field(default=None, repr=False, compare=False)
     # codes of the marks of its interval, which the note tells in words
     cautions: tuple[str, ...] = field(default=(), repr=False, compare=False)
+
+    def without_value(self, measure: str) -> Estimate:
+        """The row of another measure, with nothing measured or tested yet."""
+        return replace(
+            self,
+            measure=measure,
+            value=None,
+            low=None,
+            high=None,
+            confidence=None,
+            interval_method=None,
+            test=None,
+            p=None,
+            family=None,
+            detectable=None,
+            detect=None,
+            cautions=(),
+        )
 
     @classmethod
     def columns(cls) -> list[str]:

@@ -12,7 +12,7 @@ import pytest
 from tests.conftest import Made
 from tiltmeter import api, registry
 from tiltmeter.analyse import compare as comparison
-from tiltmeter.analyse.run_pairs import ComparisonRow
+from tiltmeter.analyse.pairing import ComparisonRow
 from tiltmeter.cli import main
 from tiltmeter.errors import RunMismatch, UsageError
 from tiltmeter.records import Label, Reply, Request

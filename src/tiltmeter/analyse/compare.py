@@ -18,7 +18,7 @@ from pathlib import Path
 
 from .. import analyse
 from ..errors import RunMismatch, UsageError
-from ..protocol import MeasureSpec, Protocol, few_items
+from ..protocol import Protocol, few_items
 from ..protocol.contrasts import each_contrast
 from ..protocol.measures import measure_kind
 from ..store import Store, served_models
@@ -26,8 +26,9 @@ from ..store.queries import settings
 from . import claims, comparison_page, corrected
 from .compared_scores import ScorePair, can_compare
 from .groups import Table
+from .pairing import ComparisonRow, Pairing, Part, Stratum, stratum_text
 from .run_outputs import OutputPair
-from .run_pairs import ComparisonRow, Part, RunPair, Stratum, stratum_text
+from .run_pairs import RunPair
 
 MARGIN = 0.05
 DIVERGENCE = "divergence"  # the kind whose distributions are compared
@@ -150,38 +151,30 @@ def _compare_parts(
     for stratum, measure in product(common, analyse.default_measures(protocol)):
         if measure.over:
             continue
+        tables = first.tables[stratum], second.tables[stratum]
         if can_compare(measure):
-            pair = first.tables[stratum], second.tables[stratum]
-            yield from ScorePair(first, second, stratum, *pair, measure, margin).rows()
+            pairing = Pairing(first, second, stratum, *tables, measure, margin)
+            yield from ScorePair(pairing).rows()
             continue
         before, after = (
-            replace(table, rows=analyse.kept_rows(table.rows, measure.where))
-            for table in (first.tables[stratum], second.tables[stratum])
+            replace(one, rows=analyse.kept_rows(one.rows, measure.where)) for one in tables
         )
+        pairing = Pairing(first, second, stratum, before, after, measure, margin)
         for by, one in product(measure.by, each_contrast(protocol, measure)):
-            yield from _compare_measure(first, second, stratum, (before, after), one, by, margin)
+            yield from _compare_measure(replace(pairing, measure=one), by)
 
 
-def _compare_measure(
-    first: Part,
-    second: Part,
-    stratum: Stratum,
-    tables: tuple[Table, Table],
-    measure: MeasureSpec,
-    by: Sequence[str],
-    margin: float,
-) -> Iterator[ComparisonRow]:
+def _compare_measure(pairing: Pairing, by: Sequence[str]) -> Iterator[ComparisonRow]:
     """One measure in one grouping: paired by item, or where the design names its few items by
     shuffling outputs between the runs.
     """
-    by_outputs = OutputPair(first, second, stratum, *tables, measure, by, margin)
+    measure = pairing.measure
     if measure.kind == DIVERGENCE:
-        yield from by_outputs.divergences()
+        yield from OutputPair(pairing, by).divergences()
     elif corrected.can_correct(measure):
-        rows = list(RunPair(first, second, stratum, *tables, measure, by, margin).rows())
-        yield from rows
-        if few_items(first.tables[stratum].protocol) and measure_kind(measure.kind).sides == "one":
-            yield from by_outputs.shares()
+        yield from RunPair(pairing, by).rows()
+        if few_items(pairing.before.protocol) and measure_kind(measure.kind).sides == "one":
+            yield from OutputPair(pairing, by).shares()
 
 
 def _refuse_two(first: Part, second: Part) -> None:

@@ -8,21 +8,20 @@ attributes that both have, which are all of them where both were labelled by one
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
 
 from ..protocol import MeasureSpec
 from ..protocol.tables import SEVERAL
-from ..records import Estimate
-from ..stats.compared_permutation import Compared, ComparedCell, score_difference
+from ..stats.compared_permutation import ComparedCell, score_difference
 from ..stats.pooled_permutation import Score
 from ..stats.results import join_notes
 from ..stats.shuffling import Shuffles
 from .groups import Table
 from .outputs import BaseAndGroups, Place, Values, codes, split_by_base
-from .run_pairs import ComparisonRow, Part, Stratum
+from .pairing import ComparisonRow, Pairing
 
 DRAWS = 4_999  # shuffles: enough for Holm's first step over 200 differences
 BASE: Place = ("base", "base")
@@ -42,15 +41,14 @@ def can_compare(measure: MeasureSpec) -> bool:
 
 @dataclass(frozen=True)
 class ScorePair:
-    """One measure of whole outputs in one stratum of two parts."""
+    """A measure of whole outputs in two parts."""
 
-    first: Part
-    second: Part
-    stratum: Stratum
-    before: Table
-    after: Table
-    measure: MeasureSpec
-    margin: float
+    pairing: Pairing
+
+    @property
+    def measure(self) -> MeasureSpec:
+        """What is compared."""
+        return self.pairing.measure
 
     def rows(self) -> Iterator[ComparisonRow]:
         """A comparison for each group of each cell that both have; of a pooled measure for each
@@ -95,19 +93,11 @@ class ScorePair:
     ) -> ComparisonRow:
         made = [cell.compared(places) for cell in cells]
         found = score_difference(cells=made, score=score)
-        where = dict(self.stratum)
-        annotator = where.pop("annotator")
         one = found.difference
-        alone = sorted({name for cell in cells for name in cell.alone})
-        estimate = Estimate(
-            self.before.protocol.name,
-            self.second.subject,
-            annotator,
-            self.measure.name,
-            {**where, **condition},
-            {"run": f"{self.second.name} − {self.first.name}"},
-            one.value,
-            "concentration" if score == "level" else "bits",
+        alone = ", ".join(sorted({name for cell in cells for name in cell.alone}))
+        estimate = replace(
+            self.pairing.blank(condition, "concentration" if score == "level" else "bits"),
+            value=one.value,
             null_low=one.low,
             null_high=one.high,
             test=one.method if one.p is not None else None,
@@ -116,32 +106,20 @@ class ScorePair:
             clusters=found.cells,
             note=join_notes(
                 None if score == "level" else "plug-in divergences",
-                f"without attributes that one of the two lacks: {', '.join(alone)}"
-                if alone
-                else None,
+                f"without attributes that one of the two lacks: {alone}" if alone else None,
                 one.note,
             )
             or "",
         )
-        return self._compared_row(estimate, found)
-
-    def _compared_row(self, estimate: Estimate, found: Compared) -> ComparisonRow:
-        return ComparisonRow(
-            estimate,
-            (self.first.name, self.second.name),
-            found.first,
-            found.second,
-            None,
-            self.margin,
-            self.measure.headline or self.measure.kind.endswith(_POOLED),
-        )
+        headline = self.measure.headline or self.measure.kind.endswith(_POOLED)
+        return self.pairing.row(estimate, (found.first, found.second), None, headline)
 
     @cached_property
     def _cells(self) -> tuple[_TwoCells, ...]:
         """The cells (objects) that both subjects have."""
         before, after = (
             {tuple(cell.condition.items()): cell for cell in _split(table, self.measure)}
-            for table in (self.before, self.after)
+            for table in self.pairing.tables
         )
         return tuple(
             _TwoCells(before[key], after[key], number)

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from ..display import Page
 from . import numerals
-from .run_pairs import ComparisonRow
+from .pairing import ComparisonRow
 
 HEADER = ("measure", "group", "runs", "first", "second", "difference", "p adj.", "verdict")
 

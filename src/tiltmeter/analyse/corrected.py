@@ -107,21 +107,7 @@ def _row(
     null: float | None,
 ) -> Estimate:
     """As gold corrects it; where it does not, without a value and with the reason."""
-    clear = replace(
-        naive,
-        measure=naive.measure + CORRECTED,
-        value=None,
-        low=None,
-        high=None,
-        confidence=None,
-        interval_method=None,
-        test=None,
-        p=None,
-        detectable=None,
-        detect=None,
-        family=None,
-        cautions=(),
-    )
+    clear = naive.without_value(naive.measure + CORRECTED)
     if len(found) < (1 if naive.contrast is None else 2):
         return replace(clear, note="uncorrected: no outcomes on one side")
     made = correct(found, whole, sense, random)

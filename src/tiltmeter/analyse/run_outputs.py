@@ -11,7 +11,6 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from ..protocol import MeasureSpec
 from ..records import Estimate
 from ..stats import chance, equivalence, independent
 from ..stats.arguments import Codes
@@ -20,32 +19,26 @@ from ..stats.shuffling import Shuffles
 from .divergences import UNIT, adjusted_row, codes_of, exact
 from .groups import Group, Table
 from .outputs import DRAWS
+from .pairing import ComparisonRow, Pairing
 from .rows import finite
-from .run_pairs import ComparisonRow, Part, Stratum, stratum_text
 
 WIDE, NARROW = 0.95, 0.90  # confidence of the interval, and of that which is held to the margin
 
 
 @dataclass(frozen=True, slots=True)
 class OutputPair:
-    """One measure and grouping in one stratum of two parts, compared by outputs."""
+    """Two parts compared by outputs, in one grouping."""
 
-    first: Part
-    second: Part
-    stratum: Stratum
-    before: Table
-    after: Table
-    measure: MeasureSpec
+    pairing: Pairing
     by: Sequence[str]
-    margin: float
 
     def shares(self) -> Iterator[ComparisonRow]:
         """A row for each group and value, second run less first, where each group is one item."""
-        if not (self.before.drawn and self.after.drawn):
+        if not all(table.drawn for table in self.pairing.tables):
             return
         sides = [
             {tuple(group.condition.items()): group for group in groups}
-            for groups in (self._groups(self.before), self._groups(self.after))
+            for groups in map(self._groups, self.pairing.tables)
         ]
         for key in (key for key in sides[0] if key in sides[1]):
             first, second = sides[0][key], sides[1][key]
@@ -53,7 +46,7 @@ class OutputPair:
                 yield self._share(dict(key), first, second)
 
     def _groups(self, table: Table) -> Iterator[Group]:
-        for more, groups in table.count_groups(self.measure, self.by):
+        for more, groups in table.count_groups(self.pairing.measure, self.by):
             for group in groups:
                 yield replace(group, condition={**group.condition, **more})
 
@@ -67,7 +60,7 @@ class OutputPair:
         )
         test = independent.shuffled_difference(**sides)
         estimate = replace(
-            self._blank(condition, "share"),
+            self.pairing.blank(condition, "share", self.by),
             value=wide.value,
             low=wide.low,
             high=wide.high,
@@ -78,7 +71,9 @@ class OutputPair:
             n=float(na + nb),
             note=wide.note or "",
         )
-        word = equivalence.interval_verdict(wide=wide, narrow=narrow, margin=self.margin).word
+        word = equivalence.interval_verdict(
+            wide=wide, narrow=narrow, margin=self.pairing.margin
+        ).word
         values = (xa / na if na else None, xb / nb if nb else None)
         return self._row(estimate, values, word)
 
@@ -86,11 +81,12 @@ class OutputPair:
         """How far the two runs lie apart at each level of the measure's factor, and over all
         levels, the outputs shuffled inside each.
         """
-        if not (self.before.drawn and self.after.drawn):
+        if not all(table.drawn for table in self.pairing.tables):
             return
-        factor = (self.measure.contrast or {})["factor"]
-        among = self.before.answers(self.measure)
-        sides = [codes_of(table, self.measure, among) for table in (self.before, self.after)]
+        measure = self.pairing.measure
+        factor = (measure.contrast or {})["factor"]
+        among = self.pairing.before.answers(measure)
+        sides = [codes_of(table, measure, among) for table in self.pairing.tables]
         both = [level for level in sides[0] if level in sides[1]]
         strata = [[sides[0][level], sides[1][level]] for level in both]
         if len(both) > 1:
@@ -108,35 +104,17 @@ class OutputPair:
             for pair in strata
         ]
         cells = [
-            PooledCell(pair, (self.measure.attribute,), own)
+            PooledCell(pair, (self.pairing.measure.attribute,), own)
             for pair, own in zip(strata, _shuffles(len(strata)), strict=True)
         ]
         found = exact(pooled_score(cells=cells, score="pairs").whole, float(np.mean(expected)))
-        blank = self._blank(condition, UNIT)
+        blank = self.pairing.blank(condition, UNIT, self.by)
         return self._row(adjusted_row(blank, found), (None, None), None)
-
-    def _blank(self, condition: Mapping[str, str], unit: str) -> Estimate:
-        where = dict(self.stratum)
-        annotator = where.pop("annotator")
-        return Estimate(
-            self.before.protocol.name,
-            self.second.subject,
-            annotator,
-            self.measure.name,
-            {**where, **condition},
-            {"run": f"{self.second.name} − {self.first.name}"},
-            None,
-            unit,
-            family=f"{self.measure.name} by {', '.join(self.by) or 'whole'} | "
-            f"{self.second.name} | {stratum_text(self.stratum)}",
-        )
 
     def _row(
         self, estimate: Estimate, values: tuple[float | None, float | None], word: str | None
     ) -> ComparisonRow:
-        names = (self.first.name, self.second.name)
-        estimate = replace(estimate, p=finite(estimate.p))
-        return ComparisonRow(estimate, names, *values, word, self.margin, self.measure.headline)
+        return self.pairing.row(replace(estimate, p=finite(estimate.p)), values, word)
 
 
 def _shuffles(number: int) -> list[Shuffles]:

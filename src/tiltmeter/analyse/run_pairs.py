@@ -7,91 +7,38 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any, TypeVar
+from typing import TypeVar
 
 from ..protocol import MeasureSpec
 from ..protocol.measures import measure_kind
 from ..records import Estimate
 from ..stats import equivalence, rates
 from ..stats.results import Interval, join_notes
-from ..store import Store
 from . import corrected
-from .groups import Floats, Table
+from .groups import Floats
 from .judged import ALIKE, Sense, Side, correct, enough_gold, sum_by_cluster
 from .paired import TESTED, shared_items
+from .pairing import ComparisonRow, Pairing
 from .reading import CORRECTED
 from .rows import sign_flip_of
-
-Stratum = tuple[tuple[str, str], ...]  # (what, level): annotator, mode, language, …
-
-
-@dataclass(frozen=True, slots=True)
-class ComparisonRow:
-    """One row. estimate: second less first, with its interval and test; first, second: the two
-    values.
-
-    verdict: different | equivalent | inconclusive against `margin`, or None where nothing could be
-    tested.
-    """
-
-    estimate: Estimate
-    runs: tuple[str, str]
-    first: float | None
-    second: float | None
-    verdict: str | None
-    margin: float
-    headline: bool
-
-    def as_dict(self) -> dict[str, Any]:
-        """The row as a dict: the two runs, values and verdict, then the fields of the estimate."""
-        own = {
-            "runs": list(self.runs),
-            "first": self.first,
-            "second": self.second,
-            "verdict": self.verdict,
-            "margin": self.margin,
-        }
-        return {**own, **self.estimate.as_dict()}
-
-
-@dataclass(frozen=True, slots=True)
-class Part:
-    """One subject of one run. tables: its counted labels by (annotator, mode, language, …); gold:
-    attributes people labelled.
-    """
-
-    name: str
-    subject: str
-    store: Store
-    frozen: Mapping[str, Any]
-    tables: Mapping[Stratum, Table]
-    gold: frozenset[str]
-
-
-def stratum_text(stratum: Stratum) -> str:
-    """The levels of a stratum joined by ` · `, without empty ones."""
-    return " · ".join(level for _, level in stratum if level)
 
 
 @dataclass(frozen=True)
 class RunPair:
-    """One measure and grouping in one stratum of two parts."""
+    """Two parts compared item by item, in one grouping."""
 
-    first: Part
-    second: Part
-    stratum: Stratum
-    before: Table
-    after: Table
-    measure: MeasureSpec
+    pairing: Pairing
     by: Sequence[str]
-    margin: float
+
+    @property
+    def measure(self) -> MeasureSpec:
+        """What is compared."""
+        return self.pairing.measure
 
     def rows(self) -> Iterator[ComparisonRow]:
         """A comparison for each group that both runs have, second run less first."""
-        sides = [
-            corrected.sides(table, self.measure, self.by) for table in (self.before, self.after)
-        ]
-        for more, values in self.before.values(self.measure):
+        sides = [corrected.sides(table, self.measure, self.by) for table in self.pairing.tables]
+        for more, values in self.pairing.before.values(self.measure):
             for key in (key for key in sides[0] if key in sides[1]):
                 condition = {**dict(key), **more}
                 hits = (
@@ -100,7 +47,10 @@ class RunPair:
                     else values
                 )
                 sense = Sense(
-                    hits, self.measure.among, self.measure.without, shared_items(self.before)
+                    hits,
+                    self.measure.among,
+                    self.measure.without,
+                    shared_items(self.pairing.before),
                 )
                 for name in self._names():
                     ends = tuple(dict.fromkeys((TESTED, name)))
@@ -143,29 +93,19 @@ class RunPair:
         found, gaps, values = (
             _share_difference(arrays) if len(before) == 1 else _gap_difference(arrays)
         )
-        contrast = {"run": f"{self.second.name} − {self.first.name}"}
-        if name != TESTED:
-            contrast[(self.measure.contrast or {})["factor"]] = name
-        where = dict(self.stratum)
-        annotator = where.pop("annotator")
         note = f"items that one run alone has: {dropped}" if dropped else None
-        base = Estimate(
-            self.before.protocol.name,
-            self.second.subject,
-            annotator,
-            self.measure.name,
-            {**where, **condition},
-            contrast,
-            found.value,
-            "share",
-            found.low,
-            found.high,
-            found.confidence if found.low is not None else None,
-            found.method,
+        blank = self.pairing.blank(condition, "share", self.by)
+        held = {} if name == TESTED else {(self.measure.contrast or {})["factor"]: name}
+        base = replace(
+            blank,
+            contrast={**(blank.contrast or {}), **held},
+            value=found.value,
+            low=found.low,
+            high=found.high,
+            confidence=found.confidence if found.low is not None else None,
+            interval_method=found.method,
             n=round(found.n or 0.0, 6),
             clusters=len(items),
-            family=f"{self.measure.name} by {', '.join(self.by) or 'whole'} | "
-            f"{self.second.name} | {stratum_text(self.stratum)}",
             note=join_notes(found.note, note) or "",
         )
         if len(items) < 2:
@@ -181,22 +121,12 @@ class RunPair:
         self, base: Estimate, before: Sequence[Side], after: Sequence[Side], sense: Sense
     ) -> Iterator[ComparisonRow]:
         attribute = self.measure.attribute
-        if not (attribute in self.first.gold or attribute in self.second.gold):
+        if not (attribute in self.pairing.first.gold or attribute in self.pairing.second.gold):
             return
-        clear = replace(
-            base,
-            measure=base.measure + CORRECTED,
-            value=None,
-            low=None,
-            high=None,
-            confidence=None,
-            interval_method=None,
-            test=None,
-            p=None,
-            family=None,
-        )
+        clear = base.without_value(base.measure + CORRECTED)
         nothing = Interval(None, None, None, "not corrected")
-        missing = [part.name for part in (self.first, self.second) if attribute not in part.gold]
+        parts_of_runs = (self.pairing.first, self.pairing.second)
+        missing = [part.name for part in parts_of_runs if attribute not in part.gold]
         if missing or len(before) > 1:
             why = (
                 f"no gold in {' and '.join(missing)}"
@@ -205,7 +135,7 @@ class RunPair:
             )
             yield self._with(replace(clear, note=f"uncorrected: {why}"), nothing, (None, None))
             return
-        random = all(corrected.is_random(table, attribute) for table in (self.before, self.after))
+        random = all(corrected.is_random(table, attribute) for table in self.pairing.tables)
         parts, alike = [after[0], before[0]], ""
         # the errors of each run, of all its conditions together
         if not all(enough_gold(side, sense, random) for side in parts):
@@ -245,7 +175,7 @@ class RunPair:
         share = replace(self.measure, kind="share")
         return [
             corrected.sides(table, share, ()).get((), {}).get(TESTED, Side({}))
-            for table in (self.after, self.before)
+            for table in (self.pairing.after, self.pairing.before)
         ]
 
     def _with(
@@ -255,16 +185,9 @@ class RunPair:
         word = None
         if found.value is not None and found.se and found.df:
             word = equivalence.verdict(
-                value=found.value, se=found.se, df=found.df, margin=self.margin
+                value=found.value, se=found.se, df=found.df, margin=self.pairing.margin
             ).word
-        return ComparisonRow(
-            row,
-            (self.first.name, self.second.name),
-            *values,
-            word,
-            self.margin,
-            self.measure.headline,
-        )
+        return self.pairing.row(row, values, word)
 
 
 def _common_items(sides: Sequence[Side], sense: Sense) -> list[str]:

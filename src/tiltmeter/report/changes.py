@@ -8,7 +8,7 @@ from dataclasses import replace
 from ..analyse import numerals
 from ..analyse.claims import HEADLINE
 from ..analyse.compare import Comparison
-from ..analyse.run_pairs import ComparisonRow
+from ..analyse.pairing import ComparisonRow
 
 NAMED = 3  # differences that a line names
 # of a verdict against the margin: how a line begins

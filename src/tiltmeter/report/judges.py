@@ -8,7 +8,7 @@ from collections.abc import Iterator
 
 from ..analyse import numerals
 from ..analyse.compare import Comparison
-from ..analyse.run_pairs import ComparisonRow
+from ..analyse.pairing import ComparisonRow
 from ..gold.agreement import Agreement
 from ..gold.review import MarkShare
 from ..gold.validation import GoldGroup, ReportCard, Validation
