@@ -299,6 +299,9 @@ class Answered:
         return f"{self.told}\n\n{self.trial.prompt}" if self.told else self.trial.prompt
 
 
+STARS = ((0.001, "***"), (0.01, "**"), (0.05, "*"))  # p below → how papers mark it
+
+
 @dataclass(frozen=True, slots=True)
 class Estimate:
     """The one row in which every audit ends. None where nothing could be measured, with a note that
@@ -361,10 +364,20 @@ class Estimate:
             cautions=(),
         )
 
+    @property
+    def stars(self) -> str | None:
+        """`***` below .001, `**` below .01, `*` below .05 of the adjusted p, or of p where it is
+        not adjusted; "" above, and None where no test was made.
+        """
+        p = self.p if self.p_adjusted is None else self.p_adjusted
+        return None if p is None else next((text for bound, text in STARS if p < bound), "")
+
     @classmethod
     def columns(cls) -> list[str]:
-        """The names of what is stored, in the order of the table."""
-        return [one.name for one in fields(cls) if one.repr]
+        """The names of what is told, in the order of the table; stars after what they rest on."""
+        names = [one.name for one in fields(cls) if one.repr]
+        names.insert(names.index("adjustment") + 1, "stars")
+        return names
 
     def as_dict(self) -> dict[str, Any]:
         """Plain values in the order of the table."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import errno
+from dataclasses import replace
 from pathlib import Path
 
 import polars as pl
@@ -53,5 +54,5 @@ def test_a_table_for_a_spreadsheet_holds_no_formula(run: Path, tmp_path: Path) -
     assert _for_csv(frame).rows() == [("'=1+1", -1), ("'@x", 2), ("plain", 3), (None, 4)]
     assert len(tiltmeter.export(run, tmp_path / "csv", format="csv")) == 5
     estimate = tiltmeter.open_run(run).analyse()[0]
-    changed = type(estimate)(**{**estimate.as_dict(), "note": "=HYPERLINK(1)"})
+    changed = replace(estimate, note="=HYPERLINK(1)")
     assert "'=HYPERLINK(1)" in as_csv([changed])

@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import io
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 
 import polars as pl
@@ -91,14 +92,11 @@ def test_a_leader_is_marked_and_told_apart_only_where_a_test_says_so() -> None:
 
 
 def test_stars_are_of_the_adjusted_p() -> None:
-    def starred(p: float | None, adjusted: float | None) -> str:
-        one = row(0.5)
-        return cross_tables.stars(
-            Estimate(**{**one.as_dict(), "p": p, "p_adjusted": adjusted})  # type: ignore[arg-type]
-        )
+    def starred(p: float | None, adjusted: float | None) -> str | None:
+        return replace(row(0.5), p=p, p_adjusted=adjusted).stars
 
     assert [starred(0.0001, q) for q in (0.0009, 0.001, 0.01, 0.05)] == ["***", "**", "*", ""]
-    assert starred(0.04, None) == "*" and starred(None, None) == ""
+    assert starred(0.04, None) == "*" and starred(None, None) is None
 
 
 def test_latex_is_balanced_and_escaped() -> None:

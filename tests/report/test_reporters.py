@@ -144,6 +144,8 @@ def test_json_and_csv_hold_the_estimates_as_they_are(
     text = data.as_json(built.run_info, estimates)
     loaded = json.loads(text)
     assert loaded["schema"] == 1 and loaded["run"]["answered"] == 1295
+    stars = [row.pop("stars") for row in loaded["estimates"]]
+    assert stars == [estimate.stars for estimate in estimates] and "***" in stars
     read = [Estimate(**row) for row in loaded["estimates"]]
     assert read == [replace(estimate, cautions=()) for estimate in estimates]  # codes of the note
     assert "\u202e" not in text
@@ -154,7 +156,7 @@ def test_json_and_csv_hold_the_estimates_as_they_are(
             expected = getattr(estimate, name)
             assert (None if row[name] == "" else float(row[name])) == expected
         assert json.loads(row["outcomes"]) == dict(estimate.outcomes)
-        assert row["signature"] == estimate.signature
+        assert row["signature"] == estimate.signature and row["stars"] == (estimate.stars or "")
 
 
 def test_json_refuses_what_is_no_number(estimates: list[Estimate]) -> None:

@@ -58,19 +58,24 @@ def compare(*folders: Path | str, margin: float | None = None) -> Comparison:
     return replace(found, warnings=(*found.warnings, *left_open))
 
 
-def export(folder: Path | str, target: Path | str, format: str = "parquet") -> list[Path]:
-    """Writes trials, outputs, labels, calls and estimates as tables into a folder, with a column
-    for each factor, and returns their paths. format: parquet, csv or jsonl.
+def export(
+    folder: Path | str, target: Path | str, format: str = "parquet", variant: str = "default"
+) -> list[Path]:
+    """Writes trials, outputs, labels, calls and a variant's estimates as tables into a folder, with
+    a column for each factor, and returns their paths. format: parquet, csv or jsonl.
     """
     if format not in WRITERS:
         raise UsageError(f"There is no format '{format}'. There is: {', '.join(WRITERS)}.")
+    from .frames import estimates_frame
+
     opened, target = Run(folder), Path(target)
     target.mkdir(parents=True, exist_ok=True)
     written = []
     factors = _factor_columns(opened.trials)
     for name in TABLES:
         path = target / f"{name}.{format}"
-        frame = getattr(opened, name)
+        own = name == "estimates"
+        frame = estimates_frame(opened.analyse(variant)) if own else getattr(opened, name)
         if name in TRIAL_COLUMN:
             frame = _with_factors(frame, factors, TRIAL_COLUMN[name])
         getattr(_for_csv(frame) if format == "csv" else frame, WRITERS[format])(path)

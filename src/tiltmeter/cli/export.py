@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import click
 
+from .options import variant
+
 
 @click.command()
 @click.argument("run", type=click.Path(file_okay=False))
@@ -13,9 +15,10 @@ import click
 @click.option(
     "--out", required=True, type=click.Path(file_okay=False), help="The folder to write to."
 )
-def command(run: str, format_: str, out: str) -> None:
+@variant
+def command(run: str, format_: str, out: str, variant: str) -> None:
     """Write the tables of a run as Parquet, CSV or JSON lines."""
     from .. import api
 
-    for path in api.export(run, out, format_):
+    for path in api.export(run, out, format_, variant):
         click.echo(path)

@@ -21,7 +21,6 @@ from .figures.strata import significant
 
 ALIASES = {"subject": "model", "annotator": "instrument"}
 FIXED = ("model", "instrument", "mode", "language", "measure")  # axes that every table may name
-STARS = ((0.001, "***"), (0.01, "**"), (0.05, "*"))
 LEADER, OPEN_LEADER = "▲", "△"  # the highest of a row whose columns differ, or are not told apart
 
 Levels = tuple[str, ...]
@@ -362,7 +361,7 @@ def _cell(read: Audit, estimate: Estimate | None, layout: TableLayout) -> str:
     said = {
         "value": _number(estimate.value, estimate.unit, signed, layout),
         "interval": _ends(estimate, signed, layout),
-        "stars": stars(estimate),
+        "stars": estimate.stars or "",
         "p": f"p {numerals.chance(_adjusted(estimate))}",
         "n": f"(n {numerals.count(estimate.n)})",
     }
@@ -392,14 +391,6 @@ def _ends(estimate: Estimate, signed: bool, layout: TableLayout) -> str:
         _number(end, estimate.unit, signed, layout) for end in (estimate.low, estimate.high)
     )
     return f"[{low}, {high}]"
-
-
-def stars(estimate: Estimate) -> str:
-    """`***` below .001, `**` below .01, `*` below .05 of the adjusted p, or of p where it is not
-    adjusted.
-    """
-    p = _adjusted(estimate)
-    return "" if p is None else next((text for bound, text in STARS if p < bound), "")
 
 
 def _notes(read: Audit, estimates: Sequence[Estimate], layout: TableLayout) -> Iterator[str]:
