@@ -2,9 +2,20 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import click
 
-from .options import as_json, fail_if, full, junit, variant
+from .options import as_json, fail_if, full, junit, receives, variant
+from .values import ResultValues
+
+
+@dataclass(frozen=True, kw_only=True)
+class AnalyseValues(ResultValues):
+    """What is typed after `analyse`."""
+
+    run: str
+    as_csv: bool
 
 
 @click.command()
@@ -15,19 +26,11 @@ from .options import as_json, fail_if, full, junit, variant
 @fail_if
 @junit
 @click.option("--csv", "as_csv", is_flag=True, help="Print CSV on standard output.")
-def command(
-    run: str,
-    variant: str,
-    full: bool,
-    as_json: bool,
-    fail_if: tuple[str, ...],
-    junit: str | None,
-    as_csv: bool,
-) -> int:
+@receives(AnalyseValues)
+def command(typed: AnalyseValues) -> int:
     """Compute the estimates of a run again."""
     from .. import api
-    from .output import Printing, emit_results
+    from .output import emit_results
 
-    return emit_results(
-        api.open_run(run), Printing(variant, as_json, as_csv, full=full, junit=junit), {}, fail_if
-    )
+    printing = typed.printing(as_csv=typed.as_csv)
+    return emit_results(api.open_run(typed.run), printing, {}, typed.fail_if)

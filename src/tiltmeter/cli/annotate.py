@@ -3,10 +3,41 @@
 from __future__ import annotations
 
 import webbrowser
+from dataclasses import dataclass
 
 import click
 
 from ..errors import UsageError
+from .options import receives
+
+
+@dataclass(frozen=True, kw_only=True)
+class AnnotateValues:
+    """What is typed after `annotate`."""
+
+    run: str
+    annotator: str
+    number: int | None
+    attribute: str
+    seed: int | None
+    adjudicate: bool
+    taxonomy: bool
+    port: int
+    no_browser: bool
+    progress: bool
+
+    def purpose(self) -> str:
+        """What the outputs are shown for. UsageError for options that do not go together."""
+        if self.adjudicate and self.taxonomy:
+            raise UsageError("Give --adjudicate or --taxonomy, not both.")
+        if not (self.adjudicate or self.taxonomy):
+            return "label"
+        if self.number is not None or self.seed is not None:
+            raise UsageError(
+                "--sample and --seed are of no use here: what people said is what there is to "
+                "decide or review."
+            )
+        return "adjudicate" if self.adjudicate else "review"
 
 
 @click.command()
@@ -40,18 +71,8 @@ from ..errors import UsageError
 )
 @click.option("--no-browser", is_flag=True, help="Print the address and open no browser.")
 @click.option("--progress", is_flag=True, help="Print how far everybody is, and end.")
-def command(
-    run: str,
-    annotator: str,
-    number: int | None,
-    attribute: str,
-    seed: int | None,
-    adjudicate: bool,
-    taxonomy: bool,
-    port: int,
-    no_browser: bool,
-    progress: bool,
-) -> None:
+@receives(AnnotateValues)
+def command(typed: AnnotateValues) -> None:
     """Label a sample of a run's outputs in the browser, one key an answer, without seeing what
     judges said.
 
@@ -59,30 +80,22 @@ def command(
     tiltmeter annotate run --annotator ann
     tiltmeter annotate run --progress
     """
-    if progress:
-        _progress(run)
+    if typed.progress:
+        _progress(typed.run)
         return
-    if adjudicate and taxonomy:
-        raise UsageError("Give --adjudicate or --taxonomy, not both.")
-    if (adjudicate or taxonomy) and (number is not None or seed is not None):
-        raise UsageError(
-            "--sample and --seed are of no use here: what people said is what there is to decide "
-            "or review."
-        )
+    purpose = typed.purpose()
     from ..explore import annotating
 
     def ready(address: str, desk: annotating.Desk) -> None:
         click.echo(
-            f"{address}\n{len(desk.order)} items of {desk.task.attribute} for {annotator}. For "
-            "you alone: the token in it opens the run. Ctrl-C ends it."
+            f"{address}\n{len(desk.order)} items of {desk.task.attribute} for {typed.annotator}. "
+            "For you alone: the token in it opens the run. Ctrl-C ends it."
         )
-        if not no_browser:
+        if not typed.no_browser:
             webbrowser.open(address)
 
-    what = "adjudicate" if adjudicate else "review" if taxonomy else "label"
-    annotating.serve(
-        run, annotating.DeskTask(annotator, attribute, number, seed, what), port, ready
-    )
+    task = annotating.DeskTask(typed.annotator, typed.attribute, typed.number, typed.seed, purpose)
+    annotating.serve(typed.run, task, typed.port, ready)
 
 
 def _progress(run: str) -> None:

@@ -3,13 +3,23 @@
 from __future__ import annotations
 
 import json
-from typing import Unpack
+from dataclasses import dataclass
 
 import click
 
-from .options import AskValues, as_json, ask_options, reach
+from .options import as_json, reach, receives
+from .values import AskValues
 
 MARKS = {True: "ok     ", False: "WRONG  ", None: "–      "}
+
+
+@dataclass(frozen=True, kw_only=True)
+class DoctorValues(AskValues):
+    """What is typed after `doctor`."""
+
+    models: tuple[str, ...]
+    call: bool
+    as_json: bool
 
 
 @click.command()
@@ -28,15 +38,17 @@ MARKS = {True: "ok     ", False: "WRONG  ", None: "–      "}
 )
 @reach
 @as_json
-def command(models: tuple[str, ...], call: bool, as_json: bool, **values: Unpack[AskValues]) -> int:
+@receives(DoctorValues)
+def command(typed: DoctorValues) -> int:
     """What is installed, reachable and missing, and what to type. Exit code 1 where something asked
     for is missing.
     """
     from ..api import doctor
     from ..api import options as arguments
 
-    found = doctor.look(models, call=call, connect=arguments.connect(ask_options(values)))
-    if as_json:
+    connect = arguments.connect(typed.ask_options())
+    found = doctor.look(typed.models, call=typed.call, connect=connect)
+    if typed.as_json:
         click.echo(
             json.dumps(
                 {"schema": 1, "findings": [finding.as_dict() for finding in found]},

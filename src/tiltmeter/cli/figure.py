@@ -2,12 +2,24 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Unpack
 
 import click
 
-from .options import LayoutOptions, layout, table_options, variant
+from .options import layout, receives, variant
+from .values import LayoutValues
+
+
+@dataclass(frozen=True, kw_only=True)
+class FigureValues(LayoutValues):
+    """What is typed after `figure`."""
+
+    run: str
+    measures: tuple[str, ...]
+    out: Path
+    format_: str | None
+    variant: str
 
 
 @click.command()
@@ -27,19 +39,19 @@ from .options import LayoutOptions, layout, table_options, variant
 )
 @layout
 @variant
-def command(
-    run: str,
-    measures: tuple[str, ...],
-    out: Path,
-    format_: str | None,
-    variant: str,
-    **typed: Unpack[LayoutOptions],
-) -> None:
+@receives(FigureValues)
+def command(typed: FigureValues) -> None:
     """Save the figures of a measure, or of all, as SVG, PNG or PDF. With --rows or --columns the
     table of `tiltmeter table` as a figure; one of a paper by its name ("Figure 6").
     """
     from .. import api
 
-    opened, options = api.open_run(run), table_options(typed)
-    for path in opened.save_figures(out, *measures, variant=variant, format=format_, **options):
+    saved = api.open_run(typed.run).save_figures(
+        typed.out,
+        *typed.measures,
+        variant=typed.variant,
+        format=typed.format_,
+        **typed.table_options(),
+    )
+    for path in saved:
         click.echo(path)

@@ -2,32 +2,32 @@
 
 from __future__ import annotations
 
-from typing import Unpack
+from dataclasses import dataclass
 
 import click
 
-from .options import AskValues, as_json, ask_options, reach, taxonomy
+from .options import as_json, judge, reach, receives, taxonomy
+from .values import AskValues
+
+
+@dataclass(frozen=True, kw_only=True)
+class LabelValues(AskValues):
+    """What is typed after `label`."""
+
+    run: str
+    judges: tuple[str, ...]
+    taxonomy: str | None
+    as_json: bool
 
 
 @click.command()
 @click.argument("run", type=click.Path(file_okay=False))
-@click.option(
-    "--judge",
-    "judges",
-    multiple=True,
-    metavar="KIND:NAME",
-    help="A model that labels the same answers.",
-)
+@judge
 @taxonomy
 @reach
 @as_json
-def command(
-    run: str,
-    judges: tuple[str, ...],
-    taxonomy: str | None,
-    as_json: bool,
-    **values: Unpack[AskValues],
-) -> int:
+@receives(LabelValues)
+def command(typed: LabelValues) -> int:
     """Label the outputs of a run again, or with another judge."""
     from .. import api
     from .output import Printing, emit_results
@@ -35,6 +35,10 @@ def command(
 
     with progress_line() as (watch, tallies):
         labelled = api.label(
-            run, judge=judges, watch=watch, taxonomy=taxonomy, **ask_options(values)
+            typed.run,
+            judge=typed.judges,
+            watch=watch,
+            taxonomy=typed.taxonomy,
+            **typed.ask_options(),
         )
-    return emit_results(labelled, Printing("default", as_json), tallies)
+    return emit_results(labelled, Printing("default", typed.as_json), tallies)

@@ -5,44 +5,50 @@ from __future__ import annotations
 import csv
 import json
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
 from itertools import chain
 from pathlib import Path
-from typing import TYPE_CHECKING, Unpack
+from typing import TYPE_CHECKING
 
 import click
 
 from ..protocol.thin_design import thin_design
 from .options import (
-    RunValues,
     as_json,
-    choice_options,
     choices,
-    connect_options,
     fail_if,
     full,
+    judge,
     junit,
     reach,
+    receives,
     taxonomy,
     variant,
 )
+from .values import AuditValues
 
 if TYPE_CHECKING:
     from ..api import Plan
+    from ..api.options import PlanOptions
     from ..stages.connect import KnownModel
     from ..stages.cost import Line
     from ..stages.power import Detectable
 
 
+@dataclass(frozen=True, kw_only=True)
+class PlanValues(AuditValues):
+    """What is typed after `plan`."""
+
+    detect: float | None
+    icc: float | None
+    trials: str | None
+    out: str | None  # as for run; nothing is written there
+
+
 @click.command()
 @click.argument("protocol")
 @choices
-@click.option(
-    "--judge",
-    "judge",
-    multiple=True,
-    metavar="KIND:NAME",
-    help="A model that labels the same answers.",
-)
+@judge
 @click.option(
     "--detect",
     type=click.FloatRange(0, 1, min_open=True, max_open=True),
@@ -71,44 +77,42 @@ if TYPE_CHECKING:
     help="Write the trials as CSV: trial (its id), subject, mode, sample, prompt, factors, item.",
 )
 @as_json
-def command(
-    protocol: str,
-    as_json: bool,
-    models: tuple[str, ...],
-    judge: tuple[str, ...],
-    detect: float | None,
-    icc: float | None,
-    trials: str | None,
-    taxonomy: str | None,
-    out: str | None,
-    variant: str,
-    fail_if: tuple[str, ...],
-    junit: str | None,
-    full: bool,
-    **values: Unpack[RunValues],
-) -> None:
+@receives(PlanValues)
+def command(typed: PlanValues) -> None:
     """What a run would ask and cost, and what it could detect, before it does: the options of run,
     and some more.
     """
     from .. import api, registry
     from .output import refuse_thresholds
 
-    if fail_if:
-        refuse_thresholds(registry.protocol(protocol), fail_if)
-    chosen, connect = choice_options(values), connect_options(values)
-    if trials:
-        _write_trials(trials, api.trials(protocol, models, **chosen, **connect))
-    plan = api.plan(protocol, models, judge=judge, detect=detect, icc=icc, **chosen, **connect)
-    if as_json:
+    declared = registry.protocol(typed.protocol)
+    if typed.fail_if:
+        refuse_thresholds(declared, typed.fail_if)
+    options: PlanOptions = {**typed.choice_options(), **typed.connect_options()}
+    if typed.trials:
+        _write_trials(typed.trials, api.trials(typed.protocol, typed.models, **options))
+    plan = api.plan(
+        typed.protocol,
+        typed.models,
+        judge=typed.judges,
+        detect=typed.detect,
+        icc=typed.icc,
+        **options,
+    )
+    if typed.as_json:
         click.echo(json.dumps({"schema": 1, **plan.as_dict()}, ensure_ascii=False, indent=1))
-        return
+    else:
+        _print_plan(plan, thin_design(declared))
+
+
+def _print_plan(plan: Plan, thin: Sequence[str]) -> None:
     _print_trials(plan)
     _print_money(plan)
     _print_calls(plan)
     _print_models(plan.models)
     for line in plan.misfits:
         click.echo(f"warning: a run is refused: {line}")
-    for line in thin_design(registry.protocol(protocol)):
+    for line in thin:
         click.echo(f"warning: {line}")
     for line in plan.waiting:
         click.echo(f"waiting: {line}")

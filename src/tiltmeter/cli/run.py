@@ -2,36 +2,37 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Unpack
 
 import click
 
 from .options import (
-    RunValues,
     as_json,
-    ask_options,
-    choice_options,
     choices,
     fail_if,
     full,
+    judge,
     junit,
     reach,
+    receives,
     taxonomy,
     variant,
 )
+from .values import AuditValues
+
+
+@dataclass(frozen=True, kw_only=True)
+class RunValues(AuditValues):
+    """What is typed after `run`."""
+
+    out: str
 
 
 @click.command()
 @click.argument("protocol")
 @choices
-@click.option(
-    "--judge",
-    "judges",
-    multiple=True,
-    metavar="KIND:NAME",
-    help="A model that labels the same answers.",
-)
+@judge
 @taxonomy
 @click.option(
     "--out",
@@ -45,37 +46,26 @@ from .options import (
 @junit
 @full
 @as_json
-def command(
-    protocol: str,
-    models: tuple[str, ...],
-    judges: tuple[str, ...],
-    out: str,
-    taxonomy: str | None,
-    variant: str,
-    fail_if: tuple[str, ...],
-    junit: str | None,
-    full: bool,
-    as_json: bool,
-    **values: Unpack[RunValues],
-) -> int:
+@receives(RunValues)
+def command(typed: RunValues) -> int:
     """Run an audit: all stages; again = resume."""
     from .. import api, registry
-    from .output import Printing, emit_results, refuse_thresholds
+    from .output import emit_results, refuse_thresholds
     from .progress import progress_line
 
-    if fail_if:
-        refuse_thresholds(registry.protocol(protocol), fail_if)
+    if typed.fail_if:
+        refuse_thresholds(registry.protocol(typed.protocol), typed.fail_if)
     with progress_line() as (watch, tallies):
         run = api.run(
-            protocol,
-            models,
-            out,
-            judge=judges,
+            typed.protocol,
+            typed.models,
+            typed.out,
+            judge=typed.judges,
             watch=watch,
-            taxonomy=taxonomy,
-            variant=variant,
-            **choice_options(values),
-            **ask_options(values),
+            taxonomy=typed.taxonomy,
+            variant=typed.variant,
+            **typed.choice_options(),
+            **typed.ask_options(),
         )
-    printing = Printing(variant, as_json, page=Path(out) / "report.html", full=full, junit=junit)
-    return emit_results(run, printing, tallies, fail_if)
+    printing = typed.printing(Path(typed.out) / "report.html")
+    return emit_results(run, printing, tallies, typed.fail_if)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 
 import click
@@ -9,6 +10,7 @@ import click
 from .. import registry
 from ..errors import UsageError
 from ..protocol import Protocol, crosstab, histogram, prompt_pairs
+from ..protocol.tables import Row
 from ..protocol.thin_design import thin_design
 from ..stages import plan
 
@@ -52,25 +54,34 @@ def command(
     """What a protocol measures, cites and departs from; with --by, of what items it is made."""
     declared = registry.protocol(protocol)
     if words:
-        _words(declared, words)
+        _print_words(declared, words)
         return
     if by:
-        _composition(declared, by.split(","), format_, figure)
+        _print_composition(declared, by.split(","), format_, figure)
         return
     if figure or format_ != "text":
         raise UsageError("--format and --figure are of --by. Type for instance: --by language")
     click.echo(f"{declared.name} {declared.version} · {declared.title}\n\n{declared.question}\n")
     if declared.citation:
         click.echo(f"From: {declared.citation}\n")
-    asked = plan.cells(declared, plan.Choices(("-",)))
+    default_cells = plan.cells(declared, plan.Choices(("-",)))
+    _print_design(declared, default_cells)
+    _print_measures(declared)
+    _print_prompts(declared, default_cells[:prompts])
+    _print_limits(declared)
+    click.echo(f"\nData {declared.digest}")
+
+
+def _print_design(declared: Protocol, default_cells: Sequence[Row]) -> None:
+    """How many prompts and items, how answers are obtained, and the prompts by two factors."""
     more = (
         f" ({len(declared.cells)} with all that --where can ask)"
-        if len(declared.cells) > len(asked)
+        if len(declared.cells) > len(default_cells)
         else ""
     )
     click.echo(
-        f"Design: {len(asked)} prompts{more}, {len(declared.items())} items ({declared.item}), "
-        f"factors {', '.join(declared.factors)}"
+        f"Design: {len(default_cells)} prompts{more}, {len(declared.items())} items "
+        f"({declared.item}), factors {', '.join(declared.factors)}"
     )
     for name, mode in declared.modes.items():
         how = (
@@ -81,32 +92,40 @@ def command(
         begins = dict.fromkeys(declared.answer_start(mode, cell) for cell in declared.cells)
         begun = " or ".join(repr(text) for text in begins if text)
         click.echo(f"  mode {name}: {how}" + (f", answer begun as {begun}" if begun else ""))
-    _table(declared)
+    _print_crosstab(declared)
+
+
+def _print_measures(declared: Protocol) -> None:
     click.echo("\nMeasures:")
     for measure in declared.measures:
         click.echo(f"  {measure.name}: {measure.text or registry.measure(measure.kind).summary}")
+
+
+def _print_prompts(declared: Protocol, cells: Sequence[Row]) -> None:
+    """What stands before every prompt, and some of the prompts."""
     if declared.system:
         click.echo(f"\nSystem prompt: {declared.system}")
     for role, text, _ in declared.turns:
         click.echo(f"  before the prompt, {role}: {text}")
     click.echo("\nPrompts, for instance:")
-    for cell in asked[:prompts]:
+    for cell in cells:
         click.echo(f"  {declared.prompt_text(cell)}")
-    _list(
-        "Held against each other",
-        [prompt_pairs.sentence(row) for row in prompt_pairs.prompt_differences(declared)],
-    )
-    _list("Before you rely on it", thin_design(declared))
-    _list("Departs from the paper", declared.departures)
-    _list(
-        "Variants",
-        [f"{name}: {variant.text}" for name, variant in declared.variants.items() if variant.text],
-    )
-    _list("Limits", declared.limits)
-    click.echo(f"\nData {declared.digest}")
 
 
-def _composition(declared: Protocol, by: list[str], format_: str, figure: Path | None) -> None:
+def _print_limits(declared: Protocol) -> None:
+    """What to know before it is relied on."""
+    differences = prompt_pairs.prompt_differences(declared)
+    _print_list("Held against each other", list(map(prompt_pairs.sentence, differences)))
+    _print_list("Before you rely on it", thin_design(declared))
+    _print_list("Departs from the paper", declared.departures)
+    variants = declared.variants.items()
+    _print_list("Variants", [f"{name}: {one.text}" for name, one in variants if one.text])
+    _print_list("Limits", declared.limits)
+
+
+def _print_composition(
+    declared: Protocol, by: list[str], format_: str, figure: Path | None
+) -> None:
     """Items by one column or two, as a table and as a figure."""
     from rich.console import Console
 
@@ -124,7 +143,7 @@ def _composition(declared: Protocol, by: list[str], format_: str, figure: Path |
         click.echo(drawn.save(figure))
 
 
-def _words(declared: Protocol, column: str) -> None:
+def _print_words(declared: Protocol, column: str) -> None:
     """A histogram of the number of words of each item's text."""
     found = histogram.word_counts(declared, column)
     click.echo(f"Words of {column}: {len(found.counts)} texts, {found.summary}")
@@ -133,14 +152,14 @@ def _words(declared: Protocol, column: str) -> None:
         click.echo(f"{first:>5} to {last:<5} {number:>5}  {bar}".rstrip())
 
 
-def _list(title: str, lines: object) -> None:
-    if isinstance(lines, (list, tuple)) and lines:
+def _print_list(title: str, lines: Sequence[str]) -> None:
+    if lines:
         click.echo(f"\n{title}:")
         for line in lines:
             click.echo(f"  - {line}")
 
 
-def _table(declared: Protocol) -> None:
+def _print_crosstab(declared: Protocol) -> None:
     table = crosstab(declared)
     if table:
         widths = [max(len(row[i]) for row in table) for i in range(len(table[0]))]

@@ -2,12 +2,24 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Unpack
 
 import click
 
-from .options import LayoutOptions, layout, table_options, variant
+from .options import layout, receives, variant
+from .values import LayoutValues
+
+
+@dataclass(frozen=True, kw_only=True)
+class TableValues(LayoutValues):
+    """What is typed after `table`."""
+
+    run: str
+    measures: tuple[str, ...]
+    format_: str
+    variant: str
+    out: Path | None
 
 
 @click.command()
@@ -24,14 +36,8 @@ from .options import LayoutOptions, layout, table_options, variant
 @layout
 @variant
 @click.option("--out", type=click.Path(dir_okay=False, path_type=Path), help="A file to write to.")
-def command(
-    run: str,
-    measures: tuple[str, ...],
-    format_: str,
-    variant: str,
-    out: Path | None,
-    **typed: Unpack[LayoutOptions],
-) -> None:
+@receives(TableValues)
+def command(typed: TableValues) -> None:
     """Estimates as a table of rows and columns, for a paper. Without a MEASURE: the tables that
     the variant declares; one of them by its name ("Figure 6").
     """
@@ -40,15 +46,17 @@ def command(
     from .. import api
     from ..report import cross_table_formats, terminal
 
-    found = api.open_run(run).tables(*measures, variant=variant, **table_options(typed))
-    if out is None and format_ == "text":
-        for table in found:
+    tables = api.open_run(typed.run).tables(
+        *typed.measures, variant=typed.variant, **typed.table_options()
+    )
+    if typed.out is None and typed.format_ == "text":
+        for table in tables:
             terminal.print_one(cross_table_formats.terminal_table(table), Console())
         return
-    chosen = cross_table_formats.FORMATS["md" if format_ == "text" else format_]
-    text = "\n".join(map(chosen, found))
-    if out is None:
+    written = cross_table_formats.FORMATS["md" if typed.format_ == "text" else typed.format_]
+    text = "\n".join(map(written, tables))
+    if typed.out is None:
         click.echo(text, nl=False)
     else:
-        out.write_text(text, encoding="utf-8")
-        click.echo(out)
+        typed.out.write_text(text, encoding="utf-8")
+        click.echo(typed.out)
