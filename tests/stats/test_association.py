@@ -149,32 +149,6 @@ def test_odds_at_the_boundary(first: np.ndarray) -> None:
     assert association.odds(first=[0, 0], second=[0, 0]).value is None
 
 
-def test_unpaired_difference_is_welchs() -> None:
-    """One fractional outcome a cluster: Welch's t on the cluster values (scipy)."""
-    generator = np.random.default_rng(8)
-    a, b = generator.uniform(0.2, 0.8, 15), generator.uniform(0.1, 0.5, 12)
-    found = association.unpaired_difference(
-        successes_a=a, n_a=np.ones(15), successes_b=b, n_b=np.ones(12)
-    )
-    theirs = stats.ttest_ind(a, b, equal_var=False)
-    assert found.value / found.se == pytest.approx(theirs.statistic, abs=1e-9)
-    assert found.df == pytest.approx(theirs.df, abs=1e-9)
-    limits = theirs.confidence_interval(0.95)
-    assert (found.low, found.high) == pytest.approx((limits.low, limits.high), abs=1e-9)
-
-
-def test_unpaired_difference_of_too_little() -> None:
-    one = association.unpaired_difference(
-        successes_a=[4], n_a=[10], successes_b=[2, 3], n_b=[10, 10]
-    )
-    assert one.value == pytest.approx(0.15)
-    assert one.low is None
-    still = association.unpaired_difference(
-        successes_a=[4, 4], n_a=[8, 8], successes_b=[2, 2], n_b=[8, 8]
-    )
-    assert still.low is None and "no variance" in still.note
-
-
 def test_paired_t_is_students_sleep() -> None:
     """Student (1908): t = 4.06, p = .0028; scipy to 1e-9."""
     found = association.paired_t(differences=SLEEP)

@@ -160,45 +160,6 @@ def odds(*, first: ArrayLike, second: ArrayLike, confidence: float = 0.95) -> In
     return replace(row, low=low / (1 - low), high=high / (1 - high), se=se)
 
 
-def unpaired_difference(
-    *,
-    successes_a: ArrayLike,
-    n_a: ArrayLike,
-    successes_b: ArrayLike,
-    n_b: ArrayLike,
-    confidence: float = 0.95,
-) -> Interval:
-    """Share in A minus share in B where the clusters of A are others than those of B.
-
-    Formula: d ± t(df)·√(v_a + v_b), v as in ``rates.clustered_share``, df by Welch–Satterthwaite.
-    Range [-1, 1], null value 0. Source: Cochran (1977) ch. 11; Welch (1947), Biometrika 34.
-    By hand: x_a = (1, 3), x_b = (1, 1), n = 4 each: d = .5 - .25, v_a = 2·2/64 = .0625, v_b = 0.
-    Fewer than two clusters on a side: a value and no interval. ``ValueError`` as
-    ``clustered_share``.
-    """
-    xa, na = arguments.shares("successes_a", successes_a, "n_a", n_a)
-    xb, nb = arguments.shares("successes_b", successes_b, "n_b", n_b)
-    confidence = arguments.level("confidence", confidence)
-    xa, na, xb, nb = xa[na > 0], na[na > 0], xb[nb > 0], nb[nb > 0]
-    clusters, total_a, total_b = min(xa.size, xb.size), float(na.sum()), float(nb.sum())
-    method = "linearised difference of independent clusters, t"
-    blank = Interval(None, None, None, method, confidence, n=total_a + total_b, clusters=clusters)
-    if clusters == 0:
-        return replace(blank, note="no outcomes on one side")
-    share_a, share_b = float(xa.sum()) / total_a, float(xb.sum()) / total_b
-    value = share_a - share_b
-    if clusters == 1:
-        return replace(blank, value=value, note="one cluster: no interval")
-    variance, df = _sum_of_variances((xa - share_a * na) / total_a, (xb - share_b * nb) / total_b)
-    held = carriers(xa if share_a <= 0.5 else na - xa), carriers(xb if share_b <= 0.5 else nb - xb)
-    few = few_carriers(clusters, *held)
-    row = with_cautions(replace(blank, value=value, se=math.sqrt(variance), df=df), few)
-    if variance == 0:
-        return replace(row, note=join_notes("no variance between clusters: no interval", row.note))
-    half = t_quantile(0.5 + confidence / 2, df) * math.sqrt(variance)
-    return replace(row, low=max(value - half, -1.0), high=min(value + half, 1.0))
-
-
 def paired_t(*, differences: ArrayLike) -> Test:
     """Student's t over one difference a cluster, two-sided.
 

@@ -238,14 +238,6 @@ def _cut(text: str, heads: Sequence[tuple[int, int]]) -> list[str]:
     ]
 
 
-def _line_end(text: str, begin: int, end: int) -> int:
-    """Where a head ends: with its line where it is a heading ("### Version 1: warm")."""
-    if not text[begin:end].lstrip().startswith("#"):
-        return end
-    line = text.find("\n", end)
-    return end if line < 0 else line
-
-
 def _without_label(part: str) -> str:
     """A variant without the word for its style in front ("**Excited:** …")."""
     match = re.match(r"\*\*[^*\n]{2,40}\*\*[ \t:.]*\n?|\*\*[^*\n]{2,40}:\*\*", part)
