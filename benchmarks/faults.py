@@ -23,7 +23,7 @@ import tempfile
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from tiltmeter.errors import TiltmeterError, TransientError
 from tiltmeter.images import Picture
@@ -35,6 +35,9 @@ from tiltmeter.stages.engine import Engine, Job, Models
 from tiltmeter.stages.limits import Limits
 from tiltmeter.stages.writer import Call
 from tiltmeter.store import Store
+
+if TYPE_CHECKING:
+    from aiohttp import StreamReader
 
 CONCURRENCY = 4
 KINDS = ("write", "commit", "sync", "rename", "read")
@@ -118,10 +121,10 @@ def injected(fault: Fault) -> Iterator[None]:
             raise OSError(errno.ENOSPC, "No space left on device")
         return replace(path, target)
 
-    async def read(self: Connection, response: object, most: int) -> bytes:
+    async def read(self: Connection, stream: StreamReader, most: int) -> bytes:
         if fault.meets("read"):
             raise ConnectionResetError("Connection lost")
-        return await content(self, response, most)  # type: ignore[arg-type]
+        return await content(self, stream, most)
 
     def written(
         self: Store, calls: Sequence[Call], outputs: Sequence[Output], labels: Sequence[Label]

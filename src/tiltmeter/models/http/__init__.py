@@ -18,8 +18,8 @@ from typing import Generic, NamedTuple, Protocol, TypeVar
 from ...errors import Incapable, ModelError
 from ...records import ANSWER, Json, Reply, Request
 from .. import DRAWN_TOKENS, PICTURE_TOKENS, Model, Price
-from .body import at, count_at, has_key
-from .connection import MAX_TEXT, Answer, Connection, message
+from .body import at, count_at, has_key, message
+from .connection import MAX_TEXT, Answer, Connection
 from .fetching import Link, fetch_picture, shorten
 from .pictures import off_the_loop
 

@@ -116,3 +116,14 @@ def has_key(body: Json, key: str) -> bool:
     if isinstance(body, Mapping):
         return key in body or any(has_key(value, key) for value in body.values())
     return isinstance(body, list) and any(has_key(value, key) for value in body)
+
+
+def message(body: Json) -> str:
+    """What an error body says, in the shapes that servers use."""
+    if not isinstance(body, dict):
+        return ""
+    error = body.get("error", body)
+    if isinstance(error, dict):
+        parts = [str(at(error, name) or "") for name in ("code", "type", "message", "detail")]
+        return " ".join(dict.fromkeys(filter(None, parts)))
+    return str(error)

@@ -29,11 +29,12 @@ from ...errors import (
 )
 from ...records import Json, json_writer
 from .addresses import NOT_PUBLIC, proxy_of, public_socket
-from .body import at
+from .body import message
 from .body import parse as parse_json
+from .posting import Posting, Received, Unposted
 
 if TYPE_CHECKING:
-    from aiohttp import AddrInfoType, ClientResponse, ClientSession
+    from aiohttp import AddrInfoType, ClientSession, StreamReader
 
 MAX_REPLY_BYTES = 64 * 2**20  # bytes; more than any reply or picture that is meant
 # seconds that an idle connection is kept: llama.cpp's server and uvicorn close theirs after 5
@@ -83,6 +84,7 @@ class Connection:
         self.timeout = timeout
         self._session: ClientSession | None = None
         self._public: ClientSession | None = None
+        self._posting: Posting | None = None
         self._met = False
         self._proxied, self._proxy = proxied, ""
 
@@ -91,6 +93,7 @@ class Connection:
         if self._proxied:
             self._proxy = proxy_of(self.base)
         self._session = self._new_session(None)
+        self._posting = None if self._proxy else Posting.over(self._session, self.timeout)
 
     async def close(self) -> None:
         """Closes what was opened."""
@@ -134,37 +137,63 @@ class Connection:
 
         Raises TransientError or ModelError where nothing whole comes back.
         """
+        try:
+            received = await self._exchange(url, headers, body, most or MAX_REPLY_BYTES)
+        except (TimeoutError, self._aiohttp.ClientError, OSError, UnicodeError) as error:
+            raise self._lost(url, error, body is not None) from None
+        self._met = True
+        content = self._without_key(received.content)
+        return Answer(received.status, received.headers, content, *parse_json(content))
+
+    async def _exchange(
+        self, url: str, headers: Mapping[str, str], body: Mapping[str, Json] | None, most: int
+    ) -> Received:
+        """What came back, over the way that is fit for it."""
+        if body is None:
+            return await self._ask_session(url, headers, None, most)
+        data = _write_json(body).encode()
+        if self._posting is not None:
+            try:
+                received = await self._posting.send(
+                    url, headers, data, lambda stream: self._content(stream, most)
+                )
+                if "Set-Cookie" in received.headers:  # which the session keeps and sends
+                    self._posting = None
+                return received
+            except Unposted:
+                self._posting = None
+        return await self._ask_session(url, headers, data, most)
+
+    async def _ask_session(
+        self, url: str, headers: Mapping[str, str], data: bytes | None, most: int
+    ) -> Received:
+        """Posts data, or gets where there is none."""
         session, proxy = self.session, self._proxy or None
-        if body is None and not self.own(url):  # never through a proxy, which would look up names
+        if data is None and not self.own(url):  # never through a proxy, which would look up names
             session = self._public = self._public or self._new_session(public_socket)
             proxy = None
-        method, data = ("GET", None) if body is None else ("POST", _write_json(body).encode())
-        try:
-            async with session.request(
-                method, url, data=data, headers=headers, allow_redirects=False, proxy=proxy
-            ) as response:
-                content = self._without_key(await self._content(response, most or MAX_REPLY_BYTES))
-                self._met = True
-                parsed = parse_json(content)
-                return Answer(response.status, response.headers, content, *parsed)
-        except (TimeoutError, self._aiohttp.ClientError, OSError) as error:
-            raise self._lost(url, error, body is not None) from None
+        method = "GET" if data is None else "POST"
+        async with session.request(
+            method, url, data=data, headers=headers, allow_redirects=False, proxy=proxy
+        ) as response:
+            content = await self._content(response.content, most)
+            return Received(response.status, response.headers, content)
 
-    async def _content(self, response: ClientResponse, most: int) -> bytes:
-        length = response.content_length
-        if length is not None and length <= most and "Content-Encoding" not in response.headers:
-            return await response.content.read()  # it cannot become more than it says
-        content = bytearray()
-        async for chunk in response.content.iter_any():
-            content += chunk
-            if len(content) > most:
-                raise TooLong(
-                    f"{self.name} sent more than {most // 2**20} MiB for one reply. Check "
-                    "--base-url.",
-                    self._raw(self._without_key(bytes(content[:SHOWN_RAW]))),
-                    possibly_paid=True,
-                )
-        return bytes(content)
+    async def _content(self, stream: StreamReader, most: int) -> bytes:
+        """All of a body, whose pieces are unpacked as they come."""
+        content = await stream.readany()
+        if stream.at_eof() and len(content) <= most:
+            return content
+        grown = bytearray(content)
+        while len(grown) <= most and not stream.at_eof():
+            grown += await stream.readany()
+        if len(grown) > most:
+            raise TooLong(
+                f"{self.name} sent more than {most // 2**20} MiB for one reply. Check --base-url.",
+                self._raw(self._without_key(bytes(grown[:SHOWN_RAW]))),
+                possibly_paid=True,
+            )
+        return bytes(grown)
 
     def _without_key(self, content: bytes) -> bytes:
         """What came, with the key cut out before anything reads it."""
@@ -197,7 +226,8 @@ class Connection:
                 f"The proxy {urlsplit(self._proxy).hostname} does not let {self.name} through "
                 f"({said}). Mend HTTPS_PROXY, or name the host in NO_PROXY."
             )
-        if isinstance(error, aiohttp.InvalidURL | aiohttp.NonHttpUrlClientError):
+        # a part of a name with more than 63 characters is a UnicodeError
+        if isinstance(error, aiohttp.InvalidURL | aiohttp.NonHttpUrlClientError | UnicodeError):
             return ModelError(
                 f"'{self.base}' is not a URL. Type for instance: --base-url http://localhost:8000/v1"
             )
@@ -297,17 +327,6 @@ _CONTROLS = re.compile("[\x00-\x1f\x7f-\x9f]+")
 def plain(text: str) -> str:
     """Text of a server in one line, without characters that steer a terminal."""
     return _CONTROLS.sub(" ", text).strip()
-
-
-def message(body: Json) -> str:
-    """What an error body says, in the shapes that servers use."""
-    if not isinstance(body, dict):
-        return ""
-    error = body.get("error", body)
-    if isinstance(error, dict):
-        parts = [str(at(error, name) or "") for name in ("code", "type", "message", "detail")]
-        return " ".join(dict.fromkeys(filter(None, parts)))
-    return str(error)
 
 
 def _retry_after(headers: Mapping[str, str]) -> float | None:

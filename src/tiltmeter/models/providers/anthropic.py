@@ -19,8 +19,7 @@ import re
 from ...errors import Incapable, UsageError
 from ...records import ANSWER, REFUSAL, Json, Message, Reply, Request
 from ..http import NO_LOGPROBS, HttpModel, HttpRequest, usage_if_possible
-from ..http.body import at, count_at, list_at, needed, word_at
-from ..http.connection import message
+from ..http.body import at, count_at, list_at, message, needed, word_at
 from ..http.pictures import prepare_picture
 from ..http.provider import Provider
 from ..kinds import ModelKind

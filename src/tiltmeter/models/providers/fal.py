@@ -17,8 +17,7 @@ from urllib.parse import quote
 
 from ...records import ERROR, REFUSAL, Json, Reply, Request
 from ..http import HttpRequest
-from ..http.body import at, list_at, needed, object_at, text_at, word_at
-from ..http.connection import message
+from ..http.body import at, list_at, message, needed, object_at, text_at, word_at
 from ..http.fetching import Link
 from ..http.provider import Provider
 from ..http.queue import Next, QueueModel, queue_model

@@ -19,8 +19,7 @@ from urllib.parse import quote
 
 from ...records import ANSWER, ERROR, REFUSAL, Json, Message, Reply, Request, Token
 from ..http import HttpModel, HttpRequest, usage_if_possible
-from ..http.body import at, count_at, list_at, needed, object_at, text_at, word_at
-from ..http.connection import message
+from ..http.body import at, count_at, list_at, message, needed, object_at, text_at, word_at
 from ..http.pictures import prepare_picture
 from ..http.provider import Provider
 from ..kinds import ModelKind

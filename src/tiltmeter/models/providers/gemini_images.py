@@ -14,8 +14,7 @@ from typing import Protocol
 
 from ...records import ERROR, REFUSAL, Json, Reply, Request
 from ..http import HttpRequest, Translating
-from ..http.body import at, list_at, needed, object_at, word_at
-from ..http.connection import message
+from ..http.body import at, list_at, message, needed, object_at, word_at
 from ..http.fetching import Link
 from .drawing import pixels, prompt, ratio
 

@@ -14,8 +14,7 @@ from urllib.parse import quote
 
 from ...records import ERROR, REFUSAL, Json, Reply, Request
 from ..http import HttpRequest
-from ..http.body import at, needed, text_at, word_at
-from ..http.connection import message
+from ..http.body import at, message, needed, text_at, word_at
 from ..http.fetching import Link
 from ..http.provider import Provider
 from ..http.queue import QueueModel, queue_model

@@ -15,8 +15,7 @@ from __future__ import annotations
 
 from ...records import ERROR, REFUSAL, Json, Reply, Request
 from ..http import HttpRequest, usage_if_possible
-from ..http.body import at, count_at, word_at
-from ..http.connection import message
+from ..http.body import at, count_at, message, word_at
 from ..http.fetching import Link
 from .drawing import is_policy, leave_out, parameter_named, prompt, split_settings
 

@@ -20,8 +20,7 @@ import re
 from ...errors import UsageError
 from ...records import ERROR, REFUSAL, Json, Reply, Request
 from ..http import HttpRequest
-from ..http.body import at, needed, word_at
-from ..http.connection import message
+from ..http.body import at, message, needed, word_at
 from ..http.fetching import Link
 from ..http.provider import Provider
 from ..http.queue import QueueModel, queue_model
