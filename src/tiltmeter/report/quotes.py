@@ -11,7 +11,8 @@ from ..protocol import Protocol
 from ..records import Trial
 from ..store import Store
 from ..store.queries import labels, outputs
-from .cross_tables import ALIASES, CrossTable, Levels
+from .cross_tables import CrossTable
+from .placement import ALIASES, Levels
 
 ANSWER = "answer"
 LONGEST_CHARACTERS = 2_000  # of an answer; the run holds it whole

@@ -8,8 +8,9 @@ from ...analyse import numerals, reading
 from ...protocol import MeasureSpec
 from ...records import Estimate
 from ..audits import Audit, slug
-from ..cross_tables import LEADER, OPEN_LEADER, CrossTable, Levels
+from ..cross_tables import LEADER, OPEN_LEADER, CrossTable
 from ..model import Cell, FigureRow, Heat, Plot, Point
+from ..placement import Levels
 from . import axes, heat, strata
 
 JOIN = " · "
