@@ -18,25 +18,25 @@ import json
 import signal
 import sys
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import replace
+from functools import partial
 from hashlib import blake2b
 
 from aiohttp import web
 
 from ..errors import TiltmeterError, UsageError
-from ..models.http.body import at, count_at, list_at, needed, object_at
-from ..records import REFUSAL, Json, Reply, Request, Sampling, Token
+from ..models.http.body import at, object_at
+from ..records import REFUSAL, Json, Reply, Request
 from ..system import add_signal_handlers
-from . import server_pictures
+from . import server_chat, server_pictures
 from .model import Planted
 from .server_pictures import Shelf
 from .settings import Settings, parse
 
 _JSON = "application/json"
 _PAGE = b"<!DOCTYPE html><html><body><h1>It works!</h1></body></html>"
-_LIMITS = ("max_completion_tokens", "max_tokens")
 
 
 class Count:
@@ -79,7 +79,7 @@ class Server:
         self._shelf = Shelf()
         self._model = Planted(settings, see=self._shelf.see)
         self._constant = json.dumps(
-            _completion(Reply("she", usage=(20, 1), served="planted"))
+            server_chat.completion(Reply("she", usage=(20, 1), served="planted"))
         ).encode()
         self._runner = web.ServerRunner(
             web.Server(self._route, access_log=None), shutdown_timeout=0.2
@@ -116,7 +116,7 @@ class Server:
                 self.count.total += 1
                 self.count.answered += 1
                 return web.Response(body=self._constant, content_type=_JSON)
-            return await self._handle(request, self._chat)
+            return await self._handle(request, partial(server_chat.chat_request, self._shelf))
         if request.path == "/v1/images/generations" and request.method == "POST":
             return await self._handle(request, server_pictures.picture_request)
         if request.path in ("/count", "/v1/count"):
@@ -130,25 +130,6 @@ class Server:
                 },
             )
         return _error(request, 404, f"Invalid URL ({request.method} {request.path})")
-
-    def _chat(self, body: Json) -> Request:
-        """The request in our own words; the last message is a begun answer where it is the
-        assistant's.
-        """
-        messages = [
-            self._shelf.message(needed(each, "role"), at(each, "content"))
-            for each in list_at(body, "messages")
-        ]
-        begin = messages.pop().content if messages and messages[-1].role == "assistant" else ""
-        if not messages:
-            raise ValueError("'messages' is empty")
-        limits = (count_at(body, name) for name in _LIMITS)
-        limit = next((limit for limit in limits if limit is not None), 256)
-        sampling = Sampling(
-            _number(body, "temperature"), _number(body, "top_p"), limit, count_at(body, "seed")
-        )
-        logprobs = (count_at(body, "top_logprobs") or 1) if at(body, "logprobs") else 0
-        return Request("planted", tuple(messages), sampling, begin, logprobs, _schema(body))
 
     async def _handle(
         self, request: web.BaseRequest, read: Callable[[Json], Request]
@@ -233,69 +214,13 @@ class Server:
         shape = (
             server_pictures.generation(reply)
             if asked.size
-            else _completion(reply, lie=self.settings.lie)
+            else server_chat.completion(reply, lie=self.settings.lie)
         )
         content = json.dumps(shape).encode()
         if fault == "truncate":
             return web.Response(body=content[: len(content) // 2], content_type=_JSON)
         self.count.answered += 1
         return web.Response(body=content, content_type=_JSON)
-
-
-def _schema(body: Json) -> str:
-    """The JSON Schema of a request's `response_format`, as text; "" where it has none."""
-    wanted = at(body, "response_format")
-    if at(wanted, "type") != "json_schema":
-        return ""
-    return json.dumps(at(wanted, "json_schema", "schema"))
-
-
-def _number(body: Json, name: str) -> float | None:
-    number = at(body, name)
-    return float(number) if isinstance(number, (int, float)) else None
-
-
-def _completion(reply: Reply, *, lie: bool = False) -> dict[str, Json]:
-    """A chat completion in OpenAI's shape."""
-    choice: dict[str, Json] = {
-        "index": 0,
-        "message": {"role": "assistant", "content": reply.text},
-        "finish_reason": "stop",
-    }
-    if reply.alternatives:
-        choice["logprobs"] = {
-            "content": [_place(reply.text, place) for place in reply.alternatives]
-        }
-    prompt, completion = (10**9, -5) if lie else reply.usage or (1, 1)
-    return {
-        "id": "chatcmpl-planted",
-        "object": "chat.completion",
-        "created": 0,
-        "model": reply.served,
-        "system_fingerprint": reply.fingerprint,
-        "choices": [choice],
-        "usage": {
-            "prompt_tokens": prompt,
-            "completion_tokens": completion,
-            "total_tokens": prompt + completion,
-        },
-    }
-
-
-def _place(text: str, place: Sequence[Token]) -> dict[str, Json]:
-    ranked: list[dict[str, Json]] = [
-        {
-            "token": token.bytes.decode("utf-8", "replace"),
-            "bytes": list(token.bytes),
-            "logprob": token.logprob,
-        }
-        for token in place
-    ]
-    drawn = next(
-        (entry for entry in ranked if entry["token"] == text),
-        {"token": text, "bytes": None, "logprob": -9999.0},
-    )
-    return {**drawn, "top_logprobs": ranked}
 
 
 def _json_response(status: int, body: Json, headers: dict[str, str] | None = None) -> web.Response:
