@@ -1,0 +1,129 @@
+"""A provider of batches behind HTTP, which can kill its client at a chosen step.
+
+    python -m tests.batches openai --settings she=.7 --oddities '{"looks": 3}'
+
+prints its base URL as its first line. GET /ledger says what was billed; POST /arm {"pid", "step",
+"phase"} kills a process when the so-manieth request from now came (`before`), was done and not
+answered (`done`), or was answered (`sent`).
+"""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import signal
+import tempfile
+from collections.abc import Awaitable, Callable
+from pathlib import Path
+
+from aiohttp import web
+
+from tests.batches.answers import Answers
+from tests.batches.anthropic_format import AnthropicFormat
+from tests.batches.followers import MistralFormat, TogetherFormat
+from tests.batches.gemini_format import GeminiFormat
+from tests.batches.openai_format import AzureFormat, GroqFormat, OpenAIFormat
+from tests.batches.provider import Oddities, Provider
+from tests.batches.wire import Complaint, Format, read_json, send
+from tiltmeter.models.http.body import count_at, text_at
+from tiltmeter.records import Json
+
+FORMATS: dict[str, Callable[[Provider, Answers], Format]] = {
+    "openai": OpenAIFormat,
+    "azure": AzureFormat,
+    "groq": GroqFormat,
+    "mistral": MistralFormat,
+    "together": TogetherFormat,
+    "anthropic": AnthropicFormat,
+    "gemini": GeminiFormat,
+}
+PHASES = ("before", "done", "sent")
+MOST_BODY_BYTES = 2**32
+Handle = Callable[[web.Request], Awaitable[web.StreamResponse]]
+
+
+class BatchServer:
+    """A provider in one format. url: its base URL; ledger: what it billed."""
+
+    def __init__(self, format_: str, settings: str = "", odd: Oddities | None = None) -> None:
+        self._folder = tempfile.TemporaryDirectory()
+        odd = odd or Oddities()
+        answers = Answers(settings, odd.filtered)
+        self.provider = Provider(Path(self._folder.name), odd, self._answer, format_[:2])
+        self.format, self.url = FORMATS[format_](self.provider, answers), ""
+        self.ledger = self.provider.ledger
+        self._pid, self._phase, self._kill_at, self._step, self._armed = 0, "", 0, 0, 0
+
+    def _answer(self, name: str, body: Json) -> tuple[int, Json]:
+        return self.format.answer(name, body)
+
+    async def __aenter__(self) -> BatchServer:
+        app = web.Application(client_max_size=MOST_BODY_BYTES, middlewares=[self._handle])
+        app.router.add_get("/ledger", self._show)
+        app.router.add_post("/arm", self._arm)
+        app.router.add_routes(self.format.routes())
+        self._runner = web.AppRunner(app, access_log=None, shutdown_timeout=0.2)
+        await self._runner.setup()
+        await web.TCPSite(self._runner, "127.0.0.1", 0).start()
+        self.host = f"http://127.0.0.1:{self._runner.addresses[0][1]}"
+        self.url = self.host + self.format.base
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        await self._runner.cleanup()
+        self._folder.cleanup()
+
+    @web.middleware
+    async def _handle(self, request: web.Request, handler: Handle) -> web.StreamResponse:
+        if request.path in ("/ledger", "/arm"):
+            return await handler(request)
+        self.ledger.steps.append(f"{request.method} {request.path}")
+        self._step += 1
+        step = self._step
+        self._meet(step, "before")
+        try:
+            self.format.check_key(request)
+            made = len(self.ledger.created)
+            response = await handler(request)
+            lost = len(self.ledger.created) > made and self.provider.loses_reply()
+        except Complaint as complaint:
+            self.ledger.complaints.append(f"{request.method} {request.path}: {complaint.said}")
+            response = send(self.format.error(complaint.status, complaint.said), complaint.status)
+            lost = False
+        except web.HTTPNotFound:
+            said = f"Invalid URL ({request.method} {request.path})"
+            self.ledger.complaints.append(said)
+            return send(self.format.error(404, said), 404)
+        self._meet(step, "done")
+        if lost and request.transport is not None:
+            request.transport.abort()
+            return response
+        if self._pid and self._phase == "sent" and not response.prepared:
+            await response.prepare(request)
+            await response.write_eof()
+        self._meet(step, "sent")
+        return response
+
+    def _meet(self, step: int, phase: str) -> None:
+        """Kills the client where that was asked for."""
+        if self._pid and (step - self._armed, phase) == (self._kill_at, self._phase):
+            os.kill(self._pid, signal.SIGKILL)
+            self._pid = 0
+
+    async def _arm(self, request: web.Request) -> web.StreamResponse:
+        body = await read_json(request)
+        self._pid, self._phase = count_at(body, "pid") or 0, text_at(body, "phase")
+        self._kill_at, self._armed = count_at(body, "step") or 0, self._step
+        return send({})
+
+    async def _show(self, request: web.Request) -> web.StreamResponse:
+        return send(self.ledger.as_dict())
+
+
+async def serve(format_: str, settings: str, odd: Oddities) -> None:
+    """Serves until it is told to end."""
+    done = asyncio.Event()
+    async with BatchServer(format_, settings, odd) as server:
+        print(server.url, flush=True)
+        asyncio.get_running_loop().add_signal_handler(signal.SIGTERM, done.set)
+        await done.wait()
