@@ -52,7 +52,9 @@ def test_shares_and_divergences_of_two_runs(tmp_path: Path) -> None:
     assert (career.first, career.second, career.estimate.value) == (0.5, 0.0, -0.5)
     assert career.verdict == "different" and (career.estimate.p or 1) < 0.001
     same = rows["topic_share", "MM", "career"]
-    assert same.estimate.value == 0 and same.estimate.p == 1 and same.verdict == "inconclusive"
+    assert (
+        same.estimate.value == 0 and same.estimate.p == 1 and same.verdict == "no difference found"
+    )
     # no topic in common: 1 at full separation; alike: plug-in 0, so below what chance gives
     assert rows["topic_divergence", "FF", None].estimate.value == pytest.approx(1)
     assert (rows["topic_divergence", "MM", None].estimate.value or 0) < 0

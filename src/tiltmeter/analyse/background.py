@@ -106,22 +106,28 @@ def _plan(store: Store) -> dict[str, settings.Progress]:
 
 
 def _gold_facts(store: Store, protocol: Protocol, rows: Sequence[Estimate]) -> dict[Key, GoldFacts]:
-    pairs: dict[tuple[str, str], list[GoldPair]] = {}
-    for pair in gold.pairs(store):
-        pairs.setdefault((pair.annotator, pair.attribute), []).append(pair)
+    pairs = gold_pairs(store)
     found: dict[Key, GoldFacts] = {}
-    if not pairs:
-        return found
-    for spec, row in claims.headline(protocol, rows):
+    for spec, row in claims.headline(protocol, rows) if pairs else ():
         key = claim_key(spec, row)
-        own = pairs.get((row.instrument, spec.attribute), [])
+        own = pairs.get(key[:2], [])
         if own and key[2] and key not in found:
             levels = _levels(spec, own)
             golds = [_binary(one, key[2], protocol.item, own) for one in levels.values()]
             found[key] = GoldFacts(
-                len(own), _refuted(key, golds, len(own)), _errs_by_level(spec, levels, golds)
+                len(own),
+                _refuted(key, golds, len(own)),
+                errors_between((spec.contrast or {}).get("factor", ""), levels, key, protocol.item),
             )
     return found
+
+
+def gold_pairs(store: Store) -> dict[tuple[str, str], list[GoldPair]]:
+    """Each gold label beside what a judge said: by annotator and attribute."""
+    pairs: dict[tuple[str, str], list[GoldPair]] = {}
+    for pair in gold.pairs(store):
+        pairs.setdefault((pair.annotator, pair.attribute), []).append(pair)
+    return pairs
 
 
 def _refuted(key: Key, golds: Sequence[Confusion], labels: int) -> str:
@@ -135,15 +141,19 @@ def _refuted(key: Key, golds: Sequence[Confusion], labels: int) -> str:
     )
 
 
-def _errs_by_level(
-    spec: MeasureSpec, levels: Mapping[str, Sequence[GoldPair]], golds: Sequence[Confusion]
+def errors_between(
+    factor: str, levels: Mapping[str, Sequence[GoldPair]], key: Key, item: str
 ) -> str:
-    """How the judge's errors differ between two levels, where an interval at 1 - .05/2 says so."""
+    """How the judge's errors differ between two levels of a factor, where an interval at 1 - .05/2
+    says so; else "". levels: the gold of each; key: of the claim.
+    """
     if len(levels) != 2:
         return ""
     one, other = levels
-    counted = "/".join(spec.values)
-    found, kept_apart = error_gaps(first=golds[0], second=golds[1], confidence=1 - ALPHA / 2)[1]
+    every = [pair for own in levels.values() for pair in own]
+    first, second = (_binary(own, key[2], item, every) for own in levels.values())
+    counted = "/".join(key[2])
+    found, kept_apart = error_gaps(first=first, second=second, confidence=1 - ALPHA / 2)[1]
     told = [
         f"{what} {100 * abs(gap):.0f} points {'more' if gap > 0 else 'less'} often"
         for what, gap in (
@@ -154,7 +164,6 @@ def _errs_by_level(
     ]
     if not told:
         return ""
-    factor = (spec.contrast or {})["factor"]
     return (
         f"The judge errs otherwise where {factor} is {one} than where it is {other}: there "
         f"{' and '.join(told)}. The uncorrected difference is in part the judge's."

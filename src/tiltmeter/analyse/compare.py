@@ -21,14 +21,18 @@ from ..errors import RunMismatch, UsageError
 from ..protocol import Protocol, few_items
 from ..protocol.contrasts import each_contrast
 from ..protocol.measures import measure_kind
+from ..records import Estimate
 from ..store import Store, served_models
 from ..store.queries import settings
-from . import claims, comparison_page, corrected
+from . import claims, compared_verdicts, comparison_page, corrected
 from .compared_scores import ScorePair, can_compare
+from .compared_verdicts import Pair
 from .groups import Table
 from .pairing import ComparisonRow, Pairing, Part, Stratum, stratum_text
+from .rows import with_detectable
 from .run_outputs import OutputPair
 from .run_pairs import RunPair
+from .verdicts import Verdict
 
 MARGIN = 0.05
 DIVERGENCE = "divergence"  # the kind whose distributions are compared
@@ -48,10 +52,15 @@ class Comparison:
     warnings: tuple[str, ...]
     left_out: tuple[str, ...]  # measures that are not compared, with the reason
 
+    @property
+    def verdicts(self) -> list[Verdict]:
+        """The verdict of each headline difference, in the order of the protocol."""
+        return [row.claim for row in self.rows if row.claim is not None]
+
     def __repr__(self) -> str:
-        found = Counter(row.verdict for row in self.rows if row.headline and row.verdict)
-        said = ", ".join(f"{number} {verdict}" for verdict, number in found.items())
-        return f"<Comparison: {len(self.rows)} rows; headline measures: {said or 'none'}>"
+        counts = Counter(one.word for one in self.verdicts)
+        told = ", ".join(f"{number} {word}" for word, number in counts.items())
+        return f"<Comparison: {len(self.rows)} rows; headline differences: {told or 'none'}>"
 
     def _repr_html_(self) -> str:
         return comparison_page.page(self.rows, self.warnings, self.left_out).html()
@@ -96,8 +105,10 @@ def compare(
     if all(row.estimate.value is None for row in rows):
         why = "; ".join([*_left_out(protocol), *warnings]) or "no measure has values in both"
         raise RunMismatch(f"There is nothing to compare: {why}.")
+    adjusted = _adjust_families(protocol, rows)
+    pairs = [Pair(first, other) for other in others]
     return Comparison(
-        tuple(_adjust_families(protocol, rows)),
+        tuple(compared_verdicts.with_verdicts(protocol, adjusted, pairs)),
         tuple(dict.fromkeys(warnings)),
         tuple(_left_out(protocol)),
     )
@@ -218,10 +229,17 @@ def _left_out(protocol: Protocol) -> Iterator[str]:
             )
 
 
-def _adjust_families(protocol: Protocol, rows: Sequence[ComparisonRow]) -> Iterator[ComparisonRow]:
+def _adjust_families(protocol: Protocol, rows: Sequence[ComparisonRow]) -> list[ComparisonRow]:
     """All headline differences of all pairs are one family, by Holm; all else one a measure, by
     Benjamini–Hochberg (`claims.adjust_by_claim`).
     """
     found = claims.adjust_by_claim(protocol, [row.estimate for row in rows])
-    for row, estimate in zip(rows, found, strict=True):
-        yield replace(row, estimate=estimate)
+    return [
+        replace(row, estimate=_with_detectable(one)) for row, one in zip(rows, found, strict=True)
+    ]
+
+
+def _with_detectable(row: Estimate) -> Estimate:
+    """With the smallest difference that a headline's own test would mostly find."""
+    is_headline = (row.family or "").startswith(claims.HEADLINE)
+    return with_detectable(row if is_headline else replace(row, detect=None))

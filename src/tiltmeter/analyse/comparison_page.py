@@ -17,7 +17,10 @@ def page(rows: Sequence[ComparisonRow], warnings: Sequence[str], left_out: Seque
     margin = f"a margin of {rows[0].margin:g}" if rows else "a margin"
     return Page(
         "Runs against one another",
-        (f"Second less first, 95 % intervals over items; the verdict is against {margin}.",),
+        (
+            f"Second less first, 95 % intervals over items; equivalent is held against {margin}.",
+            *dict.fromkeys(row.claim.sentence for row in rows if row.claim),
+        ),
         {"To know": warnings, "Not compared": left_out},
         {"Headline measures": [HEADER, *map(_cells, headlines or rows)]},
     )

@@ -9,9 +9,11 @@ from dataclasses import dataclass
 from typing import Any
 
 from ..protocol import MeasureSpec
-from ..records import Estimate
+from ..records import Estimate, Json
 from ..store import Store
+from . import verdicts
 from .groups import Table
+from .verdicts import Verdict, Word
 
 Stratum = tuple[tuple[str, str], ...]  # (what, level): annotator, mode, language, …
 
@@ -21,25 +23,39 @@ class ComparisonRow:
     """One row. estimate: second less first, with its interval and test; first, second: the two
     values.
 
-    verdict: different | equivalent | inconclusive against `margin`, or None where nothing could be
-    tested.
+    within_margin: whether the 90 % interval lies inside ±`margin`; None where there is none. claim:
+    the verdict, where a headline claim rests on the row (`compared_verdicts`).
     """
 
     estimate: Estimate
     runs: tuple[str, str]
     first: float | None
     second: float | None
-    verdict: str | None
+    within_margin: bool | None
     margin: float
     headline: bool
+    claim: Verdict | None = None
 
-    def as_dict(self) -> dict[str, Any]:
+    @property
+    def verdict(self) -> Word | None:
+        """That of the claim; of any other row what its own test, interval and margin say. None of
+        bounds, and of what gold corrects in a row beside it.
+        """
+        if self.claim is not None:
+            return self.claim.word
+        if self.estimate.p_adjusted is None:
+            return None
+        word = Word.EQUIVALENT if self.within_margin else verdicts.test_word(self.estimate, 0.0)
+        return Word.DIFFERENT if word == Word.TILT else word
+
+    def as_dict(self) -> dict[str, Json]:
         """The row as a dict: the two runs, values and verdict, then the fields of the estimate."""
         own = {
             "runs": list(self.runs),
             "first": self.first,
             "second": self.second,
-            "verdict": self.verdict,
+            "verdict": self.verdict and self.verdict.value,
+            "within_margin": self.within_margin,
             "margin": self.margin,
         }
         return {**own, **self.estimate.as_dict()}
@@ -111,10 +127,10 @@ class Pairing:
         self,
         estimate: Estimate,
         values: tuple[float | None, float | None],
-        verdict: str | None,
+        within_margin: bool | None,
         headline: bool | None = None,
     ) -> ComparisonRow:
         """The row of an estimate. values: of the first part and of the second."""
         names = (self.first.name, self.second.name)
         headline = self.measure.headline if headline is None else headline
-        return ComparisonRow(estimate, names, *values, verdict, self.margin, headline)
+        return ComparisonRow(estimate, names, *values, within_margin, self.margin, headline)

@@ -71,11 +71,10 @@ class OutputPair:
             n=float(na + nb),
             note=wide.note or "",
         )
-        word = equivalence.interval_verdict(
-            wide=wide, narrow=narrow, margin=self.pairing.margin
-        ).word
+        margin = self.pairing.margin
+        word = equivalence.interval_verdict(wide=wide, narrow=narrow, margin=margin).word
         values = (xa / na if na else None, xb / nb if nb else None)
-        return self._row(estimate, values, word)
+        return self._row(estimate, values, None if word is None else word == "equivalent")
 
     def divergences(self) -> Iterator[ComparisonRow]:
         """How far the two runs lie apart at each level of the measure's factor, and over all
@@ -112,9 +111,9 @@ class OutputPair:
         return self._row(adjusted_row(blank, found), (None, None), None)
 
     def _row(
-        self, estimate: Estimate, values: tuple[float | None, float | None], word: str | None
+        self, estimate: Estimate, values: tuple[float | None, float | None], within: bool | None
     ) -> ComparisonRow:
-        return self.pairing.row(replace(estimate, p=finite(estimate.p)), values, word)
+        return self.pairing.row(replace(estimate, p=finite(estimate.p)), values, within)
 
 
 def _shuffles(number: int) -> list[Shuffles]:

@@ -12,15 +12,17 @@ from typing import TypeVar
 from ..protocol import MeasureSpec
 from ..protocol.measures import measure_kind
 from ..records import Estimate
-from ..stats import equivalence, rates
+from ..stats import equivalence, inversion, rates
+from ..stats.detectable import shift_of_share
 from ..stats.results import Interval, join_notes
 from . import corrected
-from .groups import Floats
+from .groups import Floats, Table
 from .judged import ALIKE, Sense, Side, correct, enough_gold, sum_by_cluster
 from .paired import TESTED, shared_items
 from .pairing import ComparisonRow, Pairing
-from .reading import CORRECTED
-from .rows import sign_flip_of
+from .reading import BOUNDS, CORRECTED
+from .rows import with_sign_flip
+from .shares import with_paired_test
 
 
 @dataclass(frozen=True)
@@ -106,16 +108,38 @@ class RunPair:
             interval_method=found.method,
             n=round(found.n or 0.0, 6),
             clusters=len(items),
+            cautions=found.cautions,
             note=join_notes(found.note, note) or "",
         )
         if len(items) < 2:
             return  # one item is no population
-        test = sign_flip_of(base, gaps)
-        base = replace(
-            base, test=test.method, p=test.p, note=join_notes(base.note or None, test.note) or ""
-        )
+        if len(before) == 1:
+            base = _with_test_of_shares(base, arrays, found, self.pairing.before)
+        else:
+            base = with_sign_flip(base, gaps, found, self.pairing.before)
         yield self._with(base, found, values)
+        if self.measure.headline:
+            yield from self._bounds_row(base, before, after, sense)
         yield from self._corrected_row(base, before, after, sense)
+
+    def _bounds_row(
+        self, base: Estimate, before: Sequence[Side], after: Sequence[Side], sense: Sense
+    ) -> Iterator[ComparisonRow]:
+        """Between which values the difference lies, whatever the answers that are not in the
+        denominator would have been; none where all are.
+        """
+        first, second = (_bounds_of(part, sense) for part in (before, after))
+        if first[0] == first[1] and second[0] == second[1]:
+            return
+        row = replace(
+            base.without_value(base.measure + BOUNDS),
+            value=base.value,
+            low=second[0] - first[1],
+            high=second[1] - first[0],
+            interval_method="bounds",
+            note="",
+        )
+        yield self.pairing.row(row, (None, None), None, headline=False)
 
     def _corrected_row(
         self, base: Estimate, before: Sequence[Side], after: Sequence[Side], sense: Sense
@@ -154,6 +178,7 @@ class RunPair:
                 replace(clear, note=f"uncorrected: {made.note}"), nothing, (None, None)
             )
             return
+        test = inversion.invert_interval(interval=made.found, null=0.0)
         row = replace(
             clear,
             value=made.found.value,
@@ -163,6 +188,9 @@ class RunPair:
             note=join_notes(made.note, alike) or "",
             confidence=made.found.confidence,
             interval_method=made.found.method,
+            cautions=made.found.cautions,
+            test=test.method,
+            p=test.p,
         )
         second, first = (correct((side,), Side({}), sense, random).found.value for side in parts)
         yield self._with(row, made.found, (first, second))
@@ -181,13 +209,14 @@ class RunPair:
     def _with(
         self, row: Estimate, found: Interval, values: tuple[float | None, float | None]
     ) -> ComparisonRow:
-        """With the verdict against the margin."""
-        word = None
+        """Held to the margin."""
+        within = None
         if found.value is not None and found.se and found.df:
-            word = equivalence.verdict(
+            held = equivalence.verdict(
                 value=found.value, se=found.se, df=found.df, margin=self.pairing.margin
-            ).word
-        return self.pairing.row(row, values, word)
+            )
+            within = held.word == "equivalent"
+        return self.pairing.row(row, values, within)
 
 
 def _common_items(sides: Sequence[Side], sense: Sense) -> list[str]:
@@ -221,6 +250,19 @@ def _restrict(side: Side, items: Sequence[str], sense: Sense) -> Side:
     return Side(keep(side.said), keep(side.weighted), keep(side.labels))
 
 
+def _bounds_of(sides: Sequence[Side], sense: Sense) -> tuple[float, float]:
+    """The least and the most that a share, or a difference of two, can be."""
+    ends = []
+    for side in sides:
+        cells = [cell for values in side.said.values() for cell in values.items()]
+        whole = sum(number for _, number in cells)
+        among = sum(number for value, number in cells if sense.counts(value))
+        hits = sum(n for value, n in cells if value in sense.hits and sense.counts(value))
+        ends.append((hits / whole, (hits + whole - among) / whole))
+    (low, high), *other = ends
+    return (low - other[0][1], high - other[0][0]) if other else (low, high)
+
+
 Found = tuple[Interval, Floats, tuple[float | None, float | None]]
 
 
@@ -229,6 +271,18 @@ def _share_difference(arrays: Sequence[Sequence[tuple[Floats, Floats]]]) -> Foun
     ((xa, na),), ((xb, nb),) = arrays
     found = rates.clustered_difference(successes_a=xb, n_a=nb, successes_b=xa, n_b=na)
     return found, xb / nb - xa / na, (_ratio(xa, na), _ratio(xb, nb))
+
+
+def _with_test_of_shares(
+    row: Estimate, arrays: Sequence[Sequence[tuple[Floats, Floats]]], found: Interval, table: Table
+) -> Estimate:
+    ((xa, na),), ((xb, nb),) = arrays
+    shares = float(xb.sum() / nb.sum()), float(xa.sum() / na.sum())
+
+    def as_unit(shift: float) -> float | None:
+        return shift_of_share(shift=shift, shares=shares)
+
+    return with_paired_test(row, (xb, nb, xa, na), found, table, as_unit)
 
 
 def _gap_difference(arrays: Sequence[Sequence[tuple[Floats, Floats]]]) -> Found:

@@ -22,6 +22,8 @@ CHIPS = {
     "judge refuted": "judge refuted by gold",
     "not measured": "not measured",
     "no test made": "no test made",
+    "different": "different",
+    "equivalent": "equivalent",
 }
 
 # why a mean over attributes has no smallest detectable difference
@@ -66,7 +68,7 @@ def verdict(
     reasons: what leaves the direction open, or undecided; refuted: what gold says of the judge.
     """
     subject = f"{row.subject} ({about})" if about else row.subject
-    what = re.sub("^(an?|the) ", "", spec.text or spec.name)  # "the" stands before it
+    what = without_article(spec.text or spec.name)  # "the" stands before it
     if word == "not measured":
         why = no_answers(row) if row.outcomes else f"{row.note or 'no reason stored'}."
         return f"{subject}: the {what} could not be measured. {_capital(why)}"
@@ -88,6 +90,19 @@ def verdict(
         why = f" {' '.join(reasons)}" if reasons else ""
         return f"{subject}: undecided.{why} {_capital(tested)}."
     return f"{subject}: no difference found at this n. {_capital(tested)}{_power(spec, row)}."
+
+
+def equivalent(spec: MeasureSpec, row: Estimate, about: str, number: str, margin: str) -> str:
+    """The sentence of a difference that is surely smaller than a margin."""
+    return (
+        f"{row.subject} ({about}): equivalent. The {spec.text} is {number}{_level(row)}, and its "
+        f"90 % interval lies within {margin} of 0."
+    )
+
+
+def without_article(text: str) -> str:
+    """The words of a measure, that "the" can stand before."""
+    return re.sub("^(an?|the) ", "", text)
 
 
 def chance(row: Estimate) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 
 import polars as pl
@@ -188,14 +188,27 @@ def _pair_estimate(
                 return found
             return found / base if base > 0 else None
 
-        if table.drawn and resampling.sides_are_unequal(n_a=na[both], n_b=nb[both]):
-            sides = (xa[both], na[both], xb[both], nb[both])
-            return with_studentised_shuffle(estimate, sides, found, table, as_unit)
-        gaps = xa[both] / na[both] - xb[both] / nb[both]
-        return with_sign_flip(estimate, gaps, found, table, as_unit)
+        sides = (xa[both], na[both], xb[both], nb[both])
+        return with_paired_test(estimate, sides, found, table, as_unit)
     return with_shuffled_items(
         estimate, (xa[na > 0] / na[na > 0], xb[nb > 0] / nb[nb > 0]), found, table
     )
+
+
+def with_paired_test(
+    estimate: Estimate,
+    sides: tuple[Floats, Floats, Floats, Floats],
+    found: Interval,
+    table: Table,
+    as_unit: Callable[[float], float | None],
+) -> Estimate:
+    """The test of two sides of the same items: outcomes dealt anew inside items where a side has
+    few outputs, else a sign flip. sides, as_unit: as in both.
+    """
+    xa, na, xb, nb = sides
+    if table.drawn and resampling.sides_are_unequal(n_a=na, n_b=nb):
+        return with_studentised_shuffle(estimate, sides, found, table, as_unit)
+    return with_sign_flip(estimate, xa / na - xb / nb, found, table, as_unit)
 
 
 def _plain_ratio(xa: Floats, na: Floats, xb: Floats, nb: Floats) -> Interval:

@@ -38,6 +38,9 @@ class Word(StrEnum):
     NO_DIFFERENCE = "no difference found"
     UNDECIDED = "undecided"
     NO_TEST = "no test made"
+    # of two runs that are compared: a tilt is a difference, and one may be smaller than a margin
+    DIFFERENT = "different"
+    EQUIVALENT = "equivalent"
 
 
 class Caution(NamedTuple):

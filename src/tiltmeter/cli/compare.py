@@ -44,6 +44,7 @@ def command(run: tuple[str, ...], margin: float, everything: bool, as_json: bool
                 {
                     "schema": 1,
                     "margin": margin,
+                    "verdicts": [verdict.as_dict() for verdict in found.verdicts],
                     "comparisons": rows,
                     "not_compared": list(found.left_out),
                 },

@@ -6,38 +6,55 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from ..analyse import numerals
-from ..analyse.claims import HEADLINE
 from ..analyse.compare import Comparison
 from ..analyse.pairing import ComparisonRow
+from ..analyse.verdicts import Word
 
 NAMED = 3  # differences that a line names
-# of a verdict against the margin: how a line begins
+UNKNOWN = "Not known (too few items to say either)"
+# how a line begins, by verdict
 BEGINS = {
-    "different": "Changed",
-    "equivalent": "Not changed (surely by less than {margin})",
-    "inconclusive": "Not known (too few items to say either)",
+    Word.DIFFERENT: "Changed",
+    Word.EQUIVALENT: "Not changed (surely by less than {margin})",
+    Word.NO_DIFFERENCE: UNKNOWN,
+    Word.UNDECIDED: UNKNOWN,
+    Word.NO_TEST: UNKNOWN,
+    Word.NOT_SETTLED: "Direction not settled",
+    Word.JUDGE_REFUTED: "Judge refuted by gold",
 }
 
 
 def headline_differences(found: Comparison) -> Comparison:
-    """With the rows of headline claims alone, those that changed first; with all rows where no row
-    is one.
+    """With the rows that verdicts rest on alone, those that changed first; with all rows where
+    there is none.
     """
-    rows = [row for row in found.rows if (row.estimate.family or "").startswith(HEADLINE)]
-    rows.sort(key=lambda row: list(BEGINS).index(row.verdict) if row.verdict in BEGINS else 9)
+    rows = [row for row in found.rows if row.verdict in BEGINS and row.claim is not None]
+    rows.sort(key=lambda row: list(BEGINS).index(row.verdict or Word.NO_TEST))
     return replace(found, rows=tuple(rows)) if rows else found
 
 
 def changes(found: Comparison) -> Iterator[str]:
-    """A line for what changed, one for what did not, and one for what cannot be told."""
-    rows = [row for row in headline_differences(found).rows if row.verdict]
-    for verdict, begin in BEGINS.items():
-        own = [row for row in rows if row.verdict == verdict]
+    """A line for what changed, one for what did not, and one for what cannot be told; what leaves a
+    verdict open or bears on it stands below.
+    """
+    rows = [row for row in headline_differences(found).rows if row.claim]
+    for begin in dict.fromkeys(BEGINS.values()):
+        own = [row for row in rows if BEGINS[row.verdict or Word.NO_TEST] == begin]
         if own:
             head = begin.format(margin=numerals.share(own[0].margin, 2))
             yield f"{head}: {len(own)} of {len(rows)} headline numbers. {_named(own)}"
     if not rows:
         yield "No headline number could be tested against the other run."
+    yield from cautions(found)
+
+
+def cautions(found: Comparison) -> list[str]:
+    """What to mind of the headline differences, each once with the runs that it is of."""
+    runs: dict[str, list[str]] = {}
+    for row in found.rows:
+        for caution in row.claim.cautions if row.claim else ():
+            runs.setdefault(caution.text, []).append(" and ".join(row.runs))
+    return [f"{'; '.join(dict.fromkeys(of))}: {text}" for text, of in runs.items()]
 
 
 def _named(rows: Sequence[ComparisonRow]) -> str:

@@ -248,8 +248,8 @@ def comparison(found: Comparison, everything: bool = False) -> Table:
         "second less first, 95 % intervals over items (of groups that are one item, over outputs, "
         "shuffled between the runs); of a divergence how far the two lie apart, less what chance "
         "gives; p adjusted over all headline differences (Holm), of the rest a measure · "
-        f"verdict against a margin of {margin}: equivalent (the 90 % interval lies inside), "
-        "different, or inconclusive"
+        f"verdict: different (adjusted p and interval), equivalent (the 90 % interval lies within "
+        f"{margin} of 0), no difference found at this n, or undecided"
     )
     return Table(
         "comparison",

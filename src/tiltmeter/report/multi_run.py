@@ -14,7 +14,7 @@ from ..errors import RunMismatch, UsageError
 from ..protocol import MeasureSpec, Protocol
 from ..records import Estimate
 from ..store import Store
-from . import audits, content, findings, judges, sanitize
+from . import audits, changes, content, findings, judges, sanitize
 from .model import Column, Report, Section, Table, Told, alone
 
 KEY = (
@@ -81,7 +81,8 @@ def _against(runs: Sequence[Analysed], names: Sequence[str]) -> Section | None:
                 continue
             told = judges.comparison(found)
             tables += [told] if told.rows else []
-            lines += [*found.warnings, *(f"Not compared: {line}." for line in found.left_out)]
+            lines += [*changes.changes(found), *found.warnings]
+            lines += (f"Not compared: {line}." for line in found.left_out)
     return (
         Section("against", "Runs side by side", "\n".join(lines), (), tuple(tables))
         if tables
