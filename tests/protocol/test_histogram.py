@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+from xml.etree import ElementTree as ET
+
 import pytest
 
+from tests.report import gallery
 from tiltmeter import registry
 from tiltmeter.errors import UnknownName
 from tiltmeter.protocol import Protocol, histogram
+from tiltmeter.report.figures import draw
 
 
 def test_texts_are_counted_once_and_binned() -> None:
@@ -35,3 +39,13 @@ def test_the_shipped_texts_are_as_long_as_the_paper_s() -> None:
     """ProText, section 3.2: 66 words on average."""
     found = histogram.word_counts(registry.protocol("protext"), "text")
     assert len(found.counts) == 640 and 60 <= sum(found.counts) / 640 <= 72
+
+
+def test_bars_are_as_high_as_their_counts() -> None:
+    """By hand: counts of 1, 3, 0 and 1 on an axis to 3."""
+    figure = gallery.drawn()["histogram"]
+    bars = [e for e in ET.fromstring(draw(figure)).iter() if e.get("class") == "fig-part c0"]
+    heights = [float(bar.get("height", "nan")) for bar in bars]
+    assert heights == [
+        pytest.approx(part * max(heights), abs=0.01) for part in (1 / 3, 1, 0, 1 / 3)
+    ]

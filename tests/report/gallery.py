@@ -8,10 +8,11 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from tiltmeter.protocol.histogram import Histogram as Counts
 from tiltmeter.protocol.load import load
 from tiltmeter.records import Estimate
 from tiltmeter.report import audits, html
-from tiltmeter.report.figures import draw, figures
+from tiltmeter.report.figures import draw, figures, histogram
 from tiltmeter.report.model import Figure
 
 PROTOCOL = load(Path(__file__).with_name("gallery.toml"))
@@ -112,7 +113,9 @@ def drawn() -> dict[str, Figure]:
         "labels-figure-1": "stacked",
         "topics-pairing-figure-1": "heat",
     }
-    return {name: made[key] for key, name in names.items()}
+    found: dict[str, Figure] = {name: made[key] for key, name in names.items()}
+    counts = Counts((3, 12, 14, 15, 31), ((0, 9, 1), (10, 19, 3), (20, 29, 0), (30, 39, 1)))
+    return found | {"histogram": histogram.histogram(counts, "text")}
 
 
 def picture(figure: Figure) -> str:

@@ -23,7 +23,7 @@ from tiltmeter.protocol.load import load
 from tiltmeter.records import Estimate
 from tiltmeter.report import audits, figures, html
 from tiltmeter.report.figures import forest, stacked, strata, svg
-from tiltmeter.report.model import Content, Figure, Heat, Plot, Stacked, alone
+from tiltmeter.report.model import Content, Figure, Heat, Histogram, Plot, Stacked, alone
 
 Row = tuple[float, float | None, float | None]  # value, low, high
 NAME = "{http://www.w3.org/2000/svg}"
@@ -69,7 +69,7 @@ def as_before(file: Path, text: str) -> None:
 def test_every_drawing_has_a_gold_file_and_a_name_for_protocols() -> None:
     assert {file.stem.rpartition("-")[0] for file in GOLD.glob("*.svg")} == set(DRAWN)
     assert tuple(sorted(figures.BUILDS)) == FIGURES
-    assert {type(figure) for figure in DRAWN.values()} == {Plot, Stacked, Heat}
+    assert {type(figure) for figure in DRAWN.values()} == {Plot, Stacked, Heat, Histogram}
 
 
 def test_every_figure_is_well_formed_and_named(built: Content) -> None:

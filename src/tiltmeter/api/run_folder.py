@@ -178,15 +178,19 @@ class Run:
         *measures: str,
         variant: str = "default",
         format: str | None = None,
+        words: str | None = None,
         **options: Unpack[TableOptions],
     ) -> list[Path]:
         """Writes figures to a file that ends in .svg, .png or .pdf, or into a folder: those of a
         measure, or all with those of the variant's tables; with `rows` or `columns`, or the name of
         such a table, the table as a figure. format: of the files in a folder, svg where it does not
-        say.
+        say; words: a column of the design, for the histogram of the words of its texts alone.
         """
-        estimates = self.analyse(variant)
-        drawings = tables.drawings(self.protocol, estimates, measures, variant, options)
+        if words:
+            drawings = [tables.word_histogram(self.protocol, words)]
+        else:
+            estimates = self.analyse(variant)
+            drawings = tables.drawings(self.protocol, estimates, measures, variant, options)
         return tables.save_figures(drawings, Path(target), f".{format or 'svg'}")
 
     def figures(self, variant: str = "default") -> list[notebook.Drawing]:

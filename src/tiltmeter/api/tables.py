@@ -100,6 +100,16 @@ def drawings(
     ]
 
 
+def word_histogram(protocol: Protocol, column: str) -> Drawing:
+    """How many texts of a column of the design have how many words."""
+    from ..protocol import histogram
+    from ..report import notebook
+    from ..report.figures import histogram as drawn
+
+    counts = histogram.word_counts(protocol, column)
+    return notebook.standalone("words", drawn.histogram(counts, column))
+
+
 def save_figures(drawings: Sequence[Drawing], target: Path, suffix: str = "") -> list[Path]:
     """Writes figures to a file (a second one with -2 before its ending, …), or into a folder by
     the names of their measures where the target has no ending. Returns the paths.

@@ -19,6 +19,7 @@ class FigureValues(LayoutValues):
     measures: tuple[str, ...]
     out: Path
     format_: str | None
+    words: str | None
     variant: str
 
 
@@ -37,6 +38,7 @@ class FigureValues(LayoutValues):
     type=click.Choice(["svg", "png", "pdf"]),
     help="Of the files in the folder; svg.",
 )
+@click.option("--words", metavar="COLUMN", help="How many words the texts of a column have.")
 @layout
 @variant
 @receives(FigureValues)
@@ -51,6 +53,7 @@ def command(typed: FigureValues) -> None:
         *typed.measures,
         variant=typed.variant,
         format=typed.format_,
+        words=typed.words,
         **typed.table_options(),
     )
     for path in saved:

@@ -41,7 +41,7 @@ BAR = 50  # characters of the longest bar
 @click.option(
     "--figure",
     type=click.Path(dir_okay=False, path_type=Path),
-    help="A file for --by as a figure: .svg, .png or .pdf.",
+    help="A file for --by or --words as a figure: .svg, .png or .pdf.",
 )
 def command(
     protocol: str,
@@ -54,13 +54,15 @@ def command(
     """What a protocol measures, cites and departs from; with --by, of what items it is made."""
     declared = registry.protocol(protocol)
     if words:
-        _print_words(declared, words)
+        _print_words(declared, words, figure)
         return
     if by:
         _print_composition(declared, by.split(","), format_, figure)
         return
     if figure or format_ != "text":
-        raise UsageError("--format and --figure are of --by. Type for instance: --by language")
+        raise UsageError(
+            "--format is of --by, --figure of --by and --words. Type for instance: --by language"
+        )
     click.echo(f"{declared.name} {declared.version} · {declared.title}\n\n{declared.question}\n")
     if declared.citation:
         click.echo(f"From: {declared.citation}\n")
@@ -143,13 +145,17 @@ def _print_composition(
         click.echo(drawn.save(figure))
 
 
-def _print_words(declared: Protocol, column: str) -> None:
-    """A histogram of the number of words of each item's text."""
+def _print_words(declared: Protocol, column: str, figure: Path | None) -> None:
+    """A histogram of the number of words of each item's text, in characters and as a figure."""
     found = histogram.word_counts(declared, column)
     click.echo(f"Words of {column}: {len(found.counts)} texts, {found.summary}")
     for first, last, number in found.bins:
         bar = "█" * round(number * BAR / max(count for _, _, count in found.bins))
         click.echo(f"{first:>5} to {last:<5} {number:>5}  {bar}".rstrip())
+    if figure:
+        from ..api.tables import word_histogram
+
+        click.echo(word_histogram(declared, column).save(figure))
 
 
 def _print_list(title: str, lines: Sequence[str]) -> None:

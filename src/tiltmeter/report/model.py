@@ -176,6 +176,13 @@ class Heat(Figure):
     scale: tuple[tuple[int, str], ...]
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Histogram(Figure):
+    """bins: (first, last, how many), side by side."""
+
+    bins: tuple[tuple[int, int, int], ...]
+
+
 @dataclass(frozen=True, slots=True)
 class Finding:
     """One headline number in words. verdict: tilt | none | undecided | unmeasured | shown (no test

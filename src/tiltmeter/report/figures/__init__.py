@@ -6,6 +6,7 @@ dots      one for each item, in a strip for each level of a factor
 dumbbell  levels of a factor joined in each row
 stacked   the share of every outcome, no-answers included
 heat      rows × columns × value with n
+histogram how many texts of a design have how many words
 
 A measure names its drawing (`figure` in the protocol file); without a name it has a forest plot if
 it is a headline or a contrast. Colours are after Okabe and Ito (2008), Color Universal Design;
@@ -20,8 +21,8 @@ from dataclasses import replace
 from ...protocol import MeasureSpec
 from ...protocol.tables import SEVERAL
 from ..audits import Audit
-from ..model import Dots, Figure, Heat, Plot, Stacked
-from . import dots, dumbbell, forest, heat, stacked
+from ..model import Dots, Figure, Heat, Histogram, Plot, Stacked
+from . import dots, dumbbell, forest, heat, histogram, stacked
 from .first import titled
 
 Build = Callable[[Audit, MeasureSpec, str], Iterator[Figure]]
@@ -63,4 +64,6 @@ def draw(figure: Figure, narrow: bool = False) -> str:
         return stacked.draw(figure, narrow)
     if isinstance(figure, Heat):
         return heat.draw(figure, narrow)
+    if isinstance(figure, Histogram):
+        return histogram.draw(figure, narrow)
     raise TypeError(f"no drawing for {type(figure).__name__}")
