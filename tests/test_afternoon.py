@@ -175,9 +175,10 @@ def rated_words() -> Path:
             do("import", "gold", "rating/run", "said.csv")
     do("validate", "rating/run")
     assert word_lists(["keep", "rating/run", "--out", "words.csv", "--least", "2"]) == 0
-    with open("words.csv", encoding="utf-8", newline="") as file:
+    kept = Path("words.csv")
+    with kept.open(encoding="utf-8", newline="") as file:
         assert [row["word"] for row in csv.DictReader(file)] == [o["word"] for o in chosen[:-1]]
-    return Path("words.csv")
+    return kept
 
 
 def write(path: Path, rows: Sequence[Mapping[str, str]]) -> None:
