@@ -41,8 +41,7 @@ import numpy as np
 import polars as pl
 
 import tiltmeter
-from tiltmeter import analyse
-from tiltmeter.analyse import verdicts
+from tiltmeter.analyse import run_estimates, verdicts
 from tiltmeter.analyse.claims import HEADLINE
 from tiltmeter.analyse.counting import count_labels
 from tiltmeter.analyse.outputs import LabelledOutputs, read_labelled_outputs
@@ -210,7 +209,7 @@ def analyses(null: Null, runs: int, folder: Path, secondary: bool) -> Iterator[A
     protocol = run.protocol if secondary else headline_only(run.protocol)
     rng = np.random.default_rng(20261122)
     with Store(run.folder) as store:
-        names = analyse.factor_names(protocol, protocol.variants["default"])
+        names = run_estimates.factor_names(protocol, protocol.variants["default"])
         frame, whole = count_labels(store, protocol, names), read_labelled_outputs(store, protocol)
         if null.protocol == "gramvis" and null.planted:
             frame = refuse(frame, REFUSED)
@@ -219,12 +218,14 @@ def analyses(null: Null, runs: int, folder: Path, secondary: bool) -> Iterator[A
             drawn = redraw(rng) if redraw else frame
             dealt = whole if redraw else deal_outputs(whole, rng)
             with (
-                patch.object(analyse, "count_labels", return_value=drawn),
-                patch.object(analyse, "read_labelled_outputs", return_value=dealt),
-                patch.object(analyse, "with_detectable", lambda row: replace(row, detect=None)),
-                patch.object(analyse, "outcome_rates", return_value=()),
+                patch.object(run_estimates, "count_labels", return_value=drawn),
+                patch.object(run_estimates, "read_labelled_outputs", return_value=dealt),
+                patch.object(
+                    run_estimates, "with_detectable", lambda row: replace(row, detect=None)
+                ),
+                patch.object(run_estimates, "outcome_rates", return_value=()),
             ):
-                yield protocol, analyse.estimates(store, protocol)
+                yield protocol, run_estimates.estimates(store, protocol)
 
 
 def begin(null: Null, folder: Path) -> tiltmeter.Run:

@@ -34,7 +34,7 @@ from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
 from tiltmeter import registry
-from tiltmeter.analyse import estimates
+from tiltmeter.analyse.run_estimates import estimates
 from tiltmeter.instruments.dialogue import NO_DIALOGUE
 from tiltmeter.instruments.text import language_id
 from tiltmeter.models.kinds import make_model

@@ -11,7 +11,9 @@ import pytest
 
 from tests.conftest import Made
 from tiltmeter import registry
-from tiltmeter.analyse import count_labels, counting, estimates
+from tiltmeter.analyse import counting
+from tiltmeter.analyse.counting import count_labels
+from tiltmeter.analyse.run_estimates import estimates
 from tiltmeter.errors import UnknownName
 from tiltmeter.protocol import MeasureSpec
 from tiltmeter.records import Estimate, Label

@@ -9,9 +9,10 @@ import pytest
 
 import tiltmeter
 from tests.conftest import Made
-from tiltmeter import analyse, registry
+from tiltmeter import registry
 from tiltmeter.analyse.counted import Counted
 from tiltmeter.analyse.queries import OutputQuery, query_of
+from tiltmeter.analyse.run_estimates import estimates
 from tiltmeter.api import planted_audits
 from tiltmeter.errors import UsageError
 from tiltmeter.records import Estimate
@@ -30,7 +31,7 @@ def count_unlike(folder: Path) -> tuple[int, list[str]]:
         protocol = protocol_of(store)[0]
         counted = Counted(store, protocol)
         for variant in protocol.variants:
-            for row in analyse.estimates(store, protocol, variant):
+            for row in estimates(store, protocol, variant):
                 query = query_of(protocol, row)
                 assert OutputQuery.parse(query.text()) == query
                 number += 1
@@ -89,7 +90,7 @@ def one_row(rows: list[Estimate], measure: str, condition: dict[str, str]) -> Es
 
 def test_the_outputs_of_a_query_are_those_counted(made: type[Made], tmp_path: Path) -> None:
     run = roles_by_hand(made, tmp_path)
-    rows = analyse.estimates(run.store, run.protocol)
+    rows = estimates(run.store, run.protocol)
     counted = Counted(run.store, run.protocol)
     whole = query_of(run.protocol, one_row(rows, "share_she", {}))
     every = {f"t{n:06}" for n in range(1, 9)}

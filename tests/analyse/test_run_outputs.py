@@ -11,7 +11,7 @@ import pytest
 from tests.conftest import Made
 from tiltmeter import registry
 from tiltmeter.analyse import compare as comparison
-from tiltmeter.analyse import estimates
+from tiltmeter.analyse.run_estimates import estimates
 from tiltmeter.errors import RunMismatch
 
 _SHIPPED = registry.protocol("dialogues")

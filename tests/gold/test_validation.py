@@ -13,7 +13,7 @@ import pytest
 
 from tests.conftest import Made
 from tiltmeter import api, registry
-from tiltmeter.analyse import estimates
+from tiltmeter.analyse.run_estimates import estimates
 from tiltmeter.cli import main
 from tiltmeter.errors import UsageError
 from tiltmeter.gold import intake, validation

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from tiltmeter import registry
-from tiltmeter.analyse import estimates
+from tiltmeter.analyse.run_estimates import estimates
 from tiltmeter.models import FREE, Model
 from tiltmeter.records import Estimate, Reply, Request
 from tiltmeter.stages.engine import Models

@@ -10,7 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from tiltmeter import analyse, registry
+from tiltmeter import registry
+from tiltmeter.analyse import run_estimates
 from tiltmeter.protocol import Protocol
 from tiltmeter.records import Estimate, Label, Output, Reply, Token, Trial
 from tiltmeter.report import content
@@ -141,7 +142,9 @@ def store(tmp_path_factory: pytest.TempPathFactory, roles: Protocol) -> Iterator
 
 @pytest.fixture(scope="session")
 def estimates(store: Store, roles: Protocol) -> list[Estimate]:
-    return holed(analyse.estimates(store, roles)) + analyse.estimates(store, roles, "published")
+    return holed(run_estimates.estimates(store, roles)) + run_estimates.estimates(
+        store, roles, "published"
+    )
 
 
 @pytest.fixture(scope="session")

@@ -9,8 +9,7 @@ from pathlib import Path
 import pytest
 
 from tests.report.conftest import HOSTILE, LEANING
-from tiltmeter import analyse
-from tiltmeter.analyse import numerals
+from tiltmeter.analyse import numerals, run_estimates
 from tiltmeter.protocol import Protocol
 from tiltmeter.records import Estimate
 from tiltmeter.report import audits, content, examples, findings, subjects, tables
@@ -324,7 +323,7 @@ def test_the_same_run_makes_the_same_content(
     again = content.build(store, roles, estimates)
     assert again == content.build(store, roles, estimates)
     assert [s.text for s in again.signatures] == list(dict.fromkeys(e.signature for e in estimates))
-    assert analyse.estimates(store, roles, "published") == [
+    assert run_estimates.estimates(store, roles, "published") == [
         e for e in estimates if e.variant == "published"
     ]
 

@@ -37,7 +37,8 @@ from .outputs import (
     shuffles_of,
     value_counts,
 )
-from .published import CODE, PUBLISHED, bits_by_code, clipped_by_code, distances
+from .published import bits_by_code, clipped_by_code, distances
+from .reading import CODE, PUBLISHED
 
 ByCode = Callable[[Estimate, BaseAndGroups, Sequence[Sequence[Values]]], Iterator[Estimate]]
 

@@ -13,7 +13,7 @@ from . import attributes
 from . import concentration as concentrations
 from .groups import Table
 from .outputs import BaseAndGroups, split_by_base
-from .published import CODE
+from .reading import CODE
 
 Score = Callable[[BaseAndGroups, MeasureSpec, Variant], Iterator[Estimate]]
 Compute = Callable[[Table, MeasureSpec, Sequence[str]], Iterator[Estimate]]

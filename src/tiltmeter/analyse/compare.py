@@ -16,7 +16,6 @@ from dataclasses import dataclass, replace
 from itertools import product
 from pathlib import Path
 
-from .. import analyse
 from ..errors import RunMismatch, UsageError
 from ..protocol import Protocol, few_items
 from ..protocol.contrasts import each_contrast
@@ -24,7 +23,7 @@ from ..protocol.measures import measure_kind
 from ..records import Estimate
 from ..store import Store, served_models
 from ..store.queries import settings
-from . import claims, compared_verdicts, comparison_page, corrected
+from . import claims, compared_verdicts, comparison_page, corrected, run_estimates
 from .compared_scores import ScorePair, can_compare
 from .compared_verdicts import Pair
 from .groups import Table
@@ -128,7 +127,7 @@ def _refuse(one: Store, other: Store) -> None:
 def _parts(name: str, store: Store, protocol: Protocol) -> list[Part]:
     tables: dict[str, dict[Stratum, Table]] = {}
     gold: set[str] = set()
-    for over, stratum, table, found in analyse.tables(store, protocol):
+    for over, stratum, table, found in run_estimates.tables(store, protocol):
         if not over:
             tables.setdefault(stratum.pop("subject"), {})[tuple(stratum.items())] = table
             gold |= found
@@ -159,7 +158,7 @@ def _compare_parts(
             f"same mode and language ({' against '.join(told)}). Type: tiltmeter label RUN --judge "
             "… for both."
         )
-    for stratum, measure in product(common, analyse.default_measures(protocol)):
+    for stratum, measure in product(common, run_estimates.default_measures(protocol)):
         if measure.over:
             continue
         tables = first.tables[stratum], second.tables[stratum]
@@ -168,7 +167,7 @@ def _compare_parts(
             yield from ScorePair(pairing).rows()
             continue
         before, after = (
-            replace(one, rows=analyse.kept_rows(one.rows, measure.where)) for one in tables
+            replace(one, rows=run_estimates.kept_rows(one.rows, measure.where)) for one in tables
         )
         pairing = Pairing(first, second, stratum, before, after, measure, margin)
         for by, one in product(measure.by, each_contrast(protocol, measure)):
@@ -219,7 +218,7 @@ def _warnings(first: Part, second: Part) -> Iterator[str]:
 
 
 def _left_out(protocol: Protocol) -> Iterator[str]:
-    for measure in analyse.default_measures(protocol):
+    for measure in run_estimates.default_measures(protocol):
         compared = corrected.can_correct(measure) or can_compare(measure)
         if measure.headline and not compared and measure.kind != DIVERGENCE:
             what = measure.kind.replace("_", " ")

@@ -25,7 +25,8 @@ from .outputs import (
     shuffles_of,
     value_counts,
 )
-from .published import CODE, PUBLISHED, worded_values
+from .published import worded_values
+from .reading import CODE, PUBLISHED
 
 LEAST_SCORE = 0.05  # concentration scores below it are left out of the released code's mean
 

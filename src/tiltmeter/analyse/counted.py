@@ -19,10 +19,11 @@ from ..protocol import Protocol, Variant
 from ..protocol.tables import SEVERAL
 from ..store import Store
 from ..store.queries import labels
-from . import factor_names, kept_rows, pooling
+from . import pooling
 from .counting import read_cells, with_derived
 from .numbers import number
 from .queries import OutputQuery
+from .run_estimates import factor_names, kept_rows
 
 Key = tuple[str, str, str]  # annotator, attribute, variant
 Mask = NDArray[np.bool_]

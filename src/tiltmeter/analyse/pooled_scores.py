@@ -35,7 +35,8 @@ from .outputs import (
     count_with_value,
     split_by_base,
 )
-from .published import PUBLISHED, attribute_distance
+from .published import attribute_distance
+from .reading import PUBLISHED
 from .rows import finite
 
 FEWEST_CELLS = 2  # below it the rows of the one cell say the same

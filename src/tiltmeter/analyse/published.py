@@ -27,8 +27,6 @@ from .outputs import (
     value_counts,
 )
 
-PUBLISHED, CODE = "published", "published-code"
-
 
 def distances(
     blank: Estimate, cell: BaseAndGroups, sides: Sequence[Sequence[Values]], names: Sequence[str]

@@ -17,8 +17,7 @@ from ..protocol import EVERY, MeasureSpec, Protocol
 from ..protocol.measures import measure_kind
 from ..protocol.tables import SEVERAL
 from ..records import Estimate, Json
-from .published import CODE
-from .reading import BOUNDS, CAPTURED, CORRECTED, OUTCOME_RATE, STRATA
+from .reading import BOUNDS, CAPTURED, CODE, CORRECTED, OUTCOME_RATE, STRATA
 
 PLUGIN, DIFFERENCE = "_plugin", "_difference"  # end the names of rows that a measure adds
 SHIFTS = ("shift_total",)  # kinds that count groups × attributes, without the base

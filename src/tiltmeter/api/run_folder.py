@@ -82,7 +82,7 @@ class Run:
 
     def analyse(self, variant: str = "default") -> list[Estimate]:
         """Computes the estimates of a variant from the labels, and keeps them in the run."""
-        from ..analyse import estimates
+        from ..analyse.run_estimates import estimates
 
         with Store(self.folder) as store:
             return estimates(store, self.protocol, variant)

@@ -7,7 +7,6 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from ..protocol import EVERY, MeasureSpec
-from ..stats import association, rates
 from . import cells
 from .index import Index
 from .parts import NONE, Count
@@ -66,6 +65,8 @@ def _count(
         return Count(0.0, 0.0, None, None, None, None)
     if not _is_whole(hits, n):  # probabilities: read, not drawn
         return Count(hits, n, hits / n, None, None, None)
+    from ..stats import association, rates  # with scipy, which no other view needs
+
     found = rates.wilson(round(hits), round(n))
     other = sums.get((cell[0], baseline), (0.0, 0.0)) if cell[1] != baseline else (0.0, 0.0)
     p = None

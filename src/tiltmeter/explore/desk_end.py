@@ -7,9 +7,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import TypedDict
 
-from .. import analyse
 from ..analyse import numerals, verdicts
 from ..analyse.background import read_background
+from ..analyse.run_estimates import estimates
 from ..gold import agreement, validation
 from ..report.sanitize import all_visible
 from .index import Source
@@ -55,7 +55,7 @@ def _needs(source: Source) -> Iterator[str]:
     """What gold says of each headline claim, and how many more labels it takes; a claim that gold
     corrects as it is needs none.
     """
-    rows = analyse.estimates(source.store, source.protocol)
+    rows = estimates(source.store, source.protocol)
     background = read_background(source.store, source.protocol, rows)
     texts = dict.fromkeys(
         caution.text

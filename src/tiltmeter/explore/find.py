@@ -7,9 +7,9 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 
-from .. import analyse
 from ..analyse.counted import Counted
 from ..analyse.queries import query_of
+from ..analyse.run_estimates import estimates
 from ..records import ANSWER, Json
 from ..report.sanitize import all_visible
 from ..store.queries import outputs
@@ -49,7 +49,7 @@ def _sets(index: Index, places: Mapping[str, int]) -> tuple[list[list[int]], dic
     queries: dict[str, int] = {}
     for source in index.sources.values():
         counted = Counted(source.store, source.protocol)
-        for row in analyse.estimates(source.store, source.protocol):
+        for row in estimates(source.store, source.protocol):
             query = query_of(source.protocol, row)
             keys = (f"{source.number}-{output}" for output in counted.outputs(query))
             found = tuple(places[key] for key in keys if key in places)

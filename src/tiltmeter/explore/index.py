@@ -22,7 +22,6 @@ from functools import cached_property
 from itertools import groupby
 from pathlib import Path
 
-from ..analyse.counted import Counted
 from ..analyse.queries import OutputQuery
 from ..errors import UsageError
 from ..protocol import EVERY, Protocol
@@ -145,9 +144,9 @@ class Index:
 
     def _load_labels(self, source: Source, attribute: str) -> None:
         lead = self._lead.get((source.number, attribute), "")
-        if own_labels.are_single(source.store, attribute):
-            rows = own_labels.lead_values(source.store, attribute, lead)
-            self.table.add_single_labels(attribute, source.number, rows)
+        single = own_labels.lead_values(source.store, attribute, lead)
+        if single is not None:
+            self.table.add_single_labels(attribute, source.number, single)
             return
         ranked = labels.of_attribute(source.store, attribute)
         self.table.add_labels(
@@ -180,6 +179,8 @@ class Index:
             raise UsageError(f"{self.protocol.name} has no variant '{query.variant}'.")
         for name in query.levels:
             self.table.column(name)
+        from ..analyse.counted import Counted  # with numpy and polars
+
         for source in self.sources.values():
             for output in Counted(source.store, source.protocol).outputs(query):
                 yield source.number, output

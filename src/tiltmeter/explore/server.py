@@ -140,12 +140,11 @@ class Explorer:
     @staticmethod
     def places(view: View) -> rendering.Places:
         """Where things are on this server; an output's address says from which view it is."""
+        shown = view.address(page=view.page)
         return rendering.Places(
             small=lambda run, name: f"/small/{run}/{quote(name, safe='')}",
             whole=lambda run, name: f"/blobs/{run}/{quote(name, safe='')}",
-            output=lambda run, trial: (
-                f"/output/{run}/{quote(trial, safe='')}{view.address(page=view.page)}"
-            ),
+            output=lambda run, trial: f"/output/{run}/{quote(trial, safe='')}{shown}",
             inline=False,
         )
 
