@@ -21,3 +21,22 @@ def test_fewer_than_nine_items_are_few(items: int, thin: bool) -> None:
 
 def test_no_protocol_that_ships_is_thin() -> None:
     assert not any(thin_design(registry.protocol(name)) for name in registry.PROTOCOLS)
+
+
+@pytest.mark.parametrize(
+    ("women", "men", "said"),
+    [
+        (["Emily"], ["Jacob"], "one name stands for a level of who (women: Emily, men: Jacob)"),
+        (["Emily", "Anne"], ["Jacob"], "one name stands for a level of who (men: Jacob)"),
+        (["Emily", "Anne"], ["Jacob", "Greg"], ""),
+        (["a woman"], ["a man"], ""),  # the group itself
+    ],
+)
+def test_one_name_says_more_than_its_group(women: list[str], men: list[str], said: str) -> None:
+    rows = [{"who": "women", "person": name} for name in women]
+    rows += [{"who": "men", "person": name} for name in men]
+    prompt, contrast = KEYS["prompt"].replace("{who}", "{person}"), {"factor": "who"}
+    measure = {**KEYS["measures"][0], "contrast": {**contrast, "level": "women", "baseline": "men"}}
+    keys = {"prompt": prompt, "tables": [{"rows": rows}, KEYS["tables"][1]], "measures": [measure]}
+    found = thin_design(Protocol.declare(**{**KEYS, **keys}))
+    assert said in " ".join(found) and bool(found) == bool(said)

@@ -118,7 +118,7 @@ def _print_limits(declared: Protocol) -> None:
     """What to know before it is relied on."""
     differences = prompt_pairs.prompt_differences(declared)
     _print_list("Held against each other", list(map(prompt_pairs.sentence, differences)))
-    _print_list("Before you rely on it", thin_design(declared))
+    _print_list("Before you rely on it", [*thin_design(declared), *declared.notes])
     _print_list("Departs from the paper", declared.departures)
     variants = declared.variants.items()
     _print_list("Variants", [f"{name}: {one.text}" for name, one in variants if one.text])

@@ -226,6 +226,7 @@ class Protocol:
     inline: tuple[str, ...] = ()
     source: str = ""
     definition: Mapping[str, Json] | None = field(default=None, compare=False)
+    notes: tuple[str, ...] = field(default=(), compare=False)
 
     @classmethod
     def declare(cls, **keys: Unpack[ProtocolKeys]) -> Protocol:

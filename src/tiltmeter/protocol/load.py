@@ -16,7 +16,7 @@ from typing import TypeGuard
 from .. import intake
 from ..errors import ProtocolError, UnknownName, UsageError
 from ..records import Json, Message
-from . import InstrumentSpec, Protocol, parts, schema, validate
+from . import InstrumentSpec, Protocol, parts, schema, validate, wording
 from .instrument_kinds import InstrumentKind, ReadyInstrument
 from .json_schema import Fault, fault
 from .keys import FileKeys
@@ -106,6 +106,7 @@ def _protocol(
 ) -> Protocol:
     """The protocol as it is declared, its tables and data files read, not checked yet."""
     tables = data["tables"]
+    measures = tuple(map(parts.measure_of, data.get("measures", ())))
     return Protocol(
         name=data["name"],
         version=str(data.get("version", "1")),
@@ -120,7 +121,7 @@ def _protocol(
             parts.instrument_of(keys, beside, place.at("instruments", n))
             for n, keys in enumerate(data.get("instruments", ()))
         ),
-        measures=tuple(map(parts.measure_of, data.get("measures", ()))),
+        measures=measures,
         variants=parts.variants_of(data.get("variants", {})),
         modality=data.get("modality", "text"),
         citation=data.get("citation", ""),
@@ -141,6 +142,7 @@ def _protocol(
         inline=parts.inline_columns(tables),
         source=place.name,
         definition=definition,
+        notes=tuple(wording.text_notes(measures, place.at("measures"))),
     )
 
 

@@ -2,19 +2,79 @@
 
 from __future__ import annotations
 
+import re
+from collections.abc import Iterator, Mapping
+
 from . import Protocol
+from .tables import Row
 
 FEW_ITEMS = 9  # below, an interval over items says little (docs/statistics.md)
+MOST_NAME_WORDS = 3
+SHOWN_GROUPS = 3  # that a sentence names
+_NAMES = re.compile(r"(^|_)names?$")  # what a column of names is called
 
 
 def thin_design(protocol: Protocol) -> list[str]:
-    """A sentence for a design with too few items; none for one that is thick enough, or whose items
-    are the levels of a factor.
+    """A sentence for too few items, and for each factor that is compared and of which one name
+    stands for a level; none for a design that is thick enough. Items that are the levels of a
+    factor are not few.
     """
+    return [*_few_items(protocol), *_lone_names(protocol)]
+
+
+def _few_items(protocol: Protocol) -> Iterator[str]:
     number = len(protocol.items())
-    if number >= FEW_ITEMS or protocol.item in protocol.factors:
-        return []
+    if number < FEW_ITEMS and protocol.item not in protocol.factors:
+        yield (
+            f"The design is thin: {number} items ({protocol.item}), and intervals speak of such "
+            f"items. Name {FEW_ITEMS} at least, better twenty."
+        )
+
+
+def _lone_names(protocol: Protocol) -> Iterator[str]:
+    compared = {spec.contrast.get("factor") for spec in protocol.measures if spec.contrast}
+    for factor in filter(compared.__contains__, protocol.factors):
+        for column in _name_columns(protocol, factor):
+            names = _names_by_level(protocol, factor, column)
+            lone = {level: min(of) for level, of in names.items() if len(of) == 1}
+            if len(names) > 1 and lone:
+                yield _lone_name_sentence(factor, lone)
+
+
+def _name_columns(protocol: Protocol, factor: str) -> list[str]:
+    """The columns of names in the tables of a factor: called so, or a few capitalised words each
+    that are no form of their level ("Black" for black). An item's name is no cue.
+    """
+    rows = [row for table in protocol.tables if factor in table[0] for row in table]
+    columns = dict.fromkeys(name for row in rows for name in row)
     return [
-        f"The design is thin: {number} items ({protocol.item}), and intervals speak of such items. "
-        f"Name {FEW_ITEMS} at least, better twenty."
+        column
+        for column in columns
+        if column not in (factor, protocol.item)
+        and (_NAMES.search(column) or all(_is_name(row, factor, column) for row in rows))
     ]
+
+
+def _is_name(row: Row, factor: str, column: str) -> bool:
+    words = row.get(column, "").split()
+    own_word = words[:1] and words[0][:3].casefold() == row[factor][:3].casefold()
+    named = all(word[:1].isupper() for word in words)
+    return 0 < len(words) <= MOST_NAME_WORDS and named and not own_word
+
+
+def _names_by_level(protocol: Protocol, factor: str, column: str) -> dict[str, set[str]]:
+    names: dict[str, set[str]] = {}
+    for table in protocol.tables:
+        for row in table:
+            if factor in row and column in row:
+                names.setdefault(row[factor], set()).add(row[column])
+    return names
+
+
+def _lone_name_sentence(factor: str, lone: Mapping[str, str]) -> str:
+    shown = [f"{level}: {name}" for level, name in list(lone.items())[:SHOWN_GROUPS]]
+    more = ", …" if len(lone) > SHOWN_GROUPS else ""
+    return (
+        f"The design is thin: one name stands for a level of {factor} ({', '.join(shown)}{more}), "
+        "and a name says more than that. Give several names to each."
+    )

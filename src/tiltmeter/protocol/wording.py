@@ -7,11 +7,12 @@ level.
 
 from __future__ import annotations
 
-from collections.abc import Collection
+import re
+from collections.abc import Collection, Iterator, Sequence
 from string import Formatter
 
 from ..errors import ProtocolError
-from . import FIGURES, Protocol
+from . import FIGURES, MeasureSpec, Protocol
 from .names import refuse_unknown, refuse_unknown_levels
 from .source_lines import SourceLocation
 
@@ -35,6 +36,38 @@ SLOTS = {
     "order": "the level of a nuisance factor with the higher number",
 }
 FIRST_FIGURES = (*FIGURES, "moved")  # of a first screen
+# first words of a phrase, and of no name ("Asian men ranked first")
+_BEGINNINGS = (
+    *("A", "An", "The", "Share", "Shares", "Mean", "Rate", "Number", "Difference", "Distance"),
+    *("How", "What", "Where", "Words", "Answers", "Pictures", "Ratio", "Gap", "Effect"),
+)
+LONGEST_TEXT = 170  # characters of a measure's words that the first screen has room for
+
+
+def text_notes(measures: Sequence[MeasureSpec], place: SourceLocation) -> Iterator[str]:
+    """A line for each `text` of a measure that does not read as a phrase, as in "Share of she among
+    answers: 55 %", with its place in the file. place: that of the list of measures.
+    """
+    for number, measure in enumerate(measures):
+        fault = _text_fault(measure.text)
+        if fault:
+            yield f"{place.at(number, 'text')}: {fault}"
+
+
+def _text_fault(text: str) -> str:
+    """What keeps words from being read as a phrase with a number behind it; "" for nothing."""
+    words = text.partition(" (")[0]  # what stands in brackets is left out where room is short
+    if text != " ".join(text.split()):
+        return "blanks at an end, two together or a new line are in it. Write one line."
+    if re.search(r"[.:;,!?…]$", text):
+        return f"a number follows it in sentences. Leave the '{text[-1]}' at its end out."
+    if re.search(r"[.!?] [A-Z]", words):
+        return 'it is more than one sentence. Write a phrase, such as "share of yes among answers".'
+    if re.match("[A-Z][a-z]", text) and text.split()[0] in _BEGINNINGS:
+        return f"it stands in the middle of sentences. Write '{text[0].lower()}{text[1:12]}…'."
+    if len(words) > LONGEST_TEXT:
+        return f"{len(words)} characters are cut at {LONGEST_TEXT}. Put details in brackets."
+    return ""
 
 
 def title(protocol: Protocol, name: str, level: str) -> str:

@@ -17,6 +17,7 @@ from ..analyse.verdicts import NOTHING_KNOWN
 from ..gold import validation
 from ..models.kinds import serves_asked
 from ..protocol import Protocol
+from ..protocol.thin_design import thin_design
 from ..records import Estimate, __version__
 from ..stages import injection_count
 from ..store import Store, served_models
@@ -120,6 +121,7 @@ def _sections(store: Store, protocol: Protocol, read: Sequence[audits.Audit]) ->
 
 
 def _limits(store: Store, protocol: Protocol) -> Iterator[str]:
+    yield from thin_design(protocol)
     yield from protocol.limits
     yield from (f"{text}." for text in cautions.warnings(store, protocol))
     yield from _correction_note(store)

@@ -15,6 +15,7 @@ from ..analyse.evidence import Claim
 from ..analyse.model_labels import short_names
 from ..analyse.verdicts import Verdict, Word
 from ..protocol import Protocol, wording
+from ..protocol.thin_design import thin_design
 from ..store import Store
 from ..store.queries import labels
 from . import same_prompt
@@ -197,7 +198,7 @@ def _chance(lead: Judged) -> str:
 def _shortened(claim: Claim) -> str:
     """The measure in words, without what stands in brackets."""
     text = reading.title((claim.spec.text or claim.spec.name).partition(" (")[0])
-    return text if len(text) <= 170 else f"{text[:169]}…"
+    return text if len(text) <= wording.LONGEST_TEXT else f"{text[: wording.LONGEST_TEXT - 1]}…"
 
 
 def _others(judged: Sequence[Judged], lead: Judged) -> Iterator[str]:
@@ -262,6 +263,8 @@ def _badges(
         else:
             continue
         break
+    if thin_design(protocol):
+        yield Badge("open", "! thin design", "#limits")
     if missing:
         yield Badge("plain", f"{missing} no answer")
     if any(one.verdict.subject.startswith(SIMULATED) for one in judged):
