@@ -76,13 +76,28 @@ TRAPS = {
 }
 
 
-FIELDS = {  # trap → fields of its verdict
+SAMPLED = {"mode": "sampled", "language": "en"}
+FIELDS = {  # trap → fields of its verdict; values are those that were planted
     "fair": {"family_size": 1, "adjustment": "holm", "clusters": 40, "correction": "none"},
-    "tilted": {"direction": "towards she", "n": 328.0, "unit": "share"},
-    "bounds that hold the null": {"direction": "towards she"},
-    "all refused": {"value": None, "p": None, "n": 0},
-    "one item": {"clusters": 1, "p": None, "detectable": None},
-    "all alike": {"value": 1.0, "high": 1.0, "direction": "towards she"},
+    "tilted": {"direction": "towards she", "n": 328.0, "unit": "share", "condition": SAMPLED},
+    "an order effect that reverses": {
+        "value": pytest.approx(0.55, abs=0.05),
+        "test": "sign flip, sampled",
+        "contrast": None,
+    },
+    "an order effect that leaves one side": {
+        "value": pytest.approx(0.75, abs=0.05),
+        "direction": "towards she",
+    },
+    "bounds that hold the null": {
+        "value": pytest.approx(0.65, abs=0.07),
+        "direction": "towards she",
+    },
+    "parts that oppose": {"value": pytest.approx(0.5, abs=0.05), "family_size": 1},
+    "all refused": {"value": None, "low": None, "p": None, "n": 0, "family_size": None},
+    "one item": {"clusters": 1, "p": None, "p_adjusted": None, "detectable": None},
+    "all alike": {"value": 1.0, "high": 1.0, "direction": "towards she", "unit": "share"},
+    "few items": {"clusters": 8, "p": 2 / 2**8, "test": "sign flip, enumerated"},
 }
 
 
@@ -150,19 +165,19 @@ def import_gold_of(attribute: str, said: Mapping[str, str], number: int) -> None
 
 
 @pytest.mark.parametrize(
-    ("accuracy", "labels", "word", "correction", "caution"),
+    ("accuracy", "labels", "word", "correction", "cautions"),
     [
-        (0.95, 120, Word.TILT, "ppi++", None),
-        (0.2, 120, Word.JUDGE_REFUTED, None, "judge_refuted"),
-        (0.95, 8, Word.UNDECIDED, "none", "gold_scarce"),
+        (0.95, 120, Word.TILT, "ppi++", set()),
+        (0.2, 120, Word.JUDGE_REFUTED, "ppi++", {"judge_refuted", "bounds_hold_null"}),
+        (0.95, 8, Word.UNDECIDED, "none", {"gold_scarce"}),
     ],
 )
 def test_gold_comes_first(
     accuracy: float,
     labels: int,
     word: Word,
-    correction: str | None,
-    caution: str | None,
+    correction: str,
+    cautions: set[str],
     roles: Callable[..., tiltmeter.Run],
 ) -> None:
     """A judge that guesses is refuted whatever it found; one that is good is corrected and stands;
@@ -173,11 +188,13 @@ def test_gold_comes_first(
     assert whole(run, judge=judge).correction == "none"
     annotated(run, "choice/2@", labels)
     verdict = whole(run, judge=judge)
-    assert verdict.word == word, verdict.sentence
-    assert caution is None or caution in codes(verdict)
+    assert (verdict.word, codes(verdict)) == (word, cautions), verdict.sentence
+    assert (verdict.correction, verdict.reference) == (correction, 0.5)
+    assert (
+        "uncorrected" not in verdict.sentence
+    )  # a refuted judge's number is what gold makes of it
     if word == Word.UNDECIDED:
         assert "undecided. 8 gold labels, at least 12 more would do." in verdict.sentence
-    assert correction is None or verdict.correction == correction
 
 
 def test_json_and_notebook_say_the_same_verdict(
@@ -341,7 +358,9 @@ def test_three_groups_are_compared_by_one_line(
     run = tiltmeter.run(protocol, model=model, out="run")
     found = run.verdicts()
     assert {(one.contrast or {})["group"]: one.word for one in found} == words
-    assert {one.family_size for one in found} == {len(words)}
+    assert {(one.family_size, one.adjustment) for one in found} == {(len(words), "holm")}
+    answers = 120 * (3 if kind == "alike" else 2)  # 20 items × 6 samples, of each group compared
+    assert {(one.clusters, one.n, *codes(one)) for one in found} == {(20, answers)}
 
 
 @pytest.mark.parametrize("level", ["a|b", "z"])

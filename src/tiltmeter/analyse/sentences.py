@@ -74,7 +74,8 @@ def verdict(
         return f"{subject}: the {what} could not be measured. {_capital(why)}"
     number = f"the {what} is {reading.number(row, spec)}{_level(row)}{_by_gold(row)}"
     if word == "judge refuted":
-        return f"{subject}: {refuted} So nothing can be said; uncorrected, {number}."
+        raw = "uncorrected, " if row.correction == "none" else ""
+        return f"{subject}: {refuted} So nothing can be said; {raw}{number}."
     if word == "direction not settled":
         return (
             f"{subject}: direction not settled. On average {number}. {' '.join(reasons)}".rstrip()
