@@ -79,3 +79,45 @@ def test_junit_has_a_case_for_each_threshold_and_headline() -> None:
     assert failed is not None and failed.get("name", "").startswith("share_she > 0.6 ")
     headline = suite.findall("testcase")[-1]
     assert headline.get("classname") == "headlines" and "she" in str(headline[0].text)
+
+
+KEY = "sk-planted-0123456789abcdef"
+
+
+def test_a_log_says_what_was_done_and_holds_no_key(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The first address holds a name, a password and a parameter, and is refused."""
+    monkeypatch.setenv("OPENAI_API_KEY", KEY)
+    lost = f"--model openai:m --base-url http://me:{KEY[:12]}@127.0.0.1:9/v1?api-key=abcdefgh"
+    few = "--language en --limit 1 --samples 1 --patience 0 --out run".split()
+    assert main(["--log", "a.log", "-v", "run", "roles", *lost.split(), *few]) == 2
+    assert main(["--log", "a.log", "run", "roles", "--model", "planted", *few[:-1], "own"]) == 0
+    text = Path("a.log").read_text("utf-8")
+    shown = capsys.readouterr().err
+    for secret in (KEY, KEY[:12], "abcdefgh"):
+        assert secret not in text
+    assert "typed: tiltmeter" in text and "http://***@127.0.0.1:9/v1?api-key=***'" in text
+    assert "error: " in text and text.count("exit code 0") == 1 and "exit code 2" in shown
+    assert text.count("DEBUG planted, subject ") == 2  # two orders of the options
+    assert "Fill in" not in text  # a prompt
+    assert Path("a.log").stat().st_mode & 0o077 == 0
+
+
+def test_no_key_of_the_environment_reaches_a_log(monkeypatch: pytest.MonkeyPatch) -> None:
+    from tiltmeter.cli import log
+
+    monkeypatch.setenv("MY_SECRET", KEY)
+    log.start("b.log", False, ["run", "--judge-token", "abc", f"cmd:bot --key={KEY}"], "")
+    log.LOG.info("a server said %s\nand more", KEY)
+    log.stop(0)
+    text = Path("b.log").read_text("utf-8")
+    assert KEY not in text and "abc" not in text and "a server said *** and more" in text
+
+
+def test_a_log_that_cannot_be_written_is_one_line(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["--log", "nowhere/a.log", "show", "roles"]) == 2
+    assert "--log nowhere/a.log cannot be written" in capsys.readouterr().err
+    if os.path.exists("/dev/full"):  # noqa: PTH110
+        assert main(["--log", "/dev/full", "show", "roles"]) == 0
+        assert capsys.readouterr().err.count("the log ends here") == 1

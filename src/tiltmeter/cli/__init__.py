@@ -71,9 +71,20 @@ class Verbs(click.Group):
     type=click.Path(dir_okay=False),
     help="NAME=VALUE lines: variables, such as keys, that are not set yet.",
 )
-@click.option("-v", "--verbose", is_flag=True, help="Say which defaults of this folder hold.")
+@click.option(
+    "-v",
+    "--verbose",
+    is_flag=True,
+    help="Say which defaults of this folder hold, and what is waited for.",
+)
+@click.option(
+    "--log",
+    type=click.Path(dir_okay=False),
+    metavar="FILE",
+    help="Write what is done to a file, call by call; no key, prompt or answer is in it.",
+)
 @click.pass_context
-def group(context: click.Context, env_file: str | None, verbose: bool) -> None:
+def group(context: click.Context, env_file: str | None, verbose: bool, log: str | None) -> None:
     """Measures how far a generative model tilts when only a demographic cue changes.
 
     \b
@@ -83,32 +94,42 @@ def group(context: click.Context, env_file: str | None, verbose: bool) -> None:
                   (a small model on this machine; needs the extra builtin)
     Exit codes:   0 fine, 1 error, 2 usage, 3 a threshold failed, 4 inconclusive.
     """
-    _apply_defaults(context, env_file, verbose)
+    defaults = _apply_defaults(context, env_file)
+    if verbose or log is not None:
+        from .log import start
+
+        start(log, verbose, context.obj, defaults)
 
 
-def _apply_defaults(context: click.Context, env_file: str | None, verbose: bool) -> None:
-    """Variables of a file, and the options that tiltmeter.toml names."""
+def _apply_defaults(context: click.Context, env_file: str | None) -> str:
+    """Variables of a file, and the options that tiltmeter.toml names; which those are, in words."""
     if env_file is None and not Path(PROJECT).is_file():
-        if verbose:
-            click.echo(f"{PROGRAM} {__version__}, no {PROJECT} here", err=True)
-        return
+        return f"no {PROJECT} here"
     from ..api import project
 
     if env_file is not None:
         project.set_environment(env_file)
     defaults = project.project_defaults(Path())
     context.default_map = dict.fromkeys(("run", "plan", "label", "analyse", "report"), defaults)
-    if verbose:
-        said = ", ".join(f"{name} = {value}" for name, value in defaults.items())
-        click.echo(f"{PROGRAM} {__version__}, {PROJECT}: {said or 'none'}", err=True)
+    named = ", ".join(f"{name} = {value}" for name, value in defaults.items())
+    return f"{PROJECT}: {named or 'none'}"
 
 
 def main(arguments: list[str] | None = None) -> int:
     """Runs the command line; returns its exit code. Errors of ours are one or two lines, never a
     traceback.
     """
+    code = _exit_code(sys.argv[1:] if arguments is None else arguments)
+    if f"{__name__}.log" in sys.modules:  # one was asked for
+        from .log import stop
+
+        stop(code)
+    return code
+
+
+def _exit_code(arguments: list[str]) -> int:
     try:
-        code = group.main(args=arguments, prog_name=PROGRAM, standalone_mode=False)
+        code = group.main(arguments, PROGRAM, standalone_mode=False, obj=arguments)
     except click.exceptions.NoArgsIsHelpError as error:
         error.show()
         return 2
@@ -140,6 +161,10 @@ def _fail(said: str, code: int) -> int:
     from ..report.sanitize import visible
 
     click.echo(f"error: {visible(said)}", err=True)
+    if f"{__name__}.log" in sys.modules:
+        from .log import LOG
+
+        LOG.debug("error: %s", said)
     return code
 
 

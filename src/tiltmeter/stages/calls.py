@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import logging
 import time
 from collections.abc import Callable, Coroutine
 from dataclasses import replace
@@ -18,6 +19,8 @@ from .limits import Budget, Gate, Limits, Stopped, Tally, pause
 from .patience import Patience
 
 PICTURES_AT_ONCE = 2  # that are unpacked: one of 99 megapixels takes 300 MB
+LOG = logging.getLogger("tiltmeter")  # calls and waits, with no text that is sent or comes back
+LOG.addHandler(logging.NullHandler())
 ODD_IN_A_ROW = 5  # unreadable replies of a model, before the run stops
 
 
@@ -75,6 +78,7 @@ class Caller:
         self._tally.retries += 1
         left = max(0.0, patience.seconds_left()) / 60
         self._tally.waiting = f"tries again in {wait:.0f} s, for {left:.0f} min more: {error}"
+        LOG.info("%s %s", model, self._tally.waiting)
         self._watch(self._tally)
         await pause(wait, self.stop)
 
@@ -83,10 +87,11 @@ class Caller:
         reserved = await self._budget.reserve(model, request) if capped else 0.0
         self.in_flight += 1
         handed_in = self._is_handed_in(model, request)  # before; what it may cost was counted then
-        cost, lost = 0.0, True
+        cost, lost, began = 0.0, True, time.monotonic()
         try:
             reply = await self._readable(model, request)
             self._tally.calls += 1
+            _log_call(request, reply, time.monotonic() - began)
             known = self._cost(model, request, reply)
             cost, lost = known or 0.0, False
             return reply if known == reply.cost else replace(reply, cost=known)
@@ -221,3 +226,10 @@ class Caller:
             )
         self._store.describe_picture(kept, found, len(reply.picture))
         return replace(reply, picture=b"", blob=kept)
+
+
+def _log_call(request: Request, reply: Reply, seconds: float) -> None:
+    if LOG.isEnabledFor(logging.DEBUG):
+        purpose = f"{request.purpose} {request.key[:12]}: {reply.outcome}"
+        tokens = " + ".join(map(str, reply.usage)) if reply.usage else "unknown"
+        LOG.debug("%s, %s, %.2f s, tokens %s", request.model, purpose, seconds, tokens)

@@ -23,7 +23,7 @@ from ..errors import Interrupted, ModelError, TiltmeterError, TransientError, Un
 from ..models import Model
 from ..records import Reply, Request
 from ..store import Store
-from .calls import Caller
+from .calls import LOG, Caller
 from .interruption import on_interruption
 from .limits import Limits, Stopped, Tally
 from .writer import Row, Writer
@@ -99,6 +99,10 @@ class Engine:
                 for _ in range(self._limits.concurrency):
                     group.create_task(self._work(source))
         self._caller.close()
+        done, calls, failed = self.tally.done, self.tally.calls, self.tally.failed
+        LOG.info(
+            "%d done with %d calls, %d unanswered, $%.4f", done, calls, failed, self.tally.spent
+        )
         if self._error is not None:
             raise self._error
         return self.tally

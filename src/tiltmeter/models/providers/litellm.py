@@ -23,7 +23,6 @@ from __future__ import annotations
 import asyncio
 import json
 import os
-import re
 from collections.abc import Iterator, Mapping
 from importlib import import_module
 from importlib.metadata import PackageNotFoundError, version
@@ -38,6 +37,7 @@ from ..http.connection import Answer, Connection
 from ..http.provider import on_this_machine
 from ..kinds import Finding, ModelKind
 from ..options import DEFAULTS, TEXT, ModelOptions
+from ..secrets import environment_secrets, without
 from .openai import OpenAIChat
 
 STOLEN = ("1.82.7", "1.82.8")
@@ -56,8 +56,6 @@ QUIET = {
     },
     "LITELLM_MODE": "PRODUCTION",
 }
-_SECRET = re.compile(r"KEY|TOKEN|SECRET|PASSWORD|CREDENTIAL", re.I)
-_SHORTEST = 8  # characters; a shorter value is no key, and cutting it out would garble messages
 _BEGUN = "continue_final_message"  # OpenAIChat leaves a begun answer out where this is refused
 
 
@@ -81,15 +79,7 @@ class LitellmConnection(Connection):
             f"litellm:{named}", url or f"litellm ({named.partition('/')[0]})", timeout=timeout
         )
         self._named, self._options = named, {"base_url": url} if url else {}
-        self._secrets = sorted(
-            (
-                value
-                for name, value in os.environ.items()
-                if _SECRET.search(name) and len(value) >= _SHORTEST
-            ),
-            key=len,
-            reverse=True,
-        )
+        self._secrets = environment_secrets()
         self._litellm: Any = None
 
     async def open(self) -> None:
@@ -148,9 +138,7 @@ class LitellmConnection(Connection):
 
     def clean(self, text: str) -> str:
         """A text with each secret replaced by ***."""
-        for secret in self._secrets:
-            text = text.replace(secret, "***")
-        return text
+        return without(self._secrets, text)
 
 
 def _load_module() -> Any:
