@@ -66,7 +66,7 @@ def at(body: Json, *keys: Key) -> Json:
     """What lies under keys and places, or None. By hand: at({"a": [1, 2]}, "a", 1) is 2."""
     for key in keys:
         if isinstance(key, str):
-            body = body.get(key) if isinstance(body, Mapping) else None
+            body = body.get(key) if isinstance(body, dict) else None
         else:
             inside = isinstance(body, list) and -len(body) <= key < len(body)
             body = body[key] if inside and isinstance(body, list) else None

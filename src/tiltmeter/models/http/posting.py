@@ -56,7 +56,12 @@ class Posting:
     """Posts over the connector of a session. timeout_s: of a whole request, in seconds."""
 
     def __init__(self, session: ClientSession, connector: BaseConnector, timeout_s: float) -> None:
+        from aiohttp import ClientTimeout
+
         self._session, self._connector, self._timeout_s = session, connector, timeout_s
+        self._connect_limits = ClientTimeout(
+            connect=timeout_s, sock_connect=session.timeout.sock_connect
+        )
         self._heads: dict[tuple[object, ...], Head] = {}
         self._used: WeakSet[ResponseHandler] = WeakSet()
 
@@ -119,22 +124,35 @@ class Posting:
         before anything was sent.
         """
         head = self._head(url, headers)
-        async with asyncio.timeout(self._timeout_s):
-            wire = await self._connect(head.request)
-            try:
-                received = await _exchange(wire, head, data, read)
-            except BaseException as error:
-                wire.close()
-                _raise_as_session(error, head.request)
-                raise
-            self._give_back(wire)
+        loop = asyncio.get_running_loop()
+        deadline = loop.time() + self._timeout_s
+        wire = await self._connect(head.request)
+        transport = wire.transport
+        if transport is None:
+            wire.close()
+            raise ConnectionResetError("Connection lost")
+        # half of what asyncio.timeout costs, which cancels the task
+        late = loop.call_at(deadline, transport.abort)
+        try:
+            received = await _exchange(wire, head, data, read)
+            if late.when() <= loop.time():  # a body without a length may have ended by the abort
+                raise TimeoutError
+        except BaseException as error:
+            wire.close()
+            if isinstance(error, Exception) and late.when() <= loop.time():
+                raise TimeoutError from None
+            _raise_as_session(error, head.request)
+            raise
+        finally:
+            late.cancel()
+        self._give_back(wire)
         return received
 
     async def _connect(self, request: ClientRequest) -> Wire:
         """A connection on which nothing waits."""
         while True:
             try:
-                wire = await self._connector.connect(request, [], self._session.timeout)
+                wire = await self._connector.connect(request, [], self._connect_limits)
             except TimeoutError:
                 from aiohttp import ConnectionTimeoutError
 
