@@ -17,6 +17,8 @@ from tiltmeter.store import Store
 # With it each process, a worker or one that a test starts, would compile the whole package again: a quarter of its start.
 os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
 sys.dont_write_bytecode = False
+# Nothing that one test computed is what another one looks at, and nothing goes into the user's cache.
+os.environ["TILTMETER_KEEP"] = "0"
 
 # A file stays on one process, so those that take longest begin first (20 s and more in November 2026).
 LONGEST = (

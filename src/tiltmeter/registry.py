@@ -110,6 +110,17 @@ def protocol_names() -> list[str]:
     return sorted({*PROTOCOLS, *_entry_points("protocols")})
 
 
+def has_outside() -> bool:
+    """True if another package adds a protocol or a kind of anything."""
+    groups = ("protocols", "models", "instruments", "measures", "importers")
+    return any(map(_entry_points, groups))
+
+
+def is_protocol(name: str) -> bool:
+    """True if a protocol of that name ships or is one of another package."""
+    return name in PROTOCOLS or name in _entry_points("protocols")
+
+
 def protocol(name: str | Path | Protocol) -> Protocol:
     """A protocol by its name, by the path of its file (anything that ends in .toml), or as it was
     declared in Python. UnknownName where there is none; ProtocolError where its file is wrong.

@@ -21,6 +21,7 @@ from ..stages.plan import Choices
 from ..stages.planned import keep_plan
 from ..store import Store
 from ..store.queries import settings
+from . import kept
 from . import options as arguments
 from .models import ModelGiven
 from .options import AskOptions, RunOptions
@@ -59,19 +60,27 @@ def run(
     asking.connect.check((*choices.subjects, *asking.judges))
     # What they refuse is said before anything is asked.
     annotators(declared, asking.judges, asking.given)
-    check_models(declared, choices, asking.judges, asking.connect, Path(out))
+    warnings = kept.warnings_if_finished(Path(out), declared, choices, asking)
+    if warnings is None:
+        check_models(declared, choices, asking.judges, asking.connect, Path(out))
     notes = match_notes(declared, choices, asking.connect)
     total = sum(sum(modes.values()) for modes in planning.count(declared, choices).values())
-    kept = protocol_snapshot.record(protocol, declared)
+    snapshot = protocol_snapshot.record(protocol, declared)
 
     async def work() -> None:
         with Store(out, create=True, writing=True) as store:
             store.freeze(choices.frozen(declared))
-            kept.keep(store)
+            snapshot.keep(store)
             keep_plan(store, declared, choices)
-            await _stages(store, declared, choices, asking, watch, total)
+            tallies = await _stages(store, declared, choices, asking, watch, total)
+            if not any(tally.failed for tally in tallies):
+                told = set[str]().union(*(tally.warnings for tally in tallies))
+                kept.keep_finished(store, declared, choices, asking, told)
 
-    wait_for(work())
+    if warnings is None:
+        wait_for(work())
+    elif watch is not None:
+        watch("label", None, Tally(warnings=set(warnings)))
     made = Run(out)
     made.notes += notes
     return made
@@ -118,23 +127,28 @@ async def _stages(
     asking: arguments.Asking,
     watch: Watch | None,
     total: int | None = None,
-) -> None:
-    """Asks the subjects where there are choices, then labels."""
-
+) -> list[Tally]:
+    """Asks the subjects where there are choices, then labels. Returns what happened in each
+    stage.
+    """
     watch = watch or notebook_watch()
 
     def watcher(stage: str, number: int | None) -> Callable[[Tally], None]:
         return lambda tally: watch(stage, number, tally) if watch else None
 
-    limits = asking.limits
+    limits, tallies = asking.limits, []
     async with Models(lambda name: asking.connect.model(name, limits.concurrency, store)) as models:
         if choices is not None:
             tally = await generate(store, protocol, choices, models, limits, watcher("run", total))
+            tallies.append(tally)
             store.put("last_run", {"failed": tally.failed, "last_failure": tally.last_failure})
         if asking.given:  # stands until another one is given
             store.put("given", asking.given)
         given = settings.given_materials(store)
-        await annotate(
-            store, protocol, asking.judges, models, limits, watcher("label", None), given
+        tallies.append(
+            await annotate(
+                store, protocol, asking.judges, models, limits, watcher("label", None), given
+            )
         )
     injection_count.write_counts(store)
+    return tallies

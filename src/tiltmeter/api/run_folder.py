@@ -13,7 +13,7 @@ from ..records import Estimate
 from ..stages import protocol_snapshot
 from ..store import Store
 from ..store.queries import tables as stored
-from . import checks, tables
+from . import checks, kept, tables
 from .tables import TableOptions
 
 if TYPE_CHECKING:  # they bring numpy and scipy, which a run that only asks does without
@@ -81,11 +81,11 @@ class Run:
         return self._frame("labels")
 
     def analyse(self, variant: str = "default") -> list[Estimate]:
-        """Computes the estimates of a variant from the labels, and keeps them in the run."""
-        from ..analyse.run_estimates import estimates
-
+        """The estimates of a variant from the labels: computed anew only where something that they
+        depend on is new (`kept`).
+        """
         with Store(self.folder) as store:
-            return estimates(store, self.protocol, variant)
+            return kept.estimates(store, self.protocol, variant)
 
     def verdicts(
         self, variant: str = "default", *, estimates: Sequence[Estimate] | None = None

@@ -28,7 +28,8 @@ def command(
     people said of outputs.
     """
     from .. import api
-    from .output import Printing, emit_results
+    from .ending import Printing
+    from .output import emit_results
 
     if what == "gold":
         if not file:

@@ -30,7 +30,8 @@ class LabelValues(AskValues):
 def command(typed: LabelValues) -> int:
     """Label the outputs of a run again, or with another judge."""
     from .. import api
-    from .output import Printing, emit_results
+    from .ending import Printing
+    from .output import emit_results
     from .progress import progress_line
 
     with progress_line() as (watch, tallies):

@@ -6,8 +6,7 @@ import json
 
 import click
 
-from .. import registry
-from ..api import init
+from .computed import computed_once
 from .options import as_json
 
 
@@ -27,50 +26,64 @@ def command(what: str, as_json: bool) -> None:
         _models(as_json)
         return
     if what == "examples":
-        for name, question in init.examples().items():
-            click.echo(f"{name:12} {question}")
+        click.echo(_examples(), nl=False)
         return
+    click.echo(computed_once(("ls", str(as_json)), _json if as_json else _listing), nl=False)
+
+
+def _examples() -> str:
+    from ..api import init
+
+    return "".join(f"{name:12} {question}\n" for name, question in init.examples().items())
+
+
+def _json() -> str:
+    from .. import registry
+    from ..api import init
+
+    protocols = map(registry.protocol, registry.protocol_names())
+    listed = {
+        "protocols": [
+            {
+                "name": p.name,
+                "version": p.version,
+                "title": p.title,
+                "languages": p.languages,
+                "modes": list(p.modes),
+            }
+            for p in protocols
+        ],
+        "examples": sorted(init.examples()),
+        "models": sorted(registry.model_names()),
+        "instruments": [kind.name for kind in registry.instrument_kinds()],
+        "measures": registry.measure_names(),
+    }
+    return json.dumps({"schema": 1, **listed}, ensure_ascii=False, indent=1) + "\n"
+
+
+def _listing() -> str:
+    from .. import registry
     from ..models.kinds import all_kinds
 
-    protocols = [registry.protocol(name) for name in registry.protocol_names()]
-    if as_json:
-        listed = {
-            "protocols": [
-                {
-                    "name": p.name,
-                    "version": p.version,
-                    "title": p.title,
-                    "languages": p.languages,
-                    "modes": list(p.modes),
-                }
-                for p in protocols
-            ],
-            "examples": sorted(init.examples()),
-            "models": sorted(registry.model_names()),
-            "instruments": [kind.name for kind in registry.instrument_kinds()],
-            "measures": registry.measure_names(),
-        }
-        click.echo(json.dumps({"schema": 1, **listed}, ensure_ascii=False, indent=1))
-        return
-    click.echo("Protocols (tiltmeter show NAME)")
-    for p in protocols:
-        click.echo(
+    protocols = map(registry.protocol, registry.protocol_names())
+    measures = map(registry.measure, registry.measure_names())
+    rows = (
+        "Protocols (tiltmeter show NAME)",
+        *(
             f"  {p.name:12} {p.title} [{', '.join(p.languages) or '–'}; {', '.join(p.modes)}]"
-        )
-    click.echo("Examples to start from (tiltmeter init FILE --example NAME)")
-    for name, question in init.examples().items():
-        click.echo(f"  {name:12} {question}")
-    click.echo("Model kinds (--model KIND:NAME)")
-    for model in all_kinds():
-        click.echo(f"  {model.name:12} {model.summary}")
-    click.echo("Instruments (kind = NAME in a protocol)")
-    for instrument in registry.instrument_kinds():
-        if instrument.nameable:
-            click.echo(f"  {instrument.name:12} {instrument.summary}")
-    click.echo("Kinds of measures (kind = NAME in a protocol)")
-    for kind in registry.measure_names():
-        click.echo(f"  {kind:15} {registry.measure(kind).summary}")
-    click.echo("Prices and ends of models: tiltmeter ls models")
+            for p in protocols
+        ),
+        "Examples to start from (tiltmeter init FILE --example NAME)",
+        *(f"  {line}" for line in _examples().splitlines()),
+        "Model kinds (--model KIND:NAME)",
+        *(f"  {model.name:12} {model.summary}" for model in all_kinds()),
+        "Instruments (kind = NAME in a protocol)",
+        *(f"  {one.name:12} {one.summary}" for one in registry.instrument_kinds() if one.nameable),
+        "Kinds of measures (kind = NAME in a protocol)",
+        *(f"  {kind.name:15} {kind.summary}" for kind in measures),
+        "Prices and ends of models: tiltmeter ls models",
+    )
+    return "".join(f"{row}\n" for row in rows)
 
 
 def _models(as_json: bool) -> None:

@@ -4,34 +4,21 @@ thresholds on standard error. Nothing is worked out here.
 
 from __future__ import annotations
 
-import shlex
+import sys
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
-from rich.console import Console
 
-from ..api import CheckResult, Run, checks
-from ..api.junit import write_junit
+from ..api import checks
+from ..api.run_folder import Run
+from ..display import visible
 from ..protocol import Protocol
-from ..report.sanitize import visible
-from ..stages.limits import Tally
-from ..store import Store
+from .ending import Printing, ending_of
 
-
-@dataclass(frozen=True, slots=True)
-class Printing:
-    """How results are printed. page: where the HTML report goes, None for no report; full: all
-    findings and tables, not what fits one screen.
-    """
-
-    variant: str = "default"
-    as_json: bool = False
-    as_csv: bool = False
-    page: Path | None = None
-    full: bool = False
-    junit: str | None = None
+if TYPE_CHECKING:
+    from ..api import CheckResult
+    from ..stages.limits import Tally
 
 
 def refuse_thresholds(protocol: Protocol, texts: Sequence[str]) -> None:
@@ -50,47 +37,29 @@ def emit_results(
 
     tallies: what happened in each stage; fail_if: thresholds beside the protocol's own.
     """
-    from ..report import (
-        content,
-        cross_table_formats,
-        cross_tables,
-        data,
-        html,
-        terminal,
-        terminal_screen,
-    )
-    from ..report.model import alone
-
     refuse_thresholds(run.protocol, fail_if)
-    estimates = run.analyse(printing.variant)
-    with Store(run.folder) as store:
-        built = content.build(store, run.protocol, estimates)
-    emit_warnings(run.warnings(estimates=estimates))
-    if printing.page is not None:
-        html.write_html(alone(built), printing.page)
-    if printing.as_json:
-        found = run.verdicts(estimates=estimates)
-        click.echo(data.as_json(built.run_info, estimates, found, run.protocol))
-    elif printing.as_csv:
-        click.echo(data.as_csv(estimates), nl=False)
-    elif printing.variant == "default" and not printing.full:
-        terminal_screen.print_screen(built, Console(), shlex.quote(str(run.folder)))
-    else:
-        papers = cross_tables.declared(run.protocol, estimates, printing.variant)
-        tables = [cross_table_formats.terminal_table(table) for table in papers]
-        terminal.print_table(built, Console(), tables)
+    ending = ending_of(run, printing, fail_if)
+    _emit_lines(ending.warnings)
+    sys.stdout.write(ending.text)
+    sys.stdout.flush()
     if printing.page is not None:
         click.echo(f"report: {printing.page}", err=True)
-    checked = run.check(*fail_if, estimates=estimates)
-    if printing.junit is not None:
-        write_junit(printing.junit, run.protocol.name, checked, run.verdicts(estimates=estimates))
-    return emit_failures(tallies or {}) or emit_checks(checked)
+    failed = emit_failures(tallies or {})
+    if failed:
+        return failed
+    _emit_lines(ending.checks)
+    return ending.code
+
+
+def _emit_lines(lines: Sequence[str]) -> None:
+    """Prints each on standard error."""
+    for line in lines:
+        click.echo(line, err=True)
 
 
 def emit_warnings(warnings: Sequence[str]) -> None:
     """Prints each on standard error."""
-    for warning in warnings:
-        click.echo(f"warning: {visible(warning)}", err=True)
+    _emit_lines([f"warning: {visible(warning)}" for warning in warnings])
 
 
 def emit_failures(tallies: Mapping[str, Tally]) -> int:
@@ -109,6 +78,5 @@ def emit_failures(tallies: Mapping[str, Tally]) -> int:
 
 def emit_checks(verdict: CheckResult) -> int:
     """Prints what the estimates show of each threshold; the exit code of all together."""
-    for sentence in verdict.sentences:
-        click.echo(sentence, err=True)
+    _emit_lines(verdict.sentences)
     return verdict.exit_code

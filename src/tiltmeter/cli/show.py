@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
-from .. import registry
 from ..errors import UsageError
-from ..protocol import Protocol, crosstab, histogram, prompt_pairs
-from ..protocol.tables import Row
-from ..protocol.thin_design import thin_design
-from ..stages import plan
+from .computed import computed_once
 
+if TYPE_CHECKING:  # what is known already waits for none of them
+    from ..protocol import Protocol
+    from ..protocol.tables import Row
+
+FILE = ".toml"  # ends a protocol that is named by its path
 BAR = 50  # characters of the longest bar
 
 
@@ -52,36 +54,55 @@ def command(
     figure: Path | None,
 ) -> None:
     """What a protocol measures, cites and departs from; with --by, of what items it is made."""
-    declared = registry.protocol(protocol)
     if words:
-        _print_words(declared, words, figure)
+        _print_words(_load(protocol), words, figure)
         return
     if by:
-        _print_composition(declared, by.split(","), format_, figure)
+        _print_composition(_load(protocol), by.split(","), format_, figure)
         return
     if figure or format_ != "text":
         raise UsageError(
             "--format is of --by, --figure of --by and --words. Type for instance: --by language"
         )
-    click.echo(f"{declared.name} {declared.version} · {declared.title}\n\n{declared.question}\n")
-    if declared.citation:
-        click.echo(f"From: {declared.citation}\n")
+    if protocol.endswith(FILE):
+        click.echo(_description(protocol, prompts), nl=False)
+        return
+    options = ("show", protocol, str(prompts))
+    click.echo(computed_once(options, lambda: _description(protocol, prompts)), nl=False)
+
+
+def _load(name: str) -> Protocol:
+    from .. import registry
+
+    return registry.protocol(name)
+
+
+def _description(name: str, prompts: int) -> str:
+    """All that is printed of a protocol without further options."""
+    from ..stages import plan
+
+    declared = _load(name)
     default_cells = plan.cells(declared, plan.Choices(("-",)))
-    _print_design(declared, default_cells)
-    _print_measures(declared)
-    _print_prompts(declared, default_cells[:prompts])
-    _print_limits(declared)
-    click.echo(f"\nData {declared.digest}")
+    lines = (
+        f"{declared.name} {declared.version} · {declared.title}\n\n{declared.question}\n",
+        *([f"From: {declared.citation}\n"] if declared.citation else []),
+        *_design(declared, default_cells),
+        *_measures(declared),
+        *_prompts(declared, default_cells[:prompts]),
+        *_limits(declared),
+        f"\nData {declared.digest}",
+    )
+    return "".join(f"{line}\n" for line in lines)
 
 
-def _print_design(declared: Protocol, default_cells: Sequence[Row]) -> None:
+def _design(declared: Protocol, default_cells: Sequence[Row]) -> Iterator[str]:
     """How many prompts and items, how answers are obtained, and the prompts by two factors."""
     more = (
         f" ({len(declared.cells)} with all that --where can ask)"
         if len(declared.cells) > len(default_cells)
         else ""
     )
-    click.echo(
+    yield (
         f"Design: {len(default_cells)} prompts{more}, {len(declared.items())} items "
         f"({declared.item}), factors {', '.join(declared.factors)}"
     )
@@ -93,36 +114,41 @@ def _print_design(declared: Protocol, default_cells: Sequence[Row]) -> None:
         )
         begins = dict.fromkeys(declared.answer_start(mode, cell) for cell in declared.cells)
         begun = " or ".join(repr(text) for text in begins if text)
-        click.echo(f"  mode {name}: {how}" + (f", answer begun as {begun}" if begun else ""))
-    _print_crosstab(declared)
+        yield f"  mode {name}: {how}" + (f", answer begun as {begun}" if begun else "")
+    yield from _crosstab(declared)
 
 
-def _print_measures(declared: Protocol) -> None:
-    click.echo("\nMeasures:")
+def _measures(declared: Protocol) -> Iterator[str]:
+    from ..protocol.measures import measure_kind
+
+    yield "\nMeasures:"
     for measure in declared.measures:
-        click.echo(f"  {measure.name}: {measure.text or registry.measure(measure.kind).summary}")
+        yield f"  {measure.name}: {measure.text or measure_kind(measure.kind).summary}"
 
 
-def _print_prompts(declared: Protocol, cells: Sequence[Row]) -> None:
+def _prompts(declared: Protocol, cells: Sequence[Row]) -> Iterator[str]:
     """What stands before every prompt, and some of the prompts."""
     if declared.system:
-        click.echo(f"\nSystem prompt: {declared.system}")
+        yield f"\nSystem prompt: {declared.system}"
     for role, text, _ in declared.turns:
-        click.echo(f"  before the prompt, {role}: {text}")
-    click.echo("\nPrompts, for instance:")
+        yield f"  before the prompt, {role}: {text}"
+    yield "\nPrompts, for instance:"
     for cell in cells:
-        click.echo(f"  {declared.prompt_text(cell)}")
+        yield f"  {declared.prompt_text(cell)}"
 
 
-def _print_limits(declared: Protocol) -> None:
+def _limits(declared: Protocol) -> Iterator[str]:
     """What to know before it is relied on."""
+    from ..protocol import prompt_pairs
+    from ..protocol.thin_design import thin_design
+
     differences = prompt_pairs.prompt_differences(declared)
-    _print_list("Held against each other", list(map(prompt_pairs.sentence, differences)))
-    _print_list("Before you rely on it", [*thin_design(declared), *declared.notes])
-    _print_list("Departs from the paper", declared.departures)
+    yield from _list("Held against each other", list(map(prompt_pairs.sentence, differences)))
+    yield from _list("Before you rely on it", [*thin_design(declared), *declared.notes])
+    yield from _list("Departs from the paper", declared.departures)
     variants = declared.variants.items()
-    _print_list("Variants", [f"{name}: {one.text}" for name, one in variants if one.text])
-    _print_list("Limits", declared.limits)
+    yield from _list("Variants", [f"{name}: {one.text}" for name, one in variants if one.text])
+    yield from _list("Limits", declared.limits)
 
 
 def _print_composition(
@@ -147,6 +173,8 @@ def _print_composition(
 
 def _print_words(declared: Protocol, column: str, figure: Path | None) -> None:
     """A histogram of the number of words of each item's text, in characters and as a figure."""
+    from ..protocol import histogram
+
     found = histogram.word_counts(declared, column)
     click.echo(f"Words of {column}: {len(found.counts)} texts, {found.summary}")
     for first, last, number in found.bins:
@@ -158,22 +186,19 @@ def _print_words(declared: Protocol, column: str, figure: Path | None) -> None:
         click.echo(word_histogram(declared, column).save(figure))
 
 
-def _print_list(title: str, lines: Sequence[str]) -> None:
+def _list(title: str, lines: Sequence[str]) -> Iterator[str]:
     if lines:
-        click.echo(f"\n{title}:")
-        for line in lines:
-            click.echo(f"  - {line}")
+        yield f"\n{title}:"
+        yield from (f"  - {line}" for line in lines)
 
 
-def _print_crosstab(declared: Protocol) -> None:
+def _crosstab(declared: Protocol) -> Iterator[str]:
+    from ..protocol import crosstab
+
     table = crosstab(declared)
     if table:
         widths = [max(len(row[i]) for row in table) for i in range(len(table[0]))]
-        click.echo("")
+        yield ""
         for row in table:
-            click.echo(
-                "  "
-                + "  ".join(
-                    cell.ljust(width) for cell, width in zip(row, widths, strict=True)
-                ).rstrip()
-            )
+            cells = (cell.ljust(width) for cell, width in zip(row, widths, strict=True))
+            yield "  " + "  ".join(cells).rstrip()

@@ -12,7 +12,7 @@ if TYPE_CHECKING:  # a first look at --help waits for nothing
     from ..api.options import AskOptions, ChoiceOptions, ConnectOptions
     from ..api.tables import TableOptions
     from ..models import Price
-    from .output import Printing
+    from .ending import Printing
 
 Levels = tuple[tuple[str, tuple[str, ...]], ...]  # (factor, its levels)
 
@@ -149,7 +149,7 @@ class ResultValues:
 
     def printing(self, page: Path | None = None, as_csv: bool = False) -> Printing:
         """How results are printed. page: where the report goes, None for no report."""
-        from .output import Printing
+        from .ending import Printing
 
         return Printing(self.variant, self.as_json, as_csv, page, self.full, self.junit)
 

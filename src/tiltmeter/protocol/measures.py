@@ -5,11 +5,14 @@ group `tiltmeter.measures`.
 from __future__ import annotations
 
 from functools import lru_cache
-from importlib.metadata import entry_points
+from typing import TYPE_CHECKING
 
 from ..errors import UnknownName
 from .built_in_measures import KINDS
 from .measure_kinds import Compute, MeasureKind
+
+if TYPE_CHECKING:
+    from importlib.metadata import EntryPoint
 
 GROUP = "tiltmeter.measures"
 
@@ -20,9 +23,15 @@ def of_function(name: str, function: Compute) -> MeasureKind:
     return MeasureKind(name=name, summary=first or f"computed by {name}", compute=function)
 
 
+def _entry_points() -> dict[str, EntryPoint]:
+    from importlib.metadata import entry_points  # a tenth of what a first look at a verb takes
+
+    return {point.name: point for point in entry_points(group=GROUP)}
+
+
 def names() -> list[str]:
     """All kinds: those that ship, then those of other packages, which are not imported for it."""
-    return list(dict.fromkeys((*KINDS, *sorted(entry_points(group=GROUP).names))))
+    return list(dict.fromkeys((*KINDS, *sorted(_entry_points()))))
 
 
 @lru_cache
@@ -30,7 +39,7 @@ def measure_kind(name: str) -> MeasureKind:
     """The record of a kind, built in or of another package. UnknownName if there is none."""
     if name in KINDS:
         return KINDS[name]
-    found = {point.name: point for point in entry_points(group=GROUP)}
+    found = _entry_points()
     if name not in found:
         raise UnknownName("kind", name, names())
     loaded: MeasureKind | Compute = found[name].load()

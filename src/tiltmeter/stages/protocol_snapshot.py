@@ -34,7 +34,7 @@ class Snapshot(NamedTuple):
 def record(given: str | Path | Protocol, declared: Protocol) -> Snapshot:
     """What a run is to keep of a protocol, by how it was named."""
     given = declared.name if isinstance(given, Protocol) else str(given)
-    if given in registry.protocol_names():
+    if registry.is_protocol(given):
         return Snapshot(given, None)
     source = str(Path(given).resolve()) if given.endswith(".toml") else ""
     return Snapshot(source, declared.definition)
@@ -60,7 +60,7 @@ def _protocol_of(store: Store) -> tuple[Protocol, str]:
     source, definition = settings.source(store), settings.definition(store)
     digest = settings.frozen(store).get("digest")
     if not definition:
-        if source not in registry.protocol_names():
+        if not registry.is_protocol(source):
             raise StoreError(
                 f"{store.folder} is damaged at meta.source: {source[:60]!r} is no protocol that "
                 "is installed, and the run keeps none. Restore it from a copy."

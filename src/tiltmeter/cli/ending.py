@@ -1,0 +1,155 @@
+"""What a verb that leaves estimates ends with: computed and written to the page once, looked up as
+long as nothing of it changed.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import io
+import json
+import os
+import shlex
+import sys
+from collections.abc import Sequence
+from contextlib import suppress
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from .. import cache
+from ..api import kept
+from ..api.run_folder import Run
+from ..display import visible
+from ..records import Estimate, Json
+from ..store import Store
+
+if TYPE_CHECKING:  # they bring numpy, for which what was printed before need not wait
+    from ..report.model import Content
+
+# Beside the width: by what rich decides on colours and lines.
+_TERMINAL = ("COLUMNS", "LINES", "TERM", "COLORTERM", "NO_COLOR", "FORCE_COLOR", "TTY_COMPATIBLE")
+
+
+@dataclass(frozen=True, slots=True)
+class Printing:
+    """How results are printed. page: where the HTML report goes, None for no report; full: all
+    findings and tables, not what fits one screen.
+    """
+
+    variant: str = "default"
+    as_json: bool = False
+    as_csv: bool = False
+    page: Path | None = None
+    full: bool = False
+    junit: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Ending:
+    """warnings, checks: lines for standard error; text: for standard output, as the terminal takes
+    it; page: SHA-256 of the page that was written, "" where none was; code: the exit code.
+    """
+
+    warnings: Sequence[str]
+    text: str
+    page: str
+    checks: Sequence[str]
+    code: int
+
+
+def ending_of(run: Run, printing: Printing, fail_if: Sequence[str]) -> Ending:
+    """What is to be printed of a run. Its page lies where it should."""
+    key = _key(run, printing, fail_if)
+    text = cache.read_text(key)
+    if text is not None:
+        found = Ending(**json.loads(text))
+        if found.page == _digest(printing.page):
+            return found
+    made = _compute(run, printing, fail_if)
+    cache.keep_text(key, json.dumps(asdict(made)))
+    return made
+
+
+def _key(run: Run, printing: Printing, fail_if: Sequence[str]) -> str:
+    """ "" where more is written than a page."""
+    if printing.junit is not None:
+        return ""
+    how = [str(value) for value in asdict(printing).values()]
+    with Store(run.folder) as store:
+        return kept.key_of(
+            store,
+            run.protocol,
+            "ending",
+            str(run.folder),
+            how,
+            list(fail_if),
+            run.notes,
+            _terminal(),
+        )
+
+
+def _terminal() -> Json:
+    """What a text for the terminal depends on; rich takes the width of any standard stream."""
+    sizes: list[Sequence[int]] = []
+    for number in range(3):
+        with suppress(OSError):
+            sizes.append(tuple(os.get_terminal_size(number)))
+    facts = [os.environ.get(name) for name in _TERMINAL]
+    return [sizes, sys.stdout.isatty(), sys.stdout.encoding, *facts]
+
+
+class _Captured(io.StringIO):
+    """Takes what is printed on standard output, and looks like it."""
+
+    encoding = property(lambda self: sys.stdout.encoding)
+
+    def isatty(self) -> bool:
+        """As of standard output."""
+        return sys.stdout.isatty()
+
+
+def _digest(page: Path | None) -> str:
+    """SHA-256 of a file, "" where there is none."""
+    if page is None or not page.is_file():
+        return ""
+    return hashlib.sha256(page.read_bytes()).hexdigest()
+
+
+def _compute(run: Run, printing: Printing, fail_if: Sequence[str]) -> Ending:
+    from ..api.junit import write_junit
+    from ..report import content, html
+    from ..report.model import alone
+
+    estimates = run.analyse(printing.variant)
+    with Store(run.folder) as store:
+        built = content.build(store, run.protocol, estimates)
+    warnings = [f"warning: {visible(text)}" for text in run.warnings(estimates=estimates)]
+    if printing.page is not None:
+        html.write_html(alone(built), printing.page)
+    text = _text(run, printing, estimates, built)
+    checked = run.check(*fail_if, estimates=estimates)
+    if printing.junit is not None:
+        write_junit(printing.junit, run.protocol.name, checked, run.verdicts(estimates=estimates))
+    return Ending(warnings, text, _digest(printing.page), checked.sentences, checked.exit_code)
+
+
+def _text(run: Run, printing: Printing, estimates: Sequence[Estimate], built: Content) -> str:
+    """What goes to standard output."""
+    from rich.console import Console
+
+    from ..report import cross_table_formats, cross_tables, data, terminal, terminal_screen
+
+    if printing.as_json:
+        found = run.verdicts(estimates=estimates)
+        return f"{data.as_json(built.run_info, estimates, found, run.protocol)}\n"
+    if printing.as_csv:
+        return data.as_csv(estimates)
+    printed = _Captured()
+    console = Console(file=printed)
+    if printing.variant == "default" and not printing.full:
+        terminal_screen.print_screen(built, console, shlex.quote(str(run.folder)))
+    else:
+        papers = cross_tables.declared(run.protocol, estimates, printing.variant)
+        tables = [cross_table_formats.terminal_table(table) for table in papers]
+        terminal.print_table(built, console, tables)
+    return printed.getvalue()

@@ -1,0 +1,70 @@
+"""The state of a run as one short text: another one where anything that is analysed was added,
+changed or withdrawn.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from pathlib import Path
+from typing import TypeAlias
+
+from .. import Store
+
+_Files: TypeAlias = tuple[tuple[int, int], ...]
+
+PIECE_ROWS = 20_000  # that are put together at a time
+# What is short is read whole. Trials and calls are added and never changed: their number says all.
+_WHOLE = (
+    "SELECT key, value FROM meta ORDER BY key",
+    "SELECT kind, group_concat(name || content) FROM artefacts GROUP BY kind ORDER BY kind",
+    "SELECT count(*) FROM trials",
+    "SELECT count(*), max(rowid), total(cost) FROM calls",
+)
+# SQLite puts the rows of a piece together: a row costs more in Python than all of its columns here.
+_PIECES = (
+    (
+        "SELECT max(id), group_concat(output || annotator || attribute || value"
+        " || CASE weight WHEN 1 THEN '' ELSE weight END || position || current)"
+        " FROM (SELECT * FROM labels WHERE id > ? ORDER BY id LIMIT ?)",
+        0,
+    ),
+    (
+        "SELECT max(trial), group_concat(trial || outcome || blob || length(text))"
+        " FROM (SELECT * FROM outputs WHERE trial > ? ORDER BY trial LIMIT ?)",
+        "",
+    ),
+)
+
+
+_KNOWN: dict[Path, tuple[_Files, str]] = {}  # of this process, the last of each run
+
+
+def fingerprint(store: Store) -> str:
+    """32 hexadecimal digits over labels, gold, outputs, artefacts and settings: 50,000 labels in
+    .06 CPU s, and nothing where the files are those of the last time.
+    """
+    files = _files(store)
+    known, state = _KNOWN.get(store.path, ((), ""))
+    if known != files:
+        state = _compute(store)
+        _KNOWN[store.path] = files, state
+    return state
+
+
+def _files(store: Store) -> _Files:
+    """Sizes and dates of the run's file and of its journal, where that holds anything."""
+    journal = store.path.with_name(f"{store.path.name}-wal")
+    there = [path.stat() for path in (store.path, journal) if path.exists()]
+    return tuple((one.st_size, one.st_mtime_ns) for one in there if one.st_size)
+
+
+def _compute(store: Store) -> str:
+    digest = hashlib.blake2b(digest_size=16)
+    for query in _WHOLE:
+        for row in store.rows(query):
+            digest.update(repr(row).encode())
+    for query, last in _PIECES:
+        while last is not None:
+            last, text = store.first(query, (last, PIECE_ROWS))
+            digest.update((text or "").encode())
+    return digest.hexdigest()
