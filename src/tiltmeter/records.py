@@ -37,6 +37,7 @@ OUTCOMES = (BOTH, NEITHER, REFUSAL, OTHER_LANGUAGE, OTHER, UNRESOLVED, NO_DECISI
 # How labels are named: who said it, and of what.
 HUMAN = "human:"  # begins an annotator that is a person
 ADJUDICATED = " (adjudicated)"  # ends the annotator of a decision where people disagreed
+CORRECTED = " (corrected)"  # ends the annotator of a correction in sight of the labels: no gold
 VOTE = "_vote"  # ends the attribute of a panel's single votes
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -21,7 +22,7 @@ from tiltmeter.explore.effects import compare, distance
 from tiltmeter.explore.index import Index, open_indices
 from tiltmeter.explore.page import page
 from tiltmeter.explore.server import Explorer
-from tiltmeter.explore.sheet import contact_sheet
+from tiltmeter.explore.sheet import contact_sheet, has_sheet
 from tiltmeter.explore.view import View
 
 SAID = {  # word: what was said with he first, then with she first
@@ -145,3 +146,14 @@ def test_a_contact_sheet_holds_the_pictures_of_the_page(guards: Path) -> None:
     red = sum(n for n, colour in sheet.getcolors(1 << 20) or () if colour == (200, 10, 10))
     assert sheet.format == "PNG" and red == 128 * 128 * len(asked) > 0
     opened.close()
+
+
+def test_a_contact_sheet_holds_the_beginnings_of_texts(rewrites: Path) -> None:
+    (index,) = open_indices([rewrites])
+    found = page(index, View())
+    index.close()
+    sheet = Image.open(io.BytesIO(contact_sheet(found, lambda run, name: b"")))
+    frames = sum(n for n, colour in sheet.getcolors(1 << 20) or () if colour == (0x54, 0x5D, 0x68))
+    cards = sum(len(cell.cards) for _, row in found.rows for cell in row)
+    assert has_sheet(found) and frames > cards * 2 * (272 + 128 - 2) > 0
+    assert not has_sheet(replace(found, view=View(show="counts")))

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import errno
 import re
+import shutil
 from collections.abc import Iterator
+from contextlib import closing
 from html.parser import HTMLParser
 from pathlib import Path
 from unittest.mock import Mock
@@ -14,12 +16,14 @@ from click.testing import CliRunner
 from starlette.testclient import TestClient
 
 from tests.explore.conftest import HOSTILE
+from tiltmeter import gold
 from tiltmeter.cli import group, main
 from tiltmeter.errors import UsageError
 from tiltmeter.explore import rendering
 from tiltmeter.explore.security import bound
 from tiltmeter.explore.server import Explorer, application
 from tiltmeter.explore.thumbnails import Thumbnails, content
+from tiltmeter.store import Store
 
 TOKEN, PORT = "a-token-of-the-test", 8123
 HOME = f"http://127.0.0.1:{PORT}"
@@ -331,3 +335,41 @@ def test_static_pages_are_whole_or_not_there(
     assert "Stopped." in told and "No space left" in told
     assert main(["explore", str(guards), "--static", str(tmp_path / "pages")]) == 0
     assert [path.name for path in tmp_path.iterdir()] == ["pages"]
+
+
+# corrections
+
+
+def test_a_correction_stands_beside_the_labels_and_is_no_gold(texts: Path, tmp_path: Path) -> None:
+    folder = tmp_path / "run"
+    shutil.copytree(texts, folder)
+    explorer = Explorer([folder], "ann")
+    with (
+        closing(explorer),
+        TestClient(application(explorer, TOKEN, PORT), base_url=HOME) as made,
+    ):
+        made.get(f"/?token={TOKEN}")
+        key = re.findall(r'data-key="0-(\w+)"', made.get("/").text)[0]
+        (pronoun,) = made.get(f"/correctable/0/{key}").json()
+        assert pronoun["name"] == "pronoun" and pronoun["mine"] == ""
+        assert {"he", "she", "neither"} < {name for name, _ in pronoun["values"]}
+        sent = {"run": 0, "output": key, "attribute": "pronoun", "value": "neither"}
+
+        def post(**changes: object) -> int:
+            return made.post("/correct", json=sent | changes, headers={"Origin": HOME}).status_code
+
+        assert post(value="purple") == post(attribute="age") == post(run="0") == 404
+        assert made.post("/correct", json=sent).status_code == 403
+        assert post() == 200
+        assert "human:ann (corrected)" in made.get(f"/output/0/{key}").text
+        assert f'split" href="/output/0/{key}' in made.get("/").text
+        with Store(folder) as store:
+            assert not gold.has_gold(store) and not gold.truths(store)
+        assert post(value="") == 200
+        assert "(corrected)" not in made.get(f"/output/0/{key}").text
+
+
+def test_nothing_is_written_without_a_name(words: TestClient) -> None:
+    sent = {"run": 0, "output": "x", "attribute": "pronoun", "value": "he"}
+    assert words.post("/correct", json=sent, headers={"Origin": HOME}).status_code == 403
+    assert "--annotator NAME" in words.get("/correctable/0/x").json()["error"]

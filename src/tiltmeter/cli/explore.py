@@ -24,8 +24,18 @@ import click
 @click.option(
     "--query", default="", help="Open the outputs of a number: its query, as a report has it."
 )
+@click.option(
+    "--annotator",
+    default="",
+    help="Your name, to correct labels while you look (r in an opened output); no gold.",
+)
 def command(
-    run: tuple[str, ...], port: int, no_browser: bool, static: str | None, query: str
+    run: tuple[str, ...],
+    port: int,
+    no_browser: bool,
+    static: str | None,
+    query: str,
+    annotator: str,
 ) -> None:
     """Look at the outputs of runs, with their labels beside them: on this machine, or as files.
 
@@ -49,4 +59,4 @@ def command(
         if not no_browser:
             webbrowser.open(address)
 
-    server.serve(run, port, ready)
+    server.serve(run, port, ready, annotator)

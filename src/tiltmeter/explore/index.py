@@ -133,6 +133,10 @@ class Index:
         more = "" if len(self.sources) == 1 else f" ({source.name})"  # a subject's run
         return outputs.table_rows(source.store, self.factors, self.contrasted, SEVERAL, more)
 
+    def forget_labels(self) -> None:
+        """Has everything read again for the next page: this process itself has written."""
+        self._versions, self._read_at = [], -math.inf
+
     def load_labels(self, attribute: str) -> None:
         """Reads the labels of an attribute into the table, once."""
         if attribute in self._ready or attribute not in self.attributes:

@@ -1,5 +1,5 @@
-"""The explorer as a server on loopback. It reads and never writes; what it is asked for stands in
-the address.
+"""The explorer as a server on loopback. What it is asked for stands in the address. It reads, and
+writes nothing but the corrections of somebody who gave a name (corrections.py).
 
 Runs are read on one thread, which opened them. Who may look: security.py.
 """
@@ -7,6 +7,7 @@ Runs are read on one thread, which opened them. Who may look: security.py.
 from __future__ import annotations
 
 import asyncio
+import shlex
 from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path
@@ -21,15 +22,19 @@ from starlette.types import ASGIApp
 from ..errors import TiltmeterError, UsageError
 from ..images import Unusable
 from ..store.queries import outputs
-from . import rendering, security
+from . import corrections, rendering, security
 from .detail import Detail, detail
 from .index import Index, open_indices
 from .page import page
 from .parts import Page
-from .sheet import contact_sheet
+from .sheet import contact_sheet, has_sheet
 from .thumbnails import Thumbnails, content
 from .view import View
 
+NAMELESS = (
+    "Nobody gave a name. To correct labels here type: tiltmeter explore {run} --annotator NAME. "
+    "For gold, which is given without seeing labels: tiltmeter annotate {run} --annotator NAME"
+)
 # a blob's name is the hash of its content
 LASTING = {"Cache-Control": "private, max-age=86400, immutable"}
 
@@ -37,12 +42,13 @@ LASTING = {"Cache-Control": "private, max-age=86400, immutable"}
 class Explorer:
     """The pages of some runs. Opened and closed on the thread that reads them."""
 
-    def __init__(self, folders: Sequence[Path | str]) -> None:
+    def __init__(self, folders: Sequence[Path | str], annotator: str = "") -> None:
         self._thread = security.OneThread()
         self.read = self._thread.read
         self._thumbnails = Thumbnails()
         try:
             self.indices: list[Index] = self._thread.wait(open_indices, folders)
+            self._correctors = self._thread.wait(self._correctors_named, annotator)
         except BaseException:
             self._thread.end()
             raise
@@ -50,6 +56,11 @@ class Explorer:
             n: source.store.folder for index in self.indices for n, source in index.sources.items()
         }
         self.titles = [index.protocol.title for index in self.indices]
+
+    def _correctors_named(self, name: str) -> dict[int, str]:
+        """Run → who corrects its labels; empty where nobody gave a name."""
+        sources = [one for index in self.indices for one in index.sources.values()]
+        return {one.number: corrections.corrector(one, name) for one in sources} if name else {}
 
     def close(self) -> None:
         """Closes the runs, on the thread that opened them."""
@@ -68,13 +79,12 @@ class Explorer:
             if self.titles[1:]
             else ()
         )
-        pictured = found.pictures and found.view.show != "counts"
-        sheet = "/sheet.png" + view.address(page=view.page) if pictured else ""
+        sheet = "/sheet.png" + view.address(page=view.page) if has_sheet(found) else ""
         places = self.places(found.view)
         return HTMLResponse(rendering.grid(found, places, studies, looked, sheet=sheet))
 
     async def sheet(self, request: Request) -> Response:
-        """The pictures of a page as one PNG."""
+        """The pictures or texts of a page as one PNG."""
         found, _ = await self.read(self._grid, View.parse(request.query_params))
 
         def small(run: int, name: str) -> bytes:
@@ -102,14 +112,40 @@ class Explorer:
     async def output(self, request: Request) -> Response:
         """One output: a part for the script, else a page of its own."""
         run, trial = request.path_params["run"], request.path_params["trial"]
-        index = next((index for index in self.indices if run in index.sources), None)
-        if index is None:
-            raise UsageError("There is no such run.")
+        index = self._index_of(run)
         found = await self.read(detail, index, run, trial)
         back = "/?" + request.url.query
         if "x-part" in request.headers:
             return HTMLResponse(rendering.part(found, self.places(View())))
         return HTMLResponse(rendering.alone(found, self.places(View()), back))
+
+    def _index_of(self, run: int) -> Index:
+        found = next((index for index in self.indices if run in index.sources), None)
+        if found is None:
+            raise UsageError("There is no such run.")
+        return found
+
+    async def correctable(self, request: Request) -> Response:
+        """What can be corrected of an output; 403 where nobody gave a name."""
+        run, output = request.path_params["run"], request.path_params["trial"]
+        source = self._index_of(run).sources[run]
+        if run not in self._correctors:
+            folder = shlex.quote(str(source.store.folder))
+            return JSONResponse({"error": NAMELESS.format(run=folder)}, 403)
+        who = self._correctors[run]
+        return JSONResponse(await self.read(corrections.shown, source, output, who))
+
+    async def correct(self, request: Request) -> Response:
+        """Stores a correction, or withdraws one."""
+        run, *said = corrections.parse_correction(await request.body())
+        index = self._index_of(run)
+        if run not in self._correctors:
+            return JSONResponse({"error": "Nobody gave a name with --annotator."}, 403)
+        output, attribute, value = said
+        source, who = index.sources[run], self._correctors[run]
+        await self.read(corrections.correct, source, output, who, attribute, value)
+        await self.read(index.forget_labels)
+        return JSONResponse({"stored": value})
 
     async def picture(self, request: Request) -> Response:
         """A stored file, whole."""
@@ -164,6 +200,8 @@ def application(explorer: Explorer, token: str, port: int) -> ASGIApp:
         Route("/blobs/{run:int}/{name:path}", explorer.picture),
         Route("/state", explorer.state),
         Route("/sheet.png", explorer.sheet),
+        Route("/correctable/{run:int}/{trial:path}", explorer.correctable),
+        Route("/correct", explorer.correct, methods=["POST"]),
         Route("/explore.css", security.asset),
         Route("/explore.js", security.asset),
         Route("/favicon.ico", security.icon),
@@ -172,7 +210,7 @@ def application(explorer: Explorer, token: str, port: int) -> ASGIApp:
         routes=routes,
         exception_handlers={TiltmeterError: _error_response, Unusable: _error_response},
     )
-    return security.Door(made, token, port)
+    return security.Door(made, token, port, {"/correct"})
 
 
 def _error_response(request: Request, error: Exception) -> Response:
@@ -182,9 +220,13 @@ def _error_response(request: Request, error: Exception) -> Response:
     return HTMLResponse(rendering.message(text, Explorer.places(View())), status, security.HEADERS)
 
 
-def serve(folders: Sequence[Path | str], port: int, ready: Callable[[str], None]) -> None:
-    """Serves until Ctrl-C. ready: is told the address when the server listens."""
-    explorer = Explorer(folders)
+def serve(
+    folders: Sequence[Path | str], port: int, ready: Callable[[str], None], annotator: str = ""
+) -> None:
+    """Serves until Ctrl-C. ready: is told the address when the server listens; annotator: who may
+    correct labels.
+    """
+    explorer = Explorer(folders, annotator)
     rendering.load_templates()  # before anybody waits for a page
     try:
         security.listen(partial(application, explorer), port, ready)

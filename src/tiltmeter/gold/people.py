@@ -10,7 +10,7 @@ from typing import NamedTuple
 from .. import gold, registry
 from ..errors import UsageError
 from ..protocol import EVERY, Protocol
-from ..records import ADJUDICATED, HUMAN
+from ..records import ADJUDICATED, CORRECTED, HUMAN
 from ..store import Store
 from ..store.queries import artefacts, labels
 from .answers import MOST_CHARACTERS, WORK, State, read_notes, read_states
@@ -43,6 +43,8 @@ def annotator_named(store: Store, protocol: Protocol, name: str) -> str:
         why = f"is longer than {MOST_CHARACTERS['annotator']} characters"
     elif plain.endswith(ADJUDICATED):
         why = "ends as decisions do; those are made with --adjudicate"
+    elif plain.endswith(CORRECTED):
+        why = "ends as corrections do; those are made in the explorer"
     elif (
         plain in gold.machines(store)
         or plain in {spec.name for spec in protocol.instruments}

@@ -33,6 +33,8 @@ async function open(card) {
 
 function show() {
   if (!look.open) look.showModal();
+  if (one("#correction")) one("#correction").hidden = true;
+  told("");
   look.scrollTop = 0;
   if (fixed) all(".across a", look).forEach((link) => { link.hidden = !document.getElementById("o-" + link.dataset.key); });
   all("img", look).forEach(watch);
@@ -115,10 +117,57 @@ function watch(image) {
   else image.addEventListener("error", say, { once: true });
 }
 
+let correctable = [];
+const told = (text) => { if (one("#corrected")) one("#corrected").textContent = text; };
+const option = (value, text, chosen) => new Option(text, value, chosen, chosen);
+const answered = async (reply) => reply.ok ? reply.json() : Promise.reject((reply.headers.get("content-type") || "").includes("json") ? (await reply.json()).error : "The server refused it.");
+const key = () => { const [run, ...id] = opened().split("-"); return [Number(run), id.join("-")]; };
+
+async function relabel() {  // the labels of the opened output that can be corrected, and their values
+  const box = one("#correction"), [run, id] = key();
+  try {
+    correctable = await fetch(`/correctable/${run}/${encodeURIComponent(id)}`).then(answered);
+  } catch (why) { told(typeof why === "string" ? why : "The server does not answer. Was it stopped?"); return; }
+  if (!correctable.length) { told("There is no label to correct."); return; }
+  const attribute = form.elements.attribute?.value;
+  box.elements.attribute.replaceChildren(...correctable.map(({ name }) => option(name, name, name === attribute)));
+  told("");
+  box.hidden = false;
+  offered();
+  box.elements.value.focus();
+}
+
+function offered() {
+  const box = one("#correction"), about = correctable.find(({ name }) => name === box.elements.attribute.value);
+  box.elements.value.replaceChildren(option("", about.mine ? "(as it was)" : "", !about.mine), ...about.values.map(([value]) => option(value, value, value === about.mine)));
+  one("#meaning").textContent = about.question;
+}
+
+function explained() {
+  const box = one("#correction"), about = correctable.find(({ name }) => name === box.elements.attribute.value);
+  one("#meaning").textContent = (about.values.find(([value]) => value === box.elements.value.value) || ["", ""])[1] || about.question;
+}
+
+async function corrected(event) {
+  event.preventDefault();
+  const box = one("#correction"), [run, output] = key(), attribute = box.elements.attribute.value, value = box.elements.value.value;
+  const sent = { method: "POST", headers: { "Content-Type": "application/json" }, body: JSON.stringify({ run, output, attribute, value }) };
+  try {
+    await fetch("/correct", sent).then(answered);
+  } catch (why) { told("NOT saved. " + (typeof why === "string" ? why : "The server does not answer. Was it stopped?")); return; }
+  await open({ dataset: { key: opened() }, href: `/output/${run}/${encodeURIComponent(output)}` });
+  told(value ? `Saved: ${attribute} should be ${value}.` : `Withdrawn: your correction of ${attribute}.`);
+  look.focus();
+}
+
 function keys(event) {
   if (event.ctrlKey || event.metaKey || event.altKey) return;
   const writing = event.target.closest("input, select, textarea, [contenteditable]");
-  if (look.open) {
+  if (look.open && event.key === "r" && one("#relabel") && !writing) {
+    relabel();
+    event.preventDefault();
+  } else if (look.open) {
+    if (writing) return;
     if (event.target.closest("pre, .scroll") || !event.key.startsWith("Arrow")) return;
     const back = event.key === "ArrowLeft" || event.key === "ArrowUp", side = event.key.endsWith("Left") || event.key.endsWith("Right");
     if (!side && !one(".across", looked)) return;
@@ -157,6 +206,9 @@ if (grid) {
   one("#before").addEventListener("click", () => turn(-1));
   one("#after").addEventListener("click", () => turn(1));
   one("#close").addEventListener("click", () => look.close());
+  one("#relabel")?.addEventListener("click", relabel);
+  one("#correction")?.addEventListener("submit", corrected);
+  one("#correction")?.addEventListener("change", ({ target }) => target.name === "attribute" ? offered() : explained());
   all("img", grid).forEach(watch);
   looked.addEventListener("click", (event) => {
     const link = event.target.closest(".across a");

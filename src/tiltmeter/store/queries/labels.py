@@ -10,11 +10,13 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
-from ...records import ADJUDICATED, HUMAN, VOTE
+from ...records import ADJUDICATED, CORRECTED, HUMAN, VOTE
 from .. import Store
 from ..rows import levels
 
-_BY_PEOPLE, _BY_MACHINES = (f"annotator {verb} '{HUMAN}*'" for verb in ("GLOB", "NOT GLOB"))
+# people who labelled blind: a correction in sight of other labels is no gold
+_BY_PEOPLE = f"annotator GLOB '{HUMAN}*' AND annotator NOT GLOB '*{CORRECTED}'"
+_BY_MACHINES = f"annotator NOT GLOB '{HUMAN}*'"
 _IS_VOTE, _IS_NO_VOTE = (f"attribute {verb} '*{VOTE}'" for verb in ("GLOB", "NOT GLOB"))
 
 
