@@ -91,7 +91,10 @@ def test_of_a_group_and_its_base_the_value_that_gained_most_is_named() -> None:
 def test_numbers_in_a_sentence() -> None:
     assert headlines.amount(0.583, "share", False) == "58 %"
     assert headlines.amount(-0.07, "share", True) == "−7 points"
-    assert headlines.amount(-0.001, "share", True) == "0 points"
+    assert headlines.amount(-0.001, "share", True) == "−0.1 points"
+    assert headlines.amount(0.0, "share", True) == "0 points"
+    assert headlines.amount(0.0099, "share", True) == "+1.0 points"
+    assert headlines.amount(-0.012, "share", True) == "−1 point"
     assert headlines.amount(1.39, "ratio", False) == "1.39"
 
 

@@ -599,7 +599,7 @@ def test_progress_and_skips_are_told(run: Path, capsys: pytest.CaptureFixture[st
         "ann: 30 of 30 pronoun\n" in out
         and "bea: 29 of 30 pronoun, 1 skipped (cannot tell), 1 with a note" in out
     )
-    assert "People disagree on pronoun in 1 outputs" in out
+    assert "People disagree on pronoun in 1 output" in out
     assert main(["validate", str(run)]) == 0
     assert "pronoun: people skipped 1 (cannot tell)" in capsys.readouterr().out
     assert api.validate(run).as_dict()["skipped"] == {"pronoun": {"cannot tell": 1}}

@@ -571,7 +571,7 @@ def test_any_language_any_subject_any_number(tmp_path: Path) -> None:
 def test_a_word_that_is_not_listed_is_taken_with_a_warning(tmp_path: Path) -> None:
     path = counted(tmp_path, {"Native_Word": "die_leibwache"})
     run = tiltmeter.import_outputs("gramvis", path, tmp_path / "run")
-    assert run.notes == ["gramvis does not list 1 items, whose marks are unknown: de:die leibwache"]
+    assert run.notes == ["gramvis does not list 1 item, whose marks are unknown: de:die leibwache"]
     assert (
         pick(
             run.analyse(), "effect", "flux", "en", language="de", grammatical_gender="feminine"

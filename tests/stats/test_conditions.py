@@ -60,7 +60,7 @@ def test_items_without_a_rate_are_left_out_and_said() -> None:
     rates = [[1, 0, 0], [1, np.nan, 0], [1, 0, 0]]
     found = conditions.tested_condition(rates=rates)
     assert found.p == pytest.approx(1 / 9)
-    assert found.note == "1 items without a rate in some condition left out"
+    assert found.note == "1 item without a rate in some condition left out"
     assert conditions.tested_condition(rates=np.full((2, 3), np.nan)).p is None
     assert conditions.tested_condition(rates=np.full((4, 3), 0.5)).p == 1
     with pytest.raises(ValueError, match="generator"):

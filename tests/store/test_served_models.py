@@ -128,7 +128,7 @@ def test_a_run_that_went_on_on_another_day_with_another_model(tmp_path: Path) ->
         tmp_path, ("2026-11-01", "x-1", ""), ("2026-11-02", "x-1", ""), ("2026-11-20", "x-2", "")
     )
     assert "x-1 (2 calls, 2026-11-01 to 2026-11-02) until 2026-11-02" in line
-    assert "x-2 (1 calls, 2026-11-20 to 2026-11-20) since 2026-11-20, when the run went on" in line
+    assert "x-2 (1 call, 2026-11-20 to 2026-11-20) since 2026-11-20, when the run went on" in line
 
 
 @pytest.mark.parametrize(

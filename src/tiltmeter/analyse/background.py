@@ -21,7 +21,7 @@ from ..stats.confusion import Confusion, confusion, error_gaps
 from ..stats.results import Interval
 from ..store import Store
 from ..store.queries import labels, settings, trials
-from . import claims
+from . import claims, numerals
 from .reading import ALPHA, TOGETHER
 
 Key = tuple[str, str, tuple[str, ...]]  # annotator, attribute, values that count
@@ -155,7 +155,7 @@ def errors_between(
     counted = "/".join(key[2])
     found, kept_apart = error_gaps(first=first, second=second, confidence=1 - ALPHA / 2)[1]
     told = [
-        f"{what} {100 * abs(gap):.0f} points {'more' if gap > 0 else 'less'} often"
+        f"{what} {numerals.points(gap)} {'more' if gap > 0 else 'less'} often"
         for what, gap in (
             (f"it finds {counted} where it is", _sure_gap(found)),
             (f"it sees {counted} where it is not", -_sure_gap(kept_apart)),

@@ -51,6 +51,8 @@ def write(
     template = next((own[name] for name in wanted if name in own), "")
     if not template or not _fits(template, slots):
         template = DEFAULTS.get(key) or _usual(spec, slots)
+    if slots.get("points") == "1":
+        template = template.replace("{points} points", "{points} point")
     return template.format_map(slots)
 
 
@@ -118,7 +120,7 @@ def _numbers(spec: MeasureSpec, row: Estimate, value: float) -> dict[str, str]:
         found["reference"] = amount(spec.null, row.unit, reading.is_signed(spec, row))
         found["more"] = "more" if value > null else "less"
     if row.unit == "share":
-        found["points"] = numerals.fixed_decimals(100 * abs(value - null), 0)
+        found["points"] = numerals.points(value - null).partition(" ")[0]
     if row.unit in numerals.RATIOS and value > 0:
         found["times"] = numerals.odds(max(value, 1 / value), 1)
     return found
@@ -131,9 +133,9 @@ def amount(value: float | None, unit: str, signed: bool) -> str:
     if unit == "share" and not signed:
         return numerals.percent(value)
     if unit == "share":
-        size = numerals.fixed_decimals(100 * abs(value), 0)
-        sign = "" if size == "0" else "+" if value > 0 else numerals.MINUS
-        return f"{sign}{size} points"
+        told = numerals.points(value)
+        sign = "" if value == 0 else "+" if value > 0 else numerals.MINUS
+        return f"{sign}{told}"
     if unit in numerals.RATIOS:
         return numerals.odds(value)
     return numerals.quantity(value, unit, signed)
@@ -145,7 +147,10 @@ def interval(spec: MeasureSpec, row: Estimate) -> str:
         return ""
     if row.unit != "share":
         return reading.interval(row, spec, 2)
-    ends = ("—" if v is None else numerals.fixed_decimals(100 * v, 0) for v in (row.low, row.high))
+    places = numerals.point_places(row.value) if reading.is_signed(spec, row) else 0
+    ends = (
+        "—" if v is None else numerals.fixed_decimals(100 * v, places) for v in (row.low, row.high)
+    )
     return f"[{', '.join(ends)}]"
 
 

@@ -46,6 +46,23 @@ def percent(value: float) -> str:
     return f"{fixed_decimals(100 * value, places)} %"
 
 
+def points(value: float | None) -> str:
+    """The size of a difference of shares: 5 points, 1 point, 0.4 points."""
+    return named_points(point_places(value), value)
+
+
+def named_points(places: int, value: float | None) -> str:
+    """The same with so many decimals."""
+    size = fixed_decimals(100 * abs(value or 0.0), places)
+    return f"{size} point{'' if size == '1' else 's'}"
+
+
+def point_places(*values: float | None) -> int:
+    """Decimals of points: one where a value that is not 0 is smaller than a point."""
+    small = any(v is not None and abs(v) > _NEAR and 100 * abs(v) < 0.995 for v in values)
+    return int(small)
+
+
 def difference(value: float | None, places: int = 3) -> str:
     """A number in [-1, 1] with its sign, such as +.12."""
     if value is None:

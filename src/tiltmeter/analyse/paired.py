@@ -22,7 +22,7 @@ from ..protocol.tables import SEVERAL
 from ..records import Estimate
 from ..stats import association, rates, resampling
 from ..stats.detectable import observed_shift
-from ..stats.results import Interval, Test, join_notes
+from ..stats.results import Interval, Test, count_of, join_notes
 from .groups import Cut, Floats, Group, Key, Table, together
 from .pooling import SHARED
 from .rows import ALPHA, by_t, estimate_row, finite, sign_flip_of, with_test
@@ -113,7 +113,7 @@ def cell_mean(table: Table, measure: MeasureSpec, by: Sequence[str]) -> Iterator
             )
     for key, shares in found.items():
         labels = sum(cut.sum(measure.among).sum() for _, cut in shares)
-        note = f"unweighted mean of {len(shares)} cells"
+        note = f"unweighted mean of {count_of(len(shares), 'cell')}"
         yield _mean(measure, dict(key), [share for share, _ in shares], labels, note)
 
 
@@ -141,8 +141,8 @@ def effect_mean(table: Table, measure: MeasureSpec, by: Sequence[str]) -> Iterat
         sure = [row for row in rows if row.p is not None and row.p < 0.05]
         against = sum(1 for row in sure if (row.value or 0) < 0)
         note = (
-            f"unweighted mean of {len(values)} cells; {len(sure)} have p < .05, {against} of "
-            "these below 0"
+            f"unweighted mean of {count_of(len(values), 'cell')}; {len(sure)} have p < .05, "
+            f"{against} of these below 0"
         )
         condition, contrast = dict(key[: len(by)]), dict(key[len(by) :])
         yield replace(

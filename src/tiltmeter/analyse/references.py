@@ -16,7 +16,7 @@ from ..protocol import MeasureSpec
 from ..protocol.tables import SEVERAL
 from ..records import Estimate
 from ..stats import means, rates
-from ..stats.results import Interval, join_notes
+from ..stats.results import Interval, count_of, join_notes
 from .groups import Floats, Group, Table
 from .rows import estimate_row, from_null, one_item, with_sign_flip, with_test
 
@@ -126,7 +126,7 @@ def _with_references(
                 hits=group.hits[kept],
                 among=group.among[kept],
             )
-            note = f"{missing} items without a reference left out" if missing else None
+            note = f"{count_of(missing, 'item')} without a reference left out" if missing else None
             yield found, np.array([known[item] for item in found.items], dtype=np.float64), note
 
 

@@ -175,9 +175,8 @@ def reversal(
 ) -> str:
     """A factor that is no question moves the number across the null value."""
     distance = abs((row.value or 0.0) - (spec.null or 0.0))
-    told = (
-        f"The {factor} matters more ({_points(effect.value)}) than the tilt ({_points(distance)})"
-    )
+    more, tilt = numerals.points(effect.value), numerals.points(distance)
+    told = f"The {factor} matters more ({more}) than the tilt ({tilt})"
     return f"{told}: {_levels(spec, levels)}." if levels else f"{told}."
 
 
@@ -185,7 +184,7 @@ def shared_direction(
     spec: MeasureSpec, factor: str, effect: Estimate, levels: Mapping[str, float]
 ) -> str:
     """A factor that is no question moves the number, and leaves it on one side."""
-    told = f"The {factor} moves the number by {_points(effect.value)}"
+    told = f"The {factor} moves the number by {numerals.points(effect.value)}"
     return (
         f"{told}, and every level lies on the same side: {_levels(spec, levels)}."
         if levels
@@ -198,10 +197,6 @@ def _levels(spec: MeasureSpec, levels: Mapping[str, float]) -> str:
         f"{name} {numerals.quantity(value, spec.unit, spec.signed, 2)}"
         for name, value in levels.items()
     )
-
-
-def _points(value: float | None) -> str:
-    return f"{numerals.fixed_decimals(100 * abs(value or 0.0), 0)} points"
 
 
 def opposite_tilts(spec: MeasureSpec, parts: Iterable[Estimate]) -> str:

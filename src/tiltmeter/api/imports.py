@@ -9,6 +9,7 @@ from ..gold import intake, sheet
 from ..protocol import Protocol
 from ..stages import import_ as importing
 from ..stages import protocol_snapshot
+from ..stats.results import count_of
 from ..store import Store
 from .run_folder import Run
 
@@ -27,8 +28,8 @@ def import_outputs(protocol: str | Path | Protocol, path: Path | str, out: Path 
     if added.unlisted:
         shown = ", ".join(added.unlisted[:LISTED]) + (", …" if added.unlisted[LISTED:] else "")
         opened.notes.append(
-            f"{declared.name} does not list {len(added.unlisted)} items, whose marks are "
-            f"unknown: {shown}"
+            f"{declared.name} does not list {count_of(len(added.unlisted), 'item')}, whose "
+            f"marks are unknown: {shown}"
         )
     return opened
 

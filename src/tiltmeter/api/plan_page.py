@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from ..display import Page
+from ..stats.results import count_of
 
 if TYPE_CHECKING:
     from .plans import Plan
@@ -19,8 +20,8 @@ def line(plan: Plan) -> str:
     smallest = min((row.detectable for row in plan.design if row.detectable), default=None)
     found = "" if smallest is None else f"; smallest detectable difference {smallest:.3f}"
     return (
-        f"<Plan {plan.protocol} {plan.version}: {plan.trials:,} trials, "
-        f"{plan.totals['calls']:,} calls, {money(plan)}{found}>"
+        f"<Plan {plan.protocol} {plan.version}: {count_of(plan.trials, 'trial')}, "
+        f"{count_of(plan.totals['calls'], 'call')}, {money(plan)}{found}>"
     )
 
 
@@ -36,7 +37,10 @@ def page(plan: Plan) -> Page:
     """The page of a plan."""
     return Page(
         f"Plan of {plan.protocol} {plan.version}",
-        (f"{plan.trials:,} trials, {plan.totals['calls']:,} calls, {money(plan)}.",),
+        (
+            f"{count_of(plan.trials, 'trial')}, {count_of(plan.totals['calls'], 'call')}, "
+            f"{money(plan)}.",
+        ),
         {"To know": [*plan.misfits, *plan.waiting, *_ends(plan)]},
         {
             "Calls": [CALLS, *_calls(plan)],

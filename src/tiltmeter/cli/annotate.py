@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import click
 
 from ..errors import UsageError
+from ..stats.results import count_of
 from .options import receives
 
 
@@ -88,8 +89,8 @@ def command(typed: AnnotateValues) -> None:
 
     def ready(address: str, desk: annotating.Desk) -> None:
         click.echo(
-            f"{address}\n{len(desk.order)} items of {desk.task.attribute} for {typed.annotator}. "
-            "For you alone: the token in it opens the run. Ctrl-C ends it."
+            f"{address}\n{count_of(len(desk.order), 'item')} of {desk.task.attribute} for "
+            f"{typed.annotator}. For you alone: the token in it opens the run. Ctrl-C ends it."
         )
         if not typed.no_browser:
             webbrowser.open(address)
@@ -115,8 +116,8 @@ def _progress(run: str) -> None:
         click.echo(f"{who}: {one.labelled} of {one.of} {one.attribute}{skips}{notes}")
     for attribute, outputs in split.items():
         click.echo(
-            f"People disagree on {attribute} in {len(outputs)} outputs. Type: tiltmeter annotate "
-            f"{run} --adjudicate --annotator NAME"
+            f"People disagree on {attribute} in {count_of(len(outputs), 'output')}. Type: "
+            f"tiltmeter annotate {run} --adjudicate --annotator NAME"
         )
     if not found:
         click.echo(f"Nobody has begun. Type: tiltmeter annotate {run} --annotator NAME")

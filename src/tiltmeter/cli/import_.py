@@ -7,6 +7,7 @@ from pathlib import Path
 import click
 
 from ..errors import UsageError
+from ..stats.results import count_of
 from .options import as_json, variant
 
 
@@ -52,7 +53,7 @@ def _gold(run: str, file: str) -> int:
         else ""
     )
     more += f"; {added.ambiguous} called ambiguous, kept as skips" if added.ambiguous else ""
-    more += f"; {added.blank} rows have no value" if added.blank else ""
+    more += f"; no value in {count_of(added.blank, 'row')}" if added.blank else ""
     click.echo(f"{added.labels} gold labels of {people}{more}")
     for warning in added.warnings:
         click.echo(f"warning: {warning}", err=True)

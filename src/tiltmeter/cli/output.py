@@ -14,6 +14,7 @@ from ..api import checks
 from ..api.run_folder import Run
 from ..display import visible
 from ..protocol import Protocol
+from ..stats.results import count_of
 from .ending import Printing, ending_of
 
 if TYPE_CHECKING:
@@ -69,8 +70,8 @@ def emit_failures(tallies: Mapping[str, Tally]) -> int:
     failed = [tally for tally in tallies.values() if tally.failed]
     for tally in failed:
         click.echo(
-            f"{tally.failed} calls went unanswered (last: {visible(tally.last_failure)}). The same "
-            "command asks them again.",
+            f"{count_of(tally.failed, 'call')} went unanswered (last: "
+            f"{visible(tally.last_failure)}). The same command asks them again.",
             err=True,
         )
     return 1 if failed else 0

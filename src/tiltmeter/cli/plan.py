@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 import click
 
 from ..protocol.thin_design import thin_design
+from ..stats.results import count_of
 from .options import (
     as_json,
     choices,
@@ -137,7 +138,7 @@ def _print_trials(plan: Plan) -> None:
         if plan.for_discovery
         else ""
     )
-    click.echo(f"{plan.protocol} {plan.version}: {plan.trials:,} trials{aside}")
+    click.echo(f"{plan.protocol} {plan.version}: {count_of(plan.trials, 'trial')}{aside}")
     if plan.prompts:
         numbers = (f"{number:,} {level}" for level, number in plan.prompts.items())
         click.echo(f"prompts: {', '.join(numbers)}")
@@ -274,8 +275,8 @@ def _design_notes(plan: Plan) -> Iterator[str]:
     sizes = [row.per_cluster for row in plan.design if row.unit == "bits"]
     if sizes and min(sizes) < FEW_OUTPUTS:
         yield (
-            f"warning: groups of {min(sizes):g} outputs: of fewer than {FEW_OUTPUTS} little can be "
-            f"said. Type: --samples {FEW_OUTPUTS}"
+            f"warning: groups of {count_of(min(sizes), 'output')}: of fewer than {FEW_OUTPUTS} "
+            f"little can be said. Type: --samples {FEW_OUTPUTS}"
         )
     if plan.wanted and any(row.samples_needed is None for row in plan.design):
         yield (

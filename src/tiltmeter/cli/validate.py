@@ -8,6 +8,7 @@ from dataclasses import replace
 import click
 
 from ..errors import UsageError
+from ..stats.results import count_of
 from .options import as_json
 
 
@@ -50,7 +51,7 @@ def _sample(run: str, number: int, sheet: str, attribute: str, seed: int) -> int
     made = api.draw_gold_sample(run, number, sheet, attribute=attribute, seed=seed)
     within = f", within {' × '.join(made.by)}" if made.by else ""
     outputs = made.random + made.disagreeing
-    rows = f" in {len(made.rows):,} rows" if len(made.rows) > outputs else ""
+    rows = f" in {count_of(len(made.rows), 'row')}" if len(made.rows) > outputs else ""
     click.echo(
         f"{sheet}: {outputs} outputs{rows}; {made.random} at random{within}, {made.disagreeing} "
         "on which annotators disagree"

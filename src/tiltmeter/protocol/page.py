@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from itertools import islice
 
 from ..display import Page
+from ..stats.results import count_of
 from . import Mode, Protocol
 
 PROMPTS = 3  # that are shown
@@ -34,7 +35,8 @@ def page(protocol: Protocol) -> Page:
 
 
 def _design(protocol: Protocol) -> Iterator[str]:
-    yield f"{len(protocol.cells):,} prompts over {len(protocol.items()):,} items ({protocol.item})"
+    yield f"{count_of(len(protocol.cells), 'prompt')} over "
+    f"{count_of(len(protocol.items()), 'item')} ({protocol.item})"
     for name, levels in protocol.levels.items():
         shown = ", ".join(level or "–" for level in islice(levels, LEVELS))
         yield f"{name}: {shown}{f', … ({len(levels):,} in all)' if len(levels) > LEVELS else ''}"

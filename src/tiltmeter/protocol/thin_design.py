@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping
 
+from ..stats.results import count_of
 from . import Protocol
 from .tables import Row
 
@@ -26,8 +27,8 @@ def _few_items(protocol: Protocol) -> Iterator[str]:
     number = len(protocol.items())
     if number < FEW_ITEMS and protocol.item not in protocol.factors:
         yield (
-            f"The design is thin: {number} items ({protocol.item}), and intervals speak of such "
-            f"items. Name {FEW_ITEMS} at least, better twenty."
+            f"The design is thin: {count_of(number, 'item')} ({protocol.item}), and intervals speak "
+            f"of such items. Name {FEW_ITEMS} at least, better twenty."
         )
 
 

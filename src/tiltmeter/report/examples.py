@@ -19,6 +19,7 @@ from ..analyse import numerals
 from ..protocol import Protocol
 from ..protocol.tables import SEVERAL
 from ..records import Output, Trial
+from ..stats.results import count_of
 from ..store import Store
 from ..store.queries import labels, outputs
 from .model import Example, ExampleGroup, Examples
@@ -37,7 +38,7 @@ def examples(store: Store, protocol: Protocol, limit: int = LIMIT) -> Examples:
     if not outputs.have_content(store):
         total = outputs.number(store)
         return Examples(
-            f"{total:,} labels or counts were imported without their outputs."
+            f"{count_of(total, 'label')} or counts were imported without their outputs."
             if total
             else _rule("", 0, 0, 0),
             (),
@@ -102,11 +103,11 @@ def _rule(what: str, quota: int, shown: int, total: int) -> str:
     if not total:
         return "No answers are stored."
     if shown == total:
-        return f"All {total:,} outputs, grouped by model, mode and {what}."
+        return f"All {count_of(total, 'output')}, grouped by model, mode and {what}."
     return (
-        f"{shown:,} of {total:,} outputs: of each model, mode and {what} the first {quota:,} in "
-        "the order of their trial ids, which are hashes, so none was chosen for what it says. The "
-        f"other {total - shown:,} are in the run: tiltmeter export."
+        f"{shown:,} of {count_of(total, 'output')}: of each model, mode and {what} the first "
+        f"{quota:,} in the order of their trial ids, which are hashes, so none was chosen "
+        f"for what it says. The other {total - shown:,} are in the run: tiltmeter export."
     )
 
 

@@ -12,7 +12,7 @@ from ..analyse.pairing import ComparisonRow
 from ..gold.agreement import Agreement
 from ..gold.review import MarkShare
 from ..gold.validation import GoldGroup, ReportCard, Validation
-from ..stats.results import Interval
+from ..stats.results import Interval, count_of
 from . import audits, checked_labels
 from .model import Column, Section, Table
 
@@ -25,7 +25,9 @@ def section(found: Validation) -> Section | None:
     """None where there is neither gold nor anything that several annotated."""
     if not found.cards and not found.agreements and not found.reviews:
         return None
-    gold = "; ".join(f"{name}: {number:,} outputs with gold" for name, number in found.gold.items())
+    gold = "; ".join(
+        f"{name}: {count_of(number, 'output')} with gold" for name, number in found.gold.items()
+    )
     text = (
         gold
         or "No gold: what people would say of these outputs is not known, and no number is "

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 
 from ..analyse import numerals
 from ..records import Json
+from ..stats.results import count_of
 from ..store import Store
 from ..store.queries import calls
 from ..store.queries.trials import Part
@@ -70,9 +71,9 @@ def facts(store: Store) -> list[Facts]:
         one = found.setdefault(key, Facts(row.model, row.purpose, first=row.first))
         one.calls += row.calls
         one.first, one.last = min(one.first, row.first), max(one.last, row.last)
-        for name, counted in ((row.served, one.served), (row.fingerprint, one.fingerprints)):
+        for name, asked in ((row.served, one.served), (row.fingerprint, one.fingerprints)):
             if name:
-                counted[name] = counted.get(name, 0) + row.calls
+                asked[name] = asked.get(name, 0) + row.calls
         one.omitted |= set(row.omitted)
         one.revised += row.revised
         one.prompt_tokens += row.prompt_tokens
@@ -149,10 +150,10 @@ def _lines(one: Facts) -> Pairs:
     )
     tokens = f"{one.prompt_tokens:,} in, {one.completion_tokens:,} out"
     if one.uncounted:
-        tokens += f" (not stated for {one.uncounted:,} calls)"
+        tokens += f" (not stated for {count_of(one.uncounted, 'call')})"
     cost = numerals.dollars(one.cost)
     if one.unknown_cost:
-        cost = f"unknown for {one.unknown_cost:,} calls" + (
+        cost = f"unknown for {count_of(one.unknown_cost, 'call')}" + (
             f", {cost} for the rest" if one.cost else ""
         )
     lines = [
@@ -182,7 +183,7 @@ def _names_text(names: dict[str, int], calls: int) -> str:
         return "not stated"
     if len(names) == 1 and sum(names.values()) == calls:
         return next(iter(names))
-    stated = [f"{name} ({number:,} calls)" for name, number in names.items()]
+    stated = [f"{name} ({count_of(number, 'call')})" for name, number in names.items()]
     rest = calls - sum(names.values())
     return ", ".join([*stated, *([f"not stated ({rest:,} calls)"] if rest else [])])
 
@@ -196,5 +197,5 @@ def _warnings(one: Facts, trials: list[Part], changes: list[str]) -> list[str]:
             "them. Trials are asked in interleaved rounds, so what is there is balanced."
         )
     if one.revised:
-        found.append(f"The server rewrote {one.revised:,} prompts before answering.")
+        found.append(f"The server rewrote {count_of(one.revised, 'prompt')} before answering.")
     return found

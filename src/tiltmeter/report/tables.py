@@ -11,6 +11,7 @@ from string import ascii_lowercase
 
 from ..analyse import numerals, reading
 from ..records import OUTCOMES, Estimate
+from ..stats.results import count_of
 from . import audits
 from .audits import Audit
 from .behind import links
@@ -277,7 +278,7 @@ def _spread(what: str, values: Sequence[str]) -> str:
     if len(counted) < 2:
         return f"{what}: {values[0]}" if values else ""
     return f"{what}: " + ", ".join(
-        f"{name} ({number} rows)" for name, number in counted.most_common()
+        f"{name} ({count_of(number, 'row')})" for name, number in counted.most_common()
     )
 
 

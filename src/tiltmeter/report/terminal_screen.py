@@ -12,6 +12,7 @@ from rich.table import Table as Grid
 from rich.text import Text
 
 from ..analyse import numerals
+from ..stats.results import count_of
 from .findings import SYMBOLS
 from .model import Content, Finding
 from .terminal import WIDTH, nothing_trailing
@@ -103,8 +104,9 @@ def _rest(content: Content, console: Console, run: str) -> None:
     rows = sum(len(table.rows) for table in tables)
     left = f"{content.more_findings} more headline numbers, " if content.more_findings else ""
     _lines(
-        f"The rest ({left}{len(tables)} tables, {rows:,} rows): tiltmeter analyse {run} --full · "
-        f"as a page: tiltmeter report {run} · the answers: tiltmeter explore {run}",
+        f"The rest ({left}{count_of(len(tables), 'table')}, {count_of(rows, 'row')}): "
+        f"tiltmeter analyse {run} --full · as a page: tiltmeter report {run} · "
+        f"the answers: tiltmeter explore {run}",
         console,
     )
     marks = dict.fromkeys(finding.mark for finding in content.findings)

@@ -17,7 +17,7 @@ from numpy.typing import ArrayLike
 from tiltmeter.stats import arguments
 from tiltmeter.stats.arguments import Floats
 from tiltmeter.stats.resampling import TIE, monte_carlo_p
-from tiltmeter.stats.results import Test, join_notes
+from tiltmeter.stats.results import Test, count_of, join_notes
 
 ENUMERATED = 200_000  # assignments up to which all are taken: three conditions of 11 items
 TABLE_ENTRIES = 256  # sums of a group of items that one drawn byte chooses from
@@ -145,4 +145,5 @@ def _items_with_all(name: str, rates: ArrayLike) -> tuple[Floats, str | None]:
         raise ValueError(f"{name}: holds an infinite value")
     kept = ~np.isnan(table).any(axis=1)
     left = int((~kept).sum())
-    return table[kept], f"{left} items without a rate in some condition left out" if left else None
+    note = f"{count_of(left, 'item')} without a rate in some condition left out"
+    return table[kept], note if left else None

@@ -15,6 +15,7 @@ import numpy as np
 
 from tiltmeter.stats import arguments
 from tiltmeter.stats.arguments import Floats
+from tiltmeter.stats.results import count_of
 
 Method = Literal["holm", "benjamini-hochberg"]
 DRAWS_PER_LEVEL = 50  # random draws for each 1/level, so that p near the level is steady
@@ -67,8 +68,8 @@ class Reach:
         if self.possible:
             return None
         return (
-            f"{self.items} items cannot show any difference in a family of {self.tests}: "
-            f"{self.items_needed} are needed"
+            f"{count_of(self.items, 'item')} cannot show any difference in a family of "
+            f"{self.tests}: {self.items_needed} are needed"
         )
 
 

@@ -17,7 +17,7 @@ from tiltmeter.stats import arguments
 from tiltmeter.stats.arguments import Floats
 from tiltmeter.stats.beta_binomial import posterior_limits
 from tiltmeter.stats.quantiles import normal_quantile, t_quantile
-from tiltmeter.stats.results import Caution, Interval, join_notes, with_cautions
+from tiltmeter.stats.results import Caution, Interval, count_of, join_notes, with_cautions
 
 FEW_CLUSTERS = 9  # below it the simulations of docs/statistics.md claim nothing
 # clusters with the rarer outcome: below it ratios, and shares whose far half of the interval is
@@ -360,4 +360,5 @@ def _filled_clusters(x: Floats, size: Floats) -> tuple[Floats, Floats, str | Non
     if size.size == 0 or size.min() > 0:
         return x, size, None
     kept = size > 0
-    return x[kept], size[kept], f"{int((~kept).sum())} clusters without outcomes left out"
+    note = f"{count_of(int((~kept).sum()), 'cluster')} without outcomes left out"
+    return x[kept], size[kept], note

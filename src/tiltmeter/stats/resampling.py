@@ -14,7 +14,7 @@ from numpy.typing import ArrayLike
 
 from tiltmeter.stats import arguments, association, hypergeometric
 from tiltmeter.stats.arguments import Floats
-from tiltmeter.stats.results import Test
+from tiltmeter.stats.results import Test, count_of
 
 ENUMERATED = 16  # clusters up to which all 2^C sign patterns are taken (PROTOCOLS, last section)
 ENUMERATED_SPLITS = 20_000  # splits up to which the two-sample test takes all
@@ -64,7 +64,8 @@ def sign_flip(
     if moving.size <= ENUMERATED:
         smallest = 2.0 ** (1 - moving.size)
         note = (
-            f"only {moving.size} items differ; this test cannot reach p < .05 with so few"
+            f"only {count_of(moving.size, 'item')} differ{'s' if moving.size == 1 else ''}; "
+            "this test cannot reach p < .05 with so few"
             if moving.size < 6
             else None
         )

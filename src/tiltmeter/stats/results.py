@@ -71,6 +71,11 @@ def join_notes(*notes: str | None) -> str | None:
     return "; ".join(note for note in notes if note) or None
 
 
+def count_of(number: float, noun: str) -> str:
+    """How many of what: 1 item, 2,000 items."""
+    return f"{number:,.0f} {noun}{'' if number == 1 else 's'}"
+
+
 def with_cautions(interval: Interval, *cautions: Caution | None) -> Interval:
     """The interval with these cautions, those that are None left out."""
     new = [caution for caution in cautions if caution]

@@ -7,6 +7,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import NamedTuple
 
+from ..stats.results import count_of
 from . import Store
 
 MOST_NAMES = 4  # names of a model that are listed
@@ -131,8 +132,8 @@ def _differ(before: Sequence[str], after: Sequence[str]) -> bool:
 
 def _with_dates(rows: list[Served]) -> str:
     listed = [
-        f"{row.name}{' ' + row.fingerprint if row.fingerprint else ''} ({row.calls} calls, "
-        f"{row.first[:10]} to {row.last[:10]})"
+        f"{row.name}{' ' + row.fingerprint if row.fingerprint else ''} ("
+        f"{count_of(row.calls, 'call')}, {row.first[:10]} to {row.last[:10]})"
         for row in rows[:MOST_NAMES]
     ]
     return ", ".join([*listed, *(["…"] if len(rows) > MOST_NAMES else [])])

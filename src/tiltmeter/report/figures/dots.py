@@ -11,6 +11,7 @@ from xml.etree import ElementTree as ET
 from ...analyse import numerals, reading
 from ...protocol import MeasureSpec, wording
 from ...records import Estimate
+from ...stats.results import count_of
 from .. import audits
 from ..audits import Audit
 from ..model import Dots, Strip
@@ -70,7 +71,7 @@ def dots(
         )
     _, domain, ticks = axes.axis(spec, rows)
     null = _null(audit, spec)
-    said = [f"{strip.label}: {strip.number}, {len(strip.dots)} items" for strip in made]
+    said = [f"{strip.label}: {strip.number}, {count_of(len(strip.dots), 'item')}" for strip in made]
     return Dots(
         id=name,
         title=title,
