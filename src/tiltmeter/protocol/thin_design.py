@@ -27,8 +27,8 @@ def _few_items(protocol: Protocol) -> Iterator[str]:
     number = len(protocol.items())
     if number < FEW_ITEMS and protocol.item not in protocol.factors:
         yield (
-            f"The design is thin: {count_of(number, 'item')} ({protocol.item}), and intervals speak "
-            f"of such items. Name {FEW_ITEMS} at least, better twenty."
+            f"The design is thin: {count_of(number, 'item')} ({protocol.item}), and intervals "
+            f"speak of such items. Name {FEW_ITEMS} at least, better twenty."
         )
 
 
