@@ -24,6 +24,7 @@ from tiltmeter.stats.detectable import (
     observed_shift,
     observed_tested_shift,
     planned_shift,
+    shift_from_value,
     shift_of_share,
 )
 from tiltmeter.stats.shuffling import Shuffles
@@ -39,6 +40,8 @@ REPORTS = {
     "roles, a class": Design(0.5, 14, 20.0, 0.2),
     "words, a class": Design(0.2, 20, 90.0, 0.1, 2),
     "gramvis, a language": Design(0.5, 40, 16.0, 0.2, 3),
+    "12 items, a share": Design(0.5, 12, 16.0, 0.2),
+    "20 items, a share": Design(0.5, 20, 16.0, 0.2),
     "12 items, two conditions": Design(0.4, 12, 16.0, 0.2, 2),
     "20 items, two conditions": Design(0.4, 20, 16.0, 0.2, 2),
     "40 items, two conditions": Design(0.4, 40, 16.0, 0.2, 2),
@@ -115,7 +118,11 @@ def stated(design: Design, table: np.ndarray, level: float) -> float | None:
     if design.conditions > 2:
         return observed_tested_shift(rates=table, level=level)
     if design.conditions == 1:
-        return observed_shift(differences=table[:, 0] - design.share, level=level)
+        shift = observed_shift(differences=table[:, 0] - design.share, level=level)
+        share = float(table.mean())
+        return (
+            None if shift is None else shift_from_value(shift=shift, share=share, null=design.share)
+        )
     shift = observed_shift(differences=table[:, 0] - table[:, 1], level=level)
     shares = float(table[:, 0].mean()), float(table[:, 1].mean())
     return None if shift is None else shift_of_share(shift=shift, shares=shares)

@@ -7,12 +7,14 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
 from tests.conftest import Made
 from tiltmeter import registry
 from tiltmeter.analyse import counting
 from tiltmeter.analyse.counting import count_labels
+from tiltmeter.analyse.rows import from_each_other
 from tiltmeter.analyse.run_estimates import estimates
 from tiltmeter.errors import UnknownName
 from tiltmeter.protocol import MeasureSpec
@@ -268,3 +270,15 @@ def test_a_superseded_label_no_longer_counts(run: Made) -> None:
     run.store.supersede([Label("t000002", "human/ann@1", "pronoun", "she")])
     assert pick(estimates(run.store, ROLES), "share_she").value == 1.0
     assert len(list(run.store.rows("SELECT 1 FROM labels"))) == 3
+
+
+def test_what_a_flip_turns_sums_to_the_difference_that_is_told() -> None:
+    """By hand: 6/10 − 2/8 = .35, over three items of which one stands on one side alone; with equal
+    numbers each item's part is the difference of its own shares.
+    """
+    xa, na, xb, nb = map(np.array, ((3, 1, 2), (4, 4, 2), (1, 1, 0), (4, 4, 0)))
+    parts = from_each_other(xa, na, xb, nb)
+    assert parts.sum() / 3 == pytest.approx(0.35)
+    assert parts / 3 == pytest.approx([0.3 - 1 / 8 + 2 / 45, 0.1 - 1 / 8 + 2 / 45, 0.2 - 4 / 45])
+    even = from_each_other(xa[:2], na[:2], xb[:2], nb[:2])
+    assert even == pytest.approx([3 / 4 - 1 / 4, 0.0]) and even[1] == 0

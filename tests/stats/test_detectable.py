@@ -171,6 +171,9 @@ def test_a_low_share_that_is_raised_varies_more() -> None:
     for share, shift, found in ((0.5, 0.3313, 0.3), (0.2, 0.1789, 0.2), (0.8, 0.1789, 0.2)):
         given = detectable.shift_of_share(shift=shift, shares=(share, share))
         assert given == pytest.approx(found, abs=0.001)
+    # against a value that does not vary: f² = .16/.25 = .64, so .3 where the shift is .375
+    against = detectable.shift_from_value(shift=0.375, share=0.5, null=0.5)
+    assert against == pytest.approx(0.3, abs=0.001)
     assert detectable.shift_of_share(shift=5.0, shares=(0.5, 0.5)) is None
     with pytest.raises(ValueError, match="from 0 to 1"):
         detectable.shift_of_share(shift=0.1, shares=(1.2, 0.5))

@@ -10,13 +10,14 @@ import polars as pl
 from ..protocol import MeasureSpec, few_items
 from ..records import OUTCOMES, Estimate
 from ..stats import association, independent, rates, resampling
-from ..stats.detectable import shift_of_share
+from ..stats.detectable import shift_from_value, shift_of_share
 from ..stats.results import Interval
 from .groups import Floats, Group, Pair, Table
 from .rows import (
     bounds,
     bounds_of_pair,
     estimate_row,
+    from_each_other,
     from_null,
     one_item,
     shift_as_odds,
@@ -41,10 +42,18 @@ def share(table: Table, measure: MeasureSpec, by: Sequence[str]) -> Iterator[Est
             )
             estimate = estimate_row(group, measure, found, table)
             if measure.null is not None and not group.fixed:
-                estimate = with_sign_flip(estimate, from_null(group, measure.null), found, table)
+                flipped, as_unit = from_null(group, measure.null), _shift_from(group, measure.null)
+                estimate = with_sign_flip(estimate, flipped, found, table, as_unit)
             yield estimate
             if measure.among and table.variant.intervals:
                 yield bounds(group, measure)
+
+
+def _shift_from(group: Group, null: float) -> Callable[[float], float | None]:
+    """What a shift of the items' differences from a value is in shares of the group."""
+    total = float(group.among.sum())
+    share = float(group.hits.sum()) / total if total else null
+    return lambda shift: shift_from_value(shift=shift, share=share, null=null)
 
 
 def odds(table: Table, measure: MeasureSpec, by: Sequence[str]) -> Iterator[Estimate]:
@@ -63,10 +72,20 @@ def odds(table: Table, measure: MeasureSpec, by: Sequence[str]) -> Iterator[Esti
             )
         estimate = estimate_row(group, measure, found, table)
         yield (
-            with_sign_flip(estimate, from_null(group, 0.5), found, table, shift_as_odds)
+            with_sign_flip(estimate, from_null(group, 0.5), found, table, _odds_from_even(group))
             if measure.null == 1
             else estimate
         )
+
+
+def _odds_from_even(group: Group) -> Callable[[float], float | None]:
+    share_of = _shift_from(group, 0.5)
+
+    def as_odds(shift: float) -> float | None:
+        smallest = share_of(shift)
+        return None if smallest is None else shift_as_odds(smallest)
+
+    return as_odds
 
 
 def difference(table: Table, measure: MeasureSpec, by: Sequence[str]) -> Iterator[Estimate]:
@@ -188,8 +207,7 @@ def _pair_estimate(
                 return found
             return found / base if base > 0 else None
 
-        sides = (xa[both], na[both], xb[both], nb[both])
-        return with_paired_test(estimate, sides, found, table, as_unit)
+        return with_paired_test(estimate, (xa, na, xb, nb), found, table, as_unit)
     return with_shuffled_items(
         estimate, (xa[na > 0] / na[na > 0], xb[nb > 0] / nb[nb > 0]), found, table
     )
@@ -203,12 +221,15 @@ def with_paired_test(
     as_unit: Callable[[float], float | None],
 ) -> Estimate:
     """The test of two sides of the same items: outcomes dealt anew inside items where a side has
-    few outputs, else a sign flip. sides, as_unit: as in both.
+    few outputs, else a sign flip of what each item adds to the difference. sides, as_unit: as in
+    both.
     """
     xa, na, xb, nb = sides
     if table.drawn and resampling.sides_are_unequal(n_a=na, n_b=nb):
-        return with_studentised_shuffle(estimate, sides, found, table, as_unit)
-    return with_sign_flip(estimate, xa / na - xb / nb, found, table, as_unit)
+        both = (na > 0) & (nb > 0)
+        kept = (xa[both], na[both], xb[both], nb[both])
+        return with_studentised_shuffle(estimate, kept, found, table, as_unit)
+    return with_sign_flip(estimate, from_each_other(*sides), found, table, as_unit)
 
 
 def _plain_ratio(xa: Floats, na: Floats, xb: Floats, nb: Floats) -> Interval:

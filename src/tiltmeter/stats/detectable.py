@@ -120,16 +120,16 @@ def observed_shift(
     """The smallest mean difference that these items would show with ``power`` at ``level`` (α/m).
 
     ``differences``, shape (C,): one a item, in any unit. They are centred and stretched by
-    √(C/(C-1)), drawn anew with random signs, and the shift is added; the test is the sign flip.
+    √(C/(C-3)), drawn anew with random signs, and the shift is added; the test is the sign flip.
     None for fewer items than ``level`` takes, or where all are alike. By hand: ±1 in equal parts,
-    C = 40: (1.96 + .84)/√40 = .443. ``ValueError``: NaN, a level outside of 0 to 1.
+    C = 40: (1.96 + .84)/√37 = .460. ``ValueError``: NaN, a level outside of 0 to 1.
     """
     d = arguments.vector("differences", differences)
     level, items = arguments.level("level", level), d.size
     power = arguments.level("power", power)
     if items < 2 or not reach(items=items, tests=1, alpha=level).possible:
         return None
-    centred = (d - d.mean()) * _stretch(items)
+    centred = (d - d.mean()) * _stretch(items, 3)
     spread = float(np.abs(centred).max())
     if spread <= TIE * max(1.0, float(np.abs(d).max())):
         return None
@@ -141,14 +141,15 @@ def observed_shift(
     return None if found is None else found * spread
 
 
-def _stretch(items: int) -> float:
-    """What centred differences of so few items are multiplied by.
+def _stretch(items: int, lost: int) -> float:
+    """What centred differences of so few items are multiplied by: √(C/(C-lost)).
 
     √(C/(C-1)) makes their spread right on average; but a spread that is too small by chance loses
-    more power than one that is too large gains. √(C/(C-2)) is by simulation: the power of a report
-    of 12 to 40 items is then near .8 on average (docs/statistics.md).
+    more power than one that is too large gains, and the more the smaller the level is. How many are
+    ``lost`` is by simulation: the power of a report of 12 to 40 items is then near .8 on average
+    (docs/statistics.md).
     """
-    return math.sqrt(items / max(items - 2, 1))
+    return math.sqrt(items / max(items - lost, 1))
 
 
 def shift_of_share(*, shift: float, shares: tuple[float, float]) -> float | None:
@@ -163,18 +164,35 @@ def shift_of_share(*, shift: float, shares: tuple[float, float]) -> float | None
     s = .3 is found where ``shift`` is .331. None where no share is far enough.
     ``ValueError`` for a share outside of 0 to 1.
     """
-    tested, other = shares
-    if not (0 <= tested <= 1 and 0 <= other <= 1):
-        raise ValueError(f"shares: numbers from 0 to 1 expected, got {shares}")
+    tested, other = _shares(*shares)
     observed = tested * (1 - tested) + other * (1 - other)
+    return _rescaled(shift, other, other * (1 - other), observed)
+
+
+def shift_from_value(*, shift: float, share: float, null: float) -> float | None:
+    """How far a share is from the value ``null`` where ``observed_shift`` finds ``shift``.
+
+    As ``shift_of_share``, but ``null`` does not vary: f² = (b+s)(1-b-s) over p(1-p), p the
+    ``share`` observed and b the null value. By hand: .5 and .5, s = .3: f² = .16/.25 = .64, so
+    s = .3 is found where ``shift`` is .375.
+    """
+    tested, base = _shares(share, null)
+    return _rescaled(shift, base, 0.0, tested * (1 - tested))
+
+
+def _shares(*shares: float) -> tuple[float, ...]:
+    if not all(0 <= share <= 1 for share in shares):
+        raise ValueError(f"shares: numbers from 0 to 1 expected, got {shares}")
+    return shares
+
+
+def _rescaled(shift: float, base: float, fixed: float, observed: float) -> float | None:
+    """The smallest s above a base with s/f(s) = ``shift``, f² = (fixed + (b+s)(1-b-s))/observed."""
     if observed <= 0:
         return shift
-    base = min(other, 1 - other)
-    s = np.linspace(0.0, 1 - base, SHARE_STEPS)[1:]
-    scaled = s / np.sqrt(
-        (base * (1 - base) + (base + s) * np.maximum(1 - base - s, 0.0)) / observed
-    )
-    enough = np.flatnonzero(scaled >= shift)
+    base = min(base, 1 - base)
+    s = np.linspace(0.0, 1 - base, SHARE_STEPS)[1:-1]
+    enough = np.flatnonzero(s / np.sqrt((fixed + (base + s) * (1 - base - s)) / observed) >= shift)
     return float(s[enough[0]]) if enough.size else None
 
 
@@ -255,7 +273,7 @@ def observed_tested_shift(
     can = reach(items=items, tests=1, alpha=level, conditions=conditions).possible
     if items < 2 or conditions < 2 or not can:
         return None
-    centred = (table - table.mean(axis=0)) * _stretch(items)
+    centred = (table - table.mean(axis=0)) * _stretch(items, 2)
     spread = float(np.abs(centred).max())
     if spread <= TIE:
         return None
