@@ -30,6 +30,7 @@ import errno
 from collections.abc import Iterable
 from pathlib import Path
 
+NO_ROOM = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)  # on the disk, for this user, for one file
 TOO_MANY_FILES = (errno.EMFILE, errno.ENFILE)
 MORE_FILES = (
     "Raise the limit (ulimit -n 4096) or lower --concurrency, and run the same command again."

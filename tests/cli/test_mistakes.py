@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import json
+import os
 import re
 import shutil
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -168,6 +171,71 @@ def test_a_mistake_is_one_line_that_says_what_to_type(
     shutil.rmtree(folder / "r", ignore_errors=True)
     assert shown.err.startswith("error: ") and shown.err.count("\n") <= 2, shown.err
     assert re.search(said, lines[-1]), lines[-1]
+
+
+RUN = f"run roles --model {P} --language en --limit 2 --samples 1"
+NO_ROOM = [  # what is typed, to how many bytes a file may grow, what must be said
+    ("init own.toml", 100, r"File too large\. Free space"),
+    (f"plan roles --model {P} --language en --trials t.csv", 100, r"Free space"),
+    (f"{RUN} --out r", 100, r"run\.sqlite.*(full|disk).* same command again"),
+    (f"{RUN} --out r", 40_000, r"run\.sqlite.*(full|disk).* same command again"),
+    (
+        "report run --out page.html",
+        40_000,
+        r"page\.html cannot be written: File too large.*--out FILE",
+    ),
+    ("analyse run", 100, r"run\.sqlite.*(full|disk).* same command again"),
+]
+
+
+@pytest.mark.parametrize(("typed", "room", "said"), NO_ROOM)
+def test_a_disk_without_room_is_one_line(
+    typed: str,
+    room: int,
+    said: str,
+    folder: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    """The system lets no file grow further, as a full disk or a quota does."""
+    resource = pytest.importorskip("resource", reason="Windows has no such limit")
+    monkeypatch.chdir(folder)
+    monkeypatch.setattr(sys, "dont_write_bytecode", True)  # Python 3.11 would leave half a module
+    before = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (room, before[1]))
+    try:
+        code = main(typed.split())
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, before)
+    shown = capsys.readouterr().err.splitlines()
+    shutil.rmtree(folder / "r", ignore_errors=True)
+    assert code in (1, 2) and [line.startswith("error: ") for line in shown] == [True], shown
+    assert re.search(said, shown[0]), shown[0]
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="Windows has no such pipes")
+def test_a_reader_that_goes_away_is_no_error() -> None:
+    """As `tiltmeter ls | head -1` ends."""
+    reading, writing = os.pipe()
+    os.close(reading)
+    command = [sys.executable, "-m", "tiltmeter", "ls"]
+    done = subprocess.run(command, stdout=writing, stderr=subprocess.PIPE, check=False)
+    os.close(writing)
+    assert (done.returncode, done.stderr) == (1, b"")
+
+
+def test_a_narrow_terminal_breaks_no_error_and_no_table(
+    folder: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """40 columns. What is typed in the end of a line stays whole, so that it can be copied."""
+    monkeypatch.chdir(folder)
+    monkeypatch.setenv("COLUMNS", "40")
+    assert main(["run", "rolse", "--model", P, "--out", "r"]) == 2
+    assert capsys.readouterr().err.count("\n") == 1
+    assert main(["analyse", "run"]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert all(len(line) <= 40 for line in lines if not line.startswith("S1 ")), lines
+    assert any("[.22, > .99]" in line for line in lines)  # an interval in one piece
 
 
 def test_there_are_at_least_sixty() -> None:

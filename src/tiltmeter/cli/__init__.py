@@ -10,7 +10,7 @@ from pathlib import Path
 
 import click
 
-from ..errors import MORE_FILES, TOO_MANY_FILES, TiltmeterError, UnknownName
+from ..errors import MORE_FILES, NO_ROOM, TOO_MANY_FILES, TiltmeterError, UnknownName
 from ..records import __version__
 
 VERBS = {
@@ -129,7 +129,7 @@ def main(arguments: list[str] | None = None) -> int:
 
 def _exit_code(arguments: list[str]) -> int:
     try:
-        code = group.main(arguments, PROGRAM, standalone_mode=False, obj=arguments)
+        code = group.main(args=arguments, prog_name=PROGRAM, standalone_mode=False, obj=arguments)
     except click.exceptions.NoArgsIsHelpError as error:
         error.show()
         return 2
@@ -141,11 +141,18 @@ def _exit_code(arguments: list[str]) -> int:
     except TiltmeterError as error:
         return _fail(str(error), error.exit_code)
     except OSError as error:  # a full disk, a folder that cannot be written to
-        if error.errno in TOO_MANY_FILES:
-            return _fail(f"Too many files are open. {MORE_FILES}", 1)
-        where = f"{error.filename}: " if error.filename else ""
-        return _fail(f"{where}{error.strerror or error}. Nothing else was changed.", 1)
+        return _fail(_of_system(error), 1)
     return code if isinstance(code, int) else 0
+
+
+def _of_system(error: OSError) -> str:
+    """A trouble of the system, and what to do about it."""
+    if error.errno in TOO_MANY_FILES:
+        return f"Too many files are open. {MORE_FILES}"
+    said = f"{error.filename}: {error.strerror}" if error.filename else error.strerror or str(error)
+    if error.errno in NO_ROOM:
+        return f"{said}. Free space, or name another place, and type the same command again."
+    return f"{said}. Nothing else was changed."
 
 
 def _usage(error: click.ClickException) -> str:

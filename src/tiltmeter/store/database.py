@@ -43,6 +43,11 @@ def translate_errors(path: Path) -> Iterator[None]:
                 f"The disk that holds {path} is full. Free space and run the same command again; "
                 "everything received before is stored."
             ) from None
+        if "disk I/O" in str(error):
+            raise StoreError(
+                f"{path} cannot be read or written ({error}). Look at the disk, is it full?, and "
+                "run the same command again."
+            ) from None
         raise StoreError(f"{path} cannot be used: {error}.") from None
     except (sqlite3.ProgrammingError, sqlite3.DataError, sqlite3.IntegrityError):
         raise  # about the values of a statement, and nothing that the file is to blame for

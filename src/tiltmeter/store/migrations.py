@@ -71,9 +71,9 @@ def migrate(db: sqlite3.Connection) -> None:
                 db.execute(statement)
         db.execute(f"PRAGMA user_version={newest()}")
         db.execute("COMMIT")
-    except BaseException:
-        db.execute("ROLLBACK")
-        raise
+    finally:
+        if db.in_transaction:  # a full disk has ended it already
+            db.execute("ROLLBACK")
 
 
 def _statements(sql: str) -> list[str]:

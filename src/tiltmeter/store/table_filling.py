@@ -85,10 +85,10 @@ class FilledTables:
         self._db.execute("BEGIN")
         try:
             yield
-        except BaseException:
-            self._db.execute("ROLLBACK")
-            raise
-        self._db.execute("COMMIT")
+            self._db.execute("COMMIT")
+        finally:
+            if self._db.in_transaction:  # a full disk has ended it already
+                self._db.execute("ROLLBACK")
 
     # filling
 

