@@ -18,7 +18,8 @@
                                         open (engine only)
     ├── BudgetError                     the cost cap would be passed, or a price is unknown under a
                                         cap
-    └── Interrupted                     stopped by the user; everything received is stored
+    ├── Interrupted                     stopped by the user; everything received is stored
+    └── BatchesOut             exit 5   nothing is wrong: a provider works on batches; come back
 
 Each class has a `slug`; docs/messages.md has a line for each.
 """
@@ -180,3 +181,10 @@ class Interrupted(TiltmeterError):
     """Stopped by the user; everything that was received is stored."""
 
     slug = "interrupted"
+
+
+class BatchesOut(TiltmeterError):
+    """Batches were handed in and have not ended: the same command collects them."""
+
+    slug = "batches-out"
+    exit_code = 5

@@ -9,14 +9,14 @@ from collections.abc import Callable, Coroutine
 from dataclasses import replace
 from typing import Any
 
-from .. import images
 from ..errors import ModelError, TiltmeterError, TransientError, Unanswered
 from ..models import Model, Queued
 from ..records import ANSWER, ERROR, Reply, Request
 from ..store import Store
-from ..store.queries import calls, settings
+from ..store.queries import batches, calls, settings
 from .limits import Budget, Gate, Limits, Stopped, Tally, pause
 from .patience import Patience
+from .pictures import store_picture
 
 PICTURES_AT_ONCE = 2  # that are unpacked: one of 99 megapixels takes 300 MB
 LOG = logging.getLogger("tiltmeter")  # calls and waits, with no text that is sent or comes back
@@ -47,7 +47,10 @@ class Caller:
         self._answered_at: dict[str, float] = {}  # model → when it last sent a reply that is one
         self._odd: dict[str, int] = {}  # model → unreadable replies since
         lost = settings.possibly_paid(store)
-        self._budget = Budget(limits.max_cost, tally.spent, lost, self._keep_possibly_paid)
+        cap = limits.max_cost
+        if cap is not None:  # what batches that are out may cost is not there to be spent
+            cap = max(0.0, cap - batches.reserved(store))
+        self._budget = Budget(cap, tally.spent, lost, self._keep_possibly_paid)
         self._show_cost()
 
     async def ask(self, model: Model, request: Request) -> Reply:
@@ -176,9 +179,10 @@ class Caller:
             reply = replace(await self._unless_stopped(model.fetch(request, remote)), remote=remote)
         else:
             reply = await model.ask(request)
-        return (
-            await self._store_picture(reply) if request.size and reply.outcome == ANSWER else reply
-        )
+        if not request.size or reply.outcome != ANSWER:
+            return reply
+        async with self._unpacking:
+            return await store_picture(self._store, reply)
 
     async def _submit(self, model: Queued, request: Request) -> str | Reply:
         """Hands work in. Where no receipt comes back it may have been taken: it is not handed in
@@ -206,26 +210,6 @@ class Caller:
         finally:
             waiting.cancel()
             stopped.cancel()
-
-    async def _store_picture(self, reply: Reply) -> Reply:
-        """The reply with its picture stored. One that cannot be used is an outcome, and what came
-        is kept all the same.
-        """
-        try:
-            async with self._unpacking:
-                found = await asyncio.to_thread(images.check_picture, reply.picture)
-                kept = await asyncio.to_thread(self._store.put_blob, reply.picture, found.suffix)
-        except images.Unusable as problem:
-            blob = self._store.put_blob(reply.picture, ".bin") if reply.picture else ""
-            return replace(
-                reply,
-                outcome=ERROR,
-                text=f"the picture {blob or 'that came'} {problem}",
-                picture=b"",
-                blob=blob,
-            )
-        self._store.describe_picture(kept, found, len(reply.picture))
-        return replace(reply, picture=b"", blob=kept)
 
 
 def _log_call(request: Request, reply: Reply, seconds: float) -> None:

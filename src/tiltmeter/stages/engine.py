@@ -18,6 +18,7 @@ import asyncio
 import gc
 from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
+from typing import Protocol
 
 from ..errors import Interrupted, ModelError, TiltmeterError, TransientError, Unanswered
 from ..models import Model
@@ -25,7 +26,7 @@ from ..records import Reply, Request
 from ..store import Store
 from .calls import LOG, Caller
 from .interruption import on_interruption
-from .limits import Limits, Stopped, Tally
+from .limits import Deferred, Limits, Stopped, Tally
 from .writer import Row, Writer
 
 Job = Generator[Sequence[Request], Sequence[Reply], Sequence[Row]]
@@ -33,12 +34,24 @@ Job = Generator[Sequence[Request], Sequence[Reply], Sequence[Row]]
 FAILURES_IN_A_ROW = 5  # calls that used up all their tries, before the run stops
 
 
+class Aside(Protocol):
+    """Where requests are put that wait for a batch (batches.py)."""
+
+    def is_out(self, request: Request) -> bool:
+        """True if a request is in a batch, which is waited for."""
+
+    def puts_aside(self, model: Model, request: Request) -> bool:
+        """True if a request goes into a batch."""
+
+
 class Models:
     """The models of a run, made and opened when first asked: a stage that asks none starts no
-    server and needs no key.
+    server and needs no key. aside: where requests go that wait for a batch; None for nowhere.
 
     An async context manager: leaving it closes what was opened.
     """
+
+    aside: Aside | None = None
 
     def __init__(self, make: Callable[[str], Model]) -> None:
         self._make = make
@@ -133,6 +146,8 @@ class Engine:
                 await self._do(job)
             except Stopped:
                 return
+            except Deferred:
+                pass
             except Unanswered as error:
                 self.tally.failed += 1
                 self.tally.last_failure = str(error)
@@ -220,7 +235,12 @@ class Engine:
             return stored, False
         if self._caller.stop.is_set():
             raise Stopped
+        aside = self._models.aside
+        if aside is not None and aside.is_out(request):
+            raise Deferred
         model = self._models.opened(request.model) or await self._models.get(request.model)
+        if aside is not None and aside.puts_aside(model, request):
+            raise Deferred
         return await self._caller.ask(model, request), True
 
 

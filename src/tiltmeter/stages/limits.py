@@ -81,12 +81,7 @@ class Budget:
         if self.cap is None:
             return 0.0
         if model.price is None:
-            raise BudgetError(
-                f"The price of {model.name} is unknown, so --max-cost cannot be kept. Add for "
-                "instance: "
-                f"--price {model.name}=2.5/10   (US dollars for a million tokens, in/out)\n"
-                f"or for good, in {price_line(model.name)}"
-            )
+            raise refuse_unknown_price(model.name)
         worst = model.price.worst(request)
         while self.spent + self.lost + self._reserved + worst > self.cap:
             if self._reserved <= NOTHING_USD:
@@ -126,6 +121,19 @@ class Budget:
         """Nothing is in flight any more."""
         if self._most:
             self._keep(self.lost, 0.0)
+
+
+def refuse_unknown_price(name: str) -> BudgetError:
+    """What is said where a cap cannot be kept."""
+    return BudgetError(
+        f"The price of {name} is unknown, so --max-cost cannot be kept. Add for instance: "
+        f"--price {name}=2.5/10   (US dollars for a million tokens, in/out)\n"
+        f"or for good, in {price_line(name)}"
+    )
+
+
+class Deferred(Exception):
+    """A request waits for a batch; its job is done again when the reply is there."""
 
 
 class Gate:

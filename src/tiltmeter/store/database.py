@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import os
 import sqlite3
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import closing, contextmanager, suppress
 from pathlib import Path
 from typing import Any, TypeAlias
@@ -205,6 +205,11 @@ class Database:
         with translate_errors(self.path):
             self._migrate_for_writing()
             self._db.execute(statement, values)
+
+    def write_many(self, statement: str, rows: Iterable[Sequence[Value]]) -> None:
+        """One statement for each row, all in one transaction."""
+        with self.transaction():
+            self._db.executemany(statement, rows)
 
     def sync(self) -> None:
         """Brings what was committed to the disk, so that also a power cut does not lose it."""

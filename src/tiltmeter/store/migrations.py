@@ -45,8 +45,22 @@ CREATE TABLE artefacts (
   kind TEXT NOT NULL, name TEXT NOT NULL, content TEXT NOT NULL, date TEXT NOT NULL,
   PRIMARY KEY (kind, name));
 """
+# A request stands in batch_requests from when it is put aside for a batch until its reply stands in
+# calls. batch: the key of the batch that it was handed in with; "" while it waits for one.
+_BATCHES = """
+CREATE TABLE batches (
+  key TEXT PRIMARY KEY, model TEXT NOT NULL, path TEXT NOT NULL, state TEXT NOT NULL,
+  remote_id TEXT NOT NULL, file_id TEXT NOT NULL, omitted TEXT NOT NULL, requests INTEGER NOT NULL,
+  tokens INTEGER NOT NULL, reserved REAL NOT NULL, told TEXT NOT NULL, since TEXT NOT NULL,
+  changed TEXT NOT NULL) WITHOUT ROWID;
+CREATE TABLE batch_requests (
+  id INTEGER PRIMARY KEY, key TEXT NOT NULL UNIQUE, model TEXT NOT NULL, makes TEXT NOT NULL,
+  batch TEXT NOT NULL, request TEXT NOT NULL);
+CREATE INDEX batch_requests_by_batch ON batch_requests (batch, model, makes, id);
+"""
 STEPS: tuple[Step, ...] = (
     Step("trials, calls, outputs, labels, artefacts and settings of a run", _FIRST),
+    Step("batches that were handed in, and the requests that wait for them", _BATCHES),
 )
 
 

@@ -6,7 +6,7 @@ import json
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
-from ..records import Label, Output, Reply, Request, Sampling, Token, Trial, canonical
+from ..records import Label, Message, Output, Reply, Request, Sampling, Token, Trial, canonical
 from .database import Value
 
 REPLY_COLUMNS = (
@@ -64,6 +64,14 @@ class StoredRequest(NamedTuple):
     def turn(self) -> str:
         """What follows the trial or output in the nonce: a sample number, or a judge's turn."""
         return str(self.nonce).partition("/")[2]
+
+
+def request_of(text: str) -> Request:
+    """A request from `Request.text`."""
+    stored = StoredRequest.parse(text)
+    messages = tuple(Message(role, said, tuple(shown)) for role, said, shown in stored.messages)
+    sampling = Sampling(*stored.sampling)  # type: ignore[arg-type]
+    return Request(stored.model, messages, sampling, *stored[3:])
 
 
 def field_path(record: type[StoredRequest | Sampling], name: str) -> str:

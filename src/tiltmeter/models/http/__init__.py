@@ -13,9 +13,9 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import replace
 from functools import partial
-from typing import Generic, NamedTuple, Protocol, TypeVar
+from typing import TYPE_CHECKING, Generic, NamedTuple, Protocol, TypeVar
 
-from ...errors import Incapable, ModelError
+from ...errors import Incapable, ModelError, TransientError
 from ...records import ANSWER, Json, Reply, Request
 from .. import DRAWN_TOKENS, PICTURE_TOKENS, Model, Price
 from .body import at, count_at, has_key, message
@@ -25,6 +25,9 @@ from .pictures import off_the_loop
 
 NO_LOGPROBS = "gives no log-probabilities, which this mode reads. Type: --mode sampled"
 T = TypeVar("T")
+
+if TYPE_CHECKING:
+    from ..batch import BatchFormat
 
 
 class HttpRequest(NamedTuple):
@@ -89,6 +92,17 @@ class Exchange:
     ) -> None:
         self._connection, self._dialect, self._omitted = connection, dialect, frozenset(omitted)
 
+    @property
+    def omitted(self) -> frozenset[str]:
+        """What the model is known to refuse."""
+        return self._omitted
+
+    def build(self, request: Request, omitted: Collection[str] | None = None) -> HttpRequest:
+        """What would be sent; omitted: in place of what the model is known to refuse."""
+        return self._dialect.build(
+            request, self._omitted if omitted is None else frozenset(omitted)
+        )
+
     def sends(self, request: Request, name: str) -> bool:
         """True if the body of a request has a field of this name."""
         return has_key(self._dialect.build(request, self._omitted).body, name)
@@ -105,25 +119,36 @@ class Exchange:
                 wanted.body,
                 None if request.size else MAX_TEXT,
             )
-            if 200 <= answer.status < 300:
-                try:
-                    return Got(wanted, answer, self._connection.parse_body(answer, read))
-                except ModelError:
-                    answer = answer._replace(status=_inside(answer.body))
-                    if not answer.status:
-                        raise
-            refused = self._dialect.refused(request, answer.body)
-            if refused is not None:
-                return replace(refused, text=self._connection.clean(refused.text))
-            parameter = self._dialect.unwelcome(answer.body) if answer.status in (400, 422) else ""
-            omitted = self._omitted | {parameter}
-            if not parameter or self._dialect.build(request, omitted) == wanted:
-                meant, wait = self.translate_status(answer)
-                said = self._connection.error_text(answer)
-                if request.logprobs and meant in (400, 422) and "logprob" in said.lower():
-                    raise Incapable(f"{self._connection.name} {NO_LOGPROBS} It said: {said}", said)
-                self._connection.fail(answer, meant, wait)
-            self._omitted = omitted
+            found = self.read(request, wanted, answer, read)
+            if found is not None:
+                return found
+
+    def read(
+        self, request: Request, wanted: HttpRequest, answer: Answer, read: Callable[[Json], T]
+    ) -> Got[T] | Reply | None:
+        """What an answer means, as of `send`; None where it refuses a parameter, which is left out
+        from now on.
+        """
+        if 200 <= answer.status < 300:
+            try:
+                return Got(wanted, answer, self._connection.parse_body(answer, read))
+            except ModelError:
+                answer = answer._replace(status=_inside(answer.body))
+                if not answer.status:
+                    raise
+        refused = self._dialect.refused(request, answer.body)
+        if refused is not None:
+            return replace(refused, text=self._connection.clean(refused.text))
+        parameter = self._dialect.unwelcome(answer.body) if answer.status in (400, 422) else ""
+        omitted = self._omitted | {parameter}
+        if not parameter or self._dialect.build(request, omitted) == wanted:
+            meant, wait = self.translate_status(answer)
+            said = self._connection.error_text(answer)
+            if request.logprobs and meant in (400, 422) and "logprob" in said.lower():
+                raise Incapable(f"{self._connection.name} {NO_LOGPROBS} It said: {said}", said)
+            self._connection.fail(answer, meant, wait)
+        self._omitted = omitted
+        return None
 
     def translate_status(self, answer: Answer) -> tuple[int, float | None]:
         """A status as HTTP means it, and seconds to wait where the body says so."""
@@ -135,7 +160,7 @@ class Exchange:
 
 class HttpModel(Model):
     """A model behind HTTP, of the connection's name. drawing: the dialect of pictures; a model may
-    lack either of the two.
+    lack either of the two. batches: how its provider takes batches, None where it takes none.
     """
 
     def __init__(
@@ -150,6 +175,7 @@ class HttpModel(Model):
     ) -> None:
         self.name, self.price, self.parallel = connection.name, price, parallel
         self.connection = connection
+        self.batches: BatchFormat | None = None
         self._dialects = {
             made: used
             for made, used in (("text", dialect), ("pictures", drawing))
@@ -175,10 +201,31 @@ class HttpModel(Model):
 
     async def ask(self, request: Request) -> Reply:
         """One reply, with its picture; Incapable where log-probabilities were asked, none came."""
-        made = "pictures" if request.size else "text"
-        got = await self._exchanges[made].send(
-            request, partial(self._dialects[made].parse, request)
-        )
+        exchange, read = self.exchange(request), partial(self._dialect(request).parse, request)
+        return await self._finish(request, await exchange.send(request, read))
+
+    def exchange(self, request: Request) -> Exchange:
+        """The dialect that speaks for a request, over the connection."""
+        return self._exchanges["pictures" if request.size else "text"]
+
+    async def read_result(self, request: Request, answer: Answer, omitted: Collection[str]) -> Reply:
+        """The reply that a line of a batch holds, as `ask` would have it; omitted: what was left
+        out when it was handed in. Raises what `ask` raises; TransientError where the model refuses
+        a parameter, which is left out from now on.
+        """
+        exchange, read = self.exchange(request), partial(self._dialect(request).parse, request)
+        shown = tuple(each._replace(pictures=()) for each in request.messages)
+        blind = replace(request, messages=shown)  # what was left out does not hang on pictures
+        got = exchange.read(blind, exchange.build(blind, omitted), answer, read)
+        if got is None:
+            raise TransientError(f"{self.name} refuses a parameter, which is left out from now on")
+        return await self._finish(request, got)
+
+    def _dialect(self, request: Request) -> Dialect:
+        return self._dialects["pictures" if request.size else "text"]
+
+    async def _finish(self, request: Request, got: Got[Reply | Link] | Reply) -> Reply:
+        """The reply with its picture, its cost and what came."""
         if isinstance(got, Reply):
             return got
         raw = (

@@ -15,8 +15,9 @@ from __future__ import annotations
 import math
 import re
 import socket
-from collections.abc import Callable, Mapping
-from typing import TYPE_CHECKING, NamedTuple, NoReturn, TypeVar
+from collections.abc import AsyncIterator, Callable, Mapping
+from contextlib import asynccontextmanager
+from typing import IO, TYPE_CHECKING, NamedTuple, NoReturn, TypeVar
 from urllib.parse import urlsplit
 
 from ...errors import (
@@ -34,7 +35,7 @@ from .body import parse as parse_json
 from .posting import Posting, Received, Unposted
 
 if TYPE_CHECKING:
-    from aiohttp import AddrInfoType, ClientSession, StreamReader
+    from aiohttp import AddrInfoType, ClientResponse, ClientSession, FormData, StreamReader
 
 MAX_REPLY_BYTES = 64 * 2**20  # bytes; more than any reply or picture that is meant
 # seconds that an idle connection is kept: llama.cpp's server and uvicorn close theirs after 5
@@ -142,7 +143,7 @@ class Connection:
         except (TimeoutError, self._aiohttp.ClientError, OSError, UnicodeError) as error:
             raise self._lost(url, error, body is not None) from None
         self._met = True
-        content = self._without_key(received.content)
+        content = self.without_key(received.content)
         return Answer(received.status, received.headers, content, *parse_json(content))
 
     async def _exchange(
@@ -190,12 +191,12 @@ class Connection:
         if len(grown) > most:
             raise TooLong(
                 f"{self.name} sent more than {most // 2**20} MiB for one reply. Check --base-url.",
-                self._raw(self._without_key(bytes(grown[:SHOWN_RAW]))),
+                self._raw(self.without_key(bytes(grown[:SHOWN_RAW]))),
                 possibly_paid=True,
             )
         return bytes(grown)
 
-    def _without_key(self, content: bytes) -> bytes:
+    def without_key(self, content: bytes) -> bytes:
         """What came, with the key cut out before anything reads it."""
         if len(self.key) < SHORTEST_KEY:
             return content
@@ -245,6 +246,34 @@ class Connection:
             late = f"{self.name} did not answer within {self.timeout:g} s"
             return TransientError(late, possibly_paid=paid)
         return TransientError(f"{self.name}: {said}", possibly_paid=paid)
+
+    @asynccontextmanager
+    async def stream(
+        self,
+        method: str,
+        url: str,
+        headers: Mapping[str, str],
+        data: IO[bytes] | FormData | None = None,
+    ) -> AsyncIterator[ClientResponse]:
+        """A reply that is read piece by piece, to data that may be a file. It may take as long as
+        it likes, and be silent for `timeout` seconds. Errors as of `send`.
+        """
+        aiohttp = self._aiohttp
+        quiet = aiohttp.ClientTimeout(sock_connect=min(20.0, self.timeout), sock_read=self.timeout)
+        try:
+            async with self.session.request(
+                method,
+                url,
+                data=data,
+                headers=headers,
+                allow_redirects=False,
+                proxy=self._proxy or None,
+                timeout=quiet,
+            ) as response:
+                self._met = True
+                yield response
+        except (TimeoutError, aiohttp.ClientError) as error:
+            raise self._lost(url, error, method == "POST") from None
 
     def parse_body(self, answer: Answer, parse: Callable[[Json], T]) -> T:
         """What a good status brought; ModelError where it is not what the dialect knows."""

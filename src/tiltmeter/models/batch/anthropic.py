@@ -1,0 +1,115 @@
+"""Anthropic's Message Batches: the requests go with the call that makes the batch, and nothing of ours
+can be put on it. One of which no receipt came is known by the names of its requests, and these can
+be read only when it has ended. As the anthropic package 2.12 types it; limits by
+docs.claude.com/en/docs/build-with-claude/batch-processing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Mapping
+from datetime import datetime, timedelta
+from urllib.parse import quote
+
+from ...records import Json
+from ..http import HttpRequest
+from ..http.body import at, count_at, list_at, needed, object_at, text_at, word_at
+from . import GIVEN_BACK, Bounds, Candidate, Handed, Line, Seen
+from .wire import Wire
+
+BATCHES = "/messages/batches"
+PAGE = 100  # batches that are listed at a time
+CLOCKS_DIFFER = timedelta(minutes=5)
+# What an error would have had as its status: platform.claude.com/docs/en/api/errors.
+_STATUSES = {
+    "invalid_request_error": 400,
+    "authentication_error": 401,
+    "billing_error": 402,
+    "permission_error": 403,
+    "not_found_error": 404,
+    "request_too_large": 413,
+    "rate_limit_error": 429,
+    "api_error": 500,
+    "timeout_error": 504,
+    "overloaded_error": 529,
+}
+
+
+class AnthropicBatches:
+    """The format; 256 MB are what its documentation says of a batch."""
+
+    bounds = Bounds(100_000, 256 * 10**6, 24)
+    frame = ('{"requests":[', ",\n", "]}")
+
+    def line(self, custom_id: str, sent: HttpRequest) -> Mapping[str, Json]:
+        """The request's name and its ordinary body."""
+        return {"custom_id": custom_id, "params": sent.body}
+
+    async def upload(self, wire: Wire, handed: Handed) -> str:
+        """Nothing: the requests go with `create`."""
+        return ""
+
+    async def create(self, wire: Wire, handed: Handed) -> Seen:
+        """POST /messages/batches."""
+        return _seen(await wire.post_file(BATCHES, handed.file))
+
+    async def candidates(self, wire: Wire, handed: Handed) -> AsyncIterator[Candidate]:
+        """Batches made since, with as many requests. Of one that has ended the results tell."""
+        since = datetime.fromisoformat(handed.since) - CLOCKS_DIFFER
+        after = ""
+        while True:
+            body = await wire.get(f"{BATCHES}?limit={PAGE}{after}")
+            for one in list_at(body, "data"):
+                made = datetime.fromisoformat(needed(one, "created_at").replace("Z", "+00:00"))
+                if made < since:
+                    return  # the newest come first
+                if _total(one) == handed.requests:
+                    seen = _seen(one)
+                    yield Candidate(seen, await self._is_ours(wire, seen, handed.prefix))
+            last = text_at(body, "last_id")
+            if not at(body, "has_more") or not last:
+                return
+            after = f"&after_id={quote(last, safe='')}"
+
+    async def _is_ours(self, wire: Wire, seen: Seen, prefix: str) -> bool | None:
+        if not seen.ended:
+            return None
+        async for line in self.lines(wire, seen):
+            return line.custom_id.startswith(f"{prefix}-")
+        return None if seen.results else False
+
+    async def look(self, wire: Wire, remote: str) -> Seen:
+        """GET /messages/batches/ID."""
+        return _seen(await wire.get(f"{BATCHES}/{quote(remote, safe='')}"))
+
+    async def lines(self, wire: Wire, seen: Seen) -> AsyncIterator[Line]:
+        """GET /messages/batches/ID/results."""
+        async for body in wire.lines(f"{BATCHES}/{quote(seen.remote, safe='')}/results"):
+            yield _line(body)
+
+    async def cancel(self, wire: Wire, remote: str) -> None:
+        """POST /messages/batches/ID/cancel."""
+        await wire.post(f"{BATCHES}/{quote(remote, safe='')}/cancel", {})
+
+
+def _total(body: Json) -> int:
+    counts = object_at(body, "request_counts")
+    return sum(count_at(counts, name) or 0 for name in counts)
+
+
+def _seen(body: Json) -> Seen:
+    """Everything is `processing` until the whole batch ends, so nothing is said of progress."""
+    state = needed(body, "processing_status")
+    ended = state == "ended"
+    url = word_at(body, "results_url")
+    return Seen(needed(body, "id"), ended, state, results=(url,) if ended and url else ())
+
+
+def _line(body: Json) -> Line:
+    name, kind = word_at(body, "custom_id"), word_at(body, "result", "type")
+    if kind == "succeeded":
+        return Line(name, 200, at(body, "result", "message"))
+    error = object_at(body, "result", "error")
+    if kind == "errored":
+        status = _STATUSES.get(word_at(error, "error", "type"), 500)
+        return Line(name, status, error)
+    return Line(name, GIVEN_BACK, None, kind or "no result")

@@ -1,0 +1,109 @@
+"""Batches that somebody else runs: a file of lines in OpenAI's format out, a file of results in.
+
+vLLM's `run-batch -i work.jsonl -o work.out.jsonl` reads and writes them, and so does anybody who
+keeps a line's custom_id. A batch has ended when a result of each request is there, or when its file
+is no longer there: then the rest goes back.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+from collections.abc import AsyncIterator
+from itertools import count
+from pathlib import Path
+
+from ...records import Json
+from ..http.body import parse as parse_json
+from ..http.body import word_at
+from . import Bounds, Candidate, Handed, Line, Seen
+from .openai import OpenAIBatches, result
+from .wire import Wire
+
+FILE = "file:"  # begins the remote id of such a batch
+_SEPARATOR = "#"
+
+
+class FileBatches(OpenAIBatches):
+    """The format. path: of the file that is written; where it is taken, the next number is added."""
+
+    def __init__(self, path: Path) -> None:
+        super().__init__(Bounds(1_000_000, 2 * 10**9, 24 * 365))
+        self._path = path
+
+    async def upload(self, wire: Wire, handed: Handed) -> str:
+        """Nothing is uploaded."""
+        return FILE
+
+    async def create(self, wire: Wire, handed: Handed) -> Seen:
+        """Puts the file where it was asked for; doing it twice changes nothing."""
+        path = self._free_path(handed)
+        shutil.copyfile(handed.file, path.with_suffix(".part"))
+        os.replace(path.with_suffix(".part"), path)
+        remote = _SEPARATOR.join((f"{FILE}{path}", handed.prefix, str(handed.requests)))
+        return Seen(remote, ended=False, said=f"written to {path}")
+
+    def _free_path(self, handed: Handed) -> Path:
+        path = self._path.resolve()
+        for number in count(2):
+            if not path.exists() or _is_of(path, handed.prefix):
+                return path
+            path = path.with_stem(f"{self._path.stem}.{number}")
+        raise AssertionError("unreachable")
+
+    async def candidates(self, wire: Wire, handed: Handed) -> AsyncIterator[Candidate]:
+        """None: `create` may be done twice."""
+        for none in ():
+            yield none
+
+    async def look(self, wire: Wire, remote: str) -> Seen:
+        """How many results are there."""
+        path, prefix, requests = _parts(remote)
+        names = {line.custom_id async for line in _results(path)}
+        done = sum(name.startswith(f"{prefix}-") for name in names)
+        ended = done >= requests or not _is_of(path, prefix)
+        said = f"{results_path(path)} has {done:,} of {requests:,}"
+        return Seen(remote, ended, said, done=done, total=requests)
+
+    async def lines(self, wire: Wire, seen: Seen) -> AsyncIterator[Line]:
+        """The results that are there."""
+        path, _, _ = _parts(seen.remote)
+        async for line in _results(path):
+            yield line
+
+    async def cancel(self, wire: Wire, remote: str) -> None:
+        """Puts the file away."""
+        path, prefix, _ = _parts(remote)
+        if _is_of(path, prefix):
+            os.replace(path, path.with_suffix(".cancelled.jsonl"))
+
+
+def results_path(path: Path) -> Path:
+    """Where the results of a file are looked for: work.out.jsonl for work.jsonl."""
+    return path.with_suffix(f".out{path.suffix}")
+
+
+def _parts(remote: str) -> tuple[Path, str, int]:
+    path, prefix, requests = remote.removeprefix(FILE).rsplit(_SEPARATOR, 2)
+    return Path(path), prefix, int(requests)
+
+
+def _is_of(path: Path, prefix: str) -> bool:
+    """True if a file holds the requests of a batch."""
+    try:
+        with path.open("rb") as lines:
+            first: Json = parse_json(lines.readline()).body
+    except OSError:
+        return False
+    return word_at(first, "custom_id").startswith(f"{prefix}-")
+
+
+async def _results(path: Path) -> AsyncIterator[Line]:
+    try:
+        with results_path(path).open("rb") as lines:
+            for line in lines:
+                body = parse_json(line).body
+                if body is not None:  # the last line may still be written
+                    yield result(body)
+    except FileNotFoundError:
+        return

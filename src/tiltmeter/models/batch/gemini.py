@@ -1,0 +1,132 @@
+"""Gemini's batches: up to 20 MB go with the call that makes the batch, more through the Files API.
+Results come in the order of the requests; they are matched by name all the same. As the google-genai
+package 3.4 types it; limits by ai.google.dev/gemini-api/docs/batch-api.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import AsyncIterator, Mapping
+from urllib.parse import quote
+
+from ...records import Json
+from ..http import HttpRequest
+from ..http.body import at, count_at, list_at, needed, object_at, text_at, word_at
+from . import GIVEN_BACK, Bounds, Candidate, Handed, Line, Seen
+from .wire import Wire
+
+MOST_INLINE_BYTES = 16 * 10**6  # of lines; 20 MB are allowed, of a body that has more beside them
+MOST_INLINE_REQUESTS = 2_000  # their replies come in one body
+PAGE = 100  # batches that are listed at a time
+_ENDED = ("SUCCEEDED", "FAILED", "CANCELLED", "EXPIRED", "PARTIALLY_SUCCEEDED")
+_CROWDED = 8  # RESOURCE_EXHAUSTED
+# google.rpc.Code → the status of the single call; cloud.google.com/apis/design/errors.
+_STATUSES = {3: 400, 4: 504, 5: 404, 7: 403, 8: 429, 9: 400, 11: 400, 13: 500, 14: 503, 16: 401}
+
+
+class GeminiBatches:
+    """The format. path: of the single call, /models/M:generateContent."""
+
+    bounds = Bounds(200_000, 2 * 10**9, 48)
+    frame = ("", "\n", "\n")
+
+    def line(self, custom_id: str, sent: HttpRequest) -> Mapping[str, Json]:
+        """The request's name and its ordinary body."""
+        return {"key": custom_id, "request": sent.body}
+
+    async def upload(self, wire: Wire, handed: Handed) -> str:
+        """Through the Files API; "" for what is small enough to go with `create`."""
+        small = handed.file.stat().st_size <= MOST_INLINE_BYTES
+        if small and handed.requests <= MOST_INLINE_REQUESTS and not handed.pictures:
+            return ""
+        about: dict[str, Json] = {"file": {"display_name": handed.key}}
+        url = f"{wire.sibling('upload')}/files"
+        return needed(await wire.post_resumable(url, about, handed.file), "file", "name")
+
+    async def create(self, wire: Wire, handed: Handed) -> Seen:
+        """POST models/M:batchGenerateContent, with our key as its display name."""
+        given: Mapping[str, Json] = (
+            {"fileName": handed.file_id} if handed.file_id else {"requests": _inline(handed)}
+        )
+        model, _, _ = handed.path.rpartition(":")
+        body: dict[str, Json] = {"displayName": handed.key, "inputConfig": given}
+        return _seen(await wire.post(f"{model}:batchGenerateContent", {"batch": body}))
+
+    async def candidates(self, wire: Wire, handed: Handed) -> AsyncIterator[Candidate]:
+        """The batches of the account that bear our key."""
+        token = ""
+        while True:
+            body = await wire.get(f"/batches?pageSize={PAGE}{token}")
+            for one in list_at(body, "operations") or list_at(body, "batches"):
+                if text_at(_about(one), "displayName") == handed.key:
+                    yield Candidate(_seen(one), ours=True)
+            following = text_at(body, "nextPageToken")
+            if not following:
+                return
+            token = f"&pageToken={quote(following, safe='')}"
+
+    async def look(self, wire: Wire, remote: str) -> Seen:
+        """GET batches/ID."""
+        return _seen(await wire.get(f"/{quote(remote, safe='/')}"))
+
+    async def lines(self, wire: Wire, seen: Seen) -> AsyncIterator[Line]:
+        """The responses that came with the batch, or the file of them."""
+        for body in seen.inlined:
+            yield _line(body, text_at(body, "metadata", "key"))
+        for name in seen.results:
+            path = f"{wire.sibling('download')}/{quote(name, safe='/')}:download?alt=media"
+            async for body in wire.lines(path):
+                yield _line(body, text_at(body, "key"))
+
+    async def cancel(self, wire: Wire, remote: str) -> None:
+        """POST batches/ID:cancel."""
+        await wire.post(f"/{quote(remote, safe='/')}:cancel", {})
+
+
+def _inline(handed: Handed) -> Json:
+    """The lines of a small file as the body of `create` has them."""
+    with handed.file.open(encoding="utf-8") as lines:
+        read = [json.loads(line) for line in lines]
+    return {"requests": [{"request": r["request"], "metadata": {"key": r["key"]}} for r in read]}
+
+
+def _about(body: Json) -> Mapping[str, Json]:
+    """What is said of a batch: the metadata of a long-running operation, or the body itself."""
+    return object_at(body, "metadata") or object_at(body)
+
+
+def _seen(body: Json) -> Seen:
+    about = _about(body)
+    state = word_at(about, "state").removeprefix("BATCH_STATE_").removeprefix("JOB_STATE_")
+    error = object_at(body, "error") or object_at(about, "error")
+    output = object_at(about, "output") or object_at(body, "response")
+    file = text_at(output, "responsesFile")
+    inlined = tuple(list_at(output, "inlinedResponses", "inlinedResponses"))
+    fault = word_at(error, "message") or "no reason was given"
+    done, failed = (_number(about, name) for name in ("successfulRequestCount", "failedRequestCount"))
+    return Seen(
+        needed(body, "name"),
+        ended=state in _ENDED,
+        said=state.lower(),
+        fault=fault if state == "FAILED" and not (file or inlined) else "",
+        crowded=count_at(error, "code") == _CROWDED,
+        done=None if done is None else done + (failed or 0),
+        total=_number(about, "requestCount"),
+        results=(file,) if file else (),
+        inlined=inlined,
+    )
+
+
+def _number(about: Json, name: str) -> int | None:
+    """A count of `batchStats`; an int64 is a text in Google's JSON."""
+    found = word_at(about, "batchStats", name)
+    return int(found) if found.isdecimal() else None
+
+
+def _line(body: Json, name: str) -> Line:
+    if at(body, "response"):
+        return Line(name, 200, at(body, "response"))
+    error = object_at(body, "error")
+    code = count_at(error, "code") or 0
+    status = code if code >= 400 else _STATUSES.get(code, GIVEN_BACK)
+    return Line(name, status, {"error": error}, word_at(error, "message") or "no response")

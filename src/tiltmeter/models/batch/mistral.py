@@ -1,0 +1,76 @@
+"""Mistral's batches: OpenAI's files and results, and jobs of their own. A line has neither method nor
+endpoint nor model. As the mistralai package 3.7 types it; limits by docs.mistral.ai/capabilities/batch.
+"""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Mapping
+from urllib.parse import quote
+
+from ...records import Json
+from ..http import HttpRequest
+from ..http.body import at, count_at, list_at, needed, word_at
+from . import TAG, Bounds, Candidate, Handed, Seen
+from .openai import OpenAIBatches, endpoint, results
+from .wire import Wire
+
+JOBS = "/batch/jobs"
+PAGE = 100  # jobs that are listed at a time
+_ENDED = ("SUCCESS", "FAILED", "TIMEOUT_EXCEEDED", "CANCELLED")
+
+
+class MistralBatches(OpenAIBatches):
+    """Jobs in place of batches."""
+
+    def __init__(self) -> None:
+        super().__init__(Bounds(1_000_000, 512 * 10**6, 24))
+
+    def line(self, custom_id: str, sent: HttpRequest) -> Mapping[str, Json]:
+        """The request's name and body; the job names the model."""
+        body = {name: value for name, value in sent.body.items() if name != "model"}
+        return {"custom_id": custom_id, "body": body}
+
+    async def create(self, wire: Wire, handed: Handed) -> Seen:
+        """POST /batch/jobs, with our key among the metadata."""
+        body: dict[str, Json] = {
+            "input_files": [handed.file_id],
+            "endpoint": endpoint(handed.path),
+            "model": handed.model,
+            "metadata": {TAG: handed.key},
+            "timeout_hours": int(self.bounds.hours),
+        }
+        return self._seen(await wire.post(JOBS, body))
+
+    async def candidates(self, wire: Wire, handed: Handed) -> AsyncIterator[Candidate]:
+        """The jobs of the account that bear our key."""
+        page = 0
+        while True:
+            found = list_at(await wire.get(f"{JOBS}?page={page}&page_size={PAGE}"), "data")
+            for one in found:
+                if at(one, "metadata", TAG) == handed.key:
+                    yield Candidate(self._seen(one), ours=True)
+            if len(found) < PAGE:
+                return
+            page += 1
+
+    async def look(self, wire: Wire, remote: str) -> Seen:
+        """GET /batch/jobs/ID."""
+        return self._seen(await wire.get(f"{JOBS}/{quote(remote, safe='')}"))
+
+    async def cancel(self, wire: Wire, remote: str) -> None:
+        """POST /batch/jobs/ID/cancel."""
+        await wire.post(f"{JOBS}/{quote(remote, safe='')}/cancel", {})
+
+    def _seen(self, body: Json) -> Seen:
+        state = word_at(body, "status")
+        said = "; ".join(word_at(one, "message") for one in list_at(body, "errors"))
+        failed = state == "FAILED" and not results(body)
+        return Seen(
+            needed(body, "id"),
+            ended=state in _ENDED,
+            said=state.lower(),
+            fault=(said or "no reason was given") if failed else "",
+            done=count_at(body, "completed_requests"),
+            total=count_at(body, "total_requests"),
+            results=results(body),
+        )

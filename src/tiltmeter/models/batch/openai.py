@@ -1,0 +1,124 @@
+"""Batches in OpenAI's format: OpenAI, Azure and Groq; Mistral's and Together's differ in names.
+
+A file of lines is uploaded and a batch made of it; a key of ours among its metadata finds it again.
+What was done of a batch that expired or was cancelled is delivered and billed, the rest stands in the
+error file and is not. As the openai package 3.54 types it; limits by
+developers.openai.com/api/docs/guides/batch.
+"""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Mapping
+from urllib.parse import quote
+
+from ...records import Json
+from ..http import HttpRequest
+from ..http.body import at, count_at, list_at, needed, object_at, text_at, word_at
+from . import GIVEN_BACK, TAG, Bounds, Candidate, Handed, Line, Seen
+from .wire import Wire
+
+HOUR = 3600
+PAGE = 100  # batches that are listed at a time
+_ENDED = ("completed", "failed", "expired", "cancelled")
+_CROWDED = ("token_limit_exceeded", "enqueued")  # in the fault of a batch that may be tried later
+
+
+class OpenAIBatches:
+    """OpenAI's own. root: what stands before /files and /batches."""
+
+    frame = ("", "\n", "\n")
+
+    def __init__(self, bounds: Bounds = Bounds(50_000, 200 * 10**6, 24), root: str = "") -> None:
+        self.bounds, self._root = bounds, root
+
+    def line(self, custom_id: str, sent: HttpRequest) -> Mapping[str, Json]:
+        """The request with its name, its endpoint and its ordinary body."""
+        url = endpoint(sent.path)
+        return {"custom_id": custom_id, "method": "POST", "url": url, "body": sent.body}
+
+    async def upload(self, wire: Wire, handed: Handed) -> str:
+        """POST /files."""
+        body = await wire.post_form(f"{self._root}/files", {"purpose": "batch"}, handed.file)
+        return needed(body, "id")
+
+    async def create(self, wire: Wire, handed: Handed) -> Seen:
+        """POST /batches, with our key among the metadata."""
+        body: dict[str, Json] = {
+            "input_file_id": handed.file_id,
+            "endpoint": endpoint(handed.path),
+            "completion_window": "24h",
+            "metadata": {TAG: handed.key},
+        }
+        return self._seen(await wire.post(f"{self._root}/batches", body))
+
+    async def candidates(self, wire: Wire, handed: Handed) -> AsyncIterator[Candidate]:
+        """The batches of the account that bear our key."""
+        after = ""
+        while True:
+            body = await wire.get(f"{self._root}/batches?limit={PAGE}{after}")
+            for one in list_at(body, "data"):
+                if at(one, "metadata", TAG) == handed.key:
+                    yield Candidate(self._seen(one), ours=True)
+            last = text_at(body, "last_id") or text_at(body, "data", -1, "id")
+            if not at(body, "has_more") or not last:
+                return
+            after = f"&after={quote(last, safe='')}"
+
+    async def look(self, wire: Wire, remote: str) -> Seen:
+        """GET /batches/ID."""
+        return self._seen(await wire.get(f"{self._root}/batches/{quote(remote, safe='')}"))
+
+    async def lines(self, wire: Wire, seen: Seen) -> AsyncIterator[Line]:
+        """The file of results, then that of errors."""
+        for name in seen.results:
+            path = f"{self._root}/files/{quote(name, safe='')}/content"
+            async for body in wire.lines(path):
+                yield result(body)
+
+    async def cancel(self, wire: Wire, remote: str) -> None:
+        """POST /batches/ID/cancel."""
+        await wire.post(f"{self._root}/batches/{quote(remote, safe='')}/cancel", {})
+
+    def _seen(self, body: Json) -> Seen:
+        state = word_at(body, "status").lower()
+        faults = [word_at(one, "message") or word_at(one, "code") for one in _faults(body)]
+        fault = "; ".join(dict.fromkeys(filter(None, faults))) or "no reason was given"
+        coded = f"{fault} {' '.join(word_at(one, 'code') for one in _faults(body))}".lower()
+        counts = object_at(body, "request_counts")
+        done, failed = count_at(counts, "completed"), count_at(counts, "failed")
+        return Seen(
+            needed(body, "id"),
+            ended=state in _ENDED,
+            said=state,
+            fault=fault if state == "failed" else "",
+            crowded=any(sign in coded for sign in _CROWDED),
+            done=None if done is None else done + (failed or 0),
+            total=count_at(counts, "total"),
+            results=results(body),
+        )
+
+
+def endpoint(path: str) -> str:
+    """The endpoint of a line, by the path of the single call (Azure's has more before it):
+    /v1/chat/completions.
+    """
+    return "/v1/" + "/".join(path.partition("?")[0].split("/")[-2:])
+
+
+def results(body: Json) -> tuple[str, ...]:
+    """The ids of the files with results and with errors that a batch names."""
+    names = (text_at(body, name) for name in ("output_file_id", "error_file_id"))
+    return tuple(filter(None, names))
+
+
+def result(body: Json) -> Line:
+    """A line of either file. One without a response was not done."""
+    name, response = word_at(body, "custom_id"), at(body, "response")
+    status = count_at(response, "status_code")
+    if status:
+        return Line(name, status, at(response, "body"))
+    return Line(name, GIVEN_BACK, None, word_at(body, "error", "message") or "no response")
+
+
+def _faults(body: Json) -> list[Json]:
+    return list_at(body, "errors", "data")

@@ -1,0 +1,57 @@
+"""Together's batches: OpenAI's, uploaded elsewhere, with states in capitals and without metadata: one
+of which no receipt came is found again by its input file. As the together package 3.1 types it;
+limits by docs.together.ai/docs/inference/batch.
+"""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Mapping
+
+from ...records import Json
+from ..http import HttpRequest
+from ..http.body import at, list_at, needed, text_at, word_at
+from . import Bounds, Candidate, Handed, Seen
+from .openai import OpenAIBatches, endpoint, results
+from .wire import Wire
+
+_ENDED = ("COMPLETED", "FAILED", "EXPIRED", "CANCELLED")
+
+
+class TogetherBatches(OpenAIBatches):
+    """Without metadata."""
+
+    def __init__(self) -> None:
+        super().__init__(Bounds(50_000, 100 * 10**6, 24, 30 * 10**9))
+
+    def line(self, custom_id: str, sent: HttpRequest) -> Mapping[str, Json]:
+        """The request's name and body."""
+        return {"custom_id": custom_id, "body": sent.body}
+
+    async def upload(self, wire: Wire, handed: Handed) -> str:
+        """POST /files/upload."""
+        fields = {"purpose": "batch-api", "file_name": handed.file.name, "file_type": "jsonl"}
+        return needed(await wire.post_form("/files/upload", fields, handed.file), "id")
+
+    async def create(self, wire: Wire, handed: Handed) -> Seen:
+        """POST /batches."""
+        body = {"input_file_id": handed.file_id, "endpoint": endpoint(handed.path)}
+        made = await wire.post("/batches", {**body, "completion_window": "24h"})
+        return self._seen(at(made, "job") or made)
+
+    async def candidates(self, wire: Wire, handed: Handed) -> AsyncIterator[Candidate]:
+        """The batches of the account whose input is our file."""
+        body = await wire.get("/batches")
+        for one in body if isinstance(body, list) else list_at(body, "data"):
+            if text_at(one, "input_file_id") == handed.file_id:
+                yield Candidate(self._seen(one), ours=True)
+
+    def _seen(self, body: Json) -> Seen:
+        state = word_at(body, "status")
+        failed = state == "FAILED" and not results(body)
+        return Seen(
+            needed(body, "id"),
+            ended=state in _ENDED,
+            said=state.lower(),
+            fault=(word_at(body, "error") or "no reason was given") if failed else "",
+            results=results(body),
+        )

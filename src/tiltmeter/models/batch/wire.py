@@ -1,0 +1,157 @@
+"""HTTP as batches need it: files that are sent and lines that are read as streams. What statuses and
+lost connections mean is the connection's.
+"""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Callable, Mapping
+from pathlib import Path
+from typing import IO, TYPE_CHECKING, NoReturn, TypeAlias
+from urllib.parse import urlsplit, urlunsplit
+
+from ...errors import ModelError
+from ...records import Json
+from ..http.body import parse as parse_json
+from ..http.connection import Answer, Connection
+
+if TYPE_CHECKING:
+    from aiohttp import ClientResponse, FormData
+
+    Payload: TypeAlias = IO[bytes] | FormData
+
+MOST_LINE_BYTES = 64 * 2**20  # of one result: a picture in base64 is 2 to 8 MB
+CHUNK_BYTES = 2**16  # that are sent or read at a time
+MOST_ANSWER_BYTES = 2**20  # of what answers a file; it names the file or the batch
+
+
+class Gone(ModelError):
+    """The provider does not know what was asked for."""
+
+
+class Wire:
+    """A connection to one model's provider, with the headers of its dialect. status: what a status
+    means there (`Exchange.translate_status`).
+    """
+
+    def __init__(
+        self,
+        connection: Connection,
+        headers: Mapping[str, str],
+        status: Callable[[Answer], tuple[int, float | None]],
+    ) -> None:
+        self.connection, self._status = connection, status
+        self._json_headers = dict(headers)
+        self._headers = {
+            name: value for name, value in headers.items() if name.lower() != "content-type"
+        }
+
+    async def get(self, path: str) -> Json:
+        """The JSON at a path below the base URL."""
+        return self._read(await self.connection.send(self._url(path), self._headers))
+
+    async def post(self, path: str, body: Mapping[str, Json]) -> Json:
+        """The JSON that a posted body brings."""
+        url = self._url(path)
+        return self._read(await self.connection.send(url, self._json_headers, body))
+
+    async def post_file(self, path: str, file: Path) -> Json:
+        """The JSON that a file brings which is posted as it is; streamed from the disk."""
+        with file.open("rb") as content:
+            return await self._send(path, content, self._json_headers)
+
+    async def post_form(self, path: str, fields: Mapping[str, str], file: Path) -> Json:
+        """The JSON that a form brings: its fields, then the file under the name `file`."""
+        from aiohttp import FormData
+
+        form = FormData()
+        for field, value in fields.items():
+            form.add_field(field, value)
+        with file.open("rb") as content:
+            form.add_field("file", content, filename=file.name, content_type="application/jsonl")
+            return await self._send(path, form, self._headers)
+
+    async def post_resumable(self, path: str, about: Mapping[str, Json], file: Path) -> Json:
+        """The JSON that a file brings which is posted to an address that is asked for first, as
+        Google's Files API has it. The address must be on the provider's own host.
+        """
+        begin = {
+            **self._json_headers,
+            "X-Goog-Upload-Protocol": "resumable",
+            "X-Goog-Upload-Command": "start",
+            "X-Goog-Upload-Header-Content-Length": str(file.stat().st_size),
+            "X-Goog-Upload-Header-Content-Type": "application/jsonl",
+        }
+        begun = await self.connection.send(self._url(path), begin, about)
+        url = begun.headers.get("X-Goog-Upload-URL", "")
+        if not 200 <= begun.status < 300:
+            self._fail(begun)
+        if not url or not self.connection.own(url):
+            raise ModelError(f"{self.connection.name} gave no address of its own to upload to.")
+        rest = {"X-Goog-Upload-Offset": "0", "X-Goog-Upload-Command": "upload, finalize"}
+        with file.open("rb") as content:
+            return await self._send(url, content, {**self._headers, **rest})
+
+    async def lines(self, path: str) -> AsyncIterator[Json]:
+        """The JSON of each line at a path, as it streams in; None for a line that is none."""
+        url = self._url(path)
+        async with self.connection.stream("GET", url, self._headers) as reply:
+            if reply.status != 200:
+                self._fail(await _answer(reply))
+            async for line in _lines(reply, self.connection.name):
+                yield parse_json(self.connection.without_key(line)).body
+
+    def sibling(self, folder: str) -> str:
+        """The base URL with a folder put before its last part: /v1beta → /upload/v1beta."""
+        parts = urlsplit(self.connection.base)
+        head, _, tail = parts.path.rpartition("/")
+        return urlunsplit(parts._replace(path=f"{head}/{folder}/{tail}"))
+
+    def _url(self, path: str) -> str:
+        return self.connection.base + path if path.startswith("/") else path
+
+    async def _send(self, path: str, data: Payload, headers: Mapping[str, str]) -> Json:
+        async with self.connection.stream("POST", self._url(path), headers, data) as reply:
+            answer = await _answer(reply)
+        return self._read(answer)
+
+    def _read(self, answer: Answer) -> Json:
+        if not 200 <= answer.status < 300:
+            self._fail(answer)
+        return self.connection.parse_body(answer, lambda body: body)
+
+    def _fail(self, answer: Answer) -> NoReturn:
+        meant, wait = self._status(answer)
+        if meant in (404, 410):
+            said = self.connection.error_text(answer)
+            raise Gone(f"{self.connection.name}: not found (HTTP {answer.status}): {said}")
+        self.connection.fail(answer, meant, wait)
+
+
+async def _answer(reply: ClientResponse) -> Answer:
+    grown = bytearray()
+    async for chunk in reply.content.iter_chunked(CHUNK_BYTES):
+        grown += chunk
+        if len(grown) > MOST_ANSWER_BYTES:
+            break
+    content = bytes(grown)
+    return Answer(reply.status, reply.headers, content, *parse_json(content))
+
+
+async def _lines(reply: ClientResponse, name: str) -> AsyncIterator[bytes]:
+    """The lines of a body that are not blank."""
+    rest = bytearray()
+    async for chunk in reply.content.iter_chunked(CHUNK_BYTES):
+        *whole, last = chunk.split(b"\n")
+        for line in whole:
+            rest += line
+            if rest.strip():
+                yield bytes(rest)
+            rest = bytearray()
+        rest += last
+        if len(rest) > MOST_LINE_BYTES:
+            raise ModelError(
+                f"{name} sent a result of more than {MOST_LINE_BYTES // 2**20} MiB in one line. "
+                "Check --base-url."
+            )
+    if rest.strip():
+        yield bytes(rest)

@@ -1,0 +1,205 @@
+"""Requests that go to a provider in batches: put aside while a stage runs, handed in when it has
+nothing else to do, and taken in when the provider has ended. Then the stage runs again and finds
+the replies stored.
+
+Never twice: a batch is a row of the run before anything is sent, with what is known at each step on
+the disk before the next. What was begun and has no receipt is looked for at the provider first; where
+that cannot be told yet, it is waited for. A request that is in a batch is asked in no other way.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from ..errors import BatchesOut, ModelError, TransientError, Unanswered
+from ..models import Model, Price
+from ..models.batch import BatchFormat
+from ..models.batch.file import FILE
+from ..models.http import HttpModel
+from ..records import Request
+from ..store import Store
+from ..store.queries import batches, settings
+from ..store.queries.batches import UNCONFIRMED, BatchRow, Group
+from .batch_lines import Room, build
+from .batch_steps import TRIES, Batching, Steps
+from .calls import Caller
+from .engine import Models
+from .interruption import on_interruption
+from .limits import Limits, Tally, refuse_unknown_price
+
+MOST_DOUBLED = 20  # how many times the first pause between two looks the longest one is
+BUFFERED_REQUESTS = 500
+Show = Callable[[str, int | None, Tally], None]
+
+
+class Desk:
+    """The batches of a run. batching: None where requests are asked singly, and batches of an earlier
+    command are only taken in. price: of a model's calls in a batch. show: as `Watch`.
+    """
+
+    def __init__(
+        self,
+        store: Store,
+        models: Models,
+        limits: Limits,
+        batching: Batching | None,
+        price: Callable[[str], Price | None],
+        show: Show,
+    ) -> None:
+        self._store, self._models, self._limits = store, models, limits
+        self._batching, self._price, self._show = batching, price, show
+        self._how = batching or Batching()
+        self._steps = Steps(store, models, limits, self._how, batching is not None, price)
+        self._put: list[Request] = []
+        self._deferred = 0
+        batches.clear_pool(store)
+        self._out = batches.keys_out(store)
+
+    @property
+    def warnings(self) -> set[str]:
+        """What should be known of what came."""
+        return self._steps.warnings
+
+    # what the engine asks
+
+    def is_out(self, request: Request) -> bool:
+        """True if a request is in a batch, which is waited for. Unanswered where it was tried in
+        vain.
+        """
+        if self._steps.tries.get(request.key, 0) >= TRIES:
+            raise Unanswered(
+                "batches gave no answer to it, or one was lost. The same command asks it again"
+            )
+        self._deferred += request.key in self._out
+        return request.key in self._out
+
+    def puts_aside(self, model: Model, request: Request) -> bool:
+        """True if a request goes into a batch."""
+        if self._batching is None or self._steps.form(model) is None:
+            return False
+        self._deferred += 1
+        self._put.append(request)
+        if len(self._put) >= BUFFERED_REQUESTS:
+            self._flush()
+        return True
+
+    def _flush(self) -> None:
+        batches.put_aside(self._store, self._put)
+        self._put = []
+
+    # what a command does
+
+    async def take_in(self) -> None:
+        """Takes in what has ended since, and settles what was begun and has no receipt."""
+        if self._steps.unfinished():
+            with on_interruption(self._interrupt):
+                await self._look_at_all()
+
+    async def settle(self) -> bool:
+        """Hands in what was put aside. False where nothing was: the stage is done. True when all
+        of it is answered: the stage goes on. Raises BatchesOut where nothing is waited for.
+        """
+        self._flush()
+        if not self._deferred:
+            return False
+        self._deferred = 0
+        with on_interruption(self._interrupt):
+            await self._hand_in_all()
+            wait = self._how.poll
+            while self._steps.unfinished():
+                self._show_all()
+                if not self._how.wait:
+                    raise self._out_error()
+                await self._steps.pause(wait)
+                ended = await self._look_at_all()
+                wait = self._how.poll if ended else min(2 * wait, MOST_DOUBLED * self._how.poll)
+                await self._hand_in_all()
+        return True
+
+    def _interrupt(self) -> None:
+        self._steps.stop.set()
+
+    def _out_error(self) -> BatchesOut:
+        rows = self._steps.unfinished()
+        requests, models = sum(row.requests for row in rows), sorted({row.model for row in rows})
+        written = [row.told for row in rows if row.remote_id.startswith(FILE)]
+        return BatchesOut(
+            f"{len(rows):,} batches with {requests:,} requests are out ({', '.join(models)}). Come "
+            "back: the same command collects them and goes on. Look at them with: tiltmeter jobs "
+            f"{self._store.folder}" + "".join(f"\n{said}" for said in written)
+        )
+
+    def _show_all(self) -> None:
+        for row in self._steps.unfinished():
+            self._show_batch(row, 0, row.told)
+
+    # handing in
+
+    async def _hand_in_all(self) -> None:
+        if self._batching is None:
+            return
+        for group, _ in batches.groups(self._store):
+            model = await self._models.get(group.model)
+            form = self._steps.form(model)
+            if form is None or not isinstance(model, HttpModel):
+                continue
+            while await self._hand_in_next(group, model, form):
+                await self._steps.pause(0)
+        self._out = batches.keys_out(self._store)
+
+    async def _hand_in_next(self, group: Group, model: HttpModel, form: BatchFormat) -> bool:
+        """Hands in one batch of a group; False where there is none, or no room for it now."""
+        room = self._room(model, form)
+        if room.tokens <= 0:
+            return False
+        check = None if self._how.file else self._answer_singly
+        row = await build(self._store, group, model, form, room, check)
+        if row is not None:
+            return await self._steps.hand_in(row)
+        if self._steps.unfinished() or not any(batches.pooled(self._store, group)):
+            return False
+        _, request = next(batches.pooled(self._store, group))
+        await self._answer_singly(model, request)  # too large, or too dear: BudgetError
+        return True
+
+    def _room(self, model: HttpModel, form: BatchFormat) -> Room:
+        price, dollars = self._price(model.name), float("inf")
+        if self._limits.max_cost is not None:
+            if price is None:
+                raise refuse_unknown_price(model.name)
+            used = self._store.spent() + settings.possibly_paid(self._store)
+            dollars = self._limits.max_cost - used - batches.reserved(self._store)
+        queued = sum(row.tokens for row in self._steps.unfinished() if row.model == model.name)
+        most = self._steps.token_limits.get(model.name, form.bounds.tokens or float("inf"))
+        return Room(form.bounds, most - queued, dollars, price)
+
+    async def _answer_singly(self, model: HttpModel, request: Request) -> None:
+        """One ordinary call, whose answer is stored as any other; its error stops the command."""
+        tally, faults = Tally(spent=self._store.spent()), list[Exception]()
+        caller = Caller(self._store, self._limits, tally, lambda _: None, faults.append)
+        try:
+            reply = await caller.ask(model, request)
+        except TransientError as error:
+            raise ModelError(f"{error}. Run the same command again when the server is well.") from None
+        finally:
+            caller.close()
+        self._store.write([(request, reply)], (), ())
+        batches.forget(self._store, [request.key])
+
+    async def _look_at_all(self) -> int:
+        """How many batches have ended."""
+        ended = 0
+        for row in self._steps.unfinished():
+            await self._steps.pause(0)
+            confirmed = await self._steps.confirm(row) if row.state in UNCONFIRMED else row
+            if confirmed is None:
+                continue
+            seen = await self._steps.look(confirmed)
+            if seen is None or seen.ended:
+                ended += 1
+            self._show_batch(row, (seen.done if seen else 0) or 0, seen.said if seen else "")
+        self._out = batches.keys_out(self._store)
+        return ended
+
+    def _show_batch(self, row: BatchRow, done: int, said: str) -> None:
+        self._show(f"batch {row.key[:8]}", row.requests, Tally(done=done, waiting=said))

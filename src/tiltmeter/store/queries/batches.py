@@ -1,0 +1,202 @@
+"""Batches that were handed in to a provider, and the requests that wait for one or are in one.
+
+A row of `batches` is written before anything is sent, and is never removed. A request leaves
+`batch_requests` in the transaction that writes its reply to `calls`.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Iterator, Sequence
+from typing import NamedTuple
+
+from ...records import Reply, Request
+from .. import Store, now
+from ..rows import INSERT_CALL, call_row, request_of
+
+# States of a batch. INTENDED: nothing is known to have reached the provider; UPLOADED: its file has;
+# OPEN: its id is known; ENDED: collected; REFUSED: the provider refused it whole; LOST: the provider
+# no longer knows it.
+INTENDED, UPLOADED, OPEN = "intended", "uploaded", "open"
+ENDED, REFUSED, LOST = "ended", "refused", "lost"
+UNCONFIRMED, UNFINISHED = (INTENDED, UPLOADED), (INTENDED, UPLOADED, OPEN)
+_COLUMNS = (
+    "key, model, path, state, remote_id, file_id, omitted, requests, tokens, reserved, told, since,"
+    " changed"
+)
+
+
+class Group(NamedTuple):
+    """Requests that may go into one batch. makes: "text" or "pictures"."""
+
+    model: str
+    makes: str
+
+
+class BatchRow(NamedTuple):
+    """A batch. path: of the single call; omitted: what was left out of its requests; tokens:
+    estimated; reserved: US dollars at the most; told: the provider's last word; since, changed: UTC.
+    """
+
+    key: str
+    model: str
+    path: str
+    state: str
+    remote_id: str
+    file_id: str
+    omitted: tuple[str, ...]
+    requests: int
+    tokens: int
+    reserved: float
+    told: str
+    since: str
+    changed: str
+
+
+def put_aside(store: Store, requests: Iterable[Request]) -> None:
+    """Keeps requests for a batch; those that are kept already stay where they are."""
+    rows = (
+        (one.key, one.model, "pictures" if one.size else "text", one.text) for one in requests
+    )
+    store.write_many(
+        "INSERT OR IGNORE INTO batch_requests (key, model, makes, batch, request)"
+        " VALUES (?,?,?,'',?)",
+        rows,
+    )
+
+
+def clear_pool(store: Store) -> None:
+    """Forgets requests that are in no batch: the stages put them aside again."""
+    store.write_one("DELETE FROM batch_requests WHERE batch=''", ())
+
+
+def groups(store: Store) -> list[tuple[Group, int]]:
+    """(group, requests) of those that are in no batch, in the order of their models."""
+    query = (
+        "SELECT model, makes, count(*) FROM batch_requests WHERE batch='' GROUP BY 1, 2"
+        " ORDER BY 1, 2 DESC"
+    )
+    return [(Group(model, makes), number) for model, makes, number in store.rows(query)]
+
+
+def pooled(store: Store, group: Group, chunk: int = 200) -> Iterator[tuple[int, Request]]:
+    """(row id, request) of a group that are in no batch, in the order in which they came."""
+    return _read(store, "batch='' AND model=? AND makes=?", group, chunk)
+
+
+def pool_size(store: Store) -> int:
+    """How many requests are in no batch."""
+    return int(store.first("SELECT count(*) FROM batch_requests WHERE batch=''")[0])
+
+
+def requests_of(store: Store, batch: str, chunk: int = 200) -> Iterator[Request]:
+    """The requests of a batch that have no reply yet, in the order of its file."""
+    for _, request in _read(store, "batch=?", (batch,), chunk):
+        yield request
+
+
+def _read(
+    store: Store, where: str, values: Sequence[str], chunk: int
+) -> Iterator[tuple[int, Request]]:
+    last = 0
+    query = f"SELECT id, request FROM batch_requests WHERE {where} AND id>? ORDER BY id LIMIT ?"
+    while True:
+        piece = list(store.rows(query, (*values, last, chunk)))
+        for last, text in piece:
+            yield last, request_of(text)
+        if len(piece) < chunk:
+            return
+
+
+def request_in(store: Store, batch: str, key: str) -> Request | None:
+    """A request of a batch that has no reply yet; None for any other key."""
+    row = store.first("SELECT request FROM batch_requests WHERE batch=? AND key=?", (batch, key))
+    return None if row is None else request_of(row[0])
+
+
+def forget(store: Store, keys: Iterable[str]) -> None:
+    """Requests that were answered otherwise, or will not be."""
+    store.write_many("DELETE FROM batch_requests WHERE key=?", ((key,) for key in keys))
+
+
+def keys_of(store: Store, batch: str) -> list[str]:
+    """The keys of a batch's requests that have no reply yet."""
+    return [row[0] for row in store.rows("SELECT key FROM batch_requests WHERE batch=?", (batch,))]
+
+
+def keys_out(store: Store) -> set[str]:
+    """The keys of all requests that are in a batch."""
+    return {row[0] for row in store.rows("SELECT key FROM batch_requests WHERE batch<>''")}
+
+
+def intend(store: Store, batch: BatchRow, group: Group, last: int) -> None:
+    """Writes a batch before it is handed in, with the requests of its group up to a row id."""
+    marks = ",".join("?" * len(BatchRow._fields))
+    with store.transaction():
+        store.write_one(f"INSERT INTO batches ({_COLUMNS}) VALUES ({marks})", _row(batch))
+        store.write_one(
+            "UPDATE batch_requests SET batch=? WHERE batch='' AND model=? AND makes=? AND id<=?",
+            (batch.key, *group, last),
+        )
+    store.sync()
+
+
+def keep(store: Store, batch: BatchRow) -> BatchRow:
+    """Writes what has changed of a batch, to the disk; returns it with the date."""
+    dated = _replace(store, batch)
+    store.sync()
+    return dated
+
+
+def close(store: Store, batch: BatchRow, give_back: bool) -> None:
+    """Writes that a batch is done with. give_back: True if its requests without a reply may be
+    handed in again; else they are forgotten, and the stages put them aside anew.
+    """
+    statement = (
+        "UPDATE batch_requests SET batch='' WHERE batch=?"
+        if give_back
+        else "DELETE FROM batch_requests WHERE batch=?"
+    )
+    with store.transaction():
+        _replace(store, batch._replace(reserved=0.0))
+        store.write_one(statement, (batch.key,))
+    store.sync()
+
+
+def _replace(store: Store, batch: BatchRow) -> BatchRow:
+    dated = batch._replace(changed=now())
+    marks = ",".join("?" * len(BatchRow._fields))
+    store.write_one(f"REPLACE INTO batches ({_COLUMNS}) VALUES ({marks})", _row(dated))
+    return dated
+
+
+def store_replies(store: Store, replies: Sequence[tuple[Request, Reply]]) -> None:
+    """Writes replies in one transaction; a request that was answered meanwhile keeps its reply."""
+    date = now()
+    insert = INSERT_CALL.replace("OR REPLACE", "OR IGNORE", 1)
+    with store.transaction():
+        store.write_many(insert, (call_row(request, reply, date) for request, reply in replies))
+        store.write_many(
+            "DELETE FROM batch_requests WHERE key=?", ((request.key,) for request, _ in replies)
+        )
+
+
+def rows(store: Store, states: Sequence[str] = ()) -> list[BatchRow]:
+    """The batches in these states, or all, oldest first."""
+    marks = ",".join("?" * len(states))
+    where = f" WHERE state IN ({marks})" if states else ""
+    query = f"SELECT {_COLUMNS} FROM batches{where} ORDER BY since, key"
+    return [_batch(row) for row in store.rows(query, tuple(states))]
+
+
+def reserved(store: Store) -> float:
+    """US dollars at the most of batches that have not ended."""
+    return float(store.first("SELECT coalesce(sum(reserved), 0) FROM batches")[0])
+
+
+def _row(batch: BatchRow) -> tuple[str | int | float, ...]:
+    return (*batch[:6], json.dumps(batch.omitted), *batch[7:])
+
+
+def _batch(row: Sequence[str]) -> BatchRow:
+    return BatchRow._make((*row[:6], tuple(json.loads(row[6])), *row[7:]))
