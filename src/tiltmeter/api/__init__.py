@@ -4,6 +4,7 @@ from . import checks
 from .checks import CheckResult, ThresholdCheck
 from .execute import label, run
 from .imports import draw_gold_sample, import_gold, import_outputs
+from .jobs import Job, cancel_jobs, jobs
 from .plans import Plan, plan, trials
 from .progress import Watch
 from .results import compare, export, validate
@@ -11,10 +12,12 @@ from .run_folder import Run, frame, open_run, report
 
 __all__ = [
     "CheckResult",
+    "Job",
     "Plan",
     "Run",
     "ThresholdCheck",
     "Watch",
+    "cancel_jobs",
     "checks",
     "compare",
     "draw_gold_sample",
@@ -22,6 +25,7 @@ __all__ = [
     "frame",
     "import_gold",
     "import_outputs",
+    "jobs",
     "label",
     "open_run",
     "plan",

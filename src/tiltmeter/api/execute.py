@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Unpack
 
@@ -10,6 +11,7 @@ from .. import registry
 from ..protocol import Protocol, told_by
 from ..stages import injection_count, matching, protocol_snapshot
 from ..stages import plan as planning
+from ..stages.batches import Desk
 from ..stages.connect import Connect
 from ..stages.engine import Models
 from ..stages.generate import generate
@@ -24,7 +26,7 @@ from ..store.queries import settings
 from . import kept
 from . import options as arguments
 from .models import ModelGiven
-from .options import AskOptions, RunOptions
+from .options import LabelOptions, RunOptions
 from .progress import Watch, notebook_watch
 from .run_folder import Run
 
@@ -102,12 +104,12 @@ def label(
     judge: ModelGiven = (),
     watch: Watch | None = None,
     taxonomy: Path | str | None = None,
-    **options: Unpack[AskOptions],
+    **options: Unpack[LabelOptions],
 ) -> Run:
     """Labels what is not labelled yet, with the protocol's instruments and the judges named; judge,
     watch and taxonomy as in `run`.
     """
-    arguments.refuse_unknown(options, AskOptions.__optional_keys__)
+    arguments.refuse_unknown(options, LabelOptions.__optional_keys__)
     opened = Run(folder)
     asking = arguments.asking(judge, taxonomy, options)
     asking.connect.check(asking.judges or ("openai",))
@@ -138,17 +140,19 @@ async def _stages(
 
     limits, tallies = asking.limits, []
     async with Models(lambda name: asking.connect.model(name, limits.concurrency, store)) as models:
+        desk = Desk(store, models, limits, asking.batching, asking.connect.batch_price, watch)
+        models.aside = desk
+        await desk.take_in()
         if choices is not None:
-            tally = await generate(store, protocol, choices, models, limits, watcher("run", total))
+            ask = partial(generate, store, protocol, choices, models, limits, watcher("run", total))
+            tally = await desk.repeat(ask)
             tallies.append(tally)
             store.put("last_run", {"failed": tally.failed, "last_failure": tally.last_failure})
         if asking.given:  # stands until another one is given
             store.put("given", asking.given)
         given = settings.given_materials(store)
-        tallies.append(
-            await annotate(
-                store, protocol, asking.judges, models, limits, watcher("label", None), given
-            )
-        )
+        shown = watcher("label", None)
+        ask = partial(annotate, store, protocol, asking.judges, models, limits, shown, given)
+        tallies.append(await desk.repeat(ask))
     injection_count.write_counts(store)
     return tallies

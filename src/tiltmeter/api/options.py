@@ -15,6 +15,7 @@ from .. import intake
 from ..errors import UnknownName, UsageError
 from ..models import Price
 from ..protocol import Protocol
+from ..stages.batch_steps import Batching
 from ..stages.connect import Connect
 from ..stages.limits import Limits
 from ..stages.plan import Choices
@@ -38,6 +39,22 @@ class ConnectOptions(TypedDict, total=False):
     prices: Mapping[str, Price]
     builtin_from: str | None
     columns: Mapping[str, str]
+
+
+class BatchOptions(TypedDict, total=False):
+    """What goes to a provider in batches (`stages.batch_steps.Batching`).
+
+    batch:      True to hand requests in as batches; `errors.BatchesOut` where they have not ended:
+                the same call collects them.
+    wait:       True to stay until they have ended.
+    poll:       seconds between the first two looks at a batch.
+    batch_file: a file that requests are written to, for somebody else to run.
+    """
+
+    batch: bool
+    wait: bool
+    poll: float
+    batch_file: Path | str | None
 
 
 class AskOptions(ConnectOptions, total=False):
@@ -79,11 +96,15 @@ class ChoiceOptions(TypedDict, total=False):
     system: str | None
 
 
-class PlanOptions(ChoiceOptions, ConnectOptions, total=False):
+class PlanOptions(ChoiceOptions, ConnectOptions, BatchOptions, total=False):
     """What is asked, and how models are reached."""
 
 
-class RunOptions(ChoiceOptions, AskOptions, total=False):
+class LabelOptions(AskOptions, BatchOptions, total=False):
+    """How models are reached, what a run may use, and what goes in batches."""
+
+
+class RunOptions(ChoiceOptions, LabelOptions, total=False):
     """What is asked, how models are reached, and what a run may use."""
 
 
@@ -95,12 +116,13 @@ class Asking:
     given: Mapping[str, str]
     limits: Limits
     connect: Connect
+    batching: Batching
 
 
 def asking(
     judge: ModelGiven,
     taxonomy: Path | str | None,
-    options: AskOptions,
+    options: LabelOptions,
     subjects: Sequence[str] = (),
 ) -> Asking:
     """From the options of a verb that asks models. subjects: the names of the models under
@@ -108,7 +130,9 @@ def asking(
     """
     judges = model_names(judge)
     named = (*subjects, *judges)
-    return Asking(judges, material(taxonomy), limits(options), connect(options, named))
+    return Asking(
+        judges, material(taxonomy), limits(options), connect(options, named), batching(options)
+    )
 
 
 def several(names: str | Sequence[str]) -> tuple[str, ...]:
@@ -138,6 +162,17 @@ def limits(options: AskOptions) -> Limits:
         options.get("rate", usual.rate),
         options.get("max_cost", usual.max_cost),
         options.get("patience", usual.patience),
+    )
+
+
+def batching(options: BatchOptions) -> Batching:
+    """What goes to a provider in batches."""
+    usual, file = Batching(), options.get("batch_file")
+    return Batching(
+        options.get("batch", False) or file is not None,
+        options.get("wait", usual.wait),
+        options.get("poll", usual.poll),
+        Path(file) if file is not None else None,
     )
 
 

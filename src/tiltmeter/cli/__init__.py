@@ -10,7 +10,14 @@ from pathlib import Path
 
 import click
 
-from ..errors import MORE_FILES, NO_ROOM, TOO_MANY_FILES, TiltmeterError, UnknownName
+from ..errors import (
+    MORE_FILES,
+    NO_ROOM,
+    TOO_MANY_FILES,
+    BatchesOut,
+    TiltmeterError,
+    UnknownName,
+)
 from ..records import __version__
 
 VERBS = {
@@ -20,6 +27,7 @@ VERBS = {
     "plan": "What a run would ask, before it does.",
     "run": "Run an audit: all stages; again = resume.",
     "label": "Label the outputs of a run again, or with another judge.",
+    "jobs": "The batches of a run that are at a provider; cancel them.",
     "analyse": "Compute the estimates of a run again.",
     "table": "Estimates as a table of rows and columns: Markdown, LaTeX or CSV.",
     "figure": "Save figures as SVG, PNG or PDF.",
@@ -92,7 +100,8 @@ def group(context: click.Context, env_file: str | None, verbose: bool, log: str 
     then:         tiltmeter init audit.toml     (an audit of your own)
                   tiltmeter run roles --model builtin --language en --mode exact --out run
                   (a small model on this machine; needs the extra builtin)
-    Exit codes:   0 fine, 1 error, 2 usage, 3 a threshold failed, 4 inconclusive.
+    Exit codes:   0 fine, 1 error, 2 usage, 3 a threshold failed, 4 inconclusive,
+                  5 batches are out: come back.
     """
     defaults = _apply_defaults(context, env_file)
     if verbose or log is not None:
@@ -138,6 +147,9 @@ def _exit_code(arguments: list[str]) -> int:
     except click.Abort:
         click.echo("Stopped.", err=True)
         return 1
+    except BatchesOut as out:
+        click.echo(str(out), err=True)
+        return out.exit_code
     except TiltmeterError as error:
         return _fail(str(error), error.exit_code)
     except OSError as error:  # a full disk, a folder that cannot be written to

@@ -6,12 +6,12 @@ from dataclasses import dataclass
 
 import click
 
-from .options import as_json, judge, reach, receives, taxonomy
-from .values import AskValues
+from .options import as_json, batch, judge, reach, receives, taxonomy
+from .values import AskValues, BatchValues
 
 
 @dataclass(frozen=True, kw_only=True)
-class LabelValues(AskValues):
+class LabelValues(AskValues, BatchValues):
     """What is typed after `label`."""
 
     run: str
@@ -25,6 +25,7 @@ class LabelValues(AskValues):
 @judge
 @taxonomy
 @reach
+@batch
 @as_json
 @receives(LabelValues)
 def command(typed: LabelValues) -> int:
@@ -41,5 +42,6 @@ def command(typed: LabelValues) -> int:
             watch=watch,
             taxonomy=typed.taxonomy,
             **typed.ask_options(),
+            **typed.batch_options(),
         )
     return emit_results(labelled, Printing("default", typed.as_json), tallies)

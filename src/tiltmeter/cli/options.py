@@ -164,6 +164,31 @@ choices = _stack(  # what is asked: subjects, languages, modes, samples, limit, 
     ),
 )
 
+batch = _stack(  # what goes to a provider in batches
+    click.option(
+        "--batch",
+        is_flag=True,
+        help="Hand requests in as batches, at the price that providers have for them; the same "
+        "command collects them (docs/batches.md).",
+    ),
+    click.option("--wait", is_flag=True, help="Stay until all batches have ended."),
+    click.option(
+        "--poll",
+        type=click.FloatRange(0, min_open=True),
+        default=30.0,
+        show_default=True,
+        help="Seconds between the first two looks at a batch; each further pause is twice as long, "
+        "up to twenty times this.",
+    ),
+    click.option(
+        "--batch-file",
+        type=click.Path(dir_okay=False),
+        metavar="FILE.jsonl",
+        help="Write requests to a file in OpenAI's format, for instance for vllm run-batch, and "
+        "read FILE.out.jsonl.",
+    ),
+)
+
 reach = _stack(  # how models are reached, and what is allowed
     click.option(
         "--base-url",

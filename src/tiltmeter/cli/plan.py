@@ -16,6 +16,7 @@ from ..protocol.thin_design import thin_design
 from ..stats.results import count_of
 from .options import (
     as_json,
+    batch,
     choices,
     fail_if,
     full,
@@ -67,6 +68,7 @@ class PlanValues(AuditValues):
     help="As for run; nothing is written there.",
 )
 @reach
+@batch
 @variant
 @fail_if
 @junit
@@ -89,7 +91,11 @@ def command(typed: PlanValues) -> None:
     declared = registry.protocol(typed.protocol)
     if typed.fail_if:
         refuse_thresholds(declared, typed.fail_if)
-    options: PlanOptions = {**typed.choice_options(), **typed.connect_options()}
+    options: PlanOptions = {
+        **typed.choice_options(),
+        **typed.connect_options(),
+        **typed.batch_options(),
+    }
     if typed.trials:
         _write_trials(typed.trials, api.trials(typed.protocol, typed.models, **options))
     plan = api.plan(

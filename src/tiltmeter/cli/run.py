@@ -9,6 +9,7 @@ import click
 
 from .options import (
     as_json,
+    batch,
     choices,
     fail_if,
     full,
@@ -41,6 +42,7 @@ class RunValues(AuditValues):
     help="The run's folder; again = resume.",
 )
 @reach
+@batch
 @variant
 @fail_if
 @junit
@@ -66,6 +68,7 @@ def command(typed: RunValues) -> int:
             variant=typed.variant,
             **typed.choice_options(),
             **typed.ask_options(),
+            **typed.batch_options(),
         )
     printing = typed.printing(Path(typed.out) / "report.html")
     return emit_results(run, printing, tallies, typed.fail_if)

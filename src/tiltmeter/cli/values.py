@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from ..errors import UsageError
 
 if TYPE_CHECKING:  # a first look at --help waits for nothing
-    from ..api.options import AskOptions, ChoiceOptions, ConnectOptions
+    from ..api.options import AskOptions, BatchOptions, ChoiceOptions, ConnectOptions
     from ..api.tables import TableOptions
     from ..models import Price
     from .ending import Printing
@@ -87,6 +87,25 @@ class AskValues:
 
 
 @dataclass(frozen=True, kw_only=True)
+class BatchValues:
+    """The options of `batch`. poll: seconds."""
+
+    batch: bool
+    wait: bool
+    poll: float
+    batch_file: str | None
+
+    def batch_options(self) -> BatchOptions:
+        """What goes to a provider in batches."""
+        return {
+            "batch": self.batch,
+            "wait": self.wait,
+            "poll": self.poll,
+            "batch_file": self.batch_file,
+        }
+
+
+@dataclass(frozen=True, kw_only=True)
 class ChoiceValues:
     """The options of `choices`. system: a file."""
 
@@ -155,7 +174,7 @@ class ResultValues:
 
 
 @dataclass(frozen=True, kw_only=True)
-class AuditValues(ChoiceValues, AskValues, ResultValues):
+class AuditValues(ChoiceValues, AskValues, BatchValues, ResultValues):
     """What `run` and `plan` both take."""
 
     protocol: str

@@ -37,6 +37,10 @@ class Price(NamedTuple):
             self.prompt * prompt_tokens + self.completion * completion_tokens
         ) / 1e6 + self.picture * pictures
 
+    def times(self, share: float) -> Price:
+        """A share of the price, as providers ask for batches."""
+        return Price(self.prompt * share, self.completion * share, self.picture * share)
+
     def worst(self, request: Request) -> float:
         """The most that a request can cost: a token is at least one byte, and each turn has a few
         of its own.

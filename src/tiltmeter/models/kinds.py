@@ -60,6 +60,7 @@ class ModelKind:
     price:        what every model of the kind costs where nobody says otherwise; None is unknown.
     modules:      modules without which no model of the kind can be made.
     extra:        what `pip install '.[EXTRA]'` brings them.
+    batches:      True if its provider takes batches.
     judge_only:   True if it answers one kind of question about outputs and is no subject.
     serves_asked: True if its servers name the very model that was asked, so that any other name is
                   a replacement.
@@ -81,6 +82,7 @@ class ModelKind:
     modules: tuple[str, ...] = ()
     extra: str = ""
     judge_only: bool = False
+    batches: bool = False
     serves_asked: bool = False
     error_rates: Path | None = None
     check: Callable[[], Iterable[Finding]] = _nothing_to_check

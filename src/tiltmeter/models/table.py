@@ -27,14 +27,21 @@ from .options import PICTURES, TEXT
 BUILT_IN = Path(__file__).with_name("models.toml")
 VARIABLE = "TILTMETER_MODELS"
 SOON_DAYS = 60  # days before its end from which a model is said to be ending
-_FIELDS = ("price", "retirement", "aliases", "takes", "modality", "languages")
+_FIELDS = ("price", "batch", "retirement", "aliases", "takes", "modality", "languages")
 _INNER = {
     "price": ("prompt", "completion", "picture", "date", "source"),
+    "batch": ("share", "date", "source"),
     "retirement": ("on", "date", "source"),
     "languages": ("listed", "source"),
 }
-_NEEDED = {"price": ("date",), "retirement": ("on",), "languages": ("listed",)}
+_NEEDED = {
+    "price": ("date",),
+    "batch": ("share", "date"),
+    "retirement": ("on",),
+    "languages": ("listed",),
+}
 _EXAMPLES = {
+    "batch": "{ share = 0.5, date = 2026-11-21 }",
     "retirement": "{ on = 2027-01-14 }",
     "languages": '{ listed = ["en", "fr"], source = "https://…" }',
 }
@@ -58,13 +65,17 @@ Toml: TypeAlias = "bool | int | float | str | date | list[Toml] | dict[str, Toml
 
 @dataclass(frozen=True, slots=True)
 class Listed:
-    """A row. name: `kind:name`; own: a field of it comes from the user's file; dates are days."""
+    """A row. name: `kind:name`; batch_share: what a call in a batch costs, as a share of the price,
+    None where nobody knows; own: a field of it comes from the user's file; dates are days."""
 
     name: str
     modality: str = "text"
     price: Price | None = None
     price_date: date | None = None
     price_source: str = ""
+    batch_share: float | None = None
+    batch_date: date | None = None
+    batch_source: str = ""
     retires_on: date | None = None
     retirement_source: str = ""
     aliases: tuple[str, ...] = ()
@@ -102,10 +113,16 @@ class Listed:
             "date": str(self.price_date),
             "source": self.price_source,
         }
+        batch: dict[str, Json] = {
+            "share": self.batch_share,
+            "date": str(self.batch_date),
+            "source": self.batch_source,
+        }
         return {
             "name": self.name,
             "modality": self.modality,
             "price": price,
+            "batch": batch if self.batch_share is not None else None,
             "retires_on": str(self.retires_on) if self.retires_on else None,
             "retired": self.is_retired(today),
             "retirement_source": self.retirement_source,
@@ -221,6 +238,14 @@ def _row(base: Listed, entry: dict[str, Toml], path: Path) -> Listed:
             price_date=_day(price["date"], f"{where}, price.date"),
             price_source=_text(price.get("source", ""), f"{where}, price.source"),
         )
+    if "batch" in entry:
+        batch = _inner(entry, "batch", where)
+        row = replace(
+            row,
+            batch_share=_share(batch["share"], f"{where}, batch.share"),
+            batch_date=_day(batch["date"], f"{where}, batch.date"),
+            batch_source=_text(batch.get("source", ""), f"{where}, batch.source"),
+        )
     if "retirement" in entry:
         end = _inner(entry, "retirement", where)
         row = replace(
@@ -331,6 +356,12 @@ def _only(given: Iterable[str], known: Iterable[str], where: str) -> None:
 def _number(value: Toml, where: str, what: str = "a million tokens") -> float:
     if isinstance(value, bool) or not isinstance(value, (int, float)) or not 0 <= value < 1e6:
         raise UsageError(f"{where}: US dollars for {what} expected, not {value!r}")
+    return float(value)
+
+
+def _share(value: Toml, where: str) -> float:
+    if isinstance(value, bool) or not isinstance(value, (int, float)) or not 0 <= value <= 1:
+        raise UsageError(f"{where}: a share of the price from 0 to 1 expected, not {value!r}")
     return float(value)
 
 

@@ -1,5 +1,5 @@
-"""Requests that were put aside → the file of a batch, line by line: neither the requests nor the file
-are ever in memory as a whole.
+"""Requests that were put aside → the file of a batch, line by line: neither the requests nor the
+file are ever in memory as a whole.
 """
 
 from __future__ import annotations
@@ -144,7 +144,8 @@ async def rebuild(store: Store, row: BatchRow, model: HttpModel, form: BatchForm
 
 
 class _Chosen:
-    """The requests of a group that go into a batch; one of each shape is answered singly instead."""
+    """The requests of a group that go into a batch; one of each shape is answered singly
+    instead."""
 
     omitted: tuple[str, ...] | None = None
 

@@ -21,14 +21,12 @@ FEW_FAULTS = 5  # faulty requests of a batch with no good one, from which on the
 
 
 class Collected(NamedTuple):
-    """Of one batch. answered: replies that were stored; given_back: lines that said that nothing was
-    done; fault: what the last request that can be sent again failed of; cost: US dollars.
+    """Of one batch. given_back: the requests of which a line says that they are to be sent again;
+    fault: why, of the last of them.
     """
 
-    answered: int
-    given_back: int
+    given_back: set[str]
     fault: str
-    cost: float
 
 
 class Collector:
@@ -47,27 +45,28 @@ class Collector:
         self._store, self._row, self._model = store, row, model
         self._price, self._warn = price, warn
         self._replies: dict[str, tuple[Request, Reply]] = {}
-        self._answered = self._given_back = self._good = 0
-        self._fault, self._cost = "", 0.0
+        self._given_back: set[str] = set()
+        self._fault, self._good = "", 0
 
     async def collect(self, form: BatchFormat, seen: Seen) -> Collected:
         """Stores every reply once. ModelError where the provider refused every single request: then
         none is stored.
         """
+        self._good = self._row.requests - len(batches.keys_of(self._store, self._row.key))
         async for line in form.lines(wire_of(self._model), seen):
             request = self._find(line)
             if request is None:
                 continue
             reply = await self._read(request, line)
             if reply is None:
-                self._given_back += 1
+                self._given_back.add(request.key)
                 continue
             self._good += reply.outcome != ERROR
             self._replies[request.key] = request, reply
             if len(self._replies) >= COMMIT_REPLIES:
                 self._commit()
         self._commit()
-        return Collected(self._answered, self._given_back, self._fault, self._cost)
+        return Collected(self._given_back, self._fault)
 
     def _find(self, line: Line) -> Request | None:
         """The request that a line is of; None where it is answered already, or another batch's."""
@@ -116,6 +115,4 @@ class Collector:
         if len(faults) >= FEW_FAULTS and not self._good:
             raise ModelError(f"All requests of a batch failed: {faults[0].text}")
         batches.store_replies(self._store, replies)
-        self._answered += len(replies)
-        self._cost += sum(reply.cost or 0.0 for _, reply in replies)
         self._replies = {}

@@ -42,11 +42,13 @@ _CUT_OFF = ("expire", "cancel", "timeout")
 
 
 class Batching(NamedTuple):
-    """How batches are wanted. wait: True to stay until they have ended; poll: seconds between the
-    first two looks; file: where requests are written for somebody else to run, None for the
-    providers' own batches.
+    """How batches are wanted. hands_in: False where requests are asked singly, and batches of an
+    earlier command are only taken in; wait: True to stay until they have ended; poll: seconds
+    between the first two looks; file: where requests are written for somebody else to run, None for
+    the providers' own batches.
     """
 
+    hands_in: bool = False
     wait: bool = False
     poll: float = FIRST_LOOK_S
     file: Path | None = None
@@ -57,8 +59,8 @@ class Unsure(Exception):
 
 
 class Steps:
-    """What is done with single batches. hands_in: False where batches are only taken in; price: of a
-    model's calls in a batch; stop: set when the command is interrupted.
+    """What is done with single batches. price: of a model's calls in a batch; stop: set when the
+    command is interrupted.
     """
 
     def __init__(
@@ -67,11 +69,10 @@ class Steps:
         models: Models,
         limits: Limits,
         how: Batching,
-        hands_in: bool,
         price: Callable[[str], Price | None],
     ) -> None:
         self._store, self._models, self._limits = store, models, limits
-        self._how, self._hands_in, self._price = how, hands_in, price
+        self._how, self._price = how, price
         self.stop = asyncio.Event()
         self.tries: dict[str, int] = {}  # request → batches that gave no answer to it
         self.token_limits: dict[str, float] = {}  # model → tokens that it was found to queue
@@ -166,15 +167,15 @@ class Steps:
             return None
         if found is not None:
             return self._receive(row, found)
-        if not self._hands_in:
+        if not self._how.hands_in:
             self._refuse(row, "was not handed in")
         elif await self.hand_in(row):
             return next(one for one in self.unfinished() if one.key == row.key)
         return None
 
     async def look(self, row: BatchRow) -> Seen | None:
-        """How a batch stands; where it has ended, what came of it is stored. None where the provider
-        does not know it: that is believed after some looks.
+        """How a batch stands; where it has ended, what came of it is stored. None where the
+        provider does not know it: that is believed after some looks.
         """
         model, form = await self._reached(row)
         for last in (*[False] * (LOOKS_UNTIL_LOST - 1), True):
@@ -214,11 +215,12 @@ class Steps:
             self._refuse(row, str(error))
             raise
         left = batches.keys_of(self._store, row.key)
-        if not any(sign in seen.said for sign in _CUT_OFF):
-            missing = max(0, len(left) - got.given_back)
-            self._lose(row.reserved * missing / max(1, row.requests))
+        cut_off = any(sign in seen.said for sign in _CUT_OFF)
+        missing = [] if cut_off else [key for key in left if key not in got.given_back]
+        self._lose(row.reserved * len(missing) / max(1, row.requests))
         for key in left:
             self.tries[key] = self.tries.get(key, 0) + 1
+        self.tries.update(dict.fromkeys(missing, TRIES))  # they may be paid for
         said = f"{seen.said}; {len(left):,} of {row.requests:,} not answered" if left else seen.said
         told = f"{said}: {got.fault}" if got.fault else said
         batches.close(self._store, row._replace(state=ENDED, told=told), give_back=True)
@@ -233,9 +235,7 @@ class Steps:
             self._refuse(row, seen.fault)
             raise ModelError(f"{row.model}: the provider refused the whole batch: {seen.fault}")
         others = sum(
-            one.tokens
-            for one in self.unfinished()
-            if one.model == row.model and one.key != row.key
+            one.tokens for one in self.unfinished() if one.model == row.model and one.key != row.key
         )
         self.token_limits[row.model] = others + row.tokens / 2
         row = row._replace(state=REFUSED, told=seen.fault)
@@ -257,9 +257,9 @@ class Steps:
         batches.close(self._store, row._replace(state=LOST, told=said), give_back=False)
 
     def _lose(self, dollars: float) -> None:
-        settings.keep_possibly_paid(
-            self._store, settings.possibly_paid(self._store) + dollars, 0.0
-        )
+        if not dollars:
+            return
+        settings.keep_possibly_paid(self._store, settings.possibly_paid(self._store) + dollars, 0.0)
 
     # the way there
 

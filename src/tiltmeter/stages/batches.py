@@ -3,13 +3,14 @@ nothing else to do, and taken in when the provider has ended. Then the stage run
 the replies stored.
 
 Never twice: a batch is a row of the run before anything is sent, with what is known at each step on
-the disk before the next. What was begun and has no receipt is looked for at the provider first; where
-that cannot be told yet, it is waited for. A request that is in a batch is asked in no other way.
+the disk before the next. What was begun and has no receipt is looked for at the provider first;
+where that cannot be told yet, it is waited for. A request that is in a batch is asked in no other
+way.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 
 from ..errors import BatchesOut, ModelError, TransientError, Unanswered
 from ..models import Model, Price
@@ -33,8 +34,8 @@ Show = Callable[[str, int | None, Tally], None]
 
 
 class Desk:
-    """The batches of a run. batching: None where requests are asked singly, and batches of an earlier
-    command are only taken in. price: of a model's calls in a batch. show: as `Watch`.
+    """The batches of a run. price: of a model's calls in a batch; show: as `Watch`; deferred:
+    requests of this stage that wait for a batch.
     """
 
     def __init__(
@@ -42,23 +43,17 @@ class Desk:
         store: Store,
         models: Models,
         limits: Limits,
-        batching: Batching | None,
+        how: Batching,
         price: Callable[[str], Price | None],
-        show: Show,
+        show: Show | None,
     ) -> None:
         self._store, self._models, self._limits = store, models, limits
-        self._batching, self._price, self._show = batching, price, show
-        self._how = batching or Batching()
-        self._steps = Steps(store, models, limits, self._how, batching is not None, price)
+        self._how, self._price, self._show = how, price, show
+        self._steps = Steps(store, models, limits, how, price)
         self._put: list[Request] = []
-        self._deferred = 0
+        self.deferred = 0
         batches.clear_pool(store)
         self._out = batches.keys_out(store)
-
-    @property
-    def warnings(self) -> set[str]:
-        """What should be known of what came."""
-        return self._steps.warnings
 
     # what the engine asks
 
@@ -70,14 +65,17 @@ class Desk:
             raise Unanswered(
                 "batches gave no answer to it, or one was lost. The same command asks it again"
             )
-        self._deferred += request.key in self._out
+        self.deferred += request.key in self._out
         return request.key in self._out
 
     def puts_aside(self, model: Model, request: Request) -> bool:
         """True if a request goes into a batch."""
-        if self._batching is None or self._steps.form(model) is None:
+        if not self._how.hands_in:
             return False
-        self._deferred += 1
+        if self._steps.form(model) is None:
+            self._steps.warnings.add(f"{model.name} takes no batches: it is asked as usual.")
+            return False
+        self.deferred += 1
         self._put.append(request)
         if len(self._put) >= BUFFERED_REQUESTS:
             self._flush()
@@ -95,14 +93,22 @@ class Desk:
             with on_interruption(self._interrupt):
                 await self._look_at_all()
 
+    async def repeat(self, stage: Callable[[], Awaitable[Tally]]) -> Tally:
+        """Runs a stage again and again, until none of its requests waits for a batch."""
+        tally = await stage()
+        while await self.settle():
+            tally = await stage()
+        tally.warnings |= self._steps.warnings
+        return tally
+
     async def settle(self) -> bool:
         """Hands in what was put aside. False where nothing was: the stage is done. True when all
         of it is answered: the stage goes on. Raises BatchesOut where nothing is waited for.
         """
         self._flush()
-        if not self._deferred:
+        if not self.deferred:
             return False
-        self._deferred = 0
+        self.deferred = 0
         with on_interruption(self._interrupt):
             await self._hand_in_all()
             wait = self._how.poll
@@ -126,7 +132,8 @@ class Desk:
         return BatchesOut(
             f"{len(rows):,} batches with {requests:,} requests are out ({', '.join(models)}). Come "
             "back: the same command collects them and goes on. Look at them with: tiltmeter jobs "
-            f"{self._store.folder}" + "".join(f"\n{said}" for said in written)
+            f"{self._store.folder}"
+            + "".join(f"\n{said}" for said in (*written, *sorted(self._steps.warnings)))
         )
 
     def _show_all(self) -> None:
@@ -136,7 +143,7 @@ class Desk:
     # handing in
 
     async def _hand_in_all(self) -> None:
-        if self._batching is None:
+        if not self._how.hands_in:
             return
         for group, _ in batches.groups(self._store):
             model = await self._models.get(group.model)
@@ -180,7 +187,9 @@ class Desk:
         try:
             reply = await caller.ask(model, request)
         except TransientError as error:
-            raise ModelError(f"{error}. Run the same command again when the server is well.") from None
+            raise ModelError(
+                f"{error}. Run the same command again when the server is well."
+            ) from None
         finally:
             caller.close()
         self._store.write([(request, reply)], (), ())
@@ -202,4 +211,5 @@ class Desk:
         return ended
 
     def _show_batch(self, row: BatchRow, done: int, said: str) -> None:
-        self._show(f"batch {row.key[:8]}", row.requests, Tally(done=done, waiting=said))
+        if self._show is not None:
+            self._show(f"batch {row.key[:8]}", row.requests, Tally(done=done, waiting=said))

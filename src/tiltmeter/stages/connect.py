@@ -102,6 +102,12 @@ class Connect:
         at_home = FREE if on_this_machine(self.url(name)) else None
         return self.price(name) or kind_of(name).price or at_home
 
+    def batch_price(self, name: str) -> Price | None:
+        """The price of a model's calls in a batch: the full one where the table knows no other."""
+        row, price = table.find(name), self.expected_price(name)
+        share = row.batch_share if row else None
+        return price if price is None or share is None else price.times(share)
+
     def describe(self, name: str) -> KnownModel:
         """What the table says of a model: its end and where its price is from."""
         row = table.find(name)

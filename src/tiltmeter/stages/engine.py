@@ -37,6 +37,10 @@ FAILURES_IN_A_ROW = 5  # calls that used up all their tries, before the run stop
 class Aside(Protocol):
     """Where requests are put that wait for a batch (batches.py)."""
 
+    @property
+    def deferred(self) -> int:
+        """Requests of this stage that wait for a batch."""
+
     def is_out(self, request: Request) -> bool:
         """True if a request is in a batch, which is waited for."""
 

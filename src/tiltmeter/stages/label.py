@@ -137,6 +137,8 @@ async def annotate(
     warnings = set(missing_judges(protocol, judges))
     if any(isinstance(instrument, Learner) for instrument in instruments):
         warnings |= (await discover(store, protocol, instruments, models, limits, watch)).warnings
+        if models.aside is not None and models.aside.deferred:  # it is found out in a batch
+            return Tally(warnings=warnings)
     names = (*protocol.factors, protocol.item)
     cells = {tuple(cell[name] for name in names): cell for cell in protocol.cells}
     system = settings.frozen(store).get("system")

@@ -1,5 +1,5 @@
-"""Work that a provider does in bulk, at a lower price and within a day: what each provider's batches
-look like, one file each. `stages.batches` drives them.
+"""Work that a provider does in bulk, at a lower price and within a day: what each provider's
+batches look like, one file each. `stages.batches` drives them.
 
 The requests and their replies are those of the provider's ordinary dialect. A format says how a
 request is put into a line, how a batch is handed in, looked at, found again, read and cancelled.

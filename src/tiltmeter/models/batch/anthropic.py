@@ -1,6 +1,6 @@
-"""Anthropic's Message Batches: the requests go with the call that makes the batch, and nothing of ours
-can be put on it. One of which no receipt came is known by the names of its requests, and these can
-be read only when it has ended. As the anthropic package 2.12 types it; limits by
+"""Anthropic's Message Batches: the requests go with the call that makes the batch, and nothing of
+ours can be put on it. One of which no receipt came is known by the names of its requests, and these
+can be read only when it has ended. As the anthropic package 2.12 types it; limits by
 docs.claude.com/en/docs/build-with-claude/batch-processing.
 """
 

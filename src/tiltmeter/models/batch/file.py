@@ -7,7 +7,6 @@ is no longer there: then the rest goes back.
 
 from __future__ import annotations
 
-import os
 import shutil
 from collections.abc import AsyncIterator
 from itertools import count
@@ -25,7 +24,8 @@ _SEPARATOR = "#"
 
 
 class FileBatches(OpenAIBatches):
-    """The format. path: of the file that is written; where it is taken, the next number is added."""
+    """The format. path: of the file that is written; where it is taken, the next number is
+    added."""
 
     def __init__(self, path: Path) -> None:
         super().__init__(Bounds(1_000_000, 2 * 10**9, 24 * 365))
@@ -39,7 +39,7 @@ class FileBatches(OpenAIBatches):
         """Puts the file where it was asked for; doing it twice changes nothing."""
         path = self._free_path(handed)
         shutil.copyfile(handed.file, path.with_suffix(".part"))
-        os.replace(path.with_suffix(".part"), path)
+        path.with_suffix(".part").replace(path)
         remote = _SEPARATOR.join((f"{FILE}{path}", handed.prefix, str(handed.requests)))
         return Seen(remote, ended=False, said=f"written to {path}")
 
@@ -53,8 +53,8 @@ class FileBatches(OpenAIBatches):
 
     async def candidates(self, wire: Wire, handed: Handed) -> AsyncIterator[Candidate]:
         """None: `create` may be done twice."""
-        for none in ():
-            yield none
+        for candidate in tuple[Candidate, ...]():
+            yield candidate
 
     async def look(self, wire: Wire, remote: str) -> Seen:
         """How many results are there."""
@@ -75,7 +75,7 @@ class FileBatches(OpenAIBatches):
         """Puts the file away."""
         path, prefix, _ = _parts(remote)
         if _is_of(path, prefix):
-            os.replace(path, path.with_suffix(".cancelled.jsonl"))
+            path.replace(path.with_suffix(".cancelled.jsonl"))
 
 
 def results_path(path: Path) -> Path:

@@ -1,6 +1,6 @@
 """Gemini's batches: up to 20 MB go with the call that makes the batch, more through the Files API.
-Results come in the order of the requests; they are matched by name all the same. As the google-genai
-package 3.4 types it; limits by ai.google.dev/gemini-api/docs/batch-api.
+Results come in the order of the requests; they are matched by name all the same. As the
+google-genai package 3.4 types it; limits by ai.google.dev/gemini-api/docs/batch-api.
 """
 
 from __future__ import annotations
@@ -103,7 +103,9 @@ def _seen(body: Json) -> Seen:
     file = text_at(output, "responsesFile")
     inlined = tuple(list_at(output, "inlinedResponses", "inlinedResponses"))
     fault = word_at(error, "message") or "no reason was given"
-    done, failed = (_number(about, name) for name in ("successfulRequestCount", "failedRequestCount"))
+    done, failed = (
+        _number(about, name) for name in ("successfulRequestCount", "failedRequestCount")
+    )
     return Seen(
         needed(body, "name"),
         ended=state in _ENDED,

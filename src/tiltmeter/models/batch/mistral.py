@@ -1,5 +1,6 @@
-"""Mistral's batches: OpenAI's files and results, and jobs of their own. A line has neither method nor
-endpoint nor model. As the mistralai package 3.7 types it; limits by docs.mistral.ai/capabilities/batch.
+"""Mistral's batches: OpenAI's files and results, and jobs of their own. A line has neither method
+nor endpoint nor model. As the mistralai package 3.7 types it; limits by
+docs.mistral.ai/capabilities/batch.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """Batches in OpenAI's format: OpenAI, Azure and Groq; Mistral's and Together's differ in names.
 
 A file of lines is uploaded and a batch made of it; a key of ours among its metadata finds it again.
-What was done of a batch that expired or was cancelled is delivered and billed, the rest stands in the
-error file and is not. As the openai package 3.54 types it; limits by
+What was done of a batch that expired or was cancelled is delivered and billed, the rest stands in
+the error file and is not. As the openai package 3.54 types it; limits by
 developers.openai.com/api/docs/guides/batch.
 """
 
@@ -17,7 +17,7 @@ from ..http.body import at, count_at, list_at, needed, object_at, text_at, word_
 from . import GIVEN_BACK, TAG, Bounds, Candidate, Handed, Line, Seen
 from .wire import Wire
 
-HOUR = 3600
+BOUNDS = Bounds(50_000, 200 * 10**6, 24)
 PAGE = 100  # batches that are listed at a time
 _ENDED = ("completed", "failed", "expired", "cancelled")
 _CROWDED = ("token_limit_exceeded", "enqueued")  # in the fault of a batch that may be tried later
@@ -28,7 +28,7 @@ class OpenAIBatches:
 
     frame = ("", "\n", "\n")
 
-    def __init__(self, bounds: Bounds = Bounds(50_000, 200 * 10**6, 24), root: str = "") -> None:
+    def __init__(self, bounds: Bounds = BOUNDS, root: str = "") -> None:
         self.bounds, self._root = bounds, root
 
     def line(self, custom_id: str, sent: HttpRequest) -> Mapping[str, Json]:
@@ -107,8 +107,8 @@ def endpoint(path: str) -> str:
 
 def results(body: Json) -> tuple[str, ...]:
     """The ids of the files with results and with errors that a batch names."""
-    names = (text_at(body, name) for name in ("output_file_id", "error_file_id"))
-    return tuple(filter(None, names))
+    files = ("output_file_id", "error_file_id", "output_file", "error_file")
+    return tuple(filter(None, (text_at(body, name) for name in files)))
 
 
 def result(body: Json) -> Line:

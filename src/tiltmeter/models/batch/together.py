@@ -1,5 +1,5 @@
-"""Together's batches: OpenAI's, uploaded elsewhere, with states in capitals and without metadata: one
-of which no receipt came is found again by its input file. As the together package 3.1 types it;
+"""Together's batches: OpenAI's, uploaded elsewhere, with states in capitals and without metadata:
+one of which no receipt came is found again by its input file. As the together package 3.1 types it;
 limits by docs.together.ai/docs/inference/batch.
 """
 

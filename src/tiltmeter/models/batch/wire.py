@@ -1,5 +1,5 @@
-"""HTTP as batches need it: files that are sent and lines that are read as streams. What statuses and
-lost connections mean is the connection's.
+"""HTTP as batches need it: files that are sent and lines that are read as streams. What statuses
+and lost connections mean is the connection's.
 """
 
 from __future__ import annotations

@@ -208,7 +208,9 @@ class HttpModel(Model):
         """The dialect that speaks for a request, over the connection."""
         return self._exchanges["pictures" if request.size else "text"]
 
-    async def read_result(self, request: Request, answer: Answer, omitted: Collection[str]) -> Reply:
+    async def read_result(
+        self, request: Request, answer: Answer, omitted: Collection[str]
+    ) -> Reply:
         """The reply that a line of a batch holds, as `ask` would have it; omitted: what was left
         out when it was handed in. Raises what `ask` raises; TransientError where the model refuses
         a parameter, which is left out from now on.

@@ -18,6 +18,7 @@ import re
 
 from ...errors import Incapable, UsageError
 from ...records import ANSWER, REFUSAL, Json, Message, Reply, Request
+from ..batch.anthropic import AnthropicBatches
 from ..http import NO_LOGPROBS, HttpModel, HttpRequest, usage_if_possible
 from ..http.body import at, count_at, list_at, message, needed, word_at
 from ..http.pictures import prepare_picture
@@ -137,6 +138,7 @@ def anthropic(model: str, options: ModelOptions = DEFAULTS) -> HttpModel:
     place = ANTHROPIC.place(model, options)
     made = place.model(options, AnthropicMessages(model, place.key, options.read))
     made.continues = "begin" not in options.omitted
+    made.batches = AnthropicBatches()
     return made
 
 
@@ -146,6 +148,7 @@ KIND = ModelKind(
     anthropic,
     makes=(TEXT,),
     provider=ANTHROPIC,
+    batches=True,
     own_server=True,
     serves_asked=True,
 )

@@ -15,6 +15,7 @@ from urllib.parse import quote, urlsplit
 
 from ...errors import MissingKey, UsageError
 from ...records import Request
+from ..batch.openai import OpenAIBatches
 from ..http import HttpModel, HttpRequest
 from ..http.provider import Place, Provider
 from ..kinds import ModelKind
@@ -55,7 +56,9 @@ def azure(rest: str, options: ModelOptions = DEFAULTS) -> HttpModel:
         raise MissingKey(f"azure:{rest} needs a key. Type: export {AZURE.keys[0]}=…")
     place = Place(f"azure:{rest}", base, key, AZURE.keys[0], False, options.price)
     dialect = AzureChat(deployment, key, _path(base, deployment, version), options.read)
-    return place.model(replace(options, base_url=base), dialect)
+    made = place.model(replace(options, base_url=base), dialect)
+    made.batches = OpenAIBatches(root="" if base.endswith(_NEW) else _NEW)
+    return made
 
 
 def _path(base: str, deployment: str, version: str) -> str:
@@ -72,5 +75,6 @@ KIND = ModelKind(
     azure,
     makes=(TEXT,),
     provider=AZURE,
+    batches=True,
     own_server=True,
 )

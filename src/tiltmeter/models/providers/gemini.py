@@ -18,6 +18,7 @@ import re
 from urllib.parse import quote
 
 from ...records import ANSWER, ERROR, REFUSAL, Json, Message, Reply, Request, Token
+from ..batch.gemini import GeminiBatches
 from ..http import HttpModel, HttpRequest, usage_if_possible
 from ..http.body import at, count_at, list_at, message, needed, object_at, text_at, word_at
 from ..http.pictures import prepare_picture
@@ -229,11 +230,13 @@ def gemini(model: str, options: ModelOptions = DEFAULTS) -> HttpModel:
     """`gemini:MODEL`; the key comes from GEMINI_API_KEY, or from GOOGLE_API_KEY."""
     place = GEMINI.place(model, options)
     writing = GeminiContent(model, place.key, think_off=options.think_off, read=options.read)
-    return place.model(
+    made = place.model(
         options,
         None if options.modality == "image" else writing,
         None if options.modality == "text" else GeminiPictures(writing),
     )
+    made.batches = GeminiBatches()
+    return made
 
 
 KIND = ModelKind(
@@ -241,6 +244,7 @@ KIND = ModelKind(
     "gemini:MODEL, Google's own API: text and pictures",
     gemini,
     provider=GEMINI,
+    batches=True,
     own_server=True,
     serves_asked=True,
 )

@@ -12,6 +12,7 @@ import json
 import re
 
 from ...records import ANSWER, ERROR, REFUSAL, Json, Message, Reply, Request, Token
+from ..batch.openai import OpenAIBatches
 from ..http import HttpModel, HttpRequest, usage_if_possible
 from ..http.body import at, count_at, list_at, needed, text_at, word_at
 from ..http.pictures import prepare_picture
@@ -179,6 +180,7 @@ def openai(model: str, options: ModelOptions = DEFAULTS) -> HttpModel:
         None if options.modality == "text" else OpenAIImages(model, place.key),
     )
     made.continues = not place.official
+    made.batches = OpenAIBatches()
     return made
 
 
@@ -187,4 +189,5 @@ KIND = ModelKind(
     "openai:MODEL, OpenAI or any compatible server with --base-url: text and pictures",
     openai,
     provider=OPENAI,
+    batches=True,
 )

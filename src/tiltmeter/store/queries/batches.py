@@ -14,9 +14,9 @@ from ...records import Reply, Request
 from .. import Store, now
 from ..rows import INSERT_CALL, call_row, request_of
 
-# States of a batch. INTENDED: nothing is known to have reached the provider; UPLOADED: its file has;
-# OPEN: its id is known; ENDED: collected; REFUSED: the provider refused it whole; LOST: the provider
-# no longer knows it.
+# States of a batch. INTENDED: nothing of it is at the provider; UPLOADED: its file is, and the
+# batch may be; OPEN: its id is known; ENDED: collected; REFUSED: the provider took none of it;
+# LOST: the provider no longer knows it.
 INTENDED, UPLOADED, OPEN = "intended", "uploaded", "open"
 ENDED, REFUSED, LOST = "ended", "refused", "lost"
 UNCONFIRMED, UNFINISHED = (INTENDED, UPLOADED), (INTENDED, UPLOADED, OPEN)
@@ -35,7 +35,8 @@ class Group(NamedTuple):
 
 class BatchRow(NamedTuple):
     """A batch. path: of the single call; omitted: what was left out of its requests; tokens:
-    estimated; reserved: US dollars at the most; told: the provider's last word; since, changed: UTC.
+    estimated; reserved: US dollars at the most; told: the provider's last word; since, changed:
+    UTC.
     """
 
     key: str
@@ -55,9 +56,7 @@ class BatchRow(NamedTuple):
 
 def put_aside(store: Store, requests: Iterable[Request]) -> None:
     """Keeps requests for a batch; those that are kept already stay where they are."""
-    rows = (
-        (one.key, one.model, "pictures" if one.size else "text", one.text) for one in requests
-    )
+    rows = ((one.key, one.model, "pictures" if one.size else "text", one.text) for one in requests)
     store.write_many(
         "INSERT OR IGNORE INTO batch_requests (key, model, makes, batch, request)"
         " VALUES (?,?,?,'',?)",

@@ -1,0 +1,52 @@
+"""tiltmeter jobs RUN [--cancel]"""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+
+import click
+
+from .options import as_json, reach, receives
+from .values import AskValues
+
+
+@dataclass(frozen=True, kw_only=True)
+class JobsValues(AskValues):
+    """What is typed after `jobs`."""
+
+    run: str
+    cancel: bool
+    as_json: bool
+
+
+@click.command()
+@click.argument("run", type=click.Path(file_okay=False))
+@click.option(
+    "--cancel",
+    is_flag=True,
+    help="Stop what is not done; what is done is kept, and collected by the next run or label.",
+)
+@reach
+@as_json
+@receives(JobsValues)
+def command(typed: JobsValues) -> int:
+    """The batches of a run, as they stood when it last looked; nothing is asked without
+    --cancel.
+    """
+    from .. import api
+    from ..report.sanitize import visible
+
+    found = (
+        api.cancel_jobs(typed.run, **typed.ask_options()) if typed.cancel else api.jobs(typed.run)
+    )
+    if typed.as_json:
+        click.echo(json.dumps({"schema": 1, "jobs": [job.as_dict() for job in found]}, indent=1))
+        return 0
+    for job in found:
+        done = job.requests - job.waiting if job.is_out else job.requests
+        line = f"{job.key[:8]}  {job.model}  {job.state}  {done:,} of {job.requests:,} stored"
+        click.echo(visible(f"{line}  since {job.since[:16]}  {job.told}".rstrip()))
+    out = sum(job.is_out for job in found)
+    click.echo(f"{out:,} of {len(found):,} batches are out", err=True)
+    return 0
