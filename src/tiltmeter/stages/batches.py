@@ -129,10 +129,12 @@ class Desk:
         rows = self._steps.unfinished()
         requests, models = sum(row.requests for row in rows), sorted({row.model for row in rows})
         written = [row.told for row in rows if row.remote_id.startswith(FILE)]
+        one, single = len(rows) == 1, requests == 1
         return BatchesOut(
-            f"{len(rows):,} batches with {requests:,} requests are out ({', '.join(models)}). Come "
-            "back: the same command collects them and goes on. Look at them with: tiltmeter jobs "
-            f"{self._store.folder}"
+            f"{len(rows):,} {'batch' if one else 'batches'} with {requests:,} "
+            f"{'request' if single else 'requests'} {'is' if one else 'are'} out "
+            f"({', '.join(models)}). Come back: the same command collects and goes on. "
+            f"All batches: tiltmeter jobs {self._store.folder}"
             + "".join(f"\n{said}" for said in (*written, *sorted(self._steps.warnings)))
         )
 

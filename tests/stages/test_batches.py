@@ -1,0 +1,112 @@
+"""Batches end to end, against local providers of each format (tests/batches)."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from tests.batches.provider import Oddities
+from tests.batches.server import FORMATS, BatchServer
+from tests.serving import serving
+from tiltmeter import api
+from tiltmeter.cli import main
+from tiltmeter.errors import BatchesOut
+
+SETTINGS = "she=.7,seed=3"
+KEYS = ("OPENAI", "AZURE_OPENAI", "GROQ", "MISTRAL", "TOGETHER", "ANTHROPIC", "GEMINI")
+
+
+@pytest.fixture(autouse=True)
+def _keys(monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in KEYS:
+        monkeypatch.setenv(f"{name}_API_KEY", "k1234567890")
+
+
+def audit(kind: str, url: str, out: Path, **options: object) -> api.Run:
+    given = {"limit": 3, "samples": 2, "language": "en", "base_urls": {kind: url}, "poll": 0.01}
+    return api.run("roles", f"{kind}:planted", out, **{**given, **options})  # type: ignore[arg-type]
+
+
+def replies(run: api.Run) -> list[tuple[str, ...]]:
+    """What the subject answered, and how it was labelled."""
+    labels = run.labels.sort("output", "attribute")
+    return [*labels.select("output", "annotator", "attribute", "value").rows(), *run.outputs.rows()]
+
+
+@pytest.mark.parametrize("kind", sorted(FORMATS))
+def test_a_run_in_batches_is_the_run_without(kind: str, tmp_path: Path) -> None:
+    """One sample a prompt: a provider without seeds draws a prompt anew each time that it comes."""
+    made = {}
+    for name in ("plain", "batched"):
+        server = BatchServer(kind, SETTINGS)
+        with serving(server) as url:
+            more = {"batch": True, "wait": True} if name == "batched" else {}
+            made[name] = audit(kind, url, tmp_path / name, samples=1, limit=5, **more)
+    plain, batched = made["plain"], made["batched"]
+    assert replies(batched) == replies(plain)
+    assert [row.as_dict() for row in batched.analyse()] == [
+        row.as_dict() for row in plain.analyse()
+    ]
+    (job,) = api.jobs(tmp_path / "batched")
+    assert (job.state, job.requests, job.waiting) == ("ended", 9, 0)  # one was asked singly
+    assert set(server.ledger.names.values()) == {1} and not server.ledger.complaints
+
+
+def test_stage_follows_stage_with_no_hand_work(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Answers, then a judge of them; the same command each time, and exit code 5 until all is
+    there.
+    """
+    server = BatchServer("openai", SETTINGS, Oddities(looks=1))
+    with serving(server) as url:
+        run, codes = tmp_path / "run", []
+        typed = (
+            f"run roles --model openai:planted --judge openai:judge --base-url {url} --out {run}"
+        )
+        for _ in range(4):
+            limits = ["--language", "en", "--limit", "2", "--samples", "2", "--poll", "0.01"]
+            codes.append(main([*typed.split(), *limits, "--batch"]))
+            capsys.readouterr()
+        assert codes == [5, 5, 0, 0]
+        assert [job.model for job in api.jobs(run)] == ["openai:planted", "openai:judge"]
+        assert not (run / "batches").exists()
+
+
+def test_a_file_is_run_by_somebody_else(tmp_path: Path) -> None:
+    """Written in OpenAI's format; the results are read in any order, with what belongs to nobody."""
+    work = tmp_path / "work.jsonl"
+    url = "http://127.0.0.1:9/v1"  # nothing is asked there
+    with pytest.raises(BatchesOut, match=r"work\.out\.jsonl|written to"):
+        audit("openai", url, tmp_path / "run", batch_file=work)
+    lines = [json.loads(line) for line in work.read_text("utf-8").splitlines()]
+    assert len(lines) == 12 and {line["url"] for line in lines} == {"/v1/chat/completions"}
+    message = {"choices": [{"message": {"role": "assistant", "content": "she"}}], "model": "m"}
+    results = [
+        {"custom_id": line["custom_id"], "response": {"status_code": 200, "body": message}}
+        for line in reversed(lines)
+    ]
+    out = tmp_path / "work.out.jsonl"
+    out.write_text("".join(json.dumps(one) + "\n" for one in [*results[:5], {}]), "utf-8")
+    with pytest.raises(BatchesOut):
+        audit("openai", url, tmp_path / "run", batch_file=work)
+    out.write_text("".join(json.dumps(one) + "\n" for one in results * 2), "utf-8")
+    run = audit("openai", url, tmp_path / "run", batch_file=work)
+    assert run.outputs["text"].to_list() == ["she"] * 12
+
+
+def test_what_is_out_is_asked_in_no_other_way(tmp_path: Path) -> None:
+    """A command without --batch waits for it; what was cancelled is then asked singly."""
+    server = BatchServer("anthropic", SETTINGS, Oddities(looks=10**6))
+    with serving(server) as url:
+        run = tmp_path / "run"
+        for options in ({"batch": True}, {}, {"batch": True}):
+            with pytest.raises(BatchesOut, match="1 batch with 11 requests"):
+                audit("anthropic", url, run, **options)
+        assert server.ledger.singles.total() == 1
+        api.cancel_jobs(run, base_urls={"anthropic": url})
+        made = audit("anthropic", url, run)
+        assert made.outputs.height == 12
+        assert server.ledger.singles.total() + server.ledger.batched.total() == 12
