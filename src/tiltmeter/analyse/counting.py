@@ -74,20 +74,36 @@ def read_cells(store: Store, names: Sequence[str]) -> tuple[pl.DataFrame, pl.Dat
     """The different (subject, mode, *levels of the factors) in their order, and each output's
     `place` among them.
     """
+    designs: dict[tuple[str, ...], int] = {}
+    outputs = pl.concat(_numbered(store, designs))
     asked = ("subject", "mode", "factors")
-    trials = _frame(dict.fromkeys(("output", *asked), pl.String), list(store.iter_trials()))
-    different = trials.select(asked).unique().sort(asked)
+    different = _frame(dict.fromkeys(asked, pl.String), list(designs)).with_row_index("design")
     places: dict[tuple[str, ...], int] = {}
     found = []
-    for subject, mode, factors in different.iter_rows():
+    for number, subject, mode, factors in different.sort(asked).iter_rows():
         levels = json.loads(factors)
         cell = (subject, mode, *(levels.get(name, "") for name in names))
-        found.append(places.setdefault(cell, len(places)))
-    different = different.with_columns(place=pl.Series(found, dtype=pl.Int64))
+        found.append((number, places.setdefault(cell, len(places))))
+    of_design = _frame({"design": pl.Int64, "place": pl.Int64}, found)
     cells = pl.DataFrame(
         list(places), dict.fromkeys(("subject", "mode", *names), pl.String), orient="row"
     )
-    return cells, trials.join(different, on=asked).select("output", "place")
+    return cells, outputs.join(of_design, on="design").select("output", "place")
+
+
+def _numbered(store: Store, designs: dict[tuple[str, ...], int]) -> Iterator[pl.DataFrame]:
+    """The outputs with the number of their (subject, mode, factors), piece by piece; at least one.
+    What they have in common is not held a million times.
+
+    designs: the numbers, in which those that are met are put down.
+    """
+    rows = store.iter_trials()
+    schema = {"output": pl.String, "design": pl.Int64}
+    while True:
+        piece = list(islice(rows, PIECE))
+        yield _frame(schema, [(row[0], designs.setdefault(row[1:], len(designs))) for row in piece])
+        if len(piece) < PIECE:
+            return
 
 
 def _frame(schema: Mapping[str, Any], rows: Sequence[Sequence[Any]]) -> pl.DataFrame:

@@ -8,14 +8,15 @@ What is JSON text in the run's file is a struct (factors, sampling, condition, c
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
 from ..analyse import reading
 from ..records import Estimate, Sampling
-from ..store.queries.tables import Table
+from ..store import Store
+from ..store.queries import tables
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -98,18 +99,28 @@ def _json_text(value: Any) -> str | None:
     return json.dumps(value, ensure_ascii=False)
 
 
-def table_frame(table: Table) -> Frame:
+def table_frame(store: Store, name: str) -> Frame:
     """A table of a run's file."""
-    columns = {
-        name: _column(name, [row[place] for row in table.rows])
-        for place, name in enumerate(table.columns)
-    }
-    return Frame(columns)
+    return Frame(pl.concat(table_pieces(store, name)))
 
 
-def _column(name: str, values: Sequence[Any]) -> pl.Series:
+def table_pieces(store: Store, name: str) -> Iterator[pl.DataFrame]:
+    """A table of a run's file piece by piece, each with the same columns; at least one."""
+    names: Sequence[str] | None = None
+    for piece in tables.pieces(store, name):
+        if names is None:
+            names = tables.factor_names(store) if "factors" in piece.columns else ()
+        yield pl.DataFrame(
+            {
+                column: _column(column, [row[place] for row in piece.rows], names)
+                for place, column in enumerate(piece.columns)
+            }
+        )
+
+
+def _column(name: str, values: Sequence[Any], factors: Sequence[str]) -> pl.Series:
     if name == "factors":
-        return _structs(name, [json.loads(text) for text in values])
+        return _structs(name, [json.loads(text) if text else None for text in values], factors)
     if name == "sampling":
         rows = [dict(zip(Sampling._fields, json.loads(text), strict=True)) for text in values]
         return pl.Series(name, rows, dtype=SAMPLING)
@@ -139,7 +150,9 @@ def estimates_frame(estimates: Sequence[Estimate]) -> Frame:
 def _estimate_column(name: str, rows: Sequence[Mapping[str, Any]]) -> pl.Series:
     values = [row[name] for row in rows]
     if name in ("condition", "contrast"):
-        return _structs(name, values)
+        return _structs(
+            name, values, list(dict.fromkeys(key for row in values if row for key in row))
+        )
     if name == "outcomes":
         lists = [
             [{"label": label, "count": float(count)} for label, count in found.items()]
@@ -153,9 +166,8 @@ def _estimate_column(name: str, rows: Sequence[Mapping[str, Any]]) -> pl.Series:
     return pl.Series(name, values, dtype=pl.String)
 
 
-def _structs(name: str, rows: Sequence[Mapping[str, str] | None]) -> pl.Series:
-    """A struct of texts with every key that a row has; null where there is none."""
-    keys = list(dict.fromkeys(key for row in rows if row for key in row))
+def _structs(name: str, rows: Sequence[Mapping[str, str] | None], keys: Sequence[str]) -> pl.Series:
+    """A struct of texts with these keys; null where a row has none."""
     if not keys:
         return pl.Series(name, [None] * len(rows), dtype=pl.String)
     kind = pl.Struct([pl.Field(key, pl.String) for key in keys])

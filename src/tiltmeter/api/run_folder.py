@@ -53,7 +53,7 @@ class Run:
         from .frames import table_frame
 
         with Store(self.folder) as store:
-            return table_frame(stored.table(store, name))
+            return table_frame(store, name)
 
     def _counts(self) -> dict[str, int]:
         """How many outputs and labels the run holds."""

@@ -1,7 +1,10 @@
-"""Whole tables of a run, as they are exported."""
+"""Whole tables of a run, read in pieces: a million rows in Python are a gigabyte."""
 
 from __future__ import annotations
 
+import json
+from collections.abc import Iterator
+from itertools import islice
 from typing import NamedTuple
 
 from .. import Store
@@ -13,21 +16,35 @@ _QUERIES = {
     "outputs": "SELECT o.*, t.subject, t.mode, t.factors, t.sample, t.prompt FROM outputs o"
     " JOIN trials t ON t.id = o.trial ORDER BY o.trial",
     "labels": "SELECT * FROM labels ORDER BY id",
+    "labels with factors": "SELECT l.*, t.factors FROM labels l"
+    " LEFT JOIN trials t ON t.id = l.output ORDER BY l.id",
 }
-NAMES = tuple(_QUERIES)
+PIECE_ROWS = 10_000
 
 
 class Table(NamedTuple):
-    """A table with the names of its columns."""
+    """A table, or a piece of one, with the names of its columns."""
 
     columns: list[str]
     rows: list[tuple[Value, ...]]
 
 
-def table(store: Store, name: str) -> Table:
-    """One of NAMES; outputs come with what their trials say."""
+def pieces(store: Store, name: str) -> Iterator[Table]:
+    """A table by its name, piece by piece; at least one, which may be empty. Outputs come with what
+    their trials say.
+    """
     query = _QUERIES[name]
-    return Table(store.columns(query), list(store.rows(query)))
+    columns, rows = store.columns(query), store.rows(query)
+    yield Table(columns, list(islice(rows, PIECE_ROWS)))
+    while piece := list(islice(rows, PIECE_ROWS)):
+        yield Table(columns, piece)
+
+
+def factor_names(store: Store) -> list[str]:
+    """The factors that trials name, in the order in which they are met."""
+    named = "SELECT DISTINCT (SELECT json_group_array(key) FROM json_each(factors)) FROM trials"
+    sets = (json.loads(row[0]) for row in store.rows(named))
+    return list(dict.fromkeys(name for names in sets for name in names))
 
 
 def size(store: Store, name: str) -> int:
