@@ -97,6 +97,7 @@ def test_a_changed_value_is_read_or_refused_by_its_place(
         read_all(run)
     except TiltmeterError as error:
         assert str(error).count("\n") <= 1
+        assert "cannot be used" not in str(error)  # which names no place
 
 
 @pytest.mark.parametrize("column", ["factors", "mode"])
