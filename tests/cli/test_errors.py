@@ -33,12 +33,20 @@ def test_a_full_disk_is_a_line(
     said = capsys.readouterr().err
     assert said.count("\n") == 1 and "No space left on device" in said and "out" in said
 
+    def full_as_polars_tells(*_: object) -> None:
+        raise pl.exceptions.ComputeError("parquet: No space left on device (os error 28)")
+
+    monkeypatch.setattr(tiltmeter.api, "export", full_as_polars_tells)
+    assert cli.main(["export", str(run), "--out", str(tmp_path / "out")]) == 1
+    said = capsys.readouterr().err
+    assert said.count("\n") == 1 and "No space left on device" in said and "out" in said
+
 
 @pytest.mark.parametrize("letter", ["\x1b[2J", "\x1b]0;owned\x07", "\x9b31m", "\u202e"])
 def test_an_error_steers_no_terminal(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], letter: str
 ) -> None:
-    def fail(**_: object) -> int:
+    def fail(*_: object, **__: object) -> int:
         raise ModelError(f"a server says {letter} no")
 
     monkeypatch.setattr(cli.group, "main", fail)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import errno
+
 import click
 
 from .options import variant
@@ -18,7 +20,14 @@ from .options import variant
 @variant
 def command(run: str, format_: str, out: str, variant: str) -> None:
     """Write the tables of a run as Parquet, CSV or JSON lines."""
+    from polars.exceptions import PolarsError
+
     from .. import api
 
-    for path in api.export(run, out, format_, variant):
-        click.echo(path)
+    try:
+        for path in api.export(run, out, format_, variant):
+            click.echo(path)
+    except PolarsError as error:  # how polars tells of a full disk
+        if "os error" not in str(error):
+            raise
+        raise OSError(errno.EIO, str(error), out) from None
