@@ -10,6 +10,7 @@ from statsmodels.stats.multitest import multipletests
 
 from tiltmeter import api, registry
 from tiltmeter.analyse.thresholds import code, judge
+from tiltmeter.analyse.verdicts import verdicts
 from tiltmeter.api import init
 from tiltmeter.cli import main
 from tiltmeter.errors import UnknownName, UsageError
@@ -221,3 +222,25 @@ def test_a_file_declares_its_thresholds_and_what_is_adjusted_together(
         adjusted = multipletests([row["p"] for row in own], method=method)[1]
         assert [row["p_adjusted"] for row in own] == pytest.approx(list(adjusted))
         assert {row["family_size"] for row in own} == {len(own)}
+
+
+def test_no_bound_off_the_null_is_shown_where_the_verdict_is_no_tilt() -> None:
+    """Nine claims: raw p = .02, adjusted .18, though the interval lies above one half."""
+    row = Estimate(
+        *("roles", "m", "choice/2@x", "share_she", {"mode": "sampled", "language": "en"}, None),
+        *(0.57, "share", 0.51, 0.63, 0.95),
+        **{"test": "sign flip", "p": 0.02, "p_adjusted": 0.18, "family_size": 9},
+        **{"adjustment": "holm", "family": "headline claims", "clusters": 98, "n": 900.0},
+    )
+    claims = verdicts(ROLES, [row])
+    assert [one.word for one in claims] == ["undecided"]
+    for text, word in (
+        ("share_she > 0.5", "inconclusive"),
+        ("share_she < 0.7", "shown"),
+        ("share_she > 0.7", "cleared"),
+    ):
+        (found,) = judge(parse(text), [row], claims)
+        assert found.word == word
+    tilted = replace(row, p_adjusted=0.04)
+    (found,) = judge(parse("share_she > 0.5"), [tilted], verdicts(ROLES, [tilted]))
+    assert found.word == "shown"

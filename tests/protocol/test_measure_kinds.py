@@ -104,6 +104,12 @@ def test_the_unit_is_that_of_the_kind_where_a_file_names_none() -> None:
     assert measure.unit == "answer"
     (named,) = declare(kind="mean", unit="points").measures
     assert named.unit == "points"
+    assert declare(kind="odds").measures[0].unit == "odds"  # 1.44 is no share above .999
+    # the files of the protocols, written apart from the records, name the same
+    for protocol in map(registry.protocol, registry.protocol_names()):
+        for one in protocol.measures:
+            unit = measure_kind(one.kind).unit
+            assert one.unit == unit or not unit, one.name
 
 
 def test_the_old_address_of_a_row_works_with_a_warning() -> None:

@@ -9,8 +9,9 @@ inconclusive between. With m rows each interval is widened from its confidence 1
 (Bonferroni; each end by the ratio of the t quantiles at C-1). A row without an interval (a
 divergence) shows a bound where its value does and its adjusted p is at most α, and clears it never.
 A row that is a headline claim has a verdict, and what the verdict leaves open (a judge that gold
-refutes, a direction that is not settled, gold too scarce) its bound leaves open too. Any row that
-shows it fails the pipeline (3); else any that is inconclusive or was not measured makes it
+refutes, a direction that is not settled, gold too scarce) its bound leaves open too; where it finds
+no tilt in the family of all claims, no bound away from the null value is shown. Any row that shows
+it fails the pipeline (3); else any that is inconclusive or was not measured makes it
 inconclusive (4).
 """
 
@@ -19,7 +20,7 @@ from __future__ import annotations
 import math
 import operator
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
 
 from ..protocol.thresholds import Threshold
@@ -86,8 +87,8 @@ def judge(
     estimated. claims: the verdicts of the run's headline claims.
     """
     rows = _rows(threshold, estimates)
-    left_open = {_verdict_key(one): one.sentence for one in claims if verdicts.is_open(one)}
-    return [_outcome(threshold, row, len(rows), left_open.get(_row_key(row), "")) for row in rows]
+    judged = {_verdict_key(one): one for one in claims}
+    return [_outcome(threshold, row, len(rows), judged.get(_row_key(row))) for row in rows]
 
 
 def code(outcomes: Iterable[Outcome]) -> int:
@@ -148,12 +149,32 @@ def _verdict_key(one: Verdict) -> tuple[object, ...]:
     return (one.measure, one.subject, one.instrument, *levels)
 
 
-def _outcome(threshold: Threshold, row: Estimate, rows: int, left_open: str) -> Outcome:
+def _outcome(threshold: Threshold, row: Estimate, rows: int, claim: Verdict | None) -> Outcome:
     low, high = _widen_interval(row, rows)
     if row.value is None or not math.isfinite(row.value):
         return Outcome(threshold, row, "inconclusive", None, None)
-    if left_open:
-        return Outcome(threshold, row, "inconclusive", low, high, left_open)
+    if claim is not None and verdicts.is_open(claim):
+        return Outcome(threshold, row, "inconclusive", low, high, claim.sentence)
+    found = _by_interval(threshold, row, (low, high))
+    if found.word == "shown" and claim is not None and _says_more(threshold, claim):
+        return replace(found, word="inconclusive", open=claim.sentence)
+    return found
+
+
+def _says_more(threshold: Threshold, claim: Verdict) -> bool:
+    """True if the bound is off the null value, and the verdict of the claim finds no tilt."""
+    reference = claim.reference
+    if claim.p is None or reference is None or claim.word == verdicts.Word.TILT:
+        return False
+    return _fulfils(threshold, reference, reference) == "cleared"
+
+
+def _by_interval(
+    threshold: Threshold, row: Estimate, interval: tuple[float | None, float | None]
+) -> Outcome:
+    low, high = interval
+    if row.value is None:
+        return Outcome(threshold, row, "inconclusive", None, None)
     if low is None or high is None:
         p = row.p if row.p_adjusted is None else row.p_adjusted
         sure = p is not None and p <= ALPHA and _fulfils(threshold, row.value, row.value) == "shown"
