@@ -125,7 +125,7 @@ def test_a_search_counts_what_it_found_in_each_item(texts: Path) -> None:
 def test_an_output_names_the_same_prompt_with_the_cue_changed(index: Index) -> None:
     warm = page(index, View()).rows[0][1]
     one, other = (cell.cards[0] for cell in warm)
-    assert detail(index, 0, one.id).paired[0][0] == "she_first"
+    assert detail(index, 0, one.id).paired[0][0] == "“she” named first"
     assert other.id in [output for _, output in detail(index, 0, one.id).paired]
 
 

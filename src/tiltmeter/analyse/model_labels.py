@@ -3,8 +3,12 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from string import ascii_uppercase
+
+from ..errors import UnknownName
+from ..records import Estimate
 
 LONGEST_CHARACTERS = 24  # of a short name; longer ones become a letter
 _SEPARATORS = re.compile("[:/]")
@@ -19,6 +23,25 @@ def short_names(subjects: Sequence[str], named: Mapping[str, str] | None = None)
     found = {name: given.get(name) or _ending(name, unique) for name in unique}
     letters = (letter for letter in _letters() if letter not in found.values())
     return {name: short or next(letters) for name, short in found.items()}
+
+
+def given_names(labels: Mapping[str, str], known: Iterable[str]) -> dict[str, str]:
+    """Model → its short name. labels: {short name: model}. UnknownName for a model that is not
+    known.
+    """
+    models = list(dict.fromkeys(known))
+    for model in labels.values():
+        if model not in models:
+            raise UnknownName("model", model, models)
+    return {model: label for label, model in labels.items()}
+
+
+def with_names(rows: Sequence[Estimate], labels: Mapping[str, str] | None) -> Sequence[Estimate]:
+    """Estimates to be shown, with short names in place of models. labels: {short name: model}."""
+    if not labels:
+        return rows
+    names = given_names(labels, (row.subject for row in rows))
+    return [replace(row, subject=names.get(row.subject, row.subject)) for row in rows]
 
 
 def _ending(name: str, names: Sequence[str]) -> str:

@@ -7,18 +7,19 @@ from contextlib import ExitStack
 from pathlib import Path
 from typing import TYPE_CHECKING, Unpack
 
-from ..errors import RunError, UnknownName
+from ..errors import RunError
 from ..protocol import Protocol
 from ..records import Estimate
 from ..stages import protocol_snapshot
 from ..store import Store
 from ..store.queries import tables as stored
+from ..store.queries import trials
 from . import checks, kept, tables
 from .tables import TableOptions
 
 if TYPE_CHECKING:  # they bring numpy and scipy, which a run that only asks does without
     from ..analyse.verdicts import Verdict
-    from ..report import multi_run, notebook
+    from ..report import notebook
     from ..report.cross_tables import CrossTable
     from .frames import Frame
 
@@ -155,22 +156,37 @@ class Run:
         return report(self.folder, path=target, variant=variant, labels=labels, brief=brief)
 
     def tables(
-        self, *measures: str, variant: str = "default", **options: Unpack[TableOptions]
+        self,
+        *measures: str,
+        variant: str = "default",
+        labels: Mapping[str, str] | None = None,
+        **options: Unpack[TableOptions],
     ) -> list[CrossTable]:
         """A table of rows × columns over the estimates of some measures; without a measure the
-        tables that the variant declares (a paper's own).
+        tables that the variant declares (a paper's own). labels: {short name: model}.
         """
-        rows = self.analyse(variant)
+        from ..analyse.model_labels import with_names
+
+        rows = with_names(self.analyse(variant), labels)
         return tables.tables(self.protocol, rows, measures, variant, options)
 
-    def quotes(self, attribute: str, *, number: int = 2, by: Sequence[str] = ()) -> CrossTable:
+    def quotes(
+        self,
+        attribute: str,
+        *,
+        number: int = 2,
+        by: Sequence[str] = (),
+        labels: Mapping[str, str] | None = None,
+    ) -> CrossTable:
         """So many answers of each value of an attribute, and of each level of the factors in `by`,
-        none chosen for what it says.
+        none chosen for what it says. labels: {short name: model}.
         """
+        from ..analyse.model_labels import given_names
         from ..report import quotes
 
         with Store(self.folder) as store:
-            return quotes.quotes(store, self.protocol, attribute, number=number, by=by)
+            named = given_names(labels or {}, trials.subjects(store))
+            return quotes.quotes(store, self.protocol, attribute, number=number, by=by, named=named)
 
     def save_figures(
         self,
@@ -179,17 +195,21 @@ class Run:
         variant: str = "default",
         format: str | None = None,
         words: str | None = None,
+        labels: Mapping[str, str] | None = None,
         **options: Unpack[TableOptions],
     ) -> list[Path]:
         """Writes figures to a file that ends in .svg, .png or .pdf, or into a folder: those of a
         measure, or all with those of the variant's tables; with `rows` or `columns`, or the name of
         such a table, the table as a figure. format: of the files in a folder, svg where it does not
-        say; words: a column of the design, for the histogram of the words of its texts alone.
+        say; words: a column of the design, for the histogram of the words of its texts alone;
+        labels: {short name: model}.
         """
+        from ..analyse.model_labels import with_names
+
         if words:
             drawings = [tables.word_histogram(self.protocol, words)]
         else:
-            estimates = self.analyse(variant)
+            estimates = with_names(self.analyse(variant), labels)
             drawings = tables.drawings(self.protocol, estimates, measures, variant, options)
         return tables.save_figures(drawings, Path(target), f".{format or 'svg'}")
 
@@ -238,6 +258,7 @@ def report(
     labels: {short name: model} in place of the names that reports make; UsageError for a model that
     no run has. brief: the page that fits one sheet.
     """
+    from ..analyse.model_labels import given_names
     from ..report import html, markdown, multi_run
 
     target = Path(path)
@@ -248,18 +269,10 @@ def report(
             )
             for run in map(Run, folders)
         ]
-        page = multi_run.report(runs, _names(labels or {}, runs))
+        known = (row.subject for run in runs for row in run.estimates)
+        page = multi_run.report(runs, given_names(labels or {}, known))
     if target.suffix == ".md":
         target.write_text(markdown.markdown(page), encoding="utf-8")
     else:
         html.write_html(page, target, brief=brief)
     return target
-
-
-def _names(labels: Mapping[str, str], runs: Sequence[multi_run.Analysed]) -> dict[str, str]:
-    """{model: short name}."""
-    known = list(dict.fromkeys(row.subject for run in runs for row in run.estimates))
-    for model in labels.values():
-        if model not in known:
-            raise UnknownName("model", model, known)
-    return {model: label for label, model in labels.items()}

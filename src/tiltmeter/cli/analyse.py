@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import click
 
-from .options import as_json, fail_if, full, junit, receives, variant
+from .options import as_json, fail_if, full, junit, label, receives, variant
 from .values import ResultValues
 
 
@@ -21,6 +21,7 @@ class AnalyseValues(ResultValues):
 @click.command()
 @click.argument("run", type=click.Path(file_okay=False))
 @variant
+@label
 @full
 @as_json
 @fail_if

@@ -6,7 +6,7 @@ import json
 
 import click
 
-from .options import as_json
+from .options import as_json, label
 
 
 @click.command()
@@ -25,7 +25,14 @@ from .options import as_json
     help="Every measure and group, not only the headline numbers.",
 )
 @as_json
-def command(run: tuple[str, ...], margin: float, everything: bool, as_json: bool) -> int:
+@label
+def command(
+    run: tuple[str, ...],
+    margin: float,
+    everything: bool,
+    as_json: bool,
+    labels: tuple[tuple[str, str], ...],
+) -> int:
     """Runs of one protocol against the first of them: subjects, dates or prompts, paired by
     item.
     """
@@ -53,12 +60,15 @@ def command(run: tuple[str, ...], margin: float, everything: bool, as_json: bool
             )
         )
         return 0
+    found, names = changes.with_names(found, dict(labels))
     for line in changes.changes(found):
         click.echo(line)
     shown = found if everything else changes.headline_differences(found)
     terminal.print_one(judges.comparison(shown, everything), Console())
     if len(shown.rows) < len(found.rows):
         click.echo(f"{len(found.rows) - len(shown.rows)} more differences: --all")
+    for model, name in names.items():
+        click.echo(f"{name} = {model}")
     notes = (row.estimate.note for row in found.rows if row.estimate.value is None)
     for line in (
         *(f"not compared: {line}" for line in found.left_out),

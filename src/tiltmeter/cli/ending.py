@@ -33,7 +33,7 @@ _TERMINAL = ("COLUMNS", "LINES", "TERM", "COLORTERM", "NO_COLOR", "FORCE_COLOR",
 @dataclass(frozen=True, slots=True)
 class Printing:
     """How results are printed. page: where the HTML report goes, None for no report; full: all
-    findings and tables, not what fits one screen.
+    findings and tables, not what fits one screen; labels: (short name, model).
     """
 
     variant: str = "default"
@@ -42,6 +42,7 @@ class Printing:
     page: Path | None = None
     full: bool = False
     junit: str | None = None
+    labels: tuple[tuple[str, str], ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,13 +117,15 @@ def _digest(page: Path | None) -> str:
 
 
 def _compute(run: Run, printing: Printing, fail_if: Sequence[str]) -> Ending:
+    from ..analyse.model_labels import given_names
     from ..api.junit import write_junit
     from ..report import content, html
     from ..report.model import alone
 
     estimates = run.analyse(printing.variant)
+    named = given_names(dict(printing.labels), (row.subject for row in estimates))
     with Store(run.folder) as store:
-        built = content.build(store, run.protocol, estimates)
+        built = content.build(store, run.protocol, estimates, named)
     warnings = [f"warning: {visible(text)}" for text in run.warnings(estimates=estimates)]
     if printing.page is not None:
         html.write_html(alone(built), printing.page)
@@ -149,6 +152,8 @@ def _text(run: Run, printing: Printing, estimates: Sequence[Estimate], built: Co
     if printing.variant == "default" and not printing.full:
         terminal_screen.print_screen(built, console, shlex.quote(str(run.folder)))
     else:
+        for name, model in printing.labels:
+            printed.write(f"{visible(name)} = {visible(model)}\n")
         papers = cross_tables.declared(run.protocol, estimates, printing.variant)
         tables = [cross_table_formats.terminal_table(table) for table in papers]
         terminal.print_table(built, console, tables)

@@ -7,6 +7,8 @@ from urllib.parse import quote
 
 import click
 
+from .options import label
+
 
 @click.command()
 @click.argument("run", nargs=-1, required=True, type=click.Path(file_okay=False))
@@ -29,6 +31,7 @@ import click
     default="",
     help="Your name, to correct labels while you look (r in an opened output); no gold.",
 )
+@label
 def command(
     run: tuple[str, ...],
     port: int,
@@ -36,6 +39,7 @@ def command(
     static: str | None,
     query: str,
     annotator: str,
+    labels: tuple[tuple[str, str], ...],
 ) -> None:
     """Look at the outputs of runs, with their labels beside them: on this machine, or as files.
 
@@ -49,7 +53,7 @@ def command(
     if static is not None:
         from ..explore.static import write
 
-        click.echo(f"pages: {write(run, static)}")
+        click.echo(f"pages: {write(run, static, dict(labels))}")
         return
     from ..explore import server
 
@@ -59,4 +63,4 @@ def command(
         if not no_browser:
             webbrowser.open(address)
 
-    server.serve(run, port, ready, annotator)
+    server.serve(server.Explorer(run, annotator, dict(labels)), port, ready)

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import click
 
-from .options import layout, receives, variant
+from .options import label, layout, receives, variant
 from .values import LayoutValues
 
 
@@ -21,6 +21,7 @@ class FigureValues(LayoutValues):
     format_: str | None
     words: str | None
     variant: str
+    labels: tuple[tuple[str, str], ...]
 
 
 @click.command()
@@ -41,6 +42,7 @@ class FigureValues(LayoutValues):
 @click.option("--words", metavar="COLUMN", help="How many words the texts of a column have.")
 @layout
 @variant
+@label
 @receives(FigureValues)
 def command(typed: FigureValues) -> None:
     """Save the figures of a measure, or of all, as SVG, PNG or PDF. With --rows or --columns the
@@ -52,6 +54,7 @@ def command(typed: FigureValues) -> None:
         typed.out,
         *typed.measures,
         variant=typed.variant,
+        labels=dict(typed.labels),
         format=typed.format_,
         words=typed.words,
         **typed.table_options(),

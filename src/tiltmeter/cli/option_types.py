@@ -36,6 +36,21 @@ class PriceType(click.ParamType["tuple[str, Price]"]):
         return model, price
 
 
+class LabelType(click.ParamType[tuple[str, str]]):
+    """NAME=MODEL, as a pair."""
+
+    name = "NAME=MODEL"
+
+    def convert(
+        self, value: str, param: click.Parameter | None, ctx: click.Context | None
+    ) -> tuple[str, str]:
+        """(short name, model); a usage error where either is empty."""
+        name, _, model = value.partition("=")
+        if not name or not model:
+            self.fail(f"{value} is not NAME=MODEL. Type: --label A=openai:gpt-4o")
+        return name, model
+
+
 class UrlType(click.ParamType[tuple[str, str]]):
     """URL, KIND=URL or MODEL=URL; as a pair of (kind or model or "", URL)."""
 

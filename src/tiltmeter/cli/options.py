@@ -8,7 +8,7 @@ from typing import ParamSpec, Protocol, TypeVar
 
 import click
 
-from .option_types import ColumnType, PriceType, UrlType, WhereType
+from .option_types import ColumnType, LabelType, PriceType, UrlType, WhereType
 
 Verb = TypeVar("Verb", bound=Callable[..., int | None])
 Typed = ParamSpec("Typed")
@@ -76,6 +76,13 @@ junit = click.option(
     "junit",
     type=click.Path(dir_okay=False),
     help="Write thresholds and headlines as JUnit XML; what is inconclusive is skipped.",
+)
+label = click.option(
+    "--label",
+    "labels",
+    multiple=True,
+    type=LabelType(),
+    help="A short name for a model, as A=openai:gpt-4o; once for each.",
 )
 judge = click.option(
     "--judge",

@@ -5,7 +5,7 @@ from __future__ import annotations
 import csv
 import json
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -22,6 +22,7 @@ from .options import (
     full,
     judge,
     junit,
+    label,
     reach,
     receives,
     taxonomy,
@@ -70,6 +71,7 @@ class PlanValues(AuditValues):
 @reach
 @batch
 @variant
+@label
 @fail_if
 @junit
 @full
@@ -86,6 +88,7 @@ def command(typed: PlanValues) -> None:
     and some more.
     """
     from .. import api, registry
+    from ..analyse.model_labels import given_names
     from .output import refuse_thresholds
 
     declared = registry.protocol(typed.protocol)
@@ -106,6 +109,10 @@ def command(typed: PlanValues) -> None:
         icc=typed.icc,
         **options,
     )
+    if typed.labels:
+        names = given_names(dict(typed.labels), (*typed.models, *typed.judges))
+        calls = (replace(one, model=names.get(one.model, one.model)) for one in plan.calls)
+        plan = replace(plan, calls=tuple(calls))
     if typed.as_json:
         click.echo(json.dumps({"schema": 1, **plan.as_dict()}, ensure_ascii=False, indent=1))
     else:

@@ -6,6 +6,8 @@ from pathlib import Path
 
 import click
 
+from .options import label
+
 
 @click.command()
 @click.argument("run", type=click.Path(file_okay=False))
@@ -27,13 +29,22 @@ import click
     help="How they are written.",
 )
 @click.option("--out", type=click.Path(dir_okay=False, path_type=Path), help="A file to write to.")
-def command(run: str, attribute: str, by: str, number: int, format_: str, out: Path | None) -> None:
+@label
+def command(
+    run: str,
+    attribute: str,
+    by: str,
+    number: int,
+    format_: str,
+    out: Path | None,
+    labels: tuple[tuple[str, str], ...],
+) -> None:
     """Sample answers of each label, not hand-picked."""
     from .. import api
     from ..report import cross_table_formats
 
     names = [name.strip() for name in by.split(",") if name.strip()]
-    found = api.open_run(run).quotes(attribute, number=number, by=names)
+    found = api.open_run(run).quotes(attribute, number=number, by=names, labels=dict(labels))
     text = cross_table_formats.FORMATS[format_](found)
     if out is None:
         click.echo(text, nl=False)

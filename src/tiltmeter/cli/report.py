@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import click
 
-from ..errors import UsageError
-from .options import fail_if, variant
+from .options import fail_if, label, variant
 
 
 @click.command()
@@ -16,20 +15,14 @@ from .options import fail_if, variant
     help="Where to; RUN/report.html otherwise, of several report.html here. An end of .md writes "
     "Markdown.",
 )
-@click.option(
-    "--label",
-    "labels",
-    multiple=True,
-    metavar="NAME=MODEL",
-    help="A short name for a model, as A=openai:gpt-4o; once for each.",
-)
+@label
 @click.option("--brief", is_flag=True, help="One page that fits a sheet of paper.")
 @variant
 @fail_if
 def command(
     run: tuple[str, ...],
     out: str | None,
-    labels: tuple[str, ...],
+    labels: tuple[tuple[str, str], ...],
     brief: bool,
     variant: str,
     fail_if: tuple[str, ...],
@@ -42,8 +35,7 @@ def command(
     for one in runs:
         refuse_thresholds(one.protocol, fail_if)
     target = out or (runs[0].folder / "report.html" if len(runs) == 1 else "report.html")
-    named = _names(labels)
-    path = api.report(*run, path=target, variant=variant, labels=named, brief=brief)
+    path = api.report(*run, path=target, variant=variant, labels=dict(labels), brief=brief)
     click.echo(f"report: {path}")
     checks = [
         check
@@ -52,11 +44,3 @@ def command(
         for check in one.check(*fail_if, variant=variant).checks
     ]
     return emit_checks(api.CheckResult(tuple(checks)))
-
-
-def _names(labels: tuple[str, ...]) -> dict[str, str]:
-    """{short name: model}. UsageError for one that is not NAME=MODEL."""
-    for label in labels:
-        if not all(label.partition("=")[::2]):
-            raise UsageError(f"--label {label} is not NAME=MODEL. Type: --label A=openai:gpt-4o")
-    return dict(label.split("=", 1) for label in labels)

@@ -15,6 +15,7 @@ from .options import (
     full,
     judge,
     junit,
+    label,
     reach,
     receives,
     taxonomy,
@@ -44,6 +45,7 @@ class RunValues(AuditValues):
 @reach
 @batch
 @variant
+@label
 @fail_if
 @junit
 @full

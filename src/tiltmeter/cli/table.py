@@ -7,7 +7,7 @@ from pathlib import Path
 
 import click
 
-from .options import layout, receives, variant
+from .options import label, layout, receives, variant
 from .values import LayoutValues
 
 
@@ -19,6 +19,7 @@ class TableValues(LayoutValues):
     measures: tuple[str, ...]
     format_: str
     variant: str
+    labels: tuple[tuple[str, str], ...]
     out: Path | None
 
 
@@ -35,6 +36,7 @@ class TableValues(LayoutValues):
 )
 @layout
 @variant
+@label
 @click.option("--out", type=click.Path(dir_okay=False, path_type=Path), help="A file to write to.")
 @receives(TableValues)
 def command(typed: TableValues) -> None:
@@ -47,7 +49,7 @@ def command(typed: TableValues) -> None:
     from ..report import cross_table_formats, terminal
 
     tables = api.open_run(typed.run).tables(
-        *typed.measures, variant=typed.variant, **typed.table_options()
+        *typed.measures, variant=typed.variant, labels=dict(typed.labels), **typed.table_options()
     )
     if typed.out is None and typed.format_ == "text":
         for table in tables:

@@ -165,12 +165,15 @@ class ResultValues:
     junit: str | None
     full: bool
     as_json: bool
+    labels: tuple[tuple[str, str], ...]
 
     def printing(self, page: Path | None = None, as_csv: bool = False) -> Printing:
         """How results are printed. page: where the report goes, None for no report."""
         from .ending import Printing
 
-        return Printing(self.variant, self.as_json, as_csv, page, self.full, self.junit)
+        return Printing(
+            self.variant, self.as_json, as_csv, page, self.full, self.junit, self.labels
+        )
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from ..analyse.queries import MODE, OutputQuery
 from .index import Index
-from .parts import Banner
+from .parts import SUBJECT, Banner
 from .view import View
 
 
@@ -13,11 +13,11 @@ def banner(index: Index, view: View, outputs: int) -> Banner | None:
     if not view.query:
         return None
     query = OutputQuery.parse(view.query)
-    facts = [("model", " and ".join(query.subjects) or "all")]
+    facts = [("model", " and ".join(index.title(SUBJECT, one) for one in query.subjects) or "all")]
     for name, wanted in query.levels.items():
         there = [level for level in wanted if level in index.levels(name)]
         if name != MODE:
-            facts.append((name, " or ".join(there or wanted)))
+            facts.append((name, " or ".join(index.title(name, one) for one in there or wanted)))
     facts.append((query.attribute or "all attributes", " or ".join(query.values) or "every value"))
     if query.among:
         facts.append(("among", ", ".join(query.among)))

@@ -122,7 +122,9 @@ def cards(
     for one in index.table.iter_placed(axes, window, selected, view.attribute, view.sort):
         factors = dict(zip(index.factors, one.levels, strict=True))
         about = [
-            f"{name} {level}" for name, level in factors.items() if level and name not in hidden
+            f"{name} {index.title(name, level)}"
+            for name, level in factors.items()
+            if level and name not in hidden
         ]
         picture = one.blob if one.outcome == ANSWER else ""
         made.setdefault(one.cell, []).append(

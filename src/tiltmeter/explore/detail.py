@@ -11,7 +11,6 @@ from dataclasses import dataclass, replace
 from ..analyse import numerals, signature
 from ..errors import StoreError, UsageError
 from ..images import Unusable, check_picture
-from ..protocol import Protocol
 from ..protocol.tables import SEVERAL
 from ..records import ANSWER, VOTE, Token
 from ..store import Store
@@ -20,6 +19,7 @@ from ..store.queries import calls, outputs, settings
 from ..store.queries import labels as stored_labels
 from .index import Index, Source
 from .marks import Rewrite, rewrite
+from .parts import SUBJECT
 
 MOST_CHARACTERS = 20_000  # characters of a text or raw reply that are shown
 MOST_TOKENS = 8  # most probable first tokens
@@ -132,9 +132,9 @@ def detail(index: Index, run: int, output: str) -> Detail:
         run,
         source.name,
         output,
-        trial.subject,
+        index.title(SUBJECT, trial.subject),
         trial.mode,
-        tuple(_level_rows(index.protocol, levels)),
+        tuple(_level_rows(index, levels)),
         trial.sample,
         shorten(trial.prompt),
         trial.begin,
@@ -160,13 +160,14 @@ def _paired(index: Index, run: int, output: str) -> list[tuple[str, str]]:
     """(level, output) of the same prompt with the cue alone changed."""
     if index.contrasted not in index.factors:
         return []
-    return index.table.paired(run, output, index.contrasted, index.tied)
+    found = index.table.paired(run, output, index.contrasted, index.tied)
+    return [(index.title(index.contrasted, level), other) for level, other in found]
 
 
-def _level_rows(protocol: Protocol, levels: Mapping[str, str]) -> Iterator[tuple[str, str]]:
-    for name in dict.fromkeys((*protocol.factors, protocol.item)):
+def _level_rows(index: Index, levels: Mapping[str, str]) -> Iterator[tuple[str, str]]:
+    for name in index.factors:
         if levels.get(name):
-            yield name, levels[name].replace(SEVERAL, " / ")
+            yield name, index.title(name, levels[name]).replace(SEVERAL, " / ")
 
 
 def _judge_calls(source: Source, row_ids: Sequence[int]) -> Iterator[Call]:

@@ -15,16 +15,17 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import groupby
+from itertools import chain, groupby
 from pathlib import Path
 
+from ..analyse.model_labels import given_names
 from ..analyse.queries import OutputQuery
 from ..errors import UsageError
-from ..protocol import EVERY, Protocol
+from ..protocol import EVERY, Protocol, wording
 from ..protocol.tables import SEVERAL, Row
 from ..records import HUMAN, OUTCOMES, VOTE
 from ..report.pictures import contrast_factor
@@ -33,6 +34,7 @@ from ..store import Store
 from ..store.output_table import LabelRow, OutputRow, OutputTable
 from ..store.queries import calls, labels, outputs, own_labels, trials
 from ..store.queries.labels import RankedLabel
+from .parts import SUBJECT
 
 REREAD_S = 3.0  # at least, between two readings of a run that is still going
 MOST_SEARCHES = 8  # whose hits are kept
@@ -65,7 +67,9 @@ class Source:
 class Index:
     """The outputs of runs of one protocol. `table` counts and finds them."""
 
-    def __init__(self, sources: Sequence[Source]) -> None:
+    def __init__(self, sources: Sequence[Source], names: Mapping[str, str] | None = None) -> None:
+        """names: {model: short name}, where somebody gave one."""
+        self.names = dict(names or {})
         self.sources = {source.number: source for source in sources}
         self.protocol = sources[0].protocol
         self.factors = tuple(dict.fromkeys((*self.protocol.factors, self.protocol.item)))
@@ -94,6 +98,13 @@ class Index:
             counts = self.table.value_weights(attribute).items()
             self._values[attribute] = dict(sorted(counts, key=lambda one: one[0] in OUTCOMES))
         return self._values[attribute]
+
+    def title(self, name: str, level: str) -> str:
+        """What a person reads in place of a level of a factor, a value or a model."""
+        if name != SUBJECT:
+            return wording.title(self.protocol, name, level)
+        model = level if level in self.names else level.rpartition(" (")[0]  # without its run
+        return self.names[model] + level[len(model) :] if model in self.names else level
 
     @property
     def several(self) -> tuple[str, ...]:
@@ -217,9 +228,12 @@ class Index:
             source.store.close()
 
 
-def open_indices(folders: Sequence[Path | str]) -> list[Index]:
+def open_indices(
+    folders: Sequence[Path | str], labels: Mapping[str, str] | None = None
+) -> list[Index]:
     """Runs as indices: those of one protocol with the same factors together, in the order of their
-    first. Where one cannot be opened, none stays open.
+    first. Where one cannot be opened, none stays open. labels: {short name: model}; UnknownName for
+    a model that no run has.
     """
     groups: dict[tuple[str, tuple[str, ...], str], list[Source]] = {}
     with ExitStack() as opened:
@@ -228,7 +242,10 @@ def open_indices(folders: Sequence[Path | str]) -> list[Index]:
             opened.callback(source.store.close)
             key = source.protocol.name, tuple(source.protocol.factors), source.protocol.item
             groups.setdefault(key, []).append(source)
-        found = [Index(group) for group in groups.values()]
+        every = chain(*groups.values())
+        subjects = chain(*(trials.subjects(one.store) for one in every if labels))
+        names = given_names(labels or {}, subjects)
+        found = [Index(group, names) for group in groups.values()]
         opened.pop_all()
     return found
 

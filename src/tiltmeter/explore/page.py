@@ -68,6 +68,7 @@ def page(index: Index, view: View) -> Page:
         tuple(
             Choice(SHOWS[name], None, asked.address(show=name), name == view.show) for name in SHOWS
         ),
+        index.title,
     )
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -121,8 +122,8 @@ class Filter:
 @dataclass(frozen=True, slots=True)
 class Page:
     """view: with its defaults filled in. columns: (level, is it the baseline). value: the one that
-    is counted; changed: of how many rows the commonest label changes, and of how many; views:
-    pairs, wall and counts of the same.
+    is counted; title: of a level of a factor; changed: of how many rows the commonest label
+    changes, and of how many; views: pairs, wall and counts of the same.
     """
 
     view: View
@@ -146,6 +147,7 @@ class Page:
     value: str = ""
     changed: tuple[int, int] = (0, 0)
     views: tuple[Choice, ...] = ()
+    title: Callable[[str, str], str] = lambda name, level: level
 
     @property
     def effects(self) -> dict[str, Effect]:

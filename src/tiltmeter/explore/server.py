@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import shlex
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from pathlib import Path
 from urllib.parse import quote
@@ -42,12 +42,18 @@ LASTING = {"Cache-Control": "private, max-age=86400, immutable"}
 class Explorer:
     """The pages of some runs. Opened and closed on the thread that reads them."""
 
-    def __init__(self, folders: Sequence[Path | str], annotator: str = "") -> None:
+    def __init__(
+        self,
+        folders: Sequence[Path | str],
+        annotator: str = "",
+        labels: Mapping[str, str] | None = None,
+    ) -> None:
+        """annotator: who may correct labels; labels: {short name: model}."""
         self._thread = security.OneThread()
         self.read = self._thread.read
         self._thumbnails = Thumbnails()
         try:
-            self.indices: list[Index] = self._thread.wait(open_indices, folders)
+            self.indices: list[Index] = self._thread.wait(open_indices, folders, labels)
             self._correctors = self._thread.wait(self._correctors_named, annotator)
         except BaseException:
             self._thread.end()
@@ -220,13 +226,10 @@ def _error_response(request: Request, error: Exception) -> Response:
     return HTMLResponse(rendering.message(text, Explorer.places(View())), status, security.HEADERS)
 
 
-def serve(
-    folders: Sequence[Path | str], port: int, ready: Callable[[str], None], annotator: str = ""
-) -> None:
-    """Serves until Ctrl-C. ready: is told the address when the server listens; annotator: who may
-    correct labels.
+def serve(explorer: Explorer, port: int, ready: Callable[[str], None]) -> None:
+    """Serves until Ctrl-C, and closes the explorer. ready: is told the address when the server
+    listens.
     """
-    explorer = Explorer(folders, annotator)
     rendering.load_templates()  # before anybody waits for a page
     try:
         security.listen(partial(application, explorer), port, ready)

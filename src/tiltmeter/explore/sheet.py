@@ -53,7 +53,8 @@ def contact_sheet(page: Page, small: Small) -> bytes:
     for (row, cells), lines in zip(page.rows, heights, strict=True):
         left = GAP
         for level, cell, across in zip(columns, cells, widths, strict=True):
-            name = visible(f"{row or '(none)'} · {level or '(none)'}")
+            titles = page.title(page.view.rows, row), page.title(page.view.columns, level)
+            name = visible(" · ".join(one or "(none)" for one in titles))
             draw.text((left, top), name[: int(side * across / LETTER)], SOFT, font)
             for number, card in enumerate(cell.cards):
                 y, x = divmod(number, across)

@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 import re
 import shutil
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -29,9 +29,11 @@ from .view import ALL, SHOWS, View
 _PLAIN = re.compile(r"[^a-z0-9]+")
 
 
-def write(folders: Sequence[Path | str], out: Path | str) -> Path:
+def write(
+    folders: Sequence[Path | str], out: Path | str, labels: Mapping[str, str] | None = None
+) -> Path:
     """Writes the files into a new or empty folder; returns the page to begin with. UsageError where
-    there is something else.
+    there is something else. labels: {short name: model}.
     """
     target = Path(out)
     if target.exists() and (not target.is_dir() or any(target.iterdir())):
@@ -39,7 +41,7 @@ def write(folders: Sequence[Path | str], out: Path | str) -> Path:
             f"{target} is there already and not an empty folder. Give --static another place."
         )
     part = target.resolve().with_name(f".{target.resolve().name}.{os.getpid()}.part")
-    indices = open_indices(folders)
+    indices = open_indices(folders, labels)
     try:
         part.mkdir(parents=True)
         _write_all(indices, part)

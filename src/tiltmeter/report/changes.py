@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from ..analyse import numerals
 from ..analyse.compare import Comparison
+from ..analyse.model_labels import given_names, short_names
 from ..analyse.pairing import ComparisonRow
 from ..analyse.verdicts import Word
 
@@ -22,6 +23,27 @@ BEGINS = {
     Word.NOT_SETTLED: "Direction not settled",
     Word.JUDGE_REFUTED: "Judge refuted by gold",
 }
+
+
+def with_names(found: Comparison, labels: Mapping[str, str]) -> tuple[Comparison, dict[str, str]]:
+    """With short names in place of models, and {model: its short name} of those that have one.
+    labels: {short name: model}, where somebody gave one.
+    """
+    sides = dict.fromkeys(side for row in found.rows for side in row.runs)
+    models = dict.fromkeys(side.partition(": ")[2] for side in sides if ": " in side)
+    names = short_names(list(models), given_names(labels, models))
+
+    def short(side: str) -> str:
+        run, mark, model = side.partition(": ")
+        return f"{run}: {names[model]}" if mark else run
+
+    def row_with_names(row: ComparisonRow) -> ComparisonRow:
+        first, second = (short(side) for side in row.runs)
+        held = {**(row.estimate.contrast or {}), "run": f"{second} {numerals.MINUS} {first}"}
+        return replace(row, runs=(first, second), estimate=replace(row.estimate, contrast=held))
+
+    told = {model: name for model, name in names.items() if name != model}
+    return replace(found, rows=tuple(map(row_with_names, found.rows))), told
 
 
 def headline_differences(found: Comparison) -> Comparison:

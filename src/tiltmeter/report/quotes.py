@@ -19,10 +19,16 @@ LONGEST_CHARACTERS = 2_000  # of an answer; the run holds it whole
 
 
 def quotes(
-    store: Store, protocol: Protocol, attribute: str, *, number: int = 2, by: Sequence[str] = ()
+    store: Store,
+    protocol: Protocol,
+    attribute: str,
+    *,
+    number: int = 2,
+    by: Sequence[str] = (),
+    named: Mapping[str, str] | None = None,
 ) -> CrossTable:
     """`number` answers of each value of an attribute, and of each level of the factors in `by`, as
-    the protocol's first annotator of it says.
+    the protocol's first annotator of it says. named: {model: short name}.
 
     UnknownName for an attribute that nothing labelled or a factor that the design does not have;
     UsageError where the outputs are no texts.
@@ -40,7 +46,7 @@ def quotes(
         if found is None:
             continue
         trial, reply = found
-        shown = groups.setdefault((value, *_levels(trial, by)), [])
+        shown = groups.setdefault((value, *_levels(trial, by, named or {})), [])
         if len(shown) < number and reply.text.strip():
             shown.append(reply.text.strip()[:LONGEST_CHARACTERS])
     rows = [
@@ -67,8 +73,8 @@ def _values(store: Store, attribute: str) -> dict[str, str]:
     return found
 
 
-def _levels(trial: Trial, by: Sequence[str]) -> Levels:
-    own = {**trial.factors, "model": trial.subject}
+def _levels(trial: Trial, by: Sequence[str], named: Mapping[str, str]) -> Levels:
+    own = {**trial.factors, "model": named.get(trial.subject, trial.subject)}
     return tuple(own.get(name, "") for name in by)
 
 

@@ -66,6 +66,11 @@ def open_trials(store: Store) -> int:
     return max(0, int(store.first(query)[0]))
 
 
+def subjects(store: Store) -> list[str]:
+    """The models that were planned to be asked, in the order of their names."""
+    return [row[0] for row in store.rows("SELECT DISTINCT subject FROM trials ORDER BY 1")]
+
+
 def modes(store: Store) -> list[str]:
     """The modes that the trials of a run are in."""
     return [row[0] for row in store.rows("SELECT DISTINCT mode FROM trials ORDER BY 1")]
