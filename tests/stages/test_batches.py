@@ -8,11 +8,12 @@ from pathlib import Path
 import pytest
 
 from tests.batches.provider import Oddities
-from tests.batches.server import FORMATS, BatchServer
+from tests.batches.server import BatchServer
 from tests.serving import serving
 from tiltmeter import api
 from tiltmeter.cli import main
-from tiltmeter.errors import BatchesOut
+from tiltmeter.errors import BatchesOut, ModelError
+from tiltmeter.models import Price
 
 SETTINGS = "she=.7,seed=3"
 KEYS = ("OPENAI", "AZURE_OPENAI", "GROQ", "MISTRAL", "TOGETHER", "ANTHROPIC", "GEMINI")
@@ -27,31 +28,6 @@ def _keys(monkeypatch: pytest.MonkeyPatch) -> None:
 def audit(kind: str, url: str, out: Path, **options: object) -> api.Run:
     given = {"limit": 3, "samples": 2, "language": "en", "base_urls": {kind: url}, "poll": 0.01}
     return api.run("roles", f"{kind}:planted", out, **{**given, **options})  # type: ignore[arg-type]
-
-
-def replies(run: api.Run) -> list[tuple[str, ...]]:
-    """What the subject answered, and how it was labelled."""
-    labels = run.labels.sort("output", "attribute")
-    return [*labels.select("output", "annotator", "attribute", "value").rows(), *run.outputs.rows()]
-
-
-@pytest.mark.parametrize("kind", sorted(FORMATS))
-def test_a_run_in_batches_is_the_run_without(kind: str, tmp_path: Path) -> None:
-    """One sample a prompt: a provider without seeds draws a prompt anew each time that it comes."""
-    made = {}
-    for name in ("plain", "batched"):
-        server = BatchServer(kind, SETTINGS)
-        with serving(server) as url:
-            more = {"batch": True, "wait": True} if name == "batched" else {}
-            made[name] = audit(kind, url, tmp_path / name, samples=1, limit=5, **more)
-    plain, batched = made["plain"], made["batched"]
-    assert replies(batched) == replies(plain)
-    assert [row.as_dict() for row in batched.analyse()] == [
-        row.as_dict() for row in plain.analyse()
-    ]
-    (job,) = api.jobs(tmp_path / "batched")
-    assert (job.state, job.requests, job.waiting) == ("ended", 9, 0)  # one was asked singly
-    assert set(server.ledger.names.values()) == {1} and not server.ledger.complaints
 
 
 def test_stage_follows_stage_with_no_hand_work(
@@ -110,3 +86,40 @@ def test_what_is_out_is_asked_in_no_other_way(tmp_path: Path) -> None:
         made = audit("anthropic", url, run)
         assert made.outputs.height == 12
         assert server.ledger.singles.total() + server.ledger.batched.total() == 12
+
+
+def test_a_refused_batch_is_told_in_a_line_and_stored_nowhere(tmp_path: Path) -> None:
+    server = BatchServer("openai", SETTINGS, Oddities(invalid=1))
+    with serving(server) as url, pytest.raises(ModelError, match="refused a whole batch") as told:
+        audit("openai", url, tmp_path / "run", batch=True, wait=True)
+    assert "\n" not in str(told.value)
+    assert api.open_run(tmp_path / "run").outputs.height == 0
+    assert [job.state for job in api.jobs(tmp_path / "run")] == ["refused"]
+
+
+def test_a_cap_is_kept_when_a_batch_is_handed_in(tmp_path: Path) -> None:
+    """A request costs 64 tokens of an answer at the most, at 1,000 dollars a million .064, and .001
+    in fact: two fit under .17 at once, beside what is spent. One is asked singly before each batch.
+    """
+    server = BatchServer("openai", SETTINGS, Oddities(looks=1))
+    with serving(server) as url:
+        price = {"openai:planted": Price(0, 1000)}
+        limited = {"prices": price, "max_cost": 0.17, "samples": 1, "limit": 3}
+        run = audit("openai", url, tmp_path / "run", batch=True, wait=True, **limited)
+    assert run.outputs.height == 6
+    assert [job.requests for job in api.jobs(tmp_path / "run")] == [2, 2]
+
+
+def test_a_plan_knows_the_price_of_a_batch() -> None:
+    models = ["openai:gpt-4.1-mini", "groq:x"]
+    full, half = (
+        api.plan("roles", models, language="en", prices={"groq:x": Price(1, 1)}, batch=batch)
+        for batch in (False, True)
+    )
+    costs = {name: [line.cost for line in full.calls if line.model == name] for name in models}
+    assert [line.cost for line in half.calls if line.model == models[0]] == [
+        pytest.approx(cost / 2) for cost in costs[models[0]] if cost
+    ]
+    assert [line.cost for line in half.calls if line.model == models[1]] == costs[models[1]]
+    said = {model["name"]: model["batch"] for model in half.models}
+    assert "50% of the price as of 2026" in said[models[0]] and "full price" in said[models[1]]

@@ -113,7 +113,12 @@ def plan(
     names = list(dict.fromkeys((*choices.subjects, *judges)))
     connect.check(names)
     counted = planning.count(declared, choices)
-    lines = cost.lines(declared, choices, annotators(declared, judges), connect.expected_price)
+    in_batches = arguments.batching(options).hands_in
+    price = connect.batch_price if in_batches else connect.expected_price
+    lines = cost.lines(declared, choices, annotators(declared, judges), price)
+    models = [connect.describe(name) for name in names]
+    for known in models if in_batches else ():
+        known["batch"] = connect.describe_batch(known["name"])
     from ..stages import power
 
     icc = power.ICC if icc is None else icc
@@ -128,7 +133,7 @@ def plan(
         cost.RULE,
         planning.tally(declared, choices),
         tuple(planning.others(declared, choices)),
-        tuple(map(connect.describe, names)),
+        tuple(models),
         tuple(missing_judges(declared, judges)),
         tuple(_misfits(declared, counted, judges)),
         tuple(prompt_pairs.prompt_differences(declared, planning.cells(declared, choices))),

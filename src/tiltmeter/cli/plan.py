@@ -227,6 +227,8 @@ def _print_models(models: Iterable[KnownModel]) -> None:
             )
         elif model["retires_on"]:
             click.echo(f"{model['name']} ends on {model['retires_on']}")
+        if "batch" in model:
+            click.echo(f"{model['name']}: {model['batch']}")
         if "price_date" in model:
             click.echo(
                 f"{model['name']}: price as of {model['price_date']}, {model['price_source']}"

@@ -123,9 +123,11 @@ class Steps:
                     seen = found
                     break
             except ModelError as error:
-                if not error.possibly_paid:
-                    self._refuse(row, str(error))
-                raise
+                if error.possibly_paid:
+                    raise
+                crowded = "enqueued" in str(error).lower()
+                self._refused(row, Seen("", ended=True, said="", fault=str(error), crowded=crowded))
+                return False
         self._receive(row, seen)
         return True
 
@@ -233,7 +235,7 @@ class Steps:
         """
         if not seen.crowded or row.requests == 1:
             self._refuse(row, seen.fault)
-            raise ModelError(f"{row.model}: the provider refused the whole batch: {seen.fault}")
+            raise ModelError(f"The provider refused a whole batch of {row.model}: {seen.fault}")
         others = sum(
             one.tokens for one in self.unfinished() if one.model == row.model and one.key != row.key
         )

@@ -158,17 +158,21 @@ class Desk:
 
     async def _hand_in_next(self, group: Group, model: HttpModel, form: BatchFormat) -> bool:
         """Hands in one batch of a group; False where there is none, or no room for it now."""
-        room = self._room(model, form)
-        if room.tokens <= 0:
+        first = next(batches.pooled(self._store, group), None)
+        if first is None:
+            return False
+        room, out = self._room(model, form), bool(self._steps.unfinished())
+        dear = model.price is not None and model.price.worst(first[1]) > room.dollars
+        if room.tokens <= 0 or (out and dear):  # what is out gives room when it has ended
             return False
         check = None if self._how.file else self._answer_singly
         row = await build(self._store, group, model, form, room, check)
         if row is not None:
             return await self._steps.hand_in(row)
-        if self._steps.unfinished() or not any(batches.pooled(self._store, group)):
+        left = next(batches.pooled(self._store, group), None)
+        if out or left is None:
             return False
-        _, request = next(batches.pooled(self._store, group))
-        await self._answer_singly(model, request)  # too large, or too dear: BudgetError
+        await self._answer_singly(model, left[1])  # too large, or too dear: BudgetError
         return True
 
     def _room(self, model: HttpModel, form: BatchFormat) -> Room:

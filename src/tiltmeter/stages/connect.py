@@ -17,7 +17,9 @@ from ..store import Store
 
 
 class KnownModel(TypedDict):
-    """A model as `plan --json` names it. retires_on, price_date: days as YYYY-MM-DD."""
+    """A model as `plan --json` names it. retires_on, price_date: days as YYYY-MM-DD; batch: what a
+    call costs in a batch, in words, where batches are wanted.
+    """
 
     name: str
     listed: bool
@@ -26,6 +28,7 @@ class KnownModel(TypedDict):
     soon: bool
     price_date: NotRequired[str]
     price_source: NotRequired[str]
+    batch: NotRequired[str]
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,6 +123,16 @@ class Connect:
         if row and row.price and name not in self.prices:
             known["price_date"], known["price_source"] = str(row.price_date), row.price_source
         return known
+
+    def describe_batch(self, name: str) -> str:
+        """What a call to a model costs in a batch, in words."""
+        row = table.find(name)
+        if not kind_of(name).batches:
+            return "takes no batches: it is asked as usual"
+        if row is None or row.batch_share is None:
+            return "the price of a batch is not known: the full price is assumed"
+        on = f"as of {row.batch_date}, {row.batch_source}".rstrip(", ")
+        return f"in a batch {row.batch_share:.0%} of the price {on}"
 
     def check(self, names: Iterable[str]) -> None:
         """Raises UsageError for a base URL that none of the models would use."""
