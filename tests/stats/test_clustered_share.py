@@ -122,3 +122,11 @@ def test_a_difference_is_not_marked_by_its_carriers() -> None:
     assert found.note is None and found.cautions == ()
     few = rates.clustered_difference(successes_a=[1, 2], n_a=[4, 4], successes_b=[0, 0], n_b=[4, 4])
     assert few.cautions == ("few_clusters",)
+
+
+def test_probabilities_that_few_items_carry_are_marked() -> None:
+    """By hand: Kish's effective number of (.9, .01 × 29) is (.9 + .29)²/(.81 + 29/10⁴) = 1.74."""
+    x = [0.9] + [0.01] * 29
+    row = rates.clustered_share(successes=x, n=[1.0] * 30)
+    assert row.cautions == ("few_carriers",) and "effectively 1.7" in (row.note or "")
+    assert "few_carriers" not in rates.clustered_share(successes=[1, *[0] * 29], n=[1] * 30).cautions

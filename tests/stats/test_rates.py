@@ -152,7 +152,7 @@ def test_clusters_without_outcomes_are_left_out_and_said() -> None:
         rates.clustered_share(successes=[3, 5, 9], n=[10] * 3),
     )
     assert (found.low, found.high, found.clusters) == (without.low, without.high, 3)
-    assert found.note.startswith("1 clusters without outcomes left out")
+    assert found.note.startswith("1 cluster without outcomes left out")
 
 
 def test_carriers_by_hand() -> None:

@@ -108,7 +108,8 @@ def clustered_share(*, successes: ArrayLike, n: ArrayLike, confidence: float = 0
     By hand: x = (1, 2, 3), n = (4, 4, 4): W [.1105, .8895], B [.1982, .8018], halfway between:
     [.1543, .8457]. One cluster has a value and no interval; none, no value either. ``note`` says
     so, and ``cautions`` and ``note`` mark where another kind of cluster would not be covered
-    (``few_clusters``, ``other_kinds``) and where sizes hang on the share, of which no interval
+    (``few_clusters``, ``other_kinds``; of fractional counts ``few_carriers``) and where sizes hang
+    on the share, of which no interval
     knows. ``ValueError`` names the argument: NaN, negative, shapes that differ, successes > n.
     """
     x, size = arguments.shares("successes", successes, "n", n)
@@ -127,6 +128,8 @@ def clustered_share(*, successes: ArrayLike, n: ArrayLike, confidence: float = 0
         low, high = _blend(share, near, far)
         row = replace(row, low=low, high=high, method=HYBRID)
     few = few_clusters(size.size) or other_kinds(row)
+    if not whole:  # no posterior looks at probabilities: W alone errs where few items carry them
+        few = few or few_carriers(size.size, carriers(x if share <= 0.5 else size - x))
     return with_cautions(row, few, sizes_follow(alike, near))
 
 
