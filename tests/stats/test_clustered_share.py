@@ -129,4 +129,6 @@ def test_probabilities_that_few_items_carry_are_marked() -> None:
     x = [0.9] + [0.01] * 29
     row = rates.clustered_share(successes=x, n=[1.0] * 30)
     assert row.cautions == ("few_carriers",) and "effectively 1.7" in (row.note or "")
-    assert "few_carriers" not in rates.clustered_share(successes=[1, *[0] * 29], n=[1] * 30).cautions
+    assert (
+        "few_carriers" not in rates.clustered_share(successes=[1, *[0] * 29], n=[1] * 30).cautions
+    )
