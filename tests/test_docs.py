@@ -99,6 +99,8 @@ def all_commands(languages: tuple[str, ...]) -> list[Command]:
 class Reader:
     """Somebody who does what a page says, in a folder of their own."""
 
+    program = (sys.executable, "-m", "tiltmeter")
+
     def __init__(self, folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
         self.folder, self.capsys = folder, capsys
         self.names: dict[str, object] = {"__name__": "page"}
@@ -112,7 +114,7 @@ class Reader:
                 if file == "pyproject.toml":
                     self.install(tomllib.loads(content)["project"])
             elif language == "python":
-                exec(compile(content, "page", "exec"), self.names)
+                self.execute(content)
             elif language in ("console", "bash"):
                 for command in commands(content):
                     if not command.on_builtin:
@@ -139,9 +141,7 @@ class Reader:
                 self.serve(["serve", "planted:she=0.7"])
             arguments[arguments.index("--base-url") + 1] = self.url
             arguments += ["--limit", "4"]
-        code = main(arguments)
-        output = self.capsys.readouterr()
-        said = " ".join((output.out + output.err).split())
+        code, said = self.call(arguments)
         fails = any(line.startswith("error:") for line in command.shown)
         assert (code in (1, 2)) if fails else (code == 0), (
             f"{arguments}: exit {code}\n{said[-2000:]}"
@@ -152,11 +152,21 @@ class Reader:
             assert wanted in said[at:], f"{arguments} does not say '{wanted}'\n{said[-2000:]}"
             at = said.index(wanted, at) + len(wanted)
 
+    def execute(self, content: str) -> None:
+        """A page's Python, in this process."""
+        exec(compile(content, "page", "exec"), self.names)
+
+    def call(self, arguments: list[str]) -> tuple[int, str]:
+        """The exit code of a command and what it said, in one line."""
+        code = main(arguments)
+        output = self.capsys.readouterr()
+        return code, " ".join((output.out + output.err).split())
+
     def serve(self, arguments: list[str]) -> None:
         if "--port" not in arguments:
             arguments += ["--port", "0"]
-        command = [sys.executable, "-m", "tiltmeter", *arguments]
-        server = subprocess.Popen(command, stdout=subprocess.PIPE, text=True, cwd=ROOT)
+        command = [*self.program, *arguments]
+        server = subprocess.Popen(command, stdout=subprocess.PIPE, text=True, cwd=self.folder)
         self.servers.append(server)
         assert server.stdout is not None
         self.url = server.stdout.readline().strip()
