@@ -104,6 +104,8 @@ def test_short_names_are_the_shortest_unique_endings_or_letters() -> None:
     same = ["openai:gpt-4o", "azure:gpt-4o"]
     assert list(model_labels.short_names(same).values()) == same
     assert model_labels.short_names(["m"], {"m": "Mine"}) == {"m": "Mine"}
+    pooled = model_labels.short_names(["x:a", "x:b", "x:a + x:b"])
+    assert list(pooled.values()) == ["a", "b", "a + b"]
 
 
 @pytest.mark.parametrize(

@@ -1,4 +1,4 @@
-"""One printed page, and short names that somebody gave."""
+"""The headline part alone, and short names that somebody gave."""
 
 from __future__ import annotations
 
@@ -8,7 +8,6 @@ from pathlib import Path
 import pytest
 
 import tiltmeter
-from tests.browser import Visit, chromium, drive
 from tiltmeter.cli import main
 
 
@@ -43,12 +42,3 @@ def test_short_names_stand_in_place_of_models(
     assert "No model 'planted:she=0.4'" in capsys.readouterr().err
     assert main(["report", str(run), "--label", "A"]) != 0
     assert "is not NAME=MODEL" in capsys.readouterr().err
-
-
-@pytest.mark.browser
-@pytest.mark.skipif(chromium() is None, reason="no Chromium here")
-def test_a_brief_report_is_one_printed_page(run: Path, tmp_path: Path) -> None:
-    report(str(run), "--brief")
-    paper = tmp_path / "brief.pdf"
-    drive(Visit([("go", (run / "told.html").resolve().as_uri()), ("paper", str(paper))]))
-    assert len(re.findall(rb"/Type\s*/Page[^s]", paper.read_bytes())) == 1

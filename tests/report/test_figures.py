@@ -22,7 +22,7 @@ from tiltmeter.protocol import FIGURES, Protocol
 from tiltmeter.protocol.load import load
 from tiltmeter.records import Estimate
 from tiltmeter.report import audits, figures, html
-from tiltmeter.report.figures import forest, stacked, strata, svg
+from tiltmeter.report.figures import axes, forest, stacked, strata, svg
 from tiltmeter.report.model import Content, Figure, Heat, Histogram, Plot, Stacked, alone
 
 Row = tuple[float, float | None, float | None]  # value, low, high
@@ -275,12 +275,35 @@ def test_words_that_are_not_told_apart_are_answers() -> None:
 
 
 def test_cells_lie_about_the_null_value() -> None:
-    """log 1.9 is the farthest from 0: level 4. log 0.62 / log 1.9 = −.745, level −3; log 1.1 is .148, level 1; 0 is the end."""
+    """The ends are a factor of four, whatever the largest: log 1.9 / log 4 = .463, level 2; log 0.62 / log 4 = −.345, level −1;
+    log 1.1 / log 4 = .069, level 0; 0 is the end."""
     figure = DRAWN["heat-null"]
-    assert isinstance(figure, Heat) and figure.scale == ((-4, "0.53"), (0, "1.00"), (4, "1.90"))
+    assert isinstance(figure, Heat) and figure.scale == ((-4, "≤ 0.25"), (0, "1.00"), (4, "≥ 4.00"))
     cells = [cell for _, line in figure.rows for cell in line if cell]
-    assert [cell.level for cell in cells] == [-3, 1, 4, -4]
+    assert [cell.level for cell in cells] == [-1, 0, 2, -4]
     assert [cell.symbol for cell in cells] == ["▼", "", "▲", ""]
+
+
+def test_panels_share_rows_and_scale() -> None:
+    """A dumbbell of two headings as panels: a value lies at the same place of each, and its row is named once."""
+    plot = DRAWN["dumbbell"]
+    assert isinstance(plot, Plot)
+    row = replace(plot.rows[0], group="one", label="FF")
+    twice = replace(plot, rows=(row, replace(row, group="two")), panels=True)
+    root = tree(twice)
+    spots = [float(e.get("cx", "nan")) for e in root.iter(f"{NAME}circle")][-2:]
+    heads = classes(root, "fig-heading")
+    assert [head.text for head in heads] == ["one", "two"]
+    starts = [float(head.get("x", "nan")) for head in heads]
+    assert spots[1] - spots[0] == pytest.approx(starts[1] - starts[0], abs=0.1)
+    assert [e.text for e in root.iter(f"{NAME}text")].count("FF") == 1
+
+
+def test_differences_have_one_of_two_scales() -> None:
+    spec = next(one for one in gallery.PROTOCOL.measures if one.name == "against_en")
+    for value, ends in ((0.02, (-0.25, 0.25)), (-0.3, (-1.0, 1.0))):
+        row = gallery.estimate("against_en", {}, value, low=value, high=value)
+        assert axes.axis(spec, [row])[1] == ends
 
 
 def test_a_cell_with_nothing_is_hatched_and_said() -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -15,7 +17,8 @@ pytestmark = [
         chromium() is None, reason="no Chromium here (Debian: apt-get install chromium)"
     ),
 ]
-HEIGHT = 720
+HEIGHT, PHONE = 720, 844  # px of a first screen, and of a telephone's that is 390 wide
+TALL = "document.documentElement.scrollHeight"
 # name → (right, bottom) of what a first screen must hold; the last line of its figure and examples
 BOXES = """
 (() => { const found = {};
@@ -79,8 +82,33 @@ def seen(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Visit]:
         told = "[document.querySelector('h1').textContent, document.body.innerText]"
         steps = [("go", run.report().resolve().as_uri()), ("ask", BOXES), ("ask", told)]
         visits[name] = Visit(steps, height=HEIGHT)
+        brief = run.report(run.folder / "brief.html", brief=True).resolve().as_uri()
+        pages = [("go", brief), ("paper", str(folder / f"{name}.pdf"))]
+        visits[f"{name}, brief"] = Visit(pages)
+        if name == "soda":
+            paper = [steps[0], ("paper", str(folder / "whole.pdf"))]
+            visits["paper"] = Visit(paper)
+        if name == "gramvis":
+            visits["phone"] = Visit([steps[0], ("ask", TALL)], width=390, height=PHONE)
     drive(*visits.values())
+    for name in PLANTED:
+        visits[f"{name}, brief"].values[:] = [sheets(folder / f"{name}.pdf")]
+    visits["paper"].values[:] = [sheets(folder / "whole.pdf")]
     return visits
+
+
+def sheets(paper: Path) -> int:
+    return len(re.findall(rb"/Type\s*/Page[^s]", paper.read_bytes()))
+
+
+@pytest.mark.parametrize("name", PLANTED)
+def test_a_brief_report_is_one_printed_page(seen: dict[str, Visit], name: str) -> None:
+    assert seen[f"{name}, brief"].values == [1]
+
+
+def test_a_report_of_pictures_is_short(seen: dict[str, Visit]) -> None:
+    """At most twelve phone screens of the one with most languages, twelve sheets of the one with most attributes."""
+    assert seen["phone"].values[0] <= 12 * PHONE and seen["paper"].values[0] <= 12
 
 
 @pytest.mark.parametrize("name", PLANTED)

@@ -39,7 +39,7 @@ OVERLAPS = """
 })
 """
 PAINTED = """
-['q8', 'm3', 'p4', 'c0', 'g1'].map(name => getComputedStyle(document.querySelector('.' + name)).fill)
+['q7', 'm1', 'p2', 'c0', 'g1'].map(name => getComputedStyle(document.querySelector('.' + name)).fill)
 """
 UNREACHED = "[...document.querySelectorAll('.scroll, pre, details ol')].filter(e => e.tabIndex !== 0).length"
 CUT = """

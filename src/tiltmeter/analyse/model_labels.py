@@ -9,6 +9,7 @@ from string import ascii_uppercase
 
 from ..errors import UnknownName
 from ..records import Estimate
+from .reading import TOGETHER
 
 LONGEST_CHARACTERS = 24  # of a short name; longer ones become a letter
 _SEPARATORS = re.compile("[:/]")
@@ -16,13 +17,20 @@ _SEPARATORS = re.compile("[:/]")
 
 def short_names(subjects: Sequence[str], named: Mapping[str, str] | None = None) -> dict[str, str]:
     """Model → its short name, in the order given: that of `named` ({model: name}), else the
-    shortest ending after a colon or slash that no other model has, else A, B, C.
+    shortest ending after a colon or slash that no other model has, else A, B, C. Several models
+    together are named by theirs, or "all models" where that is long.
     """
     given = named or {}
-    unique = list(dict.fromkeys(subjects))
+    whole = {name: name.split(TOGETHER) for name in subjects if TOGETHER in name}
+    unique = list(dict.fromkeys(name for name in subjects if name not in whole))
     found = {name: given.get(name) or _ending(name, unique) for name in unique}
     letters = (letter for letter in _letters() if letter not in found.values())
-    return {name: short or next(letters) for name, short in found.items()}
+    alone = {name: short or next(letters) for name, short in found.items()}
+    together = {name: " + ".join(alone.get(p, p) for p in parts) for name, parts in whole.items()}
+    return alone | {
+        name: short if len(short) <= LONGEST_CHARACTERS else "all models"
+        for name, short in together.items()
+    }
 
 
 def given_names(labels: Mapping[str, str], known: Iterable[str]) -> dict[str, str]:

@@ -33,7 +33,7 @@ ATTRIBUTES = (
 )
 # marks of an interval (`stats.results.Caution`), which a row's note tells in short
 MARKS = {
-    "few_clusters": "So few items that no coverage of the interval is claimed.",
+    "few_clusters": "With so few items the interval is a rough guide only.",
     "other_kinds": "Another kind of item than those asked would not be in the interval.",
     "sizes_follow_share": "Items with more answers have another share; no interval knows of that.",
     "few_carriers": "Too few items have the rarer outcome: the interval may be too narrow.",

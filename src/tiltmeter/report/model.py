@@ -87,7 +87,8 @@ class Figure:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Plot(Figure):
-    """Points on an axis: a forest plot, or a dumbbell plot where the points of a row are `joined`.
+    """Points on an axis: a forest plot, or a dumbbell plot where the points of a row are `joined`,
+    with a panel for each heading of its rows where there are `panels`.
 
     scale: linear | log. `ends` say what it means to lie left and right of the null value; `band` is
     shaded.
@@ -103,6 +104,7 @@ class Plot(Figure):
     band: tuple[float, float] | None = None
     band_text: str = ""
     joined: bool = False
+    panels: bool = False
 
 
 @dataclass(frozen=True, slots=True)

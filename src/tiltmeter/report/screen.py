@@ -192,7 +192,10 @@ def _of_lead(lead: Judged) -> Iterator[str]:
 
 
 def _chance(lead: Judged) -> str:
-    return "" if lead.claim.row.p is None else sentences.chance(lead.claim.row)
+    """p, without how it was adjusted; "" where a caution says it."""
+    said = any(caution.code == "borderline" for caution in lead.verdict.cautions)
+    known = lead.claim.row.p is not None and not said
+    return sentences.chance(lead.claim.row).partition(" (")[0] if known else ""
 
 
 def _shortened(claim: Claim) -> str:

@@ -4,6 +4,7 @@ forest    a point with its interval, by group and stratum, on a linear or logari
           declared band
 dots      one for each item, in a strip for each level of a factor
 dumbbell  levels of a factor joined in each row
+panels    the same, a panel a model (small multiples)
 stacked   the share of every outcome, no-answers included
 heat      rows × columns × value with n
 histogram how many texts of a design have how many words
@@ -22,7 +23,7 @@ from ...protocol import MeasureSpec
 from ...protocol.tables import SEVERAL
 from ..audits import Audit
 from ..model import Dots, Figure, Heat, Histogram, Plot, Stacked
-from . import dots, dumbbell, forest, heat, histogram, stacked
+from . import dots, dumbbell, forest, heat, histogram, panels, stacked
 from .first import titled
 
 Build = Callable[[Audit, MeasureSpec, str], Iterator[Figure]]
@@ -56,6 +57,8 @@ def _all(audit: Audit, prefix: str) -> Iterator[Figure]:
 
 def draw(figure: Figure, narrow: bool = False) -> str:
     """A figure as an SVG element, in the wide or the narrow layout."""
+    if isinstance(figure, Plot) and figure.panels and not narrow:
+        return panels.draw(figure)
     if isinstance(figure, Plot):
         return dumbbell.draw(figure, narrow) if figure.joined else forest.draw(figure, narrow)
     if isinstance(figure, Dots):

@@ -13,12 +13,13 @@ from ..model import Plot
 Places = Callable[[float], float]  # the place of a value in px
 Ticks = tuple[tuple[float, str], ...]
 Axis = tuple[str, tuple[float, float], Ticks]  # scale, domain, ticks
+DIFFERENCES = (0.25, 1.0)  # ends of the scales of differences of shares
 _STEPS = (0.01, 0.02, 0.05, 0.1, 0.2, 0.25, 0.5)
 
 
 def axis(spec: MeasureSpec, estimates: Sequence[Estimate], whole: bool = True) -> Axis:
-    """An axis that holds all values and ends of intervals, the null value and the band; of shares
-    from 0, `whole` to 1.
+    """An axis that holds all values and ends of intervals, the null value and the band: of shares
+    from 0, `whole` to 1; of their differences one of two scales, whatever is on them.
     """
     seen = [
         v
@@ -37,7 +38,16 @@ def axis(spec: MeasureSpec, estimates: Sequence[Estimate], whole: bool = True) -
             (0.0, 1.0),
             tuple((v, numerals.share(v, 2)) for v in (0.0, 0.25, 0.5, 0.75, 1.0)),
         )
+    if spec.unit == "share":
+        end = next(end for end in DIFFERENCES if end == 1 or max(map(abs, seen or [0.0])) <= end)
+        return "linear", (-end, end), tuple(_tick(end * n / 2) for n in range(-2, 3))
     return _linear(seen or [0.0], signed=spec.signed, unit=spec.unit)
+
+
+def _tick(value: float) -> tuple[float, str]:
+    """A place on the scale of differences, with as many decimals as it has."""
+    places = 3 if round(1000 * abs(value)) % 10 else 2
+    return value, numerals.difference(value, places)
 
 
 def ends(spec: MeasureSpec) -> tuple[float, float] | None:

@@ -213,14 +213,14 @@ def draw(plot: Plot, narrow: bool = False) -> str:
         base = y + 15 if narrow else middle + 4
         text(made, 8, base, cut_text(row.label, room), "fig-label")
         text(made, width - 8, base, cut_text(numbers, NUMBERS), "fig-number end")
-        _draw_joined(made, row, x, middle)
+        draw_joined(made, row, x, middle)
         return y + tall
 
     frame.rows(made, plot, each, narrow)
     return ET.tostring(made, encoding="unicode")
 
 
-def _draw_joined(
+def draw_joined(
     made: ET.Element, row: FigureRow, x: Callable[[float], float], middle: float
 ) -> None:
     """The line first, then the intervals, then the points over both."""

@@ -14,7 +14,7 @@ from ...records import Estimate
 from .. import audits
 from ..audits import Audit
 from ..model import Dots, Figure, FigureRow, Heat, Plot, Point, Stacked
-from . import dots, dumbbell, forest, heat, stacked, strata
+from . import dots, dumbbell, forest, heat, panels, stacked, strata
 from .stacked import Counted
 
 PREFIX = "first"  # of its id: the same figure may stand in a section again
@@ -72,7 +72,14 @@ def _with_groups(audit: Audit, spec: MeasureSpec, own: Sequence[Estimate]) -> li
 
 
 def _forest(audit: Audit, spec: MeasureSpec, rows: Sequence[Estimate]) -> Iterator[Figure]:
-    """As many strata as there is room for."""
+    """As many strata as there is room for; where several models have several contrasts, a panel
+    a model.
+    """
+    subjects = list(dict.fromkeys(e.subject for e in rows))
+    if len(subjects) > 1 and 1 < len({reading.contrast_label(e) for e in rows}) <= strata.SERIES:
+        shown = subjects[: panels.MOST_PANELS]
+        yield _panels(audit, spec, [e for e in rows if e.subject in shown], len(subjects))
+        return
     kept: list[Estimate] = []
     for stratum in audit.strata:
         own = [e for e in rows if reading.stratum(e) == stratum]
@@ -81,13 +88,32 @@ def _forest(audit: Audit, spec: MeasureSpec, rows: Sequence[Estimate]) -> Iterat
         kept += own
     if not kept:
         return
-    title = reading.title((spec.text or spec.name).partition(" (")[0])
-    name = audits.slug(PREFIX, spec.name)
+    name, title = _named(spec)
     contrasts = list(dict.fromkeys(reading.contrast_label(e) for e in kept))
     if 1 < len(contrasts) <= strata.SERIES and len(kept) > len(contrasts):
         yield _joined(audit, spec, kept, contrasts, name, title)
     else:
         yield forest.forest(audit, spec, kept, name, title)
+
+
+def _named(spec: MeasureSpec) -> tuple[str, str]:
+    """The id and the title of the figure of a measure."""
+    title = reading.title((spec.text or spec.name).partition(" (")[0])
+    return audits.slug(PREFIX, spec.name), title
+
+
+def _panels(audit: Audit, spec: MeasureSpec, rows: Sequence[Estimate], models: int) -> Plot:
+    """A panel a model, its rows as `_joined` has them."""
+    contrasts = list(dict.fromkeys(reading.contrast_label(e) for e in rows))
+    whole = _joined(audit, spec, rows, contrasts, *_named(spec))
+    lines: list[FigureRow] = []
+    for subject in dict.fromkeys(e.subject for e in rows):
+        own = [e for e in rows if e.subject == subject]
+        part = _joined(audit, spec, own, contrasts, *_named(spec))
+        lines += [replace(row, group=subject) for row in part.rows]
+    shown = len({row.group for row in lines})
+    note = f"{whole.note} {shown} of {models} models; the others below." if shown < models else ""
+    return replace(whole, rows=tuple(lines), panels=True, note=note or whole.note)
 
 
 def _joined(
@@ -109,10 +135,16 @@ def _joined(
         lines.setdefault(("", label), []).append(forest.point(audit, spec, e, series))
     return replace(
         base,
-        series=tuple(f"against {label.partition(': ')[2] or label}" for label in contrasts),
+        series=tuple(f"against {_baseline(audit, label)}" for label in contrasts),
         rows=tuple(FigureRow(*place, tuple(points)) for place, points in lines.items()),
         joined=True,
     )
+
+
+def _baseline(audit: Audit, contrast: str) -> str:
+    """What a contrast is held against, by its title."""
+    factor, _, level = contrast.partition(": ")
+    return wording.title(audit.protocol, factor, level) if level else contrast
 
 
 def _moved(audit: Audit, spec: MeasureSpec, tilted: Collection[str]) -> Iterator[Stacked]:

@@ -25,6 +25,7 @@ ROWS, COLUMNS = 60, 8  # of a map; more rows have no map, more columns a further
 OPEN = 6  # maps of a measure that are not folded
 STEPS = 4  # of the scale on each side of the null value; twice as many where there is none
 TALL, GAP, ROOM = 36, 2, 150  # px: a cell's height, the gap, its width at most
+RATIO, DIFFERENCE = 4.0, 0.5  # ends of the scales of ratios and of differences of shares
 UPRIGHT = 96  # px: the room of column names that are turned
 Name = Callable[[Estimate], str]
 
@@ -157,8 +158,9 @@ def heat(
     def cell(e: Estimate | None) -> Cell | None:
         if e is None or e.value is None:
             return None
+        told = spec.null is None or e.p is None or strata.significant(e)
         return Cell(
-            level(e.value),
+            level(e.value) if told else 0,
             numerals.quantity(e.value, e.unit, reading.is_signed(spec, e), 2),
             numerals.count(e.n),
             _symbol(e, spec, leaders),
@@ -195,8 +197,8 @@ def heat(
 def scale_of(
     spec: MeasureSpec, values: Sequence[float]
 ) -> tuple[Callable[[float], int], tuple[tuple[int, str], ...]]:
-    """(value → level, the ends and the null value in words). Ratios are measured by their
-    logarithm.
+    """(value → level, the ends and the null value in words). The ends are stated sizes and not the
+    largest value; what lies beyond has the last colour. Ratios are measured by their logarithm.
     """
     ratio = spec.unit in numerals.RATIOS
     known = [math.log(v) if ratio else v for v in values if v > 0 or not ratio] or [0.0]
@@ -205,7 +207,7 @@ def scale_of(
         if spec.null is not None
         else min(0.0, *known, 0.0)
     )
-    reach = max((abs(v - base) for v in known), default=0.0) or 1.0
+    reach = _reach(spec, base, max((abs(v - base) for v in known), default=0.0) or 1.0)
     steps = STEPS if spec.null is not None else 2 * STEPS
 
     def level(value: float) -> int:
@@ -215,12 +217,34 @@ def scale_of(
     def words(inner: float) -> str:
         return strata.number(spec, math.exp(inner) if ratio else inner)
 
-    ends = ((steps, words(base + reach)),)
+    less, more = ("≤ ", "≥ ") if ratio or _is_difference(spec) else ("", "")
+    ends = ((steps, more + words(base + reach)),)
     null = strata.number(spec, spec.null) if spec.null is not None else words(base)
-    return level, ((-steps, words(base - reach)), (0, null), *ends) if spec.null is not None else (
+    return level, (
+        (-steps, less + words(base - reach)),
+        (0, null),
+        *ends,
+    ) if spec.null is not None else (
         (0, null),
         *ends,
     )
+
+
+def _reach(spec: MeasureSpec, base: float, largest: float) -> float:
+    """How far the last colour lies from the null value: of shares and divergences what they can
+    be, of their differences half of it, of ratios a factor of four; of other units their own.
+    """
+    if spec.unit in numerals.RATIOS:
+        return math.log(RATIO)
+    if _is_difference(spec):
+        return DIFFERENCE
+    if spec.unit == "share" or spec.unit in numerals.DIVERGENCES:
+        return 1.0 - base if spec.null is None or spec.unit != "share" else max(base, 1.0 - base)
+    return largest
+
+
+def _is_difference(spec: MeasureSpec) -> bool:
+    return spec.unit == "share" and spec.null == 0 and spec.signed
 
 
 def _leaders(audit: Audit, spec: MeasureSpec) -> dict[object, bool]:
@@ -253,7 +277,7 @@ def _note(spec: MeasureSpec, leaders: bool, holes: bool) -> str:
             f" ▲ ▼: above or below {strata.number(spec, spec.null)} after adjustment "
             f"({strata.level()}); "
         )
-        said += "no symbol: no difference found at this n, or not tested."
+        said += "white without a symbol: no difference found at this n."
     elif leaders:
         said += (
             " ▲ △: the highest of its row; ▲ where the row's columns differ after adjustment "

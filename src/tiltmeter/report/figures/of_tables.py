@@ -85,7 +85,8 @@ def _heat(read: Audit, table: CrossTable) -> Heat:
                 continue
             mark = next((m for m in (LEADER, OPEN_LEADER) if text.endswith(m)), "")
             number = reading.value(e, spec, 2)
-            line.append(Cell(level(e.value), number, numerals.count(e.n), mark))
+            told = spec.null is None or e.p is None or strata.significant(e)
+            line.append(Cell(level(e.value) if told else 0, number, numerals.count(e.n), mark))
         rows.append((JOIN.join(levels), tuple(line)))
     said = [f"{', '.join(levels)}: {', '.join(cells)}" for levels, cells in table.rows]
     return Heat(
