@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import AsyncIterator
 from pathlib import Path
 
 import pytest
@@ -12,8 +13,11 @@ from tests.batches.server import BatchServer
 from tests.serving import serving
 from tiltmeter import api
 from tiltmeter.cli import main
-from tiltmeter.errors import BatchesOut, ModelError
+from tiltmeter.errors import BatchesOut, MissingKey, ModelError
 from tiltmeter.models import Price
+from tiltmeter.models.batch import Line, Seen
+from tiltmeter.models.batch.openai import OpenAIBatches
+from tiltmeter.models.batch.wire import Wire
 
 SETTINGS = "she=.7,seed=3"
 KEYS = ("OPENAI", "AZURE_OPENAI", "GROQ", "MISTRAL", "TOGETHER", "ANTHROPIC", "GEMINI")
@@ -86,6 +90,28 @@ def test_what_is_out_is_asked_in_no_other_way(tmp_path: Path) -> None:
         made = audit("anthropic", url, run)
         assert made.outputs.height == 12
         assert server.ledger.singles.total() + server.ledger.batched.total() == 12
+
+
+def test_results_that_cannot_be_read_now_are_read_by_the_next_command(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A key that is refused, or results that break off: the batch stays, and nothing is paid twice."""
+    server = BatchServer("openai", SETTINGS, Oddities(looks=1))
+    whole = OpenAIBatches.lines
+
+    async def broken(self: OpenAIBatches, wire: Wire, seen: Seen) -> AsyncIterator[Line]:
+        async for line in whole(self, wire, seen):
+            yield line
+            raise MissingKey("the key is refused")
+
+    with serving(server) as url, monkeypatch.context() as patched:
+        patched.setattr(OpenAIBatches, "lines", broken)
+        with pytest.raises(MissingKey):
+            audit("openai", url, tmp_path / "run", batch=True, wait=True)
+        assert [job.state for job in api.jobs(tmp_path / "run")] == ["open"]
+        patched.undo()
+        assert audit("openai", url, tmp_path / "run", batch=True).outputs.height == 12
+    assert max(server.ledger.names.values()) == 1
 
 
 def test_a_refused_batch_is_told_in_a_line_and_stored_nowhere(tmp_path: Path) -> None:

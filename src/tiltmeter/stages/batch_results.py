@@ -20,6 +20,10 @@ COMMIT_REPLIES = 1_000  # in one transaction
 FEW_FAULTS = 5  # faulty requests of a batch with no good one, from which on the batch is at fault
 
 
+class AllFaulty(ModelError):
+    """The provider took none of the requests of a batch."""
+
+
 class Collected(NamedTuple):
     """Of one batch. given_back: the requests of which a line says that they are to be sent again;
     fault: why, of the last of them.
@@ -49,7 +53,7 @@ class Collector:
         self._fault, self._good = "", 0
 
     async def collect(self, form: BatchFormat, seen: Seen) -> Collected:
-        """Stores every reply once. ModelError where the provider refused every single request: then
+        """Stores every reply once. AllFaulty where the provider refused every single request: then
         none is stored.
         """
         self._good = self._row.requests - len(batches.keys_of(self._store, self._row.key))
@@ -61,7 +65,7 @@ class Collector:
             if reply is None:
                 self._given_back.add(request.key)
                 continue
-            self._good += reply.outcome != ERROR
+            self._good += reply.outcome != ERROR or line.status < 400
             self._replies[request.key] = request, reply
             if len(self._replies) >= COMMIT_REPLIES:
                 self._commit()
@@ -113,6 +117,6 @@ class Collector:
         replies = list(self._replies.values())
         faults = [reply for _, reply in replies if reply.outcome == ERROR]
         if len(faults) >= FEW_FAULTS and not self._good:
-            raise ModelError(f"All requests of a batch failed: {faults[0].text}")
+            raise AllFaulty(f"All requests of a batch failed: {faults[0].text}")
         batches.store_replies(self._store, replies)
         self._replies = {}

@@ -28,7 +28,7 @@ from ..store.queries.batches import (
     BatchRow,
 )
 from .batch_lines import file_of, names, rebuild, remove_file
-from .batch_results import Collector
+from .batch_results import AllFaulty, Collector
 from .engine import Models
 from .limits import Limits, Stopped, pause
 from .patience import Patience
@@ -213,7 +213,10 @@ class Steps:
             got = await collector.collect(form, seen)
         except TransientError as error:
             return seen._replace(ended=False, said=str(error))
-        except ModelError as error:
+        except Gone as error:
+            self._lost(row, str(error))
+            return seen
+        except AllFaulty as error:
             self._refuse(row, str(error))
             raise
         left = batches.keys_of(self._store, row.key)

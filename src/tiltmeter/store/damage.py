@@ -12,7 +12,7 @@ import sqlite3
 from collections.abc import Iterator
 from typing import NamedTuple
 
-TABLES = ("meta", "trials", "calls", "outputs", "labels", "artefacts")
+TABLES = ("meta", "trials", "calls", "outputs", "labels", "artefacts", "batches", "batch_requests")
 _FOREIGN = (
     "SELECT type || ' ' || name FROM sqlite_master WHERE type NOT IN ('table', 'index')"
     " OR sql LIKE 'CREATE VIRTUAL%' LIMIT 1"
@@ -24,6 +24,11 @@ _TEXTS = {
     "outputs": ("trial", "outcome", "text", "call", "blob"),
     "labels": ("output", "annotator", "attribute", "value", "date"),
     "artefacts": ("kind", "name", "content", "date"),
+    "batches": (
+        *("key", "model", "path", "state", "remote_id", "file_id", "omitted", "told"),
+        *("since", "changed"),
+    ),
+    "batch_requests": ("key", "model", "makes", "batch", "request"),
 }
 _OPTIONAL_TEXTS = {
     "calls": (
@@ -72,6 +77,11 @@ def _rules() -> Iterator[Rule]:
     yield Rule("trials", "sampling", "json_array_length(sampling) <> 4")
     yield Rule("calls", "request", _json("request", "array"))
     yield Rule("calls", "request", "json_array_length(request) NOT IN (8, 10)")
+    yield Rule("batches", "omitted", _json("omitted", "array", "type = 'text'"))
+    for name in ("requests", "tokens"):
+        yield Rule("batches", name, whole.format(name))
+    yield Rule("batches", "reserved", "NOT (reserved >= 0 AND reserved < 1e12)")
+    yield Rule("batch_requests", "request", _json("request", "array"))
     some = "{0} IS NOT NULL AND {0} <> '' AND ({1})"
     arrays = _json("alternatives", "array", "type = 'array'")
     yield Rule("calls", "alternatives", some.format("alternatives", arrays))

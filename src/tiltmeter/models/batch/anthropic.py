@@ -58,15 +58,13 @@ class AnthropicBatches:
         after = ""
         while True:
             body = await wire.get(f"{BATCHES}?limit={PAGE}{after}")
-            for one in list_at(body, "data"):
-                made = datetime.fromisoformat(needed(one, "created_at").replace("Z", "+00:00"))
-                if made < since:
-                    return  # the newest come first
+            young = [one for one in list_at(body, "data") if _created(one) >= since]
+            for one in young:
                 if _total(one) == handed.requests:
                     seen = _seen(one)
                     yield Candidate(seen, await self._is_ours(wire, seen, handed.prefix))
             last = text_at(body, "last_id")
-            if not at(body, "has_more") or not last:
+            if not young or not at(body, "has_more") or not last:  # the newest come first
                 return
             after = f"&after_id={quote(last, safe='')}"
 
@@ -89,6 +87,10 @@ class AnthropicBatches:
     async def cancel(self, wire: Wire, remote: str) -> None:
         """POST /messages/batches/ID/cancel."""
         await wire.post(f"{BATCHES}/{quote(remote, safe='')}/cancel", {})
+
+
+def _created(body: Json) -> datetime:
+    return datetime.fromisoformat(needed(body, "created_at").replace("Z", "+00:00"))
 
 
 def _total(body: Json) -> int:

@@ -12,6 +12,7 @@ from collections.abc import AsyncIterator
 from itertools import count
 from pathlib import Path
 
+from ...errors import ModelError
 from ...records import Json
 from ..http.body import parse as parse_json
 from ..http.body import word_at
@@ -84,8 +85,13 @@ def results_path(path: Path) -> Path:
 
 
 def _parts(remote: str) -> tuple[Path, str, int]:
-    path, prefix, requests = remote.removeprefix(FILE).rsplit(_SEPARATOR, 2)
-    return Path(path), prefix, int(requests)
+    try:
+        path, prefix, requests = remote.removeprefix(FILE).rsplit(_SEPARATOR, 2)
+        return Path(path), prefix, int(requests)
+    except ValueError:
+        raise ModelError(
+            f"A batch of this run lies in no file that can be read: {remote}"
+        ) from None
 
 
 def _is_of(path: Path, prefix: str) -> bool:
