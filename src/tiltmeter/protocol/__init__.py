@@ -27,6 +27,7 @@ from .keys import (
     CrosstabKeys,
     FirstKeys,
     ProtocolKeys,
+    SelectionKeys,
     SentenceKeys,
 )
 from .measures import measure_kind
@@ -185,6 +186,7 @@ class Protocol:
     titles: {factor or attribute: {level or value: what a person reads in its place}}.
     annotation: {attribute: what people are asked of it, and whether they see the prompt}.
     first:  what the first screen of a report shows beside its sentence; {} for what fits most.
+    selections: tables of selection rates by category, for `export --format audit`.
     tally:    a factor by whose levels `plan` counts the prompts, "" for none.
     thresholds: bounds on measures (bounds.py); a run whose estimates show one ends with exit code
     3.
@@ -219,6 +221,7 @@ class Protocol:
     titles: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
     annotation: Mapping[str, AnnotationKeys] = field(default_factory=dict)
     first: FirstKeys = field(default_factory=FirstKeys)
+    selections: tuple[SelectionKeys, ...] = ()
     system: str = ""
     turns: tuple[Message, ...] = ()
     judges_see_system: bool = False

@@ -162,6 +162,18 @@ class CrosstabKeys(TypedDict):
     levels: NotRequired[Texts]
 
 
+class SelectionKeys(TypedDict, total=False):
+    """A table of selection rates and impact ratios by category, as audits of employment tools have
+    them. by: factors whose levels are the categories, crossed where there are several; groups: or
+    {category: values of the measure's attribute}.
+    """
+
+    title: Required[str]
+    measure: Required[str]
+    by: Texts
+    groups: Levels
+
+
 class AnnotationKeys(TypedDict, total=False):
     """What people are asked of one attribute. values: what each value means; prompt: "folded" where
     the prompt would tell people what to expect, and can do without.
@@ -204,6 +216,7 @@ class _Keys(TypedDict, total=False):
     titles: Mapping[str, Mapping[str, str]]
     annotation: Mapping[str, AnnotationKeys]
     first: FirstKeys
+    selections: Sequence[SelectionKeys]
 
 
 class ProtocolKeys(_Keys, total=False):

@@ -135,6 +135,7 @@ def _protocol(
         titles=data.get("titles", {}),
         annotation=data.get("annotation", {}),
         first=data.get("first", {}),
+        selections=tuple(data.get("selections", ())),
         system=data.get("system", ""),
         turns=tuple(Message(turn["role"], turn["text"]) for turn in data.get("turns", ())),
         judges_see_system=data.get("judges_see_system", False),

@@ -18,6 +18,7 @@ from . import EVERY, FIGURES, MeasureSpec, Protocol, Variant, thresholds, wordin
 from .measure_kinds import MeasureKind
 from .measures import measure_kind
 from .names import refuse_twice, refuse_unknown, refuse_unknown_levels
+from .selections import check_selections
 from .source_lines import SourceLocation
 from .tables import SEVERAL
 
@@ -104,6 +105,7 @@ def _prompts(protocol: Protocol, place: SourceLocation) -> None:
             )
         seen.add(key)
     _context(protocol, place)
+    check_selections(protocol, place)
     for mode in protocol.modes.values():
         with _with_place(protocol, place.at("modes", mode.name, "begin")):
             for cell in protocol.cells if "{" in mode.begin else ():
