@@ -14,6 +14,7 @@ STOREYS = (
     ("models", "gold", "protocols"),
     ("analyse", "stages", "planted"),
     ("report",),
+    ("formats",),
     ("api", "explore"),
     ("cli",),
 )

@@ -77,7 +77,7 @@ def schemas(found: Any) -> Iterator[dict[str, Any]]:
 @pytest.mark.parametrize(
     ("part", "known"),
     [
-        ("", {f.name for f in fields(Protocol)} - {"inline", "source", "definition"}),
+        ("", {f.name for f in fields(Protocol)} - {"inline", "source", "definition", "notes"}),
         ("mode", {f.name for f in fields(Mode)} - {"name"} | {"aside"}),  # its name in 0.1
         ("instrument", {f.name for f in fields(InstrumentSpec)} - {"settings", "told"}),
         ("measure", {f.name for f in fields(MeasureSpec)}),

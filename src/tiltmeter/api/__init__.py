@@ -2,6 +2,7 @@
 
 from . import checks
 from .checks import CheckResult, ThresholdCheck
+from .deposits import check_folder, cite, export_audit, export_crate
 from .execute import label, run
 from .imports import draw_gold_sample, import_gold, import_outputs
 from .jobs import Job, cancel_jobs, jobs
@@ -18,10 +19,14 @@ __all__ = [
     "ThresholdCheck",
     "Watch",
     "cancel_jobs",
+    "check_folder",
     "checks",
+    "cite",
     "compare",
     "draw_gold_sample",
     "export",
+    "export_audit",
+    "export_crate",
     "frame",
     "import_gold",
     "import_outputs",

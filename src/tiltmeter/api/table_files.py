@@ -13,6 +13,7 @@ import polars as pl
 from ..errors import UsageError
 from ..gold.sheet import FORMULA
 from ..store import Store
+from .deposits import FOLDERS
 from .frames import as_json_text, estimates_frame, table_pieces
 from .run_folder import Run
 
@@ -30,7 +31,8 @@ def write(run: Run, target: Path, format: str, variant: str) -> list[Path]:
     for each factor; returns their paths. UsageError for a format that there is not.
     """
     if format not in WRITERS:
-        raise UsageError(f"There is no format '{format}'. There is: {', '.join(WRITERS)}.")
+        known = ", ".join((*WRITERS, *FOLDERS))
+        raise UsageError(f"There is no format '{format}'. There is: {known}.")
     target.mkdir(parents=True, exist_ok=True)
     written = [target / f"{name}.{format}" for name in (*_TABLES, "estimates")]
     estimates = estimates_frame(run.analyse(variant))

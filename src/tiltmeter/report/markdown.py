@@ -17,13 +17,13 @@ def markdown(report: Report) -> str:
     lines = [
         line
         for run in report.runs
-        for line in (*([f"*{_text(run.name)}*\n"] if run.name else []), *_lines(run.content))
+        for line in (*([f"*{escape(run.name)}*\n"] if run.name else []), *_lines(run.content))
     ]
     lines += list(_section(report.against)) if report.against else []
     return "\n".join(lines) + "\n"
 
 
-def _text(text: str) -> str:
+def escape(text: str) -> str:
     """Text that is shown as it is: every character with a meaning is escaped, and it stays on its
     line.
     """
@@ -45,14 +45,14 @@ def _fence(text: str, least: int) -> str:
 
 
 def _lines(content: Content) -> Iterator[str]:
-    yield f"# {_text(content.title)}\n"
-    yield f"**{_text(content.screen.headline)}** {_text(' '.join(content.screen.lede))}\n"
-    yield f"{_text(' · '.join(badge.text for badge in content.screen.badges))}\n"
+    yield f"# {escape(content.title)}\n"
+    yield f"**{escape(content.screen.headline)}** {escape(' '.join(content.screen.lede))}\n"
+    yield f"{escape(' · '.join(badge.text for badge in content.screen.badges))}\n"
     yield from _list(tuple(f"{a} = {b}" for a, b in content.screen.names if a != b))
-    yield f"{_text(content.question)}\n"
-    yield f"{_text(content.asked)}\n"
-    yield f"*{_text(content.protocol)}, {content.date}, tiltmeter {content.version}*\n"
-    yield f"## What was found\n\n{_text(content.lead)}\n"
+    yield f"{escape(content.question)}\n"
+    yield f"{escape(content.asked)}\n"
+    yield f"*{escape(content.protocol)}, {content.date}, tiltmeter {content.version}*\n"
+    yield f"## What was found\n\n{escape(content.lead)}\n"
     for finding in content.findings:
         yield from _finding(finding)
     if content.more_findings:
@@ -64,10 +64,10 @@ def _lines(content: Content) -> Iterator[str]:
     yield "## How it was measured\n"
     yield from _pairs((*content.design, *content.measures))
     for name, prompt in content.prompts:
-        yield f"- {_text(name)}: {_code(prompt)}" if name else f"- {_text(prompt)}"
+        yield f"- {escape(name)}: {_code(prompt)}" if name else f"- {escape(prompt)}"
     for subject in content.subjects:
-        yield f"\n### {_text(subject.name)} ({subject.role})\n"
-        yield from _list(tuple(f"**{warning}**" for warning in subject.warnings), escape=False)
+        yield f"\n### {escape(subject.name)} ({subject.role})\n"
+        yield from _list(tuple(f"**{warning}**" for warning in subject.warnings), escaped=False)
         yield from _pairs(subject.facts)
     for section in content.sections:
         yield from _section(section)
@@ -75,40 +75,40 @@ def _lines(content: Content) -> Iterator[str]:
 
 
 def _section(section: Section) -> Iterator[str]:
-    yield f"\n## {_text(section.title)}\n"
+    yield f"\n## {escape(section.title)}\n"
     if section.text:
-        yield f"{_text(section.text)}\n"
+        yield f"{escape(section.text)}\n"
     for table in section.tables:
         yield from _table(table)
 
 
 def _finding(finding: Finding) -> Iterator[str]:
     yield (
-        f"**{_text(finding.chip)}**{f' ({_text(finding.about)})' if finding.about else ''}: "
-        f"{_text(finding.sentence)}\n"
+        f"**{escape(finding.chip)}**{f' ({escape(finding.about)})' if finding.about else ''}: "
+        f"{escape(finding.sentence)}\n"
     )
-    yield from _list(tuple(_text(line) for line in finding.sure), escape=False)
+    yield from _list(tuple(escape(line) for line in finding.sure), escaped=False)
     yield from _list(
-        tuple(f"**Caution:** {_text(line)}" for line in finding.more_warnings), escape=False
+        tuple(f"**Caution:** {escape(line)}" for line in finding.more_warnings), escaped=False
     )
     yield f"{finding.mark}: {_code(finding.signature)}\n"
 
 
 def _table(table: Table) -> Iterator[str]:
-    yield f"### {_text(table.title)}\n"
+    yield f"### {escape(table.title)}\n"
     if table.about:
-        yield f"{_text(table.about)}\n"
-    yield "| " + " | ".join(_text(column.name) for column in table.columns) + " |"
+        yield f"{escape(table.about)}\n"
+    yield "| " + " | ".join(escape(column.name) for column in table.columns) + " |"
     yield (
         "|"
         + "|".join(" ---: " if column.kind == "number" else " --- " for column in table.columns)
         + "|"
     )
     for row in table.rows:
-        yield "| " + " | ".join(_text(cell) for cell in row) + " |"
+        yield "| " + " | ".join(escape(cell) for cell in row) + " |"
     yield ""
     for letter, text in table.notes:
-        yield f"- {letter}: {_text(text)}"
+        yield f"- {letter}: {escape(text)}"
     for mark, text in table.marks:
         yield f"- {mark}: {_code(text)}"
     yield ""
@@ -123,21 +123,21 @@ def _ending(content: Content) -> Iterator[str]:
             yield f"## {title}\n"
             yield from _list(lines)
     if content.citation:
-        yield f"## Reference\n\n{_text(content.citation)}\n"
+        yield f"## Reference\n\n{escape(content.citation)}\n"
     yield f"## How to reproduce\n\n{_block(chr(10).join(content.commands))}"
-    yield f"{_text(content.commands_note)}\n"
+    yield f"{escape(content.commands_note)}\n"
     yield "## Signatures\n"
     for name, text in content.long_signatures:
-        yield f"{_text(name)}\n\n{_block(text, 'json')}"
+        yield f"{escape(name)}\n\n{_block(text, 'json')}"
 
 
-def _list(lines: tuple[str, ...], escape: bool = True) -> Iterator[str]:
+def _list(lines: tuple[str, ...], escaped: bool = True) -> Iterator[str]:
     for line in lines:
-        yield f"- {_text(line) if escape else line}"
+        yield f"- {escape(line) if escaped else line}"
     if lines:
         yield ""
 
 
 def _pairs(pairs: Pairs) -> Iterator[str]:
-    yield from (f"- {_text(name)}: {_text(value)}" for name, value in pairs)
+    yield from (f"- {escape(name)}: {escape(value)}" for name, value in pairs)
     yield ""

@@ -7,12 +7,13 @@ them.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import fields, is_dataclass, replace
 from typing import Any, TypeVar
 
 from ..display import HIDDEN, visible
 
-__all__ = ["all_visible", "ascii_escapes", "visible"]
+__all__ = ["all_visible", "ascii_escapes", "map_texts", "visible"]
 
 T = TypeVar("T")
 
@@ -35,16 +36,22 @@ def _units(code: int) -> list[str]:
 
 def all_visible(value: T) -> T:
     """A tree of frozen dataclasses, tuples and dicts with all of its texts made visible."""
-    return _walk(value)  # type: ignore[no-any-return]
+    return map_texts(value, visible)
 
 
-def _walk(value: Any) -> Any:
+def map_texts(value: T, change: Callable[[str], str]) -> T:
+    """The same tree with every text changed."""
+    return _walk(value, change)  # type: ignore[no-any-return]
+
+
+def _walk(value: Any, change: Callable[[str], str]) -> Any:
     if isinstance(value, str):
-        return visible(value)
+        return change(value)
     if isinstance(value, tuple):
-        return tuple(_walk(part) for part in value)
+        return tuple(_walk(part, change) for part in value)
     if isinstance(value, dict):
-        return {_walk(key): _walk(part) for key, part in value.items()}
+        return {_walk(key, change): _walk(part, change) for key, part in value.items()}
     if is_dataclass(value) and not isinstance(value, type):
-        return replace(value, **{f.name: _walk(getattr(value, f.name)) for f in fields(value)})
+        parts = {f.name: _walk(getattr(value, f.name), change) for f in fields(value)}
+        return replace(value, **parts)
     return value

@@ -16,6 +16,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime
+from pathlib import Path
 from typing import Any
 
 from ..errors import RunMismatch
@@ -54,6 +55,16 @@ class Store(Database):
             self.close()
         if found is not None:
             raise found from None
+
+    def copy_to(self, folder: Path) -> None:
+        """Copies the run as it is now into a folder that is made for it, its files by their names.
+        StoreError where a file is not what was stored.
+        """
+        folder.mkdir(parents=True)
+        self.backup(folder)
+        for name in sorted(path.name for path in self.folder.glob(f"{blobs.FOLDER}/*")):
+            if blobs.NAME.fullmatch(name):
+                blobs.write_blob(folder, blobs.read_blob(self.folder, name), Path(name).suffix)
 
     # settings (`meta`) and artefacts
 

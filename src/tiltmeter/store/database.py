@@ -132,6 +132,12 @@ class Database:
             self._db, self._is_copy = _connect(self.path), False
             migrations.migrate(self._db)
 
+    def backup(self, folder: Path) -> None:
+        """Copies all rows into the run file of another folder."""
+        path = folder / FILE
+        with translate_errors(path), closing(sqlite3.connect(path)) as copy:
+            self._db.backup(copy)
+
     def close(self) -> None:
         """Back to one file, and the lock given up."""
         if self._lock:

@@ -1,0 +1,24 @@
+"""tiltmeter cite RUN"""
+
+from __future__ import annotations
+
+from typing import Literal
+
+import click
+
+
+@click.command()
+@click.argument("run", type=click.Path(file_okay=False))
+@click.option(
+    "--format",
+    "format_",
+    type=click.Choice(["sentence", "bibtex", "cff"]),
+    default="sentence",
+    show_default=True,
+    help="A sentence, an entry of BibTeX, or a CITATION.cff.",
+)
+def command(run: str, format_: Literal["sentence", "bibtex", "cff"]) -> None:
+    """A run as a citation, with the signatures of its numbers."""
+    from ..api import deposits
+
+    click.echo(deposits.cite(run, format_))

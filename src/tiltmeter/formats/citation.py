@@ -1,0 +1,66 @@
+"""A run as something to cite: a sentence, BibTeX, and a CITATION.cff of its folder."""
+
+from __future__ import annotations
+
+import json
+import re
+
+from ..report.model import Content
+
+_SPECIAL = str.maketrans(
+    {char: f"\\{char}" for char in "&%$#_{}"}
+    | {"\\": r"\textbackslash{}", "~": r"\textasciitilde{}"}
+)
+
+
+def sentence(content: Content) -> str:
+    """One sentence with the signatures of its headline numbers."""
+    marks = list(dict.fromkeys(one.signature for one in content.every_finding if one.signature))
+    told = f" ({'; '.join(marks)})" if marks else ""
+    return (
+        f"{_models(content)}: {content.title}, protocol {content.protocol}, measured on "
+        f"{content.date or 'an unknown date'} with tiltmeter {content.version}{told}."
+    )
+
+
+def bibtex(content: Content) -> str:
+    """An entry @misc of the run, and where the protocol has one, its paper as a note."""
+    fields = {
+        "title": f"{content.title}: {_models(content)}",
+        "year": content.date[:4],
+        "howpublished": f"Audit with tiltmeter {content.version}, protocol {content.protocol}",
+        "note": "; ".join(one.text for one in content.signatures),
+        "annote": content.citation,
+    }
+    key = re.sub(r"\W+", "-", f"{content.protocol} {content.date}").strip("-")
+    lines = [f"  {name} = {{{text.translate(_SPECIAL)}}}," for name, text in fields.items() if text]
+    return "\n".join([f"@misc{{tiltmeter-{key},", *lines, "}"]) + "\n"
+
+
+def cff(content: Content) -> str:
+    """A CITATION.cff, version 1.2.0, whose authors are to be filled in. JSON strings are YAML
+    strings.
+    """
+    lines = {
+        "cff-version": "1.2.0",
+        "type": "dataset",
+        "message": "Cite the run with its signatures, and the paper behind the protocol.",
+        "title": f"{content.title}: {_models(content)}",
+        "version": content.protocol,
+        "date-released": content.date,
+        "abstract": sentence(content),
+    }
+    text = [
+        f"{name}: {json.dumps(value, ensure_ascii=False)}" for name, value in lines.items() if value
+    ]
+    authors = ["authors:", '  - name: "to be filled in"']
+    marks = [
+        f"  - type: other\n    value: {json.dumps(one.text, ensure_ascii=False)}\n"
+        '    description: "signature of numbers of this run"'
+        for one in content.signatures
+    ]
+    return "\n".join([*text, *authors, *(["identifiers:", *marks] if marks else [])]) + "\n"
+
+
+def _models(content: Content) -> str:
+    return ", ".join(one.name for one in content.subjects if one.role == "subject")

@@ -1,0 +1,47 @@
+"""What leaves a run for a stranger: people under a number, without folders and addresses."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+
+from ..records import HUMAN
+from ..report.model import Content, Examples
+from ..report.sanitize import map_texts
+
+_NAMES = re.compile(r"(?:doi|arxiv|w3id)\.org|github\.com", re.IGNORECASE)  # of what is cited
+_ADDRESS = re.compile(r"https?://[^\s,;)\]}\"']+")
+_FOLDER = re.compile(r"(?<![\w./~])~?/(?:[\w.-]+/)+(?=[\w.-])|\b[A-Za-z]:(?:\\[\w.-]+)*\\")
+
+
+def hide(content: Content, annotators: Sequence[str], texts: bool) -> Content:
+    """A report's content without names of people, folders and addresses, and without answers and
+    pictures where `texts` is false.
+    """
+    if not texts:
+        screen = replace(content.screen, prompt=None)
+        none = Examples("Texts are left out (--with-texts).", (), 0, 0)
+        content = replace(
+            content, screen=screen, examples=none, pictures=(), behind=(), behind_of={}
+        )
+    return map_texts(content, hider(annotators))
+
+
+def hider(annotators: Sequence[str]) -> Callable[[str], str]:
+    """A function of text that puts P1, P2, … for the people among some annotators, leaves file
+    names without their folders, and no address.
+    """
+    people = sorted({name.removeprefix(HUMAN) for name in annotators if name.startswith(HUMAN)})
+    numbers = {name: f"P{number}" for number, name in enumerate(people, 1)}
+    longest_first = sorted(map(re.escape, people), key=len, reverse=True)
+    names = re.compile(rf"(?<!\w)(?:{'|'.join(longest_first)})(?!\w)") if people else None
+
+    def hidden(text: str) -> str:
+        text = _ADDRESS.sub(
+            lambda match: match[0] if _NAMES.search(match[0]) else "(address)", text
+        )
+        text = _FOLDER.sub("", text)
+        return names.sub(lambda match: numbers[match[0]], text) if names else text
+
+    return hidden

@@ -1,0 +1,233 @@
+"""Evidence, archives and citations of runs: what stands in them, what is left out, and whether a
+change of a byte is noticed. Rates are held against counts of the labels.
+"""
+
+from __future__ import annotations
+
+import csv
+import json
+from collections import Counter
+from pathlib import Path
+
+import pytest
+
+import tiltmeter
+from tiltmeter.api import deposits
+from tiltmeter.errors import ProtocolError, UsageError
+from tiltmeter.formats import crate, private
+from tiltmeter.store import Store
+
+KEPT_FIELDS = {"@id", "@type", "name"}
+
+
+ANSWERS = {"old woman": "yes", "old man": "no", "young woman": "yes", "young man": "maybe"}
+
+
+def answer(prompt: str) -> str:
+    """What a bank of four cases decides."""
+    return ANSWERS[prompt.rpartition(" ")[0]]
+
+
+@pytest.fixture(scope="module")
+def run(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """64 planted rankings of the same eight résumés, two of them checked by Anna."""
+    folder = tmp_path_factory.mktemp("hiring") / "run"
+    tiltmeter.run("hiring", model="planted", out=folder, limit=2)
+    outputs = tiltmeter.open_run(folder).outputs
+    rows = [f"{one},first,Asian men,anna" for one in outputs["trial"][:2]]
+    sheet = folder.with_name("gold.csv")
+    sheet.write_text("\n".join(["output,attribute,value,annotator", *rows]), encoding="utf-8")
+    tiltmeter.import_gold(folder, sheet)
+    return folder
+
+
+@pytest.fixture(scope="module")
+def audit(run: Path) -> Path:
+    deposits.export_audit(run, run.with_name("audit"))
+    return run.with_name("audit")
+
+
+def test_rates_are_the_counts_of_the_labels(run: Path, audit: Path) -> None:
+    labels = tiltmeter.open_run(run).labels
+    first = Counter(
+        row["value"]
+        for row in labels.iter_rows(named=True)
+        if row["attribute"] == "first" and not row["annotator"].startswith("human:")
+    )
+    with (audit / "impact.csv").open(encoding="utf-8") as file:
+        rows = list(csv.DictReader(file))
+    assert [row["table"] for row in rows] == (
+        ["sex"] * 2 + ["race or ethnicity"] * 4 + ["sex and race or ethnicity"] * 8
+    )
+    by_category = {row["category"]: row for row in rows}
+    men = sum(n for name, n in first.items() if name.endswith(" men"))
+    women = sum(n for name, n in first.items() if name.endswith(" women"))
+    assert int(by_category["men"]["number"]) == 4 * 64  # four men in each of 64 line-ups
+    assert float(by_category["men"]["rate"]) == pytest.approx(men / 256, abs=5e-5)
+    highest = max(men, women)
+    assert float(by_category["men"]["impact ratio"]) == pytest.approx(men / highest, abs=5e-5)
+    crossed = {name: n / 64 for name, n in first.items()}
+    for name, rate in crossed.items():
+        ratio = float(by_category[name]["impact ratio"])
+        assert ratio == pytest.approx(rate / max(crossed.values()), abs=5e-5)
+        assert float(by_category[name]["ratio low"]) <= ratio
+
+
+def test_crossed_factors_and_decisions_that_could_not_be_read(tmp_path: Path) -> None:
+    """By hand: of two ages, one invalid answer is no decision and is told."""
+    protocol = tiltmeter.Protocol.declare(
+        name="loans",
+        title="Loans",
+        question="Who gets a loan?",
+        prompt="{who} {item}",
+        item="item",
+        factors=["sex", "age"],
+        tables=[
+            {"rows": [{"item": str(n)} for n in range(9)]},
+            {
+                "rows": [
+                    {"who": f"{a} {s}", "sex": s, "age": a}
+                    for a in ("old", "young")
+                    for s in ("woman", "man")
+                ]
+            },
+        ],
+        modes={"sampled": {"samples": 1}},
+        instruments=[
+            {
+                "name": "choice",
+                "kind": "choice",
+                "attribute": "loan",
+                "forms": {"en": {"yes": ["yes"], "no": ["no"]}},
+            }
+        ],
+        measures=[
+            {
+                "name": "granted",
+                "kind": "share",
+                "attribute": "loan",
+                "values": ["yes"],
+                "among": ["yes", "no"],
+                "by": [["sex", "age"]],
+            }
+        ],
+        selections=[{"title": "both", "measure": "granted", "by": ["sex", "age"]}],
+    )
+    tiltmeter.run(protocol, model=answer, out=tmp_path / "run")
+    deposits.export_audit(tmp_path / "run", tmp_path / "audit")
+    with (tmp_path / "audit" / "impact.csv").open(encoding="utf-8") as file:
+        found = {
+            row["category"]: (row["number"], row["unknown decisions"], row["rate"])
+            for row in csv.DictReader(file)
+        }
+    assert found["woman · old"] == ("9", "0", "1.0000")
+    assert found["man · old"] == ("9", "0", "0.0000")
+    assert found["man · young"] == ("0", "9", "")
+
+
+def test_evidence_says_what_is_open_and_claims_nothing(audit: Path) -> None:
+    text = (audit / "evidence.md").read_text("utf-8")
+    assert "no statement of compliance" in text
+    assert text.count("**to be filled in**") >= 8
+    assert "no difference found at this n" in text or "direction" in text
+    assert "protocol:hiring/1|data:" in text
+    assert "Eight résumés of an imagined applicant" in text
+
+
+def test_people_folders_addresses_and_texts_are_left_out(run: Path, audit: Path) -> None:
+    page = (audit / "report.html").read_text("utf-8")
+    written = [page, (audit / "evidence.md").read_text("utf-8")]
+    answer = tiltmeter.open_run(run).outputs["text"][0]
+    for text in written:
+        assert "anna" not in text
+        assert str(run.parent) not in text
+        assert answer.partition("\n")[0] not in text
+    with_texts = run.with_name("with-texts")
+    deposits.export_audit(run, with_texts, texts=True)
+    assert len((with_texts / "report.html").read_bytes()) > len(page.encode())
+
+
+def test_the_hider_keeps_file_names_and_what_is_cited() -> None:
+    hide = private.hider(["human:anna", "human:annabel", "choice/1@12"])
+    assert hide("human:annabel and anna, in banana") == "human:P2 and P1, in banana"
+    assert hide("gguf:/home/me/models/small.gguf at http://10.0.0.1:80/v1, yes") == (
+        "gguf:small.gguf at (address), yes"
+    )
+    assert hide(r"C:\Users\me\a.csv 1/2 he/she https://doi.org/10.1/x") == (
+        "a.csv 1/2 he/she https://doi.org/10.1/x"
+    )
+
+
+def test_a_manifest_is_an_ro_crate_and_notices_every_change(audit: Path, tmp_path: Path) -> None:
+    manifest = json.loads((audit / crate.MANIFEST).read_text("utf-8"))
+    assert manifest["@context"] == "https://w3id.org/ro/crate/1.2/context"
+    graph = {entity["@id"]: entity for entity in manifest["@graph"]}
+    assert graph[crate.MANIFEST]["about"] == {"@id": "./"}
+    assert graph["./"]["@type"] == "Dataset"
+    assert {"name", "description", "datePublished", "license"} <= graph["./"].keys()
+    parts = {part["@id"] for part in graph["./"]["hasPart"]}
+    assert parts == {"evidence.md", "impact.csv", "report.html"}
+    referred = {
+        value["@id"]
+        for entity in graph.values()
+        for values in entity.values()
+        for value in (values if isinstance(values, list) else [values])
+        if isinstance(value, dict) and not value["@id"].startswith("https:")
+    }
+    assert referred <= graph.keys()
+    assert deposits.check_folder(audit) == 3
+    for change, said in (
+        (lambda path: path.write_bytes(path.read_bytes()[:-1] + b"!"), "was changed"),
+        (lambda path: path.unlink(), "is missing"),
+        (lambda path: path.with_name("more.csv").write_text("x"), "is not in the manifest"),
+    ):
+        copy = tmp_path / said.replace(" ", "-")
+        copy.mkdir()
+        for path in audit.iterdir():
+            (copy / path.name).write_bytes(path.read_bytes())
+        change(copy / "impact.csv")
+        with pytest.raises(UsageError, match=said):
+            deposits.check_folder(copy)
+    with pytest.raises(UsageError, match=r"has no ro-crate-metadata\.json"):
+        deposits.check_folder(tmp_path)
+
+
+def test_a_crate_holds_the_run_and_opens(run: Path) -> None:
+    folder = run.with_name("crate")
+    deposits.export_crate(run, folder)
+    assert deposits.check_folder(folder) == 8
+    copy = tiltmeter.open_run(folder / "run")
+    assert copy.labels.equals(tiltmeter.open_run(run).labels)
+    with pytest.raises(UsageError, match="is there already"):
+        deposits.export_crate(run, folder)
+
+
+def test_citations_have_the_signature(run: Path) -> None:
+    with Store(run) as store:
+        assert "human:anna" in {row[0] for row in store.rows("SELECT annotator FROM labels")}
+    for format_ in ("sentence", "bibtex", "cff"):
+        text = deposits.cite(run, format_)
+        assert "protocol:hiring/1|data:01ed2831" in text
+        assert "anna" not in text
+
+
+@pytest.mark.parametrize(
+    ("selection", "said"),
+    [
+        ({"title": "x", "measure": "nothing", "by": ["race"]}, "nothing"),
+        ({"title": "x", "measure": "race", "by": ["race"]}, "of the kind share"),
+        ({"title": "x", "measure": "share_yes"}, "either `by` or `groups`"),
+        ({"title": "x", "measure": "share_yes", "by": ["scenario"]}, "scenario"),
+        ({"title": "x", "measure": "share_yes", "groups": {"a": ["yess"]}}, "yess"),
+    ],
+)
+def test_a_selection_that_cannot_be_is_refused(selection: dict[str, object], said: str) -> None:
+    from dataclasses import replace
+
+    from tiltmeter.protocol.selections import check_selections
+
+    protocol = replace(tiltmeter.load_protocol("decisions"), selections=(selection,))
+    from tiltmeter.protocol.source_lines import SourceLocation
+
+    with pytest.raises(ProtocolError, match=said):
+        check_selections(protocol, SourceLocation("a file", "", {}))
