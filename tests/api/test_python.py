@@ -173,7 +173,9 @@ def test_figures_display(run: tiltmeter.Run, tmp_path: Path) -> None:
     assert 'alt="' in shown and "<style" not in shown and "<script" not in shown
     saved = figure.save(tmp_path / "gap.svg").read_text("utf-8")
     assert saved.startswith("<svg ") and "var(" not in saved
-    assert [one.measure for one in run.figures()] == ["gap", "outcomes"]
+    every = run.figures()
+    assert [one.measure for one in every] == ["gap", "outcomes"]
+    assert every._repr_html_().count("<figure") == 2 and len(repr(every)) < 300
     with pytest.raises(UnknownName, match="Did you mean 'gap'"):
         run.figure("gab")
 

@@ -213,7 +213,7 @@ class Run:
             drawings = tables.drawings(self.protocol, estimates, measures, variant, options)
         return tables.save_figures(drawings, Path(target), f".{format or 'svg'}")
 
-    def figures(self, variant: str = "default") -> list[notebook.Drawing]:
+    def figures(self, variant: str = "default") -> notebook.Drawings:
         """The figures of a variant, which a notebook displays."""
         from ..report import notebook
 

@@ -40,6 +40,9 @@ class Drawing:
     text: str
     svg: str
 
+    def __repr__(self) -> str:
+        return f"<Drawing {self.measure}: {self.title}>"
+
     def _repr_svg_(self) -> str:
         return self.svg
 
@@ -59,14 +62,21 @@ class Drawing:
         return files.write(self.svg, Path(path))
 
 
+class Drawings(list[Drawing]):
+    """Several figures, which a notebook shows one below the other."""
+
+    def _repr_html_(self) -> str:
+        return "".join(one._repr_html_() for one in self)
+
+
 def drawings(
     protocol: Protocol, estimates: Sequence[Estimate], measure: str | None = None
-) -> list[Drawing]:
+) -> Drawings:
     """The figures of one variant: of each measure as it asks for, then every outcome; or those of
     one measure alone. Raises UnknownName where it has none.
     """
     found = list(_drawings(_audit(protocol, estimates)))
-    own = [one for one in found if measure in (None, one.measure)]
+    own = Drawings(one for one in found if measure in (None, one.measure))
     if not own:
         raise UnknownName("figure", measure or "", dict.fromkeys(one.measure for one in found))
     return own
