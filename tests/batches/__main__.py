@@ -3,6 +3,7 @@
 import argparse
 import asyncio
 import json
+import logging
 
 from tests.batches.provider import Oddities
 from tests.batches.server import FORMATS, serve
@@ -12,4 +13,5 @@ parser.add_argument("format", choices=sorted(FORMATS))
 parser.add_argument("--settings", default="")
 parser.add_argument("--oddities", default="{}", help="JSON, as the class Oddities has them")
 given = parser.parse_args()
+logging.getLogger("aiohttp").setLevel(logging.CRITICAL)  # clients are killed in mid-call
 asyncio.run(serve(given.format, given.settings, Oddities(**json.loads(given.oddities))))

@@ -26,9 +26,15 @@ class Answers:
         self._shelf = Shelf()
         self._model = Planted(parse(settings), see=self._shelf.see)
         self._filtered = filtered
+        self.forget()
+
+    def forget(self) -> None:
+        """As if nothing had been asked yet."""
         self._drawn: Counter[str] = Counter()  # without a seed each request is another draw
 
     def _reply(self, body: Json, read: Callable[[Shelf, Json], Request]) -> Reply:
+        if self._model.settings.fast:
+            return Reply("she", usage=(20, 1), served="planted")
         asked = read(self._shelf, body)
         if asked.sampling.seed is None:
             key = digest(body)

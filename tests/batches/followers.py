@@ -33,7 +33,7 @@ class MistralFormat(OpenAIFormat):
 
     def answer(self, name: str, body: Json) -> Answer:
         """A chat completion; the seed is called random_seed here, and `seed` is unknown."""
-        sent = object_at(body)
+        sent = dict(object_at(body))
         if "seed" in sent:
             said = "body.seed: Extra inputs are not permitted"
             return 422, {"object": "error", "message": said, "type": "invalid_request_error"}

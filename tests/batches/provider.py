@@ -54,6 +54,7 @@ class Ledger:
     uploads: int = 0
     complaints: list[str] = field(default_factory=list)  # what the client sent against the format
     steps: list[str] = field(default_factory=list)  # METHOD path, of all that came
+    kills: list[str] = field(default_factory=list)  # the step and its phase
 
     def as_dict(self) -> dict[str, Json]:
         """As JSON; most: how often one body was billed at most, in all."""
@@ -99,13 +100,17 @@ class Provider:
     def __init__(
         self, folder: Path, odd: Oddities, answer: Callable[[str, Json], Answer], mark: str
     ) -> None:
-        self.folder, self.odd, self.ledger = folder, odd, Ledger()
-        self._answer, self._mark = answer, mark
+        self.folder, self.odd, self._answer, self._mark = folder, odd, answer, mark
         self._numbers = count()
+        self.forget()
+
+    def forget(self) -> None:
+        """As if nothing had come yet."""
+        self.ledger = Ledger()
         self.batches: dict[str, Batch] = {}
         self._spared: set[str] = set()  # digests that failed or were lost once
         self._met: Counter[str] = Counter()
-        for _ in range(odd.others):
+        for _ in range(self.odd.others):
             self._other()
 
     def _other(self) -> None:
@@ -204,10 +209,11 @@ class Provider:
         return batch
 
     def listed(self) -> list[Batch]:
-        """All batches that a list shows, the newest first."""
+        """All batches that a list shows, the newest first; a list is a look at each."""
         shown = []
         for batch in self.batches.values():
             batch.lists += 1
+            self.look(batch.id)
             if not batch.gone and ("another" in batch.named or batch.lists > self.odd.late):
                 shown.append(batch)
         return shown[::-1]

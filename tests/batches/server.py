@@ -2,9 +2,9 @@
 
     python -m tests.batches openai --settings she=.7 --oddities '{"looks": 3}'
 
-prints its base URL as its first line. GET /ledger says what was billed; POST /arm {"pid", "step",
-"phase"} kills a process when the so-manieth request from now came (`before`), was done and not
-answered (`done`), or was answered (`sent`).
+prints its base URL as its first line. GET /ledger says what was billed; POST /forget begins anew;
+POST /arm {"pid", "step", "phase"} kills a process when the so-manieth request from now came
+(`before`), was done and not answered (`done`), or was answered (`sent`).
 """
 
 from __future__ import annotations
@@ -14,6 +14,7 @@ import os
 import signal
 import tempfile
 from collections.abc import Awaitable, Callable
+from contextlib import suppress
 from pathlib import Path
 
 from aiohttp import web
@@ -23,7 +24,7 @@ from tests.batches.anthropic_format import AnthropicFormat
 from tests.batches.followers import MistralFormat, TogetherFormat
 from tests.batches.gemini_format import GeminiFormat
 from tests.batches.openai_format import AzureFormat, GroqFormat, OpenAIFormat
-from tests.batches.provider import Oddities, Provider
+from tests.batches.provider import Ledger, Oddities, Provider
 from tests.batches.wire import Complaint, Format, read_json, send
 from tiltmeter.models.http.body import count_at, text_at
 from tiltmeter.records import Json
@@ -43,16 +44,20 @@ Handle = Callable[[web.Request], Awaitable[web.StreamResponse]]
 
 
 class BatchServer:
-    """A provider in one format. url: its base URL; ledger: what it billed."""
+    """A provider in one format. url: its base URL."""
 
     def __init__(self, format_: str, settings: str = "", odd: Oddities | None = None) -> None:
         self._folder = tempfile.TemporaryDirectory()
         odd = odd or Oddities()
-        answers = Answers(settings, odd.filtered)
+        self._answers = answers = Answers(settings, odd.filtered)
         self.provider = Provider(Path(self._folder.name), odd, self._answer, format_[:2])
         self.format, self.url = FORMATS[format_](self.provider, answers), ""
-        self.ledger = self.provider.ledger
         self._pid, self._phase, self._kill_at, self._step, self._armed = 0, "", 0, 0, 0
+
+    @property
+    def ledger(self) -> Ledger:
+        """What came and what was billed."""
+        return self.provider.ledger
 
     def _answer(self, name: str, body: Json) -> tuple[int, Json]:
         return self.format.answer(name, body)
@@ -61,6 +66,7 @@ class BatchServer:
         app = web.Application(client_max_size=MOST_BODY_BYTES, middlewares=[self._handle])
         app.router.add_get("/ledger", self._show)
         app.router.add_post("/arm", self._arm)
+        app.router.add_post("/forget", self._forget)
         app.router.add_routes(self.format.routes())
         self._runner = web.AppRunner(app, access_log=None, shutdown_timeout=0.2)
         await self._runner.setup()
@@ -75,7 +81,7 @@ class BatchServer:
 
     @web.middleware
     async def _handle(self, request: web.Request, handler: Handle) -> web.StreamResponse:
-        if request.path in ("/ledger", "/arm"):
+        if request.path in ("/ledger", "/arm", "/forget"):
             return await handler(request)
         self.ledger.steps.append(f"{request.method} {request.path}")
         self._step += 1
@@ -107,13 +113,26 @@ class BatchServer:
     def _meet(self, step: int, phase: str) -> None:
         """Kills the client where that was asked for."""
         if self._pid and (step - self._armed, phase) == (self._kill_at, self._phase):
-            os.kill(self._pid, signal.SIGKILL)
+            with suppress(ProcessLookupError):  # its last step was the last thing it did
+                os.kill(self._pid, signal.SIGKILL)
+                self.ledger.kills.append(f"{self.ledger.steps[-1]} {phase}")
             self._pid = 0
 
     async def _arm(self, request: web.Request) -> web.StreamResponse:
         body = await read_json(request)
         self._pid, self._phase = count_at(body, "pid") or 0, text_at(body, "phase")
         self._kill_at, self._armed = count_at(body, "step") or 0, self._step
+        return send({})
+
+    def forget(self) -> None:
+        """As if nothing had come yet."""
+        self.provider.forget()
+        self.format.uploads.clear()
+        self._answers.forget()
+        self._pid = 0
+
+    async def _forget(self, request: web.Request) -> web.StreamResponse:
+        self.forget()
         return send({})
 
     async def _show(self, request: web.Request) -> web.StreamResponse:
