@@ -75,6 +75,8 @@ def choices(
         *((REFUSAL, OTHER_LANGUAGE) if protocol.modality == "image" else ()),
     }
     usual = {value: text for value, text in wording()["meanings"].items() if value not in needless}
+    if any(attribute in spec.settings.get("colours", ()) for spec in protocol.instruments):
+        defined = {**wording()["colours"], **defined}
     beside = wording()["closed"] if closed else {}
     listed = closed or tuple(
         value for value in values_of(store, protocol, attribute) if value not in OUTCOMES

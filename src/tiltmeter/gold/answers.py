@@ -64,11 +64,13 @@ class Choice(NamedTuple):
 
 class Wording(TypedDict):
     """What the annotation page says of values that are no answer, of reasons to skip, and of the
-    marks of a taxonomy. closed: what can be said beside the values of a closed list.
+    marks of a taxonomy. closed: what can be said beside the values of a closed list;
+    colours: what those of a palette mean.
     """
 
     meanings: dict[str, str]
     closed: dict[str, str]
+    colours: dict[str, str]
     skips: dict[str, list[str]]
     review: dict[str, str]
 
@@ -81,6 +83,7 @@ def wording() -> Wording:
     return Wording(
         meanings=found["meanings"],
         closed=found["closed"],
+        colours=found["colours"],
         skips=found["skips"],
         review=found["review"],
     )
