@@ -109,6 +109,7 @@ def test_results_that_cannot_be_read_now_are_read_by_the_next_command(
         with pytest.raises(MissingKey):
             audit("openai", url, tmp_path / "run", batch=True, wait=True)
         assert [job.state for job in api.jobs(tmp_path / "run")] == ["open"]
+        assert "in batches" in api.open_run(tmp_path / "run").warnings()[0]
         patched.undo()
         assert audit("openai", url, tmp_path / "run", batch=True).outputs.height == 12
     assert max(server.ledger.names.values()) == 1

@@ -14,6 +14,7 @@ from ..protocol.thresholds import Threshold
 from ..records import UNRESOLVED, Estimate
 from ..stages import injection_count
 from ..store import Store, served_models
+from ..store.queries import batches
 
 if TYPE_CHECKING:  # what analyses brings numpy, for which a first request need not wait
     from ..analyse.thresholds import Outcome
@@ -65,6 +66,7 @@ def warnings(store: Store, protocol: Protocol, estimates: Sequence[Estimate]) ->
     from ..analyse import cautions
 
     found = (
+        _batches_out(store),
         *served_models.warnings(store, serves_asked),
         injection_count.warning(store),
         *cautions.warnings(store, protocol),
@@ -72,6 +74,14 @@ def warnings(store: Store, protocol: Protocol, estimates: Sequence[Estimate]) ->
         *thin_design(protocol),
     )
     return [warning for warning in found if warning]
+
+
+def _batches_out(store: Store) -> str:
+    out = batches.rows(store, batches.UNFINISHED)
+    if not out:
+        return ""
+    said = f"{sum(row.requests for row in out):,} requests are in batches that have not ended."
+    return f"{said} The command that handed them in collects them."
 
 
 def _unread(estimates: Sequence[Estimate]) -> Iterator[str]:

@@ -44,8 +44,7 @@ def command(typed: JobsValues) -> int:
         click.echo(json.dumps({"schema": 1, "jobs": [job.as_dict() for job in found]}, indent=1))
         return 0
     for job in found:
-        done = job.requests - job.waiting if job.is_out else job.requests
-        line = f"{job.key[:8]}  {job.model}  {job.state}  {done:,} of {job.requests:,} stored"
+        line = f"{job.key[:8]}  {job.model}  {job.state}  {job.requests:,} requests"
         click.echo(visible(f"{line}  since {job.since[:16]}  {job.told}".rstrip()))
     out = sum(job.is_out for job in found)
     click.echo(f"{out:,} of {len(found):,} batches are out", err=True)

@@ -218,4 +218,5 @@ class Desk:
 
     def _show_batch(self, row: BatchRow, done: int, said: str) -> None:
         if self._show is not None:
-            self._show(f"batch {row.key[:8]}", row.requests, Tally(done=done, waiting=said))
+            waiting = f"{row.model}: {said}" if said else row.model
+            self._show(f"batch {row.key[:8]}", row.requests, Tally(done=done, waiting=waiting))

@@ -94,7 +94,7 @@ def tokens(text: str) -> float:
     """About how many tokens a text has: ASCII ÷ 4, any other character 1 (Chinese and Japanese have
     about that).
     """
-    beyond = sum(character > "\x7f" for character in text)
+    beyond = 0 if text.isascii() else sum(character > "\x7f" for character in text)
     return (len(text) - beyond) / 4 + beyond
 
 
