@@ -13,6 +13,7 @@ from tiltmeter.protocol.load import load
 from tiltmeter.records import Estimate
 from tiltmeter.report import audits, html
 from tiltmeter.report.figures import draw, figures, histogram
+from tiltmeter.report.figures.svg import without_links
 from tiltmeter.report.model import Figure
 
 PROTOCOL = load(Path(__file__).with_name("gallery.toml"))
@@ -127,7 +128,7 @@ def picture(figure: Figure) -> str:
         re.MULTILINE | re.DOTALL,
     )
     rules = re.findall(r"^(?:svg |\.fig-|\.[scgqmp]\d ).*$", css, re.MULTILINE)
-    text = draw(figure).replace(
+    text = without_links(draw(figure)).replace(
         "<title", f"<style>{chr(10).join([*themes, *rules])}</style><title", 1
     )
     return text.replace("><", ">\n<") + "\n"

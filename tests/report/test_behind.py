@@ -67,6 +67,9 @@ def test_links_of_the_page_lead_somewhere(run: tiltmeter.Run) -> None:
     ids = re.findall(r'\bid="([^"]+)"', text)
     assert len(ids) == len(set(ids))
     assert set(re.findall(r'href="#([^"]+)"', text)) <= {*ids}
+    assert set(re.findall(r'data-b="([^"]+)"', text)) <= {*ids} and 'data-query="{' not in text
+    heading, lede, *_ = re.findall(r'<(?:h1|p class="lede")[^>]*>(.*?)</(?:h1|p)>', text)
+    assert 'href="#b' in heading and 'href="#b' in lede
     queries = re.findall(r"explore RUN --query '([^']+)'", text)
     assert len(queries) > 20
     for query in queries:
@@ -75,6 +78,9 @@ def test_links_of_the_page_lead_somewhere(run: tiltmeter.Run) -> None:
 
 LINK = "document.querySelector('.table td.number a')"
 DRAWER = "document.querySelector('.drawer:target')"
+MARK = """
+document.querySelector('svg.wide [data-b]').dispatchEvent(new MouseEvent('click', {bubbles: true}))
+"""
 
 
 @pytest.mark.skipif(

@@ -22,23 +22,42 @@ from ..errors import StoreError
 from ..records import __version__
 from . import behind
 from .figures import draw, forest
+from .figures.svg import without_links
 from .model import Content, Figure, Report, Section, Table
 
 if TYPE_CHECKING:
     from jinja2 import Template
 
 F = TypeVar("F", bound=Figure)
+# 58 %, +3 points [−26, 31], 0.515: with its unit and its interval
+_NUMBER = re.compile(
+    r"[+−]?\d[\d,]*(?:\.\d+(?:[ \u00a0](?:%|points?\b))?|[ \u00a0](?:%|points?\b))(?: \[[^\]]*\])?"
+)
 EXPLORER = "explorer/find.html"  # of a static explorer that lies beside the report
 
 
 @lru_cache
 def _template() -> Template:
     """The page's template, compiled once: it takes as long as to write a small report."""
-    from jinja2 import Environment, PackageLoader, StrictUndefined
+    from jinja2 import Environment, PackageLoader, StrictUndefined, pass_context
+    from jinja2.runtime import Context
     from markupsafe import Markup, escape
 
-    def draw_markup(figure: Figure, narrow: bool = False) -> Markup:
-        return Markup(draw(figure, narrow))  # ElementTree escapes every text in it
+    @pass_context
+    def draw_markup(context: Context, figure: Figure, narrow: bool = False) -> Markup:
+        content = context.get("content") or context["alone"]
+        drawers = {} if context["brief"] else content.behind_of
+
+        def place(query: str) -> str:
+            return f"{context['p']}{drawers[query]}" if query in drawers else ""
+
+        # ElementTree escapes every text in it
+        return Markup(without_links(draw(figure, narrow), place))
+
+    def link_number(text: str, drawer: str) -> Markup:
+        """The first number of a sentence as a link to its outputs."""
+        link = rf'<a href="#{escape(drawer)}">\g<0></a>'
+        return Markup(_NUMBER.sub(link, str(escape(text)), count=1) if drawer else escape(text))
 
     environment = Environment(
         loader=PackageLoader("tiltmeter.report"),
@@ -48,6 +67,7 @@ def _template() -> Template:
         lstrip_blocks=True,
     )
     environment.filters["drawn"] = draw_markup
+    environment.filters["linked"] = link_number
     environment.filters["beside"] = _beside
     environment.filters["gauge"] = lambda figure: Markup(forest.draw_gauge(figure))
     environment.filters["scale"] = lambda figure: Markup(forest.draw_scale(figure))

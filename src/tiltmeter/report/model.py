@@ -56,6 +56,7 @@ class Point:
     n: str
     mark: str
     null: tuple[float, float] | None = None  # where 95 % of values lie if nothing differs
+    query: str = ""  # of the outputs that were counted
 
 
 @dataclass(frozen=True, slots=True)
@@ -132,7 +133,7 @@ class Stacked(Figure):
 @dataclass(frozen=True, slots=True)
 class Strip:
     """A dot (name, value) for each item. number: the mean with its interval, in text; series: the
-    place of its colour.
+    place of its colour; query: of the outputs behind the mean.
     """
 
     label: str
@@ -140,6 +141,7 @@ class Strip:
     number: str
     series: int
     dots: tuple[tuple[str, float], ...]
+    query: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -163,6 +165,7 @@ class Cell:
     text: str
     n: str
     symbol: str = ""
+    query: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -335,11 +338,14 @@ class Signature:
 
 @dataclass(frozen=True, slots=True)
 class Badge:
-    """A fact in a few words. kind: tilt | open | none | plain; link: a place in the page, or ""."""
+    """A fact in a few words. kind: tilt | open | none | plain; link: a place in the page, or "";
+    query: of the outputs that one number of it counted, or "".
+    """
 
     kind: str
     text: str
     link: str = ""
+    query: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -368,7 +374,8 @@ class SamePrompt:
 class Screen:
     """The first screen: what moved, which way, how far and how sure, and how it looks.
 
-    names: (short name, model) of those that have one; figure: that of the protocol.
+    names: (short name, model) of those that have one; figure: that of the protocol; queries: of the
+    outputs that each sentence of the lede speaks of, the first of the headline too.
     """
 
     line: tuple[str, ...]
@@ -379,6 +386,7 @@ class Screen:
     figure: Figure | None
     prompt: SamePrompt | None
     caution: str
+    queries: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -22,6 +22,7 @@ from ..records import Estimate
 from . import audits, figures, sanitize
 from .cross_tables import CrossTable
 from .figures import files, of_tables
+from .figures.svg import without_links
 from .model import Figure
 
 OUTCOMES = "outcomes"  # names the figure of every outcome, which is of no measure
@@ -145,7 +146,7 @@ def standalone(measure: str, figure: Figure) -> Drawing:
     svg = re.sub(
         r"^(<svg[^>]*>)",
         lambda head: f"{head[1]}<style>{style}</style>",
-        figures.draw(shown),
+        without_links(figures.draw(shown)),
         count=1,
     )
     return Drawing(measure, shown.title, shown.text, svg)

@@ -13,6 +13,7 @@ from .. import gold
 from ..analyse import headlines, numerals, reading, sentences
 from ..analyse.evidence import Claim
 from ..analyse.model_labels import short_names
+from ..analyse.queries import query_of
 from ..analyse.verdicts import Verdict, Word
 from ..protocol import Protocol, wording
 from ..protocol.thin_design import thin_design
@@ -95,11 +96,12 @@ def screen(
     told = tuple((short, name) for name, short in names.items())
     if audit is None or protocol is None or lead is None:
         return Screen(line, told, "Nothing was measured yet.", (), (), None, None, CAUTION)
+    lede = tuple(_lede(judged, lead))
     return Screen(
         line=line,
         names=told,
         headline=headline(judged, lead),
-        lede=tuple(_lede(judged, lead)),
+        lede=tuple(text for text, _ in lede),
         badges=tuple(_badges(store, protocol, judged, missing))[:BADGES],
         figure=first_figure(audit, names, _tilted_levels(protocol, judged)),
         prompt=same_prompt.same_prompt(
@@ -110,6 +112,7 @@ def screen(
             _levels(protocol, judged),
         ),
         caution=CAUTION,
+        queries=tuple(query for _, query in lede),
     )
 
 
@@ -157,15 +160,16 @@ def headline(judged: Sequence[Judged], lead: Judged) -> str:
     return sentence
 
 
-def _lede(judged: Sequence[Judged], lead: Judged) -> Iterator[str]:
+def _lede(judged: Sequence[Judged], lead: Judged) -> Iterator[tuple[str, str]]:
     """The number with its uncertainty, what else was found, and what was not and how small it could
-    be; as far as there is room.
+    be, each with the query of the outputs of its number; as far as there is room.
     """
     room = LEDE_CHARACTERS
-    for text in (*_of_lead(lead), *_others(judged, lead)):
+    own = lead.verdict.query.text()
+    for text, query in (*((text, own) for text in _of_lead(lead)), *_others(judged, lead)):
         if text and (room == LEDE_CHARACTERS or len(text) <= room):
             room -= len(text)
-            yield text
+            yield text, query
 
 
 def _of_lead(lead: Judged) -> Iterator[str]:
@@ -204,7 +208,7 @@ def _shortened(claim: Claim) -> str:
     return text if len(text) <= wording.LONGEST_TEXT else f"{text[: wording.LONGEST_TEXT - 1]}…"
 
 
-def _others(judged: Sequence[Judged], lead: Judged) -> Iterator[str]:
+def _others(judged: Sequence[Judged], lead: Judged) -> Iterator[tuple[str, str]]:
     """The strongest of the others, those first in which something else moved; then what was not
     found.
     """
@@ -213,16 +217,19 @@ def _others(judged: Sequence[Judged], lead: Judged) -> Iterator[str]:
         ranked = sorted(same, key=lambda one: (_alike(one, lead), -one.effect))
         for one in list({one.verdict.headline: one for one in reversed(ranked)}.values())[::-1]:
             if one.verdict.headline != lead.verdict.headline:
-                yield f"{one.verdict.headline.removesuffix('.')}{_number(one)}."
+                yield (
+                    f"{one.verdict.headline.removesuffix('.')}{_number(one)}.",
+                    one.verdict.query.text(),
+                )
                 break
     quiet = [one for one in judged if one.word == Word.NO_DIFFERENCE and one is not lead]
     if lead.word == Word.NO_DIFFERENCE:
         smallest = _smallest([lead, *quiet]).removeprefix("; ")
-        yield f"{reading.title(smallest)}." if smallest else ""
+        yield (f"{reading.title(smallest)}." if smallest else ""), ""
     elif quiet:
         which = f"{len(quiet)} of {len(judged)} comparisons"
         told = "the other comparison" if len(judged) == 2 else which
-        yield f"In {told} no difference was found{_smallest(quiet)}."
+        yield f"In {told} no difference was found{_smallest(quiet)}.", ""
 
 
 def _alike(one: Judged, lead: Judged) -> tuple[bool, bool]:
@@ -261,7 +268,8 @@ def _badges(
             if factor != caution.code and factor in protocol.factors:
                 effect = next(row for name, row, _ in one.claim.nuisances if name == factor)
                 size = headlines.amount(effect.value, effect.unit, True)
-                yield Badge("tilt", f"▲ {factor} effect {size}")
+                query = query_of(protocol, effect).text()
+                yield Badge("tilt", f"▲ {factor} effect {size}", query=query)
                 break
         else:
             continue
@@ -296,13 +304,15 @@ def _verdict_badges(protocol: Protocol, judged: Sequence[Judged]) -> Iterator[Ba
                     kind,
                     f"{symbol} {wording.title(protocol, factor, level)}: {text}{of}",
                     "#findings",
+                    top.verdict.query.text() if len(own) == 1 else "",
                 )
         return
     for word in ORDER:
         same = [one for one in judged if one.word == word]
         if same:
             kind, symbol, text = KINDS[word]
-            yield Badge(kind, f"{symbol} {text}{_which(judged, same)}", "#findings")
+            query = same[0].verdict.query.text() if len(same) == 1 else ""
+            yield Badge(kind, f"{symbol} {text}{_which(judged, same)}", "#findings", query)
 
 
 def _which(judged: Sequence[Judged], same: Sequence[Judged]) -> str:

@@ -9,6 +9,7 @@ from hashlib import sha256
 from xml.etree import ElementTree as ET
 
 from ...analyse import numerals, reading
+from ...analyse.queries import query_of
 from ...protocol import MeasureSpec, wording
 from ...records import Estimate
 from ...stats.results import count_of
@@ -16,7 +17,7 @@ from .. import audits
 from ..audits import Audit
 from ..model import Dots, Strip
 from . import axes, strata
-from .svg import NARROW, WIDE, cut_text, root, shape, text
+from .svg import NARROW, WIDE, cut_text, link_outputs, root, shape, text
 
 STRIPS = 10  # of a figure; more are in a further one
 HEIGHTS = ((2, 104), (4, 66), (STRIPS, 36))  # px of a strip with its name, up to so many
@@ -67,6 +68,7 @@ def dots(
                 reading.number(whole, spec) if whole else "",
                 list(order).index(level) if level in order else 0,
                 tuple((_item(e, factor), e.value or 0.0) for e in own),
+                query_of(audit.protocol, whole).text() if whole else "",
             )
         )
     _, domain, ticks = axes.axis(spec, rows)
@@ -188,3 +190,4 @@ def _strip(
         at = x(strip.mean)
         line = {"x1": at, "x2": at, "y1": top + 15, "y2": top + tall - 3}
         shape(made, "line", f"fig-mean s{strip.series}", **line)
+        link_outputs(made, strip.query)

@@ -19,7 +19,7 @@ from .. import audits
 from ..audits import Audit
 from ..model import FigureRow, Plot, Point
 from . import axes, forest, frame, strata
-from .svg import NARROW, SHAPES, SIDE, WIDE, cut_text, root, shape, text
+from .svg import NARROW, SHAPES, SIDE, WIDE, cut_text, link_outputs, root, shape, text
 
 # px: a row, and one point under the other, so that intervals can be told apart
 LINE, OFFSET = (26, 5)
@@ -244,3 +244,4 @@ def draw_joined(
     for point, y in places:
         if point.value is not None:
             SHAPES[point.series](made, x(point.value), y, f"fig-mark s{point.series}")
+            link_outputs(made, point.query)

@@ -10,13 +10,14 @@ from dataclasses import replace
 from xml.etree import ElementTree as ET
 
 from ...analyse import numerals, reading
+from ...analyse.queries import query_of
 from ...protocol import MeasureSpec
 from ...records import Estimate
 from .. import audits
 from ..audits import Audit
 from ..model import FigureRow, Plot, Point
 from . import axes, frame, strata
-from .svg import NARROW, SHAPES, SIDE, WIDE, cut_text, root, shape, text
+from .svg import NARROW, SHAPES, SIDE, WIDE, cut_text, link_outputs, root, shape, text
 
 LINE = 21  # px a row
 GAUGE, HIGH, DOT = 230, 20, 4  # px: width and height of one number on its scale, its dot
@@ -131,6 +132,7 @@ def point(audit: Audit, spec: MeasureSpec, estimate: Estimate, series: int) -> P
         numerals.count(estimate.n),
         audit.marks.get(estimate.signature, ""),
         null,
+        query_of(audit.protocol, estimate).text(),
     )
 
 
@@ -214,6 +216,7 @@ def _point(
             )
         else:
             SHAPES[one.series](made, at, y, f"fig-mark s{one.series}")
+        link_outputs(made, one.query)
     number = f"{one.text} {one.interval}".removesuffix(f" {numerals.NOTHING}")
     words = one.text if narrow else number
     text(made, (NARROW if narrow else WIDE) - 8, y + 4, words, "fig-number end")

@@ -13,13 +13,14 @@ from dataclasses import dataclass
 from xml.etree import ElementTree as ET
 
 from ...analyse import numerals, reading
+from ...analyse.queries import query_of
 from ...protocol import MeasureSpec
 from ...records import Estimate
 from .. import audits
 from ..audits import Audit
 from ..model import Cell, Heat
 from . import strata
-from .svg import NARROW, SIDE, WIDE, cut_text, hatch, root, shape, text, width_of
+from .svg import NARROW, SIDE, WIDE, cut_text, hatch, link_outputs, root, shape, text, width_of
 
 ROWS, COLUMNS = 60, 8  # of a map; more rows have no map, more columns a further one
 OPEN = 6  # maps of a measure that are not folded
@@ -164,6 +165,7 @@ def heat(
             numerals.quantity(e.value, e.unit, reading.is_signed(spec, e), 2),
             numerals.count(e.n),
             _symbol(e, spec, leaders),
+            query_of(audit.protocol, e).text(),
         )
 
     cells = {
@@ -332,6 +334,7 @@ def _cell(
     if cell is None:
         hatch(made, x, y, wide, TALL)
         return
+    link_outputs(made, cell.query)
     text(made, x + wide / 2, y + 16, f"{cell.text} {cell.symbol}".strip(), "fig-value middle")
     text(made, x + wide / 2, y + 30, f"n {cell.n}" if wide > 50 else cell.n, "fig-small middle")
 

@@ -8,7 +8,9 @@ number tells too.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Sequence
+from html import unescape
 from xml.etree import ElementTree as ET
 
 from ..model import Figure
@@ -46,6 +48,24 @@ def shape(parent: ET.Element, tag: str, name: str, **places: float) -> None:
     ET.SubElement(
         parent, tag, {"class": name} | {key: f"{value:g}" for key, value in places.items()}
     )
+
+
+def link_outputs(parent: ET.Element, query: str) -> None:
+    """What was drawn last leads to the outputs that it counts: the page knows where they stand."""
+    if query:
+        parent[-1].set("data-query", query)
+
+
+def without_links(svg: str, place: Callable[[str], str] = lambda query: "") -> str:
+    """The drawing with the place in the page of each mark's outputs, and no query; without a place
+    the mark leads nowhere.
+    """
+
+    def resolved(found: re.Match[str]) -> str:
+        at = place(unescape(found[1]))
+        return f' data-b="{at}"' if at else ""
+
+    return re.sub(r' data-query="([^"]*)"', resolved, svg)
 
 
 def text(

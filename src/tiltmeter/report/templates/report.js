@@ -115,5 +115,13 @@ document.addEventListener("keydown", event => {  // closes the drawer, and goes 
   const drawer = event.key === "Escape" && document.querySelector(".drawer:target");
   if (!drawer) return;
   location.replace(drawer.querySelector("a.close").hash);
-  [...document.links].find(link => link.hash === "#" + drawer.id)?.focus({ preventScroll: true });
+  const back = left?.hash === "#" + drawer.id ? left : [...document.links].find(link => link.hash === "#" + drawer.id);
+  back?.focus({ preventScroll: true });
+});
+// A mark of a figure leads to its outputs, as its number in the table does for keys; Escape leads back to the link that was followed.
+let left = null;
+document.addEventListener("click", event => {
+  left = event.target.closest("a[href]") ?? left;
+  const mark = event.target.closest("[data-b]");
+  if (mark) location.hash = mark.dataset.b;
 });
