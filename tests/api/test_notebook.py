@@ -12,7 +12,7 @@ CELLS = (
     "tiltmeter.label('a', judge='planted:accuracy=0.9')",
     "tiltmeter.plan('roles', 'openai:gpt-4.1-mini', language='en')",
     "run.protocol",
-    "run.figures()[0]",
+    "run.figures()",
     "run.estimates.to_pandas()",
     "await __import__('asyncio').sleep(0)\n"
     "tiltmeter.run('roles', 'planted:she=0.5', 'b', language='en', limit=6, samples=2)\n"
@@ -45,3 +45,4 @@ def test_a_notebook_runs_labels_displays_and_compares(tmp_path: Path) -> None:
         assert wanted in text and "Traceback" not in text
     assert "24 of 24" in outputs[0] and "<progress" in outputs[0]
     assert all(len(text) < 30_000 for text in (*outputs[:4], *outputs[5:]))
+    assert len(book.cells[4].outputs[0].data["text/plain"]) < 1_000  # pictures, and no text of them
