@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import AsyncIterator
+from math import inf
 from pathlib import Path
 
 import pytest
@@ -15,9 +16,11 @@ from tiltmeter import api
 from tiltmeter.cli import main
 from tiltmeter.errors import BatchesOut, MissingKey, ModelError
 from tiltmeter.models import Price
-from tiltmeter.models.batch import Line, Seen
+from tiltmeter.models.batch import Bounds, Line, Seen
 from tiltmeter.models.batch.openai import OpenAIBatches
 from tiltmeter.models.batch.wire import Wire
+from tiltmeter.records import DRAWN, Message, Request
+from tiltmeter.stages.batch_lines import Room
 
 SETTINGS = "she=.7,seed=3"
 KEYS = ("OPENAI", "AZURE_OPENAI", "GROQ", "MISTRAL", "TOGETHER", "ANTHROPIC", "GEMINI")
@@ -150,3 +153,19 @@ def test_a_plan_knows_the_price_of_a_batch() -> None:
     assert [line.cost for line in half.calls if line.model == models[1]] == costs[models[1]]
     said = {model["name"]: model["batch"] for model in half.models}
     assert "50% of the price as of 2026" in said[models[0]] and "full price" in said[models[1]]
+
+
+def test_a_batch_holds_what_its_bounds_allow_in_order() -> None:
+    """By hand: lines of 10 bytes; prompts of 40 ASCII characters are 10 tokens, and 8 a message."""
+    request = Request("openai:m", (Message("user", "x" * 40),), DRAWN._replace(max_tokens=100))
+    line = b"0123456789"
+    cases = [
+        (Bounds(3, 10**6, 24), inf, inf, 3),
+        (Bounds(9, 45, 24), inf, inf, 4),
+        (Bounds(9, 10**6, 24), 40, inf, 2),  # of 18 tokens each
+        (Bounds(9, 10**6, 24), 1, inf, 1),  # one always goes
+        (Bounds(9, 10**6, 24), inf, 0.00025, 2),  # of 100 tokens at 1 dollar a million
+    ]
+    for bounds, tokens, dollars, expected in cases:
+        room = Room(bounds, tokens, dollars, Price(0, 1))
+        assert sum(room.takes(request, line) for _ in range(9)) == expected == room.requests

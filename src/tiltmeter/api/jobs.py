@@ -64,7 +64,7 @@ def cancel_jobs(folder: Path | str, **options: Unpack[AskOptions]) -> list[Job]:
             make = lambda name: connect.model(name, limits.concurrency, store)  # noqa: E731
             async with Models(make) as models:
                 steps = Steps(store, models, limits, Batching(), connect.batch_price)
-                for row in steps.unfinished():
+                for row in steps.rows_out():
                     confirmed = row if row.state == OPEN else await steps.confirm(row)
                     if confirmed is not None:
                         await steps.cancel(confirmed)

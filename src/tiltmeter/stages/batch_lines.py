@@ -164,7 +164,7 @@ class _Chosen:
 
     async def requests(self) -> AsyncIterator[Request]:
         """In the order in which they came."""
-        for number, request in batches.pooled(self._store, self._group):
+        for number, request in batches.iter_pool(self._store, self._group):
             if self._check is not None and self._shapes.is_new(request):
                 await self._check(self._model, request)
                 continue

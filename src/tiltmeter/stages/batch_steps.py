@@ -85,7 +85,7 @@ class Steps:
             return form
         return FileBatches(self._how.file) if isinstance(form, OpenAIBatches) else None
 
-    def unfinished(self) -> list[BatchRow]:
+    def rows_out(self) -> list[BatchRow]:
         """The batches that were begun and have not ended."""
         return batches.rows(self._store, UNFINISHED)
 
@@ -100,18 +100,18 @@ class Steps:
 
     async def hand_in(self, row: BatchRow) -> bool:
         """From what is written of a batch to its receipt. False where that cannot be told yet."""
-        model, form = await self._reached(row)
+        model, form = await self._reach(row)
         wire = wire_of(model)
         if not row.file_id and not file_of(self._store, row.key).is_file():
             await rebuild(self._store, row, model, form)
         if row.state == INTENDED:
-            file_id = await self._patiently(lambda: form.upload(wire, self._handed(row)))
+            file_id = await self._patiently(lambda: form.upload(wire, self._handover(row)))
             row = batches.keep(self._store, row._replace(state=UPLOADED, file_id=file_id))
         patience = Patience(self._limits.patience)
         while True:
             row = batches.keep(self._store, row)  # with the time of this try
             try:
-                seen = await form.create(wire, self._handed(row))
+                seen = await form.create(wire, self._handover(row))
                 break
             except TransientError as error:
                 await self._wait_for_next_try(patience, error)
@@ -126,7 +126,9 @@ class Steps:
                 if error.possibly_paid:
                     raise
                 crowded = "enqueued" in str(error).lower()
-                self._refused(row, Seen("", ended=True, said="", fault=str(error), crowded=crowded))
+                self._take_refusal(
+                    row, Seen("", ended=True, said="", fault=str(error), crowded=crowded)
+                )
                 return False
         self._receive(row, seen)
         return True
@@ -141,12 +143,12 @@ class Steps:
         """A batch of which no receipt came, where the provider has it; Unsure where that does not
         show yet. That it is not there is believed a while after it was tried.
         """
-        model, form = await self._reached(row)
+        model, form = await self._reach(row)
         known = names(batches.rows(self._store))
         while True:
             age = (datetime.now(UTC) - datetime.fromisoformat(row.changed)).total_seconds()
             unsure = False
-            async for candidate in form.candidates(wire_of(model), self._handed(row)):
+            async for candidate in form.candidates(wire_of(model), self._handover(row)):
                 if candidate.seen.remote in known:
                     continue
                 if candidate.ours:
@@ -172,14 +174,14 @@ class Steps:
         if not self._how.hands_in:
             self._refuse(row, "was not handed in")
         elif await self.hand_in(row):
-            return next(one for one in self.unfinished() if one.key == row.key)
+            return next(one for one in self.rows_out() if one.key == row.key)
         return None
 
     async def look(self, row: BatchRow) -> Seen | None:
         """How a batch stands; where it has ended, what came of it is stored. None where the
         provider does not know it: that is believed after some looks.
         """
-        model, form = await self._reached(row)
+        model, form = await self._reach(row)
         for last in (*[False] * (LOOKS_UNTIL_LOST - 1), True):
             try:
                 seen = await form.look(wire_of(model), row.remote_id)
@@ -192,7 +194,7 @@ class Steps:
                     return None
                 await self.pause(min(self._how.poll, LONGEST_MISS_S))
         if seen.fault:
-            self._refused(row, seen)
+            self._take_refusal(row, seen)
         elif seen.ended:
             return await self._collect(row, model, form, seen)
         elif seen.said != row.told:
@@ -201,7 +203,7 @@ class Steps:
 
     async def cancel(self, row: BatchRow) -> None:
         """Stops what is not done of a batch."""
-        model, form = await self._reached(row)
+        model, form = await self._reach(row)
         await self._patiently(lambda: form.cancel(wire_of(model), row.remote_id))
 
     async def _collect(
@@ -232,7 +234,7 @@ class Steps:
         batches.forget(self._store, [key for key in left if self.tries[key] >= TRIES])
         return seen._replace(done=row.requests - len(left))
 
-    def _refused(self, row: BatchRow, seen: Seen) -> None:
+    def _take_refusal(self, row: BatchRow, seen: Seen) -> None:
         """A batch that the provider refused whole, for which nothing is charged. Where too many
         tokens are queued, less is handed in at once from now on.
         """
@@ -240,7 +242,7 @@ class Steps:
             self._refuse(row, seen.fault)
             raise ModelError(f"The provider refused a whole batch of {row.model}: {seen.fault}")
         others = sum(
-            one.tokens for one in self.unfinished() if one.model == row.model and one.key != row.key
+            one.tokens for one in self.rows_out() if one.model == row.model and one.key != row.key
         )
         self.token_limits[row.model] = others + row.tokens / 2
         row = row._replace(state=REFUSED, told=seen.fault)
@@ -268,7 +270,7 @@ class Steps:
 
     # the way there
 
-    async def _reached(self, row: BatchRow) -> tuple[HttpModel, BatchFormat]:
+    async def _reach(self, row: BatchRow) -> tuple[HttpModel, BatchFormat]:
         """The model of a batch and how it takes batches."""
         model = await self._models.get(row.model)
         form = self.form(model)
@@ -282,7 +284,7 @@ class Steps:
             raise ModelError(f"{row.model} takes no batches, and one of this run is out there.")
         return model, form
 
-    def _handed(self, row: BatchRow) -> Handed:
+    def _handover(self, row: BatchRow) -> Handed:
         return Handed(
             row.key,
             row.model.partition(":")[2].partition("?")[0],

@@ -89,7 +89,7 @@ class Desk:
 
     async def take_in(self) -> None:
         """Takes in what has ended since, and settles what was begun and has no receipt."""
-        if self._steps.unfinished():
+        if self._steps.rows_out():
             with on_interruption(self._interrupt):
                 await self._look_at_all()
 
@@ -112,7 +112,7 @@ class Desk:
         with on_interruption(self._interrupt):
             await self._hand_in_all()
             wait = self._how.poll
-            while self._steps.unfinished():
+            while self._steps.rows_out():
                 self._show_all()
                 if not self._how.wait:
                     raise self._out_error()
@@ -126,7 +126,7 @@ class Desk:
         self._steps.stop.set()
 
     def _out_error(self) -> BatchesOut:
-        rows = self._steps.unfinished()
+        rows = self._steps.rows_out()
         requests, models = sum(row.requests for row in rows), sorted({row.model for row in rows})
         written = [row.told for row in rows if row.remote_id.startswith(FILE)]
         one, single = len(rows) == 1, requests == 1
@@ -139,7 +139,7 @@ class Desk:
         )
 
     def _show_all(self) -> None:
-        for row in self._steps.unfinished():
+        for row in self._steps.rows_out():
             self._show_batch(row, 0, row.told)
 
     # handing in
@@ -158,10 +158,10 @@ class Desk:
 
     async def _hand_in_next(self, group: Group, model: HttpModel, form: BatchFormat) -> bool:
         """Hands in one batch of a group; False where there is none, or no room for it now."""
-        first = next(batches.pooled(self._store, group), None)
+        first = next(batches.iter_pool(self._store, group), None)
         if first is None:
             return False
-        room, out = self._room(model, form), bool(self._steps.unfinished())
+        room, out = self._room(model, form), bool(self._steps.rows_out())
         dear = model.price is not None and model.price.worst(first[1]) > room.dollars
         if room.tokens <= 0 or (out and dear):  # what is out gives room when it has ended
             return False
@@ -169,7 +169,7 @@ class Desk:
         row = await build(self._store, group, model, form, room, check)
         if row is not None:
             return await self._steps.hand_in(row)
-        left = next(batches.pooled(self._store, group), None)
+        left = next(batches.iter_pool(self._store, group), None)
         if out or left is None:
             return False
         await self._answer_singly(model, left[1])  # too large, or too dear: BudgetError
@@ -181,8 +181,8 @@ class Desk:
             if price is None:
                 raise refuse_unknown_price(model.name)
             used = self._store.spent() + settings.possibly_paid(self._store)
-            dollars = self._limits.max_cost - used - batches.reserved(self._store)
-        queued = sum(row.tokens for row in self._steps.unfinished() if row.model == model.name)
+            dollars = self._limits.max_cost - used - batches.reserved_dollars(self._store)
+        queued = sum(row.tokens for row in self._steps.rows_out() if row.model == model.name)
         most = self._steps.token_limits.get(model.name, form.bounds.tokens or float("inf"))
         return Room(form.bounds, most - queued, dollars, price)
 
@@ -204,7 +204,7 @@ class Desk:
     async def _look_at_all(self) -> int:
         """How many batches have ended."""
         ended = 0
-        for row in self._steps.unfinished():
+        for row in self._steps.rows_out():
             await self._steps.pause(0)
             confirmed = await self._steps.confirm(row) if row.state in UNCONFIRMED else row
             if confirmed is None:

@@ -49,7 +49,7 @@ class Caller:
         lost = settings.possibly_paid(store)
         cap = limits.max_cost
         if cap is not None:  # what batches that are out may cost is not there to be spent
-            cap = max(0.0, cap - batches.reserved(store))
+            cap = max(0.0, cap - batches.reserved_dollars(store))
         self._budget = Budget(cap, tally.spent, lost, self._keep_possibly_paid)
         self._show_cost()
 

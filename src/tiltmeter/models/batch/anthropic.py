@@ -50,7 +50,7 @@ class AnthropicBatches:
 
     async def create(self, wire: Wire, handed: Handed) -> Seen:
         """POST /messages/batches."""
-        return _seen(await wire.post_file(BATCHES, handed.file))
+        return _read_batch(await wire.post_file(BATCHES, handed.file))
 
     async def candidates(self, wire: Wire, handed: Handed) -> AsyncIterator[Candidate]:
         """Batches made since, with as many requests. Of one that has ended the results tell."""
@@ -58,10 +58,10 @@ class AnthropicBatches:
         after = ""
         while True:
             body = await wire.get(f"{BATCHES}?limit={PAGE}{after}")
-            young = [one for one in list_at(body, "data") if _created(one) >= since]
+            young = [one for one in list_at(body, "data") if _creation_time(one) >= since]
             for one in young:
                 if _total(one) == handed.requests:
-                    seen = _seen(one)
+                    seen = _read_batch(one)
                     yield Candidate(seen, await self._is_ours(wire, seen, handed.prefix))
             last = text_at(body, "last_id")
             if not young or not at(body, "has_more") or not last:  # the newest come first
@@ -77,7 +77,7 @@ class AnthropicBatches:
 
     async def look(self, wire: Wire, remote: str) -> Seen:
         """GET /messages/batches/ID."""
-        return _seen(await wire.get(f"{BATCHES}/{quote(remote, safe='')}"))
+        return _read_batch(await wire.get(f"{BATCHES}/{quote(remote, safe='')}"))
 
     async def lines(self, wire: Wire, seen: Seen) -> AsyncIterator[Line]:
         """GET /messages/batches/ID/results."""
@@ -89,7 +89,7 @@ class AnthropicBatches:
         await wire.post(f"{BATCHES}/{quote(remote, safe='')}/cancel", {})
 
 
-def _created(body: Json) -> datetime:
+def _creation_time(body: Json) -> datetime:
     return datetime.fromisoformat(needed(body, "created_at").replace("Z", "+00:00"))
 
 
@@ -98,7 +98,7 @@ def _total(body: Json) -> int:
     return sum(count_at(counts, name) or 0 for name in counts)
 
 
-def _seen(body: Json) -> Seen:
+def _read_batch(body: Json) -> Seen:
     """Everything is `processing` until the whole batch ends, so nothing is said of progress."""
     state = needed(body, "processing_status")
     ended = state == "ended"

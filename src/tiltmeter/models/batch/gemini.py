@@ -50,7 +50,7 @@ class GeminiBatches:
         )
         model, _, _ = handed.path.rpartition(":")
         body: dict[str, Json] = {"displayName": handed.key, "inputConfig": given}
-        return _seen(await wire.post(f"{model}:batchGenerateContent", {"batch": body}))
+        return _read_batch(await wire.post(f"{model}:batchGenerateContent", {"batch": body}))
 
     async def candidates(self, wire: Wire, handed: Handed) -> AsyncIterator[Candidate]:
         """The batches of the account that bear our key."""
@@ -59,7 +59,7 @@ class GeminiBatches:
             body = await wire.get(f"/batches?pageSize={PAGE}{token}")
             for one in list_at(body, "operations") or list_at(body, "batches"):
                 if text_at(_about(one), "displayName") == handed.key:
-                    yield Candidate(_seen(one), ours=True)
+                    yield Candidate(_read_batch(one), ours=True)
             following = text_at(body, "nextPageToken")
             if not following:
                 return
@@ -67,7 +67,7 @@ class GeminiBatches:
 
     async def look(self, wire: Wire, remote: str) -> Seen:
         """GET batches/ID."""
-        return _seen(await wire.get(f"/{quote(remote, safe='/')}"))
+        return _read_batch(await wire.get(f"/{quote(remote, safe='/')}"))
 
     async def lines(self, wire: Wire, seen: Seen) -> AsyncIterator[Line]:
         """The responses that came with the batch, or the file of them."""
@@ -95,7 +95,7 @@ def _about(body: Json) -> Mapping[str, Json]:
     return object_at(body, "metadata") or object_at(body)
 
 
-def _seen(body: Json) -> Seen:
+def _read_batch(body: Json) -> Seen:
     about = _about(body)
     state = word_at(about, "state").removeprefix("BATCH_STATE_").removeprefix("JOB_STATE_")
     error = object_at(body, "error") or object_at(about, "error")

@@ -40,7 +40,7 @@ class MistralBatches(OpenAIBatches):
             "metadata": {TAG: handed.key},
             "timeout_hours": int(self.bounds.hours),
         }
-        return self._seen(await wire.post(JOBS, body))
+        return self._read_batch(await wire.post(JOBS, body))
 
     async def candidates(self, wire: Wire, handed: Handed) -> AsyncIterator[Candidate]:
         """The jobs of the account that bear our key."""
@@ -49,20 +49,20 @@ class MistralBatches(OpenAIBatches):
             found = list_at(await wire.get(f"{JOBS}?page={page}&page_size={PAGE}"), "data")
             for one in found:
                 if at(one, "metadata", TAG) == handed.key:
-                    yield Candidate(self._seen(one), ours=True)
+                    yield Candidate(self._read_batch(one), ours=True)
             if len(found) < PAGE:
                 return
             page += 1
 
     async def look(self, wire: Wire, remote: str) -> Seen:
         """GET /batch/jobs/ID."""
-        return self._seen(await wire.get(f"{JOBS}/{quote(remote, safe='')}"))
+        return self._read_batch(await wire.get(f"{JOBS}/{quote(remote, safe='')}"))
 
     async def cancel(self, wire: Wire, remote: str) -> None:
         """POST /batch/jobs/ID/cancel."""
         await wire.post(f"{JOBS}/{quote(remote, safe='')}/cancel", {})
 
-    def _seen(self, body: Json) -> Seen:
+    def _read_batch(self, body: Json) -> Seen:
         state = word_at(body, "status")
         said = "; ".join(word_at(one, "message") for one in list_at(body, "errors"))
         failed = state == "FAILED" and not results(body)

@@ -49,7 +49,7 @@ class OpenAIBatches:
             "completion_window": "24h",
             "metadata": {TAG: handed.key},
         }
-        return self._seen(await wire.post(f"{self._root}/batches", body))
+        return self._read_batch(await wire.post(f"{self._root}/batches", body))
 
     async def candidates(self, wire: Wire, handed: Handed) -> AsyncIterator[Candidate]:
         """The batches of the account that bear our key."""
@@ -58,7 +58,7 @@ class OpenAIBatches:
             body = await wire.get(f"{self._root}/batches?limit={PAGE}{after}")
             for one in list_at(body, "data"):
                 if at(one, "metadata", TAG) == handed.key:
-                    yield Candidate(self._seen(one), ours=True)
+                    yield Candidate(self._read_batch(one), ours=True)
             last = text_at(body, "last_id") or text_at(body, "data", -1, "id")
             if not at(body, "has_more") or not last:
                 return
@@ -66,7 +66,7 @@ class OpenAIBatches:
 
     async def look(self, wire: Wire, remote: str) -> Seen:
         """GET /batches/ID."""
-        return self._seen(await wire.get(f"{self._root}/batches/{quote(remote, safe='')}"))
+        return self._read_batch(await wire.get(f"{self._root}/batches/{quote(remote, safe='')}"))
 
     async def lines(self, wire: Wire, seen: Seen) -> AsyncIterator[Line]:
         """The file of results, then that of errors."""
@@ -79,7 +79,7 @@ class OpenAIBatches:
         """POST /batches/ID/cancel."""
         await wire.post(f"{self._root}/batches/{quote(remote, safe='')}/cancel", {})
 
-    def _seen(self, body: Json) -> Seen:
+    def _read_batch(self, body: Json) -> Seen:
         state = word_at(body, "status").lower()
         faults = [word_at(one, "message") or word_at(one, "code") for one in _faults(body)]
         fault = "; ".join(dict.fromkeys(filter(None, faults))) or "no reason was given"

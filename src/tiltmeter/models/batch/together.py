@@ -36,16 +36,16 @@ class TogetherBatches(OpenAIBatches):
         """POST /batches."""
         body = {"input_file_id": handed.file_id, "endpoint": endpoint(handed.path)}
         made = await wire.post("/batches", {**body, "completion_window": "24h"})
-        return self._seen(at(made, "job") or made)
+        return self._read_batch(at(made, "job") or made)
 
     async def candidates(self, wire: Wire, handed: Handed) -> AsyncIterator[Candidate]:
         """The batches of the account whose input is our file."""
         body = await wire.get("/batches")
         for one in body if isinstance(body, list) else list_at(body, "data"):
             if text_at(one, "input_file_id") == handed.file_id:
-                yield Candidate(self._seen(one), ours=True)
+                yield Candidate(self._read_batch(one), ours=True)
 
-    def _seen(self, body: Json) -> Seen:
+    def _read_batch(self, body: Json) -> Seen:
         state = word_at(body, "status")
         failed = state == "FAILED" and not results(body)
         return Seen(

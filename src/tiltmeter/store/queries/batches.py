@@ -20,6 +20,7 @@ from ..rows import INSERT_CALL, call_row, request_of
 INTENDED, UPLOADED, OPEN = "intended", "uploaded", "open"
 ENDED, REFUSED, LOST = "ended", "refused", "lost"
 UNCONFIRMED, UNFINISHED = (INTENDED, UPLOADED), (INTENDED, UPLOADED, OPEN)
+PIECE_ROWS = 200  # that are read at a time
 _COLUMNS = (
     "key, model, path, state, remote_id, file_id, omitted, requests, tokens, reserved, told, since,"
     " changed"
@@ -78,32 +79,32 @@ def groups(store: Store) -> list[tuple[Group, int]]:
     return [(Group(model, makes), number) for model, makes, number in store.rows(query)]
 
 
-def pooled(store: Store, group: Group, chunk: int = 200) -> Iterator[tuple[int, Request]]:
+def iter_pool(store: Store, group: Group) -> Iterator[tuple[int, Request]]:
     """(row id, request) of a group that are in no batch, in the order in which they came."""
-    return _read(store, "batch='' AND model=? AND makes=?", group, chunk)
+    return _read(store, "", group)
 
 
-def pool_size(store: Store) -> int:
-    """How many requests are in no batch."""
-    return int(store.first("SELECT count(*) FROM batch_requests WHERE batch=''")[0])
-
-
-def requests_of(store: Store, batch: str, chunk: int = 200) -> Iterator[Request]:
+def requests_of(store: Store, batch: str) -> Iterator[Request]:
     """The requests of a batch that have no reply yet, in the order of its file."""
-    for _, request in _read(store, "batch=?", (batch,), chunk):
-        yield request
+    query = "SELECT model, makes FROM batch_requests WHERE batch=? LIMIT 1"  # they are of one group
+    group = store.first(query, (batch,))
+    if group is not None:
+        for _, request in _read(store, batch, Group(*group)):
+            yield request
 
 
-def _read(
-    store: Store, where: str, values: Sequence[str], chunk: int
-) -> Iterator[tuple[int, Request]]:
+def _read(store: Store, batch: str, group: Group) -> Iterator[tuple[int, Request]]:
+    """Piece by piece, as the index has them."""
     last = 0
-    query = f"SELECT id, request FROM batch_requests WHERE {where} AND id>? ORDER BY id LIMIT ?"
+    query = (
+        "SELECT id, request FROM batch_requests WHERE batch=? AND model=? AND makes=? AND id>?"
+        " ORDER BY id LIMIT ?"
+    )
     while True:
-        piece = list(store.rows(query, (*values, last, chunk)))
+        piece = list(store.rows(query, (batch, *group, last, PIECE_ROWS)))
         for last, text in piece:
             yield last, request_of(text)
-        if len(piece) < chunk:
+        if len(piece) < PIECE_ROWS:
             return
 
 
@@ -188,7 +189,7 @@ def rows(store: Store, states: Sequence[str] = ()) -> list[BatchRow]:
     return [_batch(row) for row in store.rows(query, tuple(states))]
 
 
-def reserved(store: Store) -> float:
+def reserved_dollars(store: Store) -> float:
     """US dollars at the most of batches that have not ended."""
     return float(store.first("SELECT coalesce(sum(reserved), 0) FROM batches")[0])
 
