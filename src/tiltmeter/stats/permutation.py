@@ -189,23 +189,25 @@ def summaries(
     nothing against the null.
     """
     draws = len(shuffled)
-    void = np.isnan(shuffled)
-    defined = draws - void.sum(axis=0)
+    rows = np.ascontiguousarray(shuffled.T)  # what lies together is ordered and counted faster
+    void = np.isnan(rows)
+    some_void = bool(void.any())
+    defined = draws - void.sum(axis=1) if some_void else np.full(observed.size, draws)
     measured = (defined > 0) & ~np.isnan(observed)
-    band = (np.nanquantile if void[:, measured].any() else np.quantile)(
-        shuffled[:, measured], BAND, axis=0
-    )
     low, high = np.full((2, observed.size), np.nan)
-    low[measured], high[measured] = band
-    total = np.where(void, 0.0, shuffled).sum(axis=0)
+    known = rows if measured.all() else rows[measured]
+    low[measured], high[measured] = (
+        np.nanquantile(known, BAND, axis=1) if void[measured].any() else band_of(known)
+    )
+    total = (np.where(np.isnan(shuffled), 0.0, shuffled) if some_void else shuffled).sum(axis=0)
     with np.errstate(invalid="ignore"):
         expected, centre = total / np.maximum(defined, 1), (total + observed) / (defined + 1)
         below = (
-            np.abs(shuffled - centre) < np.abs(observed - centre) - TIE
+            np.abs(rows - centre[:, None]) < np.abs(observed - centre)[:, None] - TIE
             if two_sided
-            else shuffled < observed - TIE
+            else rows < observed[:, None] - TIE
         )
-    reached = draws - below.sum(axis=0)
+    reached = draws - below.sum(axis=1)
     found = []
     for i in range(observed.size):
         if not measured[i]:
@@ -217,6 +219,21 @@ def summaries(
         limits = (float(low[i]), float(high[i]))
         above = None if math.isnan(adjusted) else adjusted
         found.append(Permuted(value, mean, *limits, above, p, smallest, draws, sizes, method))
+    return found
+
+
+def band_of(rows: Floats) -> Floats:
+    """The quantiles ``BAND`` of each row, shape (2, rows): those of ``np.quantile`` to the last
+    digit, from four places in order and not all. Rows without NaN.
+    """
+    last = rows.shape[1] - 1
+    at = last * np.array(BAND)
+    below = np.floor(at).astype(np.intp)
+    above = np.minimum(below + 1, last)
+    ordered = np.partition(rows, np.unique([below, above]), axis=1)
+    low, high, part = ordered[:, below].T, ordered[:, above].T, (at - below)[:, None]
+    gap = high - low
+    found: Floats = np.where(part < 0.5, low + gap * part, high - gap * (1 - part))
     return found
 
 

@@ -25,7 +25,13 @@ from tiltmeter.stats import arguments, hypergeometric
 from tiltmeter.stats.arguments import Codes, Floats
 from tiltmeter.stats.hypergeometric import Counts
 
-BLOCK = 400_000  # mask entries, or counts, in flight at a time: small enough to stay in cache
+BLOCK = 400_000  # mask entries, or counts, that are drawn at a time where masks are not kept
+# Counts in flight at a time: an array of so many doubles comes from memory that the process has; a
+# larger one is fetched from the system anew each time, which costs more than all that is computed.
+IN_FLIGHT = 16_000
+# Rows of a product that a library of linear algebra takes at a time, or a multiple of it: pieces of
+# so many have the same last digits as the whole.
+ROWS_TOGETHER = 48
 TABLES = 16_000  # drawn counts of a group in flight at a time: as ``BLOCK``
 ONE_THREAD = 2**18  # multiplications up to which OpenBLAS takes one thread (interface/gemm.c)
 CACHE = 64_000_000  # bytes of masks kept for the next cell of the same sizes
@@ -52,15 +58,12 @@ class Shuffles:
         self._counted: tuple[object, list[list[Counts]]] = (None, [])
 
     def blocks(self, sizes: tuple[int, ...], width: int) -> Iterator[Labels]:
-        """Group labels, shape (a block of draws, rows); at most ``BLOCK`` entries of ``width`` a
-        block.
+        """Group labels, shape (a block of draws, rows); at most ``IN_FLIGHT`` entries of ``width``
+        a block.
         """
-        block = max(1, BLOCK // max(width, 1))
-        if self.draws * sum(sizes) > CACHE:
-            for start in range(0, self.draws, block):
-                yield self._draw_labels(sizes, min(block, self.draws - start), start)
-            return
-        if sizes not in self._kept:
+        block, kept = max(1, BLOCK // max(width, 1)), self.draws * sum(sizes) <= CACHE
+        piece = max(1, IN_FLIGHT // max(width, 1) // ROWS_TOGETHER) * ROWS_TOGETHER
+        if kept and sizes not in self._kept:
             if (
                 sum(labels.nbytes for labels in self._kept.values()) + self.draws * sum(sizes)
                 > CACHE
@@ -68,7 +71,13 @@ class Shuffles:
                 self._kept.clear()
             self._kept[sizes] = self._draw_labels(sizes, self.draws, 0)
         for start in range(0, self.draws, block):
-            yield self._kept[sizes][start : start + block]
+            number = min(block, self.draws - start)
+            labels = (
+                self._kept[sizes][start : start + number]
+                if kept
+                else self._draw_labels(sizes, number, start)
+            )
+            yield from (labels[at : at + piece] for at in range(0, number, piece))
 
     def tables(self, alike: Counts, sizes: tuple[int, ...]) -> Iterator[list[Counts]]:
         """How many rows of each kind go to each group: one (a block of draws, kinds) array a group,
@@ -141,12 +150,11 @@ class Cell:
 
     def counts(self, labels: Labels) -> list[Floats]:
         """Counts of every value in every group: one (draws × values) array a group."""
-        totals = self.onehot.sum(axis=0, dtype=np.float64)
         found: list[Floats] = []
         for group in range(len(self.sizes) - 1):
             mask = (labels == group).astype(np.float32)
             found.append(count_rows(mask, self.onehot).astype(np.float64))
-        found.append(totals - sum(found[1:], start=found[0]))
+        found.append(self._totals - sum(found[1:], start=found[0]))
         return found
 
     def outcomes(self, counts: Floats, group: int) -> Floats:
@@ -172,9 +180,15 @@ class Cell:
         return found
 
     @cached_property
+    def _totals(self) -> Floats:
+        """How many rows have each value."""
+        found: Floats = self.onehot.sum(axis=0, dtype=np.float64)
+        return found
+
+    @cached_property
     def _pair_table(self) -> Floats:
         """Shape (values, 1 + the most rows that have one of them)."""
-        totals = self.onehot.sum(axis=0, dtype=np.float64)[:, None]
+        totals = self._totals[:, None]
         first = np.minimum(np.arange(totals.max() + 1), totals)
         n, m = self.sizes
         p, q = first / n, (totals - first) / m
@@ -232,19 +246,17 @@ def cell_of(groups: list[Codes], values: Sequence[int] | None) -> Cell:
     attributes = pooled.shape[1]
     if values is not None and len(values) != attributes:
         raise ValueError(f"values: {len(values)} supports where {attributes} attributes are given")
-    columns, owners, supports = [], [], np.zeros(attributes)
-    for a in range(attributes):
-        seen = np.unique(pooled[:, a])
-        seen = seen[seen >= 0]
-        columns.append(pooled[:, a, None] == seen[None, :])
-        owners += [a] * seen.size
-        supports[a] = seen.size if values is None else values[a]
-        if supports[a] < seen.size:
-            raise ValueError(
-                f"values: {values} has fewer than the {seen.size} values seen of attribute {a}"
-            )
-    member = np.eye(attributes)[np.array(owners, dtype=np.intp)]
-    onehot = np.concatenate(columns, axis=1).astype(np.float32)
+    width = int(pooled.max(initial=-1)) + 1
+    named = pooled + np.arange(attributes) * width  # a code, and whose it is
+    owners, seen = np.divmod(np.unique(named[pooled >= 0]), max(width, 1))
+    found = np.bincount(owners, minlength=attributes)
+    supports = np.array(found if values is None else values, dtype=np.float64)
+    for a in np.flatnonzero(supports < found):
+        raise ValueError(
+            f"values: {values} has fewer than the {found[a]} values seen of attribute {a}"
+        )
+    member = np.eye(attributes)[owners]
+    onehot = (pooled[:, owners] == seen).astype(np.float32)
     sizes = tuple(len(g) for g in groups)
     return Cell(
         onehot,
