@@ -352,5 +352,6 @@ def test_a_comparison_has_the_verdicts_of_its_headlines(
     out = " ".join(capsys.readouterr().out.split())
     assert reversed_.cautions[0].text in out and "Direction not settled: 1 of 2" in out
     assert main(["report", "a", "b", "--out", "both.md"]) == 0
-    assert reversed_.cautions[0].text in Path("both.md").read_text(encoding="utf-8")
+    page = Path("both.md").read_text(encoding="utf-8")
+    assert reversed_.cautions[0].text in page and "| ⇅ .4" in page  # b's own, side by side too
     assert alike.sentence in found._repr_html_()

@@ -10,6 +10,8 @@ import pytest
 
 from tests.report.conftest import HOSTILE, LEANING
 from tiltmeter.analyse import numerals, run_estimates
+from tiltmeter.analyse.verdicts import Word
+from tiltmeter.analyse.verdicts import test_word as word_of
 from tiltmeter.protocol import Protocol
 from tiltmeter.records import Estimate
 from tiltmeter.report import audits, content, examples, findings, subjects, tables
@@ -88,20 +90,20 @@ def test_what_was_not_measured_or_not_tested_is_said_so(roles: Protocol) -> None
 
 
 def test_the_raw_p_alone_never_makes_a_tilt(roles: Protocol) -> None:
-    assert findings.code(whole(p=0.01, p_adjusted=0.06)) == "undecided"
-    assert findings.code(whole(p=0.01, p_adjusted=None)) == "tilt"
-    assert findings.code(whole(p=0.05, p_adjusted=0.05)) == "none"
-    assert findings.code(whole(value=None)) == "unmeasured"
+    assert word_of(whole(p=0.01, p_adjusted=0.06), None) == Word.UNDECIDED
+    assert word_of(whole(p=0.01, p_adjusted=None), None) == Word.TILT
+    assert word_of(whole(p=0.05, p_adjusted=0.05), None) == Word.NO_DIFFERENCE
+    assert word_of(whole(value=None), None) == Word.NOT_MEASURED
 
 
 def test_where_test_and_interval_disagree_nothing_is_decided(roles: Protocol) -> None:
     wide = whole(low=0.39, high=0.81, p=0.001, p_adjusted=0.001)
-    assert findings.code(wide, 0.5) == "undecided"
+    assert word_of(wide, 0.5) == Word.UNDECIDED
     assert said(roles, wide)[0].startswith("m: undecided. The share of she")
     (finding,) = findings.findings(audits.audit(roles, [wide], {}))
     assert finding.warnings == ("Borderline: the interval holds .50, p = .001.",)
-    assert findings.code(whole(p=0.0625, p_adjusted=0.0625), 0.5) == "undecided"
-    assert findings.code(whole(p=0.03, p_adjusted=0.1), 0.5) == "undecided"  # adjusted away
+    assert word_of(whole(p=0.0625, p_adjusted=0.0625), 0.5) == Word.UNDECIDED
+    assert word_of(whole(p=0.03, p_adjusted=0.1), 0.5) == Word.UNDECIDED  # adjusted away
 
 
 def test_an_end_beside_the_null_value_is_not_printed_as_it(roles: Protocol) -> None:

@@ -64,7 +64,9 @@ def command(
     for line in changes.changes(found):
         click.echo(line)
     shown = found if everything else changes.headline_differences(found)
-    terminal.print_one(judges.comparison(shown, everything), Console())
+    table = judges.comparison(shown, everything)
+    if table.rows:
+        terminal.print_one(table, Console())
     if len(shown.rows) < len(found.rows):
         click.echo(f"{len(found.rows) - len(shown.rows)} more differences: --all")
     for model, name in names.items():

@@ -64,11 +64,6 @@ def headline(audit: Audit) -> list[tuple[MeasureSpec, Estimate]]:
     return claims.headline(audit.protocol, audit.estimates)
 
 
-def code(estimate: Estimate, null: float | None = None) -> str:
-    """What a row's own test and interval say, as a key of SYMBOLS."""
-    return CODES[verdicts.test_word(estimate, null)]
-
-
 def _finding(audit: Audit, one: Judged, alike: Sequence[Estimate], number: int) -> Finding:
     """alike: the rows of the same measure, with which it shares its scale."""
     claim, verdict = one.claim, one.verdict

@@ -77,7 +77,7 @@ def _lines(content: Content) -> Iterator[str]:
 def _section(section: Section) -> Iterator[str]:
     yield f"\n## {escape(section.title)}\n"
     if section.text:
-        yield f"{escape(section.text)}\n"
+        yield from (f"{escape(line)}\n" for line in section.text.splitlines())
     for table in section.tables:
         yield from _table(table)
 

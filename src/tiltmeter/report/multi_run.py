@@ -10,16 +10,18 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from ..analyse import compare, numerals, reading
+from ..analyse.background import read_background
 from ..errors import RunMismatch, UsageError
-from ..protocol import MeasureSpec, Protocol
+from ..protocol import Protocol
 from ..records import Estimate
 from ..store import Store
 from . import audits, changes, content, findings, judges, sanitize
 from .model import Column, Report, Section, Table, Told, alone
+from .screen import Judged
 
 KEY = (
-    "▲ difference found · ○ no difference found at this n · ◇ undecided · 95 % intervals; "
-    "headline measures only"
+    "▲ difference found · ○ no difference found at this n · ◇ undecided · ⇅ direction not settled "
+    "· ✕ judge refuted by gold · 95 % intervals; headline measures only"
 )
 Parts = tuple[tuple[str, str], ...]
 
@@ -102,9 +104,11 @@ def _side_by_side(of: Mapping[str, Analysed]) -> Table:
     cells: dict[tuple[str, Parts], dict[tuple[str, str], str]] = {}
     for name, run in of.items():
         default = [e for e in run.estimates if e.variant == run.estimates[0].variant]
-        for spec, estimate in findings.headline(audits.audit(run.protocol, default, {})):
-            key = (spec.text or spec.name, _parts(estimate))
-            cells.setdefault(key, {})[name, estimate.subject] = _cell(spec, estimate)
+        known = read_background(run.store, run.protocol, default)
+        for one in findings.judge(audits.audit(run.protocol, default, {}), known):
+            spec, raw = one.claim.spec, one.claim.raw
+            key = (spec.text or spec.name, _parts(raw))
+            cells.setdefault(key, {})[name, raw.subject] = _cell(one)
     columns = list(dict.fromkeys(place for row in cells.values() for place in row))
     subjects = Counter(name for name, _ in columns)
     heads = [
@@ -151,9 +155,10 @@ def _differing(parts: Parts, others: Sequence[Parts]) -> Iterator[str]:
             yield part[1]
 
 
-def _cell(spec: MeasureSpec, estimate: Estimate) -> str:
-    if estimate.value is None:
+def _cell(one: Judged) -> str:
+    """The verdict's sign and the number that it rests on."""
+    row = one.claim.row
+    if row.value is None:
         return numerals.NOTHING
-    return (
-        f"{findings.SYMBOLS[findings.code(estimate, spec.null)]} {reading.number(estimate, spec)}"
-    )
+    sign = findings.SYMBOLS[findings.CODES[one.verdict.word]]
+    return f"{sign} {reading.number(row, one.claim.spec)}"
