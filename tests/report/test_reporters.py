@@ -231,6 +231,27 @@ def test_the_first_screen_of_the_terminal_fits_and_says_where_the_rest_is(built:
     assert "\x1b" not in text
 
 
+@pytest.mark.parametrize(("columns", "lines"), [(80, 24), (120, 40)])
+def test_the_first_screen_fits_the_terminal(
+    built: Content, monkeypatch: pytest.MonkeyPatch, columns: int, lines: int
+) -> None:
+    """With nine times the findings and cautions, too; what is left out is counted."""
+    monkeypatch.setenv("LINES", str(lines))
+    out = io.StringIO()
+    many = tuple(
+        replace(one, warnings=(f"{n} {one.label}",)) for n in range(9) for one in built.findings
+    )
+    terminal_screen.print_screen(
+        replace(built, findings=many, signatures=()),
+        Console(file=out, width=columns, height=lines),
+        "r",
+    )
+    text = " ".join(out.getvalue().split())
+    assert len(out.getvalue().splitlines()) < lines
+    assert "more headline number" in text and "--full" in text
+    assert built.screen.headline in text
+
+
 def test_a_table_with_more_numbers_than_there_is_room_for_breaks_none() -> None:
     """Nine attributes with a dozen values: columns three letters wide would stand there otherwise."""
     names = ["object", "attribute", "n", *(f"value_{place}" for place in range(12)), "signature"]

@@ -4,7 +4,9 @@ and where the rest is.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import os
+from collections.abc import Iterator, Sequence
+from typing import NamedTuple
 
 from rich.box import SIMPLE_HEAD
 from rich.console import Console
@@ -15,56 +17,97 @@ from ..analyse import numerals
 from ..stats.results import count_of
 from .findings import SYMBOLS
 from .model import Content, Finding
-from .terminal import WIDTH, nothing_trailing
+from .terminal import TRAILING, WIDTH
 
 CAUTIONS = 3  # that are told; the others are in the rest
 SIGNATURES = 2  # that fit; of more the rest has them
+UNKNOWN_LINES = 40  # that are printed where the height of the screen is not known
+
+
+class Room(NamedTuple):
+    """What of a screen is printed: so many findings, cautions and sentences below the first.
+    limits: what not to conclude.
+    """
+
+    findings: int
+    cautions: int
+    sentences: int
+    signatures: bool
+    limits: bool
+
+
+def _rooms(content: Content) -> Iterator[Room]:
+    """Everything, then less and less."""
+    every, sentences = len(content.findings), len(content.screen.lede)
+    yield Room(every, CAUTIONS, sentences, True, True)
+    yield Room(every, CAUTIONS, sentences, False, True)
+    for number in dict.fromkeys(min(every, most) for most in (every, 6, 4, 3, 2)):
+        for cautions in (CAUTIONS, 1, 0):
+            yield Room(number, cautions, 1 if number > 3 else sentences, False, True)
+            yield Room(number, cautions, 1, False, True)
+    yield Room(min(every, 2), 0, 1, False, False)
 
 
 def print_screen(content: Content, console: Console, run: str) -> None:
-    """Prints the first screen within 100 columns. run: the folder, as a command names it. All text
-    is literal: a model's words are never markup.
+    """Prints the first screen within 100 columns and the height of the terminal, as far as that
+    goes. run: the folder, as a command names it. All text is literal: a model's words are never
+    markup.
     """
-    with nothing_trailing(console):
-        _print_screen(content, console, run)
+    known = console.is_terminal or "LINES" in os.environ
+    most = console.height - 1 if known else UNKNOWN_LINES  # a line is the shell's
+    text = ""
+    for room in _rooms(content):
+        with console.capture() as captured:
+            _print_screen(content, console, run, room)
+        text = TRAILING.sub(r"\1", captured.get())
+        if _height(text, console.width) <= most:
+            break
+    console.file.write(text)
 
 
-def _print_screen(content: Content, console: Console, run: str) -> None:
+def _height(text: str, width: int) -> int:
+    """Lines that a text takes on a screen of so many columns."""
+    lines = (Text.from_ansi(line).cell_len for line in text.splitlines())
+    return sum(max(1, -(-length // width)) for length in lines)
+
+
+def _print_screen(content: Content, console: Console, run: str, room: Room) -> None:
     width, screen = min(WIDTH, console.width), content.screen
     _lines(" · ".join(screen.line), console, "dim")
     _lines(screen.headline, console, "bold")
-    for text in screen.lede:
+    for text in screen.lede[: room.sentences]:
         _lines(text, console)
     if content.findings:
-        console.print(_grid(content, width), width=width)
+        console.print(_grid(content, content.findings[: room.findings], width), width=width)
     badges = [badge.text for badge in screen.badges if badge.link != "#findings"]
     if badges:
         _lines(" · ".join(badges), console)
-    for text in _cautions(content):
+    for text in _cautions(content, room.cautions):
         _lines(f"! {text}", console, "yellow")
-    _lines(screen.caution, console, "dim")
+    if room.limits:
+        _lines(screen.caution, console, "dim")
     for short, name in screen.names:
         if short != name:
             _lines(f"{short}: {name}", console, "dim")
-    _rest(content, console, run)
+    _rest(content, console, run, room)
 
 
 def _lines(text: str, console: Console, style: str = "") -> None:
     console.print(Text(text, style), width=min(WIDTH, console.width))
 
 
-def _grid(content: Content, width: int) -> Grid:
+def _grid(content: Content, shown: Sequence[Finding], width: int) -> Grid:
     """A row a headline claim: what tells it from the others, its verdict, number and chance."""
     grid = Grid(box=SIMPLE_HEAD, pad_edge=False, collapse_padding=True)
-    names = [_name(content, one) for one in content.findings]
+    names = [_name(content, one) for one in shown]
     grid.add_column("", overflow="fold", max_width=max(20, width // 3))
     grid.add_column("verdict", overflow="fold")
     grid.add_column("value", justify="right", no_wrap=True)
-    with_interval = any(one.interval != numerals.NOTHING for one in content.findings)
+    with_interval = any(one.interval != numerals.NOTHING for one in shown)
     if with_interval:
         grid.add_column("95 % interval", justify="right", no_wrap=True)
     grid.add_column("p adj.", justify="right", no_wrap=True)
-    for name, one in zip(names, content.findings, strict=True):
+    for name, one in zip(names, shown, strict=True):
         verdict = f"{SYMBOLS[one.verdict]} {one.chip}"
         interval = [one.interval] if with_interval else []
         grid.add_row(*map(Text, (name, verdict, one.value, *interval, one.p)))
@@ -81,28 +124,30 @@ def _name(content: Content, finding: Finding) -> str:
     return f"{finding.measure} · {label}" if several else label
 
 
-def _cautions(content: Content) -> Iterator[str]:
-    """What the first screen has not said yet, each once."""
+def _cautions(content: Content, most: int) -> Iterator[str]:
+    """What the first screen has not said yet, each once; beyond so many their number alone."""
     told = " ".join(content.screen.lede)
     texts: dict[str, list[Finding]] = {}
     for finding in content.findings:
         for text in finding.warnings:
             if text not in told:
                 texts.setdefault(text, []).append(finding)
-    for text, own in list(texts.items())[:CAUTIONS]:
+    for text, own in list(texts.items())[:most]:
         some = len(own) < len(content.findings)
         about = ", ".join(_name(content, one) for one in own[:2]) if some else ""
         more = f" and {len(own) - 2} more" if some and len(own) > 2 else ""
         yield f"{about}{more}: {text}" if about else text
-    if len(texts) > CAUTIONS:
-        yield f"{len(texts) - CAUTIONS} more cautions: --full"
+    if len(texts) > most:
+        more = "more " if most else ""
+        yield f"{count_of(len(texts) - most, f'{more}caution')}: --full"
 
 
-def _rest(content: Content, console: Console, run: str) -> None:
+def _rest(content: Content, console: Console, run: str, room: Room) -> None:
     """Where everything else is, and the signatures where they fit."""
     tables = [table for section in content.sections for table in section.tables]
     rows = sum(len(table.rows) for table in tables)
-    left = f"{content.more_findings} more headline numbers, " if content.more_findings else ""
+    more = content.more_findings + len(content.findings) - room.findings
+    left = f"{count_of(more, 'more headline number')}, " if more else ""
     _lines(
         f"The rest ({left}{count_of(len(tables), 'table')}, {count_of(rows, 'row')}): "
         f"tiltmeter analyse {run} --full · as a page: tiltmeter report {run} · "
@@ -111,6 +156,6 @@ def _rest(content: Content, console: Console, run: str) -> None:
     )
     marks = dict.fromkeys(finding.mark for finding in content.findings)
     signatures = [one for one in content.signatures if one.mark in marks]
-    if len(signatures) <= SIGNATURES:
+    if room.signatures and len(signatures) <= SIGNATURES:
         for signature in signatures:
             console.print(Text(f"{signature.mark} {signature.text}", "dim"), soft_wrap=True)
