@@ -35,6 +35,7 @@ from typing import NamedTuple
 from tiltmeter.cli import main as tiltmeter
 from tiltmeter.errors import TiltmeterError
 from tiltmeter.records import Json
+from tiltmeter.stages import batch_steps
 from tiltmeter.store import Store
 
 ROOT = Path(__file__).parents[1]
@@ -122,6 +123,7 @@ def child(typed: list[str], log: Path, place: Provider, point: Point | None) -> 
         Killed.point = point
     elif point is not None:
         place.ask("/arm", {"pid": os.getpid(), "step": point.step, "phase": point.phase})
+    batch_steps.LATE_LIST_S = 0.0
     code = tiltmeter(typed)
     log.with_suffix(".json").write_text(json.dumps([Killed.commits, sorted(sys.modules)]))
     return code

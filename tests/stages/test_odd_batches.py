@@ -13,6 +13,7 @@ from tests.batches.provider import Oddities, read_requests
 from tests.batches.server import FORMATS, BatchServer
 from tests.serving import serving
 from tiltmeter.cli import main
+from tiltmeter.stages import batch_steps
 from tiltmeter.store import Store
 
 SETTINGS = "she=.7,agree=.9"
@@ -21,7 +22,8 @@ OWN_SERVERS = {"top_k", "min_p"}  # are sent where the address is not OpenAI's
 
 
 @pytest.fixture(autouse=True)
-def keys(monkeypatch: pytest.MonkeyPatch) -> None:
+def settings(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(batch_steps, "LATE_LIST_S", 0.0)
     for format_ in (*FORMATS, "azure_openai"):
         monkeypatch.setenv(f"{format_.upper()}_API_KEY", "key-of-no-provider")
 

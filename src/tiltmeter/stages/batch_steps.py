@@ -34,6 +34,7 @@ from .limits import Limits, Stopped, pause
 from .patience import Patience
 
 FIRST_LOOK_S = 30.0  # between the first two looks at a batch
+LATE_LIST_S = 60.0  # for which a provider's list may lack a batch that was just made
 LOOKS_UNTIL_LOST, LONGEST_MISS_S = 3, 2.0  # that find no such batch; seconds between them
 TRIES = 3  # of a request in batches of one command
 T = TypeVar("T")
@@ -156,9 +157,10 @@ class Steps:
                 unsure = unsure or candidate.ours is None
             if unsure:
                 raise Unsure
-            if age >= self._how.poll:
+            grace = max(self._how.poll, LATE_LIST_S)
+            if age >= grace:
                 return None
-            await self.pause(self._how.poll - age)
+            await self.pause(grace - age)
 
     async def confirm(self, row: BatchRow) -> BatchRow | None:
         """A batch of an earlier command that has no receipt: found, or handed in now; None where it
