@@ -65,8 +65,10 @@ def _judge(
 ) -> Verdict:
     spec = _as_compared(claim.spec, claim.row.unit, pair)
     slots = headlines.slots(protocol, spec, claim.row, pair.second.name, None, {})
-    slots |= {"level": pair.second.name, "baseline": pair.first.name, "what": _plain(claim.spec)}
-    about = ", ".join(filter(None, (f"{pair.second.name} − {pair.first.name}", _levels(claim))))
+    levels = _levels(claim)
+    what = f"{_plain(claim.spec)} ({levels})" if levels else _plain(claim.spec)
+    slots |= {"level": pair.second.name, "baseline": pair.first.name, "what": what}
+    about = ", ".join(filter(None, (f"{pair.second.name} − {pair.first.name}", levels)))
     subjects = tuple(dict.fromkeys((pair.first.subject, pair.second.subject)))
     query = replace(claim.query, subjects=subjects)
     here = replace(claim, spec=spec, slots=slots, about=about, query=query)
