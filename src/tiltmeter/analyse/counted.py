@@ -76,6 +76,11 @@ class LabelRows:
         return self.frame.filter(pl.Series(self.mask(query)))
 
     @cached_property
+    def texts(self) -> list[tuple[str, str, float]]:
+        """Output, value and weight of each row."""
+        return self.frame.select("output", "value", "weight").rows()
+
+    @cached_property
     def is_single(self) -> bool:
         """True if each output has one label, of weight 1."""
         same = self.frame["output"].n_unique() == self.frame.height
@@ -114,8 +119,12 @@ class Counted:
         single = rows.is_single and not query.having
         total = int(rows.mask(query).sum()) if single else len(self.outputs(query))
         found: dict[str, list[str]] = {}
-        kept = self._with_column(self._read_some(query, some).select(query), query)
-        for output, value, weight in kept.select("output", "value", "weight").rows():
+        part = self._read_some(query, some)
+        if query.having:
+            kept = LabelRows(self._with_column(part.select(query), query)).texts
+        else:  # a filter of polars each would cost more than all else of a report
+            kept = [part.texts[place] for place in np.flatnonzero(part.mask(query))]
+        for output, value, weight in kept:
             share = "" if weight == 1 else f" {weight:.2f}"
             found.setdefault(output, []).append(f"{value}{share}")
         return total, [(output, " · ".join(values)) for output, values in found.items()]

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from functools import lru_cache
 from typing import Any, NamedTuple
 
 from ..records import Label, Message, Output, Reply, Request, Sampling, Token, Trial, canonical
@@ -92,8 +93,9 @@ def trial_row(trial: Trial) -> tuple[Value, ...]:
     return (*trial[:3], canonical(trial.factors), *trial[4:7], sampling)
 
 
-def levels(factors: str) -> dict[str, str]:
-    """Factor → level, from the column `factors` of a trial."""
+@lru_cache(maxsize=20_000)
+def levels(factors: str) -> Mapping[str, str]:
+    """Factor → level, from the column `factors` of a trial; a design has far fewer than trials."""
     found: dict[str, str] = json.loads(factors)
     return found
 

@@ -7,7 +7,7 @@ an attribute of their own, which ends in `_vote`.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 from ...records import ADJUDICATED, CORRECTED, HUMAN, VOTE
@@ -63,7 +63,7 @@ class MachineLabel(NamedTuple):
     value: str
     subject: str
     mode: str
-    levels: dict[str, str]
+    levels: Mapping[str, str]
 
 
 class Labelled(NamedTuple):
@@ -80,7 +80,7 @@ class ConditionWeight(NamedTuple):
     """How often a value was given to the outputs of a subject in one cell of the design."""
 
     subject: str
-    levels: dict[str, str]
+    levels: Mapping[str, str]
     value: str
     weight: float
 

@@ -17,7 +17,7 @@ class Answer(NamedTuple):
     id: str
     subject: str
     mode: str
-    levels: dict[str, str]
+    levels: Mapping[str, str]
     prompt: str
     text: str
     blob: str
@@ -27,7 +27,7 @@ class PicturedOutput(NamedTuple):
     """An output with the prompt as the server rewrote it ("" where it did not)."""
 
     subject: str
-    levels: dict[str, str]
+    levels: Mapping[str, str]
     id: str
     outcome: str
     text: str
@@ -51,7 +51,7 @@ class CardOutput(NamedTuple):
     id: str
     subject: str
     mode: str
-    levels: dict[str, str]
+    levels: Mapping[str, str]
     sample: int
     outcome: str
     blob: str

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import NamedTuple
 
 from ...records import Sampling
@@ -29,7 +29,7 @@ class Extent(NamedTuple):
 
     subject: str
     mode: str
-    levels: dict[str, str]
+    levels: Mapping[str, str]
     samples: int
 
 
@@ -48,7 +48,7 @@ def parts(store: Store) -> list[Part]:
     return [Part(*row) for row in store.rows(_PARTS)]
 
 
-def levels_asked(store: Store) -> list[dict[str, str]]:
+def levels_asked(store: Store) -> list[Mapping[str, str]]:
     """Factor → level, once for each cell of the design that some trial has."""
     return [levels(row[0]) for row in store.rows("SELECT DISTINCT factors FROM trials")]
 
