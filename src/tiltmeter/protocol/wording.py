@@ -70,6 +70,11 @@ def _text_fault(text: str) -> str:
     return ""
 
 
+def item_noun(protocol: Protocol) -> str:
+    """What an item is called: the name of its column, where that is a word for it."""
+    return "item" if protocol.item == "id" else protocol.item
+
+
 def title(protocol: Protocol, name: str, level: str) -> str:
     """What a person reads in place of a level of a factor, or of a value of an attribute."""
     return protocol.titles.get(name, {}).get(level, level)

@@ -143,7 +143,8 @@ class Audit:
         """The protocol's word for what it samples over (its clusters), in the plural where it
         should be.
         """
-        return self.protocol.item if number == 1 else f"{self.protocol.item}s"
+        noun = wording.item_noun(self.protocol)
+        return noun if number == 1 else f"{noun}s"
 
 
 def audit(protocol: Protocol, estimates: Sequence[Estimate], marks: Mapping[str, str]) -> Audit:

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from ..analyse import signature
-from ..protocol import Protocol, prompt_pairs
+from ..protocol import Protocol, prompt_pairs, wording
 from ..protocol.tables import SEVERAL
 from ..records import Json, __version__
 from ..store import Store
@@ -73,9 +73,10 @@ def design(facts: RunFacts) -> Pairs:
     store, protocol = facts.store, facts.protocol
     items, of_all, _ = _extent(facts)
     answered, planned = settings.progress(store)
+    noun = wording.item_noun(protocol)
     rows = [
         ("protocol", f"{protocol.name}, version {protocol.version}, data {protocol.digest[:8]}"),
-        ("asked", f"{answered:,} of {planned:,} trials, {items:,} of {of_all:,} {protocol.item}s"),
+        ("asked", f"{answered:,} of {planned:,} trials, {items:,} of {of_all:,} {noun}s"),
         ("factors", ", ".join(protocol.factors)),
         *(
             ("prompts compared", prompt_pairs.sentence(row))

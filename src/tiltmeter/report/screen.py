@@ -166,7 +166,9 @@ def _lede(judged: Sequence[Judged], lead: Judged) -> Iterator[tuple[str, str]]:
     """
     room = LEDE_CHARACTERS
     own = lead.verdict.query.text()
-    for text, query in (*((text, own) for text in _of_lead(lead)), *_others(judged, lead)):
+    of_lead = [(text, own) for text in _of_lead(lead)]
+    cautions = [(text, "") for text in _cautions(lead)]
+    for text, query in (*of_lead, *cautions, *_others(judged, lead)):
         if text and (room == LEDE_CHARACTERS or len(text) <= room):
             room -= len(text)
             yield text, query
@@ -191,8 +193,13 @@ def _of_lead(lead: Judged) -> Iterator[str]:
     level = f"{100 * row.confidence:g} % interval" if row.confidence and row.low is not None else ""
     rest = "; ".join(filter(None, (level, f"{null} is no tilt" if null else "", _chance(lead))))
     yield f"{_shortened(claim)}: {slots['value']} {slots['interval']}".rstrip() + f" ({rest})."
-    for caution in lead.verdict.cautions:
-        yield caution.text
+
+
+def _cautions(lead: Judged) -> Iterator[str]:
+    """What is to be minded where the lede tells the number alone."""
+    known = lead.claim.row.value is not None
+    if known and not ("share_interval" in lead.claim.slots and lead.word == Word.TILT):
+        yield from (caution.text for caution in lead.verdict.cautions)
 
 
 def _chance(lead: Judged) -> str:

@@ -8,8 +8,9 @@ from dataclasses import replace
 
 from .. import gold, registry
 from ..analyse import numerals, reading
-from ..protocol import Protocol
+from ..protocol import Protocol, wording
 from ..records import HUMAN, NEITHER, OUTCOMES
+from ..stats.results import count_of
 from ..store import Store
 from ..store.queries import labels
 from ..store.queries.trials import Part
@@ -131,12 +132,11 @@ def asked_line(
     what = "pictures" if protocol.modality == "image" else "answers"
     who = names[0] if len(names) == 1 else f"{len(names)} models"
     who += f" ({', '.join(names)})" if 1 < len(names) <= NAMED else ""
-    about = (
-        f"{items:,} of {of_all:,} {protocol.item}s"
-        if items < of_all
-        else f"{items:,} {protocol.item}s"
-    )
-    told = f", in {', '.join(languages)}" if languages else ""
+    noun = wording.item_noun(protocol)
+    about = f"{items:,} of " if items < of_all else ""
+    about += count_of(of_all if about else items, noun)
+    named = [wording.title(protocol, "language", language) for language in languages]
+    told = f", in {', '.join(named)}" if named else ""
     of_planned = f" of {planned:,} planned" if answered < planned else ""
     return f"{answered:,}{of_planned} {what} of {who} about {about}{told}"
 

@@ -29,7 +29,19 @@ def first_figure(
     """
     kinds = (_figures(audit, tilted), _leading(audit), stacked.outcomes(audit, PREFIX))
     found = next(chain(*kinds), None)
-    return None if found is None else titled(audit, names, replace(found, folded=False))
+    if found is None:
+        return None
+    shown = replace(found, folded=False, note=_without_stratum(audit, found.note))
+    return titled(audit, names, shown)
+
+
+def _without_stratum(audit: Audit, note: str) -> str:
+    """The key without the one model and instrument, which the screen names above."""
+    own = {reading.stratum(e): e for e in audit.estimates}.values()
+    if len({e.subject for e in own}) > 1:
+        return note
+    begins = (strata.alone(strata.labels(audit, [e])) for e in own)
+    return next((note[len(text) :] for text in begins if text and note.startswith(text)), note)
 
 
 def _figures(audit: Audit, tilted: Collection[str]) -> Iterator[Figure]:
