@@ -21,6 +21,7 @@ from tiltmeter.models.batch.openai import OpenAIBatches
 from tiltmeter.models.batch.wire import Wire
 from tiltmeter.records import DRAWN, Message, Request
 from tiltmeter.stages.batch_lines import Room
+from tiltmeter.store import Store
 
 SETTINGS = "she=.7,seed=3"
 KEYS = ("OPENAI", "AZURE_OPENAI", "GROQ", "MISTRAL", "TOGETHER", "ANTHROPIC", "GEMINI")
@@ -89,6 +90,10 @@ def test_what_is_out_is_asked_in_no_other_way(tmp_path: Path) -> None:
             with pytest.raises(BatchesOut, match="1 batch with 11 requests"):
                 audit("anthropic", url, run, **options)
         assert server.ledger.singles.total() == 1
+        with Store(run, writing=True) as store:  # as if it had been handed in long ago
+            store.write_one("UPDATE batches SET since='2026-01-01T00:00:00.000+00:00'", ())
+        with pytest.raises(BatchesOut, match="should have ended long ago"):
+            audit("anthropic", url, run, wait=True)
         api.cancel_jobs(run, base_urls={"anthropic": url})
         made = audit("anthropic", url, run)
         assert made.outputs.height == 12

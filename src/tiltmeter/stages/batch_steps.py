@@ -55,6 +55,11 @@ class Batching(NamedTuple):
     file: Path | None = None
 
 
+def age_s(date: str) -> float:
+    """Seconds since a date of the run."""
+    return (datetime.now(UTC) - datetime.fromisoformat(date)).total_seconds()
+
+
 class Unsure(Exception):
     """Whether a batch was made cannot be told yet."""
 
@@ -89,6 +94,12 @@ class Steps:
     def rows_out(self) -> list[BatchRow]:
         """The batches that were begun and have not ended."""
         return batches.rows(self._store, UNFINISHED)
+
+    def is_overdue(self, row: BatchRow) -> bool:
+        """True if a batch was handed in twice as long ago as its provider keeps at one."""
+        model = self._models.opened(row.model)
+        form = self.form(model) if model is not None else None
+        return form is not None and age_s(row.since) > 2 * 3600 * form.bounds.hours
 
     async def pause(self, seconds: float) -> None:
         """Sleeps; raises Interrupted where the command is."""
@@ -147,7 +158,7 @@ class Steps:
         model, form = await self._reach(row)
         known = names(batches.rows(self._store))
         while True:
-            age = (datetime.now(UTC) - datetime.fromisoformat(row.changed)).total_seconds()
+            age = age_s(row.changed)
             unsure = False
             async for candidate in form.candidates(wire_of(model), self._handover(row)):
                 if candidate.seen.remote in known:

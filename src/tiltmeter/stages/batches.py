@@ -114,7 +114,7 @@ class Desk:
             wait = self._how.poll
             while self._steps.rows_out():
                 self._show_all()
-                if not self._how.wait:
+                if not self._how.wait or all(map(self._steps.is_overdue, self._steps.rows_out())):
                     raise self._out_error()
                 await self._steps.pause(wait)
                 ended = await self._look_at_all()
@@ -129,6 +129,11 @@ class Desk:
         rows = self._steps.rows_out()
         requests, models = sum(row.requests for row in rows), sorted({row.model for row in rows})
         written = [row.told for row in rows if row.remote_id.startswith(FILE)]
+        if any(map(self._steps.is_overdue, rows)):
+            written.append(
+                "Some should have ended long ago. What is not done is stopped, then asked anew, "
+                f"with: tiltmeter jobs {self._store.folder} --cancel"
+            )
         one, single = len(rows) == 1, requests == 1
         return BatchesOut(
             f"{len(rows):,} {'batch' if one else 'batches'} with {requests:,} "
