@@ -20,6 +20,8 @@ from tiltmeter.cli import main
 from tiltmeter.errors import StoreError, UnknownName, UsageError
 from tiltmeter.explore import annotating, pronoun_marks
 from tiltmeter.explore.annotating import Desk, DeskTask, application
+from tiltmeter.explore.desk_end import NO_CORRECTION, end_of_task
+from tiltmeter.explore.index import Source
 from tiltmeter.explore.security import MOST_BYTES, bound
 from tiltmeter.gold import annotation, people, review, validation
 from tiltmeter.gold.answers import State
@@ -666,3 +668,15 @@ def test_a_run_without_a_taxonomy_has_none_to_review(run: Path) -> None:
         Desk(run, DeskTask("ann", what="review"))
     with Store(run) as store:
         assert review.taxonomy_values(store, ROLES) == {}
+
+
+# the end
+
+
+def test_the_end_says_so_where_labels_correct_nothing(rewrites: Path) -> None:
+    """And not that nothing more is needed."""
+    source = Source.open(0, rewrites)
+    found = end_of_task(source, ["pronouns"], "label", 0)
+    source.store.close()
+    assert found["needs"][0] == NO_CORRECTION
+    assert found["next"].startswith("tiltmeter validate")

@@ -9,12 +9,19 @@ from typing import TypedDict
 
 from ..analyse import numerals, verdicts
 from ..analyse.background import read_background
+from ..analyse.reading import CORRECTED
 from ..analyse.run_estimates import estimates
 from ..gold import agreement, validation
 from ..report.sanitize import all_visible
 from .index import Source
 
-SCARCE = ("gold_scarce", "judge_refuted")  # cautions that say what gold shows and how much it takes
+ENOUGH = "No headline number needs more labels for its correction."
+NO_CORRECTION = "These labels correct no number yet."
+SCARCE = (
+    "gold_scarce",
+    "judge_refuted",
+    "uncorrected",
+)  # cautions that say what gold shows and how much it takes
 SHOWN = ("agreement", "Cohen's κ")
 
 
@@ -53,7 +60,7 @@ def _agreements(rows: Sequence[agreement.Agreement]) -> Iterator[str]:
 
 def _needs(source: Source) -> Iterator[str]:
     """What gold says of each headline claim, and how many more labels it takes; a claim that gold
-    corrects as it is needs none.
+    corrects as it is needs none. Where it corrects no number at all, why.
     """
     rows = estimates(source.store, source.protocol)
     background = read_background(source.store, source.protocol, rows)
@@ -63,4 +70,11 @@ def _needs(source: Source) -> Iterator[str]:
         for caution in verdict.cautions
         if caution.code in SCARCE
     )
-    yield from texts or {"No headline number needs more labels for its correction.": None}
+    corrected = [row for row in rows if row.measure.endswith(CORRECTED)]
+    if texts:
+        yield from texts
+    elif any(row.value is not None for row in corrected):
+        yield ENOUGH
+    else:
+        yield NO_CORRECTION
+        yield from dict.fromkeys(row.note for row in corrected if row.note)
