@@ -84,16 +84,17 @@ def _card(card: ReportCard, place: int) -> Table:
                 about,
                 "any",
                 numerals.count(group.labels),
-                "accuracy",
                 rate_text(group.accuracy),
-                "macro F1",
+                numerals.NOTHING,
+                numerals.NOTHING,
                 rate_text(group.macro_f1),
             )
         )
     how = "drawn at random, with weights" if card.random else "not known to be drawn at random"
     about = (
         f"gold {how} · 95 % intervals over items; recall is the sensitivity; 'by gold': "
-        "the mean of the classes, each weighted by its gold"
+        "the mean of the classes, each weighted by its gold; 'any': accuracy under sensitivity, "
+        "macro F1 under F1"
     )
     return Table(
         audits.slug("card", place),
