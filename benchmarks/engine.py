@@ -1,11 +1,13 @@
 """The engine against a bare loop, its memory, and how fast a finished run resumes.
 
-    python benchmarks/engine.py [--requests 10000] [--trials 50000] [--json]
+    python benchmarks/engine.py [--requests 10000] [--trials 50000] [--parts] [--json]
 
 One local server on loopback that answers at once, 200 connections, everything stored. Each engine
 figure is the ratio of CPU seconds a request of a bare aiohttp loop that sends the same prompts to
 the engine's (median of three interleaved rounds), since wall times move with the machine's load.
 Both loops have the same settings of the collector, and aiohttp is imported before both clocks.
+--parts: no promises, but where the CPU time of a call goes, by looking a thousand times a second at
+which file is being worked on (a look costs some µs, so the sum is a little high).
 Exits 1 when a promise is broken: ratio ≥ 0.5 for subjects and for judges; memory flat from 1,000 to
 50,000 trials; a finished run of 50,000 trials resumes in under 1.5 CPU seconds.
 """
@@ -17,17 +19,66 @@ import asyncio
 import json
 import os
 import resource
+import signal
 import statistics
 import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, nullcontext
 from pathlib import Path
+from types import FrameType
 
 CONNECTIONS = 200
 RATIO, RESUME_CPU, GROWTH = 0.5, 1.5, 1.25
+# Parts of a call, by what a path holds; the first that fits.
+PARTS = {
+    "/site-packages/": "aiohttp",
+    "/asyncio/": "asyncio and sockets",
+    "/selectors.py": "asyncio and sockets",
+    "/tiltmeter/models/": "dialect and HTTP",
+    "/tiltmeter/records.py": "ids and their JSON",
+    "/tiltmeter/store/": "SQLite",
+    "/tiltmeter/stages/plan": "trials and judges",
+    "/tiltmeter/stages/label": "trials and judges",
+    "/tiltmeter/protocol/": "trials and judges",
+    "/tiltmeter/instruments/": "trials and judges",
+    "/tiltmeter/": "engine",
+    "/engine.py": "the bare loop itself",
+}
+
+
+class Parts:
+    """Which part is being worked on, counted at each look."""
+
+    def __init__(self) -> None:
+        self.looks: Counter[str] = Counter()
+
+    def _look(self, number: int, frame: FrameType | None) -> None:
+        while frame is not None:
+            path = frame.f_code.co_filename
+            for piece, part in PARTS.items():
+                if piece in path:
+                    self.looks[part] += 1
+                    return
+            frame = frame.f_back
+
+    @contextmanager
+    def watching(self) -> Iterator[None]:
+        """Looks each millisecond of CPU time."""
+        signal.signal(signal.SIGPROF, self._look)
+        signal.setitimer(signal.ITIMER_PROF, 0.001, 0.001)
+        try:
+            yield
+        finally:
+            signal.setitimer(signal.ITIMER_PROF, 0)
+
+    def microseconds(self, rate: float) -> dict[str, float]:
+        """Of a call, by part. rate: calls a CPU second."""
+        whole = max(1, self.looks.total())
+        return {part: 1e6 / rate * count / whole for part, count in self.looks.items()}
 
 
 @contextmanager
@@ -42,7 +93,7 @@ def server() -> Iterator[str]:
             process.terminate()
 
 
-async def bare(url: str, number: int, prompt: str) -> float:
+async def bare(url: str, number: int, prompt: str, parts: Parts | None = None) -> float:
     """Requests a CPU second of a loop that sends the same prompt, reads the replies and keeps
     nothing.
     """
@@ -68,14 +119,16 @@ async def bare(url: str, number: int, prompt: str) -> float:
                 async with session.post(f"{url}/chat/completions", json=body) as response:
                     json.loads(await response.read())
 
-        with fewer_collections():
+        with fewer_collections(), parts.watching() if parts else nullcontext():
             begin = time.process_time()
             await asyncio.gather(*(work() for _ in range(CONNECTIONS)))
             return number / (time.process_time() - begin)
 
 
-def child(stage: str, folder: Path, url: str, trials: int) -> dict[str, float]:
-    """One stage in a process of its own: {rate, cpu, memory}."""
+def child(
+    stage: str, folder: Path, url: str, trials: int, more: Sequence[str] = ()
+) -> dict[str, float]:
+    """One stage in a process of its own: {rate, cpu, memory}; with --parts µs by part."""
     command = [
         sys.executable,
         __file__,
@@ -87,6 +140,7 @@ def child(stage: str, folder: Path, url: str, trials: int) -> dict[str, float]:
         url,
         "--trials",
         str(trials),
+        *more,
     ]
     before = resource.getrusage(resource.RUSAGE_CHILDREN)
     done = subprocess.run(command, stdout=subprocess.PIPE, text=True, check=True)
@@ -95,7 +149,9 @@ def child(stage: str, folder: Path, url: str, trials: int) -> dict[str, float]:
     return {**json.loads(done.stdout), "cpu": cpu}
 
 
-def inside(stage: str, folder: Path, url: str, trials: int) -> dict[str, float]:
+def inside(
+    stage: str, folder: Path, url: str, trials: int, parts: Parts | None = None
+) -> dict[str, float]:
     """What a child does: `subjects` answers trials, `judges` labels them, `resume` is the whole
     verb again.
     """
@@ -130,14 +186,17 @@ def inside(stage: str, folder: Path, url: str, trials: int) -> dict[str, float]:
                 if stage == "judges":
                     # the parser's labels, which ask nobody
                     await annotate(store, protocol, (), models, limits)
-                begin = time.process_time()
-                if stage == "subjects":
-                    tally = await generate(store, protocol, choices, models, limits)
-                else:
-                    tally = await annotate(store, protocol, ("openai:judge",), models, limits)
-                return tally.calls / (time.process_time() - begin)
+                with parts.watching() if parts else nullcontext():
+                    begin = time.process_time()
+                    if stage == "subjects":
+                        tally = await generate(store, protocol, choices, models, limits)
+                    else:
+                        tally = await annotate(store, protocol, ("openai:judge",), models, limits)
+                    return tally.calls / (time.process_time() - begin)
 
     rate = asyncio.run(work())
+    if parts:
+        return parts.microseconds(rate)
     return {"rate": rate, "memory": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024}
 
 
@@ -182,17 +241,45 @@ def measure(requests: int, trials: int) -> dict[str, float]:
     return found
 
 
+def measure_parts(requests: int) -> dict[str, dict[str, float]]:
+    """µs of a call by part: of the bare loop, of subjects, of judges."""
+    os.environ.pop("OPENAI_API_KEY", None)
+    found = {}
+    with server() as url, tempfile.TemporaryDirectory() as place:
+        for stage, prompt in prompts().items():
+            parts = Parts()
+            rate = asyncio.run(bare(url, requests, prompt, parts))
+            found[f"bare, {stage}"] = parts.microseconds(rate)
+            found[stage] = child(stage, Path(place, "run"), url, requests, ["--parts"])
+            found[stage].pop("cpu")
+    return found
+
+
+def print_parts(found: dict[str, dict[str, float]]) -> None:
+    """A row a part, a column a loop."""
+    names = sorted({part for column in found.values() for part in column})
+    print("µs of a call".ljust(22), *(name.rjust(15) for name in found))
+    for part in names:
+        print(part.ljust(22), *(f"{column.get(part, 0):15.1f}" for column in found.values()))
+    print("all".ljust(22), *(f"{sum(column.values()):15.1f}" for column in found.values()))
+
+
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else "")
     parser.add_argument("--requests", type=int, default=10_000)
     parser.add_argument("--trials", type=int, default=50_000)
     parser.add_argument("--json", action="store_true")
+    parser.add_argument("--parts", action="store_true", help="where the time of a call goes")
     parser.add_argument("--child", choices=("subjects", "judges", "resume"), help=argparse.SUPPRESS)
     parser.add_argument("--folder", type=Path, help=argparse.SUPPRESS)
     parser.add_argument("--url", help=argparse.SUPPRESS)
     given = parser.parse_args()
     if given.child:
-        print(json.dumps(inside(given.child, given.folder, given.url, given.trials)))
+        parts = Parts() if given.parts else None
+        print(json.dumps(inside(given.child, given.folder, given.url, given.trials, parts)))
+        return 0
+    if given.parts:
+        print_parts(measure_parts(given.requests))
         return 0
     found = measure(given.requests, given.trials)
     if given.json:
