@@ -8,8 +8,8 @@ the engine's (median of three interleaved rounds), since wall times move with th
 Both loops have the same settings of the collector, and aiohttp is imported before both clocks.
 --parts: no promises, but where the CPU time of a call goes, by looking a thousand times a second at
 which file is being worked on (a look costs some µs, so the sum is a little high).
-Exits 1 when a promise is broken: ratio ≥ 0.5 for subjects and for judges; memory flat from 1,000 to
-50,000 trials; a finished run of 50,000 trials resumes in under 1.5 CPU seconds.
+Exits 1 when a promise is broken: ratio ≥ 0.7 for subjects and ≥ 0.55 for judges; memory flat from
+1,000 to 50,000 trials; a finished run of 50,000 trials resumes in under 1.5 CPU seconds.
 """
 
 from __future__ import annotations
@@ -32,7 +32,8 @@ from pathlib import Path
 from types import FrameType
 
 CONNECTIONS = 200
-RATIO, RESUME_CPU, GROWTH = 0.5, 1.5, 1.25
+RATIOS = {"subjects": 0.7, "judges": 0.55}  # lower than measured, for a machine that is busy
+RESUME_CPU, GROWTH = 1.5, 1.25
 # Parts of a call, by what a path holds; the first that fits.
 PARTS = {
     "/site-packages/": "aiohttp",
@@ -288,7 +289,8 @@ def main() -> int:
         for stage in ("subjects", "judges"):
             print(f"bare loop, {stage:14} {found[f'bare_{stage}']:8.0f} requests a CPU s")
             print(
-                f"{stage} / bare".ljust(25) + f"{found[stage]:8.2f}   (promise: at least {RATIO})"
+                f"{stage} / bare".ljust(25)
+                + f"{found[stage]:8.2f}   (promise: at least {RATIOS[stage]})"
             )
         print(f"memory at 1,000 trials    {found['memory_1000_mb']:8.0f} MB")
         print(
@@ -300,7 +302,7 @@ def main() -> int:
             f"{RESUME_CPU})"
         )
     kept = (
-        min(found["subjects"], found["judges"]) >= RATIO
+        all(found[stage] >= ratio for stage, ratio in RATIOS.items())
         and found["memory_trials_mb"] <= GROWTH * found["memory_1000_mb"]
         and found["resume_cpu_s"] < RESUME_CPU
     )
