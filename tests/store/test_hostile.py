@@ -131,6 +131,16 @@ def test_what_acts_by_itself_is_not_read(run: Path, statement: str) -> None:
         read_all(run)
 
 
+def test_a_schema_that_is_no_text_is_damage(run: Path) -> None:
+    db = sqlite3.connect(run / "run.sqlite", isolation_level=None)
+    db.execute("PRAGMA writable_schema=1")
+    garbled = "CAST(x'b7ff' AS TEXT)"
+    db.execute(f"UPDATE sqlite_master SET name = {garbled}, sql = {garbled} WHERE name = 'labels'")
+    db.close()
+    with pytest.raises(StoreError, match="not a run file or is damaged"):
+        read_all(run)
+
+
 @pytest.mark.parametrize("table", ["trials", "outputs", "labels", "calls", "artefacts", "meta"])
 def test_a_missing_table_is_named(run: Path, table: str) -> None:
     change(run, f"DROP TABLE {table}")

@@ -53,7 +53,8 @@ def translate_errors(path: Path) -> Iterator[None]:
         raise StoreError(f"{path} cannot be used: {error}.") from None
     except (sqlite3.ProgrammingError, sqlite3.DataError, sqlite3.IntegrityError):
         raise  # about the values of a statement, and nothing that the file is to blame for
-    except sqlite3.DatabaseError as error:
+    # SQLite's own message may quote bytes that are no text
+    except (sqlite3.DatabaseError, UnicodeDecodeError) as error:
         raise StoreError(
             f"{path} is not a run file or is damaged ({error}). Restore it from a copy, or start "
             "a new run with another --out."
