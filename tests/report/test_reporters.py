@@ -159,6 +159,12 @@ def test_json_and_csv_hold_the_estimates_as_they_are(
         assert row["signature"] == estimate.signature and row["stars"] == (estimate.stars or "")
 
 
+def test_a_page_without_a_claim_is_written(built: Content) -> None:
+    nothing = replace(built.screen, headline="Nothing was measured yet.", lede=(), queries=())
+    page = html.page(alone(replace(built, screen=nothing)))
+    assert ">Nothing was measured yet.</h1>" in page
+
+
 def test_json_refuses_what_is_no_number(estimates: list[Estimate]) -> None:
     with pytest.raises(ValueError, match="not JSON compliant"):
         data.as_json({}, [replace(estimates[0], value=float("nan"))])
