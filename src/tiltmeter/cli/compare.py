@@ -6,6 +6,7 @@ import json
 
 import click
 
+from .fitting import echo_fitted
 from .options import as_json, label
 
 
@@ -62,7 +63,7 @@ def command(
         return 0
     found, names = changes.with_names(found, dict(labels))
     for line in changes.changes(found):
-        click.echo(line)
+        echo_fitted(f"{line}\n")
     shown = found if everything else changes.headline_differences(found)
     table = judges.comparison(shown, everything)
     if table.rows:

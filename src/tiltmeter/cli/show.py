@@ -10,6 +10,7 @@ import click
 
 from ..errors import UsageError
 from .computed import computed_once
+from .fitting import echo_fitted
 
 if TYPE_CHECKING:  # what is known already waits for none of them
     from ..protocol import Protocol
@@ -65,10 +66,10 @@ def command(
             "--format is of --by, --figure of --by and --words. Type for instance: --by language"
         )
     if protocol.endswith(FILE):
-        click.echo(_description(protocol, prompts), nl=False)
+        echo_fitted(_description(protocol, prompts))
         return
     options = ("show", protocol, str(prompts))
-    click.echo(computed_once(options, lambda: _description(protocol, prompts)), nl=False)
+    echo_fitted(computed_once(options, lambda: _description(protocol, prompts)))
 
 
 def _load(name: str) -> Protocol:
