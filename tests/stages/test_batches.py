@@ -14,12 +14,13 @@ from tests.batches.server import BatchServer
 from tests.serving import serving
 from tiltmeter import api
 from tiltmeter.cli import main
-from tiltmeter.errors import BatchesOut, MissingKey, ModelError
+from tiltmeter.errors import BatchesOut, MissingKey
 from tiltmeter.models import Price
 from tiltmeter.models.batch import Bounds, Line, Seen
 from tiltmeter.models.batch.openai import OpenAIBatches
 from tiltmeter.models.batch.wire import Wire
 from tiltmeter.records import DRAWN, Message, Request
+from tiltmeter.stages import batch_results
 from tiltmeter.stages.batch_lines import Room
 from tiltmeter.store import Store
 
@@ -59,8 +60,11 @@ def test_stage_follows_stage_with_no_hand_work(
         assert not (run / "batches").exists()
 
 
-def test_a_file_is_run_by_somebody_else(tmp_path: Path) -> None:
-    """Written in OpenAI's format; the results are read in any order, with what belongs to nobody."""
+def test_a_file_is_run_by_somebody_else(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Written in OpenAI's format; the results are read in any order, with what belongs to nobody.
+    That more come first than are stored at once and all of these are faulty loses none of the rest.
+    """
+    monkeypatch.setattr(batch_results, "COMMIT_REPLIES", 5)
     work = tmp_path / "work.jsonl"
     url = "http://127.0.0.1:9/v1"  # nothing is asked there
     with pytest.raises(BatchesOut, match=r"work\.out\.jsonl|written to"):
@@ -72,13 +76,16 @@ def test_a_file_is_run_by_somebody_else(tmp_path: Path) -> None:
         {"custom_id": line["custom_id"], "response": {"status_code": 200, "body": message}}
         for line in reversed(lines)
     ]
+    for result in results[:6]:
+        result["response"] = {"status_code": 400, "body": {"error": {"message": "faulty"}}}
     out = tmp_path / "work.out.jsonl"
     out.write_text("".join(json.dumps(one) + "\n" for one in [*results[:5], {}]), "utf-8")
     with pytest.raises(BatchesOut):
         audit("openai", url, tmp_path / "run", batch_file=work)
     out.write_text("".join(json.dumps(one) + "\n" for one in results * 2), "utf-8")
     run = audit("openai", url, tmp_path / "run", batch_file=work)
-    assert run.outputs["text"].to_list() == ["she"] * 12
+    assert sorted(run.outputs["outcome"]) == ["answer"] * 6 + ["error"] * 6
+    assert [job.state for job in api.jobs(tmp_path / "run")] == ["ended"]
 
 
 def test_what_is_out_is_asked_in_no_other_way(tmp_path: Path) -> None:
@@ -123,13 +130,15 @@ def test_results_that_cannot_be_read_now_are_read_by_the_next_command(
     assert max(server.ledger.names.values()) == 1
 
 
-def test_a_refused_batch_is_told_in_a_line_and_stored_nowhere(tmp_path: Path) -> None:
-    server = BatchServer("openai", SETTINGS, Oddities(invalid=1))
-    with serving(server) as url, pytest.raises(ModelError, match="refused a whole batch") as told:
-        audit("openai", url, tmp_path / "run", batch=True, wait=True)
-    assert "\n" not in str(told.value)
-    assert api.open_run(tmp_path / "run").outputs.height == 0
-    assert [job.state for job in api.jobs(tmp_path / "run")] == ["refused"]
+def test_a_batch_that_has_ended_is_taken_in_and_not_cancelled(tmp_path: Path) -> None:
+    """A provider refuses to cancel one (OpenAI: HTTP 409), and nothing would be taken in."""
+    server = BatchServer("openai", SETTINGS, Oddities(looks=1))
+    with serving(server) as url:
+        with pytest.raises(BatchesOut):
+            audit("openai", url, tmp_path / "run", batch=True)
+        jobs = api.cancel_jobs(tmp_path / "run", base_urls={"openai": url})
+    assert [(job.state, job.waiting) for job in jobs] == [("ended", 0)]
+    assert not any("cancel" in step for step in server.ledger.steps)
 
 
 def test_a_cap_is_kept_when_a_batch_is_handed_in(tmp_path: Path) -> None:

@@ -12,6 +12,7 @@ import pytest
 from tests.batches.provider import Oddities, read_requests
 from tests.batches.server import FORMATS, BatchServer
 from tests.serving import serving
+from tiltmeter import api
 from tiltmeter.cli import main
 from tiltmeter.stages import batch_steps
 from tiltmeter.store import Store
@@ -164,8 +165,10 @@ def test_a_batch_that_is_refused_whole_is_told_in_a_line(
         desk = Desk(server, capsys)
         run = desk.batch(tmp_path / "run")
         assert run.code == 1
-        assert "The model does not know this parameter." in run.err
-        assert not server.ledger.batched
+        assert "refused a whole batch" in run.err
+        assert "The model does not know this parameter." in run.err.splitlines()[-1]
+        assert not server.ledger.batched and not stored(tmp_path / "run")
+        assert [job.state for job in api.jobs(tmp_path / "run")] == ["refused"]
         assert desk.batch(tmp_path / "run").code == 0  # the next is taken
         assert server.ledger.as_dict()["most"] == 1
 

@@ -67,8 +67,7 @@ def cancel_jobs(folder: Path | str, **options: Unpack[AskOptions]) -> list[Job]:
                 for row in steps.rows_out():
                     confirmed = row if row.state == OPEN else await steps.confirm(row)
                     if confirmed is not None:
-                        await steps.cancel(confirmed)
-                        await steps.look(confirmed)
+                        await steps.end(confirmed)
 
     wait_for(work())
     return jobs(folder)

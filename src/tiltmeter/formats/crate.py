@@ -157,7 +157,8 @@ def _listed(folder: Path) -> dict[str, str]:
         return dict(_hashes(manifest["@graph"]))
     except FileNotFoundError:
         raise UsageError(
-            f"{folder} has no {MANIFEST}. It is written by: tiltmeter export RUN --format audit"
+            f"{folder} has no {MANIFEST}. It is written by: "
+            "tiltmeter export RUN --format audit (or crate)"
         ) from None
     except (OSError, ValueError, KeyError, TypeError, RecursionError):
         raise UsageError(f"{path} cannot be read as an RO-Crate manifest.") from None

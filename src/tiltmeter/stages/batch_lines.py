@@ -195,28 +195,35 @@ class _Again:
 async def _write(
     store: Store, key: str, model: HttpModel, form: BatchFormat, chosen: _Chosen | _Again
 ) -> str:
-    """Writes the file; returns the path of the single call."""
+    """Writes the file, which is there only once it is whole; returns the path of the single
+    call.
+    """
     file, path = file_of(store, key), ""
     file.parent.mkdir(exist_ok=True)
+    part = file.with_suffix(".part")
     before, between, after = (part.encode() for part in form.frame)
     number = 0
-    with file.open("wb") as lines:
-        lines.write(before)
-        async for request in chosen.requests():
-            build = partial(model.exchange(request).build, request, chosen.omitted)
-            shows = any(message.pictures for message in request.messages)
-            sent = await off_the_loop(build) if shows else build()
-            name = custom_id(key[:PREFIX_CHARACTERS], request.key)
-            line = _write_json(form.line(name, sent)).encode()
-            if not chosen.takes(request, line + between):
-                break
-            lines.write(between + line if number else line)
-            path = sent.path
-            number += 1
-            if number % LINES_A_TURN == 0:
-                _refuse_full_disk(store)
-                await asyncio.sleep(0)
-        lines.write(after)
+    try:
+        with part.open("wb") as lines:
+            lines.write(before)
+            async for request in chosen.requests():
+                build = partial(model.exchange(request).build, request, chosen.omitted)
+                shows = any(message.pictures for message in request.messages)
+                sent = await off_the_loop(build) if shows else build()
+                name = custom_id(key[:PREFIX_CHARACTERS], request.key)
+                line = _write_json(form.line(name, sent)).encode()
+                if not chosen.takes(request, line + between):
+                    break
+                lines.write(between + line if number else line)
+                path = sent.path
+                number += 1
+                if number % LINES_A_TURN == 0:
+                    _refuse_full_disk(store)
+                    await asyncio.sleep(0)
+            lines.write(after)
+        part.replace(file)
+    finally:
+        part.unlink(missing_ok=True)
     return path
 
 

@@ -67,7 +67,7 @@ class Collector:
                 continue
             self._good += reply.outcome != ERROR or line.status < 400
             self._replies[request.key] = request, reply
-            if len(self._replies) >= COMMIT_REPLIES:
+            if self._good and len(self._replies) >= COMMIT_REPLIES:  # else the rest may all fail
                 self._commit()
         self._commit()
         return Collected(self._given_back, self._fault)

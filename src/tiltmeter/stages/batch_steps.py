@@ -214,10 +214,16 @@ class Steps:
             batches.keep(self._store, row._replace(told=seen.said))
         return seen
 
-    async def cancel(self, row: BatchRow) -> None:
-        """Stops what is not done of a batch."""
+    async def end(self, row: BatchRow) -> None:
+        """Stops what is not done of a batch, and takes in what is. One that has ended is not
+        cancelled: providers refuse that.
+        """
+        seen = await self.look(row)
+        if seen is None or seen.ended:
+            return
         model, form = await self._reach(row)
         await self._patiently(lambda: form.cancel(wire_of(model), row.remote_id))
+        await self.look(row._replace(told=seen.said))
 
     async def _collect(
         self, row: BatchRow, model: HttpModel, form: BatchFormat, seen: Seen
@@ -260,6 +266,7 @@ class Steps:
         self.token_limits[row.model] = others + row.tokens / 2
         row = row._replace(state=REFUSED, told=seen.fault)
         batches.close(self._store, row, give_back=True)
+        remove_file(self._store, row.key)
 
     def _refuse(self, row: BatchRow, said: str) -> None:
         row = row._replace(state=REFUSED, told=said)

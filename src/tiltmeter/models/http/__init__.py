@@ -45,7 +45,7 @@ class Speech(Protocol):
     """What every dialect has: how a request is put, and what an error means."""
 
     def build(self, request: Request, omitted: frozenset[str]) -> HttpRequest:
-        """What is sent, leave_out the parameters in `omitted`."""
+        """What is sent, without the parameters in `omitted`."""
 
     def refused(self, request: Request, body: Json) -> Reply | None:
         """The reply where an error status is a policy refusal, a result and not an error; else
