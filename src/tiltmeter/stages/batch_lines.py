@@ -111,7 +111,7 @@ async def build(
         sample = Request(model.name, (), size="1x1" if group.makes == "pictures" else "")
         exchange = model.exchange(sample)
         known = exchange.omitted
-        room = Room(fresh.bounds, fresh.tokens, fresh.dollars, fresh.price)
+        room = Room(fresh.bounds, fresh.tokens, room.dollars, fresh.price)
         chosen = _Chosen(store, group, model, room, shapes, check)
         path = await _write(store, key, model, form, chosen)
         if exchange.omitted == known:
@@ -166,7 +166,9 @@ class _Chosen:
         """In the order in which they came."""
         for number, request in batches.iter_pool(self._store, self._group):
             if self._check is not None and self._shapes.is_new(request):
+                before = self._store.spent()
                 await self._check(self._model, request)
+                self._room.dollars -= self._store.spent() - before
                 continue
             yield request
             self.last = number
