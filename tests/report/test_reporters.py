@@ -220,8 +220,11 @@ def test_the_whole_terminal_has_every_row_of_every_table(built: Content) -> None
     assert len(shown.splitlines()) > sum(len(table.rows) for table in own)
 
 
-def test_the_first_screen_of_the_terminal_fits_and_says_where_the_rest_is(built: Content) -> None:
+def test_the_first_screen_of_the_terminal_fits_and_says_where_the_rest_is(
+    built: Content, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """What SURFACES asks for: the verdict, the headline numbers, what to mind, where the rest is."""
+    monkeypatch.delenv("LINES", raising=False)
     out = io.StringIO()
     terminal_screen.print_screen(
         built, Console(file=out, width=100, force_terminal=False), "my run"

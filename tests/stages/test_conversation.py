@@ -32,8 +32,8 @@ MODEL = "planted:protocol=talks,raised.Emily=0.0,raised.Jacob=1.0"
 def requests(run: tiltmeter.Run, of: str = "subject") -> list[list[list[str]]]:
     """The messages of each call of a purpose, as [role, text]."""
     with Store(run.folder) as store:
-        columns, rows = tables.table(store, "calls")
-    calls = [dict(zip(columns, row, strict=True)) for row in rows]
+        pieces = list(tables.pieces(store, "calls"))
+    calls = [dict(zip(one.columns, row, strict=True)) for one in pieces for row in one.rows]
     found = [json.loads(call["request"])[1] for call in calls if call["purpose"].startswith(of)]
     return [[message[:2] for message in messages] for messages in found]
 
