@@ -6,6 +6,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Unpack
 
+from ..errors import ModelError
 from ..records import Json
 from ..stages.batch_steps import Batching, Steps
 from ..stages.engine import Models
@@ -65,11 +66,17 @@ def cancel_jobs(folder: Path | str, **options: Unpack[AskOptions]) -> list[Job]:
             async with Models(make) as models:
                 steps = Steps(store, models, limits, Batching(), connect.batch_price)
                 for row in steps.rows_out():
-                    confirmed = row if row.state == OPEN else await steps.confirm(row)
-                    if confirmed is not None:
-                        await steps.end(confirmed)
+                    try:
+                        confirmed = row if row.state == OPEN else await steps.confirm(row)
+                        if confirmed is not None:
+                            await steps.end(confirmed)
+                    except ModelError as error:  # the others are stopped all the same
+                        faults.append(error)
 
+    faults: list[ModelError] = []
     wait_for(work())
+    if faults:
+        raise faults[0]
     return jobs(folder)
 
 

@@ -245,7 +245,8 @@ class Steps:
             self._refuse(row, str(error))
             raise
         left = batches.keys_of(self._store, row.key)
-        cut_off = any(sign in seen.said for sign in _CUT_OFF)
+        in_file = row.remote_id.startswith(FILE)  # of which the words name a path
+        cut_off = not in_file and any(sign in seen.said for sign in _CUT_OFF)
         missing = [] if cut_off else [key for key in left if key not in got.given_back]
         self._lose(row.reserved * len(missing) / max(1, row.requests))
         for key in left:
@@ -302,6 +303,8 @@ class Steps:
             form = FileBatches(Path())
         elif row.state != INTENDED and row.file_id != FILE:
             form = model.batches if isinstance(model, HttpModel) else None
+        elif row.file_id == FILE and not self._how.hands_in:
+            form = FileBatches(Path())  # to be given up
         elif row.file_id == FILE and self._how.file is None:
             raise ModelError("A batch of this run is to be written to a file: give --batch-file.")
         if not isinstance(model, HttpModel) or form is None:

@@ -16,20 +16,23 @@ PIECE_ROWS = 20_000  # that are put together at a time
 # What is short is read whole. Trials and calls are added and never changed: their number says all.
 _WHOLE = (
     "SELECT key, value FROM meta ORDER BY key",
-    "SELECT kind, group_concat(name || content) FROM artefacts GROUP BY kind ORDER BY kind",
+    "SELECT kind, group_concat(name || char(31) || content, char(30)) FROM artefacts"
+    " GROUP BY kind ORDER BY kind",
     "SELECT count(*) FROM trials",
     "SELECT count(*), max(rowid), total(cost) FROM calls",
 )
 # SQLite puts the rows of a piece together: a row costs more in Python than all of its columns here.
 _PIECES = (
     (
-        "SELECT max(id), group_concat(output || annotator || attribute || value"
-        " || CASE weight WHEN 1 THEN '' ELSE weight END || position || current)"
+        "SELECT max(id), group_concat(output || char(31) || annotator || char(31) || attribute"
+        " || char(31) || value || char(31) || CASE weight WHEN 1 THEN '' ELSE weight END"
+        " || char(31) || position || current, char(30))"
         " FROM (SELECT * FROM labels WHERE id > ? ORDER BY id LIMIT ?)",
         0,
     ),
     (
-        "SELECT max(trial), group_concat(trial || outcome || blob || length(text))"
+        "SELECT max(trial),"
+        " group_concat(trial || outcome || char(31) || blob || length(text), char(30))"
         " FROM (SELECT * FROM outputs WHERE trial > ? ORDER BY trial LIMIT ?)",
         "",
     ),
