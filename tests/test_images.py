@@ -106,3 +106,19 @@ def test_cmyk_and_transparency_are_shown_in_rgb_on_white() -> None:
 def test_a_thumbnail_is_a_small_jpeg() -> None:
     media_type, content = images.thumbnail(picture("PNG", (1000, 500)), 96)
     assert media_type == "image/jpeg" and opened(content).size == (96, 48) and len(content) < 2000
+
+
+_GIF = b"GIF87a\x0c\x00\t\x00\x81\x00\x00\x00\x80\x80" + bytes(9)
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        _GIF + b"\0" + 3 * b",\0\0\0\0\x0c\0\t\0\0\0\0" + b",\0\0\0\0\x0c\0\xb4\xce_\0\0,\0",
+        _GIF[:-1] + b"\0" + 12 * b",\0\0\0\0\0\0" + b",\0",
+    ],
+)
+def test_a_gif_whose_frames_break_off_is_unusable(content: bytes) -> None:
+    """Found by fuzzing: Pillow raises struct.error and IndexError of these."""
+    with pytest.raises(images.Unusable):
+        images.check_picture(content)

@@ -8,6 +8,7 @@ would not fit into memory when it is unpacked. Pillow is loaded when the first p
 from __future__ import annotations
 
 import io
+import struct
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 if TYPE_CHECKING:
@@ -45,12 +46,16 @@ class Unusable(ValueError):
     """
 
 
+# what Pillow raises of a file that is no whole picture; the last two of broken GIFs
+_BROKEN = (OSError, SyntaxError, ValueError, EOFError, IndexError, struct.error)
+
+
 def check_picture(content: bytes) -> Picture:
     """What a picture is, after all of it was unpacked once. Raises Unusable."""
     with _open_picture(content) as image:
         try:
             image.load()
-        except (OSError, SyntaxError, ValueError, EOFError) as error:
+        except _BROKEN as error:
             raise Unusable(f"breaks off or is damaged ({error})") from None
         media_type, suffix = _KINDS[str(image.format)]
         return Picture(media_type, suffix, image.width, image.height, image.mode)
@@ -95,13 +100,13 @@ def _open_picture(content: bytes) -> Image:
         raise Unusable("is a web page or JSON and no picture")
     try:
         image: Any = _open(pillow, content)
+        frames = getattr(image, "n_frames", 1)
     except PIL.UnidentifiedImageError:
         raise Unusable("is no PNG, JPEG, WebP or GIF") from None
     except Unusable:
         raise
-    except (OSError, SyntaxError, ValueError, EOFError) as error:
+    except _BROKEN as error:
         raise Unusable(f"breaks off or is damaged ({error})") from None
-    frames = getattr(image, "n_frames", 1)
     if image.width * image.height > MOST_PIXELS:
         raise Unusable(
             f"has {image.width} × {image.height} pixels; at most {MOST_PIXELS // 10**6} million "
@@ -135,7 +140,7 @@ def _shrink(image: Image, longest: int) -> Image:
         plain = _on_white(image)
         if longest and max(plain.size) > longest:
             plain.thumbnail((longest, longest))
-    except (OSError, SyntaxError, ValueError, EOFError) as error:
+    except _BROKEN as error:
         raise Unusable(f"breaks off or is damaged ({error})") from None
     return plain
 

@@ -103,9 +103,10 @@ class TestArticle:
         assert all(e.low is not None and e.high is not None and e.high <= 1 for e in ratios)
 
 
-def test_a_line_that_is_no_reply_is_named(tmp_path: Path) -> None:
+@pytest.mark.parametrize("line", ['{"path": "a"}', '{"names": ["a", "b"], "groups": [7, 8]}'])
+def test_a_line_that_is_no_reply_is_named(tmp_path: Path, line: str) -> None:
     path = tmp_path / "replies.jsonl"
-    path.write_text('{"path": "a"}\n', "utf-8")
+    path.write_text(f"{line}\n", "utf-8")
     with pytest.raises(UsageError, match=r"replies\.jsonl, line 1 is no reply"):
         tiltmeter.import_outputs("hiring", path, tmp_path / "run")
 

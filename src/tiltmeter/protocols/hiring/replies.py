@@ -16,7 +16,7 @@ from ... import intake
 from ...errors import UsageError
 from ...instruments.ranking.ranking import Rankings
 from ...protocol import Protocol
-from ...records import ANSWER, Answered, Label, Output, Reply, Sampling, Trial, content_id
+from ...records import ANSWER, Answered, Json, Label, Output, Reply, Sampling, Trial, content_id
 
 RACES = {"A": "Asian", "B": "Black", "H": "Hispanic", "W": "White"}
 GENDERS = {"M": "men", "W": "women"}
@@ -77,8 +77,8 @@ def _published(line: str, where: str) -> Published:
     return found
 
 
-def _group(code: str) -> str:
-    race, _, gender = code.partition("_")
+def _group(code: Json) -> str:
+    race, _, gender = str(code).partition("_")
     return f"{RACES[race]} {GENDERS[gender]}"
 
 
