@@ -148,8 +148,12 @@ def test_people_folders_addresses_and_texts_are_left_out(run: Path, audit: Path)
 
 
 def test_the_hider_keeps_file_names_and_what_is_cited() -> None:
-    hide = private.hider(["human:anna", "human:annabel", "choice/1@12"])
-    assert hide("human:annabel and anna, in banana") == "human:P2 and P1, in banana"
+    people = ["human:anna", "human:annabel", "human:anna (corrected)", "human:1", "choice/1@12"]
+    hide = private.hider([*people, "human:anna (adjudicated)"])
+    assert hide("human:annabel and human:anna (corrected), 1 of 1 said 1 with human:1") == (
+        "P3 and P2 (corrected), 1 of 1 said 1 with P1"
+    )
+    assert hide("human:anna (adjudicated)") == "P2 (adjudicated)"
     assert hide("gguf:/home/me/models/small.gguf at http://10.0.0.1:80/v1, yes") == (
         "gguf:small.gguf at (address), yes"
     )

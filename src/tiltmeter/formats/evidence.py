@@ -99,7 +99,10 @@ def _results(content: Content, rates: Sequence[CategoryRate]) -> Iterator[str]:
             f"data were used: {OPEN}\n"
         )
     else:
-        yield "\nThe protocol selects nobody, so there are no selection rates or impact ratios.\n"
+        yield (
+            "\nThere are no selection rates or impact ratios: the protocol declares no selections, "
+            "or nothing of them was labelled.\n"
+        )
     yield f"What was decided because of these results: {OPEN}\n"
 
 

@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 
-from ..records import HUMAN
+from ..records import ADJUDICATED, CORRECTED, HUMAN
 from ..report.model import Content, Examples
 from ..report.sanitize import map_texts
 
@@ -29,13 +29,15 @@ def hide(content: Content, annotators: Sequence[str], texts: bool) -> Content:
 
 
 def hider(annotators: Sequence[str]) -> Callable[[str], str]:
-    """A function of text that puts P1, P2, … for the people among some annotators, leaves file
-    names without their folders, and no address.
+    """A function of text that puts P1, P2, … for the ids of the people among some annotators
+    (nothing of ours prints a name without `human:`), leaves file names without their folders, and
+    no address.
     """
-    people = sorted({name.removeprefix(HUMAN) for name in annotators if name.startswith(HUMAN)})
+    ids = (name.removesuffix(CORRECTED).removesuffix(ADJUDICATED) for name in annotators)
+    people = sorted({name for name in ids if name.startswith(HUMAN)})
     numbers = {name: f"P{number}" for number, name in enumerate(people, 1)}
     longest_first = sorted(map(re.escape, people), key=len, reverse=True)
-    names = re.compile(rf"(?<!\w)(?:{'|'.join(longest_first)})(?!\w)") if people else None
+    names = re.compile(rf"(?:{'|'.join(longest_first)})(?!\w)") if people else None
 
     def hidden(text: str) -> str:
         text = _ADDRESS.sub(
