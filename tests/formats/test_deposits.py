@@ -5,7 +5,9 @@ change of a byte is noticed. Rates are held against counts of the labels.
 from __future__ import annotations
 
 import csv
+import hashlib
 import json
+import shutil
 from collections import Counter
 from pathlib import Path
 
@@ -179,7 +181,7 @@ def test_a_manifest_is_an_ro_crate_and_notices_every_change(audit: Path, tmp_pat
         if isinstance(value, dict) and not value["@id"].startswith("https:")
     }
     assert referred <= graph.keys()
-    assert deposits.check_folder(audit) == 3
+    assert deposits.check_folder(audit).files == 3
     for change, said in (
         (lambda path: path.write_bytes(path.read_bytes()[:-1] + b"!"), "was changed"),
         (lambda path: path.unlink(), "is missing"),
@@ -196,10 +198,41 @@ def test_a_manifest_is_an_ro_crate_and_notices_every_change(audit: Path, tmp_pat
         deposits.check_folder(tmp_path)
 
 
+def test_what_people_filled_in_is_sealed_and_nothing_else(audit: Path, tmp_path: Path) -> None:
+    folder = tmp_path / "evidence"
+    shutil.copytree(audit, folder)
+    assert deposits.check_folder(folder).left == {"evidence.md": 9, crate.MANIFEST: 1}
+    with pytest.raises(UsageError, match="nothing to seal"):
+        deposits.seal_folder(folder)
+    document = folder / "evidence.md"
+    before = hashlib.sha256(document.read_bytes()).hexdigest()
+    text = document.read_text("utf-8")
+    document.write_text(text.replace("and who provides it: **to be filled in**", "us"), "utf-8")
+    with pytest.raises(UsageError, match=r"evidence\.md was changed.* --seal"):
+        deposits.check_folder(folder)
+    manifest = folder / crate.MANIFEST
+    own_licence = manifest.read_text("utf-8").replace("to be filled in: under which", "CC0, the")
+    manifest.write_text(own_licence, "utf-8")
+    sealed = deposits.seal_folder(folder)
+    assert sealed == deposits.check_folder(folder)
+    assert [one.files for one in sealed.seals] == [("evidence.md",)]
+    assert sealed.left == {"evidence.md": 8}
+    assert sealed.manifest == hashlib.sha256(manifest.read_bytes()).hexdigest()
+    graph = {one["@id"]: one for one in json.loads(manifest.read_text("utf-8"))["@graph"]}
+    assert before in graph["#seal-1"]["description"]
+    assert graph["./"]["mentions"] == [{"@id": "#audit"}, {"@id": "#seal-1"}]
+    assert graph["./"]["license"].startswith("CC0")
+    document.write_text(text, "utf-8")
+    (folder / "report.html").write_text("other numbers", "utf-8")
+    for look in (deposits.check_folder, deposits.seal_folder):
+        with pytest.raises(UsageError, match=r"report\.html was changed"):
+            look(folder)
+
+
 def test_a_crate_holds_the_run_and_opens(run: Path) -> None:
     folder = run.with_name("crate")
     deposits.export_crate(run, folder)
-    assert deposits.check_folder(folder) == 8
+    assert deposits.check_folder(folder).files == 8
     copy = tiltmeter.open_run(folder / "run")
     assert copy.labels.equals(tiltmeter.open_run(run).labels)
     with pytest.raises(UsageError, match="is there already"):

@@ -2,7 +2,7 @@
 
 from . import checks
 from .checks import CheckResult, ThresholdCheck
-from .deposits import check_folder, cite, export_audit, export_crate
+from .deposits import check_folder, cite, export_audit, export_crate, seal_folder
 from .execute import label, run
 from .imports import draw_gold_sample, import_gold, import_outputs
 from .jobs import Job, cancel_jobs, jobs
@@ -36,6 +36,7 @@ __all__ = [
     "plan",
     "report",
     "run",
+    "seal_folder",
     "trials",
     "validate",
 ]

@@ -13,6 +13,7 @@ from ..store.queries import labels
 from .run_folder import Run
 
 if TYPE_CHECKING:
+    from ..formats.seals import FolderCheck
     from ..report.model import Content
 
 FOLDERS = {"audit": "evidence for an auditor", "crate": "the whole run, to deposit"}
@@ -60,13 +61,22 @@ def export_crate(folder: Path | str, target: Path | str) -> list[Path]:
     return _described(run, target, content)
 
 
-def check_folder(folder: Path | str) -> int:
-    """How many files a folder of `export_audit` or `export_crate` has, each as it was written.
-    UsageError names what was changed, is missing or was added.
+def check_folder(folder: Path | str) -> FolderCheck:
+    """What a folder of `export_audit` or `export_crate` is found to be, each file as it was written
+    or sealed. UsageError names what was changed, is missing or was added.
     """
-    from ..formats import crate
+    from ..formats import seals
 
-    return crate.check_folder(Path(folder))
+    return seals.check_folder(Path(folder))
+
+
+def seal_folder(folder: Path | str) -> FolderCheck:
+    """Seals what people filled in (evidence.md, CITATION.cff), so that the folder verifies again;
+    returns what it then is. UsageError where another file changed, or nothing did.
+    """
+    from ..formats import seals
+
+    return seals.seal_folder(Path(folder))
 
 
 def cite(folder: Path | str, format: Literal["sentence", "bibtex", "cff"] = "sentence") -> str:

@@ -5,11 +5,16 @@ from __future__ import annotations
 import errno
 from collections.abc import Callable
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
 from ..errors import UsageError
+from ..stats.results import count_of
 from .options import variant
+
+if TYPE_CHECKING:
+    from ..formats.seals import FolderCheck
 
 
 @click.command()
@@ -27,16 +32,27 @@ from .options import variant
 @click.option(
     "--verify", is_flag=True, help="RUN is a folder of audit or crate: is it as it was written?"
 )
+@click.option(
+    "--seal",
+    is_flag=True,
+    help="RUN is such a folder: take what people filled in (evidence.md, CITATION.cff) as it is "
+    "now, so that it verifies again.",
+)
 @variant
 def command(
-    run: str, format_: str, out: str | None, with_texts: bool, verify: bool, variant: str
+    run: str,
+    format_: str,
+    out: str | None,
+    with_texts: bool,
+    verify: bool,
+    seal: bool,
+    variant: str,
 ) -> None:
     """Write the tables of a run, evidence of it for an auditor, or all of it to deposit."""
     from .. import api
 
-    if verify:
-        number = api.check_folder(run)
-        click.echo(f"{run}: all {number} files are as they were written.")
+    if verify or seal:
+        _print_check(run, api.seal_folder(run) if seal else api.check_folder(run))
         return
     if out is None:
         raise UsageError("Name the folder to write to: --out FOLDER")
@@ -48,6 +64,17 @@ def command(
         written = _with_tables(lambda: api.export(run, out, format_, variant), out)
     for path in written:
         click.echo(path)
+
+
+def _print_check(folder: str, found: FolderCheck) -> None:
+    """That a folder is as it should be, what was sealed, and what is still to be filled in."""
+    or_sealed = " or sealed" if found.seals else ""
+    click.echo(f"{folder}: all {found.files} files are as they were written{or_sealed}.")
+    for seal in found.seals:
+        click.echo(f"  sealed {seal.at}: {', '.join(seal.files)}, as people filled it in")
+    for name, places in found.left.items():
+        click.echo(f"  still to be filled in: {name}, {count_of(places, 'place')}")
+    click.echo(f"  the manifest: sha256 {found.manifest}")
 
 
 def _with_tables(write: Callable[[], list[Path]], out: str) -> list[Path]:

@@ -6,6 +6,7 @@ import json
 import re
 
 from ..report.model import Content
+from .crate import OPEN
 
 _SPECIAL = str.maketrans(
     {char: f"\\{char}" for char in "&%$#_{}"}
@@ -53,7 +54,7 @@ def cff(content: Content) -> str:
     text = [
         f"{name}: {json.dumps(value, ensure_ascii=False)}" for name, value in lines.items() if value
     ]
-    authors = ["authors:", '  - name: "to be filled in"']
+    authors = ["authors:", f'  - name: "{OPEN}"']
     marks = [
         f"  - type: other\n    value: {json.dumps(one.text, ensure_ascii=False)}\n"
         '    description: "signature of numbers of this run"'

@@ -10,8 +10,9 @@ from collections.abc import Iterator, Sequence
 from ..analyse.selections import SMALL, CategoryRate
 from ..report.markdown import escape
 from ..report.model import Content, Pairs
+from . import crate
 
-OPEN = "**to be filled in**"
+OPEN = f"**{crate.OPEN}**"
 _ASKED_BY = (
     ("1 What was tested", "Annex IV 2 (g): testing procedures, what was validated"),
     ("2 Data", "Annex IV 2 (g): validation and testing data, main characteristics"),

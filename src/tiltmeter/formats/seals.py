@@ -1,0 +1,167 @@
+"""Is a folder of evidence, or an archive, still what it was? And the seal of what people filled in.
+
+What a manifest lists is compared by SHA-256. Two documents are there for people to complete; a seal
+takes their new hashes into the manifest, with the day and the hashes before, as an `UpdateAction`
+(RO-Crate 1.2, provenance of changes). Nothing else can be sealed, so that no number is.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+
+from ..errors import UsageError
+from ..records import Json
+from .crate import MANIFEST, OPEN, files_of, fingerprint, save_manifest
+
+TO_COMPLETE = ("evidence.md", "CITATION.cff")
+_SEAL = "#seal-"
+_NAMED = 5  # files that an error names
+
+
+@dataclass(frozen=True, slots=True)
+class Seal:
+    """One sealing. at: when, ISO 8601 in UTC; files: what had been filled in."""
+
+    at: str
+    files: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class FolderCheck:
+    """A folder that is as its manifest describes it. files: how many it has; seals: oldest first;
+    manifest: the manifest's own SHA-256; left: {document: how often it says "to be filled in"}.
+    """
+
+    files: int
+    seals: tuple[Seal, ...]
+    manifest: str
+    left: Mapping[str, int]
+
+
+@dataclass(frozen=True, slots=True)
+class _Manifest:
+    """A manifest that was read. graph: its entities; seals: those among them."""
+
+    whole: dict[str, Json]
+    graph: list[dict[str, Json]]
+    hashes: Mapping[str, str]
+    seals: tuple[Seal, ...]
+
+
+def check_folder(folder: Path) -> FolderCheck:
+    """Compares each file with the manifest. UsageError that names what is missing, changed or
+    added, or says that there is no such manifest.
+    """
+    manifest = _read(folder)
+    changed, wrong = _differences(folder, manifest.hashes)
+    told = [*wrong, *(f"{name} was changed" for name in changed)]
+    if told:
+        only = " If it was filled in, type: tiltmeter export FOLDER --seal"
+        may_seal = not wrong and set(changed) <= set(TO_COMPLETE)
+        raise UsageError(f"{folder} is not as it was made: {_list(told)}.{only * may_seal}")
+    return FolderCheck(
+        len(manifest.hashes),
+        manifest.seals,
+        fingerprint(folder / MANIFEST)["sha256"],
+        dict(_open_places(folder, manifest.hashes)),
+    )
+
+
+def seal_folder(folder: Path) -> FolderCheck:
+    """Takes what people filled in into the manifest. UsageError where another file changed, is
+    missing or was added, or where nothing was filled in.
+    """
+    manifest = _read(folder)
+    changed, wrong = _differences(folder, manifest.hashes)
+    told = [*wrong, *(f"{name} was changed" for name in changed if name not in TO_COMPLETE)]
+    if told:
+        may = " and ".join(TO_COMPLETE)
+        raise UsageError(
+            f"{folder} cannot be sealed: {_list(told)}. Only {may} are there to be filled in; "
+            "export the run again."
+        )
+    if not changed:
+        raise UsageError(
+            f"{folder} has nothing to seal: no document was filled in since it was made or sealed."
+        )
+    _add_seal(folder, manifest, changed)
+    return check_folder(folder)
+
+
+def _add_seal(folder: Path, manifest: _Manifest, changed: Sequence[str]) -> None:
+    before = "; ".join(f"{name} sha256 {manifest.hashes[name]}" for name in changed)
+    mark = f"{_SEAL}{len(manifest.seals) + 1}"
+    for entity in manifest.graph:
+        if entity["@id"] in changed:
+            entity.update(fingerprint(folder / str(entity["@id"])))
+        mentions = entity.get("mentions")
+        if entity["@id"] == "./":
+            entity["mentions"] = [*(mentions if isinstance(mentions, list) else []), {"@id": mark}]
+    manifest.graph.append(
+        {
+            "@id": mark,
+            "@type": "UpdateAction",
+            "name": "Filled in by people and sealed",
+            "endTime": datetime.now(UTC).isoformat(timespec="seconds"),
+            "object": [{"@id": name} for name in changed],
+            "result": [{"@id": name} for name in changed],
+            "description": f"Before: {before}",
+        }
+    )
+    save_manifest(folder / MANIFEST, {**manifest.whole, "@graph": [*manifest.graph]})
+
+
+def _differences(folder: Path, listed: Mapping[str, str]) -> tuple[list[str], list[str]]:
+    """The files that changed, and what else is wrong."""
+    there = {path.relative_to(folder).as_posix(): path for path in files_of(folder)}
+    wrong = [
+        *(f"{name} is missing" for name in listed if name not in there),
+        *(f"{name} is not in the manifest" for name in there if name not in listed),
+    ]
+    changed = [
+        name
+        for name, sha256 in listed.items()
+        if name in there and fingerprint(there[name])["sha256"] != sha256
+    ]
+    return changed, wrong
+
+
+def _list(texts: Sequence[str]) -> str:
+    more = f", and {len(texts) - _NAMED} more" if len(texts) > _NAMED else ""
+    return f"{'; '.join(texts[:_NAMED])}{more}"
+
+
+def _open_places(folder: Path, listed: Mapping[str, str]) -> Iterator[tuple[str, int]]:
+    """How often a document to be completed, or the manifest's licence, is still open."""
+    for name in (*TO_COMPLETE, MANIFEST):
+        if name in listed or name == MANIFEST:
+            text = (folder / name).read_text("utf-8", errors="replace")
+            lines = (line for line in text.splitlines() if f"says **{OPEN}**" not in line)
+            places = sum(line.count(OPEN) for line in lines)
+            if places:
+                yield name, places
+
+
+def _read(folder: Path) -> _Manifest:
+    path = folder / MANIFEST
+    try:
+        whole = json.loads(path.read_text("utf-8"))
+        graph = whole["@graph"]
+        hashes = {one["@id"]: one["sha256"] for one in graph if one["@type"] == "File"}
+        seals = tuple(
+            Seal(one["endTime"], tuple(part["@id"] for part in one["object"]))
+            for one in graph
+            if one["@id"].startswith(_SEAL)
+        )
+        return _Manifest(whole, graph, hashes, seals)
+    except FileNotFoundError:
+        raise UsageError(
+            f"{folder} has no {MANIFEST}. It is written by: "
+            "tiltmeter export RUN --format audit (or crate)"
+        ) from None
+    except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError):
+        raise UsageError(f"{path} cannot be read as an RO-Crate manifest.") from None
