@@ -24,6 +24,7 @@ Nothing here imports another room of tiltmeter, and this file imports nothing at
 ``youden``              is a judge good enough: Youden's J, and how much gold would do
 ``detectable``          the smallest shift that a test finds, of a plan and of a report
 ``power``               the difference that t finds, from a standard error
+``stopping``            runs that stop early: looks, sequential p, futility, what follows a stop
 ``results``             the frozen ``Interval`` and ``Test`` that the others return
 ======================  ============================================================================
 """

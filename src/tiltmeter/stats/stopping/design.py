@@ -1,0 +1,165 @@
+"""What is frozen before the first output of a run that may stop early."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from functools import cached_property
+from itertools import pairwise
+from typing import TypeAlias
+
+import numpy as np
+
+from tiltmeter.stats import arguments
+from tiltmeter.stats.arguments import Floats
+from tiltmeter.stats.multiplicity import LEAST_DRAWS, Method
+
+# number of looks → what each may spend of α, and the predictive probability below which a claim is
+# not pursued: four and three looks as simulated (docs/stopping.md), two between these
+DEFAULTS: dict[int, tuple[tuple[float, ...], tuple[float, ...]]] = {
+    1: ((1.0,), ()),
+    2: ((0.4, 0.6), (0.10,)),
+    3: ((0.2, 0.3, 0.5), (0.05, 0.10)),
+    4: ((0.10, 0.15, 0.25, 0.50), (0.02, 0.05, 0.10)),
+}
+FRACTIONS = (0.125, 0.25, 0.5, 1.0)
+GRID = 64  # levels of the grid between 1/N and 1, beside those of Holm and Benjamini–Hochberg
+FLIPS_PER_LEVEL = 10  # flips for each 1/(α·w_1/m), so that the first look can reject
+ROUNDING = 1e-9
+
+Canonical: TypeAlias = "dict[str, int | float | str | list[int] | list[float]]"
+
+
+@dataclass(frozen=True)
+class StoppingDesign:
+    """Looks, what they may spend, and the family; all fixed before the first output.
+
+    looks: rounds after which is looked, rising, the last the full run (a round is one sample of
+    every active condition). weights: the share of α that each look adds, in sum 1. futility: for
+    each look but the last the predictive probability below which a claim is not pursued. claims: m,
+    the size of the family. method: Holm for headline claims, Benjamini–Hochberg for a secondary
+    measure. seed: of the flips. ``ValueError`` in a sentence where these do not fit.
+    """
+
+    looks: tuple[int, ...]
+    weights: tuple[float, ...]
+    futility: tuple[float, ...]
+    claims: int
+    alpha: float = 0.05
+    method: Method = "holm"
+    seed: int = 0
+
+    def __post_init__(self) -> None:
+        for name in ("looks", "weights", "futility"):  # lists, as JSON and TOML have them
+            object.__setattr__(self, name, tuple(getattr(self, name)))
+        _check(self)
+
+    @cached_property
+    def spending(self) -> tuple[float, ...]:
+        """w_1 + … + w_k of each look; the last is 1."""
+        sums = np.cumsum(self.weights)
+        return (*(float(one) for one in sums[:-1]), 1.0)
+
+    @cached_property
+    def draws(self) -> int:
+        """N, the flips of a test that cannot take all of them, the observed one included."""
+        needed = FLIPS_PER_LEVEL * self.claims / (self.alpha * self.weights[0])
+        return max(LEAST_DRAWS, math.ceil(needed - ROUNDING))
+
+    @cached_property
+    def levels(self) -> Floats:
+        """The grid of levels on which p is found, rising: 64 between 1/N and 1, and α/j and α·j/m
+        for j ≤ m.
+        """
+        steps = np.arange(1, self.claims + 1)
+        own = np.concatenate([self.alpha / steps, self.alpha * steps / self.claims])
+        spread = np.geomspace(1 / self.draws, 1.0, GRID)
+        spread[-1] = 1.0
+        return np.unique(np.concatenate([spread, own]))
+
+    def as_dict(self) -> Canonical:
+        """Plain values, from which the hash of the frozen plan is taken and from which
+        ``StoppingDesign(**values)`` makes the design again.
+        """
+        return {
+            name: list(value) if isinstance(value, tuple) else value
+            for name, value in asdict(self).items()
+        }
+
+
+def design_of(
+    *,
+    samples: int,
+    claims: int,
+    balanced: int = 1,
+    method: Method = "holm",
+    seed: int = 0,
+    alpha: float = 0.05,
+) -> StoppingDesign:
+    """The design of a protocol that declares none: ``default_looks``, and what they may spend."""
+    looks = default_looks(samples=samples, balanced=balanced)
+    weights, futility = DEFAULTS[len(looks)]
+    return StoppingDesign(looks, weights, futility, claims, alpha, method, seed)
+
+
+def default_looks(*, samples: int, balanced: int = 1) -> tuple[int, ...]:
+    """Looks after ⅛, ¼, ½ and all of the samples, each raised to a multiple of ``balanced``, the
+    rounds after which orders and names are even; fewer looks where these coincide.
+
+    By hand: 16 samples: 2, 4, 8, 16; 20: 3, 5, 10, 20; 10 in two orders: 2, 4, 6, 10; 2: 1, 2.
+    """
+    if samples < 1 or balanced < 1:
+        raise ValueError("samples: at least one round expected, and one that is balanced")
+    raised = (balanced * math.ceil(part * samples / balanced - ROUNDING) for part in FRACTIONS)
+    return tuple(sorted({min(look, samples) for look in raised}))
+
+
+def first_look_that_rejects(*, design: StoppingDesign, smallest_p: float) -> int | None:
+    """The look, from 1, at which a claim whose smallest p is this can first be rejected by itself:
+    smallest p ≤ α·(w_1 + … + w_k)/m. None where no look can.
+
+    By hand: 60 claims, w_1 = .1, 14 items (2^-13 = .000122 > .05·.1/60 = .0000833): the second
+    look.
+    """
+    each = design.alpha / design.claims
+    for look, spent in enumerate(design.spending, 1):
+        if smallest_p <= each * spent * (1 + ROUNDING):
+            return look
+    return None
+
+
+def items_needed(*, design: StoppingDesign, look: int = 1, conditions: int = 2) -> int:
+    """The items without which no claim can be rejected first at this look.
+
+    ⌈1 + log₂(m/(α·(w_1+…+w_k)))⌉ of two conditions, ⌈log_K(…)⌉ of K that are drawn. By hand: m 60
+    and w_1 = .1: 15 words; m 9 and w_1 = .2: 11.
+    """
+    tails = 2.0 if conditions == 2 else 1.0
+    level = design.alpha * design.spending[look - 1] / design.claims
+    return math.ceil(math.log(tails / level) / math.log(conditions) - ROUNDING)
+
+
+def _check(design: StoppingDesign) -> None:
+    looks, weights, futility = design.looks, design.weights, design.futility
+    if not looks or looks[0] < 1 or any(a >= b for a, b in pairwise(looks)):
+        raise ValueError(f"looks: rising numbers of rounds expected, got {_listed(looks)}")
+    if len(weights) != len(looks):
+        raise ValueError(f"weights: one a look expected, {len(looks)}, got {len(weights)}")
+    if min(weights) <= 0 or abs(sum(weights) - 1) > ROUNDING:
+        raise ValueError(f"weights: positive numbers with the sum 1 expected, got {weights}")
+    if len(futility) != len(looks) - 1:
+        raise ValueError(
+            f"futility: one a look but the last expected, {len(looks) - 1}, got {len(futility)}"
+        )
+    if any(not 0 <= bound < 1 for bound in futility):
+        raise ValueError(f"futility: probabilities below 1 expected, got {futility}")
+    if design.claims < 1:
+        raise ValueError(f"claims: at least one expected, got {design.claims}")
+    arguments.level("alpha", design.alpha)
+    if design.method not in ("holm", "benjamini-hochberg"):
+        raise ValueError(f"method: holm or benjamini-hochberg expected, got {design.method!r}")
+
+
+def _listed(looks: Sequence[int]) -> str:
+    return ", ".join(map(str, looks)) or "none"

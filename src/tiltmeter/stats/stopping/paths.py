@@ -1,0 +1,156 @@
+"""What the items of a claim say at the looks so far, and the sums that all flips of them have.
+
+A flip of an item exchanges its conditions at *all* looks at once: an item's whole path is what is
+exchangeable under the null. With one condition (a share against a value) the path is reflected;
+with two the difference changes its sign; with more it is drawn which condition is the tested one.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from functools import lru_cache
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from tiltmeter.stats.arguments import Floats
+from tiltmeter.stats.stopping.design import StoppingDesign
+
+Ticks = NDArray[np.int32]
+# Statistics are compared in ticks, so that sums that differ by rounding are ties. No round number:
+# a sum of fractions would lie between two ticks.
+TICKS = 987_654_321.1
+TABLE_ENTRIES = 256  # sums of a group of items that one drawn byte chooses from
+
+
+@dataclass(frozen=True, slots=True)
+class ItemPaths:
+    """The items of a claim by a look.
+
+    rates: cumulated shares, shape (items, conditions, looks), the tested condition first, NaN where
+    there is none yet. noise: the sampling variance of each rate at the last look, p(1-p)/(n-1),
+    shape (items, conditions), NaN of one outcome. null: what a single condition is held against.
+    Items stand in the order of the frozen plan, also those without an outcome so far.
+    """
+
+    rates: Floats
+    noise: Floats
+    null: float = 0.5
+
+    @property
+    def looks(self) -> int:
+        """How many looks there are so far."""
+        return int(self.rates.shape[2])
+
+    @property
+    def differences(self) -> Floats:
+        """D at the last look, one an item that has it: tested less the mean of the others, or less
+        ``null``.
+        """
+        rates = self.rates[:, :, -1]
+        one = rates[:, 0] - (rates[:, 1:].mean(axis=1) if rates.shape[1] > 1 else self.null)
+        known: Floats = one[~np.isnan(one)]
+        return known
+
+    @property
+    def sampling_variance(self) -> float | None:
+        """The mean over items of the sampling variance of D at the last look; None where no item
+        has two outcomes in each condition.
+        """
+        others = self.noise.shape[1] - 1
+        weights = np.array([1.0, *[1 / others**2] * others])
+        each = self.noise @ weights
+        known = each[~np.isnan(each)]
+        return float(known.mean()) if known.size else None
+
+
+def paths_of_counts(*, hits: ArrayLike, outcomes: ArrayLike, null: float = 0.5) -> ItemPaths:
+    """The paths of cumulated counts, both of shape (items, conditions, looks).
+
+    By hand: hits 1 then 3 of outcomes 2 then 4: rates .5 and .75, noise .75·.25/3 = .0625.
+    ``ValueError``: shapes that differ, hits above outcomes, counts that fall from look to look.
+    """
+    x, n = np.asarray(hits, dtype=np.float64), np.asarray(outcomes, dtype=np.float64)
+    if x.ndim != 3 or x.shape != n.shape or not x.shape[1] or not x.shape[2]:
+        raise ValueError("hits: items by conditions by looks expected, outcomes of the same shape")
+    if (x < 0).any() or (x > n + 1e-9).any():
+        raise ValueError("hits: numbers from 0 to those of outcomes expected")
+    if (np.diff(n, axis=2) < 0).any() or (np.diff(x, axis=2) < -1e-9).any():
+        raise ValueError("outcomes: counts cumulated over the looks expected")
+    with np.errstate(invalid="ignore", divide="ignore"):
+        rates = x / n
+        last, size = rates[:, :, -1], n[:, :, -1]
+        noise = np.where(size > 1, last * (1 - last) / (size - 1), np.nan)
+    return ItemPaths(rates, noise, null)
+
+
+def flip_scores(paths: ItemPaths, design: StoppingDesign) -> Ticks:
+    """|S_k| of every flip at every look, in ticks: shape (looks, flips), no. 0 the observed.
+
+    S_k is the sum over items of D at look k; an item without D at a look adds 0 there. All flips
+    where these are fewer than ``design.draws`` (of two conditions 2^(C-1), since the mirror image
+    of a flip has the same |S|), else as many as that, the same at every look and for every claim.
+    """
+    adds = _adds(paths)
+    items, conditions, looks = adds.shape
+    own = items - 1 if conditions == 2 else items
+    if own * math.log(conditions) < math.log(design.draws):
+        first = adds[:1, 0] if conditions == 2 and items else np.zeros((1, looks))
+        sums = _all_sums(adds[items - own :], first).T
+    else:
+        sums = _drawn_sums(adds, design)
+    reach = np.abs(adds).max(axis=1, initial=0.0).sum(axis=0)
+    scale = TICKS / np.where(reach > 0, reach, 1.0)[:, None]
+    return np.rint(np.abs(sums) * scale).astype(np.int32)
+
+
+def _adds(paths: ItemPaths) -> Floats:
+    """What each item adds to S where this condition is the tested one: the shape of ``rates``, two
+    columns of one condition.
+    """
+    rates = paths.rates
+    conditions = rates.shape[1]
+    if conditions == 1:
+        d = rates - paths.null
+        adds = np.concatenate([d, -d], axis=1)
+    else:
+        adds = (conditions * rates - rates.sum(axis=1, keepdims=True)) / (conditions - 1)
+    undefined = np.isnan(adds).any(axis=1, keepdims=True)
+    made: Floats = np.where(undefined, 0.0, adds)
+    return made
+
+
+def _all_sums(adds: Floats, start: Floats) -> Floats:
+    """The sums over items for every choice of a condition in each, shape (choices, looks); the
+    first has condition 0 throughout.
+    """
+    sums = start
+    for item in adds:
+        sums = (sums[:, None, :] + item).reshape(-1, adds.shape[2])
+    return sums
+
+
+def _drawn_sums(adds: Floats, design: StoppingDesign) -> Floats:
+    """The sums over items for the design's random choices, shape (looks, draws)."""
+    items, conditions, looks = adds.shape
+    group = max(1, int(math.log(TABLE_ENTRIES) / math.log(conditions) + 1e-9))
+    sums = np.zeros((looks, design.draws))
+    for place, start in enumerate(range(0, items, group)):
+        table = _all_sums(adds[start : start + group], np.zeros((1, looks)))
+        codes = _codes(design.seed, design.draws, conditions**group, place)
+        if len(table) < conditions**group:
+            codes = codes % len(table)
+        for k in range(looks):
+            sums[k] += np.ascontiguousarray(table[:, k]).take(codes)
+    return sums
+
+
+@lru_cache(maxsize=64)
+def _codes(seed: int, draws: int, choices: int, place: int) -> NDArray[np.uint8]:
+    """Which of the choices each flip has for a group of items; flip 0 has the observed one."""
+    generator = np.random.default_rng([seed, choices, place])
+    codes = generator.integers(0, choices, draws, dtype=np.uint8)
+    codes[0] = 0
+    codes.setflags(write=False)
+    return codes

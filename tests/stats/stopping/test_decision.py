@@ -1,0 +1,76 @@
+"""The family's rule over looks, by hand; futility costs nothing but power."""
+
+import numpy as np
+import pytest
+
+from tiltmeter.stats.stopping.decision import (
+    Claim,
+    PlainTests,
+    are_rejected,
+    decide,
+    information,
+    level_of_rank,
+    predictive_probability,
+)
+from tiltmeter.stats.stopping.design import StoppingDesign
+from tiltmeter.stats.stopping.paths import ItemPaths
+
+DESIGN = StoppingDesign((2, 4), (0.4, 0.6), (0.1,), 3)
+
+
+def claims(*p: tuple[float, ...] | None, calls: str = "") -> list[Claim]:
+    return [Claim(f"c{i}", PlainTests(q) if q else None, calls) for i, q in enumerate(p)]
+
+
+def test_holm_over_two_looks_by_hand() -> None:
+    """p = q/.4 at the first look: .01 ≤ .05/3, .0225 ≤ .05/2, .125 > .05."""
+    first = decide(DESIGN, claims((0.004,), (0.009,), (0.05,)), 1)
+    assert [one.state for one in first] == ["rejected", "rejected", "on"]
+    assert [one.p for one in first] == pytest.approx([0.01, 0.0225, 0.125])
+    assert [one.level for one in first] == pytest.approx([0.05 / 3, 0.05 / 2, 0.05])
+    earlier = {one.key: one for one in first}
+    for q, state in ((0.02, "rejected"), (0.04, "not rejected")):
+        last = decide(DESIGN, claims(None, None, (0.05, q)), 2, earlier)
+        assert [one.state for one in last] == ["rejected", "rejected", state]
+        assert [one.look for one in last] == [1, 1, 2]
+
+
+def test_what_is_not_pursued_is_rejected_when_the_others_are() -> None:
+    """A claim stopped with p = .02 is below .05 once the other two are rejected."""
+    assert are_rejected(DESIGN, [0.02, 0.5, 0.6]) == [False, False, False]
+    assert are_rejected(DESIGN, [0.02, 0.001, 0.001]) == [True, True, True]
+
+
+def test_futility_by_hand_and_claims_of_the_same_calls_end_together() -> None:
+    """q = 1 at t = .5, level .05: 2Φ(-Φ⁻¹(.9825)) = .035 < .1."""
+    assert predictive_probability(q=1.0, level=0.05, information=0.5) == pytest.approx(0.035)
+    alone = decide(DESIGN, claims((1.0,), (0.9,), (0.05,)), 1)
+    assert [one.state for one in alone] == ["not pursued", "not pursued", "on"]
+    together = decide(DESIGN, claims((1.0,), (0.9,), (0.05,), calls="list"), 1)
+    assert [one.state for one in together] == ["on", "on", "on"]
+    earlier = {one.key: one for one in alone}
+    last = decide(DESIGN, claims(None, None, (0.05, 0.5)), 2, earlier)
+    assert [one.state for one in last] == ["not pursued", "not pursued", "not rejected"]
+
+
+def test_levels_of_the_two_rules() -> None:
+    rate = StoppingDesign((2, 4), (0.4, 0.6), (0.1,), 10, method="benjamini-hochberg")
+    assert level_of_rank(rate, 3, 5) == pytest.approx(0.05 * 6 / 10)
+    assert level_of_rank(DESIGN, 1, 0) == pytest.approx(0.05 / 3)
+
+
+def test_information_by_hand() -> None:
+    """V_k = .1, sampling variance .06 after 2 of 4: 1 - .06·.5/.1 = .7."""
+    d = np.array([0.1, 0.1 + 0.2**0.5])  # variance .1
+    rates = np.stack([d, np.zeros(2)], axis=1)[:, :, None]
+    paths = ItemPaths(rates, np.full((2, 2), 0.03))
+    assert information(DESIGN, paths, 1) == pytest.approx(0.7)
+    assert information(DESIGN, PlainTests([0.5]), 1) == 0.5
+
+
+def test_a_claim_asked_on_needs_its_data() -> None:
+    first = {one.key: one for one in decide(DESIGN, claims((0.2,), (0.2,), (0.2,)), 1)}
+    with pytest.raises(ValueError, match="c0: no data of look 2"):
+        decide(DESIGN, claims(None, (0.2, 0.2), (0.2, 0.2)), 2, first)
+    with pytest.raises(ValueError, match="claims: 3"):
+        decide(DESIGN, claims((0.2,)), 1)
