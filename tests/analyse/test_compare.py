@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -142,6 +143,24 @@ def test_p_is_adjusted_over_the_groups_of_a_measure(make: Make) -> None:
     assert (moved.family_size, moved.adjustment) == (3, "benjamini-hochberg")
     assert moved.p_adjusted == pytest.approx(3 / 2**9)
     assert still.p_adjusted == still.p
+
+
+def test_contrasts_of_one_line_are_claims_of_their_own(make: Make) -> None:
+    """`level = "*"`: outlook and communal, each against standout. One moved in every word
+    (p = 2/2⁶), the other in none; both had the p of the first.
+    """
+    (effect,) = (one for one in ROLES.measures if one.name == "order_effect")
+    every = {"factor": "class", "level": "*", "baseline": "standout"}
+    protocol = replace(ROLES, measures=(replace(effect, by=((),), contrast=every, headline=True),))
+    runs = make("a"), make("b")
+    for run, moved in zip(runs, (0, 5), strict=True):
+        for group, she in (("standout", 2), ("outlook", 2), ("communal", 2 + moved)):
+            fill(run, {f"w{n}": (she + n % 2, 8 - she) for n in range(6)}, group=group)
+    found = comparison.compare([run.store for run in runs], [protocol] * 2)
+    rows = {(one.estimate.contrast or {})["class"]: one.estimate for one in found.rows}
+    assert (rows["communal − standout"].p, rows["outlook − standout"].p) == (2 / 2**6, 1.0)
+    assert {one.family_size for one in rows.values()} == {2}
+    assert len(found.verdicts) == 2
 
 
 def test_both_runs_gold_corrects_the_difference(make: Make) -> None:

@@ -15,7 +15,7 @@ from ..records import Estimate
 from ..stats import equivalence, inversion, rates
 from ..stats.detectable import shift_of_share
 from ..stats.results import Interval, join_notes
-from . import corrected
+from . import corrected, numerals
 from .groups import Floats, Table
 from .judged import ALIKE, Sense, Side, correct, enough_gold, sum_by_cluster
 from .paired import TESTED, shared_items
@@ -70,6 +70,13 @@ class RunPair:
             return [TESTED]
         return contrast["controls"].split("|") if compared == "controls" else [contrast["baseline"]]
 
+    def _held_against(self, name: str) -> dict[str, str]:
+        """The levels of a difference, under the factor, as a run's own row names them."""
+        contrast = self.measure.contrast or {}
+        if name == TESTED:
+            return {}
+        return {contrast["factor"]: _levels(contrast, name)}
+
     def _row(
         self,
         condition: Mapping[str, str],
@@ -97,7 +104,7 @@ class RunPair:
         )
         note = f"items that one run alone has: {dropped}" if dropped else None
         blank = self.pairing.blank(condition, "share", self.by)
-        held = {} if name == TESTED else {(self.measure.contrast or {})["factor"]: name}
+        held = self._held_against(name)
         base = replace(
             blank,
             contrast={**(blank.contrast or {}), **held},
@@ -217,6 +224,11 @@ class RunPair:
             )
             within = held.word == "equivalent"
         return self.pairing.row(row, values, within)
+
+
+def _levels(contrast: Mapping[str, str], name: str) -> str:
+    """`level − baseline`; of several controls the one."""
+    return name if "controls" in contrast else f"{contrast['level']} {numerals.MINUS} {name}"
 
 
 def _common_items(sides: Sequence[Side], sense: Sense) -> list[str]:
