@@ -1,19 +1,19 @@
 """The family's rule over looks, by hand; futility costs nothing but power."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
 from tiltmeter.stats.stopping.decision import (
     Claim,
     PlainTests,
-    are_rejected,
     decide,
     information,
-    level_of_rank,
-    predictive_probability,
 )
 from tiltmeter.stats.stopping.design import StoppingDesign
 from tiltmeter.stats.stopping.paths import ItemPaths
+from tiltmeter.stats.stopping.rules import are_rejected, levels_of, predictive_probability
 
 DESIGN = StoppingDesign((2, 4), (0.4, 0.6), (0.1,), 3)
 
@@ -37,13 +37,17 @@ def test_holm_over_two_looks_by_hand() -> None:
 
 def test_what_is_not_pursued_is_rejected_when_the_others_are() -> None:
     """A claim stopped with p = .02 is below .05 once the other two are rejected."""
-    assert are_rejected(DESIGN, [0.02, 0.5, 0.6]) == [False, False, False]
-    assert are_rejected(DESIGN, [0.02, 0.001, 0.001]) == [True, True, True]
+    runs = np.array([[0.02, 0.5, 0.6], [0.02, 0.001, 0.001]])
+    assert are_rejected(DESIGN, runs).tolist() == [[False] * 3, [True] * 3]
+    rate = replace(DESIGN, method="benjamini-hochberg")
+    late = np.array([0.04, 0.03, 0.02])
+    assert not are_rejected(DESIGN, late).any() and are_rejected(rate, late).all()
 
 
 def test_futility_by_hand_and_claims_of_the_same_calls_end_together() -> None:
     """q = 1 at t = .5, level .05: 2Φ(-Φ⁻¹(.9825)) = .035 < .1."""
-    assert predictive_probability(q=1.0, level=0.05, information=0.5) == pytest.approx(0.035)
+    one, level, half = np.array([1.0]), np.array([0.05]), np.array([0.5])
+    assert predictive_probability(q=one, level=level, information=half) == pytest.approx(0.035)
     alone = decide(DESIGN, claims((1.0,), (0.9,), (0.05,)), 1)
     assert [one.state for one in alone] == ["not pursued", "not pursued", "on"]
     together = decide(DESIGN, claims((1.0,), (0.9,), (0.05,), calls="list"), 1)
@@ -54,9 +58,12 @@ def test_futility_by_hand_and_claims_of_the_same_calls_end_together() -> None:
 
 
 def test_levels_of_the_two_rules() -> None:
-    rate = StoppingDesign((2, 4), (0.4, 0.6), (0.1,), 10, method="benjamini-hochberg")
-    assert level_of_rank(rate, 3, 5) == pytest.approx(0.05 * 6 / 10)
-    assert level_of_rank(DESIGN, 1, 0) == pytest.approx(0.05 / 3)
+    """Of equal p the smaller q comes first; with one rejected the next level is 2α/m."""
+    p, q = np.array([0.3, 0.001, 0.3]), np.array([0.2, 0.001, 0.1])
+    rejected = np.array([False, True, False])
+    assert levels_of(DESIGN, p, q, rejected) == pytest.approx([0.05, 0.05 / 3, 0.05 / 2])
+    rate = replace(DESIGN, method="benjamini-hochberg")
+    assert levels_of(rate, p, q, rejected) == pytest.approx([0.05, 0.1 / 3, 0.1 / 3])
 
 
 def test_information_by_hand() -> None:

@@ -8,14 +8,13 @@ a claim that is not pursued costs power, never error.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from scipy import special  # type: ignore[import-untyped, unused-ignore]
+import numpy as np
 
-from tiltmeter.stats import multiplicity
+from tiltmeter.stats.stopping import rules
 from tiltmeter.stats.stopping.blocks import OutputBlocks
 from tiltmeter.stats.stopping.design import ROUNDING, StoppingDesign
 from tiltmeter.stats.stopping.paths import ItemPaths
@@ -27,7 +26,6 @@ from tiltmeter.stats.stopping.sequential import (
 )
 
 State = Literal["rejected", "not pursued", "on", "not rejected"]
-DISCOUNT = 0.7  # of the level, in predictions: rejection at the end costs what the looks spent
 LEAST_VARIANCE = 0.1  # of D's variance, what is left at the end at least
 
 
@@ -88,16 +86,18 @@ def decide(
     if len(claims) != design.claims or len({claim.key for claim in claims}) != len(claims):
         raise ValueError(f"claims: {design.claims} of different keys expected, got {len(claims)}")
     tested = [_test(design, claim, look, earlier.get(claim.key)) for claim in claims]
-    rejected = are_rejected(design, [one.p for one in tested])
-    levels = _levels(design, tested, sum(rejected))
-    chances = [
-        _chance(design, claim, one, level, look)
-        for claim, one, level in zip(claims, tested, levels, strict=True)
+    p, q, t = np.array([(one.p, one.q, one.information) for one in tested]).T
+    rejected = rules.are_rejected(design, p)
+    levels = rules.levels_of(design, p, q, rejected)
+    chances = rules.predictive_probability(q=q, level=levels, information=t)
+    predicted = [
+        _chance(design, one, float(chance), look)
+        for one, chance in zip(tested, chances, strict=True)
     ]
-    states = _states(design, claims, tested, rejected, chances, look)
+    states = _states(design, claims, tested, rejected.tolist(), predicted, look)
     return [
-        Decision(one.key, one.look, one.q, one.p, level, one.information, chance, state)
-        for one, level, chance, state in zip(tested, levels, chances, states, strict=True)
+        Decision(one.key, one.look, one.q, one.p, float(level), one.information, chance, state)
+        for one, level, chance, state in zip(tested, levels, predicted, states, strict=True)
     ]
 
 
@@ -127,35 +127,9 @@ def _test(design: StoppingDesign, claim: Claim, look: int, before: Decision | No
         q, p = data.p[-1], bonferroni_over_looks(data.p, design)
     else:
         scores = scores_of(data, design)
-        q, p = plain_p(scores), sequential_p(scores, design)
+        q, p = plain_p(scores), sequential_p(scores, design)[-1]
     least = min(p, before.p) if before else p
     return _Tested(claim.key, look, q, least, information(design, data, look), before, True)
-
-
-def are_rejected(design: StoppingDesign, p: Sequence[float]) -> list[bool]:
-    """Which claims the family's rule rejects, from the current p of all of them."""
-    adjusted = multiplicity.adjust(p=p, method=design.method).p
-    limit = design.alpha * (1 + ROUNDING)
-    return [one is not None and one <= limit for one in adjusted]
-
-
-def _levels(design: StoppingDesign, tested: Sequence[_Tested], rejected: int) -> list[float]:
-    """The level of each claim by the rank of its p: α/(m-r+1) of Holm, α·max(r, R+1)/m of
-    Benjamini and Hochberg. Equal p are ranked by q.
-    """
-    order = sorted(range(len(tested)), key=lambda i: (tested[i].p, tested[i].q))
-    levels = [0.0] * len(tested)
-    for rank, place in enumerate(order, 1):
-        levels[place] = level_of_rank(design, rank, rejected)
-    return levels
-
-
-def level_of_rank(design: StoppingDesign, rank: int, rejected: int) -> float:
-    """The level of the claim with the rank-th smallest p, where so many are rejected."""
-    m = design.claims
-    if design.method == "holm":
-        return design.alpha / (m - rank + 1)
-    return design.alpha * min(max(rank, rejected + 1), m) / m
 
 
 def information(
@@ -177,30 +151,13 @@ def information(
     return max(1 - noise * (1 - part) / variance, LEAST_VARIANCE)
 
 
-def predictive_probability(*, q: float, level: float, information: float) -> float:
-    """The chance that the last look rejects at ``level``, if the truth is near what is seen.
-
-    Formula: z = Φ⁻¹(1-q/2), c = Φ⁻¹(1-.7·level/2), Φ((z/√t-c)/√(1/t-1)) + Φ((-z/√t-c)/√(1/t-1)).
-    Source: Lachin (2005), Stat. Med. 24; flat prior. By hand: q = 1, t = .5, level .05: c = 2.108,
-    2Φ(-2.108) = .0350.
-    """
-    z = float(special.ndtri(1 - min(max(q, 1e-300), 1.0) / 2)) if q > 1e-15 else 8.0
-    c = float(special.ndtri(1 - DISCOUNT * level / 2))
-    t = min(max(information, ROUNDING), 1 - ROUNDING)
-    spread = math.sqrt(1 / t - 1)
-    above, below = (special.ndtr((side * z / math.sqrt(t) - c) / spread) for side in (1, -1))
-    return float(above + below)
-
-
-def _chance(
-    design: StoppingDesign, claim: Claim, tested: _Tested, level: float, look: int
-) -> float | None:
-    """None at the last look, of one round, and of what was not tested now."""
+def _chance(design: StoppingDesign, tested: _Tested, chance: float, look: int) -> float | None:
+    """None at the last look and after one round; what it was, of what was not tested now."""
     if look == len(design.looks) or design.looks[look - 1] == 1:
         return None
     if not tested.fresh:
         return tested.before.chance if tested.before else None
-    return predictive_probability(q=tested.q, level=level, information=tested.information)
+    return chance
 
 
 def _states(

@@ -26,53 +26,58 @@ def plain_p(scores: Ticks) -> float:
     return float((scores[-1] >= scores[-1, 0]).mean())
 
 
-def sequential_p(scores: Ticks, design: StoppingDesign) -> float:
-    """The smallest level of the design's grid that rejects together with every larger one, 1 if
-    none does. P(p ≤ a) ≤ a under the null at whatever look is stopped.
+def sequential_p(scores: Ticks, design: StoppingDesign) -> tuple[float, ...]:
+    """p after each look so far: the smallest level of the design's grid that rejects by then,
+    together with every larger one; 1 if none does.
 
-    At a level the first look rejects the flips with the largest |S_1|, level·w_1 of all; the second
-    of those left the ones with the largest |S_2|, until level·(w_1+w_2) are spent, and so on; ties
+    It falls from look to look, and P(p ≤ a) ≤ a under the null at whatever look is stopped. At a
+    level the first look rejects the flips with the largest |S_1|, level·w_1 of all; the second of
+    those left the ones with the largest |S_2|, until level·(w_1+w_2) are spent, and so on; ties
     with the first that is left out stay, and what is not spent goes to the next look. Source: the
     group-sequential permutation test with an error-spending function, Lan & DeMets (1983),
     Biometrika 70. By hand: one look, W = 3, D = (1, 2, 3): |S| is 6, 4, 2, 0 over the four flips;
     the level .25 takes one of four, which is the observed: p is the smallest level ≥ .25.
     """
-    orders = [np.argsort(-row, kind="stable") for row in scores]
-    stamps, found = np.zeros(scores.shape[1], dtype=np.int32), 1.0
+    orders = [np.argsort(-row) for row in scores]  # once a look, not once a level
+    stamps = np.zeros(scores.shape[1], dtype=np.int32)
+    found = [1.0] * len(scores)
+    latest = 0
     for number, level in enumerate(design.levels[::-1].tolist(), 1):
-        if not _is_rejected(scores, orders, design, level, stamps, number):
-            return found
-        found = level
-    return found
+        look = _rejecting_look(scores, orders, design, level, stamps, number)
+        if look is None:
+            break
+        latest = max(latest, look)
+        found[latest:] = [level] * (len(scores) - latest)
+    return tuple(found)
 
 
-def _is_rejected(
+def _rejecting_look(
     scores: Ticks,
     orders: list[NDArray[np.intp]],
     design: StoppingDesign,
     level: float,
     stamps: NDArray[np.int32],
     number: int,
-) -> bool:
-    """True if the observed flip is rejected at this level at one of the looks. stamps: the number
-    of the level that took a flip last.
+) -> int | None:
+    """The look, from 0, at which the observed flip is rejected at this level. stamps: the number of
+    the level that took a flip last.
     """
     flips, spent = scores.shape[1], 0
-    for row, order, share in zip(scores, orders, design.spending, strict=False):
-        budget = math.floor(level * share * flips + ROUNDING) - spent
+    for look, (row, order) in enumerate(zip(scores, orders, strict=True)):
+        budget = math.floor(level * design.spending[look] * flips + ROUNDING) - spent
         if budget <= 0:
             continue
         first = order[: budget + spent + 1]
         alive = first[stamps[first] != number]
         if len(alive) <= budget:  # nothing is left out
-            return True
+            return look
         least = row[alive[budget]]
         if row[0] > least:
-            return True
+            return look
         taken = alive[row[alive] > least]
         stamps[taken] = number
         spent += len(taken)
-    return False
+    return None
 
 
 def bonferroni_over_looks(p: Sequence[float], design: StoppingDesign) -> float:

@@ -1,0 +1,104 @@
+"""Group-sequential bounds of a Gaussian statistic, by numerical integration.
+
+Z_k has mean θ√t_k, θ the truth in final standard errors and t_k the information at look k of what
+the last look has; √t_k·Z_k grows by independent steps. Source: Armitage, McPherson & Rowe (1969),
+JRSS A 132; Jennison & Turnbull (2000), Group Sequential Methods, ch. 19.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import lru_cache
+
+import numpy as np
+from scipy import special  # type: ignore[import-untyped, unused-ignore]
+
+from tiltmeter.stats.arguments import Floats
+from tiltmeter.stats.quantiles import normal_quantile
+from tiltmeter.stats.stopping.design import StoppingDesign
+
+POINTS = 401  # odd: of Simpson's rule between the bounds of a look
+HALVINGS = 60
+FARTHEST_BOUND = 12.0
+DEFAULT_RATIO = 4.2  # s²/τ² of the published cells of GRAMVIS, their median
+
+
+def information_of(design: StoppingDesign, ratio: float = DEFAULT_RATIO) -> tuple[float, ...]:
+    """t_k = (τ² + s²/n_K)/(τ² + s²/n_k), where s²/τ² is ``ratio``, what one sample varies by
+    against what items do. Infinite: n_k/n_K.
+
+    By hand: 2 of 16, ratio 4.2: (1 + .2625)/(1 + 2.1) = .4073.
+    """
+    full = design.looks[-1]
+    if np.isinf(ratio):
+        return tuple(look / full for look in design.looks)
+    return tuple((1 + ratio / full) / (1 + ratio / look) for look in design.looks)
+
+
+def crossing_probabilities(
+    *, bounds: Sequence[float], information: Sequence[float], drift: float = 0.0
+) -> tuple[float, ...]:
+    """P(|Z_k| ≥ bound k, and no bound before) at each look, two-sided.
+
+    By hand: one look, 1.96: .05. Five equal looks with 2.413 each: .05 in sum (Pocock 1977).
+    """
+    found: list[float] = []
+    density = _Density.at_start()
+    for k, bound in enumerate(bounds):
+        step = information[k] - (information[k - 1] if k else 0.0)
+        reach = bound * np.sqrt(information[k])
+        found.append(density.beyond(reach, step, drift))
+        density = density.inside(reach, step, drift)
+    return tuple(found)
+
+
+@lru_cache(maxsize=4_096)
+def bounds_of(
+    level: float, weights: tuple[float, ...], information: tuple[float, ...]
+) -> tuple[float, ...]:
+    """The bounds that spend level·w_k at look k under no drift.
+
+    By hand: one look, .05: 1.96. ``crossing_probabilities`` is its inverse.
+    """
+    bounds: list[float] = []
+    density = _Density.at_start()
+    for k, weight in enumerate(weights):
+        step = information[k] - (information[k - 1] if k else 0.0)
+        root = np.sqrt(information[k])
+        low, high = 0.0, FARTHEST_BOUND
+        for _ in range(HALVINGS if k else 0):
+            middle = (low + high) / 2
+            is_beyond = density.beyond(middle * root, step, 0.0) > level * weight
+            low, high = (middle, high) if is_beyond else (low, middle)
+        bounds.append(high if k else normal_quantile(1 - level * weight / 2))
+        density = density.inside(bounds[-1] * root, step, 0.0)
+    return tuple(bounds)
+
+
+class _Density:
+    """The density of √t·Z where no bound was crossed: its values at places, with Simpson's
+    weights.
+    """
+
+    def __init__(self, places: Floats, mass: Floats) -> None:
+        self.places, self.mass = places, mass
+
+    @classmethod
+    def at_start(cls) -> _Density:
+        return cls(np.zeros(1), np.ones(1))
+
+    def beyond(self, reach: float, step: float, drift: float) -> float:
+        """The mass that the next step takes beyond ±reach."""
+        root, mean = np.sqrt(step), self.places + drift * step
+        tails = special.ndtr((mean - reach) / root) + special.ndtr((-mean - reach) / root)
+        return float(self.mass @ tails)
+
+    def inside(self, reach: float, step: float, drift: float) -> _Density:
+        """What is left between ±reach after the step."""
+        places = np.linspace(-reach, reach, POINTS)
+        weights = np.ones(POINTS)
+        weights[1:-1:2], weights[2:-1:2] = 4.0, 2.0
+        weights *= (places[1] - places[0]) / 3
+        away = (places[:, None] - self.places - drift * step) / np.sqrt(step)
+        density = np.exp(-away * away / 2) @ self.mass / np.sqrt(2 * np.pi * step)
+        return _Density(places, density * weights)
