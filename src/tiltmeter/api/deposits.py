@@ -16,7 +16,11 @@ if TYPE_CHECKING:
     from ..formats.seals import FolderCheck
     from ..report.model import Content
 
-FOLDERS = {"audit": "evidence for an auditor", "crate": "the whole run, to deposit"}
+FOLDERS = {
+    "audit": "evidence for an auditor",
+    "crate": "the whole run, to deposit",
+    "every-eval-ever": "estimates and labels for Every Eval Ever",
+}
 TABLES_OF_A_CRATE = "csv"
 
 
@@ -31,7 +35,7 @@ def export_audit(folder: Path | str, target: Path | str, *, texts: bool = False)
     from ..report import html
     from ..report.model import alone
 
-    run, target = Run(folder), _new_folder(target)
+    run, target = Run(folder), new_folder(target)
     with _content(run) as (store, content):
         rates = selection_rates(store, run.protocol)
         content = private.hide(content, labels.annotators(store), texts)
@@ -52,7 +56,7 @@ def export_crate(folder: Path | str, target: Path | str) -> list[Path]:
     from ..report.model import alone
     from .results import export
 
-    run, target = Run(folder), _new_folder(target)
+    run, target = Run(folder), new_folder(target)
     with _content(run) as (store, content):
         store.copy_to(target / "run")
     html.write_html(alone(content), target / "report.html")
@@ -98,7 +102,8 @@ def _content(run: Run) -> Iterator[tuple[Store, Content]]:
         yield store, content.build(store, run.protocol, run.analyse())
 
 
-def _new_folder(target: Path | str) -> Path:
+def new_folder(target: Path | str) -> Path:
+    """A folder that is made, or empty. UsageError where something is in it."""
     path = Path(target)
     if path.exists() and (not path.is_dir() or any(path.iterdir())):
         raise UsageError(f"{path} is there already. Name a new folder: --out FOLDER")

@@ -1,4 +1,4 @@
-"""tiltmeter export RUN --format parquet|csv|jsonl|audit|crate"""
+"""tiltmeter export RUN --format parquet|csv|jsonl|audit|crate|every-eval-ever"""
 
 from __future__ import annotations
 
@@ -25,10 +25,10 @@ if TYPE_CHECKING:
     default="parquet",
     show_default=True,
     help="parquet, csv or jsonl: tables; audit: evidence for an auditor; crate: the whole run, to "
-    "deposit.",
+    "deposit; every-eval-ever: estimates and labels in that format.",
 )
 @click.option("--out", type=click.Path(file_okay=False), help="The folder to write to.")
-@click.option("--with-texts", is_flag=True, help="audit: with answers and pictures.")
+@click.option("--with-texts", is_flag=True, help="audit, every-eval-ever: with what was answered.")
 @click.option(
     "--verify", is_flag=True, help="RUN is a folder of audit or crate: is it as it was written?"
 )
@@ -60,6 +60,8 @@ def command(
         written = api.export_audit(run, out, texts=with_texts)
     elif format_ == "crate":
         written = _with_tables(lambda: api.export_crate(run, out), out)
+    elif format_ == "every-eval-ever":
+        written = api.export_every_eval_ever(run, out, texts=with_texts, variant=variant)
     else:
         written = _with_tables(lambda: api.export(run, out, format_, variant), out)
     for path in written:

@@ -6,10 +6,12 @@ import re
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 
+from ..models.secrets import environment_secrets, without
 from ..records import ADJUDICATED, CORRECTED, HUMAN
 from ..report.model import Content, Examples
 from ..report.sanitize import map_texts
 
+Hide = Callable[[str], str]
 _NAMES = re.compile(r"(?:doi|arxiv|w3id)\.org|github\.com", re.IGNORECASE)  # of what is cited
 _ADDRESS = re.compile(r"https?://[^\s,;)\]}\"']+")
 _FOLDER = re.compile(r"(?<![\w./~])~?/(?:[\w.-]+/)+(?=[\w.-])|\b[A-Za-z]:(?:\\[\w.-]+)*\\")
@@ -28,10 +30,10 @@ def hide(content: Content, annotators: Sequence[str], texts: bool) -> Content:
     return map_texts(content, hider(annotators))
 
 
-def hider(annotators: Sequence[str]) -> Callable[[str], str]:
+def hider(annotators: Sequence[str]) -> Hide:
     """A function of text that puts P1, P2, … for the ids of the people among some annotators
     (nothing of ours prints a name without `human:`), leaves file names without their folders, and
-    no address.
+    no address and no key of the environment.
     """
     ids = (name.removesuffix(CORRECTED).removesuffix(ADJUDICATED) for name in annotators)
     people = sorted({name for name in ids if name.startswith(HUMAN)})
@@ -39,9 +41,12 @@ def hider(annotators: Sequence[str]) -> Callable[[str], str]:
     longest_first = sorted(map(re.escape, people), key=len, reverse=True)
     names = re.compile(rf"(?:{'|'.join(longest_first)})(?!\w)") if people else None
 
+    secrets = environment_secrets()
+
     def hidden(text: str) -> str:
         text = _ADDRESS.sub(
-            lambda match: match[0] if _NAMES.search(match[0]) else "(address)", text
+            lambda match: match[0] if _NAMES.search(match[0]) else "(address)",
+            without(secrets, text),
         )
         text = _FOLDER.sub("", text)
         return names.sub(lambda match: numbers[match[0]], text) if names else text

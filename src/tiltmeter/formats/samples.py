@@ -1,0 +1,77 @@
+"""The outputs of a run one by one, each with what was asked, its call and its labels, as formats of
+others take them: people under a number, no folder, address or key.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from itertools import groupby
+
+from ..models.secrets import environment_secrets, without
+from ..records import Output, Trial, content_id
+from ..store import Store
+from ..store.queries import calls, labels
+from ..store.queries.calls import StoredCall
+from .private import Hide
+
+_REPLY_CHARACTERS = 0  # of a call's own texts: the output has them
+
+
+@dataclass(frozen=True, slots=True)
+class AttributeLabels:
+    """What one annotator says of one attribute of an output: (value, weight) by position. A weight
+    other than 1 is a probability, or of people 1 / (the probability that the output was picked).
+    """
+
+    annotator: str
+    attribute: str
+    values: tuple[tuple[str, float], ...]
+    ranked: bool
+
+    @property
+    def probabilities(self) -> Mapping[str, float] | None:
+        """{value: probability} where several values share one position."""
+        return dict(self.values) if len(self.values) > 1 and not self.ranked else None
+
+
+@dataclass(frozen=True, slots=True)
+class Sample:
+    """One output. messages: (role, text) as they were sent."""
+
+    trial: Trial
+    output: Output
+    call: StoredCall | None
+    messages: tuple[tuple[str, str], ...]
+    labels: tuple[AttributeLabels, ...]
+
+    @property
+    def cell(self) -> str:
+        """An id that all draws of one prompt share."""
+        return content_id(self.trial.mode, self.trial.factors)[:12]
+
+
+def samples(store: Store, subject: str, hide: Hide) -> Iterator[Sample]:
+    """Every output of a subject, by id. hide: of names, as `private.hider` makes it."""
+    secrets = environment_secrets()
+    for trial, output in store.iter_outputs():
+        if trial.subject != subject:
+            continue
+        call = calls.by_key(store, output.call, _REPLY_CHARACTERS) if output.call else None
+        asked = [("user", trial.prompt)]
+        sent = [(role, text) for role, text, _ in call.request.messages] if call else asked
+        yield Sample(
+            trial._replace(subject=hide(subject), prompt=without(secrets, trial.prompt)),
+            output._replace(text=without(secrets, output.text)),
+            call,
+            tuple((role, without(secrets, text)) for role, text in sent),
+            tuple(_labels(store, output.trial, hide)),
+        )
+
+
+def _labels(store: Store, output: str, hide: Hide) -> Iterator[AttributeLabels]:
+    rows = labels.of_output(store, output)
+    for (annotator, attribute), group in groupby(rows, lambda row: (row.annotator, row.attribute)):
+        found = list(group)
+        values = tuple((row.value, row.weight) for row in found)
+        yield AttributeLabels(hide(annotator), attribute, values, found[-1].position > 0)

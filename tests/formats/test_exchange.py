@@ -1,0 +1,104 @@
+"""Runs in the formats of other tools, each held against the tool's own schema or reader, and against
+what the run's tables say.
+
+tests/formats/every_eval_ever: the schemas of Every Eval Ever 0.3.0 (MIT, its LICENSE beside them), without
+their descriptions.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Iterator
+from pathlib import Path
+
+import jsonschema
+import pytest
+
+import tiltmeter
+from tiltmeter import api
+from tiltmeter.errors import UsageError
+
+SCHEMAS = Path(__file__).parent / "every_eval_ever"
+KEY = "sk-never-in-an-export"
+
+
+@pytest.fixture(scope="module")
+def run(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tiltmeter.Run]:
+    """16 planted answers, some refusals, one of them labelled by Anna; a key is in the environment
+    and in an answer.
+    """
+    folder = tmp_path_factory.mktemp("exchange") / "run"
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("SOME_API_KEY", KEY)
+        model = "planted:she=0.7,refuse=0.2"
+        made = tiltmeter.run("roles", model, folder, language="en", samples=2, limit=4, system=KEY)
+        gold = folder.with_name("gold.csv")
+        trial = made.outputs["trial"][0]
+        gold.write_text(f"output,attribute,value,annotator\n{trial},pronoun,she,anna\n", "utf-8")
+        tiltmeter.import_gold(folder, gold)
+        yield made
+
+
+def schema(name: str) -> jsonschema.Draft7Validator:
+    return jsonschema.Draft7Validator(json.loads((SCHEMAS / name).read_text("utf-8")))
+
+
+def all_text(folder: Path) -> str:
+    return "".join(path.read_text("utf-8") for path in folder.rglob("*") if path.is_file())
+
+
+def test_every_eval_ever(run: tiltmeter.Run, tmp_path: Path) -> None:
+    written, lines = api.export_every_eval_ever(run.folder, tmp_path / "eee", texts=True)
+    whole = json.loads(written.read_text("utf-8"))
+    schema("eval.schema.json").validate(whole)
+    told = {one["evaluation_result_id"]: one for one in whole["evaluation_results"]}
+    estimates = [row for row in run.analyse() if row.value is not None]
+    assert len(told) == len(estimates)
+    first = next(one for one in told.values() if one["metric_config"]["metric_name"] == "share_she")
+    row = next(row for row in estimates if row.measure == "share_she")
+    score = first["score_details"]
+    assert score["score"] == row.value
+    interval = score["uncertainty"]["confidence_interval"]
+    assert (interval["lower"], interval["upper"]) == (row.low, row.high)
+    assert interval["confidence_level"] == 0.95
+    details = score["details"]
+    assert details["null"] == "0.5"
+    assert details["signature"] == row.signature
+    assert details["clusters"] == str(row.clusters)
+    assert float(details["p_adjusted"]) == row.p_adjusted
+    assert details["family"] == "headline claims"
+    content = lines.read_bytes()
+    instances = whole["detailed_evaluation_results"]
+    assert instances["checksum"] == hashlib.sha256(content).hexdigest()
+    assert (tmp_path / "eee" / instances["file_path"]) == lines
+    rows = [json.loads(line) for line in content.splitlines()]
+    check = schema("instance_level_eval.schema.json")
+    for one in rows:
+        check.validate(one)
+    assert len(rows) == instances["total_rows"] == len(run.labels)
+    labels = {
+        (one["output"], one["value"]) for one in run.labels.iter_rows(named=True) if one["current"]
+    }
+    assert labels == {
+        (one["sample_id"], one["answer_attribution"][0]["extracted_value"]) for one in rows
+    }
+    texts = dict(run.outputs.select("trial", "text").iter_rows())
+    assert all(one["output"]["raw"] == [texts[one["sample_id"]]] for one in rows)
+    refused = [one for one in rows if not one["evaluation"]["is_correct"]]
+    assert 0 < len(refused) < len(rows)
+
+
+def test_every_eval_ever_without_texts_names_and_keys(run: tiltmeter.Run, tmp_path: Path) -> None:
+    api.export_every_eval_ever(run.folder, tmp_path / "eee")
+    text = all_text(tmp_path / "eee")
+    assert '"raw": []' in text and '"raw": ["' not in text
+    assert "P1" in text and "anna" not in text
+    assert KEY not in text and str(run.folder.parent) not in text
+    with pytest.raises(UsageError, match="is there already"):
+        api.export_every_eval_ever(run.folder, tmp_path / "eee")
+
+
+def test_a_format_that_there_is_not(run: tiltmeter.Run, tmp_path: Path) -> None:
+    with pytest.raises(UsageError, match="every-eval-ever"):
+        tiltmeter.export(run.folder, tmp_path / "x", "excel")
