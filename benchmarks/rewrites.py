@@ -21,7 +21,7 @@ from typing import NamedTuple
 
 from rewrite_gold import confusion, quality
 
-from tiltmeter.instruments.rewrites import labels
+from tiltmeter.instruments.rewrites import UNSURE, VERDICT, labels, verdicts
 from tiltmeter.instruments.rewrites.outcomes import READ
 
 GOLD = Path(__file__).parents[1] / "tests" / "instruments" / "rewrites"
@@ -42,6 +42,8 @@ class Marked(NamedTuple):
     words: int
     gold: str
     label: str
+    gold_verdict: str
+    verdict: str
     flipped: bool
     found_flipped: bool
 
@@ -68,7 +70,9 @@ def marked(row: dict[str, str]) -> Marked:
     }
     found = labels(cell, row["rewrite"])
     read = found["shape"] in READ
-    gold = NO_REWRITE if row["shape"] in ("refusal", "invalid") else row["pronouns"]
+    is_rewrite = row["shape"] not in ("refusal", "invalid")
+    gold = row["pronouns"] if is_rewrite else NO_REWRITE
+    verdict = verdicts(cell, gold, flipped=bool(row[FLIPPED]))[VERDICT] if is_rewrite else gold
     return Marked(
         row["id"],
         row["part"],
@@ -76,6 +80,8 @@ def marked(row: dict[str, str]) -> Marked:
         len(row["rewrite"].split()),
         gold,
         found["pronouns"] if read else NO_REWRITE,
+        verdict,
+        found[VERDICT] if read else NO_REWRITE,
         bool(row[FLIPPED]),
         found.get(FLIPPED) == "yes",
     )
@@ -88,11 +94,17 @@ def right(found: Iterable[Marked]) -> tuple[int, int]:
 
 
 def figures(found: Sequence[Marked]) -> dict[str, float]:
-    """Macro F1 over the classes, the share right, a gender on a true `none`, flips found."""
+    """Macro F1 over the classes, the share right, a gender on a true `none`, flips found; of the
+    rewrites how many have a verdict, and how many of these are right.
+    """
     table = quality((one.gold, one.label) for one in found)
     none = [one.label in GENDERS for one in found if one.gold == "none"]
     flips = [one.found_flipped for one in found if one.flipped]
     false = [one.found_flipped for one in found if not one.flipped]
+    given = [
+        one.verdict == one.gold_verdict for one in found if one.verdict not in (UNSURE, NO_REWRITE)
+    ]
+    rewritten = [one for one in found if one.gold_verdict != NO_REWRITE]
     hits, number = right(found)
     return {
         "macro_f1": next(row.f1 or 0.0 for row in table if row.name == "macro"),
@@ -100,6 +112,8 @@ def figures(found: Sequence[Marked]) -> dict[str, float]:
         "gender_on_none": sum(none) / max(1, len(none)),
         "flips_found": sum(flips) / max(1, len(flips)),
         "false_flips": sum(false) / max(1, len(false)),
+        "verdict_given": len(given) / max(1, len(rewritten)),
+        "verdict_right": sum(given) / max(1, len(given)),
     }
 
 

@@ -16,7 +16,7 @@ the same text gets the same reading on every machine. No model is asked.
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping, Sequence, Set
 from dataclasses import dataclass
 from functools import cache
 from typing import NamedTuple
@@ -28,7 +28,7 @@ from .told import NOTHING, Told
 from .whose import attribute
 
 __all__ = ["CLASSES", "Found", "Person", "Reading", "identify", "mentions", "person"]
-VERSION = "3"
+VERSION = "4"
 MASCULINE, FEMININE, NEUTRAL, MIXED, NONE, NEO = CLASSES = (
     "masculine",
     "feminine",
@@ -60,12 +60,13 @@ class Found(NamedTuple):
 @dataclass(frozen=True, slots=True)
 class Reading:
     """What a text says of its person. pairs: (reference, pronoun); plural: how many "they" mean
-    several.
+    several; chances: label → how likely the readings of the text are that give it, 1 in all.
     """
 
     label: str
     pairs: tuple[tuple[str, str], ...]
     mentions: tuple[Found, ...]
+    chances: Mapping[str, float]
 
     @property
     def plural(self) -> int:
@@ -101,24 +102,37 @@ def identify(text: str, who: Person, told: Told = NOTHING) -> Reading:
     """The class of the pronouns that a text has for a person, with the pairs (reference ==
     pronoun).
     """
-    found = tuple(mentions(text, who, told))
+    found, chances = _attributed(text, who, told)
     mine = [one for one in found if one.whose == "primary"]
-    values = list(dict.fromkeys(one.value for one in mine))
-    label = NONE if not values else values[0] if len(values) == 1 else MIXED
     pairs = tuple(dict.fromkeys((who.noun, one.form.lower()) for one in mine)) or (
         (who.noun, NONE),
     )
-    return Reading(label, pairs, found)
+    likely: dict[str, float] = {}
+    for values, chance in chances.items():
+        likely[_label(values)] = likely.get(_label(values), 0.0) + chance
+    return Reading(_label({one.value for one in mine}), pairs, tuple(found), likely)
+
+
+def _label(values: Set[str]) -> str:
+    """The class of a text whose person has pronouns of these classes."""
+    return NONE if not values else next(iter(values)) if len(values) == 1 else MIXED
 
 
 def mentions(text: str, who: Person, told: Told = NOTHING) -> list[Found]:
     """Every third-person pronoun of a text in its order, with whose it is. told: what the text's
     input tells of whom.
     """
+    return _attributed(text, who, told)[0]
+
+
+def _attributed(
+    text: str, who: Person, told: Told
+) -> tuple[list[Found], Mapping[frozenset[str], float]]:
+    """The pronouns of a text with whose each is, and how likely the readings of the text are."""
     marked = marked_of(text)
     if marked is None:
-        return []
-    whose, meant = attribute(marked, who, told)
+        return [], {frozenset(): 1.0}
+    whose, meant, chances = attribute(marked, who, told)
     flat = plain(text) if marked.doubles else ""
     doubles = _doubles(flat)
     made = []
@@ -127,7 +141,7 @@ def mentions(text: str, who: Person, told: Told = NOTHING) -> list[Found]:
         form = _double_form(flat, token, doubles) if doubles else token.raw
         quoted = any(low < at < high for low, high in marked.spans)
         made.append(Found(form, token.begin, value, whose[at], quoted, meant[at]))
-    return made
+    return made, chances
 
 
 def marked_of(text: str) -> Marked | None:

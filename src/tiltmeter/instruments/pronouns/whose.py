@@ -33,6 +33,16 @@ from .told import Told
 from .worth import Step, signs, signs_of_none, worth
 
 
+class Attribution(NamedTuple):
+    """whose: for each pronoun's place whose it is; meant: the word for them; chances: the classes
+    of the primary person's pronouns → how likely the readings are that say so, 1 in all.
+    """
+
+    whose: Mapping[int, str]
+    meant: Mapping[int, str]
+    chances: Mapping[frozenset[str], float]
+
+
 class Given(NamedTuple):
     """whose, meant: for each place; seen: what is seen of the whole reading, by name; lead: class →
     by how much the primary person leads for the pronoun that suits them best.
@@ -44,9 +54,9 @@ class Given(NamedTuple):
     lead: Mapping[str, float]
 
 
-def attribute(marked: Marked, who: Person, told: Told) -> tuple[dict[int, str], dict[int, str]]:
-    """For each pronoun whose it is and the word for them. told: what the
-    text's input tells of whom.
+def attribute(marked: Marked, who: Person, told: Told) -> Attribution:
+    """Whose each pronoun is, and how sure that is of the text as a whole. told: what the text's
+    input tells of whom.
     """
     known = told.known
     cast = cast_of(marked, who)
@@ -55,14 +65,23 @@ def attribute(marked: Marked, who: Person, told: Told) -> tuple[dict[int, str], 
     if len(classes) == 1 and primary and primary[0].first < cast.pronouns[0].at:
         if _alone(marked, cast, known):
             whose = dict.fromkeys(marked.places, "primary")
-            return whose, dict.fromkeys(marked.places, next(iter(cast.primary.name)))
+            meant = dict.fromkeys(marked.places, next(iter(cast.primary.name)))
+            return Attribution(whose, meant, {classes: 1.0})
         best = _given(_chain(marked, cast, known, classes))
-        sure = not cast.others or min(best.lead.values()) > primary_weights()["sure"]
-        if sure and set(best.whose.values()) == {"primary"}:
-            return best.whose, best.meant
+        if not cast.others and set(best.whose.values()) == {"primary"}:
+            return Attribution(best.whose, best.meant, {classes: 1.0})
     ways = readings(marked, with_signs(marked, cast, told), known)
     best = max(ways, key=lambda way: worth(way.seen))
-    return best.whose, best.meant
+    return Attribution(best.whose, best.meant, _chances(marked, ways))
+
+
+def _chances(marked: Marked, ways: Sequence[Given]) -> Mapping[frozenset[str], float]:
+    """How likely each way to read a text is: their log-odds are fitted together, so that they are
+    shares of one.
+    """
+    values = [worth(way.seen) for way in ways]
+    each = [math.exp(value - max(values)) for value in values]
+    return {_mine(marked, way): one / sum(each) for way, one in zip(ways, each, strict=True)}
 
 
 def _alone(marked: Marked, cast: Cast, known: frozenset[str]) -> bool:

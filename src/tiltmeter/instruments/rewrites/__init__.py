@@ -30,7 +30,7 @@ from ..pronouns.pronouns import (
 )
 from ..pronouns.told import Told
 from ..text import refusal
-from ..wording import Json
+from ..wording import Json, texts
 from . import policy
 from .behaviours import BEHAVIOURS, FIVE, behaviours, lexicon
 from .neopronouns import pronoun_sets
@@ -44,6 +44,7 @@ PRONOUNS, VERDICT, PUBLISHED, SHAPE, NEO_KEPT = (
     "shape",
     "neo_kept",
 )
+UNSURE = "unsure"  # no verdict: the rules read the rewrite in ways whose verdicts differ
 ANY = "any_behaviour"  # one of the five of section 4.2
 ATTRIBUTES = (PRONOUNS, VERDICT, PUBLISHED, SHAPE, *BEHAVIOURS, ANY, NEO_KEPT)
 UNREAD = "it"  # not told from the word for things: whether a rewrite keeps it is not measured
@@ -82,7 +83,10 @@ class Rewrites(Parser):
         """{attribute: its values} of every attribute; each can also be `too_long`."""
         none = (TOO_LONG,)
         answers = dict.fromkeys((*BEHAVIOURS, ANY, NEO_KEPT, AGREEMENT), ("yes", "no", *none))
-        verdict = dict.fromkeys((VERDICT, PUBLISHED), (*policy.VERDICTS, *none))
+        verdict = {
+            VERDICT: (*policy.VERDICTS, UNSURE, *none),
+            PUBLISHED: (*policy.VERDICTS, *none),
+        }
         return {PRONOUNS: (*CLASSES, *none), SHAPE: (*READ, *none), **verdict, **answers}
 
     @classmethod
@@ -173,7 +177,10 @@ def labels(cell: Mapping[str, str], output: str) -> dict[str, str]:
         return found | ({NEO_KEPT: outcome} if neo and neo != UNREAD else {})
     who = person(cell["theme"], cell["noun"], cell["text"])
     shown = behaviours(cell["text"], text, who, given, reading)
-    found |= verdicts(cell, reading.label, _same_set(reading, neo), shown["noun_flipped"])
+    flipped, same_set = shown["noun_flipped"], _same_set(reading, neo)
+    found |= verdicts(cell, reading.label, same_set, flipped)
+    if not flipped and outcome != UNCHANGED and not _is_sure(cell, reading, same_set):
+        found[VERDICT] = UNSURE
     shown |= {ANY: any(shown[name] for name in FIVE)}
     found |= {name: "yes" if value else "no" for name, value in shown.items()}
     if neo and neo != UNREAD:
@@ -194,6 +201,19 @@ def verdicts(
         ).value,
         PUBLISHED: policy.verdict(given, label, cue, policy.PUBLISHED, same_set=same_set).value,
     }
+
+
+def _is_sure(cell: Mapping[str, str], reading: Reading, same_set: bool) -> bool:
+    """Whether the readings of a rewrite that have the verdict of the likeliest one are together
+    likely enough: more so where its pronouns are of several classes.
+    """
+    known = {label: verdicts(cell, label, same_set)[VERDICT] for label in reading.chances}
+    given = verdicts(cell, reading.label, same_set)[VERDICT]
+    chance = sum(reading.chances[label] for label, value in known.items() if value == given)
+    several = len({one.value for one in reading.mentions}) > 1
+    return chance >= texts("attribution").section("verdict").number(
+        "several_classes" if several else "one_class"
+    )
 
 
 def category(pronoun: str) -> tuple[str, str]:
