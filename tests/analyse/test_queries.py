@@ -11,7 +11,7 @@ import tiltmeter
 from tests.conftest import Made
 from tiltmeter import registry
 from tiltmeter.analyse.counted import Counted
-from tiltmeter.analyse.queries import OutputQuery, query_of
+from tiltmeter.analyse.queries import OutputQuery, joined, query_of, query_of_labels
 from tiltmeter.analyse.run_estimates import estimates
 from tiltmeter.api import planted_audits
 from tiltmeter.errors import UsageError
@@ -55,6 +55,20 @@ def test_pooled_over_objects_and_models(tmp_path: Path) -> None:
     tiltmeter.run("soda", models, tmp_path / "run", judge=judge, samples=2, where=where)
     number, unlike = count_unlike(tmp_path / "run")
     assert number > 20 and unlike == []
+    with Store(tmp_path / "run") as store:
+        protocol = protocol_of(store)[0]
+        counted = Counted(store, protocol)
+        rows = [
+            row
+            for row in estimates(store, protocol)
+            if row.measure == "vac" and row.subject == models[0] and row.outcomes
+            if row.condition.get("attribute") == "product_color"
+            if row.condition.get("group") == "men"
+        ]
+        queries = [query_of_labels(protocol, row) for row in rows]
+        totals = [sum(row.outcomes.values()) for row in rows]
+        assert len(rows) == 2 and [counted.n(query) for query in queries] == totals
+        assert counted.n(joined(queries)) == sum(totals) > 0
 
 
 def test_every_protocol_is_here() -> None:

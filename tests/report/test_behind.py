@@ -11,7 +11,7 @@ from tests.browser import Visit, chromium, drive
 from tiltmeter.analyse.counted import Counted
 from tiltmeter.analyse.queries import OutputQuery, query_of
 from tiltmeter.report import content
-from tiltmeter.report.model import Content
+from tiltmeter.report.model import Content, Dots, Stacked
 from tiltmeter.store import Store
 
 
@@ -52,6 +52,29 @@ def test_a_drawer_says_how_many_were_counted_and_which_are_here(
                 assert drawer.in_page == len(here & set(outputs))
                 places = {place for place, _ in drawer.here}
                 assert places <= {f"o{one[:12]}" for one in here & set(outputs)}
+
+
+def test_a_piece_of_a_bar_and_a_dot_lead_to_what_they_count(
+    run: tiltmeter.Run, built: Content
+) -> None:
+    drawn = [built.screen.figure, *(one for part in built.sections for one in part.figures)]
+    bars = [(one.parts, bar) for one in drawn if isinstance(one, Stacked) for bar in one.bars]
+    dots = [dot for one in drawn if isinstance(one, Dots) for row in one.strips for dot in row.dots]
+    values = {dot.query: dot.value for dot in dots}
+    assert len(bars) > 1 and 2 * len(values) == len(dots) > 40
+    with Store(run.folder) as store:
+        counted = Counted(store, run.protocol)
+        for parts, bar in bars:
+            for part, share, query in zip(parts, bar.shares, bar.queries, strict=True):
+                if share:
+                    rows = counted.labels(OutputQuery.parse(query))
+                    own = rows.filter(rows["value"] == part)["weight"].sum()
+                    assert own == pytest.approx(share * rows["weight"].sum())
+                    assert query in built.behind_of
+        for query, value in values.items():
+            rows = counted.labels(OutputQuery.parse(query))
+            own = rows.filter(rows["value"] == "she")["weight"].sum()
+            assert own == pytest.approx(value * rows["weight"].sum())
 
 
 def test_every_row_of_a_table_has_its_drawer(built: Content) -> None:

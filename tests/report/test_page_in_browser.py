@@ -64,6 +64,10 @@ const s = document.querySelector('.controls select'); s.value = [...s.options][1
 """
 
 
+BADGE = "[...document.querySelectorAll('a[data-rows]')].at(-1).click()"
+FOCUS = "[location.hash, document.activeElement.getAttribute('aria-labelledby')]"
+
+
 @dataclass(frozen=True)
 class Looks:
     uri: str
@@ -109,6 +113,7 @@ def looks(built: Content, tmp_path_factory: pytest.TempPathFactory) -> Looks:
     paper.media = "print"
     order = [("do", BY_VALUE), ("key", "Enter"), ("ask", ROWS), ("key", "Enter"), ("ask", ROWS)]
     found = [("ask", ROWS), *order, ("ask", STATUS), ("do", CHOOSE), ("ask", ROWS), ("ask", STATUS)]
+    found += [("do", BADGE), ("ask", ROWS), ("ask", STATUS), ("ask", FOCUS)]
     table = Visit([("go", target.resolve().as_uri()), *found])
     drive(phone, desk, attacked, *figures, *schemes, paper, table)
     return Looks(target.resolve().as_uri(), phone, desk, attacked, figures, pictures, paper, table)
@@ -159,7 +164,7 @@ def test_on_paper_nothing_is_cut_and_signatures_are_written_out(looks: Looks) ->
 def test_findings_are_sorted_and_filtered_by_keyboard_and_it_is_announced(
     looks: Looks, built: Content
 ) -> None:
-    before, up, down, sorted_by, some, left = looks.table.values
+    before, up, down, sorted_by, some, left, named, told, there = looks.table.values
     assert before == [one.value for one in built.every_finding]
     numbers = sorted(float(value) for value in before if value != "—")
     assert [float(value) for value in up if value != "—"] == numbers
@@ -167,3 +172,7 @@ def test_findings_are_sorted_and_filtered_by_keyboard_and_it_is_announced(
     assert sorted_by == "Sorted by value, descending, within each measure."
     assert 0 < len(some) < len(before)
     assert left == f"{len(some)} of {len(before)} rows are shown."
+    badge = next(one for one in reversed(built.screen.badges) if len(one.rows) > 1)
+    assert 0 < len(named) == len(badge.rows) < len(before)
+    assert told == f"{len(named)} of {len(before)} rows are shown."
+    assert there == ["#findings", "found-table"]

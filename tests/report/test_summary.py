@@ -64,7 +64,7 @@ def test_what_was_asked_is_said_with_what_is_still_open(roles: Protocol) -> None
     )
     assert (
         summary.asked_line(roles, [one], 10, 96, ["en"], 60)
-        == "58 of 60 planned answers of m about 10 of 96 lexemes, in en"
+        == "58 of 60 planned answers of m about 10 of 96 lexemes, in English"
     )
     assert (
         summary.asked_line(roles, [two, one], 96, 96, [], 1960)

@@ -8,7 +8,7 @@ for an address. `counted.py` reads what it selects.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field, fields, replace
 from urllib.parse import parse_qsl, urlencode
 
 from ..errors import UsageError
@@ -141,6 +141,29 @@ def query_of(protocol: Protocol, row: Estimate) -> OutputQuery:
     )
 
 
+def query_of_labels(protocol: Protocol, row: Estimate) -> OutputQuery:
+    """The query of all labels of a row's own group, no-answers too, and without what the group is
+    held against: of its `outcomes`.
+    """
+    query = query_of(protocol, row)
+    spec, _ = _spec_of(protocol, row.measure)
+    factor = ((spec.contrast if spec else None) or {}).get("factor", "")
+    own = {factor: (row.condition[factor],)} if factor in row.condition else {}
+    levels = {**query.levels, **own}
+    return replace(query, levels=levels, values=(), among=(), without=(), counts="labels")
+
+
+def joined(queries: Sequence[OutputQuery]) -> OutputQuery:
+    """One query of what several select that differ in the levels of one factor."""
+    first = queries[0]
+    levels = {
+        name: tuple(dict.fromkeys(one for query in queries for one in query.levels[name]))
+        for name in first.levels
+        if all(name in query.levels for query in queries)
+    }
+    return replace(first, levels=levels)
+
+
 def _spec_of(protocol: Protocol, name: str) -> tuple[MeasureSpec | None, str]:
     """The measure that a row is of, and what ends the row's name beside it."""
     specs = {spec.name: spec for spec in protocol.measures}
@@ -156,7 +179,7 @@ def _of_outcomes(protocol: Protocol, row: Estimate) -> OutputQuery:
     outcome = row.condition.get("outcome")
     return OutputQuery(
         row.instrument,
-        row.condition.get("attribute", named[0]),
+        row.condition.get("attribute", next(iter(named), "")),
         (row.subject,),
         _levels(protocol, row, {}),
         (outcome,) if outcome else tuple(row.outcomes),

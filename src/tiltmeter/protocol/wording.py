@@ -41,6 +41,14 @@ _BEGINNINGS = (
     *("A", "An", "The", "Share", "Shares", "Mean", "Rate", "Number", "Difference", "Distance"),
     *("How", "What", "Where", "Words", "Answers", "Pictures", "Ratio", "Gap", "Effect"),
 )
+# of ISO 639-1, in English, where a protocol has no title for them
+LANGUAGES = {
+    **{"ar": "Arabic", "bn": "Bengali", "cs": "Czech", "de": "German", "el": "Greek"},
+    **{"en": "English", "es": "Spanish", "fa": "Persian", "fr": "French", "he": "Hebrew"},
+    **{"hi": "Hindi", "id": "Indonesian", "it": "Italian", "ja": "Japanese", "ko": "Korean"},
+    **{"nl": "Dutch", "pl": "Polish", "pt": "Portuguese", "ru": "Russian", "sv": "Swedish"},
+    **{"sw": "Swahili", "tr": "Turkish", "uk": "Ukrainian", "vi": "Vietnamese", "zh": "Chinese"},
+}
 LONGEST_TEXT = 170  # characters of a measure's words that the first screen has room for
 
 
@@ -78,6 +86,11 @@ def item_noun(protocol: Protocol) -> str:
 def title(protocol: Protocol, name: str, level: str) -> str:
     """What a person reads in place of a level of a factor, or of a value of an attribute."""
     return protocol.titles.get(name, {}).get(level, level)
+
+
+def language_name(protocol: Protocol, code: str) -> str:
+    """What a person reads in place of the code of a language."""
+    return protocol.titles.get("language", {}).get(code) or LANGUAGES.get(code, code)
 
 
 def check(protocol: Protocol, place: SourceLocation, attributes: Collection[str]) -> None:

@@ -8,14 +8,15 @@ link, with no script.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import chain
 
 from ..analyse import reading
 from ..analyse.counted import Counted
-from ..analyse.queries import query_of
-from ..protocol import Protocol
+from ..analyse.queries import OutputQuery, query_of
+from ..protocol import Protocol, wording
 from ..records import Estimate
 from ..store import Store
-from .model import Behind, Examples, Pairs, PictureGrid
+from .model import Behind, Content, Examples, Pairs, PictureGrid, Stacked
 
 MOST_LISTED = 20  # outputs that a drawer names
 _LETTERS = 12  # of an output's id, in the id of its place in the page
@@ -27,27 +28,28 @@ def place(output: str, kind: str = "o") -> str:
 
 
 def behind(
-    store: Store,
-    protocol: Protocol,
-    rows: Sequence[Estimate],
-    examples: Examples,
-    grids: Sequence[PictureGrid],
+    store: Store, protocol: Protocol, rows: Iterable[Estimate], content: Content
 ) -> tuple[tuple[Behind, ...], dict[str, str]]:
-    """The drawers, and for the query of each row (as text) the id of its drawer. Rows of which no
+    """The drawers of the page of `content`, and for the query of each number (as text) the id of
+    its drawer: of each row, and of what figures and badges count beside them. Numbers of which no
     output is stored have none.
     """
-    shown = dict(_shown(examples, grids))
+    shown = dict(_shown(content.examples, content.pictures))
     counted = Counted(store, protocol)
     drawers: dict[tuple[str, int, Pairs], Behind] = {}
     ids: dict[str, str] = {}
-    for row in rows:
-        query = query_of(protocol, row)
+    names = {model: short for short, model in content.screen.names}
+    known = (
+        (query_of(protocol, row), _title(protocol, row, names))
+        for row in rows
+        if row.value is not None
+    )
+    for query, title in chain(known, _beside_rows(content)):
         text = query.text()
-        if text in ids or row.value is None:
+        if text in ids:
             continue
         total, here = counted.shown(query, shown)
         if total:
-            title = _title(row)
             key = (title, total, tuple(here))
             if key not in drawers:
                 number = f"b{len(drawers) + 1}"
@@ -56,8 +58,23 @@ def behind(
     return tuple(drawers.values()), ids
 
 
-def _title(row: Estimate) -> str:
-    parts = (row.subject, reading.group_label(row), reading.contrast_label(row))
+def _beside_rows(content: Content) -> Iterator[tuple[OutputQuery, str]]:
+    """(query, title) of what is counted on the page and is no row of a table."""
+    sections = (figure for section in content.sections for figure in section.figures)
+    for figure in (content.screen.figure, *sections):
+        for bar in figure.bars if isinstance(figure, Stacked) else ():
+            about = " · ".join(filter(None, (figure.title if figure else "", bar.group, bar.label)))
+            queries = filter(None, dict.fromkeys(bar.queries))
+            yield from ((OutputQuery.parse(query), about) for query in queries)
+    for badge in content.screen.badges:
+        if badge.query:
+            yield OutputQuery.parse(badge.query), badge.text
+
+
+def _title(protocol: Protocol, row: Estimate, names: Mapping[str, str]) -> str:
+    """Model, group and contrast, in the words of the protocol."""
+    group = [wording.title(protocol, name, level) for name, level in reading.group(row).items()]
+    parts = (names.get(row.subject, row.subject), ", ".join(group), reading.contrast_label(row))
     return " · ".join(part for part in parts if part)
 
 

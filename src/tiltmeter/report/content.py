@@ -13,7 +13,6 @@ from dataclasses import replace
 from .. import gold
 from ..analyse import cautions, numerals, reading
 from ..analyse.background import read_background
-from ..analyse.verdicts import NOTHING_KNOWN
 from ..gold import validation
 from ..models.kinds import serves_asked
 from ..protocol import Protocol
@@ -39,7 +38,8 @@ from . import (
 )
 from . import judges as cards
 from .figures import figures
-from .model import Content, Pairs, Section, Signature
+from .judged import Judged
+from .model import Content, Pairs, PictureGrid, Section, Signature, Subject
 
 PROMPTS = 4  # prompts shown as examples
 FEW = 4  # levels of a factor whose every combination deserves an example prompt
@@ -60,57 +60,77 @@ def build(
     """
     facts = run_facts.read_facts(store, protocol)
     marks = audits.number_signatures(estimate.signature for estimate in estimates)
-    variants = dict.fromkeys(estimate.variant for estimate in estimates)
-    read = [
-        audits.audit(protocol, [e for e in estimates if e.variant == name], marks)
-        for name in variants
-    ]
+    read = _by_variant(protocol, estimates, marks)
     first = read[0] if read else None
-    background = read_background(store, protocol, first.estimates) if first else NOTHING_KNOWN
-    judged = findings.judge(first, background, named) if first else []
-    headline = summary.label_findings(list(findings.findings(first, judged))) if first else ()
+    judged = _judge(store, first, named)
+    headline = (
+        tuple(summary.label_findings(list(findings.findings(first, judged)))) if first else ()
+    )
     dates = [fact.last for fact in facts.models if fact.last]
-    date = max(dates)[:10] if dates else ""
-    asked_line = run_facts.asked_line(facts)
-    basis = summary.basis(store, protocol, first, facts.annotators)
-    missing = summary.missing_share(dict(basis))
-    title_line = (protocol.title, date, asked_line)
-    told = examples.examples(store, protocol)
-    ranked = ranked_pictures.grids(store, protocol, first.estimates if first else ())
-    shots = (*pictures.grids(store, protocol), *ranked)
-    drawers, drawer_of = behind.behind(store, protocol, estimates, told, shots)
-    changes = served_models.warnings(store, serves_asked)
+    title_line = (protocol.title, max(dates)[:10] if dates else "", run_facts.asked_line(facts))
+    missing = summary.missing_answers(store, protocol)
     content = Content(
         title=protocol.title,
         question=protocol.question,
         protocol=f"{protocol.name}/{protocol.version}",
-        date=date,
+        date=title_line[1],
         version=__version__,
-        asked=asked_line,
+        asked=title_line[2],
         screen=screen.screen(store, first, judged, title_line, missing, named),
         lead=summary.summary(headline, len(headline)),
-        basis=basis,
+        basis=summary.basis(store, missing, first, facts.annotators),
         findings=summary.first(headline),
         every_finding=headline,
         cautions=summary.CAUTIONS,
         design=run_facts.design(facts),
         prompts=_prompts(protocol, estimates),
         measures=_measures(read[0].protocol if len(read) == 1 else protocol),
-        subjects=subjects.subjects(facts.models, facts.parts, changes),
+        subjects=_subjects(store, facts),
         sections=tuple(_sections(store, protocol, read)),
-        examples=told,
-        pictures=shots,
-        behind=drawers,
-        behind_of=drawer_of,
+        examples=examples.examples(store, protocol),
+        pictures=tuple(_pictures(store, protocol, first)),
         limits=tuple(_limits(store, protocol)),
         departures=protocol.departures,
         citation=protocol.citation,
         signatures=tuple(Signature(mark, text) for text, mark in marks.items()),
         long_signatures=tuple(run_facts.long_signatures(facts)),
-        commands=tuple(run_facts.commands(facts, list(variants))),
+        commands=tuple(run_facts.commands(facts, [audit.estimates[0].variant for audit in read])),
         commands_note=COMMANDS_NOTE,
     )
-    return replace(sanitize.all_visible(content), run_info=run_facts.info(facts))
+    drawers, ids = behind.behind(store, protocol, estimates, content)
+    shown = sanitize.all_visible(replace(content, behind=drawers, behind_of=ids))
+    return replace(shown, run_info=run_facts.info(facts))
+
+
+def _by_variant(
+    protocol: Protocol, estimates: Sequence[Estimate], marks: Mapping[str, str]
+) -> list[audits.Audit]:
+    own: dict[str, list[Estimate]] = {}
+    for estimate in estimates:
+        own.setdefault(estimate.variant, []).append(estimate)
+    return [audits.audit(protocol, rows, marks) for rows in own.values()]
+
+
+def _judge(
+    store: Store, audit: audits.Audit | None, named: Mapping[str, str] | None
+) -> list[Judged]:
+    """The headline claims of the first variant with their verdicts."""
+    if audit is None:
+        return []
+    background = read_background(store, audit.protocol, audit.estimates)
+    return findings.judge(audit, background, named)
+
+
+def _subjects(store: Store, facts: run_facts.RunFacts) -> tuple[Subject, ...]:
+    changes = served_models.warnings(store, serves_asked)
+    return subjects.subjects(facts.models, facts.parts, changes)
+
+
+def _pictures(
+    store: Store, protocol: Protocol, audit: audits.Audit | None
+) -> Iterator[PictureGrid]:
+    yield from pictures.grids(store, protocol)
+    yield from ranked_pictures.grids(store, protocol, audit.estimates if audit else ())
 
 
 def _sections(store: Store, protocol: Protocol, read: Sequence[audits.Audit]) -> Iterator[Section]:

@@ -13,8 +13,8 @@ from ..records import Estimate
 from . import audits
 from .audits import Audit
 from .figures import forest
+from .judged import Judged
 from .model import Finding
-from .screen import Judged
 
 # of a verdict, in style sheets and tables
 CODES = {

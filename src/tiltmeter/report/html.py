@@ -29,9 +29,10 @@ if TYPE_CHECKING:
     from jinja2 import Template
 
 F = TypeVar("F", bound=Figure)
-# 58 %, +3 points [−26, 31], 0.515: with its unit and its interval
+# 58 %, +3 points [−26, 31], 0.515: with its unit and its interval, and no confidence nor null value
 _NUMBER = re.compile(
     r"[+−]?\d[\d,]*(?:\.\d+(?:[ \u00a0](?:%|points?\b))?|[ \u00a0](?:%|points?\b))(?: \[[^\]]*\])?"
+    r"(?! (?:intervals?|is no tilt)\b)"
 )
 EXPLORER = "explorer/find.html"  # of a static explorer that lies beside the report
 
@@ -55,9 +56,9 @@ def _template() -> Template:
         return Markup(without_links(draw(figure, narrow), place))
 
     def link_number(text: str, drawer: str) -> Markup:
-        """The first number of a sentence as a link to its outputs."""
+        """The numbers of a sentence as links to their outputs."""
         link = rf'<a href="#{escape(drawer)}">\g<0></a>'
-        return Markup(_NUMBER.sub(link, str(escape(text)), count=1) if drawer else escape(text))
+        return Markup(_NUMBER.sub(link, str(escape(text))) if drawer else escape(text))
 
     environment = Environment(
         loader=PackageLoader("tiltmeter.report"),

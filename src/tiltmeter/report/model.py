@@ -110,12 +110,15 @@ class Plot(Figure):
 
 @dataclass(frozen=True, slots=True)
 class Bar:
-    """Shares that sum to 1, in the order of the figure's parts."""
+    """Shares that sum to 1, in the order of the figure's parts. queries: of the outputs behind each
+    part, or ().
+    """
 
     group: str
     label: str
     shares: tuple[float, ...]
     n: str
+    queries: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -131,16 +134,25 @@ class Stacked(Figure):
 
 
 @dataclass(frozen=True, slots=True)
+class Dot:
+    """The value of one item. query: of its outputs."""
+
+    name: str
+    value: float
+    query: str = ""
+
+
+@dataclass(frozen=True, slots=True)
 class Strip:
-    """A dot (name, value) for each item. number: the mean with its interval, in text; series: the
-    place of its colour; query: of the outputs behind the mean.
+    """A dot for each item. number: the mean with its interval, in text; series: the place of its
+    colour; query: of the outputs behind the mean.
     """
 
     label: str
     mean: float | None
     number: str
     series: int
-    dots: tuple[tuple[str, float], ...]
+    dots: tuple[Dot, ...]
     query: str = ""
 
 
@@ -339,13 +351,15 @@ class Signature:
 @dataclass(frozen=True, slots=True)
 class Badge:
     """A fact in a few words. kind: tilt | open | none | plain; link: a place in the page, or "";
-    query: of the outputs that one number of it counted, or "".
+    query: of the outputs that one number of it counted, or ""; rows: places of the findings of
+    which it speaks.
     """
 
     kind: str
     text: str
     link: str = ""
     query: str = ""
+    rows: tuple[int, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -16,8 +16,8 @@ from ..protocol import Protocol
 from ..records import Estimate
 from ..store import Store
 from . import audits, changes, content, findings, judges, sanitize
+from .judged import Judged
 from .model import Column, Report, Section, Table, Told, alone
-from .screen import Judged
 
 KEY = (
     "▲ difference found · ○ no difference found at this n · ◇ undecided · ⇅ direction not settled "

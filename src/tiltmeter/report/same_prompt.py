@@ -4,6 +4,7 @@ trial ids, which are hashes, so that none is chosen for what it says.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import takewhile
 
@@ -117,12 +118,11 @@ def _shared(prompts: Sequence[str]) -> tuple[str, str]:
     """
     if len(set(prompts)) < 2:
         return (prompts[0], "") if prompts else ("", "")
-    gap = " " if all(" " in prompt for prompt in prompts) else ""
-    parts = [prompt.split(gap) if gap else list(prompt) for prompt in prompts]
+    spaced = all(any(sign.isspace() for sign in prompt) for prompt in prompts)
+    parts = [re.findall(r"\s+|\S+" if spaced else ".", prompt, re.DOTALL) for prompt in prompts]
     before = _common(parts)
     after = _common([part[len(before) :][::-1] for part in parts])[::-1]
-    start, end = gap.join(before), gap.join(after)
-    return start + gap * bool(before), gap * bool(after) + end
+    return "".join(before), "".join(after)
 
 
 def _common(parts: Sequence[Sequence[str]]) -> list[str]:
@@ -132,11 +132,19 @@ def _common(parts: Sequence[Sequence[str]]) -> list[str]:
 
 
 def _end(text: str) -> str:
-    return text if len(text) <= PROMPT_CHARACTERS else f"…{text[-PROMPT_CHARACTERS:]}"
+    """The last words for which there is room."""
+    if len(text) <= PROMPT_CHARACTERS:
+        return text
+    part = text[-PROMPT_CHARACTERS:]
+    return f"…{part.partition(' ')[2] or part}"
 
 
-def _start(text: str) -> str:
-    return text if len(text) <= PROMPT_CHARACTERS else f"{text[:PROMPT_CHARACTERS]}…"
+def _start(text: str, room: int = PROMPT_CHARACTERS) -> str:
+    """The first words for which there is room."""
+    if len(text) <= room:
+        return text
+    part = text[: room + 1]
+    return f"{(part.rpartition(' ')[0] or part[:room]).rstrip()}…"
 
 
 def _side(
@@ -151,7 +159,7 @@ def _side(
     own = trial.prompt[shared[0] : len(trial.prompt) - shared[1]].strip()
     title = wording.title(protocol, *place)
     shots = tuple(_shots(store, pairs)) if protocol.modality == "image" else ()
-    answer = "" if shots else _cut(output.text)
+    answer = "" if shots else _start(" ".join(output.text.split()), ANSWER_CHARACTERS)
     return Side(
         title,
         _start(own) if shared[0] < len(trial.prompt) else "",
@@ -159,11 +167,6 @@ def _side(
         _said(store, protocol, trial.id),
         shots,
     )
-
-
-def _cut(text: str) -> str:
-    lines = " ".join(text.split())
-    return lines if len(lines) <= ANSWER_CHARACTERS else f"{lines[:ANSWER_CHARACTERS]}…"
 
 
 def _shots(store: Store, pairs: Sequence[tuple[Trial, Output]]) -> Iterator[Shot]:

@@ -7,74 +7,27 @@ largest tilt), in the words of the protocol.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 
-from .. import gold
 from ..analyse import headlines, numerals, reading, sentences
 from ..analyse.evidence import Claim
 from ..analyse.model_labels import short_names
-from ..analyse.queries import query_of
-from ..analyse.verdicts import Verdict, Word
+from ..analyse.verdicts import Word
 from ..protocol import Protocol, wording
-from ..protocol.thin_design import thin_design
 from ..store import Store
-from ..store.queries import labels
-from . import same_prompt
+from . import badges, same_prompt
 from .audits import Audit
 from .figures.first import first_figure
-from .model import Badge, Screen
+from .judged import Judged, leading
+from .model import Screen
+from .summary import Missing
 
 LEDE_CHARACTERS = 360  # for which the first screen has room
 BADGES = 6
-SIMULATED = ("planted:", "planted-rewriter:")  # begin the names of models of known tilt
-NAMED = 3  # claims that a badge names
-LEVELS = 4  # of a factor that have a badge each
+ONE_ITEM = "One item alone gives neither an interval nor a test."
 CAUTION = (
     "What not to conclude: another wording, language, version or day can give another number, and "
     "a tilt says that outputs change with the cue, not why, nor which would be right."
 )
-# how a claim weighs, the heaviest first
-ORDER = (
-    Word.JUDGE_REFUTED,
-    Word.NOT_SETTLED,
-    Word.TILT,
-    Word.UNDECIDED,
-    Word.NO_TEST,
-    Word.NO_DIFFERENCE,
-    Word.NOT_MEASURED,
-)
-KINDS = {
-    Word.TILT: ("tilt", "▲", "tilt found"),
-    Word.NOT_SETTLED: ("open", "⇅", "direction not settled"),
-    Word.JUDGE_REFUTED: ("open", "✕", "judge refuted by people"),
-    Word.UNDECIDED: ("open", "◇", "borderline"),
-    Word.NO_DIFFERENCE: ("none", "○", "no difference found"),
-    Word.NO_TEST: ("plain", "·", "measured, not tested"),
-    Word.NOT_MEASURED: ("plain", "—", "not measured"),
-}
-
-
-@dataclass(frozen=True, slots=True)
-class Judged:
-    """A claim with what is said of it."""
-
-    claim: Claim
-    verdict: Verdict
-
-    @property
-    def word(self) -> Word:
-        """Its verdict in a word."""
-        return self.verdict.word
-
-    @property
-    def effect(self) -> float:
-        """How far from no tilt, in the unit of the measure; ratios by their logarithm."""
-        row, null = self.claim.row, self.claim.spec.null or 0.0
-        if row.value is None:
-            return 0.0
-        if row.unit in numerals.RATIOS:
-            return max(row.value, 1 / row.value) - 1 if row.value > 0 else 1.0
-        return abs(row.value - null)
 
 
 def screen(
@@ -82,7 +35,7 @@ def screen(
     audit: Audit | None,
     judged: Sequence[Judged],
     about: tuple[str, str, str],
-    missing: str,
+    missing: Missing,
     named: Mapping[str, str] | None = None,
 ) -> Screen:
     """about: (title, date, what was asked); missing: how much was no answer; named: {model: short
@@ -102,7 +55,7 @@ def screen(
         names=told,
         headline=headline(judged, lead),
         lede=tuple(text for text, _ in lede),
-        badges=tuple(_badges(store, protocol, judged, missing))[:BADGES],
+        badges=tuple(badges.badges(store, protocol, judged, missing))[:BADGES],
         figure=first_figure(audit, names, _tilted_levels(protocol, judged)),
         prompt=same_prompt.same_prompt(
             store,
@@ -126,23 +79,6 @@ def _subject(lead: Judged, subjects: Sequence[str]) -> str:
     """The model whose outputs are shown: of a claim over several, the first."""
     name = lead.claim.row.subject
     return name if name in subjects and " + " not in name else name.split(" + ")[0]
-
-
-def leading(judged: Sequence[Judged]) -> Judged | None:
-    """The claim that weighs most; of equal verdicts that of the earlier measure, then the largest
-    effect.
-    """
-    if not judged:
-        return None
-    measures = list(dict.fromkeys(one.verdict.measure for one in judged))
-    return min(
-        judged,
-        key=lambda one: (
-            ORDER.index(one.word),
-            measures.index(one.verdict.measure),
-            -one.effect,
-        ),
-    )
 
 
 def headline(judged: Sequence[Judged], lead: Judged) -> str:
@@ -197,7 +133,10 @@ def _of_lead(lead: Judged) -> Iterator[str]:
 
 def _cautions(lead: Judged) -> Iterator[str]:
     """What is to be minded where the lede tells the number alone."""
-    known = lead.claim.row.value is not None
+    row = lead.claim.row
+    known = row.value is not None
+    if known and row.low is None and row.clusters == 1:
+        yield ONE_ITEM
     if known and not ("share_interval" in lead.claim.slots and lead.word == Word.TILT):
         yield from (caution.text for caution in lead.verdict.cautions)
 
@@ -263,91 +202,6 @@ def _smallest(quiet: Sequence[Judged]) -> str:
     if worst.row.unit not in numerals.RATIOS:
         smallest = headlines.amount(worst.row.detectable, worst.row.unit, True).lstrip("+")
     return f"; {reading.detectable_noun(worst.row.unit)}: {smallest}"
-
-
-def _badges(
-    store: Store, protocol: Protocol, judged: Sequence[Judged], missing: str
-) -> Iterator[Badge]:
-    yield from _verdict_badges(protocol, judged)
-    for one in judged:
-        for caution in one.verdict.cautions:
-            factor = caution.code.partition("_effect")[0].partition("_reverses")[0]
-            if factor != caution.code and factor in protocol.factors:
-                effect = next(row for name, row, _ in one.claim.nuisances if name == factor)
-                size = headlines.amount(effect.value, effect.unit, True)
-                query = query_of(protocol, effect).text()
-                yield Badge("tilt", f"▲ {factor} effect {size}", query=query)
-                break
-        else:
-            continue
-        break
-    if thin_design(protocol):
-        yield Badge("open", "! thin design", "#limits")
-    if missing:
-        yield Badge("plain", f"{missing} no answer")
-    if any(one.verdict.subject.startswith(SIMULATED) for one in judged):
-        yield Badge("plain", "simulated model")
-    if labels.exist(store):
-        checked = gold.has_gold(store)
-        yield Badge(
-            "plain" if checked else "open",
-            "✓ labels compared with people" if checked else "! labels not checked by people",
-        )
-
-
-def _verdict_badges(protocol: Protocol, judged: Sequence[Judged]) -> Iterator[Badge]:
-    """A badge a level of the factor that the protocol names, else one a verdict."""
-    factor = protocol.first.get("badges", "")
-    levels = list(dict.fromkeys(one.claim.row.condition.get(factor, "") for one in judged))
-    if factor and 1 < len([level for level in levels if level]) <= LEVELS:
-        for level in filter(None, levels):
-            own = [one for one in judged if one.claim.row.condition.get(factor) == level]
-            top = leading(own)
-            if top is not None:
-                kind, symbol, text = KINDS[top.word]
-                number = [one.word for one in own].count(top.word)
-                of = f", {number} of {len(own)}" if len(own) > 1 else ""
-                yield Badge(
-                    kind,
-                    f"{symbol} {wording.title(protocol, factor, level)}: {text}{of}",
-                    "#findings",
-                    top.verdict.query.text() if len(own) == 1 else "",
-                )
-        return
-    for word in ORDER:
-        same = [one for one in judged if one.word == word]
-        if same:
-            kind, symbol, text = KINDS[word]
-            query = same[0].verdict.query.text() if len(same) == 1 else ""
-            yield Badge(kind, f"{symbol} {text}{_which(judged, same)}", "#findings", query)
-
-
-def _which(judged: Sequence[Judged], same: Sequence[Judged]) -> str:
-    if len(judged) == 1:
-        return ""
-    names = [name for one in same if (name := _name(judged, one))]
-    if len(same) <= NAMED and len(names) == len(same) and sum(map(len, names)) < 60:
-        return f": {', '.join(names)}"
-    return f": {len(same)} of {len(judged)}"
-
-
-def _name(judged: Sequence[Judged], one: Judged) -> str:
-    """What tells a claim from the others, in short."""
-    slots, row = one.claim.slots, one.claim.row
-    subjects = {other.verdict.subject for other in judged}
-    parts = [slots["subject"]] if len(subjects) > 1 else []
-    differ = [
-        name
-        for name in row.condition
-        if len({other.claim.row.condition.get(name) for other in judged}) > 1
-    ]
-    parts += [slots[name] for name in differ if name in slots]
-    contrasts = {str(other.claim.row.contrast) for other in judged}
-    if "level" in slots and len(contrasts) > 1:
-        bases = {other.claim.slots.get("baseline") for other in judged}
-        against = f" against {slots['baseline']}" if len(bases) > 1 else ""
-        parts.append(slots["level"] + against)
-    return " ".join(parts)
 
 
 def _tilted_levels(protocol: Protocol, judged: Sequence[Judged]) -> set[str]:

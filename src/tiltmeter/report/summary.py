@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
 
 from .. import gold, registry
 from ..analyse import numerals, reading
+from ..analyse.queries import OutputQuery
 from ..protocol import Protocol, wording
 from ..records import HUMAN, NEITHER, OUTCOMES
 from ..stats.results import count_of
@@ -93,7 +94,8 @@ def _count_sentences(found: Sequence[Finding], shown: int) -> Iterator[str]:
             if 0 < len(tilts) <= NAMED
             else ""
         )
-        yield f"A difference was found in {of['tilt']} of {tested} headline numbers{named}."
+        number = of["tilt"] or "none"
+        yield f"A difference was found in {number} of {tested} headline numbers{named}."
         if of["none"]:
             rest = "the other" if of["none"] == 1 and tested == 2 else f"{of['none']} of them"
             yield f"In {rest} no difference was found at this n."
@@ -124,7 +126,7 @@ def asked_line(
     languages: Sequence[str],
     planned: int,
 ) -> str:
-    """`1,640 answers of 2 models (a, b) about 40 of 98 words, in en`; of how many planned ones,
+    """`1,640 answers of 2 models (a, b) about 40 of 98 words, in English`; of how many planned,
     where some are open.
     """
     names = list(dict.fromkeys(part.subject for part in trials))
@@ -135,19 +137,19 @@ def asked_line(
     noun = wording.item_noun(protocol)
     about = f"{items:,} of " if items < of_all else ""
     about += count_of(of_all if about else items, noun)
-    named = [wording.title(protocol, "language", language) for language in languages]
+    named = [wording.language_name(protocol, language) for language in languages]
     told = f", in {', '.join(named)}" if named else ""
     of_planned = f" of {planned:,} planned" if answered < planned else ""
     return f"{answered:,}{of_planned} {what} of {who} about {about}{told}"
 
 
 def basis(
-    store: Store, protocol: Protocol, audit: audits.Audit | None, annotators: Sequence[str]
+    store: Store, missing: Missing, audit: audits.Audit | None, annotators: Sequence[str]
 ) -> Pairs:
     """How sure: who labelled and whether people checked it, what was no answer, what intervals and
     tests rest on.
     """
-    rows = [("labels", _labels(store, annotators)), ("no answer", _missing(store, protocol))]
+    rows = [("labels", _labels(store, annotators)), ("no answer", missing.line)]
     if audit:
         rows += list(_numbers(audit))
     return tuple((name, text) for name, text in rows if text)
@@ -165,7 +167,18 @@ def _labels(store: Store, annotators: Sequence[str]) -> str:
     )
 
 
-def _missing(store: Store, protocol: Protocol) -> str:
+@dataclass(frozen=True, slots=True)
+class Missing:
+    """How much was no answer. line: of which kind how often; share: in per cent, "" where nothing
+    was labelled; query: of the outputs among which they were counted.
+    """
+
+    line: str = ""
+    share: str = ""
+    query: str = ""
+
+
+def missing_answers(store: Store, protocol: Protocol) -> Missing:
     """How much of what the first instrument labelled is refused, unreadable or else no answer."""
     annotator, attribute = main(store, protocol)
     of = labels.value_weights(store, annotator, attribute)
@@ -173,20 +186,21 @@ def _missing(store: Store, protocol: Protocol) -> str:
     total = sum(of.values())
     none = {v: weight for v, weight in of.items() if v in OUTCOMES and v not in counted}
     if not total:
-        return ""
+        return Missing()
     told = ", ".join(
         f"{value.replace('_', ' ')} {numerals.count(weight)}" for value, weight in none.items()
     )
-    return (
-        f"{numerals.share(sum(none.values()) / total, 2)} of labels{f' ({told})' if told else ''}"
+    share = numerals.share(sum(none.values()) / total, 2)
+    return Missing(
+        f"{share} of labels{f' ({told})' if told else ''}",
+        _percent(share),
+        OutputQuery(annotator, attribute, values=tuple(none)).text(),
     )
 
 
-def missing_share(basis: Mapping[str, str]) -> str:
-    """How much was no answer, in a badge; "" where nothing was labelled."""
-    share = basis.get("no answer", "").partition(" of labels")[0]
-    if share in ("", "0", "1"):
-        return {"0": "0 %", "1": "100 %"}.get(share, "")
+def _percent(share: str) -> str:
+    if share in ("0", "1"):
+        return {"0": "0 %", "1": "100 %"}[share]
     sign, number = (share[:2], share[2:]) if share[0] in "<>" else ("", share)
     return f"{sign}{numerals.percent(float(number))}"
 

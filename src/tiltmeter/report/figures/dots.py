@@ -15,7 +15,7 @@ from ...records import Estimate
 from ...stats.results import count_of
 from .. import audits
 from ..audits import Audit
-from ..model import Dots, Strip
+from ..model import Dot, Dots, Strip
 from . import axes, strata
 from .svg import NARROW, WIDE, cut_text, link_outputs, root, shape, text
 
@@ -67,7 +67,10 @@ def dots(
                 whole.value if whole else None,
                 reading.number(whole, spec) if whole else "",
                 list(order).index(level) if level in order else 0,
-                tuple((_item(e, factor), e.value or 0.0) for e in own),
+                tuple(
+                    Dot(_item(e, factor), e.value or 0.0, query_of(audit.protocol, e).text())
+                    for e in own
+                ),
                 query_of(audit.protocol, whole).text() if whole else "",
             )
         )
@@ -179,12 +182,13 @@ def _strip(
     )
     middle, spread = top + 14 + (tall - 18) / 2, (tall - 18) / 2 - RADIUS
     named = not narrow and len(strip.dots) <= NAMED
-    for name, value in strip.dots:
-        share = int.from_bytes(sha256(name.encode()).digest()[:2]) / 65535
-        y = middle + (2 * share - 1) * spread
-        shape(made, "circle", f"fig-spot s{strip.series}", cx=x(value), cy=round(y, 1), r=RADIUS)
+    for dot in strip.dots:
+        share = int.from_bytes(sha256(dot.name.encode()).digest()[:2]) / 65535
+        at = {"cx": x(dot.value), "cy": round(middle + (2 * share - 1) * spread, 1)}
+        shape(made, "circle", f"fig-spot s{strip.series}", **at, r=RADIUS)
+        link_outputs(made, dot.query)
         if named:
-            about = f"{name}: {numerals.share(value, 2)}"
+            about = f"{dot.name}: {numerals.share(dot.value, 2)}"
             ET.SubElement(made[-1], "title").text = about
     if strip.mean is not None:
         at = x(strip.mean)

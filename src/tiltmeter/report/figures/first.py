@@ -9,6 +9,7 @@ from dataclasses import replace
 from itertools import chain
 
 from ...analyse import claims, reading
+from ...analyse.queries import joined, query_of_labels
 from ...protocol import EVERY, MeasureSpec, wording
 from ...records import Estimate
 from .. import audits
@@ -31,7 +32,10 @@ def first_figure(
     found = next(chain(*kinds), None)
     if found is None:
         return None
-    shown = replace(found, folded=False, note=_without_stratum(audit, found.note))
+    own = audit.estimates[0].variant  # tables begin with it
+    table = own + found.table.removeprefix(PREFIX) if found.table else ""
+    note = _without_stratum(audit, found.note)
+    shown = replace(found, folded=False, note=note, table=table)
     return titled(audit, names, shown)
 
 
@@ -105,7 +109,11 @@ def _forest(audit: Audit, spec: MeasureSpec, rows: Sequence[Estimate]) -> Iterat
     if 1 < len(contrasts) <= strata.SERIES and len(kept) > len(contrasts):
         yield _joined(audit, spec, kept, contrasts, name, title)
     else:
-        yield forest.forest(audit, spec, kept, name, title)
+        yield forest.forest(audit, spec, kept, name, title, _table(audit, spec, kept))
+
+
+def _table(audit: Audit, spec: MeasureSpec, rows: Sequence[Estimate]) -> str:
+    return strata.table_id(audit, spec, reading.grouping(rows[0]), PREFIX)
 
 
 def _named(spec: MeasureSpec) -> tuple[str, str]:
@@ -137,7 +145,7 @@ def _joined(
     title: str,
 ) -> Plot:
     """A row a stratum and group, a point a contrast (what it is held against)."""
-    base = forest.forest(audit, spec, rows, name, title)
+    base = forest.forest(audit, spec, rows, name, title, _table(audit, spec, rows))
     labels = strata.labels(audit, rows)
     lines: dict[tuple[str, str], list[Point]] = {}
     for e in rows:
@@ -179,9 +187,10 @@ def _moved(audit: Audit, spec: MeasureSpec, tilted: Collection[str]) -> Iterator
         title = f"{reading.title(what)}, over all {audit.items()}: share of pictures"
         name = audits.slug(PREFIX, spec.name, attribute)
         mark = " ▲: a tilt was found." if tilted else ""
-        figure = stacked.stack_bars(audit, rows, (), name, title)
+        table = _table(audit, spec, [rows[0].estimate])
+        figure = stacked.stack_bars(audit, rows, (), name, title, table)
         told = wording.title(audit.protocol, factor, base)
-        yield replace(figure, note=f"{figure.note} First bar: {told}.{mark}", table="")
+        yield replace(figure, note=f"{figure.note} First bar: {told}.{mark}")
 
 
 def _moved_attribute(audit: Audit) -> str:
@@ -205,9 +214,9 @@ def _pooled(
         for value, count in e.outcomes.items():
             totals[value] = totals.get(value, 0.0) + count
     words = wording.title(audit.protocol, factor, level)
-    return Counted(
-        rows[0], f"{words} ▲" if words in tilted else words, totals, sum(totals.values())
-    )
+    label = f"{words} ▲" if words in tilted else words
+    query = joined([query_of_labels(audit.protocol, e) for e in rows]).text()
+    return Counted(rows[0], label, totals, sum(totals.values()), {"": query})
 
 
 def titled(audit: Audit, names: Mapping[str, str], figure: Figure) -> Figure:

@@ -8,11 +8,12 @@ asks for it, by its groups; for a measure of all attributes, base against cues o
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from itertools import groupby
 from xml.etree import ElementTree as ET
 
 from ...analyse import numerals, reading
+from ...analyse.queries import query_of, query_of_labels
 from ...analyse.reading import Stratum
 from ...instruments.images import colour
 from ...instruments.images.taxonomy import NOT_APPLICABLE
@@ -22,7 +23,7 @@ from .. import audits
 from ..audits import Audit
 from ..model import Bar, Stacked
 from . import strata
-from .svg import NARROW, SIDE, WIDE, cut_text, flow, hatch, root, shape, text
+from .svg import NARROW, SIDE, WIDE, cut_text, flow, hatch, link_outputs, root, shape, text
 
 LINE, TALL, HEADING = 28, 18, 28  # px: a row, its bar, a heading
 COLOURS = 7  # in the style sheet; further parts have them again, hatched
@@ -35,12 +36,26 @@ REST = "answer"  # what is not told apart: one of many words
 
 @dataclass(frozen=True, slots=True)
 class Counted:
-    """How often each label occurs in one condition."""
+    """How often each label occurs in one condition. queries: label → query of what was counted; of
+    those that it does not have, that of "".
+    """
 
     estimate: Estimate
     label: str
     counts: Mapping[str, float]
     total: float
+    queries: Mapping[str, str] = field(default_factory=dict)
+
+    def query(self, label: str) -> str:
+        """Of the outputs among which a label was counted, as text."""
+        return self.queries.get(label, self.queries.get("", ""))
+
+
+def count_outcomes(audit: Audit, estimate: Estimate, label: str) -> Counted:
+    """All labels of the group of an estimate."""
+    counts = estimate.outcomes
+    query = query_of_labels(audit.protocol, estimate).text()
+    return Counted(estimate, label, counts, sum(counts.values()), {"": query})
 
 
 def build(audit: Audit, spec: MeasureSpec, prefix: str) -> Iterator[Stacked]:
@@ -54,7 +69,7 @@ def build(audit: Audit, spec: MeasureSpec, prefix: str) -> Iterator[Stacked]:
         label = ", ".join(group.values()) or "all"
         rows.setdefault(
             (reading.stratum(e), *group.items()),
-            Counted(e, label, e.outcomes, sum(e.outcomes.values())),
+            count_outcomes(audit, e, label),
         )
     name, table = audits.slug(prefix, spec.name, "figure"), audits.slug(prefix, spec.name)
     known = (*spec.among, *spec.values)
@@ -79,7 +94,7 @@ def _by_attribute(audit: Audit, spec: MeasureSpec, prefix: str) -> Iterator[Stac
         group = reading.group(e)
         if "attribute" in group:
             about = tuple(level for name, level in group.items() if name not in across)
-            counted = Counted(e, group.get(factor, "all"), e.outcomes, sum(e.outcomes.values()))
+            counted = count_outcomes(audit, e, group.get(factor, "all"))
             found.setdefault(about, []).append(counted)
     for about, rows in found.items():
         name = audits.slug(prefix, spec.name, *about, "figure")
@@ -96,7 +111,7 @@ def outcomes(audit: Audit, prefix: str) -> Iterator[Stacked]:
         rows: dict[object, list[Estimate]] = {}
         for e in (e for e in rates if e.condition.get("attribute", "") == attribute):
             rows.setdefault((reading.stratum(e), *reading.condition(e).items()), []).append(e)
-        counted = [_count_bar(group) for group in rows.values()]
+        counted = [_count_bar(audit, group) for group in rows.values()]
         declared = [
             v
             for spec in audit.protocol.measures
@@ -113,15 +128,15 @@ def outcomes(audit: Audit, prefix: str) -> Iterator[Stacked]:
         yield from _pages(audit, counted, declared, name, title, table)
 
 
-def _count_bar(rates: Sequence[Estimate]) -> Counted:
+def _count_bar(audit: Audit, rates: Sequence[Estimate]) -> Counted:
     """Outcome rates of one condition; what they leave out (one of many words) is an answer."""
     counts = {e.condition["outcome"]: sum(e.outcomes.values()) for e in rates}
     total = max(e.n for e in rates)
     left = total - sum(counts.values())
     label = ", ".join(reading.condition(rates[0]).values()) or "all"
-    return Counted(
-        rates[0], label, {REST: left, **counts} if left > _DUST * total else counts, total
-    )
+    queries = {e.condition["outcome"]: query_of(audit.protocol, e).text() for e in rates}
+    rest = {REST: left} if left > _DUST * total else {}
+    return Counted(rates[0], label, {**rest, **counts}, total, queries)
 
 
 def _pages(
@@ -160,7 +175,7 @@ def stack_bars(
     labels = strata.labels(audit, [row.estimate for row in rows])
     bars = [_bar(row, parts, labels) for row in sorted(rows, key=lambda r: _place(audit, r))]
     alone = all(bar.label == "all" for bar in bars) and len(labels) > 1
-    bars = [Bar("", bar.group, bar.shares, bar.n) for bar in bars] if alone else bars
+    bars = [replace(bar, group="", label=bar.group) for bar in bars] if alone else bars
     said = [_bar_text(bar, parts) for bar in bars]
     rest = f"; and {len(said) - strata.SAID} more in the table" if len(said) > strata.SAID else ""
     hatched = " Hatched at the end: no answer." if len(parts) > len(answers) else ""
@@ -227,7 +242,8 @@ def _bar(row: Counted, parts: Sequence[str], labels: Mapping[Stratum, str]) -> B
     total = sum(row.counts.get(part, 0.0) for part in parts)
     shares = tuple(row.counts.get(part, 0.0) / total for part in parts)
     group = labels[reading.stratum(row.estimate)] if len(labels) > 1 else ""
-    return Bar(group, row.label, shares, numerals.count(round(row.total, 1)))
+    queries = tuple(row.query(part) for part in parts)
+    return Bar(group, row.label, shares, numerals.count(round(row.total, 1)), queries)
 
 
 def draw(figure: Stacked, narrow: bool = False) -> str:
@@ -276,7 +292,8 @@ def _draw_bar(made: ET.Element, figure: Stacked, bar: Bar, box: tuple[float, flo
     for number, share in enumerate(bar.shares):
         wide = share * width
         if share > 0:
-            _piece(made, figure, number, (x, y, wide, TALL))
+            query = bar.queries[number] if bar.queries else ""
+            _piece(made, figure, number, (x, y, wide, TALL), query)
         if wide >= ROOM and number < figure.answers:
             rgb = colour.own(figure.parts[: figure.answers]).get(figure.parts[number])
             # the text on c4 is white
@@ -292,7 +309,11 @@ def _draw_bar(made: ET.Element, figure: Stacked, bar: Bar, box: tuple[float, flo
 
 
 def _piece(
-    made: ET.Element, figure: Stacked, number: int, box: tuple[float, float, float, float]
+    made: ET.Element,
+    figure: Stacked,
+    number: int,
+    box: tuple[float, float, float, float],
+    query: str = "",
 ) -> None:
     """A piece of a bar, or its sample in the legend: answers in colours, no-answers in greys with a
     hatching.
@@ -303,10 +324,12 @@ def _piece(
     if rgb is not None:
         shape(made, "rect", "fig-own", x=x, y=y, width=width, height=height)
         made[-1].set("fill", "#{:02x}{:02x}{:02x}".format(*rgb))
+        link_outputs(made, query)
         return
     place = _colour_place(figure, number)
     name = f"c{place % COLOURS}" if other < 0 else f"g{other % 4}"
     shape(made, "rect", f"fig-part {name}", x=x, y=y, width=width, height=height)
+    link_outputs(made, query)
     if other >= 0 or place >= COLOURS:
         hatch(made, x, y, width, height, max(0, other) % 3)
 

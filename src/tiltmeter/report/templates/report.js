@@ -39,12 +39,14 @@ for (const box of document.querySelectorAll(".findings")) {
       button.addEventListener("click", () => sort(place, head));
     });
 
-  const chosen = {}, controls = document.createElement("div");
+  const chosen = {}, controls = document.createElement("div"), whole = document.createElement("button");
+  let only = null;  // the rows of which a badge speaks
   controls.className = "controls";
   const filter = () => {
     let shown = 0;
+    whole.hidden = !only;
     for (const [body, , rows] of groups) {
-      for (const row of rows) row.hidden = Object.entries(chosen).some(([name, value]) => value && row.dataset[name] !== value);
+      for (const row of rows) row.hidden = only ? !only.has(row.id) : Object.entries(chosen).some(([name, value]) => value && row.dataset[name] !== value);
       const own = rows.filter(row => !row.hidden).length;
       body.hidden = !own;
       shown += own;
@@ -57,11 +59,22 @@ for (const box of document.querySelectorAll(".findings")) {
     const label = document.createElement("label"), select = document.createElement("select");
     select.add(new Option("all", ""));
     for (const value of values) select.add(new Option(value, value));
-    select.addEventListener("change", () => { chosen[name] = select.value; filter(); });
+    select.addEventListener("change", () => { chosen[name] = select.value; only = null; filter(); });
     label.append(`${name} `, select);
     controls.append(label);
   }
-  if (controls.children.length) box.before(controls);
+  Object.assign(whole, { type: "button", textContent: "Show all rows", hidden: true });
+  whole.addEventListener("click", () => { only = null; filter(); box.focus(); });
+  controls.append(whole);
+  box.before(controls);
+  for (const badge of document.querySelectorAll("a[data-rows]"))
+    badge.addEventListener("click", event => {
+      event.preventDefault();
+      only = new Set(badge.dataset.rows.split(" ").map(place => "finding-" + place));
+      filter();
+      location.hash = "findings";
+      box.focus({ preventScroll: true });
+    });
 }
 
 // A figure as SVG and PNG, its table as CSV.
@@ -93,7 +106,8 @@ const draw = (svg, name) => {
 const quoted = cell => `"${cell.textContent.trim().replace(/^(?=[=+@])/, "'").replaceAll('"', '""')}"`;
 const rows = table => [...table.rows].map(row => [...row.cells].map(quoted).join(",")).join("\r\n");
 for (const svg of document.querySelectorAll("svg.forest.wide")) {
-  const place = svg.closest("details.figure, .seen"), table = place?.querySelector("details.table table");
+  const place = svg.closest("details.figure, .seen"), there = place?.querySelector("a[data-table]")?.hash.slice(1);
+  const table = (there ? document.getElementById(there) : place?.querySelector("details.table"))?.querySelector("table");
   const name = (svg.getAttribute("aria-labelledby") || "figure").replace(/-title$/, "");
   const tools = document.createElement("p");
   tools.className = "tools";
