@@ -10,11 +10,13 @@ from collections.abc import Iterator
 from pathlib import Path
 
 SOURCE = Path(__file__).parents[1] / "src" / "tiltmeter"
-ROOMS = ("stats", "analyse", "report", "gold", "cli", "explore")
+ROOMS = ("stats", "analyse", "stages", "report", "gold", "api", "cli", "explore")
 WORDS = re.compile(r"[^\W\d_]{2,}")
 LEAST_WORDS = 4
-# statements of SQL, rules of styles, patterns, tags, docs of settings
-NO_SENTENCE = re.compile(r"SELECT |<\w+[ >]|[{};]\s*$|\\[dwsb(]|^--|^https?:|\$\{|\(\?")
+# statements of SQL, rules of styles, patterns, tags, docs of settings, types
+NO_SENTENCE = re.compile(
+    r"SELECT |<\w+[ >]|[{};]\s*$|\\[dwsb(]|^--|^https?:|\$\{|\(\?|\w \| \w|:not\(|^data:|\[content|^>"
+)
 
 
 def printed(room: str) -> list[str]:
@@ -22,6 +24,7 @@ def printed(room: str) -> list[str]:
     folder = SOURCE / room
     found = {text for path in folder.rglob("*.py") for text in _of_code(path)}
     found |= {text for path in folder.rglob("*.j2") for text in _of_page(path)}
+    found |= {text for path in folder.rglob("*.js") for text in _of_script(path)}
     return sorted(found)
 
 
@@ -72,3 +75,12 @@ def _of_page(path: Path) -> Iterator[str]:
         words = " ".join(re.sub(r"<[^>]*>", "", part).split())
         if len(WORDS.findall(words)) >= LEAST_WORDS:
             yield words
+
+
+def _of_script(path: Path) -> Iterator[str]:
+    """The texts of a page's script."""
+    code = re.sub(r"^\s*//.*$", "", path.read_text("utf-8"), flags=re.MULTILINE)
+    for quoted, template in re.findall(r'"([^"\n]*)"|`([^`\n]*)`', code):
+        text = quoted or re.sub(r"\$\{(?:[^{}]|\{[^{}]*\})*\}", "…", template)
+        if len(WORDS.findall(text)) >= LEAST_WORDS and not NO_SENTENCE.search(text):
+            yield text

@@ -184,8 +184,8 @@ def _strip(
     named = not narrow and len(strip.dots) <= NAMED
     for dot in strip.dots:
         share = int.from_bytes(sha256(dot.name.encode()).digest()[:2]) / 65535
-        at = {"cx": x(dot.value), "cy": round(middle + (2 * share - 1) * spread, 1)}
-        shape(made, "circle", f"fig-spot s{strip.series}", **at, r=RADIUS)
+        center = {"cx": x(dot.value), "cy": round(middle + (2 * share - 1) * spread, 1)}
+        shape(made, "circle", f"fig-spot s{strip.series}", **center, r=RADIUS)
         link_outputs(made, dot.query)
         if named:
             about = f"{dot.name}: {numerals.share(dot.value, 2)}"
