@@ -70,7 +70,7 @@ def test_information_by_hand() -> None:
     """V_k = .1, sampling variance .06 after 2 of 4: 1 - .06·.5/.1 = .7."""
     d = np.array([0.1, 0.1 + 0.2**0.5])  # variance .1
     rates = np.stack([d, np.zeros(2)], axis=1)[:, :, None]
-    paths = ItemPaths(rates, np.full((2, 2), 0.03))
+    paths = ItemPaths(rates, np.full((2, 2, 1), 0.03))
     assert information(DESIGN, paths, 1) == pytest.approx(0.7)
     assert information(DESIGN, PlainTests([0.5]), 1) == 0.5
 

@@ -30,7 +30,7 @@ def paths(*looks: list[float]) -> ItemPaths:
     """Items whose difference between two conditions is this at each look."""
     d = np.array(looks).T
     rates = np.stack([d, np.zeros_like(d)], axis=1)
-    return ItemPaths(rates, np.full(rates.shape[:2], 0.01))
+    return ItemPaths(rates, np.full(rates.shape, 0.01))
 
 
 def up(design: StoppingDesign, level: float) -> float:
@@ -82,7 +82,7 @@ def test_one_look_is_the_flip_p_of_scipy() -> None:
 
 def test_three_conditions_are_drawn_once_for_all_looks() -> None:
     rates = np.random.default_rng(3).random((6, 3, 2)) + np.array([0.4, 0, 0])[:, None]
-    scores = scores_of(ItemPaths(rates, np.zeros((6, 3))), HALVES)
+    scores = scores_of(ItemPaths(rates, np.zeros_like(rates)), HALVES)
     assert scores.shape == (2, 3**6)
     for k in (0, 1):
         p = conditions.tested_condition(rates=rates[:, :, k]).p
@@ -92,8 +92,11 @@ def test_three_conditions_are_drawn_once_for_all_looks() -> None:
 def test_one_condition_is_reflected_and_missing_items_add_nothing() -> None:
     hits = np.array([[[1, 2]], [[2, 4]], [[0, 0]]])
     share = paths_of_counts(hits=hits, outcomes=[[[2, 4]], [[2, 4]], [[0, 0]]])
-    assert share.noise[0, 0] == pytest.approx(0.25 / 3) and np.isnan(share.noise[2, 0])
+    assert share.noise[0, 0] == pytest.approx([0.25, 0.25 / 3])
+    assert np.isnan(share.noise[2]).all()
     assert share.differences.tolist() == [0.0, 0.5]
+    assert share.sampling_variance == pytest.approx(0.25 / 6)
+    assert share.up_to(1).sampling_variance == pytest.approx(0.25 / 2)
     scores = flip_scores(share, HALVES)
     assert scores.shape == (2, 4) and len(set(scores[1].tolist())) == 1  # one item moves
 

@@ -8,7 +8,7 @@ with two the difference changes its sign; with more it is drawn which condition 
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 
 import numpy as np
@@ -29,8 +29,8 @@ class ItemPaths:
     """The items of a claim by a look.
 
     rates: cumulated shares, shape (items, conditions, looks), the tested condition first, NaN where
-    there is none yet. noise: the sampling variance of each rate at the last look, p(1-p)/(n-1),
-    shape (items, conditions), NaN of one outcome. null: what a single condition is held against.
+    there is none yet. noise: their sampling variances, p(1-p)/(n-1), of the same shape, NaN of one
+    outcome. null: what a single condition is held against.
     Items stand in the order of the frozen plan, also those without an outcome so far.
     """
 
@@ -42,6 +42,10 @@ class ItemPaths:
     def looks(self) -> int:
         """How many looks there are so far."""
         return int(self.rates.shape[2])
+
+    def up_to(self, look: int) -> ItemPaths:
+        """What was known at an earlier look, from 1."""
+        return replace(self, rates=self.rates[:, :, :look], noise=self.noise[:, :, :look])
 
     @property
     def differences(self) -> Floats:
@@ -59,8 +63,9 @@ class ItemPaths:
         has two outcomes in each condition.
         """
         others = self.noise.shape[1] - 1
-        weights = np.array([1.0, *[1 / others**2] * others])
-        each = self.noise @ weights
+        weights = np.full(others + 1, 1 / max(others, 1) ** 2)
+        weights[0] = 1.0
+        each = self.noise[:, :, -1] @ weights
         known = each[~np.isnan(each)]
         return float(known.mean()) if known.size else None
 
@@ -80,8 +85,7 @@ def paths_of_counts(*, hits: ArrayLike, outcomes: ArrayLike, null: float = 0.5) 
         raise ValueError("outcomes: counts cumulated over the looks expected")
     with np.errstate(invalid="ignore", divide="ignore"):
         rates = x / n
-        last, size = rates[:, :, -1], n[:, :, -1]
-        noise = np.where(size > 1, last * (1 - last) / (size - 1), np.nan)
+        noise = np.where(n > 1, rates * (1 - rates) / (n - 1), np.nan)
     return ItemPaths(rates, noise, null)
 
 

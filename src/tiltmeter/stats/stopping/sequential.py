@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
@@ -26,9 +27,10 @@ def plain_p(scores: Ticks) -> float:
     return float((scores[-1] >= scores[-1, 0]).mean())
 
 
-def sequential_p(scores: Ticks, design: StoppingDesign) -> tuple[float, ...]:
+def sequential_p(scores: Ticks, design: StoppingDesign, largest: float = 1.0) -> tuple[float, ...]:
     """p after each look so far: the smallest level of the design's grid that rejects by then,
-    together with every larger one; 1 if none does.
+    together with every larger one; 1 if none does. Levels above ``largest`` are not tried: where p
+    would be larger it is 1.
 
     It falls from look to look, and P(p ≤ a) ≤ a under the null at whatever look is stopped. At a
     level the first look rejects the flips with the largest |S_1|, level·w_1 of all; the second of
@@ -38,46 +40,71 @@ def sequential_p(scores: Ticks, design: StoppingDesign) -> tuple[float, ...]:
     Biometrika 70. By hand: one look, W = 3, D = (1, 2, 3): |S| is 6, 4, 2, 0 over the four flips;
     the level .25 takes one of four, which is the observed: p is the smallest level ≥ .25.
     """
-    orders = [np.argsort(-row) for row in scores]  # once a look, not once a level
-    stamps = np.zeros(scores.shape[1], dtype=np.int32)
-    found = [1.0] * len(scores)
-    latest = 0
-    for number, level in enumerate(design.levels[::-1].tolist(), 1):
-        look = _rejecting_look(scores, orders, design, level, stamps, number)
+    flips, looks = scores.shape[1], len(scores)
+    tails = (scores >= scores[:, :1]).mean(axis=1)
+    # a level rejects by look k for sure where what is new there is enough by itself, and not at
+    # all where all that is spent until then would not do; between these flips are removed
+    enough = np.minimum.accumulate((tails + 1 / flips) / np.array(design.weights[:looks]))
+    needed = np.minimum.accumulate(tails / np.array(design.spending[:looks]))
+    found, latest = [1.0] * looks, 0
+    race: _Race | None = None
+    for level in design.levels[design.levels <= largest][::-1].tolist():
+        surely, possibly = level >= enough, level * (1 + ROUNDING) >= needed
+        if not possibly[-1]:
+            break
+        look: int | None = int(surely.argmax())
+        if (possibly & ~surely).any():
+            race = race or _Race.of(scores, design, level)
+            look = race.rejecting_look(level)
         if look is None:
             break
         latest = max(latest, look)
-        found[latest:] = [level] * (len(scores) - latest)
+        found[latest:] = [level] * (looks - latest)
     return tuple(found)
 
 
-def _rejecting_look(
-    scores: Ticks,
-    orders: list[NDArray[np.intp]],
-    design: StoppingDesign,
-    level: float,
-    stamps: NDArray[np.int32],
-    number: int,
-) -> int | None:
-    """The look, from 0, at which the observed flip is rejected at this level. stamps: the number of
-    the level that took a flip last.
+@dataclass(frozen=True, slots=True)
+class _Race:
+    """The flips that any level up to one could take, the observed first, and their order at each
+    look: sorted once a look, not once a level. stamps: the level that took a flip last.
     """
-    flips, spent = scores.shape[1], 0
-    for look, (row, order) in enumerate(zip(scores, orders, strict=True)):
-        budget = math.floor(level * design.spending[look] * flips + ROUNDING) - spent
-        if budget <= 0:
-            continue
-        first = order[: budget + spent + 1]
-        alive = first[stamps[first] != number]
-        if len(alive) <= budget:  # nothing is left out
-            return look
-        least = row[alive[budget]]
-        if row[0] > least:
-            return look
-        taken = alive[row[alive] > least]
-        stamps[taken] = number
-        spent += len(taken)
-    return None
+
+    scores: Ticks
+    orders: list[NDArray[np.intp]]
+    stamps: NDArray[np.float64]
+    spending: tuple[float, ...]
+    flips: int
+
+    @classmethod
+    def of(cls, scores: Ticks, design: StoppingDesign, level: float) -> _Race:
+        flips = scores.shape[1]
+        kept = np.zeros(flips, dtype=np.bool_)
+        kept[0] = True
+        for row, share in zip(scores, design.spending, strict=False):
+            place = max(flips - math.floor(level * share * flips) - 2, 0)
+            kept |= row >= np.partition(row, place)[place]
+        top = scores[:, kept]
+        orders = [np.argsort(-row) for row in top]
+        return cls(top, orders, np.full(top.shape[1], math.nan), design.spending, flips)
+
+    def rejecting_look(self, level: float) -> int | None:
+        """The look, from 0, at which the observed flip is rejected at this level."""
+        spent = 0
+        for look, (row, order) in enumerate(zip(self.scores, self.orders, strict=True)):
+            budget = math.floor(level * self.spending[look] * self.flips + ROUNDING) - spent
+            if budget <= 0:
+                continue
+            first = order[: budget + spent + 1]
+            alive = first[self.stamps[first] != level]
+            if len(alive) <= budget:  # nothing is left out
+                return look
+            least = row[alive[budget]]
+            if row[0] > least:
+                return look
+            taken = alive[row[alive] > least]
+            self.stamps[taken] = level
+            spent += len(taken)
+        return None
 
 
 def bonferroni_over_looks(p: Sequence[float], design: StoppingDesign) -> float:

@@ -1,0 +1,67 @@
+"""Many runs followed from look to look at once, from what their claims would say at every look.
+
+The rule of ``decision``, on arrays: for the simulations of ``planned`` and benchmarks/stopping.py.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tiltmeter.stats.arguments import Floats
+from tiltmeter.stats.stopping import rules
+from tiltmeter.stats.stopping.design import StoppingDesign
+from tiltmeter.stats.stopping.rules import Flags
+
+
+@dataclass(frozen=True, slots=True)
+class Followed:
+    """What became of each claim of each run, shape (runs, m): whether it was rejected, and the look
+    (from 0) up to which it was asked on.
+    """
+
+    rejected: Flags
+    last: NDArray[np.intp]
+
+
+def follow_runs(
+    design: StoppingDesign, p: Floats, q: Floats, information: Floats, *, together: bool = False
+) -> Followed:
+    """p, q, information: shape (runs, m, looks), as they would be if every claim were asked on.
+
+    together: the claims are answered by the same calls and end when all are decided.
+    """
+    final = len(design.looks) - 1
+    on = np.ones(p.shape[:2], dtype=bool)
+    last = np.zeros(p.shape[:2], dtype=np.intp)
+    now, plain, t = p[..., 0], q[..., 0], information[..., 0]
+    rejected = rules.are_rejected(design, now)
+    for k in range(final + 1):
+        last[on] = k
+        now, plain = np.where(on, p[..., k], now), np.where(on, q[..., k], plain)
+        t = np.where(on, information[..., k], t)
+        rejected = rules.are_rejected(design, now)
+        stops = rejected.copy()
+        if k < final and design.looks[k] > 1:
+            levels = rules.levels_of(design, now, plain, rejected)
+            chances = rules.predictive_probability(q=plain, level=levels, information=t)
+            stops |= chances < design.futility[k]
+        on &= ~stops.all(axis=1, keepdims=True) if together else ~stops
+    return Followed(rejected, last)
+
+
+def rounds_asked(
+    design: StoppingDesign, followed: Followed, uses: Flags, *, sizes: Floats
+) -> Floats:
+    """The calls of each run, as shares of those of the full run: a condition is asked until the
+    last of its claims is decided.
+
+    uses: which claims use which conditions, shape (m, conditions); sizes: calls of a round of each
+    condition.
+    """
+    looks = np.array(design.looks)[followed.last]
+    each = np.max(np.where(uses, looks[:, :, None], 0), axis=1)
+    shares: Floats = each @ sizes / (design.looks[-1] * sizes.sum())
+    return shares
