@@ -93,6 +93,7 @@ class Pair:
     among: tuple[Floats, Floats]
     missing: tuple[float, float]
     outcomes: Mapping[str, float]
+    items: Sequence[str] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -209,7 +210,7 @@ class Table:
                 hits, among = (hits_a, hits_b), (among_a, among_b)
                 yield (
                     more,
-                    Pair(a.condition, about, hits, among, (a.missing, b.missing), outcomes),
+                    Pair(a.condition, about, hits, among, (a.missing, b.missing), outcomes, items),
                 )
 
     def contrast_groups(self, measure: MeasureSpec, by: Sequence[str]) -> dict[Key, dict[str, Cut]]:

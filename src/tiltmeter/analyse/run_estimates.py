@@ -42,29 +42,33 @@ def estimates(store: Store, protocol: Protocol, variant: str = "default") -> lis
     """All estimates of a run in one variant, in the order in which the protocol declares its
     measures, with p adjusted (`claims.adjust_by_claim`).
     """
+    rows = list(measured_rows(store, protocol, variant))
+    return [with_detectable(row) for row in claims.adjust_by_claim(protocol, rows)]
+
+
+def measured_rows(
+    store: Store, protocol: Protocol, variant: str = "default", draws: int = MOST_DRAWS
+) -> Iterator[Estimate]:
+    """The same with p of each test by itself. draws: the most of a headline claim's test."""
     frozen = settings.frozen(store)
-    rows: list[Estimate] = []
     strata = list(tables(store, protocol, variant))
-    draws = multiplicity.draws_needed(tests=max(1, claims.most_claims(protocol, len(strata))))
+    needed = multiplicity.draws_needed(tests=max(1, claims.most_claims(protocol, len(strata))))
     for over, stratum, table, gold in strata:
         subject, annotator = stratum.pop("subject"), stratum.pop("annotator")
         n = int(table.rows["outputs"].sum())
         mark = signature.short(protocol, subject, annotator, stratum, n, variant, frozen)
-        for estimate in _stratum(table, over, gold, min(draws, MOST_DRAWS)):
+        for estimate in _stratum(table, over, gold, min(needed, draws)):
             rate = None if estimate.value is None else error_rates.note(annotator)
-            rows.append(
-                replace(
-                    estimate,
-                    protocol=protocol.name,
-                    subject=subject,
-                    instrument=annotator,
-                    variant=variant,
-                    signature=mark,
-                    condition={**stratum, **estimate.condition},
-                    note=join_notes(estimate.note, rate) or "",
-                )
+            yield replace(
+                estimate,
+                protocol=protocol.name,
+                subject=subject,
+                instrument=annotator,
+                variant=variant,
+                signature=mark,
+                condition={**stratum, **estimate.condition},
+                note=join_notes(estimate.note, rate) or "",
             )
-    return [with_detectable(row) for row in claims.adjust_by_claim(protocol, rows)]
 
 
 def tables(
@@ -101,7 +105,8 @@ def factor_names(protocol: Protocol, variant: Variant) -> list[str]:
     """
     found = {protocol.item, *STRATA, *variant.where, *protocol.apart}
     for measure in protocol.measures:
-        found.update(*measure.by, measure.where, [(measure.contrast or {}).get("factor", "")])
+        found.update(*measure.by, measure.where, measure.expected)
+        found.add((measure.contrast or {}).get("factor", ""))
     return [name for name in dict.fromkeys((*protocol.factors, protocol.item)) if name in found]
 
 

@@ -19,11 +19,11 @@ from ..stages.label import annotate, annotators
 from ..stages.limits import Tally
 from ..stages.loops import wait_for
 from ..stages.models_check import check_models
-from ..stages.plan import Choices
-from ..stages.planned import keep_plan
+from ..stages.plan import Choices, Wanted
+from ..stages.planned import keep_plan, planned_trials
 from ..store import Store
 from ..store.queries import settings
-from . import kept
+from . import kept, stopped_run
 from . import options as arguments
 from .models import ModelGiven
 from .options import LabelOptions, RunOptions
@@ -62,7 +62,10 @@ def run(
     asking.connect.check((*choices.subjects, *asking.judges))
     # What they refuse is said before anything is asked.
     annotators(declared, asking.judges, asking.given)
-    warnings = kept.warnings_if_finished(Path(out), declared, choices, asking)
+    stopping = stopped_run.is_stopping(declared, options.get("stop"))
+    if stopping:
+        stopped_run.refuse_unfit(declared, choices, asking)
+    warnings = kept.warnings_if_finished(Path(out), declared, choices, asking, stopping)
     if warnings is None:
         check_models(declared, choices, asking.judges, asking.connect, Path(out))
     notes = match_notes(declared, choices, asking.connect)
@@ -73,11 +76,16 @@ def run(
         with Store(out, create=True, writing=True) as store:
             store.freeze(choices.frozen(declared))
             snapshot.keep(store)
-            keep_plan(store, declared, choices)
-            tallies = await _stages(store, declared, choices, asking, watch, total)
+            if stopping:
+                stopped = stopped_run.open_stopped(store, declared, choices, asking)
+            else:
+                stopped_run.refuse_without_stop(store)
+                stopped = None
+                keep_plan(store, planned_trials(declared, choices))
+            tallies = await _stages(store, declared, choices, asking, watch, total, stopped)
             if not any(tally.failed for tally in tallies):
                 told = set[str]().union(*(tally.warnings for tally in tallies))
-                kept.keep_finished(store, declared, choices, asking, told)
+                kept.keep_finished(store, declared, choices, asking, told, stopping)
 
     if warnings is None:
         wait_for(work())
@@ -129,9 +137,10 @@ async def _stages(
     asking: arguments.Asking,
     watch: Watch | None,
     total: int | None = None,
+    stopped: stopped_run.StoppedRun | None = None,
 ) -> list[Tally]:
-    """Asks the subjects where there are choices, then labels. Returns what happened in each
-    stage.
+    """Asks the subjects where there are choices, then labels; look by look in a run that stops
+    early. Returns what happened in each stage.
     """
     watch = watch or notebook_watch()
 
@@ -143,16 +152,27 @@ async def _stages(
         desk = Desk(store, models, limits, asking.batching, asking.connect.batch_price, watch)
         models.aside = desk
         await desk.take_in()
-        if choices is not None:
-            ask = partial(generate, store, protocol, choices, models, limits, watcher("run", total))
-            tally = await desk.repeat(ask)
-            tallies.append(tally)
-            store.put("last_run", {"failed": tally.failed, "last_failure": tally.last_failure})
         if asking.given:  # stands until another one is given
             store.put("given", asking.given)
-        given = settings.given_materials(store)
-        shown = watcher("label", None)
-        ask = partial(annotate, store, protocol, asking.judges, models, limits, shown, given)
-        tallies.append(await desk.repeat(ask))
+
+        async def ask_subjects(wanted: Wanted | None = None, number: int | None = total) -> Tally:
+            assert choices is not None
+            shown = watcher("run", number)
+            ask = partial(generate, store, protocol, choices, models, limits, shown, wanted)
+            tally = await desk.repeat(ask)
+            store.put("last_run", {"failed": tally.failed, "last_failure": tally.last_failure})
+            return tally
+
+        async def label_by(judges: tuple[str, ...]) -> Tally:
+            given, shown = settings.given_materials(store), watcher("label", None)
+            ask = partial(annotate, store, protocol, judges, models, limits, shown, given)
+            return await desk.repeat(ask)
+
+        if stopped is not None:
+            tallies += await stopped.ask(ask_subjects, label_by)
+        elif choices is not None:
+            tallies.append(await ask_subjects())
+        if stopped is None or stopped.plan.judges != asking.judges:
+            tallies.append(await label_by(asking.judges))
     injection_count.write_counts(store)
     return tallies

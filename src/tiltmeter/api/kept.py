@@ -70,7 +70,7 @@ def _fields(row: Estimate) -> dict[str, Json]:
 
 
 def warnings_if_finished(
-    folder: Path, protocol: Protocol, choices: Choices, asking: Asking
+    folder: Path, protocol: Protocol, choices: Choices, asking: Asking, stopping: bool = False
 ) -> list[str] | None:
     """What labelling warned of where a run was finished by just this audit and nothing changed
     since; None where there may be something to ask.
@@ -79,7 +79,8 @@ def warnings_if_finished(
         return None
     try:
         with Store(folder) as store:
-            text = cache.read_text(_finished_key(store, protocol, choices, asking))
+            key = _finished_key(store, protocol, choices, asking, stopping)
+            text = cache.read_text(key)
     except TiltmeterError:  # said by the run itself
         return None
     warnings: list[str] | None = None if text is None else json.loads(text)
@@ -87,13 +88,21 @@ def warnings_if_finished(
 
 
 def keep_finished(
-    store: Store, protocol: Protocol, choices: Choices, asking: Asking, warnings: Collection[str]
+    store: Store,
+    protocol: Protocol,
+    choices: Choices,
+    asking: Asking,
+    warnings: Collection[str],
+    stopping: bool = False,
 ) -> None:
     """Keeps that nothing of an audit was left to ask, with what labelling warned of."""
-    key = _finished_key(store, protocol, choices, asking)
+    key = _finished_key(store, protocol, choices, asking, stopping)
     cache.keep_text(key, json.dumps(sorted(warnings)))
 
 
-def _finished_key(store: Store, protocol: Protocol, choices: Choices, asking: Asking) -> str:
+def _finished_key(
+    store: Store, protocol: Protocol, choices: Choices, asking: Asking, stopping: bool
+) -> str:
     told = [spec.told for spec in protocol.instruments]
-    return key_of(store, protocol, "finished", asdict(choices), asking.judges, asking.given, told)
+    asked = (asdict(choices), asking.judges, asking.given, told, stopping)
+    return key_of(store, protocol, "finished", *asked)

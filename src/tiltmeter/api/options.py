@@ -105,7 +105,13 @@ class LabelOptions(AskOptions, BatchOptions, total=False):
 
 
 class RunOptions(ChoiceOptions, LabelOptions, total=False):
-    """What is asked, how models are reached, and what a run may use."""
+    """What is asked, how models are reached, and what a run may use.
+
+    stop: True to ask no further for what is decided (docs/stopping.md), False to ask all; as the
+          protocol says where it is left out.
+    """
+
+    stop: bool | None
 
 
 @dataclass(frozen=True, slots=True)

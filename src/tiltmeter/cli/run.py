@@ -29,6 +29,7 @@ class RunValues(AuditValues):
     """What is typed after `run`."""
 
     out: str
+    stop: bool | None
 
 
 @click.command()
@@ -41,6 +42,12 @@ class RunValues(AuditValues):
     required=True,
     type=click.Path(file_okay=False),
     help="The run's folder; again = resume.",
+)
+@click.option(
+    "--stop/--no-stop",
+    default=None,
+    help="Ask no further for what is decided: looks fixed beforehand, error rates kept "
+    "(docs/stopping.md).",
 )
 @reach
 @batch
@@ -68,6 +75,7 @@ def command(typed: RunValues) -> int:
             watch=watch,
             taxonomy=typed.taxonomy,
             variant=typed.variant,
+            stop=typed.stop,
             **typed.choice_options(),
             **typed.ask_options(),
             **typed.batch_options(),

@@ -29,6 +29,7 @@ from .keys import (
     ProtocolKeys,
     SelectionKeys,
     SentenceKeys,
+    StopKeys,
 )
 from .measures import measure_kind
 from .paper_tables import TableLayout
@@ -190,6 +191,7 @@ class Protocol:
     tally:    a factor by whose levels `plan` counts the prompts, "" for none.
     thresholds: bounds on measures (bounds.py); a run whose estimates show one ends with exit code
     3.
+    stop:  how a run stops early (stopping.py); None where `--stop` alone says that it does.
     definition: {declared: what its file says, files: the text of each data file}, from which it can
     be declared again.
     """
@@ -226,6 +228,7 @@ class Protocol:
     turns: tuple[Message, ...] = ()
     judges_see_system: bool = False
     thresholds: tuple[str, ...] = ()
+    stop: StopKeys | None = None
     inline: tuple[str, ...] = ()
     source: str = ""
     definition: Mapping[str, Json] | None = field(default=None, compare=False)

@@ -174,6 +174,17 @@ class SelectionKeys(TypedDict, total=False):
     groups: Levels
 
 
+class StopKeys(TypedDict, total=False):
+    """How a run stops when it knows. looks: shares of all rounds, the last 1; weights: of the error
+    rate, one a look; futility: bounds, one a look but the last; measures: whose claims stop it.
+    """
+
+    looks: Sequence[float]
+    weights: Sequence[float]
+    futility: Sequence[float]
+    measures: Texts
+
+
 class AnnotationKeys(TypedDict, total=False):
     """What people are asked of one attribute. values: what each value means; prompt: "folded" where
     the prompt would tell people what to expect, and can do without.
@@ -217,6 +228,7 @@ class _Keys(TypedDict, total=False):
     annotation: Mapping[str, AnnotationKeys]
     first: FirstKeys
     selections: Sequence[SelectionKeys]
+    stop: StopKeys
 
 
 class ProtocolKeys(_Keys, total=False):

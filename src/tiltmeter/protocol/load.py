@@ -140,6 +140,7 @@ def _protocol(
         turns=tuple(Message(turn["role"], turn["text"]) for turn in data.get("turns", ())),
         judges_see_system=data.get("judges_see_system", False),
         thresholds=tuple(data.get("thresholds", ())),
+        stop=data.get("stop"),
         inline=parts.inline_columns(tables),
         source=place.name,
         definition=definition,

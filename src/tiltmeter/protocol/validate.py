@@ -20,6 +20,7 @@ from .measures import measure_kind
 from .names import refuse_twice, refuse_unknown, refuse_unknown_levels
 from .selections import check_selections
 from .source_lines import SourceLocation
+from .stopping import check_stop
 from .tables import SEVERAL
 
 Values = Mapping[str, Collection[str]]  # of each attribute whose values are closed
@@ -40,6 +41,7 @@ def check(protocol: Protocol, place: SourceLocation, values: Values) -> None:
             thresholds.check(thresholds.parse(text), protocol)
         except UsageError as error:
             raise ProtocolError(f"{place.at('thresholds', number)}: {error}") from None
+    check_stop(protocol, place.at("stop"))
     for variant in protocol.variants.values():
         _variant(protocol, variant, place.at("variants", variant.name), attributes)
 

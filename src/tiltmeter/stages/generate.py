@@ -10,7 +10,7 @@ from ..store import Store
 from . import plan
 from .engine import Engine, Job, Models
 from .limits import Limits, Tally
-from .plan import Choices
+from .plan import Choices, Wanted
 
 
 def _job(trial: Trial, protocol: Protocol) -> Job:
@@ -26,11 +26,12 @@ async def generate(
     models: Models,
     limits: Limits,
     watch: Callable[[Tally], None] = lambda tally: None,
+    wanted: Wanted | None = None,
 ) -> Tally:
-    """Answers every trial of the plan that has no output yet."""
+    """Answers every trial of the plan, or of those that are wanted, that has no output yet."""
 
     def jobs() -> Iterator[Job]:
-        for trial in store.iter_unanswered(plan.trials(protocol, choices)):
+        for trial in store.iter_unanswered(plan.trials(protocol, choices, wanted)):
             yield _job(trial, protocol)
 
     return await Engine(store, models, limits, watch).drive(jobs())

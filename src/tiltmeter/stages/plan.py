@@ -7,7 +7,7 @@ the design once for each subject, in a seeded random order, then round 2, and so
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from hashlib import sha256
 from itertools import product
@@ -111,7 +111,7 @@ def cells(protocol: Protocol, choices: Choices) -> list[Row]:
         ]
     kept = _still_shared(protocol, kept)
     return sorted(
-        kept, key=lambda cell: _shuffle(choices.seed, *(cell[name] for name in protocol.factors))
+        kept, key=lambda cell: shuffle_key(choices.seed, *(cell[name] for name in protocol.factors))
     )
 
 
@@ -202,7 +202,7 @@ def _first(protocol: Protocol, kept: list[Row], choices: Choices) -> set[tuple[s
     for language in {language for language, _ in items}:
         own = sorted(
             (item for item in items if item[0] == language),
-            key=lambda item: _shuffle(choices.seed, item[1]),
+            key=lambda item: shuffle_key(choices.seed, item[1]),
         )
         chosen.update(own[: choices.limit])
     return chosen
@@ -212,8 +212,11 @@ def _item(protocol: Protocol, cell: Row) -> tuple[str, str]:
     return cell.get("language", ""), cell[protocol.item]
 
 
-def trials(protocol: Protocol, choices: Choices) -> Iterator[Trial]:
-    """All trials of a plan, lazily, round by round."""
+Wanted = Callable[[str, str, Row, int], bool]  # of a subject, mode, prompt's levels and sample
+
+
+def trials(protocol: Protocol, choices: Choices, wanted: Wanted | None = None) -> Iterator[Trial]:
+    """All trials of a plan, or those that are wanted, lazily, sample by sample."""
     chosen = cells(protocol, choices)
     modes = [protocol.modes[name] for name in choices.modes or protocol.default_modes]
     rounds = max(samples(choices, mode) for mode in modes)
@@ -226,6 +229,8 @@ def trials(protocol: Protocol, choices: Choices) -> Iterator[Trial]:
         range(rounds), rows, modes, choices.subjects
     ):
         if sample >= samples(choices, mode):
+            continue
+        if wanted is not None and not wanted(subject, mode.name, cell, sample):
             continue
         begin = begins[mode.name] if choices.begin is None else choices.begin
         sampling = (
@@ -285,7 +290,8 @@ def samples(choices: Choices, mode: Mode) -> int:
     return 1 if mode.logprobs else choices.samples or mode.samples
 
 
-def _shuffle(seed: int, *names: str) -> bytes:
+def shuffle_key(seed: int, *names: str) -> bytes:
+    """What a seeded order sorts by."""
     return sha256("\x1f".join((str(seed), *names)).encode()).digest()
 
 

@@ -9,7 +9,7 @@ from collections import Counter
 from ..protocol import Protocol
 from ..records import canonical
 from ..store import Store
-from ..store.queries import settings
+from ..store.queries import looks, settings
 from ..store.queries.settings import PlannedTrials
 from . import plan
 from .plan import Choices
@@ -31,7 +31,18 @@ def planned_trials(protocol: Protocol, choices: Choices) -> PlannedTrials:
     return dict.fromkeys(choices.subjects, modes)
 
 
-def keep_plan(store: Store, protocol: Protocol, choices: Choices) -> None:
+def planned_of_looks(store: Store, protocol: Protocol) -> PlannedTrials:
+    """The same of a run that stops early: what the looks so far have asked for."""
+    factors = [name for name in protocol.factors if name != protocol.item]
+    found: dict[str, dict[str, dict[str, int]]] = {}
+    for subject, mode, levels, number in looks.asked_levels(store):
+        held = found.setdefault(subject, {}).setdefault(mode, {})
+        key = canonical([levels[name] for name in factors])
+        held[key] = held.get(key, 0) + number
+    return found
+
+
+def keep_plan(store: Store, planned: PlannedTrials) -> None:
     """Adds a plan to what a run was meant to have. What was planned before stays: of the same
     subject, mode and levels the larger number counts.
     """
@@ -39,7 +50,7 @@ def keep_plan(store: Store, protocol: Protocol, choices: Choices) -> None:
         subject: {mode: dict(levels) for mode, levels in modes.items()}
         for subject, modes in settings.planned(store).items()
     }
-    for subject, modes in planned_trials(protocol, choices).items():
+    for subject, modes in planned.items():
         for mode, levels in modes.items():
             held = merged.setdefault(subject, {}).setdefault(mode, {})
             for key, number in levels.items():

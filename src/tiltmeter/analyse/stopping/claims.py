@@ -1,0 +1,149 @@
+"""The claims that a run will have, known before its first output: those that labels made at random
+have, in a run of the same prompts that is thrown away.
+"""
+
+from __future__ import annotations
+
+import random
+import tempfile
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
+
+from ...errors import UsageError
+from ...protocol import EVERY, MeasureSpec, Protocol
+from ...protocol.measures import measure_kind
+from ...protocol.tables import SEVERAL
+from ...records import ANSWER, Estimate, Label, Output, Trial
+from ...stats.stopping.after import widening
+from ...store import Store
+from .. import claims
+from ..queries import query_of
+from ..run_estimates import measured_rows
+from .plan import PlannedClaim, PlannedFamily, StoppingPlan, key_of
+from .sums import Data, ItemSums, alone_with, claim_data
+
+Labellers = Mapping[str, str]  # attribute → the annotator whose labels of it the run stops by
+FEW_DRAWS = 99  # of tests that only say which claims there are
+ANY = ("a", "b")  # values of an attribute that is not declared
+
+
+def planned_families(
+    protocol: Protocol,
+    trials: Iterable[Trial],
+    labellers: Labellers,
+    measures: Sequence[str],
+) -> list[PlannedFamily]:
+    """The families of claims of some measures, of all headline measures where none is named.
+
+    trials: one or more of every prompt. UsageError where there is no claim that a test is made of.
+    """
+    specs = [s for s in protocol.measures if (s.name in measures if measures else s.headline)]
+    asked = list(trials)
+    rows: list[Estimate] = []
+    data: dict[str, Data] = {}
+    for spec in specs:
+        alone = alone_with(protocol, (spec,))
+        with (
+            tempfile.TemporaryDirectory() as folder,
+            Store(folder, create=True, writing=True) as store,
+        ):
+            _fill(store, protocol, spec, asked, _labeller(spec, labellers))
+            found = list(measured_rows(store, alone, draws=FEW_DRAWS))
+            data |= claim_data(store, alone)
+        leading = {id(row) for _, row in claims.headline(alone, found)}
+        rows += [
+            row
+            for row in found
+            if row.measure == spec.name and (not spec.headline or id(row) in leading)
+        ]
+    adjusted = claims.adjust_by_claim(protocol, rows)
+    return _families(protocol, adjusted, data)
+
+
+def _labeller(spec: MeasureSpec, labellers: Labellers) -> str:
+    if spec.attribute == EVERY:
+        return next(iter(labellers.values()), "")
+    return labellers.get(spec.attribute, "")
+
+
+def _fill(
+    store: Store, protocol: Protocol, spec: MeasureSpec, asked: Sequence[Trial], annotator: str
+) -> None:
+    """Labels drawn at random, so that nothing is the same everywhere."""
+    drawn = random.Random(0)
+    store.freeze({"protocol": protocol.name})
+    measured = [trial for trial in asked if not protocol.modes[trial.mode].for_discovery]
+    values = _values(spec)
+    attributes = ANY if spec.attribute == EVERY else (spec.attribute,)
+    for _ in store.iter_unanswered(measured):
+        pass
+    store.write(
+        (),
+        [Output(trial.id, ANSWER, "", trial.id) for trial in measured],
+        [
+            Label(trial.id, annotator, attribute, drawn.choice(values))
+            for trial in measured
+            for attribute in attributes
+            if annotator
+        ],
+    )
+
+
+def _values(spec: MeasureSpec) -> Sequence[str]:
+    if measure_kind(spec.kind).numbers:
+        return "123456"
+    expected = [v for levels in spec.expected.values() for v in levels.values()]
+    named = [*(value for one in expected for value in one.split(SEVERAL)), *spec.among]
+    named += [value for value in spec.values if value != EVERY]
+    return list(dict.fromkeys((*named, *(() if spec.among else ANY))))
+
+
+def _families(
+    protocol: Protocol, rows: Sequence[Estimate], data: Mapping[str, Data]
+) -> list[PlannedFamily]:
+    specs = {spec.name: spec for spec in protocol.measures}
+    found: dict[tuple[str, str], dict[claims.Key, PlannedClaim]] = {}
+    for row in rows:
+        if row.p is not None and row.family:
+            own = found.setdefault((row.family, row.adjustment or ""), {})
+            claim = _claim(protocol, specs[row.measure], row, data.get(key_of(row)))
+            own.setdefault(claims.hypothesis(specs[row.measure], row), claim)
+    if not found:
+        raise UsageError(
+            f"{protocol.name} has no claim that a test is made of, so nothing to stop at. Leave "
+            "--stop out."
+        )
+    return [
+        PlannedFamily(
+            name, "holm" if how == "holm" else "benjamini-hochberg", tuple(own.values()), 1.0
+        )
+        for (name, how), own in found.items()
+    ]
+
+
+def _claim(protocol: Protocol, spec: MeasureSpec, row: Estimate, data: Data | None) -> PlannedClaim:
+    query = query_of(protocol, row)
+    items = data.items if isinstance(data, ItemSums) else ()
+    return PlannedClaim(
+        key=key_of(row),
+        measure=row.measure,
+        subject=row.subject,
+        instrument=row.instrument,
+        condition=dict(row.condition),
+        contrast=None if row.contrast is None else dict(row.contrast),
+        statistic="plain" if data is None else "items" if items else "outputs",
+        items=items,
+        null=data.null if isinstance(data, ItemSums) else 0.0,
+        subjects=query.subjects,
+        levels={name: tuple(levels) for name, levels in query.levels.items()},
+    )
+
+
+def with_widening(plan: StoppingPlan) -> StoppingPlan:
+    """The plan with g of each family, by which intervals after stopping are longer."""
+    return replace(
+        plan,
+        families=tuple(
+            replace(family, widening=widening(plan.design(family))) for family in plan.families
+        ),
+    )

@@ -1,0 +1,230 @@
+"""A look: made once, when all outputs and labels of its rounds are final, from these alone, and
+stored. What was stored is never computed again.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from itertools import pairwise
+from typing import TypedDict
+
+import numpy as np
+
+from ...errors import RunMismatch, StoreError
+from ...protocol import Protocol
+from ...records import Json
+from ...stats.stopping.blocks import OutputBlocks
+from ...stats.stopping.decision import Claim, Decision, PlainTests, decide
+from ...stats.stopping.paths import ItemPaths, paths_of_counts
+from ...store import Store, now
+from ...store.queries import looks as stored
+from ..outputs import codes
+from ..run_estimates import measured_rows
+from .plan import PlannedClaim, PlannedFamily, StoppingPlan, key_of
+from .sums import Data, ItemSums, OutputGroups, alone_with, claim_data
+
+Counts = Sequence[Sequence[float]]
+
+
+class StoredSums(TypedDict, total=False):
+    """What a claim had at a look: hits and outcomes by item and condition, cumulated; or the
+    outputs of the groups in this look's rounds alone; or the p of a test without flips.
+    """
+
+    hits: Counts
+    outcomes: Counts
+    groups: Sequence[Sequence[Mapping[str, str]]]
+    attributes: Sequence[str]
+    p: float
+
+
+@dataclass(frozen=True)
+class Look:
+    """number: from 1; rounds: that it uses; digest: of the ids of its trials and labels; outputs,
+    cost: of the subjects so far, US dollars; sums, decisions: by claim.
+    """
+
+    plan: str
+    number: int
+    rounds: int
+    date: str
+    digest: str
+    outputs: int
+    cost: float
+    sums: Mapping[str, StoredSums]
+    decisions: Mapping[str, Decision]
+
+    def as_dict(self) -> dict[str, Json]:
+        """Plain values, from which `parse_look` makes it again."""
+        plain: dict[str, Json] = json.loads(json.dumps(asdict(self)))
+        return plain
+
+
+def parse_look(text: str) -> Look:
+    """From the JSON of `as_dict`."""
+    data = json.loads(text)
+    made = {key: Decision(**one) for key, one in data["decisions"].items()}
+    return Look(**data | {"decisions": made})
+
+
+def read_looks(store: Store, plan: StoppingPlan) -> list[Look]:
+    """The looks that a run made, in their order. StoreError where one is of another plan, or not of
+    the trials and labels that it was made from.
+    """
+    found = [parse_look(text) for text in stored.looks(store)]
+    for look in found:
+        if look.plan != plan.hash:
+            raise StoreError(
+                f"{store.folder} is damaged at artefacts.look {look.number}: it was made by "
+                "another plan than the run holds. Restore it from a copy."
+            )
+    return found
+
+
+def check_looks(store: Store, plan: StoppingPlan, made: Sequence[Look]) -> None:
+    """RunMismatch where the trials or labels that a look was made from are not those that the run
+    holds.
+    """
+    annotators = {claim.instrument for claim in plan.claims}
+    for look in made:
+        if stored.digest(store, look.number, annotators) != look.digest:
+            raise RunMismatch(
+                f"{store.folder}: look {look.number} was made from other trials or labels than "
+                "the run holds now, so what follows from it cannot be trusted. Restore the run "
+                "from a copy, or begin anew with another --out."
+            )
+
+
+def is_over(plan: StoppingPlan, made: Sequence[Look]) -> bool:
+    """True if nothing is asked any more."""
+    return bool(made) and (len(made) == len(plan.looks) or not open_claims(plan, made))
+
+
+def open_claims(plan: StoppingPlan, made: Sequence[Look]) -> list[PlannedClaim]:
+    """The claims that are asked on after these looks."""
+    if not made:
+        return plan.claims
+    last = made[-1].decisions
+    return [claim for claim in plan.claims if last[claim.key].state == "on"]
+
+
+def make_look(store: Store, protocol: Protocol, plan: StoppingPlan, made: Sequence[Look]) -> Look:
+    """Makes the next look from the labels of its rounds, and stores it."""
+    number = len(made) + 1
+    wanted = open_claims(plan, made)
+    sums = _read_sums(store, protocol, wanted, number)
+    decisions: dict[str, Decision] = {}
+    for family in plan.families:
+        before = [look.sums for look in made]
+        found = _decide(plan, family, [*before, sums], made[-1].decisions if made else {})
+        decisions |= {one.key: one for one in found}
+    outputs, cost = stored.calls_up_to(store, number)
+    annotators = {claim.instrument for claim in plan.claims}
+    look = Look(
+        plan.hash,
+        number,
+        plan.looks[number - 1],
+        now(),
+        stored.digest(store, number, annotators),
+        outputs,
+        cost,
+        sums,
+        decisions,
+    )
+    stored.keep_look(store, number, look.as_dict())
+    return look
+
+
+def _read_sums(
+    store: Store, protocol: Protocol, wanted: Sequence[PlannedClaim], number: int
+) -> dict[str, StoredSums]:
+    names = {claim.measure for claim in wanted}
+    alone = alone_with(protocol, [spec for spec in protocol.measures if spec.name in names])
+    kinds = {claim.statistic for claim in wanted}
+    cumulated: dict[str, Data] = {}
+    block: dict[str, Data] = {}
+    p: dict[str, float | None] = {}
+    with stored.RunAtLook(store.folder, number) as view:
+        if "items" in kinds:
+            cumulated = claim_data(view, alone)
+        if "plain" in kinds:
+            p = {key_of(row): row.p for row in measured_rows(view, alone)}
+    if "outputs" in kinds:
+        with stored.RunAtLook(store.folder, number, first=number) as view:
+            block = claim_data(view, alone)
+    return {
+        claim.key: _stored(claim, cumulated.get(claim.key), block.get(claim.key), p.get(claim.key))
+        for claim in wanted
+    }
+
+
+def _stored(
+    claim: PlannedClaim, cumulated: Data | None, block: Data | None, p: float | None
+) -> StoredSums:
+    if claim.statistic == "plain":
+        return {"p": 1.0 if p is None else p}
+    if claim.statistic == "outputs":
+        if not isinstance(block, OutputGroups):
+            return {"groups": (), "attributes": ()}
+        groups = [
+            [{name: one[name] for name in block.attributes if name in one} for one in group]
+            for group in block.groups
+        ]
+        return {"groups": groups, "attributes": block.attributes}
+    if not isinstance(cumulated, ItemSums):
+        return {"hits": (), "outcomes": ()}
+    own = cumulated.in_order(claim.items)
+    return {"hits": own.hits.round(9).tolist(), "outcomes": own.outcomes.round(9).tolist()}
+
+
+def _decide(
+    plan: StoppingPlan,
+    family: PlannedFamily,
+    sums: Sequence[Mapping[str, StoredSums]],
+    earlier: Mapping[str, Decision],
+) -> list[Decision]:
+    given = [
+        Claim(
+            claim.key,
+            _path(claim, [one[claim.key] for one in sums]) if claim.key in sums[-1] else None,
+            claim.calls,
+        )
+        for claim in family.claims
+    ]
+    return decide(plan.design(family), given, len(sums), earlier)
+
+
+def _path(
+    claim: PlannedClaim, looks: Sequence[StoredSums]
+) -> ItemPaths | OutputBlocks | PlainTests:
+    """What a claim has by the last of these looks."""
+    if claim.statistic == "plain":
+        return PlainTests([one["p"] for one in looks])
+    if claim.statistic == "outputs":
+        return _blocks(looks)
+    wide = max((len(one["hits"][0]) for one in looks if len(one["hits"])), default=1)
+    blank = np.zeros((len(claim.items), wide))
+    hits, outcomes = (
+        np.stack([np.array(counts) if len(counts) else blank for counts in each], axis=2)
+        for each in ([one["hits"] for one in looks], [one["outcomes"] for one in looks])
+    )
+    return paths_of_counts(hits=np.minimum(hits, outcomes), outcomes=outcomes, null=claim.null)
+
+
+def _blocks(looks: Sequence[StoredSums]) -> OutputBlocks | PlainTests:
+    number = max(len(one["groups"]) for one in looks)
+    attributes = list(dict.fromkeys(name for one in looks for name in one["attributes"]))
+    filled = [one["groups"] or ((),) * number for one in looks]
+    flat = codes([group for groups in filled for group in groups], attributes)
+    if not number or not any(len(group) for group in flat):
+        return PlainTests([1.0] * len(looks))
+    ends = range(0, len(flat) + 1, number)
+    return OutputBlocks([flat[start:end] for start, end in pairwise(ends)], "pairs")
+
+
+def decided(plan: StoppingPlan, made: Sequence[Look]) -> Iterator[tuple[PlannedClaim, Decision]]:
+    """Each claim with its last decision, after at least one look."""
+    for claim in plan.claims:
+        yield claim, made[-1].decisions[claim.key]

@@ -1,0 +1,159 @@
+"""What is fixed before the first output of a run that stops early, and stored with its hash."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, replace
+from functools import cached_property
+from typing import Literal, TypedDict
+
+from ...protocol.tables import SEVERAL
+from ...records import Estimate, Json, canonical, content_id
+from ...stats.multiplicity import Method
+from ...stats.stopping.design import StoppingDesign
+from ...store import Store
+from ...store.queries import looks as stored
+
+Statistic = Literal["items", "outputs", "plain"]
+
+
+def key_of(row: Estimate) -> str:
+    """What tells a claim from others: measure, subject, instrument, condition and contrast."""
+    place = sorted(row.condition.items()), sorted((row.contrast or {}).items())
+    return canonical([row.measure, row.subject, row.instrument, *place])
+
+
+@dataclass(frozen=True)
+class PlannedClaim:
+    """A claim as it is planned. statistic: what is flipped or permuted, "plain" where nothing is.
+    items: in the order in which they are flipped. null: what a single condition is held against.
+    subjects, levels: of the prompts that it counts; () and a factor not named stand for all.
+    """
+
+    key: str
+    measure: str
+    subject: str
+    instrument: str
+    condition: Mapping[str, str]
+    contrast: Mapping[str, str] | None
+    statistic: Statistic
+    items: tuple[str, ...]
+    null: float
+    subjects: tuple[str, ...]
+    levels: Mapping[str, tuple[str, ...]]
+
+    def counts(self, subject: str, mode: str, factors: Mapping[str, str]) -> bool:
+        """True if the claim counts the outputs of a prompt."""
+        if self.subjects and subject not in self.subjects:
+            return False
+        told = {**factors, "mode": mode}
+        return all(
+            told[name] in levels or not set(told[name].split(SEVERAL)).isdisjoint(levels)
+            for name, levels in self.levels.items()
+            if name in told
+        )
+
+    @cached_property
+    def calls(self) -> str:
+        """Equal for claims that are answered by the same calls, which end together."""
+        return content_id(self.subjects, {name: list(v) for name, v in self.levels.items()})[:16]
+
+
+class _StoredClaim(TypedDict):
+    """A claim as JSON has it."""
+
+    key: str
+    measure: str
+    subject: str
+    instrument: str
+    condition: Mapping[str, str]
+    contrast: Mapping[str, str] | None
+    statistic: Statistic
+    items: tuple[str, ...]
+    null: float
+    subjects: tuple[str, ...]
+    levels: Mapping[str, tuple[str, ...]]
+
+
+@dataclass(frozen=True)
+class PlannedFamily:
+    """Claims that are adjusted together. widening: by how much an interval after stopping is
+    longer.
+    """
+
+    name: str
+    method: Method
+    claims: tuple[PlannedClaim, ...]
+    widening: float
+
+
+@dataclass(frozen=True)
+class StoppingPlan:
+    """looks: rounds after which is looked, the last the whole plan; asked_looks: those that were
+    wanted, before each was moved to a balanced one; rounds_a_sample: of every prompt; judges: that
+    label from the start; choices: what is asked.
+    """
+
+    looks: tuple[int, ...]
+    asked_looks: tuple[int, ...]
+    weights: tuple[float, ...]
+    futility: tuple[float, ...]
+    alpha: float
+    seed: int
+    rounds_a_sample: int
+    judges: tuple[str, ...]
+    choices: Mapping[str, Json]
+    families: tuple[PlannedFamily, ...]
+
+    def design(self, family: PlannedFamily) -> StoppingDesign:
+        """The design of one family."""
+        return StoppingDesign(
+            self.looks,
+            self.weights,
+            self.futility,
+            len(family.claims),
+            self.alpha,
+            family.method,
+            self.seed,
+        )
+
+    @property
+    def claims(self) -> list[PlannedClaim]:
+        """Those of all families."""
+        return [claim for family in self.families for claim in family.claims]
+
+    def as_dict(self) -> dict[str, Json]:
+        """Plain values, from which `parse` makes the plan again."""
+        plain: dict[str, Json] = json.loads(json.dumps(asdict(self)))
+        return plain
+
+    @cached_property
+    def hash(self) -> str:
+        """Of all that is fixed."""
+        return content_id(self.as_dict())
+
+
+def parse(text: str) -> StoppingPlan:
+    """From the JSON of `as_dict`."""
+    data = json.loads(text)
+    families = [
+        PlannedFamily(**family | {"claims": tuple(map(_claim, family["claims"]))})
+        for family in data["families"]
+    ]
+    listed = ("looks", "asked_looks", "weights", "futility", "judges")
+    return StoppingPlan(
+        **data | {name: tuple(data[name]) for name in listed} | {"families": tuple(families)}
+    )
+
+
+def _claim(data: _StoredClaim) -> PlannedClaim:
+    claim = PlannedClaim(**data)
+    levels = {name: tuple(levels) for name, levels in claim.levels.items()}
+    return replace(claim, items=tuple(claim.items), subjects=tuple(claim.subjects), levels=levels)
+
+
+def read_plan(store: Store) -> StoppingPlan | None:
+    """The plan of a run; None where it asks all."""
+    text = stored.plan(store)
+    return parse(text) if text else None

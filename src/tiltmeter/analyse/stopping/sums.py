@@ -1,0 +1,185 @@
+"""What the labels of a run say of each claim: sums by item and condition, or whole outputs by
+group. They are cut out of the same tables as the report's estimates.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from ...protocol import EVERY, MeasureSpec, Protocol
+from ...protocol.contrasts import each_contrast
+from ...protocol.tables import SEVERAL
+from ...records import Estimate
+from ...store import Store
+from ..divergences import codes_of
+from ..groups import Floats, Table
+from ..outputs import Values, split_by_base
+from ..paired import TESTED, Sides, item_sides
+from ..run_estimates import kept_rows, tables
+from .plan import key_of
+
+
+@dataclass(frozen=True, slots=True)
+class ItemSums:
+    """hits and outcomes by item and condition, shape (items, conditions), the tested one first."""
+
+    items: tuple[str, ...]
+    hits: Floats
+    outcomes: Floats
+    null: float = 0.0
+
+    def in_order(self, items: Sequence[str]) -> ItemSums:
+        """The same for these items, 0 where one is not there."""
+        place = {item: n for n, item in enumerate(self.items)}
+        found = [place.get(item, -1) for item in items]
+        pad = np.zeros((1, self.hits.shape[1]))
+        hits, outcomes = (np.vstack([one, pad])[found] for one in (self.hits, self.outcomes))
+        return ItemSums(tuple(items), hits, outcomes, self.null)
+
+
+@dataclass(frozen=True, slots=True)
+class OutputGroups:
+    """The outputs of each group, as {attribute: value}, and the attributes that count."""
+
+    groups: tuple[tuple[Values, ...], ...]
+    attributes: tuple[str, ...]
+
+
+Data = ItemSums | OutputGroups
+Found = tuple[Mapping[str, str], Mapping[str, str] | None, Data]
+Reader = Callable[[Table, MeasureSpec, Sequence[str]], Iterator[Found]]
+
+
+def alone_with(protocol: Protocol, measures: Sequence[MeasureSpec]) -> Protocol:
+    """The protocol with these measures alone, in the default variant."""
+    variants = {"default": protocol.variants["default"]}
+    return replace(protocol, measures=tuple(measures), variants=variants)
+
+
+def claim_data(store: Store, protocol: Protocol) -> dict[str, Data]:
+    """Claim (`key_of`) → its sums or outputs, of every claim with a test by items or outputs."""
+    found: dict[str, Data] = {}
+    for over, stratum, table, _ in tables(store, protocol):
+        place = {k: v for k, v in stratum.items() if k not in ("subject", "annotator")}
+        blank = Estimate("", stratum["subject"], stratum["annotator"], "", {}, None, None, "")
+        for spec in protocol.measures:
+            read = READERS.get(spec.kind)
+            if read is None or spec.over != over:
+                continue
+            part = replace(table, rows=kept_rows(table.rows, spec.where))
+            if spec.attribute != EVERY and spec.attribute not in set(part.rows["attribute"]):
+                continue
+            for by in spec.by:
+                for one in each_contrast(protocol, spec):
+                    for condition, contrast, data in read(part, one, by):
+                        told = {**place, **condition}
+                        row = replace(blank, measure=spec.name, condition=told, contrast=contrast)
+                        found[key_of(row)] = data
+    return found
+
+
+def _shares(table: Table, measure: MeasureSpec, by: Sequence[str]) -> Iterator[Found]:
+    if measure.null is None:
+        return
+    null = measure.null
+    null = null / (1 + null) if measure.kind == "odds" else null
+    for more, groups in table.count_groups(measure, by):
+        for group in groups:
+            if not group.fixed:
+                hits, among = group.hits[:, None], group.among[:, None]
+                data = ItemSums(tuple(group.items), hits, among, null)
+                yield {**group.condition, **more}, None, data
+
+
+def _pairs(table: Table, measure: MeasureSpec, by: Sequence[str]) -> Iterator[Found]:
+    for more, pair in table.pairs(measure, by):
+        hits, among = np.stack(pair.hits, axis=1), np.stack(pair.among, axis=1)
+        if len(pair.items) > 1 and (among > 0).all(axis=1).any():
+            data = ItemSums(tuple(pair.items), hits, among)
+            yield {**pair.condition, **more}, pair.contrast, data
+
+
+def _effects(table: Table, measure: MeasureSpec, by: Sequence[str]) -> Iterator[Found]:
+    contrast = measure.contrast or {}
+    for sides in item_sides(table, measure, by):
+        for control in contrast["controls"].split(SEVERAL):
+            if control in sides.hits and _own_controls(sides):
+                yield sides.condition, {contrast["factor"]: control}, _sums([sides], [control])
+
+
+def _joint(table: Table, measure: MeasureSpec, by: Sequence[str]) -> Iterator[Found]:
+    contrast = measure.contrast or {}
+    inside = [factor for factor in measure.expected if factor not in by]
+    groups: dict[tuple[tuple[str, str], ...], list[Sides]] = {}
+    for sides in item_sides(table, measure, (*by, *inside)):
+        key = tuple((name, sides.condition[name]) for name in by)
+        groups.setdefault(key, []).append(sides)
+    for key, parts in groups.items():
+        named = contrast["controls"].split(SEVERAL)
+        there = [name for name in named if any(name in sides.hits for sides in parts)]
+        parts = [sides for sides in parts if all(name in sides.hits for name in there)]
+        if parts and all(map(_own_controls, parts)):
+            yield dict(key), {contrast["factor"]: " and ".join(there)}, _sums(parts, there)
+
+
+def _own_controls(sides: Sides) -> bool:
+    """True if every item has controls of its own."""
+    return list(sides.names) == list(sides.items)
+
+
+def _sums(parts: Sequence[Sides], controls: Sequence[str]) -> ItemSums:
+    ends = (TESTED, *controls)
+    hits = np.vstack([np.stack([one.hits[end] for end in ends], axis=1) for one in parts])
+    among = np.vstack([np.stack([one.among[end] for end in ends], axis=1) for one in parts])
+    return ItemSums(tuple(item for one in parts for item in one.items), hits, among)
+
+
+def _against_base(table: Table, measure: MeasureSpec, by: Sequence[str]) -> Iterator[Found]:
+    found, place = table.labelled_outputs(), table.stratum
+    outputs = found.outputs.get(place, ())
+    for cell in split_by_base(found, place, outputs, measure, by, table.protocol):
+        attributes = tuple(cell.attributes)
+        if measure.kind == "from_base":
+            for (dimension, group), own in cell.groups.items():
+                about = {**cell.condition, "dimension": dimension, "group": group}
+                yield about, None, OutputGroups((tuple(cell.base), tuple(own)), attributes)
+        else:
+            for dimension, groups in cell.dimensions().items():
+                if len(groups) > 1:
+                    each = tuple(tuple(own) for own in groups.values())
+                    about = {**cell.condition, "dimension": dimension}
+                    yield about, None, OutputGroups(each, attributes)
+
+
+def _between_levels(table: Table, measure: MeasureSpec, by: Sequence[str]) -> Iterator[Found]:
+    if by:
+        return  # of a part of the outputs: by its plain p
+    factor, among = (measure.contrast or {})["factor"], table.answers(measure)
+    codes = codes_of(table, measure, among) if table.drawn else {}
+    name = measure.attribute
+    outputs = {
+        level: tuple({name: among[code]} for code in own[:, 0]) for level, own in codes.items()
+    }
+    if len(outputs) > 1:
+        yield {}, {factor: "all pairs"}, OutputGroups(tuple(outputs.values()), (name,))
+    levels = list(outputs)
+    for place, first in enumerate(levels):
+        for second in levels[place + 1 :]:
+            pair = (outputs[first], outputs[second])
+            yield {}, {factor: f"{first} − {second}"}, OutputGroups(pair, (name,))
+
+
+READERS: Mapping[str, Reader] = {
+    "share": _shares,
+    "odds": _shares,
+    "difference": _pairs,
+    "ratio": _pairs,
+    "effect": _effects,
+    "joint_effect": _joint,
+    "from_base": _against_base,
+    "between_groups": _against_base,
+    "divergence": _between_levels,
+}

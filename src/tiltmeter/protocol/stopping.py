@@ -1,0 +1,49 @@
+"""What a protocol says of runs that stop when they know: its `stop` (docs/stopping.md)."""
+
+from __future__ import annotations
+
+import math
+from itertools import pairwise
+from typing import TYPE_CHECKING
+
+from ..errors import ProtocolError
+from .names import refuse_unknown
+from .source_lines import SourceLocation
+
+if TYPE_CHECKING:
+    from . import Protocol
+
+LOOKS = (0.125, 0.25, 0.5, 1.0)  # of all rounds, where nothing is declared
+
+
+def check_stop(protocol: Protocol, place: SourceLocation) -> None:
+    """Looks rise to 1, weights sum to 1, there is a futility bound for each look but the last, and
+    the measures are headlines.
+    """
+    keys = protocol.stop
+    if keys is None:
+        return
+    looks = keys.get("looks", LOOKS)
+    if looks[-1] != 1 or any(a >= b for a, b in pairwise(looks)):
+        raise ProtocolError(
+            f"{place.at('looks')}: looks rise and end at 1, which is the whole run. Write for "
+            "instance: looks = [0.25, 0.5, 1]"
+        )
+    if "looks" in keys or "weights" in keys:
+        weights = keys.get("weights")
+        if weights is not None and (
+            len(weights) != len(looks) or not math.isclose(sum(weights), 1, abs_tol=1e-9)
+        ):
+            raise ProtocolError(
+                f"{place.at('weights')}: {len(looks)} weights are needed, one a look, that sum to "
+                f"1; these {len(weights)} sum to {sum(weights):g}."
+            )
+    futility = keys.get("futility")
+    if futility is not None and len(futility) != len(looks) - 1:
+        raise ProtocolError(
+            f"{place.at('futility')}: {len(looks) - 1} bounds are needed, one for each look but "
+            f"the last; here are {len(futility)}. Write 0 where nothing is to be given up."
+        )
+    headlines = [spec.name for spec in protocol.measures if spec.headline]
+    for number, name in enumerate(keys.get("measures", ())):
+        refuse_unknown("headline measure", name, headlines, place.at("measures", number))

@@ -1,0 +1,111 @@
+"""A run that stops when it knows: its plan, its looks, and the run as it was at one of them."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Iterable, Iterator, Mapping
+from pathlib import Path
+
+from ...records import Json
+from .. import Store
+from ..rows import levels
+from . import artefacts
+
+PLAN, LOOK = "stopping plan", "look"  # kinds of artefacts
+_VIEWS = """
+CREATE TEMP VIEW trials AS SELECT * FROM main.trials
+  WHERE id IN (SELECT trial FROM main.trial_looks WHERE look BETWEEN {first} AND {look});
+CREATE TEMP VIEW outputs AS SELECT * FROM main.outputs
+  WHERE trial IN (SELECT trial FROM main.trial_looks WHERE look BETWEEN {first} AND {look});
+CREATE TEMP VIEW labels AS SELECT * FROM main.labels
+  WHERE output IN (SELECT trial FROM main.trial_looks WHERE look BETWEEN {first} AND {look});
+"""
+
+
+def keep_plan(store: Store, plan: Json) -> None:
+    """Stores what is fixed before the first output."""
+    store.keep(PLAN, "", json.dumps(plan, ensure_ascii=False))
+
+
+def plan(store: Store) -> str:
+    """The plan as JSON; "" in a run that asks all."""
+    return store.artefact(PLAN, "") or ""
+
+
+def keep_look(store: Store, number: int, look: Json) -> None:
+    """Stores a look, counted from 1, once and for all."""
+    store.keep(LOOK, f"{number:03}", json.dumps(look, ensure_ascii=False))
+
+
+def looks(store: Store) -> list[str]:
+    """The looks that were made, in their order, as JSON."""
+    return [one.content for one in artefacts.by_name(store, LOOK)]
+
+
+def assign(store: Store, trials: Iterable[tuple[str, int]]) -> None:
+    """Says which look uses a trial first; what was said before stands."""
+    store.write_many("INSERT OR IGNORE INTO trial_looks (trial, look) VALUES (?,?)", trials)
+
+
+def asked_levels(store: Store) -> Iterator[tuple[str, str, Mapping[str, str], int]]:
+    """(subject, mode, levels of every factor, trials) of what the looks so far use."""
+    query = (
+        "SELECT t.subject, t.mode, t.factors, count(*) FROM trial_looks l"
+        " JOIN trials t ON t.id = l.trial GROUP BY 1, 2, 3"
+    )
+    for subject, mode, factors, number in store.rows(query):
+        yield subject, mode, levels(factors), int(number)
+
+
+def unanswered(store: Store) -> int:
+    """How many trials of the looks so far have no output."""
+    query = "SELECT count(*) FROM trial_looks WHERE trial NOT IN (SELECT trial FROM outputs)"
+    return int(store.first(query)[0])
+
+
+def is_answered(store: Store) -> bool:
+    """True if the run holds an output."""
+    return store.first("SELECT 1 FROM outputs LIMIT 1") is not None
+
+
+def digest(store: Store, look: int, annotators: Iterable[str]) -> str:
+    """The SHA-256 of the ids of all trials up to a look and of the labels that some annotators
+    gave them.
+    """
+    found = hashlib.sha256()
+    up_to = "SELECT trial FROM trial_looks WHERE look <= ?"
+    for (trial,) in store.rows(f"{up_to} ORDER BY trial", (look,)):
+        found.update(trial.encode())
+    for annotator in sorted(annotators):
+        query = f"SELECT id FROM labels WHERE current AND annotator=? AND output IN ({up_to})"
+        for (number,) in store.rows(f"{query} ORDER BY id", (annotator, look)):
+            found.update(f"{number} ".encode())
+    return found.hexdigest()
+
+
+def calls_up_to(store: Store, look: int) -> tuple[int, float]:
+    """How many trials are used by the looks up to this one, and what their calls cost, in US
+    dollars.
+    """
+    query = (
+        "SELECT count(*), coalesce(sum(c.cost), 0) FROM trial_looks t"
+        " JOIN outputs o ON o.trial = t.trial LEFT JOIN calls c ON c.key = o.call"
+        " WHERE t.look <= ?"
+    )
+    number, cost = store.first(query, (look,))
+    return int(number), float(cost)
+
+
+class RunAtLook(Store):
+    """A run as it was at a look: its reading finds the trials, outputs and labels of the looks up
+    to this one, and nothing that came later. first: the first look whose own it finds. For reading
+    only.
+    """
+
+    def __init__(self, folder: Path, look: int, first: int = 0) -> None:
+        super().__init__(folder)
+        self._db.executescript(_VIEWS.format(look=int(look), first=int(first)))
+
+    def __enter__(self) -> RunAtLook:
+        return self
