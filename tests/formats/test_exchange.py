@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import zipfile
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -97,6 +98,49 @@ def test_every_eval_ever_without_texts_names_and_keys(run: tiltmeter.Run, tmp_pa
     assert KEY not in text and str(run.folder.parent) not in text
     with pytest.raises(UsageError, match="is there already"):
         api.export_every_eval_ever(run.folder, tmp_path / "eee")
+
+
+def labels_of(run: tiltmeter.Run) -> set[tuple[str, ...]]:
+    """(prompt, sample, annotator, attribute, value) of what machines say."""
+    asked = {row[0]: row[1:] for row in run.trials.select("id", "prompt", "sample").iter_rows()}
+    columns = ("output", "annotator", "attribute", "value")
+    rows = run.labels.select(columns).iter_rows()
+    return {(*map(str, asked[row[0]]), *row[1:]) for row in rows if not row[1].startswith("human:")}
+
+
+def test_a_log_of_inspect_gives_the_same_labels_again(run: tiltmeter.Run, tmp_path: Path) -> None:
+    (log,) = api.export_inspect(run.folder, tmp_path / "logs")
+    again = tiltmeter.run(
+        "roles", f"file:{log}", tmp_path / "again", language="en", samples=2, limit=4
+    )
+    assert labels_of(again) == labels_of(run)
+    assert "refusal" in set(again.outputs["outcome"]) | {row[-1] for row in labels_of(again)}
+    with zipfile.ZipFile(log) as archive:
+        text = b"".join(map(archive.read, archive.namelist())).decode()
+    assert "P1" in text and "anna" not in text
+    assert KEY not in text and str(run.folder.parent) not in text
+    (log,) = api.export_inspect(again.folder, tmp_path / "logs again")
+    assert log.name == f"roles_file-{run_log_name(run)}_sampled.eval"  # without its folder
+
+
+def run_log_name(run: tiltmeter.Run) -> str:
+    model = run.trials["subject"][0].replace(":", "-").replace("=", "-").replace(",", "-")
+    return f"roles_{model}_sampled.eval"
+
+
+def test_inspect_reads_its_log(run: tiltmeter.Run, tmp_path: Path) -> None:
+    reader = pytest.importorskip("inspect_ai.log", reason="inspect-ai is not installed")
+    (path,) = api.export_inspect(run.folder, tmp_path / "logs")
+    log = reader.read_eval_log(str(path))
+    (verdict,) = run.verdicts()
+    (score,) = log.results.scores
+    assert score.metrics["low"].value == verdict.low
+    assert score.metrics["value"].value == verdict.value
+    assert score.metadata["signature"] == verdict.signature
+    assert log.eval.config.epochs == 2 and log.eval.dataset.samples == 8
+    texts = dict(run.outputs.select("trial", "text").iter_rows())
+    assert {one.metadata["trial"]: one.output.completion for one in log.samples} == texts
+    assert len(reader.read_eval_log_sample_summaries(str(path))) == 16
 
 
 def test_a_format_that_there_is_not(run: tiltmeter.Run, tmp_path: Path) -> None:

@@ -20,6 +20,7 @@ FOLDERS = {
     "audit": "evidence for an auditor",
     "crate": "the whole run, to deposit",
     "every-eval-ever": "estimates and labels for Every Eval Ever",
+    "inspect": "logs of Inspect",
 }
 TABLES_OF_A_CRATE = "csv"
 

@@ -6,21 +6,25 @@ from __future__ import annotations
 
 import hashlib
 import json
+import re
 import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from itertools import count
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ..protocol import Protocol
-from ..records import Estimate
-from ..store import Store
+from ..records import Estimate, Json
+from ..store import Store, now
 from ..store.queries import labels, trials
 from .deposits import new_folder
 from .run_folder import Run
 
 if TYPE_CHECKING:
+    from ..analyse.verdicts import Verdict
+    from ..formats.inspect_log import Log
     from ..formats.private import Hide
     from ..report.subjects import Facts
 
@@ -32,6 +36,7 @@ class _Leaving:
     store: Store
     protocol: Protocol
     estimates: Sequence[Estimate]
+    verdicts: Sequence[Verdict]
     models: Sequence[Facts]
     hide: Hide
 
@@ -39,6 +44,11 @@ class _Leaving:
     def ended(self) -> str:
         """When its last call was answered, ISO 8601; "" where there was none."""
         return max((one.last for one in self.models), default="")
+
+    @property
+    def begun(self) -> str:
+        """When its first call was answered, ISO 8601; "" where there was none."""
+        return min((one.first for one in self.models), default="")
 
     @property
     def judges(self) -> Mapping[str, list[str]]:
@@ -55,6 +65,13 @@ class _Leaving:
 
         return [map_texts(row, self.hide) for row in self.estimates if row.subject == subject]
 
+    def claims(self, subject: str) -> list[dict[str, Json]]:
+        """The verdicts of one model, as JSON."""
+        from ..report.sanitize import map_texts
+
+        told = [verdict.as_dict() for verdict in self.verdicts if verdict.subject == subject]
+        return [map_texts(claim, self.hide) for claim in told]
+
 
 @contextmanager
 def _leaving(folder: Path | str, variant: str) -> Iterator[_Leaving]:
@@ -63,9 +80,10 @@ def _leaving(folder: Path | str, variant: str) -> Iterator[_Leaving]:
 
     run = Run(folder)
     estimates = run.analyse(variant)
+    verdicts = run.verdicts(variant, estimates=estimates)
     with Store(run.folder) as store:
         hide = hider(labels.annotators(store))
-        yield _Leaving(store, run.protocol, estimates, subjects.facts(store), hide)
+        yield _Leaving(store, run.protocol, estimates, verdicts, subjects.facts(store), hide)
 
 
 def export_every_eval_ever(
@@ -98,6 +116,48 @@ def export_every_eval_ever(
             written = every_eval_ever.aggregate(evaluation, run.of(subject), instances)
             path.write_text(json.dumps(written, ensure_ascii=False, indent=1) + "\n", "utf-8")
     return sorted(path for path in target.rglob("*") if path.is_file())
+
+
+def export_inspect(
+    folder: Path | str, target: Path | str, *, variant: str = "default"
+) -> list[Path]:
+    """Writes a run as logs of Inspect into a new folder, one for each model and mode, with prompts,
+    answers, labels as scores and headline claims as metrics; returns the files.
+    """
+    from ..formats import inspect_log, samples
+
+    target = new_folder(target)
+    with _leaving(folder, variant) as run:
+        parts = trials.parts(run.store)
+        for subject, mode in dict.fromkeys((part.subject, part.mode) for part in parts):
+            mine = [part for part in parts if (part.subject, part.mode) == (subject, mode)]
+            answered = sum(part.answered for part in mine)
+            log = inspect_log.Log(
+                run.protocol,
+                run.hide(subject),
+                mine[0]._replace(answered=answered),
+                run.begun or now(),
+                run.ended or now(),
+                [claim for claim in run.claims(subject) if _mode(claim) in (mode, "")],
+            )
+            found = samples.samples(run.store, subject, run.hide)
+            inspect_log.write_log(
+                _path_of(target, log), log, (one for one in found if one.trial.mode == mode)
+            )
+    return sorted(target.iterdir())
+
+
+def _mode(claim: Mapping[str, Json]) -> str:
+    condition = claim["condition"]
+    return str(condition.get("mode", "")) if isinstance(condition, Mapping) else ""
+
+
+def _path_of(target: Path, log: Log) -> Path:
+    """Of a log in a folder: `PROTOCOL_MODEL_MODE.eval`, numbered where it is there already."""
+    names = (log.protocol.name, log.model, log.part.mode)
+    stem = "_".join(re.sub(r"[^\w.-]+", "-", name) for name in names)
+    numbered = (target / f"{stem}{f'-{n}' if n > 1 else ''}.eval" for n in count(1))
+    return next(path for path in numbered if not path.exists())
 
 
 def _write_lines(path: Path, lines: Iterable[str]) -> tuple[str, int]:

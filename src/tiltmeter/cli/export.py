@@ -1,4 +1,4 @@
-"""tiltmeter export RUN --format parquet|csv|jsonl|audit|crate|every-eval-ever"""
+"""tiltmeter export RUN --format parquet|csv|jsonl|audit|crate|every-eval-ever|inspect"""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     default="parquet",
     show_default=True,
     help="parquet, csv or jsonl: tables; audit: evidence for an auditor; crate: the whole run, to "
-    "deposit; every-eval-ever: estimates and labels in that format.",
+    "deposit; every-eval-ever, inspect: formats of those tools.",
 )
 @click.option("--out", type=click.Path(file_okay=False), help="The folder to write to.")
 @click.option("--with-texts", is_flag=True, help="audit, every-eval-ever: with what was answered.")
@@ -62,6 +62,8 @@ def command(
         written = _with_tables(lambda: api.export_crate(run, out), out)
     elif format_ == "every-eval-ever":
         written = api.export_every_eval_ever(run, out, texts=with_texts, variant=variant)
+    elif format_ == "inspect":
+        written = api.export_inspect(run, out, variant=variant)
     else:
         written = _with_tables(lambda: api.export(run, out, format_, variant), out)
     for path in written:

@@ -49,6 +49,8 @@ def _walk(value: Any, change: Callable[[str], str]) -> Any:
         return change(value)
     if isinstance(value, tuple):
         return tuple(_walk(part, change) for part in value)
+    if isinstance(value, list):
+        return [_walk(part, change) for part in value]
     if isinstance(value, dict):
         return {_walk(key, change): _walk(part, change) for key, part in value.items()}
     if is_dataclass(value) and not isinstance(value, type):

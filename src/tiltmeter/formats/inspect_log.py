@@ -1,0 +1,185 @@
+"""A run as a log of Inspect (`.eval`): a sample for each draw of each prompt, with every label as a
+score, and the headline claims as metrics.
+
+Written without Inspect, as version 2 of its format has it (inspect_ai.log of 0.3.285): a zip of
+JSON, whose entries may be deflated.
+"""
+
+from __future__ import annotations
+
+import json
+import zipfile
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from ..protocol import Protocol
+from ..records import ERROR, REFUSAL, Json, __version__, content_id
+from ..store.queries.trials import Part
+from .samples import AttributeLabels, Sample
+
+VERSION = 2
+_INPUT_CHARACTERS = 500  # of a prompt in the list of samples
+_METRICS = ("value", "low", "high", "p_adjusted")
+
+
+@dataclass(frozen=True, slots=True)
+class Log:
+    """What one log is of: a model in one mode.
+
+    subject: its name, without folders; part: its trials; begun, ended: ISO 8601; claims: its
+    verdicts in the mode, as JSON.
+    """
+
+    protocol: Protocol
+    subject: str
+    part: Part
+    begun: str
+    ended: str
+    claims: Sequence[Mapping[str, Json]]
+
+    @property
+    def model(self) -> str:
+        """`KIND/NAME`, as Inspect names models."""
+        return self.subject.replace(":", "/", 1)
+
+
+def write_log(path: Path, log: Log, samples: Iterable[Sample]) -> int:
+    """Writes a log and returns how many samples it has."""
+    spec, summaries = _spec(log), list[Json]()
+    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
+        _write(archive, "_journal/start.json", {"version": VERSION, "eval": spec, "plan": _PLAN})
+        for sample in samples:
+            row = _sample(log, sample)
+            _write(archive, f"samples/{row['id']}_epoch_{row['epoch']}.json", row)
+            summaries.append(_summary(row, sample))
+        _write(archive, "summaries.json", summaries)
+        _write(archive, "header.json", _header(log, spec, len(summaries)))
+    return len(summaries)
+
+
+def _write(archive: zipfile.ZipFile, name: str, value: Json) -> None:
+    archive.writestr(name, json.dumps(value, ensure_ascii=False))
+
+
+_PLAN: Mapping[str, Json] = {"name": "plan", "steps": [], "config": {}}
+
+
+def _spec(log: Log) -> dict[str, Json]:
+    protocol, part = log.protocol, log.part
+    drawn = {"temperature": part.temperature, "top_p": part.top_p, "max_tokens": part.max_tokens}
+    return {
+        "eval_id": content_id(protocol.digest, log.subject, part.mode, log.ended)[:22],
+        "run_id": content_id(protocol.digest, log.ended)[:22],
+        "created": log.begun,
+        "task": f"tiltmeter/{protocol.name}",
+        "task_id": content_id(protocol.digest)[:22],
+        "task_version": protocol.version,
+        "task_args": {"mode": part.mode},
+        "dataset": {"name": protocol.name, "samples": -(-part.trials // part.samples)},
+        "model": log.model,
+        "model_generate_config": {name: one for name, one in drawn.items() if one is not None},
+        "config": {"epochs": part.samples},
+        "packages": {"tiltmeter": __version__},
+        "metadata": {
+            "title": protocol.title,
+            "data": protocol.digest,
+            "citation": protocol.citation,
+            "signatures": sorted({str(claim["signature"]) for claim in log.claims}),
+        },
+    }
+
+
+def _header(log: Log, spec: Mapping[str, Json], samples: int) -> dict[str, Json]:
+    return {
+        "version": VERSION,
+        "status": "success",
+        "eval": spec,
+        "plan": _PLAN,
+        "results": {
+            "total_samples": samples,
+            "completed_samples": samples,
+            "scores": [_claim(claim) for claim in log.claims],
+        },
+        "stats": {"started_at": log.begun, "completed_at": log.ended},
+        "metadata": spec["metadata"],
+    }
+
+
+def _claim(claim: Mapping[str, Json]) -> dict[str, Json]:
+    """A verdict as a score with its value, limits and adjusted p, and all else beside them."""
+    levels = [one for key in ("condition", "contrast") for one in _levels(claim[key])]
+    numbers = ((name, claim[name]) for name in _METRICS)
+    return {
+        "name": " ".join([str(claim["measure"]), *([f"({', '.join(levels)})"] if levels else [])]),
+        "scorer": claim["instrument"],
+        "metrics": {
+            name: {"name": name, "value": value} for name, value in numbers if value is not None
+        },
+        "metadata": {name: value for name, value in claim.items() if name not in _METRICS},
+    }
+
+
+def _levels(told: Json) -> list[str]:
+    named = told if isinstance(told, Mapping) else {}
+    return [str(level) for name, level in named.items() if name != "mode"]
+
+
+def _sample(log: Log, sample: Sample) -> dict[str, Json]:
+    trial, output = sample.trial, sample.output
+    asked: list[Json] = [{"role": role, "content": text} for role, text in sample.messages]
+    failed = output.outcome == ERROR
+    reply: Json = {"role": "assistant", "content": output.text, "model": log.model}
+    stop = "content_filter" if output.outcome == REFUSAL else "stop"
+    choices: list[Json] = [] if failed else [{"message": reply, "stop_reason": stop}]
+    error = {"message": output.text, "traceback": "", "traceback_ansi": ""}
+    return {
+        "id": sample.cell,
+        "epoch": trial.sample + 1,
+        "input": asked,
+        "target": "",
+        "messages": [*asked] if failed else [*asked, reply],
+        "output": {"model": log.model, "choices": choices, **_usage(sample)},
+        "scores": dict(map(_score, sample.labels)),
+        "metadata": {**trial.factors, "mode": trial.mode, "trial": trial.id, "begin": trial.begin},
+        **({"error": error} if failed else {}),
+    }
+
+
+def _usage(sample: Sample) -> dict[str, Json]:
+    call = sample.call
+    if call is None or call.prompt_tokens is None or call.completion_tokens is None:
+        return {}
+    return {
+        "usage": {
+            "input_tokens": call.prompt_tokens,
+            "output_tokens": call.completion_tokens,
+            "total_tokens": call.prompt_tokens + call.completion_tokens,
+        }
+    }
+
+
+def _score(labels: AttributeLabels) -> tuple[str, dict[str, Json]]:
+    """(name, score) of what one annotator says of one attribute: a value, a list by rank, or
+    {value: probability}.
+    """
+    values: list[Json] = [value for value, _ in labels.values]
+    value: Json = labels.probabilities or (values if labels.ranked else values[0])
+    answer = ", ".join(value for value, _ in labels.values)
+    about = {"annotator": labels.annotator, "attribute": labels.attribute}
+    weights = {} if labels.probabilities else {"weights": [one for _, one in labels.values]}
+    score: dict[str, Json] = {"value": value, "answer": answer, "metadata": {**about, **weights}}
+    return f"{labels.attribute} ({labels.annotator})", score
+
+
+def _summary(row: Mapping[str, Json], sample: Sample) -> dict[str, Json]:
+    """What the list of samples shows of one."""
+    shown = ("id", "epoch", "target", "metadata", "scores")
+    failed = {"error": sample.output.text} if "error" in row else {}
+    return {
+        **{name: row[name] for name in shown},
+        **failed,
+        "input": sample.messages[-1][1][:_INPUT_CHARACTERS],
+        "completed": True,
+        "message_count": len(sample.messages) + ("error" not in row),
+    }
