@@ -79,6 +79,9 @@ def with_keys(address: str) -> list[tuple[str, str]]:
     ]
 
 
+DRAWER = "document.querySelector('.drawer:target')"
+
+
 @dataclass(frozen=True)
 class Looks:
     keys: tuple[Visit, ...]
@@ -86,6 +89,7 @@ class Looks:
     phone: tuple[Visit, ...]
     hostile: Visit
     broken: Visit
+    reported: Visit
 
 
 @pytest.fixture(scope="module")
@@ -157,8 +161,22 @@ def looks(guards: Path, texts: Path) -> Looks:
                 ("ask", "document.querySelector('.damaged').textContent"),
             ]
         )
-        drive(*keys, filtered, *phone, hostile, broken)
-    return Looks(keys, filtered, phone, hostile, broken)
+        reported = Visit(
+            [
+                ("go", words),
+                ("wait", READY),
+                ("do", "document.querySelector('header a[href^=\"/report/\"]').click()"),
+                ("wait", "document.querySelector('.findings td.number a') !== null"),
+                ("do", "document.querySelector('.findings td.number a').click()"),
+                ("wait", f"{DRAWER} !== null"),
+                ("ask", f"{DRAWER}.querySelector('b').textContent.split(' of ')[1]"),
+                ("do", f"[...{DRAWER}.querySelectorAll('a')].at(-1).click()"),
+                ("wait", "document.querySelector('.banner b') !== null"),
+                ("ask", "document.querySelector('.banner').textContent"),
+            ]
+        )
+        drive(*keys, filtered, *phone, hostile, broken, reported)
+    return Looks(keys, filtered, phone, hostile, broken, reported)
 
 
 @pytest.mark.parametrize("which", [0, 1], ids=["pictures", "texts"])
@@ -205,6 +223,12 @@ def test_hostile_outputs_do_nothing(looks: Looks) -> None:
     assert not any(
         "evil.example" in address.partition("?")[0] for address in looks.hostile.requests
     )
+
+
+def test_the_report_stands_beside_and_its_numbers_open_their_outputs(looks: Looks) -> None:
+    counted, banner = looks.reported.values
+    assert banner.startswith(f"{counted} outputs were counted for ")
+    assert looks.reported.messages == []  # its own style sheet and script are allowed
 
 
 def test_a_damaged_picture_says_so(looks: Looks) -> None:

@@ -141,9 +141,10 @@ def grid(
     details: Mapping[str, Detail] | None = None,
     pages: PageLinks | None = None,
     sheet: str = "",
+    reports: tuple[tuple[str, str], ...] = (),
 ) -> str:
     """The page of a view. studies: (name, address) of other protocols' runs; opened: the output
-    that is looked at.
+    that is looked at; reports: (words, address) of the runs' reports.
 
     details: of each output by its key, where they stand in the page; pages: addresses of files;
     sheet: of the contact sheet.
@@ -159,6 +160,7 @@ def grid(
             details=details or {},
             pages=pages,
             sheet=sheet,
+            reports=reports,
         )
     )
 

@@ -27,6 +27,7 @@ from .detail import Detail, detail
 from .index import Index, open_indices
 from .page import page
 from .parts import Page
+from .report_page import ReportPages, response
 from .sheet import contact_sheet, has_sheet
 from .thumbnails import Thumbnails, content
 from .view import View
@@ -52,6 +53,7 @@ class Explorer:
         self._thread = security.OneThread()
         self.read = self._thread.read
         self._thumbnails = Thumbnails()
+        self._reports = ReportPages()
         try:
             self.indices: list[Index] = self._thread.wait(open_indices, folders, labels)
             self._correctors = self._thread.wait(self._correctors_named, annotator)
@@ -87,7 +89,18 @@ class Explorer:
         )
         sheet = "/sheet.png" + view.address(page=view.page) if has_sheet(found) else ""
         places = self.places(found.view)
-        return HTMLResponse(rendering.grid(found, places, studies, looked, sheet=sheet))
+        reports = self._report_links(found.view.study)
+        made = rendering.grid(found, places, studies, looked, sheet=sheet, reports=reports)
+        return HTMLResponse(made)
+
+    def _report_links(self, study: int) -> tuple[tuple[str, str], ...]:
+        """(words, address) of the report of each run."""
+        runs = self.indices[study].sources.values()
+        several = len(runs) > 1
+        return tuple(
+            (f"Report of {one.name}" if several else "Report", f"/report/{one.number}")
+            for one in runs
+        )
 
     async def sheet(self, request: Request) -> Response:
         """The pictures or texts of a page as one PNG."""
@@ -131,6 +144,13 @@ class Explorer:
             raise UsageError("There is no such run.")
         return found
 
+    async def report(self, request: Request) -> Response:
+        """The report of a run, whose numbers open their outputs in the grid."""
+        run = request.path_params["run"]
+        index = self._index_of(run)
+        study = self.indices.index(index)
+        return response(await self.read(self._reports.page, index, run, study))
+
     async def correctable(self, request: Request) -> Response:
         """What can be corrected of an output; 403 where nobody gave a name."""
         run, output = request.path_params["run"], request.path_params["trial"]
@@ -151,6 +171,7 @@ class Explorer:
         source, who = index.sources[run], self._correctors[run]
         await self.read(corrections.correct, source, output, who, attribute, value)
         await self.read(index.forget_labels)
+        self._reports.forget()
         return JSONResponse({"stored": value})
 
     async def picture(self, request: Request) -> Response:
@@ -202,6 +223,7 @@ def application(explorer: Explorer, token: str, port: int) -> ASGIApp:
     routes = [
         Route("/", explorer.grid),
         Route("/output/{run:int}/{trial:path}", explorer.output),
+        Route("/report/{run:int}", explorer.report),
         Route("/small/{run:int}/{name:path}", explorer.thumbnail),
         Route("/blobs/{run:int}/{name:path}", explorer.picture),
         Route("/state", explorer.state),

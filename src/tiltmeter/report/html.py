@@ -83,8 +83,8 @@ def _template() -> Template:
 
 
 def page(report: Report, brief: bool = False, explorer: str = "") -> str:
-    """The whole page as text; `brief` is the part that fits a sheet of paper. explorer: the address
-    of a static explorer of the run that can show the outputs of a query, "" for none.
+    """The whole page as text; `brief` is the part that fits a sheet of paper. explorer: what stands
+    before a query in the address of an explorer that can show its outputs, "" for none.
     """
     from markupsafe import Markup
 
@@ -99,9 +99,17 @@ def page(report: Report, brief: bool = False, explorer: str = "") -> str:
         explorer=explorer if len(runs) == 1 else "",
         version=__version__,
         style=Markup(style),
-        style_hash=_digest(style),
         script=Markup(script),
-        script_hash=_digest(script),
+        policy=policy(),
+    )
+
+
+def policy() -> str:
+    """The content policy of a page: no loads at all, and its own style sheet and script by hash."""
+    style, script = _digest(_asset("style.css")), _digest(_asset("report.js"))
+    return (
+        f"default-src 'none'; style-src 'sha256-{style}'; script-src 'sha256-{script}'; "
+        "img-src data:; base-uri 'none'; form-action 'none'"
     )
 
 
@@ -154,7 +162,7 @@ def write_html(report: Report, path: Path | str, brief: bool = False) -> None:
     try:
         target.parent.mkdir(parents=True, exist_ok=True)
         beside = target.parent / EXPLORER
-        text = page(report, brief, EXPLORER if beside.is_file() else "")
+        text = page(report, brief, f"{EXPLORER}#query=" if beside.is_file() else "")
         part.write_text(text, encoding="utf-8", errors="backslashreplace", newline="\n")
         part.replace(target)
     except OSError as error:
