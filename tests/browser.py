@@ -60,6 +60,7 @@ class Visit:
     steps: Sequence[tuple[str, str]]
     width: int = 1280
     dark: bool = False
+    still: bool = False  # who sits there asked for reduced motion
     media: str = ""
     scale: float = 1
     height: int = HEIGHT
@@ -155,7 +156,9 @@ async def _visit(page: _Page, visit: Visit) -> None:
         await page.send(f"{domain}.enable")
     await page.send("Network.clearBrowserCookies")
     await page.send("Log.clear")
-    features = [{"name": "prefers-color-scheme", "value": "dark" if visit.dark else "light"}]
+    scheme, motion = "dark" if visit.dark else "light", "reduce" if visit.still else "no-preference"
+    wanted = {"prefers-color-scheme": scheme, "prefers-reduced-motion": motion}
+    features = [{"name": name, "value": value} for name, value in wanted.items()]
     await page.send("Emulation.setEmulatedMedia", media=visit.media, features=features)
     size = {
         "width": visit.width,

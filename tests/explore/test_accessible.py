@@ -21,6 +21,10 @@ OPEN = (
     "for (const name of ['table', 'answers', 'pictures', 'marks', 'long']) document.querySelector(`details.${name}`)?.toggleAttribute('open', true)",
 )
 READY = ("wait", "typeof grid !== 'undefined'")
+CORRECTING = (
+    ("key", "r"),
+    ("wait", "document.querySelector('#correction').checkVisibility()"),
+)
 OPENED = (READY, ("do", "open(shown()[0])"), ("wait", "document.querySelector('dialog').open"))
 PLANTED = """<!doctype html><html lang="en"><title>Planted</title><main><h1>Planted</h1><img src="data:,">
 <p style="color: #bbb">grey</p><p><button style="width: 9px; height: 9px; padding: 0"></button><button style="padding: 0">b</button></p></main>"""
@@ -54,11 +58,11 @@ def pages(
         1:
     ]  # its size takes as long as all the others together
     copy = write([guards], folder / "static")
-    with explorer(str(guards)) as grid, explorer(str(texts)) as words:
+    with explorer(str(guards)) as grid, explorer(str(texts), "--annotator", "ann") as words:
         visits |= {
             "explore, pictures": axe.looks(grid, READY),
             "explore, texts": axe.looks(words, READY),
-            "explore, an output": axe.looks(words, *OPENED),
+            "explore, a correction": axe.looks(words, *OPENED, *CORRECTING),
             "explore, static": axe.looks(copy.as_uri(), *OPENED),
             "explore, counts": axe.looks(f"{words}&show=counts", READY)[1:],
             "explore, found in files": axe.looks(
@@ -84,7 +88,7 @@ def pages(
         "report of several",
         "explore, pictures",
         "explore, texts",
-        "explore, an output",
+        "explore, a correction",
         "explore, static",
         "explore, counts",
         "explore, found in files",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import time
 from dataclasses import dataclass
 from pathlib import Path
@@ -79,6 +80,11 @@ def with_keys(address: str) -> list[tuple[str, str]]:
     ]
 
 
+MOVING = """
+[...document.querySelectorAll('*')].filter(e => getComputedStyle(e).transitionDuration !== '0s' ||
+  getComputedStyle(e).animationName !== 'none').length
+"""
+SOURCE = Path(__file__).parents[2] / "src"
 DRAWER = "document.querySelector('.drawer:target')"
 
 
@@ -131,9 +137,11 @@ def looks(guards: Path, texts: Path) -> Looks:
                     ("do", "open(shown()[0])"),
                     ("wait", OPEN),
                     ("ask", WIDTH),
+                    ("ask", MOVING),
                 ],
                 width=390,
                 dark=dark,
+                still=True,
             )
             for address, dark in ((pictures, True), (words, False))
         )
@@ -165,6 +173,7 @@ def looks(guards: Path, texts: Path) -> Looks:
             [
                 ("go", words),
                 ("wait", READY),
+                ("ask", MOVING),
                 ("do", "document.querySelector('header a[href^=\"/report/\"]').click()"),
                 ("wait", "document.querySelector('.findings td.number a') !== null"),
                 ("do", "document.querySelector('.findings td.number a').click()"),
@@ -211,8 +220,17 @@ def test_filters_and_sizes_stand_in_the_address(looks: Looks) -> None:
 
 def test_a_phone_is_wide_enough(looks: Looks) -> None:
     for visit in looks.phone:
-        width, faint, nameless, opened = visit.values
+        width, faint, nameless, opened, _ = visit.values
         assert width == opened == 390 and (faint, nameless) == ([], [])
+
+
+def test_nothing_moves_where_reduced_motion_is_asked_for(looks: Looks) -> None:
+    assert [visit.values[-1] for visit in looks.phone] == [0, 0]
+    assert looks.reported.values[0] > 0  # else cards change their colour gently
+    motion = re.compile(r"transition|animation|scroll-behavior")
+    for path in SOURCE.rglob("*.css"):
+        apart = r"@media \(prefers-reduced-motion: no-preference\) \{.*\}$"
+        assert not motion.search(re.sub(apart, "", path.read_text("utf-8"), flags=re.MULTILINE))
 
 
 def test_hostile_outputs_do_nothing(looks: Looks) -> None:
@@ -226,7 +244,7 @@ def test_hostile_outputs_do_nothing(looks: Looks) -> None:
 
 
 def test_the_report_stands_beside_and_its_numbers_open_their_outputs(looks: Looks) -> None:
-    counted, banner = looks.reported.values
+    _, counted, banner = looks.reported.values
     assert banner.startswith(f"{counted} outputs were counted for ")
     assert looks.reported.messages == []  # its own style sheet and script are allowed
 

@@ -123,14 +123,17 @@ def test_a_click_opens_the_drawer_and_its_outputs(run: tiltmeter.Run) -> None:
             ("wait", "location.hash.startsWith('#o')"),
             ("ask", "document.querySelector(location.hash).checkVisibility()"),
             ("ask", f"{DRAWER} === null"),
-            ("do", "document.querySelector('.findings td.number a').click()"),
+            ("do", "document.querySelector('.findings td.number a').focus()"),
+            ("key", "Enter"),
             ("wait", f"{DRAWER} !== null"),
+            ("ask", f"document.activeElement === {DRAWER} && {DRAWER}.ariaLabel"),
             ("key", "Escape"),
             ("wait", f"{DRAWER} === null"),
             ("ask", "document.activeElement.closest('.findings') !== null"),
         ]
     )
     drive(visit)
-    shown, counted, visible, closed, back = visit.values
+    shown, counted, visible, closed, announced, back = visit.values
+    assert announced.startswith("Outputs of ")
     assert back and shown and visible and closed and re.fullmatch(r"\d+ of \d+", counted)
     assert visit.messages == []
