@@ -16,7 +16,6 @@ from tiltmeter.protocol import InstrumentSpec
 from tiltmeter.records import OUTCOMES
 from tiltmeter.store import Store
 
-NAMES = ("roles", "decisions", "dialogues", "gramvis", "hiring", "occupations", "protext", "soda")
 USUAL = {*OUTCOMES, NOT_APPLICABLE, "ambiguous"}
 
 
@@ -27,7 +26,7 @@ def listed(spec: InstrumentSpec) -> Mapping[str, set[str]]:
     return {name: {one for one in values.get(name, ()) if not one.isdigit()} for name in own}
 
 
-@pytest.mark.parametrize("name", [*NAMES, "words"])
+@pytest.mark.parametrize("name", registry.PROTOCOLS)
 def test_every_value_has_a_definition(name: str, tmp_path: Path) -> None:
     protocol = registry.protocol(name)
     with Store(tmp_path / "run", create=True) as store:
