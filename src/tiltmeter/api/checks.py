@@ -14,7 +14,7 @@ from ..protocol.thresholds import Threshold
 from ..records import UNRESOLVED, Estimate
 from ..stages import injection_count
 from ..store import Store, served_models
-from ..store.queries import batches
+from ..store.queries import batches, settings
 
 if TYPE_CHECKING:  # what analyses brings numpy, for which a first request need not wait
     from ..analyse.thresholds import Outcome
@@ -66,6 +66,7 @@ def warnings(store: Store, protocol: Protocol, estimates: Sequence[Estimate]) ->
     from ..analyse import cautions
 
     found = (
+        _shard(store),
         _batches_out(store),
         *served_models.warnings(store, serves_asked),
         injection_count.warning(store),
@@ -74,6 +75,16 @@ def warnings(store: Store, protocol: Protocol, estimates: Sequence[Estimate]) ->
         *thin_design(protocol),
     )
     return [warning for warning in found if warning]
+
+
+def _shard(store: Store) -> str:
+    held = settings.shard(store)
+    if held is None:
+        return ""
+    return (
+        f"This is shard {held['number']} of {held['of']}: its numbers are of that part of the plan "
+        "alone. Join all: tiltmeter merge RUN RUN … --out RUN"
+    )
 
 
 def _batches_out(store: Store) -> str:

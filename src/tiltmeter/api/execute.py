@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import Unpack
 
 from .. import registry
 from ..protocol import Protocol, told_by
-from ..stages import injection_count, matching, protocol_snapshot
+from ..stages import injection_count, matching, protocol_snapshot, shards
 from ..stages import plan as planning
 from ..stages.batches import Desk
 from ..stages.connect import Connect
@@ -29,6 +30,11 @@ from .models import ModelGiven
 from .options import LabelOptions, RunOptions
 from .progress import Watch, notebook_watch
 from .run_folder import Run
+
+_LABELLED_LATER = (
+    "A shard is not labelled here: its {what} is found out of the outputs of all. Merge the "
+    "shards, then type the same command without --shard; or give --{what} FILE."
+)
 
 
 def run(
@@ -58,6 +64,7 @@ def run(
     declared = told_by(registry.protocol(protocol), variant)
     choices = arguments.choices(model, options, protocol, declared)
     asking = arguments.asking(judge, taxonomy, options, choices.subjects)
+    asking = replace(asking, shard=arguments.shard(options))
     planning.check(declared, choices)
     asking.connect.check((*choices.subjects, *asking.judges))
     # What they refuse is said before anything is asked.
@@ -71,9 +78,14 @@ def run(
     notes = match_notes(declared, choices, asking.connect)
     total = sum(sum(modes.values()) for modes in planning.count(declared, choices).values())
     snapshot = protocol_snapshot.record(protocol, declared)
+    part = None
+    if asking.shard:
+        total = asking.shard.size(total)
+        part = shards.record(asking.shard, choices, asking.judges, asking.given)
 
     async def work() -> None:
         with Store(out, create=True, writing=True) as store:
+            shards.enter(store, part)
             store.freeze(choices.frozen(declared))
             snapshot.keep(store)
             if stopping:
@@ -158,7 +170,9 @@ async def _stages(
         async def ask_subjects(wanted: Wanted | None = None, number: int | None = total) -> Tally:
             assert choices is not None
             shown = watcher("run", number)
-            ask = partial(generate, store, protocol, choices, models, limits, shown, wanted)
+            ask = partial(
+                generate, store, protocol, choices, models, limits, shown, wanted, asking.shard
+            )
             tally = await desk.repeat(ask)
             store.put("last_run", {"failed": tally.failed, "last_failure": tally.last_failure})
             return tally
@@ -172,7 +186,13 @@ async def _stages(
             tallies += await stopped.ask(ask_subjects, label_by)
         elif choices is not None:
             tallies.append(await ask_subjects())
-        if stopped is None or stopped.plan.judges != asking.judges:
+        found_out = shards.waits_for_all(
+            protocol, asking.judges, settings.given_materials(store) or {}
+        )
+        if settings.shard(store) and found_out:
+            tallies.append(Tally(warnings={_LABELLED_LATER.format(what=found_out)}))
+            watcher("label", None)(tallies[-1])
+        elif stopped is None or stopped.plan.judges != asking.judges:
             tallies.append(await label_by(asking.judges))
     injection_count.write_counts(store)
     return tallies

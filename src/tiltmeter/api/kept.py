@@ -104,5 +104,6 @@ def _finished_key(
     store: Store, protocol: Protocol, choices: Choices, asking: Asking, stopping: bool
 ) -> str:
     told = [spec.told for spec in protocol.instruments]
-    asked = (asdict(choices), asking.judges, asking.given, told, stopping)
+    shard = str(asking.shard or "")
+    asked = (asdict(choices), asking.judges, asking.given, told, stopping, shard)
     return key_of(store, protocol, "finished", *asked)

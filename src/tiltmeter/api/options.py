@@ -19,6 +19,7 @@ from ..stages.batch_steps import Batching
 from ..stages.connect import Connect
 from ..stages.limits import Limits
 from ..stages.plan import Choices
+from ..stages.shards import Shard
 from .models import ModelGiven, fill_protocol, model_names
 
 
@@ -107,22 +108,27 @@ class LabelOptions(AskOptions, BatchOptions, total=False):
 class RunOptions(ChoiceOptions, LabelOptions, total=False):
     """What is asked, how models are reached, and what a run may use.
 
-    stop: True to ask no further for what is decided (docs/stopping.md), False to ask all; as the
-          protocol says where it is left out.
+    stop:  True to ask no further for what is decided (docs/stopping.md), False to ask all; as the
+           protocol says where it is left out.
+    shard: "3/16" for the third of sixteen equal parts of the plan; `merge` joins their runs.
     """
 
     stop: bool | None
+    shard: str | None
 
 
 @dataclass(frozen=True, slots=True)
 class Asking:
-    """How judges and subjects are asked. given: the material that a person gives, by kind."""
+    """How judges and subjects are asked. given: the material that a person gives, by kind; shard:
+    the part of the plan that is asked, None for all of it.
+    """
 
     judges: tuple[str, ...]
     given: Mapping[str, str]
     limits: Limits
     connect: Connect
     batching: Batching
+    shard: Shard | None = None
 
 
 def asking(
@@ -203,6 +209,12 @@ def choices(
         cross=several(options.get("cross", ())),
         system=options.get("system"),
     )
+
+
+def shard(options: RunOptions) -> Shard | None:
+    """The part of the plan that is asked. UsageError for what is none."""
+    text = options.get("shard")
+    return None if text is None else Shard.parse(text)
 
 
 def material(taxonomy: Path | str | None) -> dict[str, str]:

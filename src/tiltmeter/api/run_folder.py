@@ -44,7 +44,7 @@ class Run:
     def __repr__(self) -> str:
         about = f"{self.protocol.name} {self.protocol.version}"
         try:
-            counts = self._counts()
+            counts = self.counts()
         except RunError as error:
             return f"<Run {self.folder}: {about}, {error}>"
         numbers = ", ".join(f"{number:,} {name}" for name, number in counts.items())
@@ -56,7 +56,7 @@ class Run:
         with Store(self.folder) as store:
             return table_frame(store, name)
 
-    def _counts(self) -> dict[str, int]:
+    def counts(self) -> dict[str, int]:
         """How many outputs and labels the run holds."""
         with Store(self.folder) as store:
             return {name: stored.size(store, name) for name in ("outputs", "labels")}
@@ -228,7 +228,7 @@ class Run:
     def _repr_html_(self) -> str:
         from ..report import notebook
 
-        return notebook.summary(self.protocol, self.verdicts(), self._counts(), self.notes)
+        return notebook.summary(self.protocol, self.verdicts(), self.counts(), self.notes)
 
 
 def open_run(folder: Path | str) -> Run:

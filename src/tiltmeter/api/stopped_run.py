@@ -41,6 +41,11 @@ def refuse_unfit(protocol: Protocol, choices: Choices, asking: Asking) -> None:
     """UsageError for what cannot stop early: probabilities that are read once, an instrument that
     waits for judges, one round.
     """
+    if asking.shard is not None:
+        raise UsageError(
+            "--stop looks at all answers so far, and a shard has a part of them. Leave --shard out "
+            "to stop early, or type --no-stop to ask all."
+        )
     modes = [protocol.modes[name] for name in choices.modes or protocol.default_modes]
     measured = [mode for mode in modes if not mode.for_discovery]
     if len(measured) != 1 or measured[0].logprobs:

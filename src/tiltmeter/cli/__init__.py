@@ -27,6 +27,7 @@ VERBS = {
     "plan": "What a run would ask, before it does.",
     "run": "Run an audit: all stages; again = resume.",
     "label": "Label the outputs of a run again, or with another judge.",
+    "merge": "Join runs of one plan, such as shards, into one run.",
     "jobs": "The batches of a run that are at a provider; cancel them.",
     "analyse": "Compute the estimates of a run again.",
     "table": "Estimates as a table of rows and columns: Markdown, LaTeX or CSV.",

@@ -4,6 +4,7 @@ thresholds on standard error. Nothing is worked out here.
 
 from __future__ import annotations
 
+import json
 import sys
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
@@ -50,6 +51,22 @@ def emit_results(
         return failed
     _emit_lines(ending.checks)
     return ending.code
+
+
+def emit_shard(run: Run, shard: str, tallies: Mapping[str, Tally], as_json: bool) -> int:
+    """Prints what a shard has; numbers are of the merged run. The exit code is 1 where calls went
+    unanswered.
+    """
+    counts = run.counts()
+    if as_json:
+        told = {"schema": 1, "run": str(run.folder), "shard": shard, **counts}
+        click.echo(json.dumps(told, indent=1))
+    else:
+        named = ", ".join(f"{number:,} {name}" for name, number in counts.items())
+        click.echo(
+            f"shard {shard}: {named}. When all are there: tiltmeter merge RUN RUN … --out RUN"
+        )
+    return emit_failures(tallies)
 
 
 def _emit_lines(lines: Sequence[str]) -> None:

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import click
 
+from ..errors import UsageError
 from .options import (
     as_json,
     batch,
@@ -30,6 +31,18 @@ class RunValues(AuditValues):
 
     out: str
     stop: bool | None
+    shard: str | None
+
+    def refuse_with_shard(self) -> None:
+        """UsageError for options that speak of the numbers of a whole run."""
+        named = [
+            name for name, value in (("--fail-if", self.fail_if), ("--junit", self.junit)) if value
+        ]
+        if self.shard and named:
+            raise UsageError(
+                f"{named[0]} is of a whole run, and a shard is a part of one. Merge the shards, "
+                f"then: tiltmeter analyse RUN {named[0]} …"
+            )
 
 
 @click.command()
@@ -49,6 +62,12 @@ class RunValues(AuditValues):
     help="Ask no further for what is decided: looks fixed beforehand, error rates kept "
     "(docs/stopping.md).",
 )
+@click.option(
+    "--shard",
+    "shard",
+    metavar="3/16",
+    help="Only this part of the plan, into a folder of its own; tiltmeter merge joins all.",
+)
 @reach
 @batch
 @variant
@@ -61,11 +80,12 @@ class RunValues(AuditValues):
 def command(typed: RunValues) -> int:
     """Run an audit: all stages; again = resume."""
     from .. import api, registry
-    from .output import emit_results, refuse_thresholds
+    from .output import emit_results, emit_shard, refuse_thresholds
     from .progress import progress_line
 
     if typed.fail_if:
         refuse_thresholds(registry.protocol(typed.protocol), typed.fail_if)
+    typed.refuse_with_shard()
     with progress_line() as (watch, tallies):
         run = api.run(
             typed.protocol,
@@ -76,9 +96,12 @@ def command(typed: RunValues) -> int:
             taxonomy=typed.taxonomy,
             variant=typed.variant,
             stop=typed.stop,
+            shard=typed.shard,
             **typed.choice_options(),
             **typed.ask_options(),
             **typed.batch_options(),
         )
+    if typed.shard:
+        return emit_shard(run, typed.shard, tallies, typed.as_json)
     printing = typed.printing(Path(typed.out) / "report.html")
     return emit_results(run, printing, tallies, typed.fail_if)

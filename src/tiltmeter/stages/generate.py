@@ -11,6 +11,7 @@ from . import plan
 from .engine import Engine, Job, Models
 from .limits import Limits, Tally
 from .plan import Choices, Wanted
+from .shards import Shard
 
 
 def _job(trial: Trial, protocol: Protocol) -> Job:
@@ -27,11 +28,15 @@ async def generate(
     limits: Limits,
     watch: Callable[[Tally], None] = lambda tally: None,
     wanted: Wanted | None = None,
+    shard: Shard | None = None,
 ) -> Tally:
-    """Answers every trial of the plan, or of those that are wanted, that has no output yet."""
+    """Answers every trial of the plan that has no output yet, or of those that are wanted, or of a
+    shard's.
+    """
 
     def jobs() -> Iterator[Job]:
-        for trial in store.iter_unanswered(plan.trials(protocol, choices, wanted)):
+        planned = plan.trials(protocol, choices, wanted)
+        for trial in store.iter_unanswered(shard.part(planned) if shard else planned):
             yield _job(trial, protocol)
 
     return await Engine(store, models, limits, watch).drive(jobs())

@@ -46,13 +46,18 @@ def keep_plan(store: Store, planned: PlannedTrials) -> None:
     """Adds a plan to what a run was meant to have. What was planned before stays: of the same
     subject, mode and levels the larger number counts.
     """
+    store.put("planned", widen_plan(settings.planned(store), planned))
+
+
+def widen_plan(planned: PlannedTrials, more: PlannedTrials) -> PlannedTrials:
+    """Two plans as one. Pure."""
     merged = {
         subject: {mode: dict(levels) for mode, levels in modes.items()}
-        for subject, modes in settings.planned(store).items()
+        for subject, modes in planned.items()
     }
-    for subject, modes in planned.items():
+    for subject, modes in more.items():
         for mode, levels in modes.items():
             held = merged.setdefault(subject, {}).setdefault(mode, {})
             for key, number in levels.items():
                 held[key] = max(number, held.get(key, 0))
-    store.put("planned", merged)
+    return merged

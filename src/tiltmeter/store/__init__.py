@@ -62,9 +62,8 @@ class Store(Database):
         """
         folder.mkdir(parents=True)
         self.backup(folder)
-        for name in sorted(path.name for path in self.folder.glob(f"{blobs.FOLDER}/*")):
-            if blobs.NAME.fullmatch(name):
-                blobs.write_blob(folder, blobs.read_blob(self.folder, name), Path(name).suffix)
+        for name in blobs.names(self.folder):
+            blobs.write_blob(folder, blobs.read_blob(self.folder, name), Path(name).suffix)
 
     # settings (`meta`) and artefacts
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+import shutil
 import threading
 from contextlib import suppress
 from hashlib import sha256
@@ -65,6 +66,31 @@ def write_blob(run: Path, content: bytes, suffix: str) -> str:
                 part.unlink()
             raise
     return name
+
+
+def names(run: Path) -> list[str]:
+    """The files of a run by their names, sorted."""
+    found = (path.name for path in (run / FOLDER).glob("*"))
+    return sorted(name for name in found if NAME.fullmatch(name))
+
+
+def link_blob(source: Path, run: Path, name: str) -> bool:
+    """Has a file of one run in another too, by a link where the file system has them, else by a
+    copy. False where it is there already.
+    """
+    old, new = source / FOLDER / name, run / FOLDER / name
+    with translate_errors(new):
+        if new.is_file() and new.stat().st_size == old.stat().st_size:
+            return False
+        new.parent.mkdir(exist_ok=True)
+        part = new.with_name(f"{name}.{os.getpid()}-{threading.get_ident()}.part")
+        part.unlink(missing_ok=True)
+        try:
+            os.link(old, part)
+        except OSError:  # another disk, or a file system without links
+            shutil.copyfile(old, part)
+        part.replace(new)
+    return True
 
 
 def _digest(content: bytes) -> str:

@@ -128,6 +128,8 @@ def _setting(db: sqlite3.Connection) -> str:
         "possibly_paid": (dict,),
         "last_run": (dict,),
         "planned": (dict,),
+        "shard": (dict,),
+        "parts": (dict,),
     }
     for key, text in db.execute("SELECT key, value FROM meta"):
         try:

@@ -13,6 +13,7 @@ import sqlite3
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import closing, contextmanager, suppress
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any, TypeAlias
 
 from ..errors import MORE_FILES, TOO_MANY_FILES, RunBusy, StoreError, TiltmeterError
@@ -138,6 +139,22 @@ class Database:
         path = folder / FILE
         with translate_errors(path), closing(sqlite3.connect(path)) as copy:
             self._db.backup(copy)
+
+    @contextmanager
+    def attached(self, source: Database, name: str) -> Iterator[None]:
+        """Has the tables of another run beside this one's, under a name, while it lasts."""
+        with TemporaryDirectory() as spare:
+            path = source.path
+            if source._is_copy or not os.access(source.folder, os.W_OK):
+                source.backup(Path(spare))
+                path = Path(spare) / FILE
+            with translate_errors(path):
+                self._migrate_for_writing()
+                self._db.execute(f"ATTACH DATABASE ? AS {name}", (str(path),))
+            try:
+                yield
+            finally:
+                self._db.execute(f"DETACH DATABASE {name}")
 
     def close(self) -> None:
         """Back to one file, and the lock given up."""

@@ -15,7 +15,7 @@ REPLY_COLUMNS = (
     " omitted, revised, raw, blob"
 )
 TRIAL_COLUMNS = "id, subject, mode, factors, sample, prompt, begin, sampling"
-_CALL_COLUMNS = (
+CALL_COLUMNS = (
     "key, purpose, model, request, remote_id, outcome, text, alternatives, blob, revised, raw,"
     " served, fingerprint, prompt_tokens, completion_tokens, cost, omitted, date"
 )
@@ -27,7 +27,7 @@ def _insert(verb: str, table: str, columns: str) -> str:
 
 
 INSERT_TRIAL = _insert("INSERT OR IGNORE", "trials", TRIAL_COLUMNS)
-INSERT_CALL = _insert("INSERT OR REPLACE", "calls", _CALL_COLUMNS)
+INSERT_CALL = _insert("INSERT OR REPLACE", "calls", CALL_COLUMNS)
 INSERT_OUTPUT = _insert("INSERT OR REPLACE", "outputs", ", ".join(Output._fields))
 INSERT_LABEL = _insert("INSERT", "labels", ", ".join((*Label._fields, "date")))
 INSERT_ARTEFACT = _insert("INSERT OR REPLACE", "artefacts", "kind, name, content, date")

@@ -61,6 +61,20 @@ def between(
     return found
 
 
+def other_models(one: Iterable[Served], other: Iterable[Served]) -> str:
+    """What says that two runs asked different models by one name: names, or else fingerprints, of
+    which none is in both. "" where nothing does. Pure.
+    """
+    before, after = _by_model(one), _by_model(other)
+    for model in before.keys() & after.keys():
+        for read, what in ((_names, "served as"), (_prints, "served with the fingerprint")):
+            first, second = read(before[model]), read(after[model])
+            if first and second and not set(first) & set(second):
+                names = (", ".join(part[:MOST_NAMES]) for part in (first, second))
+                return f"{model} was {what} {' and '.join(names)}"
+    return ""
+
+
 def warnings(store: Store, serves_asked: Callable[[str], bool]) -> list[str]:
     """A line for each model whose served name or fingerprint changed within the run, or is
     another's.

@@ -87,6 +87,12 @@ def sums(store: Store) -> Iterator[CallSums]:
         yield CallSums(model, purpose, served, fingerprint, omitted_settings(omitted), *rest)
 
 
+def first_key(store: Store) -> str:
+    """The key of the first call that was stored, by which a run is known; "" for none."""
+    row = store.first("SELECT key FROM calls ORDER BY rowid LIMIT 1")
+    return str(row[0]) if row else ""
+
+
 def models(store: Store, purpose: str = "") -> list[str]:
     """The models that were asked, for one purpose or for any, in the order of their names."""
     query = "SELECT DISTINCT model FROM calls WHERE ?1 IN ('', purpose) ORDER BY model"

@@ -28,6 +28,26 @@ class Definition(TypedDict):
     files: Mapping[str, str]
 
 
+class ShardRecord(TypedDict):
+    """Which part of a plan a run is. number: from 1, of so many; options: as they were typed, which
+    all shards of a plan share.
+    """
+
+    number: int
+    of: int
+    options: Mapping[str, Json]
+
+
+class MergedPart(TypedDict):
+    """A run that was merged into this one. possibly_paid: US dollars; failed: trials that went
+    unanswered when it last ran; shard: None where it was no shard.
+    """
+
+    possibly_paid: float
+    failed: int
+    shard: ShardRecord | None
+
+
 # subject → mode → levels of the factors (as JSON) → trials
 PlannedTrials = Mapping[str, Mapping[str, Mapping[str, int]]]
 
@@ -94,6 +114,24 @@ def possibly_paid(store: Store) -> float:
 def keep_possibly_paid(store: Store, lost: float, in_flight: float) -> None:
     """US dollars; in_flight: of calls that wait for their reply, 0 where none does."""
     store.put("possibly_paid", {"lost": lost, "in_flight": in_flight})
+
+
+def shard(store: Store) -> ShardRecord | None:
+    """Which shard a run is; None where it is a whole one."""
+    found: ShardRecord | None = store.get("shard")
+    return found
+
+
+def merged_parts(store: Store) -> dict[str, MergedPart]:
+    """The runs that were merged into this one, by what names each of them."""
+    found: dict[str, MergedPart] | None = store.get("parts")
+    return found or {}
+
+
+def failed_trials(store: Store) -> int:
+    """How many trials went unanswered when the run last asked its subjects."""
+    found: dict[str, int] | None = store.get("last_run")
+    return int(found["failed"]) if found else 0
 
 
 def planned(store: Store) -> PlannedTrials:

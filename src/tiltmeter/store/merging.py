@@ -1,0 +1,205 @@
+"""The rows of one run into another: the same row twice is one, what contradicts is named.
+
+Rows are told by their contents: trials and calls by the hash that is their key, outputs by their
+trial, labels by output and annotator, whose list of labels only grows. All rows of a run come in
+one transaction, so a merge that was killed is finished by the same command.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator
+from typing import NamedTuple
+
+from ..errors import RunMismatch
+from . import Store, blobs
+from .rows import CALL_COLUMNS, TRIAL_COLUMNS
+
+PART = "part"  # what the tables of the other run are called
+COUNTED = ("trials", "outputs", "calls", "labels")
+_BATCH_COLUMNS = (
+    "key, model, path, state, remote_id, file_id, omitted, requests, tokens, reserved, told, since,"
+    " changed"
+)
+_LABEL_COLUMNS = "output, annotator, attribute, value, position, weight, current, date"
+_HISTORIES = """
+CREATE TEMP TABLE {table} AS SELECT output, annotator,
+  json_group_array(json_array(attribute, value, position, weight)) AS said, sum(current) AS current
+FROM (SELECT * FROM {run}.labels WHERE output IN (SELECT output FROM main.labels
+  INTERSECT SELECT output FROM part.labels) ORDER BY output, annotator, id)
+GROUP BY output, annotator
+"""
+_INSERT_LABELS = f"""
+INSERT INTO main.labels ({_LABEL_COLUMNS}) SELECT {_LABEL_COLUMNS} FROM part.labels AS p
+WHERE {{which}} ORDER BY p.id
+"""
+
+
+class Counts(NamedTuple):
+    """How many rows a run has; pictures: files that were linked or copied into it."""
+
+    trials: int
+    outputs: int
+    calls: int
+    labels: int
+    pictures: int = 0
+
+
+class _Keyed(NamedTuple):
+    """A table whose rows stay as they are once they are there. same: the columns that two rows with
+    one key agree in; settled: of which rows that is asked; told: what a row is called.
+    """
+
+    name: str
+    key: str
+    columns: str
+    same: str
+    settled: str
+    told: str
+
+
+_TABLES = (
+    _Keyed("trials", "id", TRIAL_COLUMNS, TRIAL_COLUMNS, "1", "trial"),
+    _Keyed(
+        "calls",
+        "key",
+        CALL_COLUMNS,
+        CALL_COLUMNS.removesuffix(", date"),
+        "(a.outcome IS NULL) = (b.outcome IS NULL)",
+        "call",
+    ),
+    _Keyed(
+        "outputs",
+        "trial",
+        "trial, outcome, text, call, blob",
+        "outcome, text, call, blob",
+        "1",
+        "answer to trial",
+    ),
+)
+
+
+def count_rows(store: Store) -> Counts:
+    """How many rows a run has."""
+    return Counts(*(int(store.first(f"SELECT count(*) FROM {name}")[0]) for name in COUNTED))
+
+
+def merge_rows(
+    store: Store, source: Store, adopt: Callable[[], None], computed: tuple[str, ...]
+) -> int:
+    """Adds all rows of another run and its pictures; returns how many pictures. RunMismatch, and
+    nothing added, where one contradicts what is there.
+
+    adopt: called in the same transaction, for the settings; computed: kinds of artefacts that are
+    worked out anew and not taken over.
+    """
+    pictures = sum(
+        blobs.link_blob(source.folder, store.folder, n) for n in blobs.names(source.folder)
+    )
+    with store.attached(source, PART), store.transaction():
+        for table in _TABLES:
+            _refuse_contradiction(store, source, table)
+            _add_keyed(store, table)
+        _add_artefacts(store, source, computed)
+        _add_labels(store, source)
+        store.write_one(
+            f"INSERT OR IGNORE INTO main.batches ({_BATCH_COLUMNS}) SELECT {_BATCH_COLUMNS} FROM"
+            " part.batches",
+            (),
+        )
+        adopt()
+    return pictures
+
+
+def _side(columns: str, alias: str) -> str:
+    return ", ".join(f"{alias}.{name.strip()}" for name in columns.split(","))
+
+
+def _refuse_contradiction(store: Store, source: Store, table: _Keyed) -> None:
+    query = (
+        f"SELECT a.{table.key} FROM main.{table.name} a JOIN part.{table.name} b"
+        f" ON a.{table.key} = b.{table.key} WHERE {table.settled}"
+        f" AND ({_side(table.same, 'a')}) IS NOT ({_side(table.same, 'b')}) LIMIT 1"
+    )
+    found = store.first(query)
+    if found is not None:
+        _refuse(store, source, f"{table.told} {found[0][:12]}")
+
+
+def _refuse(store: Store, source: Store, what: str) -> None:
+    raise RunMismatch(
+        f"{source.folder} has another {what} than what is merged in {store.folder}: they are no "
+        "parts of one run. Nothing of it was merged. Merge the others into another --out."
+    )
+
+
+def _add_keyed(store: Store, table: _Keyed) -> None:
+    if table.name == "calls":  # what one run waited for, another one got
+        store.write_one(
+            "DELETE FROM main.calls WHERE outcome IS NULL AND key IN"
+            " (SELECT key FROM part.calls WHERE outcome IS NOT NULL)",
+            (),
+        )
+    order = "rowid" if table.name == "calls" else table.key
+    store.write_one(
+        f"INSERT OR IGNORE INTO main.{table.name} ({table.columns})"
+        f" SELECT {table.columns} FROM part.{table.name} ORDER BY {order}",
+        (),
+    )
+
+
+def _add_artefacts(store: Store, source: Store, computed: tuple[str, ...]) -> None:
+    marks = ",".join("?" * len(computed))
+    found = store.first(
+        "SELECT a.kind, a.name FROM main.artefacts a JOIN part.artefacts b USING (kind, name)"
+        f" WHERE a.content <> b.content AND kind NOT IN ({marks}) LIMIT 1",
+        computed,
+    )
+    if found is not None:
+        _refuse(store, source, f"{found[0]} ({found[1][:40]})")
+    store.write_one(
+        "INSERT OR IGNORE INTO main.artefacts (kind, name, content, date) SELECT kind, name,"
+        f" content, date FROM part.artefacts WHERE kind NOT IN ({marks})",
+        computed,
+    )
+
+
+def _add_labels(store: Store, source: Store) -> None:
+    """Whole histories: what an annotator said of an output, with what took its place."""
+    for table, run in (("held", "main"), ("given", PART)):
+        store.write_one(_HISTORIES.format(table=table, run=run), ())
+    for output, annotator in list(_longer(store, source)):
+        of = (output, annotator)
+        store.write_one("DELETE FROM main.labels WHERE output=? AND annotator=?", of)
+        store.write_one(_INSERT_LABELS.format(which="p.output=? AND p.annotator=?"), of)
+    store.write_one(
+        _INSERT_LABELS.format(
+            which="(p.output, p.annotator) NOT IN (SELECT output, annotator FROM temp.given) OR"
+            " (p.output, p.annotator) IN (SELECT output, annotator FROM temp.given"
+            " EXCEPT SELECT output, annotator FROM temp.held)"
+        ),
+        (),
+    )
+    for table in ("held", "given"):
+        store.write_one(f"DROP TABLE temp.{table}", ())
+
+
+def _longer(store: Store, source: Store) -> Iterator[tuple[str, str]]:
+    """(output, annotator) whose labels went on in the other run. RunMismatch where both went on,
+    each in its own way.
+    """
+    query = (
+        "SELECT output, annotator, h.said, g.said, h.current, g.current FROM temp.held h"
+        " JOIN temp.given g USING (output, annotator)"
+        " WHERE h.said <> g.said OR h.current <> g.current"
+    )
+    rows = list(store.rows(query))  # one that is left open would keep the other run attached
+    for output, annotator, *texts, held_current, given_current in rows:
+        held, given = (json.loads(text) for text in texts)
+        if held == given:  # withdrawn in one of the two
+            if given_current < held_current:
+                yield output, annotator
+        elif given[: len(held)] == held:
+            yield output, annotator
+        elif held[: len(given)] != given:
+            _refuse(store, source, f"label of {output[:12]} by {annotator}")
