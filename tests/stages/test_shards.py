@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import itertools
 import json
+import os
 import random
+import re
 import signal
 import subprocess
 import sys
+import textwrap
 from collections import Counter
 from hashlib import sha256
 from pathlib import Path
@@ -163,9 +166,9 @@ def test_a_shard_is_told_on_the_command_line(
     assert main([*asked, "--out", str(tmp_path / "a"), "--shard", "2/3"]) == 0
     assert "shard 2/3: 27 outputs, 27 labels." in capsys.readouterr().out
     assert not (tmp_path / "a" / "report.html").exists()
-    code = main(
-        [*asked, "--out", str(tmp_path / "b"), "--shard", "1/3", "--fail-if", "share_she > .9"]
-    )
+    other = [*asked, "--out", str(tmp_path / "b"), "--shard", "1/3"]
+    assert main([*other, "--stop"]) == 2 and "--no-stop" in capsys.readouterr().err
+    code = main([*other, "--fail-if", "share_she > .9"])
     assert code == 2 and "Merge the shards" in capsys.readouterr().err
 
 
@@ -178,6 +181,39 @@ def test_what_may_be_lost_is_counted_once(tmp_path: Path) -> None:
         tiltmeter.merge([tmp_path / "1", tmp_path / "2"], tmp_path / "out")
         with Store(tmp_path / "out") as store:
             assert settings.possibly_paid(store) == pytest.approx(0.75 + 1.0)
+
+
+def script(name: str) -> str:
+    """A job script of docs/scale.md; of one for SkyPilot what a node runs."""
+    page = (Path(__file__).parents[2] / "docs" / "scale.md").read_text("utf-8")
+    found = re.search(rf"^```\w+ {name}$(.*?)^```$", page, re.MULTILINE | re.DOTALL)
+    assert found
+    return textwrap.dedent(found[1].partition("run: |\n")[2] or found[1].strip())
+
+
+@pytest.mark.parametrize(
+    ("name", "variables"),
+    [
+        ("shard.sh", {"SLURM_ARRAY_TASK_ID": "2", "SHARDS": "3"}),
+        ("shard.yaml", {"SKYPILOT_NODE_RANK": "1", "SKYPILOT_NUM_NODES": "3"}),
+    ],
+)
+def test_the_job_scripts_of_the_docs_run(
+    tmp_path: Path, name: str, variables: dict[str, str]
+) -> None:
+    (tmp_path / "tiltmeter").write_text(f'#!/bin/sh\nexec {sys.executable} -m tiltmeter "$@"\n')
+    (tmp_path / "tiltmeter").chmod(0o755)
+    path = f"{tmp_path}{os.pathsep}{os.environ['PATH']}"
+    told = subprocess.run(
+        ["bash", "-c", script(name)],
+        cwd=tmp_path,
+        env={**os.environ, **variables, "PATH": path},
+        check=True,
+        capture_output=True,
+        text=True,
+    )
+    assert "shard 2/3: 27 outputs" in told.stdout
+    assert (tmp_path / "shards" / "2" / "run.sqlite").is_file()
 
 
 def unjudged(url: str, out: Path, *more: str) -> list[str]:

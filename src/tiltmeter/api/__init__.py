@@ -7,7 +7,7 @@ from .exchange import export_every_eval_ever, export_inspect
 from .execute import label, run
 from .imports import draw_gold_sample, import_gold, import_outputs
 from .jobs import Job, cancel_jobs, jobs
-from .merge import merge
+from .merges import merge
 from .plans import Plan, plan, trials
 from .progress import Watch
 from .results import compare, export, validate

@@ -82,7 +82,7 @@ def _shard(store: Store) -> str:
     if held is None:
         return ""
     return (
-        f"This is shard {held['number']} of {held['of']}: its numbers are of that part of the plan "
+        f"This is shard {held.number} of {held.of}: its numbers are of that part of the plan "
         "alone. Join all: tiltmeter merge RUN RUN … --out RUN"
     )
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from ..stats.results import count_of
 from .options import as_json
 
 if TYPE_CHECKING:
@@ -46,10 +47,13 @@ def _print(merged: Merged, out: str) -> None:
     if merged.missing:
         named = ", ".join(merged.missing[:MOST_NAMED])
         more = ", …" if len(merged.missing) > MOST_NAMED else ""
-        click.echo(f"not merged yet: {len(merged.missing):,} shards ({named}{more})", err=True)
+        click.echo(
+            f"not merged yet: {count_of(len(merged.missing), 'shard')} ({named}{more})", err=True
+        )
     if merged.open:
         click.echo(
-            f"{merged.open:,} trials of the plan have no answer here. Merge what is missing, or "
-            f"type the command of the run without --shard and with --out {out}",
+            f"{count_of(merged.open, 'trial')} of the plan without an answer here. "
+            "Merge what is missing, or type the command of the run without --shard and with --out "
+            f"{out}",
             err=True,
         )

@@ -4,12 +4,13 @@ other subjects. It resumes, is labelled and reported as if it had been asked in 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 
 from ..errors import RunMismatch, UsageError
+from ..records import Json
 from ..stats.results import count_of
 from ..store import Store, served_models
 from ..store.merging import Counts, count_rows, merge_rows
@@ -49,7 +50,7 @@ def merge(runs: Sequence[Path], out: Path) -> Merged:
                 pictures += merge_rows(store, source, adopt, (injection_count.KIND,))
         injection_count.write_counts(store)
         rows = count_rows(store)
-        added = Counts(*(n - m for n, m in zip(rows[:-1], before[:-1], strict=True)), pictures)
+        added = rows.since(before, pictures)
         progress = settings.progress(store)
         left = progress.planned - progress.answered
         return Merged(len(runs), rows, added, _missing(store), left)
@@ -89,7 +90,7 @@ def _refuse_strangers(runs: Sequence[Path], out: Path) -> None:
 def _compare(known: _Known | None, store: Store) -> _Known:
     frozen, folder = settings.frozen(store), store.folder
     served = list(served_models.read_served(store))
-    records = [part["shard"] for part in settings.merged_parts(store).values()]
+    records = [part.shard for part in settings.merged_parts(store).values()]
     found = [one for one in (settings.shard(store), *records) if one]
     if known is None:
         known = _Known(folder, frozen, None, [])
@@ -112,8 +113,8 @@ def _compare(known: _Known | None, store: Store) -> _Known:
 
 def _compare_shards(known: tuple[Path, ShardRecord], folder: Path, shard: ShardRecord) -> None:
     earlier, one = known
-    if one["of"] != shard["of"]:
-        _refuse(earlier, folder, f"the plan was cut into {one['of']} and {shard['of']} shards")
+    if one.of != shard.of:
+        _refuse(earlier, folder, f"the plan was cut into {one.of} and {shard.of} shards")
     option = shards.other_option(one, shard)
     if option:
         _refuse(earlier, folder, f"the options were {shards.difference(one, shard, option)}")
@@ -129,7 +130,8 @@ def _short(value: object) -> str:
 
 def _adopt_settings(store: Store, source: Store) -> None:
     """The settings of a run that is merged, beside those that are there."""
-    store.freeze({**settings.frozen(source)})
+    frozen: Mapping[str, Json] | None = source.get("frozen")
+    store.freeze(frozen or {})
     for key in ("source", "definition", "given"):
         if store.get(key) is None and source.get(key) is not None:
             store.put(key, source.get(key))
@@ -150,23 +152,23 @@ def _adopt_part(store: Store, source: Store) -> None:
     """
     parts = {**settings.merged_parts(source), **settings.merged_parts(store)}
     shard = settings.shard(source)
-    name = f"{shard['number']}/{shard['of']}" if shard else calls.first_key(source)
+    name = f"{shard.number}/{shard.of}" if shard else calls.first_key(source)
     paid, failed = settings.possibly_paid(source), settings.failed_trials(source)
     before = parts.get(name)
-    newly = paid - (before["possibly_paid"] if before else 0.0)
-    parts[name] = MergedPart(possibly_paid=paid, failed=failed, shard=shard)
+    newly = paid - (before.possibly_paid if before else 0.0)
+    parts[name] = MergedPart(paid, failed, shard)
     settings.keep_possibly_paid(store, settings.possibly_paid(store) + newly, 0.0)
-    store.put("parts", parts)
-    store.put("last_run", {"failed": sum(p["failed"] for p in parts.values()), "last_failure": ""})
+    settings.keep_merged_parts(store, parts)
+    store.put("last_run", {"failed": sum(p.failed for p in parts.values()), "last_failure": ""})
 
 
 def _missing(store: Store) -> list[str]:
     """The shards of the plan that were not merged yet."""
     records = _shards_of(settings.merged_parts(store).values())
-    there = {record["number"] for record in records}
-    of = records[0]["of"] if records else 0
+    there = {record.number for record in records}
+    of = records[0].of if records else 0
     return [f"{number}/{of}" for number in range(1, of + 1) if number not in there]
 
 
 def _shards_of(parts: Iterable[MergedPart]) -> list[ShardRecord]:
-    return [part["shard"] for part in parts if part["shard"]]
+    return [part.shard for part in parts if part.shard]

@@ -72,7 +72,7 @@ def record(
         "--cross": list(choices.cross),
     }
     options |= {f"--{kind}": content_id(text)[:12] for kind, text in given.items()}
-    return {"number": shard.number, "of": shard.of, "options": options}
+    return ShardRecord(shard.number, shard.of, options)
 
 
 def enter(store: Store, wanted: ShardRecord | None) -> None:
@@ -87,10 +87,10 @@ def enter(store: Store, wanted: ShardRecord | None) -> None:
         )
     if held is None:
         if wanted is not None:
-            store.put("shard", wanted)
+            settings.keep_shard(store, wanted)
         return
-    number = f"{held['number']}/{held['of']}"
-    if wanted is None or (wanted["number"], wanted["of"]) != (held["number"], held["of"]):
+    number = f"{held.number}/{held.of}"
+    if wanted is None or wanted[:2] != held[:2]:
         raise RunMismatch(
             f"{store.folder} holds shard {number} of a run. Type --shard {number} as before, or "
             "join all shards first: tiltmeter merge RUN RUN … --out RUN"
@@ -106,12 +106,12 @@ def enter(store: Store, wanted: ShardRecord | None) -> None:
 
 def other_option(one: ShardRecord, other: ShardRecord) -> str:
     """The first option that two shards were given differently, or ""."""
-    names = dict.fromkeys((*one["options"], *other["options"]))
-    return next((n for n in names if one["options"].get(n) != other["options"].get(n)), "")
+    names = dict.fromkeys((*one.options, *other.options))
+    return next((n for n in names if one.options.get(n) != other.options.get(n)), "")
 
 
 def _words(shard: ShardRecord, option: str) -> str:
-    value = shard["options"].get(option)
+    value = shard.options.get(option)
     if isinstance(value, list):
         value = ", ".join(map(str, value))
     return "none" if value in (None, "", {}) else str(value)[:80]

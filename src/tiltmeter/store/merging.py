@@ -44,6 +44,11 @@ class Counts(NamedTuple):
     labels: int
     pictures: int = 0
 
+    def since(self, before: Counts, pictures: int) -> Counts:
+        """How many more rows than before, with so many pictures."""
+        more = [now - then for now, then in zip(self, before, strict=True)]
+        return Counts(*more[:-1])._replace(pictures=pictures)
+
 
 class _Keyed(NamedTuple):
     """A table whose rows stay as they are once they are there. same: the columns that two rows with

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import NamedTuple, TypedDict
+from typing import Any, NamedTuple, TypedDict
 
 from ...records import Json
 from .. import Store
@@ -28,7 +28,7 @@ class Definition(TypedDict):
     files: Mapping[str, str]
 
 
-class ShardRecord(TypedDict):
+class ShardRecord(NamedTuple):
     """Which part of a plan a run is. number: from 1, of so many; options: as they were typed, which
     all shards of a plan share.
     """
@@ -38,7 +38,7 @@ class ShardRecord(TypedDict):
     options: Mapping[str, Json]
 
 
-class MergedPart(TypedDict):
+class MergedPart(NamedTuple):
     """A run that was merged into this one. possibly_paid: US dollars; failed: trials that went
     unanswered when it last ran; shard: None where it was no shard.
     """
@@ -118,14 +118,31 @@ def keep_possibly_paid(store: Store, lost: float, in_flight: float) -> None:
 
 def shard(store: Store) -> ShardRecord | None:
     """Which shard a run is; None where it is a whole one."""
-    found: ShardRecord | None = store.get("shard")
-    return found
+    found = store.get("shard")
+    return ShardRecord(**found) if found else None
+
+
+def keep_shard(store: Store, record: ShardRecord) -> None:
+    """Keeps which shard a run is."""
+    store.put("shard", record._asdict())
 
 
 def merged_parts(store: Store) -> dict[str, MergedPart]:
     """The runs that were merged into this one, by what names each of them."""
-    found: dict[str, MergedPart] | None = store.get("parts")
-    return found or {}
+    return {name: _part(**fields) for name, fields in (store.get("parts") or {}).items()}
+
+
+def _part(possibly_paid: float, failed: int, shard: dict[str, Any] | None) -> MergedPart:
+    return MergedPart(possibly_paid, failed, ShardRecord(**shard) if shard else None)
+
+
+def keep_merged_parts(store: Store, parts: Mapping[str, MergedPart]) -> None:
+    """Keeps which runs were merged into this one."""
+    told = {
+        name: {**part._asdict(), "shard": part.shard._asdict() if part.shard else None}
+        for name, part in parts.items()
+    }
+    store.put("parts", told)
 
 
 def failed_trials(store: Store) -> int:
