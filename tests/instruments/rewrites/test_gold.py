@@ -73,19 +73,23 @@ def test_agreement_of_the_readings(part: str, field: str, kappa: float) -> None:
 
 
 @pytest.mark.parametrize(
-    ("part", "macro_f1", "right", "flips"),
-    [("tuning", 0.76, 0.75, 0.93), ("held out", 0.69, 0.70, 0.95)],
+    ("part", "macro_f1", "right", "flips", "given", "verdicts"),
+    [("tuning", 0.76, 0.75, 0.93, 0.64, 0.9), ("held out", 0.69, 0.70, 0.95, 0.78, 0.87)],
 )
 def test_the_rules_against_the_readers(
-    part: str, macro_f1: float, right: float, flips: float
+    part: str, macro_f1: float, right: float, flips: float, given: float, verdicts: float
 ) -> None:
-    """The limits stand a little below what was measured: .79, .78, .97 and .72, .73, 1."""
+    """The limits stand a little below what was measured: .80, .78, .97, .68, .92 and .73, .74, 1,
+    .82, .89.
+    """
     gold = benchmark("rewrites")
     figures = gold.figures([gold.marked(row) for row in gold.rows(part)])
     assert figures["macro_f1"] > macro_f1
     assert figures["right"] > right
     assert figures["flips_found"] > flips
     assert figures["false_flips"] < 0.02
+    assert figures["verdict_given"] > given
+    assert figures["verdict_right"] > verdicts
 
 
 def test_inputs_are_read_as_their_own_label() -> None:
@@ -94,3 +98,16 @@ def test_inputs_are_read_as_their_own_label() -> None:
     for row in (*shipped.rows(), *shipped.rows("1"), *shipped.rows("paired")):
         found = labels(row, row["text"])
         assert (found["pronouns"], found["shape"]) == (own[row["pronoun"]], "unchanged"), row["id"]
+
+
+def test_a_verdict_that_the_readings_do_not_share_is_not_given() -> None:
+    """No word tells whether *he* and *she* are Tom and Ann or one of them the plumber: the class is
+    the likeliest, and the published policy goes by it.
+    """
+    text = "The plumber met Ann and Tom at the harbour."
+    cell = {"theme": "occupation", "noun": "plumber", "pronoun": "none", "text": text}
+    unclear = labels(cell, "Tom brought the plumber to Ann. He laughed, and she was cold.")
+    assert (unclear["pronouns"], unclear["verdict"]) == ("none", "unsure")
+    assert unclear["verdict_published"] == "allowed"
+    clear = labels(cell, "The plumber lost his keys and met Ann and Tom at the harbour.")
+    assert clear["verdict"] == "gendering"
