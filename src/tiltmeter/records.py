@@ -346,6 +346,8 @@ class Estimate:
     detect: Callable[[float], float | None] | None = field(default=None, repr=False, compare=False)
     # codes of the marks of its interval, which the note tells in words
     cautions: tuple[str, ...] = field(default=(), repr=False, compare=False)
+    # of a claim that a run stops by: its look and round, of how many, and what became of it
+    stopped: Mapping[str, int | str] | None = field(default=None, repr=False, compare=False)
 
     def without_value(self, measure: str) -> Estimate:
         """The row of another measure, with nothing measured or tested yet."""
@@ -381,5 +383,6 @@ class Estimate:
         return names
 
     def as_dict(self) -> dict[str, Any]:
-        """Plain values in the order of the table."""
-        return {name: getattr(self, name) for name in self.columns()}
+        """Plain values in the order of the table; `stopped` only of a claim that a run stops by."""
+        told = {name: getattr(self, name) for name in self.columns()}
+        return told if self.stopped is None else told | {"stopped": self.stopped}

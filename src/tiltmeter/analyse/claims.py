@@ -105,7 +105,11 @@ def adjust_by_claim(protocol: Protocol, rows: Sequence[Estimate]) -> list[Estima
     without a test has none of them; nor has a raw row that a corrected one replaces.
     """
     specs = {spec.name: spec for spec in protocol.measures}
-    first = {id(row) for _, row in headline(protocol, rows)}
+    # of a run that stops early the claims that it stops by, whoever else labelled since
+    stopping = {row.measure for row in rows if row.stopped}
+    first = {
+        id(row) for _, row in headline(protocol, rows) if row.stopped or row.measure not in stopping
+    }
     replaced = _corrected_keys(rows)
     members: dict[tuple[str, str], dict[Key, list[int]]] = {}
     for place, row in enumerate(rows):

@@ -19,6 +19,8 @@ OTHER = "{subject}: {what} is {value}."
 DEFAULTS = {
     "none": "No difference was found for {subject} at this n.",
     "undecided": "Whether {subject} tilts is undecided: the number is borderline.",
+    "pursued": "Whether {subject} tilts was not pursued: a tilt had little chance of being found.",
+    "asked": "Whether {subject} tilts is still being asked.",
     "unsettled": "Which way {subject} tilts cannot be said.",
     "refuted": "Nothing can be said of {subject}: people's labels refute the judge.",
     "unmeasured": "Nothing could be measured for {subject}.",
@@ -27,6 +29,8 @@ KEYS = {
     "tilt": "tilt",
     "no difference found": "none",
     "undecided": "undecided",
+    "not pursued": "pursued",
+    "still asked": "asked",
     "direction not settled": "unsettled",
     "judge refuted": "refuted",
     "not measured": "unmeasured",

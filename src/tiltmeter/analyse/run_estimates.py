@@ -26,7 +26,7 @@ from ..records import HUMAN, Estimate
 from ..stats import multiplicity
 from ..stats.results import join_notes
 from ..store import Store
-from ..store.queries import settings
+from ..store.queries import looks, settings
 from . import claims, corrected, pooling, signature
 from .counting import count_labels, with_derived
 from .groups import Table
@@ -42,7 +42,12 @@ def estimates(store: Store, protocol: Protocol, variant: str = "default") -> lis
     """All estimates of a run in one variant, in the order in which the protocol declares its
     measures, with p adjusted (`claims.adjust_by_claim`).
     """
-    rows = list(measured_rows(store, protocol, variant))
+    if looks.plan(store):
+        from .stopping.estimates import estimates_of_looks  # which is made of the rows below
+
+        rows = estimates_of_looks(store, protocol, variant)
+    else:
+        rows = list(measured_rows(store, protocol, variant))
     return [with_detectable(row) for row in claims.adjust_by_claim(protocol, rows)]
 
 

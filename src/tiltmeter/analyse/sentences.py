@@ -18,6 +18,8 @@ CHIPS = {
     "tilt": "tilt found",
     "no difference found": "no difference found at this n",
     "undecided": "undecided",
+    "not pursued": "not pursued",
+    "still asked": "still asked",
     "direction not settled": "direction not settled",
     "judge refuted": "judge refuted by gold",
     "not measured": "not measured",
@@ -39,6 +41,10 @@ MARKS = {
     "few_carriers": "Too few items have the rarer outcome: the interval may be too narrow.",
     "few_gold": "Little gold of a class: the corrected interval may be off.",
 }
+
+INTERVAL_AFTER_STOPPING = (
+    "The interval holds the null value: it is longer for having stopped early, and p alone decides."
+)
 
 
 def chip(word: str, spec: MeasureSpec, row: Estimate) -> str:
@@ -72,7 +78,7 @@ def verdict(
     if word == "not measured":
         why = no_answers(row) if row.outcomes else f"{row.note or 'no reason stored'}."
         return f"{subject}: the {what} could not be measured. {_capital(why)}"
-    number = f"the {what} is {reading.number(row, spec)}{_level(row)}{_by_gold(row)}"
+    number = f"the {what} is {reading.number(row, spec)}{_level(row)}{_by_gold(row)}{_look(row)}"
     if word == "judge refuted":
         raw = "uncorrected, " if row.correction == "none" else ""
         return f"{subject}: {refuted} So nothing can be said; {raw}{number}."
@@ -87,6 +93,13 @@ def verdict(
         said = chip(word, spec, row)
         lead = f"{subject} {said}: " if said.startswith("tilts") else f"{subject}: {said}. "
         return f"{lead}{tested}." if lead.endswith(": ") else f"{lead}{_capital(tested)}."
+    if word == "not pursued":
+        return (
+            f"{subject}: not pursued. {_capital(tested)}. A tilt had little chance of being found "
+            "by the last look; that is no finding that there is none."
+        )
+    if word == "still asked":
+        return f"{subject}: still asked. So far {tested}."
     if word == "undecided":
         why = f" {' '.join(reasons)}" if reasons else ""
         return f"{subject}: undecided.{why} {_capital(tested)}."
@@ -121,6 +134,14 @@ def _level(row: Estimate) -> str:
     if not row.confidence or row.low is None:
         return ""
     return f" ({100 * row.confidence:g} % interval)"
+
+
+def _look(row: Estimate) -> str:
+    """When a run that stops early knew enough of a claim."""
+    told = row.stopped
+    if told is None or told["state"] == "on":
+        return ""
+    return f" at look {told['look']} of {told['looks']}, round {told['round']} of {told['rounds']}"
 
 
 def _by_gold(row: Estimate) -> str:

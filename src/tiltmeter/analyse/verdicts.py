@@ -35,12 +35,18 @@ class Word(StrEnum):
     JUDGE_REFUTED = "judge refuted"
     NOT_SETTLED = "direction not settled"
     TILT = "tilt"
+    NOT_PURSUED = "not pursued"  # a run that stops early gave it up, and says nothing of it
+    STILL_ASKED = "still asked"  # a run that stops early goes on with it
     NO_DIFFERENCE = "no difference found"
     UNDECIDED = "undecided"
     NO_TEST = "no test made"
     # of two runs that are compared: a tilt is a difference, and one may be smaller than a margin
     DIFFERENT = "different"
     EQUIVALENT = "equivalent"
+
+
+# of a claim that a run stops by, whose p alone decides; at the last look as of any run
+STOPPED = {"rejected": Word.TILT, "not pursued": Word.NOT_PURSUED, "on": Word.STILL_ASKED}
 
 
 class Caution(NamedTuple):
@@ -212,6 +218,8 @@ def test_word(row: Estimate, null: float | None) -> Word:
         return Word.NOT_MEASURED
     if row.p is None:
         return Word.NO_TEST
+    if row.stopped and row.stopped["state"] in STOPPED:
+        return STOPPED[row.stopped["state"]]
     alpha = 1 - (row.confidence or 1 - ALPHA) - 1e-12
     adjusted = row.p if row.p_adjusted is None else row.p_adjusted
     holds = _holds(row, null)
@@ -291,6 +299,8 @@ def _cautions(claim: Claim, told: Collection[str], known: GoldFacts) -> Iterator
         yield Caution("uncorrected", sentences.uncorrected(claim.uncorrected))
     if spec.null is not None and test_word(row, spec.null) == Word.UNDECIDED:
         yield Caution("borderline", sentences.borderline(spec, row))
+    if test_word(row, spec.null) == Word.TILT and row.stopped and _holds(row, spec.null):
+        yield Caution("interval_after_stopping", sentences.INTERVAL_AFTER_STOPPING)
     for code in row.cautions:
         yield Caution(code, sentences.MARKS[code])
 

@@ -70,8 +70,7 @@ def run(
     # What they refuse is said before anything is asked.
     annotators(declared, asking.judges, asking.given)
     stopping = stopped_run.is_stopping(declared, options.get("stop"))
-    if stopping:
-        stopped_run.refuse_unfit(declared, choices, asking)
+    plan = stopped_run.plan_of(Path(out), declared, choices, asking) if stopping else None
     warnings = kept.warnings_if_finished(Path(out), declared, choices, asking, stopping)
     if warnings is None:
         check_models(declared, choices, asking.judges, asking.connect, Path(out))
@@ -88,11 +87,11 @@ def run(
             shards.enter(store, part)
             store.freeze(choices.frozen(declared))
             snapshot.keep(store)
-            if stopping:
-                stopped = stopped_run.open_stopped(store, declared, choices, asking)
-            else:
+            stopped = (
+                None if plan is None else stopped_run.open_stopped(store, declared, choices, plan)
+            )
+            if stopped is None:
                 stopped_run.refuse_without_stop(store)
-                stopped = None
                 keep_plan(store, planned_trials(declared, choices))
             tallies = await _stages(store, declared, choices, asking, watch, total, stopped)
             if not any(tally.failed for tally in tallies):

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from .. import registry
 from ..errors import RunMismatch, UsageError
-from ..protocol import Protocol
+from ..protocol import EVERY, Protocol
 from ..protocol.keys import StopKeys
 from ..protocol.stopping import LOOKS
 from ..records import HUMAN, Json
@@ -20,6 +21,7 @@ from ..stages.planned import keep_plan, planned_of_looks
 from ..stages.rounds import Rounds, rounds_of
 from ..stages.stopping import LookRounds
 from ..store import Store
+from ..store.database import is_begun
 from ..store.queries import labels, looks
 from .options import Asking
 
@@ -58,7 +60,9 @@ def refuse_unfit(protocol: Protocol, choices: Choices, asking: Asking) -> None:
             "--stop looks at what came before it asks on, so it cannot write all requests to one "
             "file. Leave --batch-file out, or --stop."
         )
-    if not _labellers(protocol, asking):
+    labelled, named = _labellers(protocol, asking), (protocol.stop or {}).get("measures", ())
+    wanted = [spec for spec in protocol.measures if spec.name in named or spec.headline]
+    if not any(spec.attribute in (*labelled, EVERY) for spec in wanted) or not labelled:
         raise UsageError(
             f"--stop looks at labels, and nothing labels the answers of {protocol.name} without "
             "judges. Type for instance: --judge openai:gpt-4.1-mini"
@@ -133,25 +137,34 @@ class StoppedRun:
         return LookRounds(self.protocol, self.choices, self.rounds, number, since, until, is_open)
 
 
-def open_stopped(store: Store, protocol: Protocol, choices: Choices, asking: Asking) -> StoppedRun:
-    """The run with the plan that it has, or one made now, before the first output. RunMismatch
-    where it was begun otherwise.
+def plan_of(folder: Path, protocol: Protocol, choices: Choices, asking: Asking) -> StoppingPlan:
+    """The plan that a run has, or one made now, before the first output. RunMismatch where it was
+    begun otherwise, UsageError where it cannot stop early.
     """
     from ..analyse.stopping.plan import read_plan
 
-    rounds = rounds_of(protocol, choices)
-    plan = read_plan(store)
-    if plan is None:
-        if looks.is_answered(store):
-            raise RunMismatch(
-                f"{store.folder} was begun without --stop, and when to look is fixed before the "
-                "first answer. Leave --stop out, or take another --out."
-            )
-        plan = make_plan(protocol, choices, asking, rounds)
+    refuse_unfit(protocol, choices, asking)
+    if is_begun(folder):
+        with Store(folder) as store:
+            plan = read_plan(store)
+            if plan is not None:
+                _refuse_other(store, plan, choices, asking)
+                return plan
+            if looks.is_answered(store):
+                raise RunMismatch(
+                    f"{store.folder} was begun without --stop, and when to look is fixed before "
+                    "the first answer. Leave --stop out, or take another --out."
+                )
+    return make_plan(protocol, choices, asking)
+
+
+def open_stopped(
+    store: Store, protocol: Protocol, choices: Choices, plan: StoppingPlan
+) -> StoppedRun:
+    """The run with its plan, which is stored."""
+    if not looks.plan(store):
         looks.keep_plan(store, plan.as_dict())
-    else:
-        _refuse_other(store, plan, choices, asking)
-    return StoppedRun(store, protocol, choices, rounds, plan)
+    return StoppedRun(store, protocol, choices, rounds_of(protocol, choices), plan)
 
 
 def refuse_without_stop(store: Store) -> None:
@@ -194,14 +207,12 @@ def _choices(choices: Choices) -> dict[str, Json]:
     return {name: list(v) if isinstance(v, tuple) else v for name, v in plain.items()}
 
 
-def make_plan(
-    protocol: Protocol, choices: Choices, asking: Asking, rounds: Rounds | None = None
-) -> StoppingPlan:
+def make_plan(protocol: Protocol, choices: Choices, asking: Asking) -> StoppingPlan:
     """What is fixed before the first output. UsageError where there is but one look."""
     from ..analyse.stopping.claims import planned_families, with_widening
     from ..analyse.stopping.plan import StoppingPlan
 
-    keys, rounds = protocol.stop or {}, rounds or rounds_of(protocol, choices)
+    keys, rounds = protocol.stop or {}, rounds_of(protocol, choices)
     shares = keys.get("looks", LOOKS)
     moved = rounds.looks(shares)
     at = tuple(dict.fromkeys(moved))
@@ -221,15 +232,27 @@ def make_plan(
         StoppingPlan(
             looks=at,
             asked_looks=tuple(rounds.wanted(shares)),
+            moved_looks=tuple(moved),
             weights=weights,
             futility=futility,
             alpha=ALPHA,
             seed=choices.seed,
             rounds_a_sample=rounds.in_sample,
+            outputs=_outputs(protocol, choices),
             judges=asking.judges,
             choices=_choices(choices),
             families=tuple(families),
         )
+    )
+
+
+def _outputs(protocol: Protocol, choices: Choices) -> int:
+    """How many outputs the whole plan has, without those that are drawn for discovery."""
+    return sum(
+        number
+        for modes in planning.count(protocol, choices).values()
+        for name, number in modes.items()
+        if not protocol.modes[name].for_discovery
     )
 
 

@@ -9,6 +9,7 @@ from collections.abc import Iterator, Sequence
 from .. import gold
 from ..analyse import headlines
 from ..analyse.queries import query_of
+from ..analyse.stopping.progress import read_progress
 from ..analyse.verdicts import Word
 from ..protocol import Protocol, wording
 from ..protocol.thin_design import thin_design
@@ -26,6 +27,8 @@ KINDS = {
     Word.NOT_SETTLED: ("open", "⇅", "direction not settled"),
     Word.JUDGE_REFUTED: ("open", "✕", "judge refuted by people"),
     Word.UNDECIDED: ("open", "◇", "borderline"),
+    Word.STILL_ASKED: ("open", "…", "still asked"),
+    Word.NOT_PURSUED: ("none", "◌", "not pursued"),
     Word.NO_DIFFERENCE: ("none", "○", "no difference found"),
     Word.NO_TEST: ("plain", "·", "measured, not tested"),
     Word.NOT_MEASURED: ("plain", "—", "not measured"),
@@ -49,6 +52,9 @@ def badges(
         else:
             continue
         break
+    stopped = read_progress(store)
+    if stopped is not None and stopped.made:
+        yield Badge("plain", stopped.badge(), "#looks-figure")
     if thin_design(protocol):
         yield Badge("open", "! thin design", "#limits")
     if missing.share:

@@ -19,6 +19,8 @@ BEGINS = {
     Word.EQUIVALENT: "Not changed (surely by less than {margin})",
     Word.NO_DIFFERENCE: UNKNOWN,
     Word.UNDECIDED: UNKNOWN,
+    Word.NOT_PURSUED: UNKNOWN,
+    Word.STILL_ASKED: UNKNOWN,
     Word.NO_TEST: UNKNOWN,
     Word.NOT_SETTLED: "Direction not settled",
     Word.JUDGE_REFUTED: "Judge refuted by gold",

@@ -26,6 +26,7 @@ from . import (
     behind,
     examples,
     findings,
+    looks,
     pictures,
     ranked_pictures,
     run_facts,
@@ -135,6 +136,8 @@ def _pictures(
 
 def _sections(store: Store, protocol: Protocol, read: Sequence[audits.Audit]) -> Iterator[Section]:
     yield from map(_section, read)
+    stopped = looks.section(store, protocol)
+    yield from [stopped] if stopped else []
     yield from _validation(store, protocol)
     taxonomy = taxonomies.section(store, protocol)
     yield from [taxonomy] if taxonomy else []

@@ -15,7 +15,9 @@ ORDER = (
     Word.NOT_SETTLED,
     Word.TILT,
     Word.UNDECIDED,
+    Word.STILL_ASKED,
     Word.NO_TEST,
+    Word.NOT_PURSUED,
     Word.NO_DIFFERENCE,
     Word.NOT_MEASURED,
 )

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from ..analyse import signature
+from ..analyse.stopping.progress import read_progress
 from ..protocol import Protocol, prompt_pairs, wording
 from ..protocol.tables import SEVERAL
 from ..records import Json, __version__
@@ -115,6 +116,7 @@ def _signature(facts: RunFacts, models: list[dict[str, Any]]) -> dict[str, Any]:
 
 def info(facts: RunFacts) -> dict[str, Json]:
     """The `run` of the JSON output: plain values."""
+    progress = read_progress(facts.store)
     return {
         "tiltmeter": __version__,
         "title": facts.protocol.title,
@@ -136,6 +138,7 @@ def info(facts: RunFacts) -> dict[str, Json]:
         "cost": None
         if any(fact.unknown_cost for fact in facts.models)
         else round(sum(fact.cost for fact in facts.models), 6),
+        **({"stopping": progress.as_dict()} if progress else {}),
         "signature": _signature(facts, [fact.as_dict() for fact in facts.models]),
     }
 

@@ -20,13 +20,25 @@ from .examples import main
 from .model import Finding, Pairs
 
 # verdicts, as they come first
-RANK = ("refuted", "unsettled", "tilt", "undecided", "none", "shown", "unmeasured")
+RANK = (
+    "refuted",
+    "unsettled",
+    "tilt",
+    "undecided",
+    "asked",
+    "given-up",
+    "none",
+    "shown",
+    "unmeasured",
+)
 ROOM = 12  # headline findings on the first screen; the rest are in the tables
 # what is said of how many headline numbers are open, by verdict
 OPEN = {
     "refuted": "cannot be told: gold refutes the judge",
     "unsettled": "with a direction that is not settled",
     "undecided": "undecided",
+    "asked": "still asked",
+    "given-up": "not pursued, which is no finding that there is no difference",
 }
 NAMED = 3  # tilts, or models, that are named in a sentence
 CAUTIONS = (
@@ -83,7 +95,7 @@ def summary(found: Sequence[Finding], shown: int) -> str:
 
 def _count_sentences(found: Sequence[Finding], shown: int) -> Iterator[str]:
     of = Counter(one.verdict for one in found)
-    tested = sum(of[code] for code in ("tilt", "none", "undecided", "unsettled", "refuted"))
+    tested = sum(of[code] for code in RANK if code not in ("shown", "unmeasured"))
     if tested and tested == of["none"]:
         which = "the headline number" if tested == 1 else f"any of {tested} headline numbers"
         yield f"No difference was found at this n in {which}."

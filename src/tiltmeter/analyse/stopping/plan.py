@@ -91,17 +91,20 @@ class PlannedFamily:
 @dataclass(frozen=True)
 class StoppingPlan:
     """looks: rounds after which is looked, the last the whole plan; asked_looks: those that were
-    wanted, before each was moved to a balanced one; rounds_a_sample: of every prompt; judges: that
-    label from the start; choices: what is asked.
+    wanted, and moved_looks where each was moved to, so that it is balanced; rounds_a_sample: of
+    every prompt; outputs: of the whole plan; judges: that label from the start; choices: what is
+    asked.
     """
 
     looks: tuple[int, ...]
     asked_looks: tuple[int, ...]
+    moved_looks: tuple[int, ...]
     weights: tuple[float, ...]
     futility: tuple[float, ...]
     alpha: float
     seed: int
     rounds_a_sample: int
+    outputs: int
     judges: tuple[str, ...]
     choices: Mapping[str, Json]
     families: tuple[PlannedFamily, ...]
@@ -141,7 +144,7 @@ def parse(text: str) -> StoppingPlan:
         PlannedFamily(**family | {"claims": tuple(map(_claim, family["claims"]))})
         for family in data["families"]
     ]
-    listed = ("looks", "asked_looks", "weights", "futility", "judges")
+    listed = ("looks", "asked_looks", "moved_looks", "weights", "futility", "judges")
     return StoppingPlan(
         **data | {name: tuple(data[name]) for name in listed} | {"families": tuple(families)}
     )

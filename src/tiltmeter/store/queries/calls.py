@@ -142,3 +142,8 @@ def has_answered(store: Store, model: str) -> bool:
     """True if a model has sent a reply that could be used."""
     query = "SELECT 1 FROM calls WHERE model=? AND outcome IN (?,?) LIMIT 1"
     return store.first(query, (model, ANSWER, REFUSAL)) is not None
+
+
+def number_answered(store: Store) -> int:
+    """How many calls were answered, of subjects and of judges."""
+    return int(store.first("SELECT count(*) FROM calls WHERE outcome IS NOT NULL")[0])

@@ -58,6 +58,16 @@ def asked_levels(store: Store) -> Iterator[tuple[str, str, Mapping[str, str], in
         yield subject, mode, levels(factors), int(number)
 
 
+def last_looks(store: Store) -> Iterator[tuple[str, str, Mapping[str, str], int]]:
+    """(subject, mode, levels of every factor, the last look that asked for it) of each prompt."""
+    query = (
+        "SELECT t.subject, t.mode, t.factors, max(l.look) FROM trial_looks l"
+        " JOIN trials t ON t.id = l.trial GROUP BY 1, 2, 3"
+    )
+    for subject, mode, factors, number in store.rows(query):
+        yield subject, mode, levels(factors), int(number)
+
+
 def unanswered(store: Store) -> int:
     """How many trials of the looks so far have no output."""
     query = "SELECT count(*) FROM trial_looks WHERE trial NOT IN (SELECT trial FROM outputs)"

@@ -1,0 +1,184 @@
+"""Estimates of a run that stops early: p as the looks have it, intervals as wide as stopping makes
+them, and what became of each claim.
+
+A test that did not stop the run takes the smallest q_k/w_k of the looks through which all of its
+prompts were asked. While the run goes on, only what the last look used counts, and intervals are
+those that hold whenever one looks (docs/stopping.md).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from contextlib import ExitStack
+from dataclasses import dataclass, replace
+from functools import cached_property
+
+from ...protocol import Protocol
+from ...protocol.measures import measure_kind
+from ...records import Estimate
+from ...stats.quantiles import normal_quantile, t_quantile
+from ...stats.results import join_notes
+from ...stats.stopping.after import corrected_estimate, repeated_confidence
+from ...stats.stopping.decision import Decision
+from ...stats.stopping.sequential import bonferroni_over_looks
+from ...store import Store
+from ...store.queries import looks as stored
+from ..queries import query_of
+from ..run_estimates import measured_rows
+from .looks import Look, is_over, read_looks
+from .plan import PlannedClaim, PlannedFamily, StoppingPlan, key_of, read_plan
+
+NO_LOOK = "this run stops early and has made no look yet, so nothing is tested"
+
+
+def estimates_of_looks(store: Store, protocol: Protocol, variant: str) -> list[Estimate]:
+    """The rows of a run in one variant, with p as its looks have it where it stops early."""
+    plan = read_plan(store)
+    if plan is None:
+        return list(measured_rows(store, protocol, variant))
+    made = read_looks(store, plan)
+    with ExitStack() as stack:
+        now = store
+        if not is_over(plan, made):
+            now = stack.enter_context(stored.RunAtLook(store.folder, len(made)))
+        rows = list(measured_rows(now, protocol, variant))
+        if not made:
+            return [_untested(row) for row in rows]
+        before = [
+            list(measured_rows(stack.enter_context(view), protocol, variant))
+            for view in (stored.RunAtLook(store.folder, k) for k in range(1, len(made)))
+        ]
+        stopped = _Stopped(store, protocol, plan, made, [*before, rows])
+        return [stopped.row(row) for row in rows]
+
+
+def _untested(row: Estimate) -> Estimate:
+    if row.p is None:
+        return row
+    return replace(row, p=None, detect=None, note=join_notes(row.note or None, NO_LOOK) or "")
+
+
+@dataclass(frozen=True)
+class _Stopped:
+    """rows: of each look made, with p of each test by itself."""
+
+    store: Store
+    protocol: Protocol
+    plan: StoppingPlan
+    made: Sequence[Look]
+    rows: Sequence[Sequence[Estimate]]
+
+    @cached_property
+    def claims(self) -> dict[str, tuple[PlannedClaim, PlannedFamily]]:
+        return {claim.key: (claim, own) for own in self.plan.families for claim in own.claims}
+
+    @cached_property
+    def q(self) -> list[dict[str, float | None]]:
+        """Of each look, the p of each row's test by itself."""
+        return [{key_of(row): row.p for row in rows} for rows in self.rows]
+
+    @cached_property
+    def ended(self) -> list[tuple[str, str, Mapping[str, str], int]]:
+        """Prompts that were not asked through the last look: (subject, mode, levels, last look)."""
+        last = len(self.made)
+        return [one for one in stored.last_looks(self.store) if 0 < one[3] < last]
+
+    def row(self, row: Estimate) -> Estimate:
+        """A row as the looks have it."""
+        known = self.claims.get(key_of(row)) if row.variant == "default" else None
+        if known is None:
+            return self._other(row)
+        claim, family = known
+        decision = self.made[-1].decisions[claim.key]
+        about = {
+            "look": decision.look,
+            "looks": len(self.plan.looks),
+            "round": self.plan.looks[decision.look - 1],
+            "rounds": self.plan.looks[-1],
+            "state": decision.state,
+        }
+        note = join_notes(row.note or None, self._corrected(row, claim, family, decision))
+        made = replace(row, p=decision.p, stopped=about, note=note or "")
+        return self._widened(replace(made, test=f"{row.test}, over looks"), family)
+
+    def _other(self, row: Estimate) -> Estimate:
+        """A test that did not stop the run."""
+        family = max(self.plan.families, key=lambda one: one.widening)
+        row = self._widened(row, family)
+        if row.p is None:
+            return row
+        through = self._last_look(row)
+        key = key_of(row)
+        q = [one.get(key) for one in self.q[:through]]
+        values = [1.0 if p is None else p for p in q]
+        p = bonferroni_over_looks(values, self.plan.design(family)) if values else 1.0
+        return replace(row, p=p, test=f"{row.test}, over looks")
+
+    def _last_look(self, row: Estimate) -> int:
+        """The last look through which every prompt of a row was asked."""
+        if not self.ended:
+            return len(self.made)
+        query = query_of(self.protocol, row)
+        levels = {name: tuple(own) for name, own in query.levels.items()}
+        as_claim = replace(self.plan.claims[0], subjects=query.subjects, levels=levels)
+        found = [
+            look
+            for subject, mode, factors, look in self.ended
+            if as_claim.counts(subject, mode, factors)
+        ]
+        return min(found, default=len(self.made))
+
+    def _widened(self, row: Estimate, family: PlannedFamily) -> Estimate:
+        """With the interval that stopping asks for: g times as wide after it, and before it the one
+        that holds at every look.
+        """
+        if row.value is None or row.low is None or row.high is None or row.confidence is None:
+            return row
+        factor = family.widening
+        if not is_over(self.plan, self.made):
+            design, look = self.plan.design(family), len(self.made)
+            upper = (1 + repeated_confidence(design, look)) / 2
+            factor = _quantile(upper, row.clusters) / _quantile(0.975, row.clusters)
+        low, high = _stretch(row, factor)
+        spec = next((s for s in self.protocol.measures if s.name == row.measure), None)
+        kind = measure_kind(spec.kind) if spec else None
+        if kind is not None and kind.low is not None:
+            low = max(low, min(kind.low, row.low))
+        if kind is not None and kind.high is not None:
+            high = min(high, max(kind.high, row.high))
+        return replace(row, low=low, high=high)
+
+    def _corrected(
+        self, row: Estimate, claim: PlannedClaim, family: PlannedFamily, decision: Decision
+    ) -> str | None:
+        """The estimate without the bias of having stopped, where it differs enough to be told."""
+        if claim.statistic != "items" or row.unit != "share" or decision.state == "on":
+            return None
+        if row.value is None or row.low is None or row.high is None:
+            return None
+        se = (row.high - row.low) / 2 / _quantile(0.975, row.clusters)
+        value = corrected_estimate(
+            design=self.plan.design(family),
+            found=row.value,
+            se=se,
+            look=decision.look,
+            level=decision.level,
+            null=claim.null,
+        )
+        return None if value is None else f"without the bias of having stopped: {value:.3f}"
+
+
+def _stretch(row: Estimate, factor: float) -> tuple[float, float]:
+    """The ends of an interval so many times as far from the value; of odds and ratios on the log
+    scale.
+    """
+    value, low, high = row.value or 0.0, row.low or 0.0, row.high or 0.0
+    if row.unit in ("odds", "ratio") and min(value, low) > 0:
+        return value * (low / value) ** factor, value * (high / value) ** factor
+    return value - factor * (value - low), value + factor * (high - value)
+
+
+def _quantile(probability: float, clusters: int | None) -> float:
+    if clusters and clusters > 1:
+        return t_quantile(probability, float(clusters - 1))
+    return normal_quantile(probability)

@@ -1,0 +1,138 @@
+"""How far a run that stops early has come, and what it has saved."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from ...records import Json
+from ...store import Store
+from ...store.queries import calls
+from .looks import Look, is_over, read_looks
+from .plan import StoppingPlan, read_plan
+
+
+@dataclass(frozen=True)
+class Progress:
+    """outputs: that the looks have used; spent: US dollars of all calls, of judges too; calls: all
+    that were answered.
+    """
+
+    plan: StoppingPlan
+    made: tuple[Look, ...]
+    outputs: int
+    calls: int
+    spent: float
+
+    @property
+    def is_over(self) -> bool:
+        """True if nothing is asked any more."""
+        return is_over(self.plan, self.made)
+
+    @property
+    def saved_outputs(self) -> int:
+        """Of the whole plan, what is never asked; 0 while the run goes on."""
+        return max(0, self.plan.outputs - self.outputs) if self.is_over else 0
+
+    @property
+    def saved_share(self) -> float:
+        """The same as a share of the whole plan."""
+        return self.saved_outputs / self.plan.outputs
+
+    @property
+    def saved_calls(self) -> int:
+        """Calls that the outputs saved would have taken, judges' too, at what they took so far."""
+        return round(self.calls * self.saved_outputs / self.outputs) if self.outputs else 0
+
+    @property
+    def saved_dollars(self) -> float:
+        """What those would have cost, at what they cost so far; 0 where no price is known."""
+        return self.spent * self.saved_outputs / self.outputs if self.outputs else 0.0
+
+    def badge(self) -> str:
+        """The same in a few words."""
+        look = f"look {len(self.made)} of {len(self.plan.looks)}"
+        if not self.is_over:
+            return f"goes on after {look}"
+        return f"stopped at {look}, {100 * self.saved_share:.0f} % saved"
+
+    def sentence(self) -> str:
+        """Where the run stands, in one sentence."""
+        looks, number = len(self.plan.looks), len(self.made)
+        asked = f"{self.outputs:,} of {self.plan.outputs:,} answers"
+        if not self.is_over:
+            return f"Look {number} of {looks} was made, after {asked}; the run goes on."
+        if not self.saved_outputs:
+            return f"The run came to its last look, look {looks}: all {asked} were asked."
+        saved = f"{self.saved_outputs:,} answers ({100 * self.saved_share:.0f} %)"
+        about = f", about {self.saved_calls:,} calls" if self.calls > self.outputs else ""
+        money = f" and ${self.saved_dollars:,.2f}" if self.saved_dollars >= 0.005 else ""  # a cent
+        return (
+            f"The run ended at look {number} of {looks}, after {asked}: {saved} were not "
+            f"needed{about}{money}."
+        )
+
+    def as_dict(self) -> dict[str, Json]:
+        """Plain values for JSON."""
+        return {
+            "plan": self.plan.hash,
+            "looks": list(self.plan.looks),
+            "weights": list(self.plan.weights),
+            "futility": list(self.plan.futility),
+            "alpha": self.plan.alpha,
+            "rounds": self.plan.looks[-1],
+            "outputs": self.outputs,
+            "planned_outputs": self.plan.outputs,
+            "saved": {
+                "outputs": self.saved_outputs,
+                "calls": self.saved_calls,
+                "cost": round(self.saved_dollars, 6),
+            },
+            "over": self.is_over,
+            "families": [
+                {
+                    "name": family.name,
+                    "method": family.method,
+                    "claims": len(family.claims),
+                    "widening": family.widening,
+                }
+                for family in self.plan.families
+            ],
+            "made": [_look(self.plan, look) for look in self.made],
+        }
+
+
+def _look(plan: StoppingPlan, look: Look) -> Json:
+    return {
+        "look": look.number,
+        "round": look.rounds,
+        "date": look.date,
+        "digest": look.digest,
+        "outputs": look.outputs,
+        "claims": [
+            {
+                "measure": claim.measure,
+                "subject": claim.subject,
+                "condition": claim.condition,
+                "contrast": claim.contrast,
+                "q": one.q,
+                "p": one.p,
+                "level": one.level,
+                "information": one.information,
+                "chance": one.chance,
+                "state": one.state,
+                "decided": None if one.state == "on" else one.look,
+            }
+            for claim in plan.claims
+            for one in [look.decisions[claim.key]]
+        ],
+    }
+
+
+def read_progress(store: Store) -> Progress | None:
+    """None of a run that asks all."""
+    plan = read_plan(store)
+    if plan is None:
+        return None
+    made = tuple(read_looks(store, plan))
+    outputs = made[-1].outputs if made else 0
+    return Progress(plan, made, outputs, calls.number_answered(store), store.spent())

@@ -1,0 +1,139 @@
+"""Runs that stop when they know: looks are made once, what is decided is asked no further, and everybody is told."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from tiltmeter import api
+from tiltmeter.analyse.stopping.looks import check_looks, read_looks
+from tiltmeter.analyse.stopping.plan import read_plan
+from tiltmeter.analyse.verdicts import Word
+from tiltmeter.errors import RunMismatch, UsageError
+from tiltmeter.records import Label
+from tiltmeter.store import Store
+from tiltmeter.store.queries import looks as stored
+
+TILTED, EVEN = "planted:she=.85", "planted:she=.5,spread=.2"
+
+
+@pytest.fixture(scope="module")
+def stopped(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Two models in English: one tilts, one does not."""
+    out = tmp_path_factory.mktemp("stopped") / "run"
+    api.run("roles", [TILTED, EVEN], out, language="en", limit=40, stop=True)
+    return out
+
+
+def rows(store: Store, query: str) -> list[tuple[object, ...]]:
+    return [tuple(row) for row in store.rows(query)]
+
+
+def test_what_is_decided_is_asked_no_further(stopped: Path) -> None:
+    with Store(stopped) as store:
+        plan = read_plan(store)
+        assert plan is not None and plan.looks == (4, 6, 10, 20)
+        made = read_looks(store, plan)
+        asked = dict(store.rows("SELECT subject, count(*) FROM trials GROUP BY 1"))
+        planned = store.get("planned")
+    first = {json.loads(key)[1]: one.state for key, one in made[0].decisions.items()}
+    assert first == {TILTED: "rejected", EVEN: "on"}
+    words = asked[TILTED] // 4  # one lexeme has two words, both asked in every round
+    assert asked[TILTED] == 4 * words and words == 41
+    assert asked[EVEN] == plan.looks[len(made) - 1] * words > asked[TILTED]
+    assert {
+        subject: sum(sum(levels.values()) for levels in modes.values())
+        for subject, modes in planned.items()
+    } == asked  # so that a run that ended by design is no run that was cut off
+
+
+def test_verdicts_follow_the_looks_and_what_is_given_up_is_no_finding(stopped: Path) -> None:
+    run = api.open_run(stopped)
+    told = {one.subject: one for one in run.verdicts()}
+    assert told[TILTED].word == Word.TILT and "at look 1 of 4" in told[TILTED].sentence
+    assert told[EVEN].word == Word.NOT_PURSUED
+    assert "no finding that there is none" in told[EVEN].sentence
+    assert not [c.code for one in told.values() for c in one.cautions if "partly" in c.code]
+    text = run.report(stopped / "page.md").read_text("utf-8")
+    assert "not pursued" in text and "o difference was found" not in text
+    assert "When the run knew" in text and "were not needed" in text
+
+
+def test_tests_that_did_not_stop_the_run_pay_for_the_looks(stopped: Path) -> None:
+    """By hand: the tilted model was looked at once, so its other p are q/w_1 = 10 q."""
+    run = api.open_run(stopped)
+    with Store(stopped) as store:
+        from tiltmeter.analyse.run_estimates import measured_rows
+
+        plain = {
+            (row.subject, row.measure, *row.condition.values()): row.p
+            for row in measured_rows(store, run.protocol)
+        }
+    order = [
+        row
+        for row in run.analyse()
+        if row.measure == "order_effect" and row.subject == TILTED and "class" not in row.condition
+    ]
+    (row,) = order
+    q = plain[row.subject, row.measure, *row.condition.values()]
+    assert q is not None and row.p == pytest.approx(min(1, 10 * q))
+    assert row.test is not None and row.test.endswith("over looks")
+
+
+def test_the_same_command_makes_no_look_again(stopped: Path) -> None:
+    with Store(stopped) as store:
+        before = stored.looks(store), rows(store, "SELECT key, date FROM calls ORDER BY key")
+    api.run("roles", [TILTED, EVEN], stopped, language="en", limit=40, stop=True)
+    with Store(stopped) as store:
+        assert (stored.looks(store), rows(store, "SELECT key, date FROM calls ORDER BY key")) == (
+            before
+        )
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        ({"stop": False}, "Type --stop"),
+        ({"stop": True, "samples": 5}, "another samples"),
+        ({"stop": True, "limit": 41}, "another limit"),
+    ],
+)
+def test_another_plan_is_refused_in_a_line(
+    stopped: Path, options: dict[str, int], said: str
+) -> None:
+    told = {"language": "en", "limit": 40, **options}
+    with pytest.raises(RunMismatch, match=said):
+        api.run("roles", [TILTED, EVEN], stopped, **told)  # type: ignore[arg-type]
+
+
+def test_labels_that_changed_after_a_look_are_refused(stopped: Path, tmp_path: Path) -> None:
+    with Store(stopped) as store:
+        store.copy_to(tmp_path / "copy")
+    with Store(tmp_path / "copy", writing=True) as store:
+        plan = read_plan(store)
+        assert plan is not None
+        check_looks(store, plan, read_looks(store, plan))
+        ((output, annotator),) = store.rows(
+            "SELECT output, annotator FROM labels JOIN trial_looks ON trial = output"
+            " WHERE look = 1 LIMIT 1"
+        )
+        store.supersede([Label(output, annotator, "pronoun", "he")])
+        with pytest.raises(RunMismatch, match="look 1 was made from other"):
+            check_looks(store, plan, read_looks(store, plan))
+
+
+def test_what_cannot_stop_early_says_what_to_type(tmp_path: Path) -> None:
+    def run(protocol: str, **options: object) -> None:
+        api.run(protocol, TILTED, tmp_path / "no", stop=True, **options)  # type: ignore[arg-type]
+
+    with pytest.raises(UsageError, match="Type --mode sampled"):
+        run("roles", mode="exact")
+    with pytest.raises(UsageError, match="Raise --samples"):
+        run("roles", language="en", limit=3, samples=1, where={"order": ("he_first",)})
+    with pytest.raises(UsageError, match="Type for instance: --judge"):
+        api.run("gramvis", "planted:protocol=gramvis", tmp_path / "no", stop=True)
+    api.run("roles", TILTED, tmp_path / "all", language="en", limit=3, samples=2)
+    with pytest.raises(RunMismatch, match="begun without --stop"):
+        api.run("roles", TILTED, tmp_path / "all", language="en", limit=3, samples=2, stop=True)
