@@ -196,6 +196,7 @@ class Reply:
     picture:      the bytes of the picture that came; the engine stores them and puts their name
                   into `blob`.
     remote:       the id under which the provider worked on it, where it was submitted and polled.
+    server:       which of several servers sent it, from 1 as they were named; 0 where there is one.
     """
 
     text: str
@@ -211,6 +212,7 @@ class Reply:
     raw: str = ""
     blob: str = ""
     remote: str = ""
+    server: int = 0
 
     def __post_init__(self) -> None:
         if (

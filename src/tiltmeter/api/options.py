@@ -26,16 +26,17 @@ from .models import ModelGiven, fill_protocol, model_names
 class ConnectOptions(TypedDict, total=False):
     """How models are reached (`stages.connect.Connect`).
 
-    base_url:     the server of every model that has no provider of its own.
-    base_urls:    servers by kind of model or by model name.
+    base_url:     the server of every model that has no provider of its own, or several of them,
+                  which share its requests.
+    base_urls:    servers by kind of model or by model name, one or several each.
     timeout:      seconds that one call may take.
     prices:       by model name, US dollars for a million tokens, in and out.
     builtin_from: the built-in model's wheel or GGUF file, where there is no pip.
     columns:      of files of answers, {"text": "response"} where they call it otherwise.
     """
 
-    base_url: str
-    base_urls: Mapping[str, str]
+    base_url: str | Sequence[str]
+    base_urls: Mapping[str, str | Sequence[str]]
     timeout: float
     prices: Mapping[str, Price]
     builtin_from: str | None
@@ -155,14 +156,18 @@ def several(names: str | Sequence[str]) -> tuple[str, ...]:
 def connect(options: ConnectOptions, named: Sequence[str] = ()) -> Connect:
     """How models are reached. named: those that a person named, who may execute code."""
     usual = Connect()
+    given = {"": options.get("base_url", ""), **options.get("base_urls", {})}
+    urls = {whom: tuple(dict.fromkeys(filter(None, several(one)))) for whom, one in given.items()}
+    first = {whom: some[0] for whom, some in urls.items() if some}
     return Connect(
-        options.get("base_url", usual.base_url),
+        first.pop("", usual.base_url),
         options.get("timeout", usual.timeout),
         options.get("prices", usual.prices),
         options.get("builtin_from", usual.builtin_from),
-        options.get("base_urls", usual.base_urls),
+        first,
         tuple(named),
         options.get("columns", usual.columns),
+        {whom: some[1:] for whom, some in urls.items() if len(some) > 1},
     )
 
 

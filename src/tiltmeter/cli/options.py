@@ -203,7 +203,7 @@ reach = _stack(  # how models are reached, and what is allowed
         type=UrlType(),
         multiple=True,
         help="An OpenAI-compatible server, for instance http://localhost:8000/v1; KIND=URL "
-        "or MODEL=URL for one kind or model; repeat for several.",
+        "or MODEL=URL for one kind or model; repeat it: several for one model share its requests.",
     ),
     click.option(
         "--concurrency",

@@ -64,10 +64,11 @@ class AskValues:
 
     def connect_options(self) -> ConnectOptions:
         """Where models are."""
-        servers = dict(self.base_urls)
-        general = servers.pop("", "")
+        servers: dict[str, list[str]] = {}
+        for whom, url in self.base_urls:
+            servers.setdefault(whom, []).append(url)
         return {
-            "base_url": general,
+            "base_url": servers.pop("", []),
             "base_urls": servers,
             "prices": dict(self.prices),
             "columns": dict(self.columns),

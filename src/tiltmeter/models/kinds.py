@@ -89,6 +89,11 @@ class ModelKind:
     identify: Callable[[str], str] = str
     executes: bool = False
 
+    @property
+    def is_served(self) -> bool:
+        """True if its models may be on several servers: behind HTTP, or of another package."""
+        return self.provider is not None or self.name not in registry.MODELS
+
 
 def kind_of(name: str) -> ModelKind:
     """The kind of a model by `kind` or `kind:name`. UnknownName suggests the nearest one."""

@@ -33,6 +33,7 @@ class Facts:
     uncounted: int = 0
     cost: float = 0.0
     unknown_cost: int = 0
+    servers: dict[int, int] = field(default_factory=dict)  # number → calls, where there are several
 
     @property
     def role(self) -> str:
@@ -81,6 +82,8 @@ def facts(store: Store) -> list[Facts]:
         one.uncounted += row.uncounted
         one.cost += row.cost
         one.unknown_cost += row.unknown_cost
+    for model, purpose, server, number in calls.by_server(store):
+        found[model, purpose].servers[server] = number
     return list(found.values())
 
 
@@ -165,6 +168,10 @@ def _lines(one: Facts) -> Pairs:
         ("cost", cost),
         ("left to the provider", _omitted_text(one)),
     ]
+    if one.servers:
+        rows = one.servers.items()
+        said = [f"server {number} ({count_of(sent, 'call')})" for number, sent in rows]
+        lines.insert(0, ("answered by", ", ".join(said)))
     if one.revised:
         lines.append(("prompts revised by the server", f"{one.revised:,}"))
     return tuple(lines)

@@ -4,7 +4,7 @@ each.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import NotRequired, TypedDict
 
@@ -38,6 +38,8 @@ class Connect:
     base_url:  the server of every model that has no provider of its own (`openai:` and kinds of
                other packages).
     base_urls: servers by kind or by model name.
+    further:   by "" (as base_url), kind or model name, the servers beside the first, where one
+               model has several.
     columns:   {field: the column that has it} of files of answers.
     named:     the models that the person who runs this named: no other one may execute code.
     """
@@ -49,6 +51,14 @@ class Connect:
     base_urls: Mapping[str, str] = field(default_factory=dict)
     named: tuple[str, ...] = ()
     columns: Mapping[str, str] = field(default_factory=dict)
+    further: Mapping[str, Sequence[str]] = field(default_factory=dict)
+
+    def urls(self, name: str) -> list[str]:
+        """All base URLs that the user gave for a model, the first of them as `url` says it."""
+        url = self.url(name)
+        kind = name.partition(":")[0]
+        key = next((key for key in (name, kind) if self.base_urls.get(key)), "")
+        return [url, *self.further.get(key, ())] if url else []
 
     def url(self, name: str) -> str:
         """The base URL that the user gave for a model, or "" for the kind's own."""
@@ -98,11 +108,17 @@ class Connect:
                 think_off=row.takes.get("think_off") is True,
                 modality="" if row.own else row.modality,
             )
-        return make_model(name, options)
+        urls = self.urls(name)
+        if len(urls) < 2 or not kind_of(name).is_served:
+            return make_model(name, options)
+        from ..models.servers import Servers
+
+        return Servers([make_model(name, replace(options, base_url=one)) for one in urls], urls)
 
     def expected_price(self, name: str) -> Price | None:
         """The price that the model will have when it is made; None where nobody knows it."""
-        at_home = FREE if on_this_machine(self.url(name)) else None
+        urls = self.urls(name)
+        at_home = FREE if urls and all(map(on_this_machine, urls)) else None
         return self.price(name) or kind_of(name).price or at_home
 
     def batch_price(self, name: str) -> Price | None:

@@ -202,6 +202,9 @@ class Store(Database):
             self._db.executemany(rows.INSERT_CALL, called)
             self._db.executemany(rows.INSERT_OUTPUT, outputs)
             self._db.executemany(rows.INSERT_LABEL, [(*label, date) for label in labels])
+            served = [(asked.key, reply.server) for asked, reply in calls if reply.server]
+            if served:
+                self._db.executemany(rows.INSERT_SERVER, served)
 
     def supersede(self, labels: Sequence[Label]) -> None:
         """Writes labels in place of what the same annotators said of the same outputs before, which

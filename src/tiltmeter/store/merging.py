@@ -112,6 +112,9 @@ def merge_rows(
             " part.batches",
             (),
         )
+        store.write_one(
+            "INSERT OR IGNORE INTO main.call_servers SELECT call, server FROM part.call_servers", ()
+        )
         adopt()
     return pictures
 

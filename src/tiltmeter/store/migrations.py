@@ -63,10 +63,14 @@ CREATE INDEX batch_requests_by_batch ON batch_requests (batch, model, makes, id)
 _LOOKS = """
 CREATE TABLE trial_looks (trial TEXT PRIMARY KEY, look INTEGER NOT NULL) WITHOUT ROWID;
 """
+_SERVERS = """
+CREATE TABLE call_servers (call TEXT PRIMARY KEY, server INTEGER NOT NULL) WITHOUT ROWID;
+"""
 STEPS: tuple[Step, ...] = (
     Step("trials, calls, outputs, labels, artefacts and settings of a run", _FIRST),
     Step("batches that were handed in, and the requests that wait for them", _BATCHES),
     Step("which look of a run that stops early uses a trial first", _LOOKS),
+    Step("which of several servers answered a call", _SERVERS),
 )
 
 

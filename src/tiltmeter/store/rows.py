@@ -30,6 +30,7 @@ INSERT_TRIAL = _insert("INSERT OR IGNORE", "trials", TRIAL_COLUMNS)
 INSERT_CALL = _insert("INSERT OR REPLACE", "calls", CALL_COLUMNS)
 INSERT_OUTPUT = _insert("INSERT OR REPLACE", "outputs", ", ".join(Output._fields))
 INSERT_LABEL = _insert("INSERT", "labels", ", ".join((*Label._fields, "date")))
+INSERT_SERVER = _insert("INSERT OR REPLACE", "call_servers", "call, server")
 INSERT_ARTEFACT = _insert("INSERT OR REPLACE", "artefacts", "kind, name, content, date")
 
 

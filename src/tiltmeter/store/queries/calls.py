@@ -87,6 +87,16 @@ def sums(store: Store) -> Iterator[CallSums]:
         yield CallSums(model, purpose, served, fingerprint, omitted_settings(omitted), *rest)
 
 
+def by_server(store: Store) -> Iterator[tuple[str, str, int, int]]:
+    """(model, purpose, server, calls) of models that several servers answered for; servers from 1
+    as they were named.
+    """
+    return store.rows(
+        "SELECT c.model, c.purpose, s.server, count(*) FROM call_servers s"
+        " JOIN calls c ON c.key = s.call WHERE c.outcome IS NOT NULL GROUP BY 1, 2, 3 ORDER BY 3"
+    )
+
+
 def first_key(store: Store) -> str:
     """The key of the first call that was stored, by which a run is known; "" for none."""
     row = store.first("SELECT key FROM calls ORDER BY rowid LIMIT 1")

@@ -1,0 +1,134 @@
+"""One model on several servers of one's own (vLLM, SGLang, llama.cpp on many machines).
+
+A request goes to the server that has the fewest in flight. One that fails is left out for a while,
+each time for longer, and then tried again. What it did not take is asked of another one at once;
+what it may have taken is left to the engine, as with one server, so nothing is asked twice that may
+be paid for. All must serve one model: another name is an error, since their answers would be of two
+subjects; another fingerprint is told with the results.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass, replace
+
+from ..errors import ModelError, TransientError, UsageError
+from ..records import Reply, Request
+from . import Model, Queued
+
+FIRST_PAUSE_S = 1.0  # that a server is left out; each time twice as long
+LONGEST_PAUSE_S = 60.0
+
+
+@dataclass(eq=False, slots=True)
+class _Server:
+    """number: from 1, as they were named; out_until: on the monotonic clock; served: the name that
+    it gave the model.
+    """
+
+    number: int
+    address: str
+    model: Model
+    in_flight: int = 0
+    failures: int = 0
+    out_until: float = 0.0
+    served: str = ""
+
+    def leave_out(self, error: ModelError | TransientError) -> None:
+        """Not to be asked for a while, or as long as it said."""
+        pause = min(FIRST_PAUSE_S * 2**self.failures, LONGEST_PAUSE_S)
+        said = error.retry_after if isinstance(error, TransientError) else None
+        self.failures += 1
+        self.out_until = time.monotonic() + (pause if said is None else said)
+
+    def take_back(self) -> None:
+        """It has answered."""
+        self.failures, self.out_until = 0, 0.0
+
+
+class Servers(Model):
+    """Models of one name, each on a server of its own. addresses: of the servers, for messages."""
+
+    def __init__(self, models: Sequence[Model], addresses: Sequence[str]) -> None:
+        first = models[0]
+        if any(isinstance(model, Queued) for model in models):
+            raise UsageError(
+                f"{first.name} is handed in and fetched, so its work stays with one server. Give "
+                "--base-url once."
+            )
+        self.name, self.makes, self.continues = first.name, first.makes, first.continues
+        self.price = first.price if len({model.price for model in models}) == 1 else None
+        self.parallel = sum(model.parallel for model in models)
+        self._servers = [
+            _Server(number, address, model)
+            for number, (address, model) in enumerate(zip(addresses, models, strict=True), 1)
+        ]
+        self._last = 0
+
+    def check(self, request: Request) -> None:
+        """As of one server."""
+        self._servers[0].model.check(request)
+
+    def sends_temperature(self, request: Request) -> bool:
+        """As of one server."""
+        return self._servers[0].model.sends_temperature(request)
+
+    async def open(self) -> None:
+        """Opens the way to each server; none is asked."""
+        await asyncio.gather(*(server.model.open() for server in self._servers))
+
+    async def close(self) -> None:
+        """Closes the ways to all."""
+        await asyncio.gather(*(server.model.close() for server in self._servers))
+
+    async def ask(self, request: Request) -> Reply:
+        """The reply of one server. Raises what the last one raised where none takes the request."""
+        tried: set[_Server] = set()
+        while True:
+            server = self._next(tried)
+            server.in_flight += 1
+            try:
+                reply = await server.model.ask(request)
+            except (ModelError, TransientError) as error:
+                server.leave_out(error)
+                tried.add(server)
+                if error.possibly_paid or len(tried) == len(self._servers):
+                    raise
+            else:
+                server.take_back()
+                self._refuse_other_name(server, reply.served)
+                return replace(reply, server=server.number)
+            finally:
+                server.in_flight -= 1
+
+    def _next(self, tried: Collection[_Server]) -> _Server:
+        """The server with the fewest in flight, in turn where several have; where all are left out
+        the one that comes back first.
+        """
+        now, number = time.monotonic(), len(self._servers)
+        rest = [server for server in self._servers if server not in tried]
+        chosen = min(
+            rest,
+            key=lambda s: (
+                max(0.0, s.out_until - now),
+                s.in_flight,
+                (s.number - 1 - self._last) % number,
+            ),
+        )
+        self._last = chosen.number
+        return chosen
+
+    def _refuse_other_name(self, server: _Server, served: str) -> None:
+        """ModelError where two servers name the model differently."""
+        if served == server.served:
+            return
+        server.served = served
+        for other in self._servers:
+            if served and other.served and other.served != served:
+                raise ModelError(
+                    f"{server.address} serves {self.name} as {served} and {other.address} as "
+                    f"{other.served}: their answers are not of one subject. Leave one of the two "
+                    "out."
+                )
