@@ -1,7 +1,8 @@
 """The pictures of README and docs, made anew: python scripts/screenshots.py [--only NAME]
 
-With --first-screens FOLDER it takes the first screens of all protocols instead, and of five models,
-one item and all refused, at a desk and on a phone, in light and in dark, to be looked at.
+With --first-screens FOLDER it takes the first screens of all protocols instead, of the examples of
+one's own, and of five models, one item and all refused, at a desk and on a phone, in light and in
+dark, to be looked at.
 
 Needs Chromium. The runs are those of planted models, made in a temporary
 folder; what is written is docs/pictures/screen-*.png, each in few colours and below 150 KB. Look at
@@ -13,14 +14,18 @@ from __future__ import annotations
 import argparse
 import sys
 import tempfile
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
+from typing import Any
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
 from PIL import Image
+from tests.api.test_examples import CASES
+from tests.api.test_examples import HOME as EXAMPLES
 from tests.browser import Visit, drive
 from tests.explore.driving import STANDS, annotating, explorer
+from tests.explore.test_every_protocol import RUNS
 from tests.report.test_first_screen import PLANTED
 
 import tiltmeter
@@ -82,7 +87,7 @@ def report(folder: Path) -> None:
 
 def first_screens(folder: Path) -> None:
     """The first screens of all protocols, at a desk and on a phone, in light and in dark."""
-    for name, (protocol, models, options) in PLANTED.items():
+    for name, (protocol, models, options) in {**PLANTED, **dict(_others()), **dict(_own())}.items():
         page = tiltmeter.run(protocol, models, folder / name, **options).report().resolve().as_uri()
         shots = {
             f"{name} {place} {theme}": Visit(
@@ -95,6 +100,21 @@ def first_screens(folder: Path) -> None:
             visit.steps = [*visit.steps, ("picture", str(folder / f"{shot}.png"))]
         drive(*shots.values())
         print(*(str(folder / f"{shot}.png") for shot in shots), sep="\n")
+
+
+def _others() -> Iterator[tuple[str, tuple[str, list[str], dict[str, Any]]]]:
+    """The protocols whose first screens no test asks for."""
+    for name, (model, options, *_) in RUNS.items():
+        if name not in PLANTED:
+            yield name, (name, [model], options)
+
+
+def _own() -> Iterator[tuple[str, tuple[str, list[str], dict[str, Any]]]]:
+    """One's own audits, as `tiltmeter init --example` copies them."""
+    for name, case in CASES.items():
+        file = str(EXAMPLES / name / "audit.toml")
+        options = {"judge": [f"planted:protocol={file}"]} if case.judge else {}
+        yield name, (file, [f"planted:protocol={file},{case.settings},seed=3"], options)
 
 
 def explore(folder: Path) -> None:

@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from itertools import takewhile
 
 from ..analyse import numerals
-from ..protocol import Protocol, wording
+from ..protocol import MeasureSpec, Protocol, wording
 from ..records import ANSWER, Output, Trial
 from ..store import Store
 from ..store.queries import labels, outputs
@@ -24,15 +24,19 @@ RULE = "chosen by hash"
 
 
 def same_prompt(
-    store: Store, protocol: Protocol, subject: str, about: Mapping[str, str], levels: Sequence[str]
+    store: Store,
+    protocol: Protocol,
+    subject: str,
+    about: Mapping[str, str],
+    side_by_side: tuple[str, Sequence[str]],
 ) -> SamePrompt | None:
     """Outputs of a subject for one item at several levels of the cue; None where nothing was
     answered.
 
-    about: levels that the item should have, as the leading claim does; levels: of the cue, those to
-    show first.
+    about: levels that the item should have, as the leading claim does; side_by_side: the cue, and
+    those of its levels to show first.
     """
-    cue = cue_factor(protocol)
+    cue, levels = side_by_side
     cards = [c for c in outputs.cards(store) if c.subject == subject and c.outcome == ANSWER]
     fitting = [c for c in cards if _fits(c, about, cue)] or cards
     chosen = _choose(protocol, fitting, cue, levels)
@@ -63,10 +67,12 @@ def same_prompt(
     return SamePrompt(title, RULE, _end(before), _start(after), sides)
 
 
-def cue_factor(protocol: Protocol) -> str:
-    """The factor whose levels stand side by side."""
-    declared = protocol.first.get("cue", "")
-    return declared or pictures.contrast_factor(protocol)
+def cue_factor(protocol: Protocol, spec: MeasureSpec) -> str:
+    """The factor whose levels stand side by side: that of the protocol, else of what the leading
+    measure contrasts.
+    """
+    own = (spec.contrast or {}).get("factor", "")
+    return protocol.first.get("cue") or own or pictures.contrast_factor(protocol)
 
 
 def _fits(card: CardOutput, about: Mapping[str, str], cue: str) -> bool:
@@ -144,7 +150,7 @@ def _start(text: str, room: int = PROMPT_CHARACTERS) -> str:
     if len(text) <= room:
         return text
     part = text[: room + 1]
-    return f"{(part.rpartition(' ')[0] or part[:room]).rstrip()}…"
+    return f"{(part.rpartition(' ')[0] or part[:room]).rstrip(' ,;:')}…"
 
 
 def _side(

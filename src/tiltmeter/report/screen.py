@@ -50,19 +50,22 @@ def screen(
     if audit is None or protocol is None or lead is None:
         return Screen(line, told, "Nothing was measured yet.", (), (), None, None, CAUTION)
     lede = tuple(_lede(judged, lead))
+    cue = same_prompt.cue_factor(protocol, lead.claim.spec)
     return Screen(
         line=line,
         names=told,
         headline=headline(judged, lead),
         lede=tuple(text for text, _ in lede),
         badges=tuple(badges.badges(store, protocol, judged, missing))[:BADGES],
-        figure=first_figure(audit, names, _tilted_levels(protocol, judged)),
+        figure=first_figure(
+            audit, names, _tilted_levels(protocol, judged, cue), lead.verdict.measure
+        ),
         prompt=same_prompt.same_prompt(
             store,
             protocol,
             _subject(lead, subjects),
             lead.claim.row.condition,
-            _levels(protocol, judged),
+            (cue, _levels(judged, lead, cue)),
         ),
         caution=CAUTION,
         queries=tuple(query for _, query in lede),
@@ -204,9 +207,8 @@ def _smallest(quiet: Sequence[Judged]) -> str:
     return f"; {reading.detectable_noun(worst.row.unit)}: {smallest}"
 
 
-def _tilted_levels(protocol: Protocol, judged: Sequence[Judged]) -> set[str]:
+def _tilted_levels(protocol: Protocol, judged: Sequence[Judged], cue: str) -> set[str]:
     """Titles of the levels of the cue for which a tilt was found."""
-    cue = same_prompt.cue_factor(protocol)
     return {
         wording.title(protocol, cue, one.claim.row.condition[cue])
         for one in judged
@@ -214,12 +216,8 @@ def _tilted_levels(protocol: Protocol, judged: Sequence[Judged]) -> set[str]:
     }
 
 
-def _levels(protocol: Protocol, judged: Sequence[Judged]) -> list[str]:
+def _levels(judged: Sequence[Judged], lead: Judged, cue: str) -> list[str]:
     """Levels of the cue to show: the base of the contrast, then those that tilt most."""
-    cue = same_prompt.cue_factor(protocol)
-    lead = leading(judged)
-    if lead is None:
-        return []
     contrast = lead.claim.spec.contrast or {}
     base = contrast.get("baseline", "") if contrast.get("factor") == cue else ""
     tilts = sorted((one for one in judged if one.word == Word.TILT), key=lambda one: -one.effect)

@@ -23,12 +23,13 @@ ROWS = 20  # of a forest plot for which the screen has room
 
 
 def first_figure(
-    audit: Audit, names: Mapping[str, str], tilted: Collection[str] = ()
+    audit: Audit, names: Mapping[str, str], tilted: Collection[str] = (), leading: str = ""
 ) -> Figure | None:
     """The figure with titles in place of levels; None where nothing was measured. names: the short
-    names of models; tilted: titles of the levels for which a tilt was found, which are marked.
+    names of models; tilted: titles of the levels for which a tilt was found, which are marked;
+    leading: the measure of the headline.
     """
-    kinds = (_figures(audit, tilted), _leading(audit), stacked.outcomes(audit, PREFIX))
+    kinds = (_figures(audit, tilted), _leading(audit, leading), stacked.outcomes(audit, PREFIX))
     found = next(chain(*kinds), None)
     if found is None:
         return None
@@ -68,10 +69,13 @@ def _figures(audit: Audit, tilted: Collection[str]) -> Iterator[Figure]:
         yield from _forest(audit, spec, rows)
 
 
-def _leading(audit: Audit) -> Iterator[Figure]:
-    """A forest plot of the first headline measure that has a number."""
+def _leading(audit: Audit, leading: str) -> Iterator[Figure]:
+    """A forest plot of the leading measure, else of the first one of a headline that has a
+    number.
+    """
     rows = claims.headline(audit.protocol, audit.estimates)
-    spec = next((spec for spec, row in rows if row.value is not None), None)
+    known = [spec for spec, row in rows if row.value is not None]
+    spec = next((spec for spec in known if spec.name == leading), next(iter(known), None))
     if spec is not None:
         own = [row for one, row in rows if one is spec and row.value is not None]
         yield from _forest(audit, spec, own if len(own) > 2 else _with_groups(audit, spec, own))
