@@ -81,39 +81,56 @@ def compare(
             "--margin must be above 0: the largest difference in shares that still counts as none."
         )
     protocol = protocols[0]
-    folders = [Path(store.folder).resolve() for store in stores]
-    if len(set(folders)) < len(folders):
-        raise UsageError("A run is named twice; there is nothing to compare it with.")
-    for store in stores[1:]:
-        _refuse(stores[0], store)
-    names = names or [Path(store.folder).name for store in stores]
-    if len(set(names)) < len(names):
-        names = [str(store.folder) for store in stores]
+    refuse_twice(stores)
+    names = run_names(stores, names)
     parts = [
         part
         for name, store, own in zip(names, stores, protocols, strict=True)
-        for part in _parts(name, store, own)
+        for part in read_parts(name, store, own)
     ]
     if len(parts) < 2:
         raise UsageError(
             f"{stores[0].folder} holds one subject; name another run to compare it with."
         )
     first, *others = parts
-    rows = [row for other in others for row in _compare_parts(protocol, first, other, margin)]
-    warnings = [line for other in others for line in _warnings(first, other)]
-    if all(row.estimate.value is None for row in rows):
-        why = "; ".join([*_left_out(protocol), *warnings]) or "no measure has values in both"
-        raise RunMismatch(f"There is nothing to compare: {why}.")
-    adjusted = _adjust_families(protocol, rows)
     pairs = [Pair(first, other) for other in others]
+    for store in stores[1:]:
+        refuse_other_design(stores[0], store)
+    rows = [row for pair in pairs for row in pair_rows(protocol, pair, margin)]
+    warnings = [line for pair in pairs for line in pair_warnings(pair)]
+    if all(row.estimate.value is None for row in rows):
+        why = "; ".join([*left_out(protocol), *warnings]) or "no measure has values in both"
+        raise RunMismatch(f"There is nothing to compare: {why}.")
     return Comparison(
-        tuple(compared_verdicts.with_verdicts(protocol, adjusted, pairs)),
+        tuple(with_claims(protocol, rows, pairs)),
         tuple(dict.fromkeys(warnings)),
-        tuple(_left_out(protocol)),
+        tuple(left_out(protocol)),
     )
 
 
-def _refuse(one: Store, other: Store) -> None:
+def refuse_twice(stores: Sequence[Store]) -> None:
+    """UsageError where a run is named twice."""
+    if len({Path(store.folder).resolve() for store in stores}) < len(stores):
+        raise UsageError("A run is named twice; there is nothing to compare it with.")
+
+
+def run_names(stores: Sequence[Store], names: Sequence[str] = ()) -> Sequence[str]:
+    """What runs are called: the names given, or of their folders; their paths where two are the
+    same.
+    """
+    names = names or [Path(store.folder).name for store in stores]
+    return names if len(set(names)) == len(names) else [str(store.folder) for store in stores]
+
+
+def with_claims(
+    protocol: Protocol, rows: Sequence[ComparisonRow], pairs: Sequence[Pair]
+) -> list[ComparisonRow]:
+    """The rows of all pairs with p adjusted, and the verdict of each headline claim."""
+    return compared_verdicts.with_verdicts(protocol, _adjust_families(protocol, rows), pairs)
+
+
+def refuse_other_design(one: Store, other: Store) -> None:
+    """RunMismatch where protocol, version or design differ."""
     a, b = settings.frozen(one), settings.frozen(other)
     for key, what in FIXED.items():
         if a.get(key) != b.get(key):
@@ -124,7 +141,8 @@ def _refuse(one: Store, other: Store) -> None:
             )
 
 
-def _parts(name: str, store: Store, protocol: Protocol) -> list[Part]:
+def read_parts(name: str, store: Store, protocol: Protocol) -> list[Part]:
+    """The subjects of a run, each with its counted labels."""
     tables: dict[str, dict[Stratum, Table]] = {}
     gold: set[str] = set()
     for over, stratum, table, found in run_estimates.tables(store, protocol):
@@ -146,9 +164,11 @@ def _parts(name: str, store: Store, protocol: Protocol) -> list[Part]:
     ]
 
 
-def _compare_parts(
-    protocol: Protocol, first: Part, second: Part, margin: float
-) -> Iterator[ComparisonRow]:
+def pair_rows(protocol: Protocol, pair: Pair, margin: float) -> Iterator[ComparisonRow]:
+    """Every difference of two subjects, with p that is not adjusted. RunMismatch where more than
+    one thing differs, or nothing is common.
+    """
+    first, second = pair
     _refuse_two(first, second)
     common = [stratum for stratum in first.tables if stratum in second.tables]
     if not common:
@@ -205,7 +225,9 @@ def _refuse_two(first: Part, second: Part) -> None:
         )
 
 
-def _warnings(first: Part, second: Part) -> Iterator[str]:
+def pair_warnings(pair: Pair) -> Iterator[str]:
+    """What changed behind the name of a model, and what one of the two alone has."""
+    first, second = pair
     yield from served_models.between(
         served_models.read_served(first.store),
         served_models.read_served(second.store),
@@ -217,7 +239,8 @@ def _warnings(first: Part, second: Part) -> Iterator[str]:
             yield f"{part.name} alone has {'; '.join(alone)}: not compared with {other.name}"
 
 
-def _left_out(protocol: Protocol) -> Iterator[str]:
+def left_out(protocol: Protocol) -> Iterator[str]:
+    """The headline measures that have no comparison."""
     for measure in run_estimates.default_measures(protocol):
         compared = corrected.can_correct(measure) or can_compare(measure)
         if measure.headline and not compared and measure.kind != DIVERGENCE:

@@ -10,7 +10,7 @@ from .jobs import Job, cancel_jobs, jobs
 from .merges import merge
 from .plans import Plan, plan, trials
 from .progress import Watch
-from .results import compare, export, validate
+from .results import compare, export, history, validate
 from .run_folder import Run, frame, open_run, report
 
 __all__ = [
@@ -32,6 +32,7 @@ __all__ = [
     "export_every_eval_ever",
     "export_inspect",
     "frame",
+    "history",
     "import_gold",
     "import_outputs",
     "jobs",

@@ -154,6 +154,7 @@ async def _stages(
     early. Returns what happened in each stage.
     """
     watch = watch or notebook_watch()
+    settings.keep_version(store)
 
     def watcher(stage: str, number: int | None) -> Callable[[Tally], None]:
         return lambda tally: watch(stage, number, tally) if watch else None

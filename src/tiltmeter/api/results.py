@@ -13,6 +13,7 @@ from .run_folder import Run
 
 if TYPE_CHECKING:  # they bring scipy, which a run that only asks does without
     from ..analyse.compare import Comparison
+    from ..analyse.histories import History
     from ..gold.validation import Validation
 
 
@@ -49,6 +50,21 @@ def compare(*folders: Path | str, margin: float | None = None) -> Comparison:
         if verdicts.is_open(verdict)
     ]
     return replace(found, warnings=(*found.warnings, *left_open))
+
+
+def history(*folders: Path | str, margin: float | None = None) -> History:
+    """Runs of one protocol by date: what changed from each to the next, and whether its headline
+    numbers moved by more than noise. margin: as in `compare`.
+    """
+    from ..analyse import histories
+    from ..analyse.compare import MARGIN
+
+    with ExitStack() as stack:
+        runs = [
+            histories.OpenRun(stack.enter_context(Store(run.folder)), run.protocol, run.verdicts())
+            for run in map(Run, folders)
+        ]
+        return histories.history(runs, MARGIN if margin is None else margin)
 
 
 def export(

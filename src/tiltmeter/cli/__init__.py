@@ -40,6 +40,7 @@ VERBS = {
     "said.",
     "validate": "Judges against people; what people are to annotate.",
     "compare": "Runs of one protocol against one another: subjects, dates, prompts.",
+    "history": "One protocol over time: what changed from run to run, and what moved.",
     "export": "Write the tables of a run, evidence for an auditor, or all of it to deposit.",
     "cite": "A run as a citation: a sentence, BibTeX or CITATION.cff.",
     "selftest": "Planted models of each protocol: is what was planted found?",

@@ -49,6 +49,13 @@ def _stack(*options: Option) -> Option:
 
 
 as_json = click.option("--json", "as_json", is_flag=True, help="Print JSON on standard output.")
+margin = click.option(
+    "--margin",
+    type=click.FloatRange(0, 1, min_open=True),
+    default=0.05,
+    show_default=True,
+    help="The largest difference in shares that still counts as none.",
+)
 full = click.option(
     "--full", is_flag=True, help="Print all findings and tables, not what fits one screen."
 )

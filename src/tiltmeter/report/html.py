@@ -38,8 +38,8 @@ EXPLORER = "explorer/find.html"  # of a static explorer that lies beside the rep
 
 
 @lru_cache
-def _template() -> Template:
-    """The page's template, compiled once: it takes as long as to write a small report."""
+def template(name: str) -> Template:
+    """A page's template, compiled once: it takes as long as to write a small report."""
     from jinja2 import Environment, PackageLoader, StrictUndefined, pass_context
     from jinja2.runtime import Context
     from markupsafe import Markup, escape
@@ -79,29 +79,31 @@ def _template() -> Template:
     environment.filters["place"] = behind.place
     environment.filters["quoted"] = lambda text: quote(text, safe="")
     environment.filters["number"] = lambda value: f"{value:,}"
-    return environment.get_template("report.html.j2")
+    return environment.get_template(name)
 
 
 def page(report: Report, brief: bool = False, explorer: str = "") -> str:
     """The whole page as text; `brief` is the part that fits a sheet of paper. explorer: what stands
     before a query in the address of an explorer that can show its outputs, "" for none.
     """
-    from markupsafe import Markup
-
-    style, script = _asset("style.css"), _asset("report.js")
     runs = tuple(replace(run, content=_apart(run.content, run.prefix)) for run in report.runs)
-    return _template().render(
+    return template("report.html.j2").render(
+        brief=brief,
         report=replace(report, runs=runs),
         alone=runs[0].content if len(runs) == 1 else None,
-        brief=brief,
-        p="",
-        n=2,
         explorer=explorer if len(runs) == 1 else "",
-        version=__version__,
-        style=Markup(style),
-        script=Markup(script),
-        policy=policy(),
+        n=2,
+        **shared(),
     )
+
+
+def shared() -> dict[str, str]:
+    """What every page is rendered with: the style sheet, the script, and the policy for them."""
+    from markupsafe import Markup
+
+    style, script = Markup(_asset("style.css")), Markup(_asset("report.js"))
+    texts = {"style": style, "script": script, "policy": policy()}
+    return {"p": "", "version": __version__, **texts}
 
 
 def policy() -> str:
@@ -158,11 +160,15 @@ def _beside(section: Section) -> tuple[dict[str, Table], list[Table]]:
 def write_html(report: Report, path: Path | str, brief: bool = False) -> None:
     """Writes the page whole or not at all; `brief` is the part that fits a sheet of paper."""
     target = Path(path)
+    beside = target.parent / EXPLORER
+    write_whole(target, page(report, brief, f"{EXPLORER}#query=" if beside.is_file() else ""))
+
+
+def write_whole(target: Path, text: str) -> None:
+    """Writes a page whole or not at all. StoreError where it cannot be written."""
     part = target.with_name(f".{target.name}.{os.getpid()}.part")
     try:
         target.parent.mkdir(parents=True, exist_ok=True)
-        beside = target.parent / EXPLORER
-        text = page(report, brief, f"{EXPLORER}#query=" if beside.is_file() else "")
         part.write_text(text, encoding="utf-8", errors="backslashreplace", newline="\n")
         part.replace(target)
     except OSError as error:

@@ -4,8 +4,8 @@ and where the rest is.
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterator, Sequence
+from functools import partial
 from typing import NamedTuple
 
 from rich.box import SIMPLE_HEAD
@@ -16,12 +16,12 @@ from rich.text import Text
 from ..analyse import numerals
 from ..stats.results import count_of
 from .findings import SYMBOLS
+from .fitted import print_first_that_fits
 from .model import Content, Finding
-from .terminal import TRAILING, WIDTH
+from .terminal import WIDTH
 
 CAUTIONS = 3  # that are told; the others are in the rest
 SIGNATURES = 2  # that fit; of more the rest has them
-UNKNOWN_LINES = 40  # that are printed where the height of the screen is not known
 
 
 class Room(NamedTuple):
@@ -50,25 +50,13 @@ def _rooms(content: Content) -> Iterator[Room]:
 
 def print_screen(content: Content, console: Console, run: str) -> None:
     """Prints the first screen within 100 columns and the height of the terminal, as far as that
-    goes. run: the folder, as a command names it. All text is literal: a model's words are never
-    markup.
+    goes; all of it where there is none. run: the folder, as a command names it. All text is
+    literal: a model's words are never markup.
     """
-    known = console.is_terminal or "LINES" in os.environ
-    most = console.height - 1 if known else UNKNOWN_LINES  # a line is the shell's
-    text = ""
-    for room in _rooms(content):
-        with console.capture() as captured:
-            _print_screen(content, console, run, room)
-        text = TRAILING.sub(r"\1", captured.get())
-        if _height(text, console.width) <= most:
-            break
-    console.file.write(text)
-
-
-def _height(text: str, width: int) -> int:
-    """Lines that a text takes on a screen of so many columns."""
-    lines = (Text.from_ansi(line).cell_len for line in text.splitlines())
-    return sum(max(1, -(-length // width)) for length in lines)
+    rooms = _rooms(content)
+    print_first_that_fits(
+        console, (partial(_print_screen, content, console, run, room) for room in rooms)
+    )
 
 
 def _print_screen(content: Content, console: Console, run: str, room: Room) -> None:

@@ -8,6 +8,7 @@ panels    the same, a panel a model (small multiples)
 stacked   the share of every outcome, no-answers included
 heat      rows × columns × value with n
 histogram how many texts of a design have how many words
+timeline  headline numbers over the runs of a history
 
 A measure names its drawing (`figure` in the protocol file); without a name it has a forest plot if
 it is a headline or a contrast. Colours are after Okabe and Ito (2008), Color Universal Design;
@@ -23,7 +24,7 @@ from ...protocol import MeasureSpec
 from ...protocol.tables import SEVERAL
 from ..audits import Audit
 from ..model import Dots, Figure, Heat, Histogram, Plot, Stacked
-from . import dots, dumbbell, forest, heat, histogram, panels, stacked
+from . import dots, dumbbell, forest, heat, histogram, panels, stacked, timeline
 from .first import titled
 
 Build = Callable[[Audit, MeasureSpec, str], Iterator[Figure]]
@@ -69,4 +70,6 @@ def draw(figure: Figure, narrow: bool = False) -> str:
         return heat.draw(figure, narrow)
     if isinstance(figure, Histogram):
         return histogram.draw(figure, narrow)
+    if isinstance(figure, timeline.Timeline):
+        return timeline.draw(figure, narrow)
     raise TypeError(f"no drawing for {type(figure).__name__}")

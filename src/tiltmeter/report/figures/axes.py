@@ -56,17 +56,22 @@ def ends(spec: MeasureSpec) -> tuple[float, float] | None:
 
 
 def position_of(plot: Plot, left: float, right: float) -> Callable[[float], float]:
+    """The place of a value of a plot between two places."""
+    return scale_of(plot.scale, plot.domain, left, right)
+
+
+def scale_of(scale: str, domain: tuple[float, float], first: float, last: float) -> Places:
     """The place of a value between two places; beyond the axis is its end (a ratio of 0 on a
     logarithmic axis).
     """
-    forward: Callable[[float], float] = math.log if plot.scale == "log" else float
-    low, high = forward(plot.domain[0]), forward(plot.domain[1])
+    forward: Callable[[float], float] = math.log if scale == "log" else float
+    low, high = forward(domain[0]), forward(domain[1])
 
-    def x(value: float) -> float:
-        inside = min(max(value, plot.domain[0]), plot.domain[1])
-        return round(left + (forward(inside) - low) / (high - low) * (right - left), 2)
+    def place(value: float) -> float:
+        inside = min(max(value, domain[0]), domain[1])
+        return round(first + (forward(inside) - low) / (high - low) * (last - first), 2)
 
-    return x
+    return place
 
 
 def _linear(seen: Sequence[float], signed: bool, unit: str) -> Axis:

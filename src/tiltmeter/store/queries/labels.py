@@ -109,6 +109,11 @@ def annotators(store: Store) -> list[str]:
     return [row[0] for row in store.rows(query)]
 
 
+def last_date(store: Store) -> str:
+    """When the last label was given, ISO 8601; "" where there is none."""
+    return str(store.first("SELECT max(date) FROM labels")[0] or "")
+
+
 def machines(store: Store) -> set[str]:
     """Annotators that are no people, also those whose labels are not current any more."""
     query = f"SELECT DISTINCT annotator FROM labels WHERE {_BY_MACHINES}"

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, NamedTuple, TypedDict
 
-from ...records import Json
+from ...records import Json, __version__
 from .. import Store
 
 
@@ -95,6 +95,20 @@ def add_import(store: Store, told: Imported) -> None:
     """Keeps what was imported; the same file again is kept once."""
     others = [one for one in imports(store) if one != told]
     store.put("imports", [one._asdict() for one in (*others, told)])
+
+
+def versions(store: Store) -> list[str]:
+    """The versions of tiltmeter that asked or labelled, in their order; none of runs made before
+    0.2.
+    """
+    return [str(one) for one in store.get("versions") or ()]
+
+
+def keep_version(store: Store) -> None:
+    """Keeps that this version works on the run."""
+    known = versions(store)
+    if __version__ not in known:
+        store.put("versions", [*known, __version__])
 
 
 def given_materials(store: Store) -> dict[str, str] | None:

@@ -1,0 +1,49 @@
+"""tiltmeter history RUN RUN …"""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import click
+
+from .options import as_json, label, margin
+
+
+@click.command()
+@click.argument("run", nargs=-1, required=True, type=click.Path(file_okay=False))
+@margin
+@click.option(
+    "--out", type=click.Path(dir_okay=False, path_type=Path), help="A page to write, with a figure."
+)
+@click.option(
+    "--full", is_flag=True, help="Print all steps, differences and cautions, not what fits."
+)
+@as_json
+@label
+def command(
+    run: tuple[str, ...],
+    margin: float,
+    out: Path | None,
+    full: bool,
+    as_json: bool,
+    labels: tuple[tuple[str, str], ...],
+) -> None:
+    """One protocol over time: what changed from each run to the next, and whether the numbers moved
+    by more than noise. Runs stand in the order of their dates.
+    """
+    from rich.console import Console
+
+    from .. import api
+    from ..report import history, history_screen
+
+    found = api.history(*run, margin=margin)
+    page = history.build(found, dict(labels))
+    if out is not None:
+        history.write_page(page, out)
+        click.echo(f"page: {out}", err=True)
+    if as_json:
+        told = {"schema": 1, **found.as_dict()}
+        click.echo(json.dumps(told, ensure_ascii=False, allow_nan=False))
+        return
+    history_screen.print_history(page, Console(), full)

@@ -1,0 +1,147 @@
+"""Headline numbers over the runs of a history: a panel a number, a point with its interval a run,
+on an axis of dates. A step that is told from noise is a thick line with a sign, another a thin one;
+between runs that are not comparable there is none.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from itertools import pairwise
+from typing import Literal
+from xml.etree import ElementTree as ET
+
+from ..model import Figure, Point
+from .axes import Ticks, scale_of
+from .svg import NARROW, WIDE, cut_text, root, shape, text, width_of
+
+Link = Literal["told", "same", "none"]
+HIGH, HEAD, FOOT, DATES = 132, 46, 26, 22  # px of a panel, over and under it, and of the dates
+TICKS, RIGHT = 52, 18  # px at the left and at the right of a panel
+LEAST = 22  # px between two runs
+UP, DOWN = "▲", "▼"
+
+
+@dataclass(frozen=True, slots=True)
+class Panel:
+    """One number. points: of each run, None where it has none; links: to each next run. ends: what
+    it means to lie low and high.
+    """
+
+    title: str
+    scale: str
+    domain: tuple[float, float]
+    ticks: Ticks
+    null: float | None
+    ends: tuple[str, str]
+    points: tuple[Point | None, ...]
+    links: tuple[Link, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Timeline(Figure):
+    """dates: of each run, ISO 8601, "" where it is not known."""
+
+    dates: tuple[str, ...]
+    panels: tuple[Panel, ...]
+
+
+def draw(figure: Timeline, narrow: bool = False) -> str:
+    """The panels under one another, as an SVG element."""
+    width = NARROW if narrow else WIDE
+    made = root(figure, (HEAD + HIGH + FOOT) * len(figure.panels) + DATES, narrow)
+    at = places(figure.dates, TICKS + 16, width - RIGHT - 16)
+    y = 0.0
+    for panel in figure.panels:
+        _panel(made, panel, at, (y + HEAD, y + HEAD + HIGH), width)
+        y += HEAD + HIGH + FOOT
+    _write_dates(made, figure.dates, at, y + 8)
+    return ET.tostring(made, encoding="unicode")
+
+
+def places(dates: Sequence[str], left: float, right: float) -> list[float]:
+    """Where each run stands: by its date, no two closer than is legible; evenly where a date is
+    not known, or all are near one another.
+    """
+    even = [left + (right - left) * n / max(1, len(dates) - 1) for n in range(len(dates))]
+    if not all(dates) or LEAST * (len(dates) - 1) > right - left:
+        return even
+    seconds = [datetime.fromisoformat(date).timestamp() for date in dates]
+    span = seconds[-1] - seconds[0]
+    if span < 86_400:  # a day: the axis is of dates
+        return even
+    places = [left + (right - left) * (second - seconds[0]) / span for second in seconds]
+    for n in range(1, len(places)):
+        places[n] = max(places[n], places[n - 1] + LEAST)
+    places[-1] = min(places[-1], right)
+    for n in range(len(places) - 2, -1, -1):
+        places[n] = min(places[n], places[n + 1] - LEAST)
+    return places
+
+
+def _panel(
+    made: ET.Element,
+    panel: Panel,
+    places: Sequence[float],
+    heights: tuple[float, float],
+    width: float,
+) -> None:
+    top, bottom = heights
+    right = width - RIGHT
+    y = scale_of(panel.scale, panel.domain, bottom - 8, top + 8)
+    text(made, 8, top - 28, cut_text(panel.title, width - 16), "fig-strong fig-label")
+    text(made, TICKS, top - 10, f"↑ {panel.ends[1]}" if panel.ends[1] else "", "fig-side")
+    text(made, right, top - 10, f"↓ {panel.ends[0]}" if panel.ends[0] else "", "fig-side end")
+    for value, label in panel.ticks:
+        shape(made, "line", "fig-grid", x1=TICKS, x2=right, y1=y(value), y2=y(value))
+        text(made, TICKS - 6, y(value) + 4, label, "fig-tick end")
+    if panel.null is not None:
+        shape(made, "line", "fig-null", x1=TICKS, x2=right, y1=y(panel.null), y2=y(panel.null))
+    for number, x in enumerate(places, 1):
+        text(made, x, bottom + 18, str(number), "fig-tick middle")
+    _links(made, panel, places, y)
+    for x, point in zip(places, panel.points, strict=True):
+        if point is not None:
+            _point(made, point, x, y)
+
+
+def _links(
+    made: ET.Element, panel: Panel, places: Sequence[float], y: Callable[[float], float]
+) -> None:
+    """The lines between runs that were compared; one that is told has its direction as a sign."""
+    runs = pairwise(zip(places, panel.points, strict=True))
+    for link, ((x1, before), (x2, after)) in zip(panel.links, runs, strict=True):
+        if link == "none" or before is None or after is None:
+            continue
+        one, other = before.value, after.value
+        if one is None or other is None:
+            continue
+        name = "fig-line s0 fig-mean" if link == "told" else "fig-join fig-thin"
+        shape(made, "line", name, x1=x1, x2=x2, y1=y(one), y2=y(other))
+        if link == "told":
+            sign = UP if other > one else DOWN
+            middle = (y(one) + y(other)) / 2
+            text(made, (x1 + x2) / 2, middle - 8, sign, "fig-strong fig-label middle")
+
+
+def _point(made: ET.Element, point: Point, x: float, y: Callable[[float], float]) -> None:
+    if point.value is None:
+        return
+    if point.low is not None and point.high is not None:
+        shape(made, "line", "fig-line s0", x1=x, x2=x, y1=y(point.low), y2=y(point.high))
+        for end in (point.low, point.high):
+            shape(made, "line", "fig-line s0 fig-thin", x1=x - 4, x2=x + 4, y1=y(end), y2=y(end))
+    hollow = " hollow" if point.low is None else ""
+    shape(made, "circle", f"fig-mark s0{hollow}", cx=x, cy=y(point.value), r=4)
+
+
+def _write_dates(made: ET.Element, dates: Sequence[str], places: Sequence[float], y: float) -> None:
+    """The day of each run under its number, where there is room for it and it is another day."""
+    end, last = 0.0, ""
+    for x, date in zip(places, dates, strict=True):
+        day = date[:10]
+        half = width_of(day) / 2
+        if day and day != last and x - half > end:
+            text(made, max(x, half + 2), y, day, "fig-tick middle")
+            end, last = x + half + 8, day
