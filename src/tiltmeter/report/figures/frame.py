@@ -82,7 +82,8 @@ def grid(
     for place, (value, label) in enumerate(plot.ticks):
         shape(root, "line", "fig-grid", x1=x(value), x2=x(value), y1=top, y2=bottom + 4)
         if place % every == 0:
-            text(root, x(value), bottom + 20, label, "fig-tick middle")
+            inside = max(x(value), width_of(label) / 2)
+            text(root, inside, bottom + 20, label, "fig-tick middle")
     if plot.null is not None:
         shape(root, "line", "fig-null", x1=x(plot.null), x2=x(plot.null), y1=top, y2=bottom + 4)
     left, right = plot.ends
