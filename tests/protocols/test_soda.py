@@ -192,9 +192,8 @@ def whole(images: Sequence[tuple[dict[str, str], dict[str, str]]]) -> LabelledOu
     return LabelledOutputs(outputs, [factors for factors, _ in images], {STRATUM[1]: []})
 
 
-def made(found: LabelledOutputs, by: Sequence[str] = ("object",)) -> Iterator[BaseAndGroups]:
-    outputs = found.outputs[STRATUM] if by else found.pool_subjects(STRATUM)
-    return split_by_base(found, STRATUM, outputs, MEASURES["bds"], by, PROTOCOL)
+def made(found: LabelledOutputs, by: Sequence[str] = ("object",)) -> Sequence[BaseAndGroups]:
+    return split_by_base(found, STRATUM, MEASURES["bds"], by, PROTOCOL, pooled=not by)
 
 
 def shares(values: Sequence[str]) -> dict[str, float]:

@@ -25,18 +25,8 @@ from ..stats import divergence, permutation
 from ..stats.chance import expected_divergence
 from ..stats.permutation import Permuted
 from ..stats.results import join_notes
-from .outputs import (
-    DRAWS,
-    BaseAndGroups,
-    Values,
-    codes,
-    count_with_value,
-    counts,
-    has_value,
-    notes,
-    shuffles_of,
-    value_counts,
-)
+from .output_values import Values, codes, count_with_value, counts, value_counts
+from .outputs import DRAWS, BaseAndGroups, notes, shuffles_of
 from .published import bits_by_code, clipped_by_code, distances
 from .reading import CODE, PUBLISHED
 
@@ -159,6 +149,6 @@ def _chance_expectation(one: Permuted, sides: Sequence[Sequence[Values]], name: 
     """
     if one.value is None or one.expected is None:
         return math.nan
-    if all(has_value(output, name) for side in sides for output in side):
+    if count_with_value(sides, name) == sum(map(len, sides)):
         return expected_divergence(groups=[np.array(side) for side in counts(sides, name)])
     return one.expected

@@ -12,7 +12,8 @@ from ..protocol import EVERY, FEW_OUTPUTS, Protocol
 from ..records import HUMAN
 from ..store import Store
 from ..store.queries import labels
-from .outputs import LabelledOutput, has_value, read_labelled_outputs
+from .output_values import has_value
+from .outputs import LabelledOutput, read_labelled_outputs
 
 SHOWN = 5  # places that a warning names
 

@@ -29,9 +29,8 @@ def kind_of(score: Score, pooled_by_code: bool = False) -> Compute:
         pooled = pooled_by_code and table.variant.name == CODE
         note = _note(table, pooled)
         found, stratum = table.labelled_outputs(), table.stratum
-        outputs = found.pool_subjects(stratum) if pooled else found.outputs.get(stratum, ())
         groups = () if pooled else by
-        for cell in split_by_base(found, stratum, outputs, measure, groups, table.protocol):
+        for cell in split_by_base(found, stratum, measure, groups, table.protocol, pooled):
             for estimate in score(cell, measure, table.variant):
                 text = join_notes(estimate.note, note(estimate)) or ""
                 yield replace(estimate, note=text)

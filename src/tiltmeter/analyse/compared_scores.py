@@ -20,7 +20,8 @@ from ..stats.pooled_permutation import Score
 from ..stats.results import join_notes
 from ..stats.shuffling import Shuffles
 from .groups import Table
-from .outputs import BaseAndGroups, Place, Values, codes, split_by_base
+from .output_values import Values, codes
+from .outputs import BaseAndGroups, Place, split_by_base
 from .pairing import ComparisonRow, Pairing
 
 DRAWS = 4_999  # shuffles: enough for Holm's first step over 200 differences
@@ -197,9 +198,8 @@ def _at_least(
     return [max(pair) for pair in zip(supports, seen, strict=True)]
 
 
-def _split(table: Table, measure: MeasureSpec) -> Iterator[BaseAndGroups]:
+def _split(table: Table, measure: MeasureSpec) -> Sequence[BaseAndGroups]:
     contrast = measure.contrast or {}
     by = contrast["cells"].split(SEVERAL) if "cells" in contrast else measure.by[0]
     found = table.labelled_outputs()
-    outputs = found.outputs.get(table.stratum, ())
-    return split_by_base(found, table.stratum, outputs, measure, by, table.protocol)
+    return split_by_base(found, table.stratum, measure, by, table.protocol)

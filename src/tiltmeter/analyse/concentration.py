@@ -13,18 +13,16 @@ import numpy as np
 from ..protocol import MeasureSpec, Variant
 from ..records import Estimate
 from ..stats import divergence, permutation
-from .outputs import (
-    DRAWS,
-    BaseAndGroups,
+from .output_values import (
+    MISSING,
     Values,
     codes,
     count_with_value,
     counts,
-    has_value,
-    notes,
-    shuffles_of,
     value_counts,
+    values_seen,
 )
+from .outputs import DRAWS, BaseAndGroups, notes, shuffles_of
 from .published import worded_values
 from .reading import CODE, PUBLISHED
 
@@ -84,7 +82,7 @@ def concentration(
         yield replace(
             blank,
             value=value,
-            n=float(len(cell.every())),
+            n=float(cell.size),
             note=note if whole else "nothing to take a mean of",
         )
 
@@ -243,9 +241,9 @@ def mean_of_attributes(blank: Estimate, rows: Sequence[Estimate], n: int) -> Est
 
 def has_one_value(outputs: Sequence[Values], name: str) -> bool | None:
     """True if all outputs with a value of an attribute have the same; None of fewer than two."""
-    if sum(has_value(one, name) for one in outputs) < 2:
+    if count_with_value([outputs], name) < 2:
         return None
-    return len(value_shares(outputs, name)) == 1
+    return len(values_seen([outputs], name)) == 1
 
 
 def commonest_shift(
@@ -269,7 +267,7 @@ def value_shares(outputs: Sequence[Values], name: str) -> Mapping[str, float]:
     found = {
         value: number
         for value, number in value_counts(outputs, name).items()
-        if has_value({name: value}, name)
+        if value not in MISSING
     }
     total = sum(found.values())
     return {value: number / total for value, number in found.items()}

@@ -14,7 +14,6 @@ from functools import lru_cache
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from ..instruments.images import taxonomy
 from ..protocol import FEW_OUTPUTS, MeasureSpec, Protocol
@@ -22,12 +21,10 @@ from ..stats.permutation import Permuted
 from ..stats.results import join_notes
 from ..stats.shuffling import Shuffles
 from ..store import Store
+from .output_values import OutputGroup, Values, count_with_value, values_seen
 
 Stratum = tuple[str, str, str]  # subject, annotator, mode
 Place = tuple[str, str]  # dimension, group
-Values = Mapping[str, str]  # attribute → value of one output
-Codes = NDArray[np.int64]
-MISSING = frozenset(taxonomy.RESERVED)
 DRAWS, PUBLISHED_DRAWS = 9_999, 1_000  # shuffles; the paper's permutation tests have 1,000
 
 
@@ -45,12 +42,14 @@ class LabelledOutputs:
     asked:     the factors of each trial that is measured, with or without labels.
     lists:     the closed lists of each annotator.
     chosen_on: by annotator, {subject: the outputs on which its attributes were chosen}.
+    groups:    what `split_by_base` made of them, for all measures that split them alike.
     """
 
     outputs: Mapping[Stratum, Sequence[LabelledOutput]] = field(default_factory=dict)
     asked: Sequence[Mapping[str, str]] = ()
     lists: Mapping[str, Sequence[taxonomy.Attribute]] = field(default_factory=dict)
     chosen_on: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
+    groups: dict[object, list[BaseAndGroups]] = field(default_factory=dict, repr=False)
 
     def pool_subjects(self, stratum: Stratum) -> list[LabelledOutput]:
         """The outputs of all subjects that the same annotator labelled."""
@@ -129,19 +128,20 @@ class BaseAndGroups:
     """
 
     condition: Mapping[str, str]
-    base: Sequence[Values]
-    groups: Mapping[Place, Sequence[Values]]
+    base: OutputGroup
+    groups: Mapping[Place, OutputGroup]
     attributes: Sequence[str]
     lists: Mapping[str, tuple[str, ...]]
     background: frozenset[str]
 
-    def every(self) -> list[Values]:
-        """The values of all outputs: those of the base first, then those of each group."""
-        return [*self.base, *(one for outputs in self.groups.values() for one in outputs)]
+    @property
+    def size(self) -> int:
+        """How many outputs there are in all."""
+        return len(self.base) + sum(map(len, self.groups.values()))
 
-    def dimensions(self) -> dict[str, dict[str, Sequence[Values]]]:
+    def dimensions(self) -> dict[str, dict[str, OutputGroup]]:
         """{dimension: {group: the values of its outputs}}, in the order of the design."""
-        found: dict[str, dict[str, Sequence[Values]]] = {}
+        found: dict[str, dict[str, OutputGroup]] = {}
         for (dimension, group), outputs in self.groups.items():
             found.setdefault(dimension, {})[group] = outputs
         return found
@@ -150,118 +150,78 @@ class BaseAndGroups:
         """The length of the closed list, or how many values occur where there is none or it lacks
         one that occurs.
         """
-        seen = {one[attribute] for one in self.every() if has_value(one, attribute)}
+        seen = values_seen([self.base, *self.groups.values()], attribute)
         return max(len(seen), len(seen | set(self.lists.get(attribute, ()))))
-
-
-def has_value(one: Values, attribute: str) -> bool:
-    """True if an output has a value of an attribute, not one of the words for none."""
-    return one.get(attribute, "invalid") not in MISSING
 
 
 def split_by_base(
     found: LabelledOutputs,
     stratum: Stratum,
-    outputs: Sequence[LabelledOutput],
     measure: MeasureSpec,
     by: Sequence[str],
     protocol: Protocol,
-) -> Iterator[BaseAndGroups]:
+    pooled: bool = False,
+) -> Sequence[BaseAndGroups]:
     """One for each level of `by`, in the order of the design. The contrast of the measure names
-    base, group and dimension.
+    base, group and dimension. pooled: of the outputs of all subjects.
 
     Of `by` the group and the dimension are left to the score, which says in each row what it is
     about.
     """
     contrast = measure.contrast or {}
+    names = (contrast["within"], contrast["factor"])
+    by = tuple(name for name in by if name not in names)
+    key = (stratum, pooled, by, *names, contrast["baseline"], measure.without)
+    if key not in found.groups:
+        found.groups[key] = list(_split(found, stratum, measure, by, protocol, pooled))
+    return found.groups[key]
+
+
+def _split(
+    found: LabelledOutputs,
+    stratum: Stratum,
+    measure: MeasureSpec,
+    by: Sequence[str],
+    protocol: Protocol,
+    pooled: bool,
+) -> Iterator[BaseAndGroups]:
+    contrast = measure.contrast or {}
     factor, base, within = contrast["factor"], contrast["baseline"], contrast["within"]
-    by = [name for name in by if name not in (factor, within)]
-    order = {name: protocol.levels.get(name, {}) for name in (*by, within, factor)}
+    outputs = found.pool_subjects(stratum) if pooled else found.outputs.get(stratum, ())
 
-    def rank(factors: Mapping[str, str], names: Sequence[str]) -> list[tuple[int, str]]:
-        return [(order[name].get(factors[name], len(order[name])), factors[name]) for name in names]
+    def rank(levels: Sequence[str], names: Sequence[str]) -> list[tuple[int, str]]:
+        orders = [protocol.levels.get(name, {}) for name in names]
+        return [
+            (order.get(one, len(order)), one) for order, one in zip(orders, levels, strict=True)
+        ]
 
-    places = {
-        (one[within], one[factor]): None
-        for one in sorted(found.asked, key=lambda one: rank(one, (within, factor)))
-    }
+    asked = {(one[within], one[factor]): None for one in found.asked}
+    places = sorted(asked, key=lambda one: rank(one, (within, factor)))
     split: dict[tuple[str, ...], list[LabelledOutput]] = {}
-    for one in sorted(outputs, key=lambda one: rank(one.factors, by)):
+    for one in outputs:
         split.setdefault(tuple(one.factors[name] for name in by), []).append(one)
-    for key, part in split.items():
+    for key in sorted(split, key=lambda levels: rank(levels, by)):
         groups: dict[Place, list[Values]] = {place: [] for place in places if place[1] != base}
         plain: list[Values] = []
-        for one in part:
+        for one in split[key]:
             place = (one.factors[within], one.factors[factor])
             (plain if place[1] == base else groups[place]).append(one.values)
         condition = dict(zip(by, key, strict=True))
-        belongs = [
-            one
-            for one in found.lists.get(stratum[1], ())
-            if one.belongs({"subject": stratum[0], **condition})
-        ]
-        seen = dict.fromkeys(name for one in part for name in one.values)
+        of = {"subject": stratum[0], **condition}
+        belongs = [one for one in found.lists.get(stratum[1], ()) if one.belongs(of)]
+        seen = dict.fromkeys(name for one in split[key] for name in one.values)
         named = [*(one.name for one in belongs if one.name in seen), *sorted(seen)]
         attributes = [name for name in dict.fromkeys(named) if name not in measure.without]
         background = {one.name for one in belongs if one.part == "background"}
         background |= {name for name in attributes if name.startswith("background")}
         yield BaseAndGroups(
             condition,
-            plain,
-            groups,
+            OutputGroup(plain),
+            {place: OutputGroup(values) for place, values in groups.items()},
             attributes,
             {one.name: one.values for one in belongs},
             frozenset(background),
         )
-
-
-def codes(groups: Sequence[Sequence[Values]], attributes: Sequence[str]) -> list[Codes]:
-    """Each group's outputs as rows of integer codes, shape (outputs, attributes); -1 has no
-    value.
-    """
-    numbers: dict[str, dict[str, int]] = {name: {} for name in attributes}
-    for group in groups:
-        for one in group:
-            for name in attributes:
-                if has_value(one, name):
-                    numbers[name].setdefault(one[name], len(numbers[name]))
-    return [
-        np.array(
-            [
-                [
-                    numbers[name].get(one.get(name, ""), -1) if has_value(one, name) else -1
-                    for name in attributes
-                ]
-                for one in group
-            ],
-            dtype=np.int64,
-        ).reshape(len(group), len(attributes))
-        for group in groups
-    ]
-
-
-def counts(groups: Sequence[Sequence[Values]], attribute: str) -> list[list[int]]:
-    """How often each value occurs in each group, over the values that occur in any."""
-    seen = sorted(
-        {one[attribute] for group in groups for one in group if has_value(one, attribute)}
-    )
-    return [
-        [sum(one.get(attribute) == value for one in group) for value in seen] for group in groups
-    ]
-
-
-def value_counts(outputs: Sequence[Values], attribute: str) -> dict[str, float]:
-    """{value: how many outputs have it} with the words for no value, the commonest first."""
-    found: dict[str, float] = {}
-    for one in outputs:
-        value = one.get(attribute, "invalid")
-        found[value] = found.get(value, 0.0) + 1
-    return dict(sorted(found.items(), key=lambda item: (-item[1], item[0])))
-
-
-def count_with_value(sides: Sequence[Sequence[Values]], name: str) -> float:
-    """How many outputs have a value of an attribute."""
-    return float(sum(has_value(one, name) for side in sides for one in side))
 
 
 def notes(

@@ -26,15 +26,8 @@ from .concentration import (
     mean_of_attributes,
 )
 from .groups import Table
-from .outputs import (
-    DRAWS,
-    BaseAndGroups,
-    Place,
-    Values,
-    codes,
-    count_with_value,
-    split_by_base,
-)
+from .output_values import Values, codes, count_with_value
+from .outputs import DRAWS, BaseAndGroups, Place, split_by_base
 from .published import attribute_distance
 from .reading import PUBLISHED
 from .rows import finite
@@ -102,9 +95,7 @@ def _cells_of(table: Table, measure: MeasureSpec, draws: int = DRAWS) -> _Cells:
         cell
         for subject in subjects
         for key in [(subject, *stratum[1:])]
-        for cell in split_by_base(
-            found, key, found.outputs.get(key, ()), measure, by, table.protocol
-        )
+        for cell in split_by_base(found, key, measure, by, table.protocol)
     ]
     seeds = [*measure.name.encode()]
     shuffles = [

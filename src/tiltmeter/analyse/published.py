@@ -15,17 +15,8 @@ from ..instruments.images import taxonomy
 from ..records import Estimate
 from ..stats import divergence, permutation
 from ..stats.permutation import Permuted
-from .outputs import (
-    PUBLISHED_DRAWS,
-    BaseAndGroups,
-    Values,
-    codes,
-    count_with_value,
-    counts,
-    notes,
-    shuffles_of,
-    value_counts,
-)
+from .output_values import Values, codes, count_with_value, counts, value_counts
+from .outputs import PUBLISHED_DRAWS, BaseAndGroups, notes, shuffles_of
 
 
 def distances(
