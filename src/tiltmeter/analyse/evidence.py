@@ -52,6 +52,8 @@ def gather(
     for row in rows:
         by_stratum.setdefault(claims.stratum(protocol, row), []).append(row)
     leads = claims.headline(protocol, rows)
+    alike = _levels_by_claim(leads)
+    kin = {spec.name: _kin(spec, by_stratum) for spec, _ in leads}
     labels = short_names([row.subject for row in rows], named)
     for spec, raw in leads:
         here = by_stratum[claims.stratum(protocol, raw)]
@@ -68,8 +70,8 @@ def gather(
             raw=raw,
             bounds=of[BOUNDS],
             uncorrected=corrected.note if corrected is not None and not usable else "",
-            about=_about(raw, [row for other, row in leads if other is spec]),
-            parts=tuple(_parts(protocol, spec, raw, here)),
+            about=_about(raw, alike[spec.name]),
+            parts=tuple(_parts(protocol, spec, raw, kin[spec.name][claims.stratum(protocol, raw)])),
             nuisances=nuisances,
             captured=captured,
             drawn=mode is None or not mode.logprobs,
@@ -103,34 +105,67 @@ def _same_place(rows: Sequence[Estimate], measure: str, raw: Estimate) -> Estima
     )
 
 
-def _about(raw: Estimate, others: Sequence[Estimate]) -> str:
+def _levels_by_claim(
+    leads: Iterable[tuple[MeasureSpec, Estimate]],
+) -> dict[str, list[dict[str, set[str | None]]]]:
+    """Measure → of the conditions of its claims, and of their contrasts, {factor: its levels, with
+    None where a claim has none}.
+    """
+    found: dict[str, list[Estimate]] = {}
+    for spec, row in leads:
+        found.setdefault(spec.name, []).append(row)
+    return {
+        name: [
+            _levels([row.condition for row in rows]),
+            _levels([row.contrast or {} for row in rows]),
+        ]
+        for name, rows in found.items()
+    }
+
+
+def _levels(places: Sequence[Mapping[str, str]]) -> dict[str, set[str | None]]:
+    names = dict.fromkeys(name for place in places for name in place)
+    return {name: {place.get(name) for place in places} for name in names}
+
+
+def _about(raw: Estimate, levels: Sequence[Mapping[str, set[str | None]]]) -> str:
     """The levels of a claim, and of its contrast, in which claims of its measure differ."""
-    differ = [
+    own = (raw.condition, raw.contrast or {})
+    return ", ".join(
         level
-        for name, level in raw.condition.items()
-        if any(other.condition.get(name) != level for other in others)
-    ]
-    differ += [
-        level
-        for name, level in (raw.contrast or {}).items()
-        if any((other.contrast or {}).get(name) != level for other in others)
-    ]
-    return ", ".join(differ)
+        for place, among in zip(own, levels, strict=True)
+        for name, level in place.items()
+        if len(among[name]) > 1
+    )
+
+
+def _kin(
+    spec: MeasureSpec, by_stratum: Mapping[claims.Key, Sequence[Estimate]]
+) -> dict[claims.Key, list[Estimate]]:
+    """By stratum the tested rows that may be parts of a claim: of its own measure, and of the
+    measures that it names as its parts.
+    """
+    return {
+        key: [
+            row
+            for row in rows
+            if (row.measure == spec.name or row.measure in spec.parts)
+            and None not in (row.p, row.value)
+        ]
+        for key, rows in by_stratum.items()
+    }
 
 
 def _parts(
-    protocol: Protocol, spec: MeasureSpec, raw: Estimate, here: Sequence[Estimate]
+    protocol: Protocol, spec: MeasureSpec, raw: Estimate, kin: Sequence[Estimate]
 ) -> Iterator[Estimate]:
-    """Tested rows of the groups inside a claim: those of its own measure, and of the measures that
-    it names as its parts. Levels of a nuisance factor are no parts.
-    """
-    aside = {factor for factor, _ in _nuisance_specs(protocol, spec)}
-    for row in here:
-        own = row.measure == spec.name and len(row.condition) > len(raw.condition)
-        inside = all(row.condition.get(name) == level for name, level in raw.condition.items())
-        cut = set(row.condition) - set(raw.condition)
-        is_part = (own or row.measure in spec.parts) and inside
-        if is_part and not cut & {*aside, protocol.item} and None not in (row.p, row.value):
+    """The rows of the groups inside a claim. Levels of a nuisance factor are no parts."""
+    aside = {protocol.item, *(factor for factor, _ in _nuisance_specs(protocol, spec))}
+    aside -= raw.condition.keys()
+    for row in kin:
+        own = len(row.condition) > len(raw.condition)
+        inside = row.condition.items() >= raw.condition.items()
+        if (own or row.measure in spec.parts) and inside and not aside & row.condition.keys():
             yield row
 
 

@@ -19,12 +19,13 @@ from ..instruments.images import taxonomy
 from ..protocol import FEW_OUTPUTS, MeasureSpec, Protocol
 from ..stats.permutation import Permuted
 from ..stats.results import join_notes
-from ..stats.shuffling import Shuffles
+from ..stats.shuffling import DrawnLabels, Shuffles
 from ..store import Store
 from .output_values import OutputGroup, Values, count_with_value, values_seen
 
 Stratum = tuple[str, str, str]  # subject, annotator, mode
 Place = tuple[str, str]  # dimension, group
+DRAWN_BYTES = 256_000_000  # of shuffles that strata share
 DRAWS, PUBLISHED_DRAWS = 9_999, 1_000  # shuffles; the paper's permutation tests have 1,000
 
 
@@ -43,6 +44,7 @@ class LabelledOutputs:
     lists:     the closed lists of each annotator.
     chosen_on: by annotator, {subject: the outputs on which its attributes were chosen}.
     groups:    what `split_by_base` made of them, for all measures that split them alike.
+    drawn:     shuffles that strata share.
     """
 
     outputs: Mapping[Stratum, Sequence[LabelledOutput]] = field(default_factory=dict)
@@ -50,6 +52,7 @@ class LabelledOutputs:
     lists: Mapping[str, Sequence[taxonomy.Attribute]] = field(default_factory=dict)
     chosen_on: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
     groups: dict[object, list[BaseAndGroups]] = field(default_factory=dict, repr=False)
+    drawn: DrawnLabels = field(default_factory=lambda: DrawnLabels(DRAWN_BYTES), repr=False)
 
     def pool_subjects(self, stratum: Stratum) -> list[LabelledOutput]:
         """The outputs of all subjects that the same annotator labelled."""

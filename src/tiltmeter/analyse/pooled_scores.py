@@ -99,7 +99,7 @@ def _cells_of(table: Table, measure: MeasureSpec, draws: int = DRAWS) -> _Cells:
     ]
     seeds = [*measure.name.encode()]
     shuffles = [
-        Shuffles(draws=draws, generator=np.random.default_rng([*seeds, place]))
+        Shuffles(draws=draws, generator=np.random.default_rng([*seeds, place]), drawn=found.drawn)
         for place in range(len(cells))
     ]
     return _Cells(table, measure, cells, shuffles)

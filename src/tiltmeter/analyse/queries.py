@@ -9,7 +9,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
-from urllib.parse import parse_qsl, urlencode
+from functools import lru_cache
+from urllib.parse import parse_qsl, quote_plus
 
 from ..errors import UsageError
 from ..instruments.images import taxonomy
@@ -24,6 +25,7 @@ SHIFTS = ("shift_total",)  # kinds that count groups × attributes, without the 
 CASES = ("dominant", "dominant_total", *SHIFTS)  # kinds that count prompts × attributes
 MODE = "mode"
 LEVEL = "f."  # begins a factor's name in the text form
+Chosen = str | tuple[str, ...] | Mapping[str, tuple[str, ...]]  # a field of a query
 MINUS = " − "  # between a level and its baseline
 
 
@@ -55,26 +57,36 @@ class OutputQuery:
 
     def as_dict(self) -> dict[str, Json]:
         """Plain values for JSON, without what is left at its default."""
-        default = OutputQuery(self.annotator)
-        kept = {
-            one.name: getattr(self, one.name)
-            for one in fields(self)
-            if one.name == "annotator" or getattr(self, one.name) != getattr(default, one.name)
+        return {name: _plain(value) for name, value in self._chosen().items()}
+
+    def _chosen(self) -> dict[str, Chosen]:
+        """The fields that are not left at their default."""
+        found: dict[str, Chosen] = {
+            "annotator": self.annotator,
+            "attribute": self.attribute,
+            "subjects": self.subjects,
+            "levels": self.levels,
+            "values": self.values,
+            "among": self.among,
+            "without": self.without,
+            "counts": "" if self.counts == "labels" else self.counts,
+            "having": self.having,
+            "variant": "" if self.variant == "default" else self.variant,
         }
-        return {name: _plain(value) for name, value in kept.items()}
+        return {name: value for name, value in found.items() if value or name == "annotator"}
 
     def text(self) -> str:
         """The query as the parameters of an address, in a fixed order."""
-        return urlencode(list(self._parameters()))
+        return "&".join(f"{_quoted(name)}={_quoted(value)}" for name, value in self._parameters())
 
     def _parameters(self) -> Iterator[tuple[str, str]]:
-        for name, value in self.as_dict().items():
-            if name == "levels":
-                yield from ((LEVEL + f, one) for f, found in self.levels.items() for one in found)
+        for name, value in self._chosen().items():
+            if isinstance(value, Mapping):
+                yield from ((LEVEL + f, one) for f, found in value.items() for one in found)
             elif isinstance(value, str):
                 yield name, value
             else:
-                yield from ((name, str(one)) for one in getattr(self, name))
+                yield from ((name, one) for one in value)
 
     @classmethod
     def parse(cls, text: str) -> OutputQuery:
@@ -107,7 +119,13 @@ class OutputQuery:
         )
 
 
-def _plain(value: str | tuple[str, ...] | Mapping[str, tuple[str, ...]]) -> Json:
+@lru_cache(maxsize=4096)
+def _quoted(text: str) -> str:
+    """A part of an address; a report has few, thousands of times."""
+    return quote_plus(text)
+
+
+def _plain(value: Chosen) -> Json:
     if isinstance(value, Mapping):
         return {name: list(levels) for name, levels in value.items()}
     return value if isinstance(value, str) else list(value)

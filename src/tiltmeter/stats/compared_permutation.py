@@ -129,8 +129,7 @@ def _shuffled_counts(
         a, b = places[place], places[half + place]
         rows = np.concatenate([cell.onehot[a], cell.onehot[b]])
         sizes = (a.stop - a.start, b.stop - b.start)
-        masks = (labels == 0 for labels in shuffles[place].blocks(sizes, max(rows.shape)))
-        mine = np.concatenate([count_rows(mask.astype(np.float32), rows) for mask in masks])
-        first.append(mine.astype(np.float64))
+        drawn = shuffles[place].blocks(sizes, max(rows.shape))
+        first.append(np.concatenate([count_rows(labels, 0, rows) for labels in drawn]))
         second.append(rows.sum(axis=0, dtype=np.float64) - first[-1])
     return first, second

@@ -32,9 +32,10 @@ IN_FLIGHT = 16_000
 # Rows of a product that a library of linear algebra takes at a time, or a multiple of it: pieces of
 # so many have the same last digits as the whole.
 ROWS_TOGETHER = 48
+MASK = 32_000  # entries of a mask in flight at a time, of half the bytes of a double
 TABLES = 16_000  # drawn counts of a group in flight at a time: as ``BLOCK``
 ONE_THREAD = 2**18  # multiplications up to which OpenBLAS takes one thread (interface/gemm.c)
-CACHE = 64_000_000  # bytes of masks kept for the next cell of the same sizes
+CACHE_BYTES = 64_000_000  # of group labels, kept for the next cell of the same sizes
 # rows for each kind of row and group but the last: from here on a drawn count is cheaper than
 # shuffled rows
 ALIKE = 20
@@ -43,41 +44,60 @@ TINY = np.finfo(np.float64).tiny
 Labels = NDArray[np.uint8]
 
 
+class DrawnLabels:
+    """Group labels that were drawn, for cells that are shuffled alike: the latest, up to a number
+    of bytes.
+    """
+
+    def __init__(self, most_bytes: int = CACHE_BYTES) -> None:
+        self.most_bytes = most_bytes
+        self._kept: dict[tuple[int, ...], Labels] = {}
+
+    def get(self, key: tuple[int, ...], draw: Callable[[], Labels]) -> Labels:
+        """The labels of a key; drawn where they are not kept."""
+        found = self._kept.pop(key, None)
+        if found is None:
+            found = draw()
+            left = self.most_bytes - found.nbytes
+            while self._kept and sum(one.nbytes for one in self._kept.values()) > left:
+                del self._kept[next(iter(self._kept))]
+        self._kept[key] = found
+        return found
+
+
 class Shuffles:
     """The shuffles of a run: the same ones for every cell of the same sizes.
 
     They follow from one number that ``generator`` gives here, and from the sizes of the cell, so a
     cell's result does not depend on which cells came before it. Cells of one size share their
     shuffles: each p is as valid as with its own, and their Monte-Carlo errors go together.
+    drawn: where labels are kept; given by who makes shuffles of the same seed more than once.
     """
 
-    def __init__(self, *, draws: int, generator: np.random.Generator) -> None:
+    def __init__(
+        self, *, draws: int, generator: np.random.Generator, drawn: DrawnLabels | None = None
+    ) -> None:
         self.draws = arguments.draw_count("draws", draws)
         self._seed = int(generator.integers(2**63))
-        self._kept: dict[tuple[int, ...], Labels] = {}
+        self._drawn = drawn or DrawnLabels()
         self._counted: tuple[object, list[list[Counts]]] = (None, [])
 
     def blocks(self, sizes: tuple[int, ...], width: int) -> Iterator[Labels]:
-        """Group labels, shape (a block of draws, rows); at most ``IN_FLIGHT`` entries of ``width``
-        a block.
+        """Group labels, shape (a block of draws, rows); at most ``BLOCK`` entries of ``width`` a
+        block.
         """
-        block, kept = max(1, BLOCK // max(width, 1)), self.draws * sum(sizes) <= CACHE
-        piece = max(1, IN_FLIGHT // max(width, 1) // ROWS_TOGETHER) * ROWS_TOGETHER
-        if kept and sizes not in self._kept:
-            if (
-                sum(labels.nbytes for labels in self._kept.values()) + self.draws * sum(sizes)
-                > CACHE
-            ):
-                self._kept.clear()
-            self._kept[sizes] = self._draw_labels(sizes, self.draws, 0)
+        block = max(1, BLOCK // max(width, 1))
+        every: Labels | None = None
+        if self.draws * sum(sizes) <= CACHE_BYTES:
+            key = (self._seed, self.draws, *sizes)
+            every = self._drawn.get(key, lambda: self._draw_labels(sizes, self.draws, 0))
         for start in range(0, self.draws, block):
             number = min(block, self.draws - start)
-            labels = (
-                self._kept[sizes][start : start + number]
-                if kept
-                else self._draw_labels(sizes, number, start)
+            yield (
+                self._draw_labels(sizes, number, start)
+                if every is None
+                else every[start : start + number]
             )
-            yield from (labels[at : at + piece] for at in range(0, number, piece))
 
     def tables(self, alike: Counts, sizes: tuple[int, ...]) -> Iterator[list[Counts]]:
         """How many rows of each kind go to each group: one (a block of draws, kinds) array a group,
@@ -110,20 +130,24 @@ class Shuffles:
         return generator.permuted(np.tile(group_labels(sizes), (draws, 1)), axis=1)
 
 
-def count_rows(mask: NDArray[np.float32], onehot: NDArray[np.float32]) -> NDArray[np.float32]:
-    """mask @ onehot, how many of the chosen rows have each value: (draws × rows) @ (rows × values).
+def count_rows(labels: Labels, group: int, onehot: NDArray[np.float32]) -> Floats:
+    """How many rows of a group have each value in each draw: (labels == group) @ onehot, (draws ×
+    rows) @ (rows × values).
 
-    A library of linear algebra shares a product out among threads, which wait for one another and
-    take up to a hundred times the CPU of a small one. So a small table is multiplied in pieces that
-    are too small for that; sums of 0 and 1 are exact whatever their order.
+    It is multiplied in pieces. A library of linear algebra shares a large product out among
+    threads, which wait for one another and take up to a hundred times the CPU of a small one; and
+    the mask of a piece comes from memory that the process has. Sums of 0 and 1 are exact whatever
+    their order.
     """
     rows, values = onehot.shape
-    if rows * values > ONE_THREAD // 4 or len(mask) * rows * values <= ONE_THREAD:
-        return mask @ onehot
-    draws = max(1, ONE_THREAD // (rows * values))
-    return np.concatenate(
-        [mask[start : start + draws] @ onehot for start in range(0, len(mask), draws)]
-    )
+    draws = max(1, MASK // max(rows, 1))
+    if rows * values <= ONE_THREAD // 4:
+        draws = min(draws, ONE_THREAD // max(rows * values, 1))
+    found = np.empty((len(labels), values))
+    for start in range(0, len(labels), draws):
+        mask = (labels[start : start + draws] == group).astype(np.float32)
+        found[start : start + draws] = mask @ onehot
+    return found
 
 
 @dataclass(frozen=True)
@@ -141,8 +165,11 @@ class Cell:
     def shuffle_counts(self, shuffles: Shuffles) -> Iterator[list[Floats]]:
         """Counts of every value in every group, a block of shuffles at a time."""
         if self.kinds is None:
+            values = max(1, self.onehot.shape[1])
+            piece = max(1, IN_FLIGHT // values // ROWS_TOGETHER) * ROWS_TOGETHER
             for labels in shuffles.blocks(self.sizes, max(self.onehot.shape)):
-                yield self.counts(labels)
+                for at in range(0, len(labels), piece):
+                    yield self.counts(labels[at : at + piece])
             return
         onehot, alike = self.kinds
         for table in shuffles.tables(alike, self.sizes):
@@ -152,8 +179,7 @@ class Cell:
         """Counts of every value in every group: one (draws × values) array a group."""
         found: list[Floats] = []
         for group in range(len(self.sizes) - 1):
-            mask = (labels == group).astype(np.float32)
-            found.append(count_rows(mask, self.onehot).astype(np.float64))
+            found.append(count_rows(labels, group, self.onehot))
         found.append(self._totals - sum(found[1:], start=found[0]))
         return found
 
