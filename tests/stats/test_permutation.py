@@ -202,7 +202,7 @@ def test_large_cells_are_drawn_in_blocks(monkeypatch: pytest.MonkeyPatch) -> Non
     generator = np.random.default_rng(12)
     base, group = generator.integers(0, 3, (300, 2)), generator.integers(0, 3, (300, 2))
     kept = base_against_group(base=base, group=group, shuffles=shuffles(1999))
-    monkeypatch.setattr(shuffling, "CACHE", 1000)
+    monkeypatch.setattr(shuffling, "CACHE_BYTES", 1000)
     one, other = (
         base_against_group(base=base, group=group, shuffles=shuffles(1999)) for _ in range(2)
     )
