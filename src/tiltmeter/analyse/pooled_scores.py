@@ -26,7 +26,7 @@ from .concentration import (
     mean_of_attributes,
 )
 from .groups import Table
-from .output_values import Values, codes, count_with_value
+from .output_values import OutputGroup, Values, codes, count_with_value
 from .outputs import DRAWS, BaseAndGroups, Place, split_by_base
 from .published import attribute_distance
 from .reading import PUBLISHED
@@ -228,13 +228,14 @@ def shift(table: Table, measure: MeasureSpec, by: Sequence[str]) -> Iterator[Est
 
 def _sides(
     found: _Cells, by: Sequence[str]
-) -> Iterator[tuple[dict[str, str], list[list[Sequence[Values]]]]]:
+) -> Iterator[tuple[dict[str, str], list[list[OutputGroup]]]]:
     """(condition, base and groups of each cell): each group by itself, or all together."""
     if not by:
         yield {}, [[cell.base, *cell.groups.values()] for cell in found.cells]
         return
     for place in found.places():
-        sides = [[cell.base, cell.groups.get(place, ())] for cell in found.cells]
+        none = OutputGroup()
+        sides = [[cell.base, cell.groups.get(place, none)] for cell in found.cells]
         yield found.condition(by, place), sides
 
 

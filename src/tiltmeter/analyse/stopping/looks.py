@@ -20,7 +20,7 @@ from ...stats.stopping.decision import Claim, Decision, PlainTests, decide
 from ...stats.stopping.paths import ItemPaths, paths_of_counts
 from ...store import Store, now
 from ...store.queries import looks as stored
-from ..outputs import codes
+from ..output_values import codes
 from ..run_estimates import measured_rows
 from .plan import PlannedClaim, PlannedFamily, StoppingPlan, key_of
 from .sums import Data, ItemSums, OutputGroups, alone_with, claim_data

@@ -16,7 +16,8 @@ from ...records import Estimate
 from ...store import Store
 from ..divergences import codes_of
 from ..groups import Floats, Table
-from ..outputs import Values, split_by_base
+from ..output_values import Values
+from ..outputs import split_by_base
 from ..paired import TESTED, Sides, item_sides
 from ..run_estimates import kept_rows, tables
 from .plan import key_of
@@ -44,7 +45,7 @@ class ItemSums:
 class OutputGroups:
     """The outputs of each group, as {attribute: value}, and the attributes that count."""
 
-    groups: tuple[tuple[Values, ...], ...]
+    groups: tuple[Sequence[Values], ...]
     attributes: tuple[str, ...]
 
 
@@ -139,17 +140,16 @@ def _sums(parts: Sequence[Sides], controls: Sequence[str]) -> ItemSums:
 
 def _against_base(table: Table, measure: MeasureSpec, by: Sequence[str]) -> Iterator[Found]:
     found, place = table.labelled_outputs(), table.stratum
-    outputs = found.outputs.get(place, ())
-    for cell in split_by_base(found, place, outputs, measure, by, table.protocol):
+    for cell in split_by_base(found, place, measure, by, table.protocol):
         attributes = tuple(cell.attributes)
         if measure.kind == "from_base":
             for (dimension, group), own in cell.groups.items():
                 about = {**cell.condition, "dimension": dimension, "group": group}
-                yield about, None, OutputGroups((tuple(cell.base), tuple(own)), attributes)
+                yield about, None, OutputGroups((cell.base, own), attributes)
         else:
             for dimension, groups in cell.dimensions().items():
                 if len(groups) > 1:
-                    each = tuple(tuple(own) for own in groups.values())
+                    each = tuple(groups.values())
                     about = {**cell.condition, "dimension": dimension}
                     yield about, None, OutputGroups(each, attributes)
 

@@ -81,10 +81,10 @@ def _block_counts(
     labels = [*shuffles.blocks(sizes, max(*rows.shape, 1))] if len(rows) else []
     for group, end in enumerate(ends):
         seen = rows[end - sizes[group] : end].sum(axis=0, dtype=np.float64)[None, :]
-        drawn = [count_rows((one == group).astype(np.float32), rows) for one in labels]
+        drawn = [count_rows(one, group, rows) for one in labels]
         if not len(rows):
-            drawn = [np.zeros((shuffles.draws, rows.shape[1]), dtype=np.float32)]
-        counts.append(np.concatenate([seen, *drawn]).astype(np.float64))
+            drawn = [np.zeros((shuffles.draws, rows.shape[1]))]
+        counts.append(np.concatenate([seen, *drawn]))
     return counts
 
 
