@@ -52,7 +52,7 @@ def test_what_is_decided_is_asked_no_further(stopped: Path) -> None:
 def test_verdicts_follow_the_looks_and_what_is_given_up_is_no_finding(stopped: Path) -> None:
     run = api.open_run(stopped)
     told = {one.subject: one for one in run.verdicts()}
-    assert told[TILTED].word == Word.TILT and "at look 1 of 4" in told[TILTED].sentence
+    assert told[TILTED].word == Word.TILT and "decided at look 1 of 4" in told[TILTED].sentence
     assert told[EVEN].word == Word.NOT_PURSUED
     assert "no finding that there is none" in told[EVEN].sentence
     assert not [c.code for one in told.values() for c in one.cautions if "partly" in c.code]

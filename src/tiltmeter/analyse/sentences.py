@@ -141,7 +141,11 @@ def _look(row: Estimate) -> str:
     told = row.stopped
     if told is None or told["state"] == "on":
         return ""
-    return f" at look {told['look']} of {told['looks']}, round {told['round']} of {told['rounds']}"
+    how = "given up" if told["state"] == "not pursued" else "decided"
+    return (
+        f", {how} at look {told['look']} of {told['looks']} (round {told['round']} of "
+        f"{told['rounds']})"
+    )
 
 
 def _by_gold(row: Estimate) -> str:

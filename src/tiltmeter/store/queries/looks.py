@@ -101,7 +101,7 @@ def calls_up_to(store: Store, look: int) -> tuple[int, float]:
     query = (
         "SELECT count(*), coalesce(sum(c.cost), 0) FROM trial_looks t"
         " JOIN outputs o ON o.trial = t.trial LEFT JOIN calls c ON c.key = o.call"
-        " WHERE t.look <= ?"
+        " WHERE t.look BETWEEN 1 AND ?"
     )
     number, cost = store.first(query, (look,))
     return int(number), float(cost)
