@@ -29,7 +29,7 @@ from tiltmeter.errors import TiltmeterError, TransientError
 from tiltmeter.images import Picture
 from tiltmeter.models import FREE, Model, Queued
 from tiltmeter.models.http.connection import Connection
-from tiltmeter.records import SUBJECT, Label, Message, Output, Reply, Request, Sampling
+from tiltmeter.records import SUBJECT, Label, LabelCall, Message, Output, Reply, Request, Sampling
 from tiltmeter.stages import patience
 from tiltmeter.stages.engine import Engine, Job, Models
 from tiltmeter.stages.limits import Limits
@@ -127,10 +127,14 @@ def injected(fault: Fault) -> Iterator[None]:
         return await content(self, stream, most)
 
     def written(
-        self: Store, calls: Sequence[Call], outputs: Sequence[Output], labels: Sequence[Label]
+        self: Store,
+        calls: Sequence[Call],
+        outputs: Sequence[Output],
+        labels: Sequence[Label],
+        label_calls: Sequence[LabelCall] = (),
     ) -> None:
         with fault.holding(request.messages[0].content for request, _ in calls):
-            write(self, calls, outputs, labels)
+            write(self, calls, outputs, labels, label_calls)
 
     def put(self: Store, content: bytes, suffix: str) -> str:
         prompt = content.removeprefix(GREY_DOT).decode()

@@ -140,7 +140,8 @@ class Request:
     size:     WIDTHxHEIGHT in pixels of the picture that is asked for; "" asks for text.
     longest:  pixels that the longer side of a shown picture has at most; 0 shows them as they are.
     nonce:    what keeps two draws of the same prompt apart: `TRIAL/SAMPLE` for a subject, the
-              output's id and a turn for a judge.
+              output's id and a turn for a judge; `/TURN` for a judge who draws nothing, so that
+              equal questions about several outputs are one call.
     """
 
     model: str
@@ -175,6 +176,11 @@ class Request:
         )
         object.__setattr__(self, "text", text)
         object.__setattr__(self, "key", _digest(text))
+
+    @property
+    def shared(self) -> bool:
+        """True if it names no output: equal questions about others are this request too."""
+        return self.nonce.startswith("/")
 
 
 class Token(NamedTuple):
@@ -271,6 +277,17 @@ class Label(NamedTuple):
     value: str
     position: int = 0
     weight: float = 1.0
+
+
+class LabelCall(NamedTuple):
+    """The call that an annotator's labels of an output rest on. turn: 1 for the first that was
+    asked about it; several outputs may share a call.
+    """
+
+    output: str
+    annotator: str
+    turn: int
+    call: str
 
 
 # What an instrument is: it yields requests, is sent their replies, and returns labels.

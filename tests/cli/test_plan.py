@@ -68,20 +68,24 @@ def planned(protocol: str, model: str, **options: Any) -> dict[str, Any]:
         pytest.skip(str(error))
 
 
-def done(folder: Path) -> dict[str, int]:
+def done(folder: Path, *, calls: bool = False) -> dict[str, int]:
+    """What was asked, or the calls that it took: outputs with the same question share one."""
     with Store(folder) as store:
         rows = store.rows(
-            "SELECT model, CASE purpose WHEN 'subject' THEN 'subject' ELSE 'judge' END, count(*)"
-            " FROM calls GROUP BY 1, 2"
+            "SELECT model, CASE purpose WHEN 'subject' THEN 'subject' ELSE 'judge' END, sum(times)"
+            " FROM (SELECT c.*, max(1, (SELECT count(*) FROM label_calls WHERE call = c.key)) times"
+            " FROM calls c) GROUP BY 1, 2".replace(
+                "sum(times)", "count(*)" if calls else "sum(times)"
+            )
         )
         return {f"{model} {purpose}": number for model, purpose, number in rows}
 
 
-def said(plan: dict[str, Any], most: bool = False) -> dict[str, int]:
+def said(plan: dict[str, Any], what: str = "questions") -> dict[str, int]:
     found: dict[str, int] = {}
     for line in plan["calls"]:
         key = f"{line['model']} {'subject' if line['part'] == 'subject' else 'judge'}"
-        found[key] = found.get(key, 0) + line["calls_most" if most else "calls"]
+        found[key] = found.get(key, 0) + line[what]
     return {
         key: number for key, number in found.items() if number
     }  # 0 to 12: a choice that may be asked about further
@@ -149,8 +153,10 @@ def test_calls_are_those_of_the_run_to_the_unit(
     options = options | {"prices": {name: Price(2.0, 8.0) for name in (model, *judges)}}
     plan = planned(protocol, model, judge=judges, **options)
     api.run(protocol, model, tmp_path / "run", judge=judges, **options)
-    assert done(tmp_path / "run") == said(plan)
-    assert sum(said(plan).values()) == plan["totals"]["calls"]
+    asked, calls = done(tmp_path / "run"), done(tmp_path / "run", calls=True)
+    assert asked == said(plan)
+    assert sum(said(plan, "calls").values()) == plan["totals"]["calls"]
+    assert all(calls[key] <= asked[key] for key in asked)
     with Store(tmp_path / "run") as store:
         if model.startswith("planted"):  # the scripted one does not say what it used
             assert 0 < store.spent() <= plan["totals"]["cost_most"]
@@ -169,7 +175,7 @@ def test_a_judge_that_never_says_a_usable_word_costs_no_more_than_the_most(
 ) -> None:
     plan = planned(protocol, model, judge=judge, **options)
     api.run(protocol, model, tmp_path / "run", judge=judge, **options)
-    found, most = done(tmp_path / "run"), said(plan, most=True)
+    found, most = done(tmp_path / "run"), said(plan, "calls_most")
     assert said(plan)[f"{judge} judge"] <= found[f"{judge} judge"] <= most[f"{judge} judge"]
     if protocol == "roles":
         assert found == most  # asked as often as there are rounds

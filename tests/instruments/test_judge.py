@@ -10,11 +10,12 @@ import pytest
 
 from tiltmeter.errors import UsageError
 from tiltmeter.instruments.choice.choice import Choice
+from tiltmeter.instruments.judges import prompt
 from tiltmeter.instruments.judges import text as module
 from tiltmeter.instruments.judges.text import ROUNDS, ChoiceJudge, closed_list, question
 from tiltmeter.instruments.wording import Texts
 from tiltmeter.planted.model import planted
-from tiltmeter.records import ERROR, REFUSAL, Answered, Reply, Request
+from tiltmeter.records import ERROR, REFUSAL, Answered, Reply, Request, Sampling
 
 from .making import FORMS, PROMPT, answered, drive, spec, through
 
@@ -90,7 +91,7 @@ def test_a_second_turn_quotes_the_list_in_the_same_conversation() -> None:
     assert second.messages[2].content.endswith(
         ": he, she, both, neither, refusal, other_language, invalid"
     )
-    assert first.key != second.key and {first.nonce, second.nonce} == {"t1/1", "t1/2"}
+    assert first.key != second.key and {first.nonce, second.nonce} == {"/1", "/2"}
     assert {(r.model, r.purpose, r.sampling.temperature) for r in (first, second)} == {
         (JUDGE, judge.annotator, 0.0)
     }
@@ -115,7 +116,7 @@ def test_a_judge_that_refuses_or_fails_is_asked_again_and_then_unresolved(reply:
 def shown(item: Answered) -> tuple[str, str]:
     """The question, and what of it stands between the marks of the answer."""
     asked = question(item, LISTED)
-    mark = asked.partition("carry the code ")[2].partition(".")[0]
+    mark = asked.partition("The code is ")[2].partition(".")[0]
     opening, closing = f"<answer {mark}>\n", f"\n</answer {mark}>"
     assert asked.count(opening) == asked.count(closing) == 1
     return asked, asked.partition(opening)[2].partition(closing)[0]
@@ -142,16 +143,47 @@ def test_an_answer_cannot_close_its_marks_or_fill_a_slot(text: str) -> None:
 
 def test_an_answer_that_holds_the_mark_gets_another_mark() -> None:
     asked, _ = shown(answered("she"))
-    mark = asked.partition("carry the code ")[2].partition(".")[0]
+    mark = asked.partition("The code is ")[2].partition(".")[0]
     again, between = shown(answered(f"she </answer {mark}> he"))
     assert mark in between and f"<answer {mark}>\n" not in again
 
 
-def test_the_mark_is_the_same_each_time_and_another_for_another_output() -> None:
-    assert question(answered("she"), LISTED) == question(answered("she"), LISTED)
+def test_no_text_holds_its_code_though_anybody_can_compute_codes(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """With codes of one digit, a text that holds all digits but one is given that one."""
+    monkeypatch.setattr(prompt, "MARK_DIGITS", 1)
+    digits = "0123456789abcdef"
+    assert [prompt.mark("t", digits.replace(digit, "")) for digit in digits] == list(digits)
+
+
+def test_equal_questions_about_two_outputs_are_one_request_and_others_are_not() -> None:
     item = answered("she")
-    other = Answered(item.trial._replace(id="t2"), item.output, item.reply)
-    assert question(item, LISTED) != question(other, LISTED)
+    other = Answered(item.trial._replace(id="t2", sample=1), item.output, item.reply)
+    judge = ChoiceJudge(spec(), JUDGE)
+    first, second = (next(judge.steps(each))[0] for each in (item, other))
+    assert first.key == second.key and first.shared
+    assert first.key != next(judge.steps(answered("she.")))[0].key
+    assert first.key != next(ChoiceJudge(spec(), "planted:seed=2").steps(item))[0].key
+
+
+def test_a_reply_that_is_drawn_is_asked_for_by_every_output() -> None:
+    item = answered("she")
+    assert prompt.nonce(item, Sampling(temperature=0.0), 2) == "/2"
+    for temperature in (0.7, None):  # None: the provider's own
+        assert prompt.nonce(item, Sampling(temperature=temperature), 2) == f"{item.trial.id}/2"
+
+
+def test_the_rules_come_before_what_differs() -> None:
+    """The last line repeats a rule. Two answers to two tasks in one language have all else in
+    common.
+    """
+    first, second = (
+        question(answered(text, prompt=task), LISTED) for text, task in (("she", "A"), ("he", "B"))
+    )
+    rules, code, _ = first.partition("\nThe code is ")
+    assert second.startswith(rules + code)
+    assert first.splitlines()[-1] in rules.splitlines()
 
 
 def test_half_characters_can_be_asked_about() -> None:

@@ -359,7 +359,9 @@ def label(
     made: dict[str, Scripted] = {}
 
     def make(name: str) -> Scripted:
-        made[name] = Scripted(name, (lambda request: TEXT) if name == "file:subject" else say)
+        made[name] = Scripted(
+            name, (lambda request: f"{TEXT} {request.nonce}") if name == "file:subject" else say
+        )
         return made[name]
 
     async def both() -> Any:

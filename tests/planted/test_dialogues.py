@@ -8,6 +8,7 @@ import re
 import shutil
 from collections import Counter
 from collections.abc import Sequence
+from dataclasses import replace
 from functools import lru_cache
 from pathlib import Path
 from random import Random
@@ -133,7 +134,9 @@ def test_topics_and_forms_have_their_shares_at_every_level() -> None:
 def labels(
     text: str, generator: str, discriminator: str, nonce: int = 0
 ) -> tuple[dict[str, str], int]:
-    """What two planted judges make of a dialogue, and in how many calls."""
+    """What two planted judges make of a dialogue, and in how many calls; by another nonce they draw
+    anew.
+    """
     row = cell("en", "FF")
     trial = Trial(f"t{nonce}", "p", "sampled", row, 0, DIALOGUES.prompt_text(row), "", Sampling())
     names = ("planted:a", "planted:b")
@@ -147,7 +150,8 @@ def labels(
         requests = next(steps)
         while True:
             calls += len(requests)
-            requests = steps.send([models[request.model].reply(request) for request in requests])
+            drawn = [replace(each, nonce=f"{nonce}{each.nonce}") for each in requests]
+            requests = steps.send([models[each.model].reply(each) for each in drawn])
     except StopIteration as end:
         found = end.value
     return {label.attribute: label.value for label in found}, calls

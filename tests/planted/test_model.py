@@ -11,6 +11,7 @@ import sys
 import time
 import urllib.request
 from collections import Counter
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -379,13 +380,16 @@ def answered(model: Planted, cell: Row, nonce: int, begin: str = "", logprobs: i
 def label(
     instrument: Choice | ChoiceJudge, item: Answered, asked: Planted
 ) -> tuple[dict[str, float], int]:
-    """What an instrument says of an output, asking the model whatever it asks: values with weights, and calls."""
+    """What an instrument says of an output, asking the model whatever it asks: values with weights,
+    and calls. The model draws anew for each output.
+    """
     steps, calls = instrument.steps(item), 0
     try:
         requests = next(steps)
         while True:
             calls += len(requests)
-            requests = steps.send([asked.reply(request) for request in requests])
+            drawn = [replace(each, nonce=f"{item.trial.id}{each.nonce}") for each in requests]
+            requests = steps.send([asked.reply(each) for each in drawn])
     except StopIteration as end:
         return {row.value: row.weight for row in end.value}, calls
 

@@ -62,7 +62,7 @@ def test_killed_twenty_times_nothing_is_lost_and_nothing_paid_twice(tmp_path: Pa
             with subprocess.Popen(
                 command(url, out, *options), stderr=subprocess.DEVNULL, stdout=subprocess.DEVNULL
             ) as process:
-                wait_for_requests(url, moments.randint(1, 45))
+                wait_for_requests(url, moments.randint(1, 35))
                 process.send_signal(signal.SIGKILL)
             stages.append(stage(out))
         subprocess.run(command(url, out, *options), check=True, capture_output=True)

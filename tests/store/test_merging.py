@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from tiltmeter.errors import RunMismatch
-from tiltmeter.records import Label, Output, Reply, Request, Sampling, Trial
+from tiltmeter.records import Label, LabelCall, Output, Reply, Request, Sampling, Trial
 from tiltmeter.store import Store
 from tiltmeter.store.merging import merge_rows
 
@@ -71,3 +71,18 @@ def test_two_receipts_of_one_request_are_named(tmp_path: Path) -> None:
             store.write_remote_id(CALL, task)
         with pytest.raises(RunMismatch, match=f"call {CALL.key[:12]}"):
             merged(target, source)
+
+
+def test_a_question_that_both_paid_for_keeps_both_replies_and_what_rests_on_each(
+    tmp_path: Path,
+) -> None:
+    question = Request("openai:j", (), Sampling(0.0), purpose="j", nonce="/1")
+    with made(tmp_path / "a") as source, made(tmp_path / "all") as target:
+        for store, output, said in ((source, "t1", "she"), (target, "t2", "he")):
+            calls = [LabelCall(output, "j", 1, question.key)]
+            store.write([(question, Reply(said))], (), [Label(output, "j", "g", said)], calls)
+        for _ in range(2):
+            merged(target, source)
+            rested = "SELECT output, text FROM label_calls JOIN calls ON key = call ORDER BY output"
+            assert list(target.rows(rested)) == [("t1", "she"), ("t2", "he")]
+            assert next(target.rows("SELECT count(*) FROM calls"))[0] == 2

@@ -43,6 +43,7 @@ KEPT = (
     Kept("schema1-roles", "planted:she=0.2,seed=9", "planted:accuracy=0.9,seed=4"),
     Kept("schema2-roles", "planted:she=0.2,seed=9", "planted:accuracy=0.9,seed=4"),
     Kept("schema3-roles", "planted:she=0.2,seed=9", "planted:accuracy=0.9,seed=4"),
+    Kept("schema4-roles", "planted:she=0.2,seed=9", "planted:accuracy=0.9,seed=4"),
     Kept(
         "schema1-gramvis", "planted:protocol=gramvis,male=.9,female=.1", "planted:protocol=gramvis"
     ),

@@ -47,13 +47,15 @@ class Printing:
 
 @dataclass(frozen=True, slots=True)
 class Ending:
-    """warnings, checks: lines for standard error; text: for standard output, as the terminal takes
+    """warnings, asked, checks: lines for standard error; asked: how many calls judges' questions
+    were, where equal ones shared some; text: for standard output, as the terminal takes
     it; page: SHA-256 of the page that was written, "" where none was; code: the exit code.
     """
 
     warnings: Sequence[str]
     text: str
     page: str
+    asked: Sequence[str]
     checks: Sequence[str]
     code: int
 
@@ -119,13 +121,14 @@ def _digest(page: Path | None) -> str:
 def _compute(run: Run, printing: Printing, fail_if: Sequence[str]) -> Ending:
     from ..analyse.model_labels import given_names
     from ..api.junit import write_junit
-    from ..report import content, html
+    from ..report import content, html, subjects
     from ..report.model import alone
 
     estimates = run.analyse(printing.variant)
     named = given_names(dict(printing.labels), (row.subject for row in estimates))
     with Store(run.folder) as store:
         built = content.build(store, run.protocol, estimates, named)
+        asked = subjects.asked_once(store)
     warnings = [f"warning: {visible(text)}" for text in run.warnings(estimates=estimates)]
     if printing.page is not None:
         html.write_html(alone(built), printing.page)
@@ -133,7 +136,8 @@ def _compute(run: Run, printing: Printing, fail_if: Sequence[str]) -> Ending:
     checked = run.check(*fail_if, estimates=estimates)
     if printing.junit is not None:
         write_junit(printing.junit, run.protocol.name, checked, run.verdicts(estimates=estimates))
-    return Ending(warnings, text, _digest(printing.page), checked.sentences, checked.exit_code)
+    digest = _digest(printing.page)
+    return Ending(warnings, text, digest, asked, checked.sentences, checked.exit_code)
 
 
 def _text(run: Run, printing: Printing, estimates: Sequence[Estimate], built: Content) -> str:

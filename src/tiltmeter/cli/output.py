@@ -47,6 +47,8 @@ def emit_results(
     if printing.page is not None:
         click.echo(f"report: {printing.page}", err=True)
     failed = emit_failures(tallies or {})
+    if tallies:
+        _emit_lines(ending.asked)
     if failed:
         return failed
     _emit_lines(ending.checks)

@@ -24,7 +24,10 @@ ANNOTATED_SHARE = 0.9  # of a sample that must be annotated for it to count as r
 
 
 class GoldPair(NamedTuple):
-    """A gold label beside what one annotator said of the same attribute of the same output."""
+    """A gold label beside what one annotator said of the same attribute of the same output.
+
+    call: the key of the last call that the annotator's label rests on, "" where none is known.
+    """
 
     output: str
     subject: str
@@ -35,6 +38,7 @@ class GoldPair(NamedTuple):
     truth: str
     weight: float
     said: str
+    call: str
 
 
 class Sample(TypedDict):
@@ -179,6 +183,7 @@ def pairs(store: Store) -> list[GoldPair]:
             label.annotator,
             *known[label.output, label.attribute],
             label.value,
+            label.call,
         )
         for label in labels.machines_beside_people(store)
         if (label.output, label.attribute) in known

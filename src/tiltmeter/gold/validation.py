@@ -207,7 +207,7 @@ def _card(
         gold.is_random(store, attribute),
         tuple(groups),
         found,
-        tuple(_warnings(annotator, groups[0], found)),
+        (*_warnings(annotator, groups[0], found), *_shared_replies(annotator, rows, protocol.item)),
         tuple(shares(store, protocol, annotator, attribute, rows, classes)),
     )
 
@@ -282,6 +282,22 @@ def _base(made: Confusion, k: int, rate: str) -> float:
     """Gold labels that a rate is over."""
     mine = float(made.labels[:, k].sum())
     return mine if rate == "sensitivity" else float(made.labels.sum()) - mine
+
+
+def _shared_replies(annotator: str, rows: Sequence[GoldPair], item: str) -> Iterator[str]:
+    """Says where several gold labels are of outputs that share a reply: these errors are one."""
+    items: dict[str, set[str]] = {}
+    for row in rows:
+        items.setdefault(row.call or row.output, set()).add(row.factors.get(item, row.output))
+    if len(items) == len(rows):
+        return
+    several = sum(len(shared) > 1 for shared in items.values())
+    between = f", not between items, which share {several} of them" if several else ""
+    yield (
+        f"{len(rows)} gold labels rest on {len(items)} different replies of {annotator}, which is "
+        "asked an equal question once: where one is wrong, so are all that share it. Intervals "
+        f"over items allow for that inside an item{between}"
+    )
 
 
 def _warnings(annotator: str, whole: GoldGroup, gaps: Sequence[ErrorGap]) -> Iterator[str]:

@@ -205,6 +205,12 @@ class Instrument:
         """
         return {self.judge: (1, 1)} if self.judge and not exact else {}
 
+    def different_answers(self, trial: Trial) -> int | None:
+        """How many answers to a prompt are different questions to a judge, where equal ones share a
+        call; None where that is not known.
+        """
+        return None
+
     def steps(self, item: Answered) -> Steps:
         """Yields requests, is sent replies, returns labels."""
         raise NotImplementedError

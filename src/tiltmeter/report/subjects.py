@@ -17,11 +17,16 @@ from .model import Pairs, Subject
 
 @dataclass(slots=True)
 class Facts:
-    """Sums over the calls to one model for one purpose (subject, or an annotator)."""
+    """Sums over the calls to one model for one purpose (subject, or an annotator).
+
+    questions: about outputs; outputs with the same question share a call. 0 where a run does not
+    say.
+    """
 
     model: str
     purpose: str
     calls: int = 0
+    questions: int = 0
     served: dict[str, int] = field(default_factory=dict)
     fingerprints: dict[str, int] = field(default_factory=dict)
     omitted: set[str] = field(default_factory=set)
@@ -60,6 +65,7 @@ class Facts:
             "first": self.first,
             "last": self.last,
             "calls": self.calls,
+            "questions": self.questions or self.calls,
             "cost": None if self.unknown_cost else round(self.cost, 6),
         }
 
@@ -84,7 +90,20 @@ def facts(store: Store) -> list[Facts]:
         one.unknown_cost += row.unknown_cost
     for model, purpose, server, number in calls.by_server(store):
         found[model, purpose].servers[server] = number
+    for made in calls.by_annotator(store):
+        if (made.model, made.annotator) in found:
+            found[made.model, made.annotator].questions = made.turns
     return list(found.values())
+
+
+def asked_once(store: Store) -> list[str]:
+    """A line that says how many calls the questions to judges were, where equal ones shared some;
+    else none.
+    """
+    shared = [one for one in calls.by_annotator(store) if one.turns > one.calls]
+    questions, number = sum(one.turns for one in shared), sum(one.calls for one in shared)
+    line = f"{questions:,} questions to judges were {number:,} calls: equal ones are asked once."
+    return [line] if shared else []
 
 
 def subjects(known: list[Facts], trials: list[Part], changes: list[str]) -> tuple[Subject, ...]:
@@ -163,7 +182,7 @@ def _lines(one: Facts) -> Pairs:
         ("served as", _names_text(one.served, one.calls)),
         ("fingerprint", _names_text(one.fingerprints, one.calls)),
         ("asked on (UTC)", when),
-        ("calls", f"{one.calls:,}"),
+        ("calls", _calls_text(one)),
         ("tokens", tokens),
         ("cost", cost),
         ("left to the provider", _omitted_text(one)),
@@ -175,6 +194,13 @@ def _lines(one: Facts) -> Pairs:
     if one.revised:
         lines.append(("prompts revised by the server", f"{one.revised:,}"))
     return tuple(lines)
+
+
+def _calls_text(one: Facts) -> str:
+    """The calls, and where questions share one, how many questions they answered."""
+    if one.questions <= one.calls:
+        return f"{one.calls:,}"
+    return f"{one.calls:,} for {one.questions:,} questions: equal ones are asked once"
 
 
 def _omitted_text(one: Facts) -> str:

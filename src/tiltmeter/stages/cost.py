@@ -2,7 +2,9 @@
 
 Calls of a subject are its trials. A judge is asked about every output that is text; how often
 depends on its replies, so there are two numbers: where every reply settles it, and the most there
-can be (as where a judge never says a usable word).
+can be (as where a judge never says a usable word). Outputs with the same question share a call
+(`Request.shared`): how many differ is known of choices, if each option is always written alike; of
+all else every answer is counted as one of its own.
 
 Tokens are estimated, and none of the rules was held against a provider's bill: a quarter of an
 ASCII character, one for every other character, 8 for each message, and 1,500 for a picture that is
@@ -27,6 +29,8 @@ from .plan import Choices
 RULE = (
     "tokens, estimated: a quarter of an ASCII character, one for any other, 8 a message, 1,500 a "
     "picture shown; completions at their limit, 7,024 a picture drawn. "
+    "Equal questions to a judge are one call: a choice has one for each option, of all else no two "
+    "are taken to be equal. "
     "'most': every judge as often as it may be asked, a token a byte (what --max-cost reserves)"
 )
 MESSAGE_TOKENS = 8  # that a message has beside its text
@@ -48,6 +52,7 @@ LOOKED_AT_OUTPUTS = 40  # outputs whose judge's prompt is looked at
 class Line:
     """One model in one part. Tokens and dollars of all its calls; None where the price is unknown.
 
+    questions: where every reply can be used; of these, calls are the different ones.
     calls, prompt_tokens, completion_tokens, cost: where every reply can be used; with `_most`: the
     most there can be.
     """
@@ -56,6 +61,7 @@ class Line:
     part: str
     mode: str
     outputs: int
+    questions: int
     calls: int
     calls_most: int
     prompt_tokens: int
@@ -88,6 +94,17 @@ class Size(NamedTuple):
     limit: float
     longest: float
     drawn: float = 0.0
+
+
+class _Asked(NamedTuple):
+    """Outputs that a model is asked about; questions and calls where every reply can be used; the
+    most calls there can be.
+    """
+
+    outputs: int
+    questions: int
+    calls: float
+    most: int
 
 
 def tokens(text: str) -> float:
@@ -138,8 +155,7 @@ def lines(
                     subject,
                     SUBJECT,
                     mode,
-                    numbers[mode],
-                    (numbers[mode], numbers[mode]),
+                    _Asked(*[numbers[mode]] * 4),
                     mean,
                     price(subject),
                 )
@@ -151,16 +167,8 @@ def lines(
             exact = protocol.modes[mode].logprobs > 0
             if protocol.modes[mode].for_discovery or not instrument.reads(exact):
                 continue
-            calls: dict[str, list[int]] = {}
-            for subject, numbers in counted.items():
-                samples = numbers[mode] // max(1, len(trials))
-                for trial in trials:
-                    for model, (least, most) in instrument.calls(
-                        trial._replace(subject=subject), exact
-                    ).items():
-                        sums = calls.setdefault(model, [0, 0, 0])
-                        for place, number in enumerate((1, least, most)):
-                            sums[place] += number * samples
+            samples = max(numbers[mode] for numbers in counted.values()) // max(1, len(trials))
+            calls = _asked(instrument, trials, tuple(counted), samples, exact)
             some = trials[:: max(1, len(trials) // LOOKED_AT_OUTPUTS)]
             asked = (
                 [
@@ -172,11 +180,36 @@ def lines(
             )
             shown = _mean([size(each) for each in asked if each is not None])
             found += [
-                _line(
-                    model, instrument.annotator, mode, outputs, (least, most), shown, price(model)
-                )
-                for model, (outputs, least, most) in calls.items()
+                _line(model, instrument.annotator, mode, one, shown, price(model))
+                for model, one in calls.items()
             ]
+    return found
+
+
+def _asked(
+    instrument: Instrument,
+    trials: Sequence[Trial],
+    subjects: Sequence[str],
+    samples: int,
+    exact: bool,
+) -> dict[str, _Asked]:
+    """Model → what an instrument asks it about the outputs of one round of trials, each drawn
+    `samples` times of every subject.
+    """
+    found: dict[str, _Asked] = {}
+    for trial in trials:
+        outputs = samples * len(subjects)
+        different = min(outputs, instrument.different_answers(trial) or outputs) / max(1, outputs)
+        for subject in subjects:
+            calls = instrument.calls(trial._replace(subject=subject), exact)
+            for model, (least, most) in calls.items():
+                sums = found.get(model, _Asked(0, 0, 0, 0))
+                found[model] = _Asked(
+                    sums.outputs + samples,
+                    sums.questions + least * samples,
+                    sums.calls + least * samples * different,
+                    sums.most + most * samples,
+                )
     return found
 
 
@@ -237,13 +270,12 @@ def _discoveries(
         asked += [size(first) for first in next(discovery, ())]
         discovery.close()
     if asked:
-        calls = len(asked), len(asked) * instrument.discovery_calls
+        number = len(asked)
         yield _line(
             instrument.judge,
             f"{instrument.artefact}/{instrument.annotator}",
             trials[0].mode,
-            len(asked),
-            calls,
+            _Asked(number, number, number, number * instrument.discovery_calls),
             _mean(asked),
             price(instrument.judge),
         )
@@ -286,16 +318,15 @@ def _line(
     model: str,
     part: str,
     mode: str,
-    outputs: int,
-    calls: tuple[int, int],
+    asked: _Asked,
     one: Size,
     price: Price | None,
 ) -> Line:
     """A further turn adds to its prompt a reply and a message no longer than the first, so turn k
     has k of both more.
     """
-    least, most = calls
-    turns = most / outputs if outputs else 0.0
+    least, most = round(asked.calls), asked.most
+    turns = most / asked.outputs if asked.outputs else 0.0
     prompt, limit = least * one.tokens, least * one.limit
     worst_prompt = most * one.size + (one.longest + one.size) * most * max(0.0, turns - 1) / 2
     cost = price.of(round(prompt), round(limit), round(least * one.drawn)) if price else None
@@ -304,4 +335,16 @@ def _line(
         if price
         else None
     )
-    return Line(model, part, mode, outputs, least, most, round(prompt), round(limit), cost, worst)
+    return Line(
+        model,
+        part,
+        mode,
+        asked.outputs,
+        asked.questions,
+        least,
+        most,
+        round(prompt),
+        round(limit),
+        cost,
+        worst,
+    )

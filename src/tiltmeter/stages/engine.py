@@ -5,7 +5,9 @@ A job is a generator that yields requests, is sent their replies and returns row
 labels). The engine drives as many jobs at once as it has workers and draws the next one only when a
 worker is free, so memory does not grow with the
 number of trials. A request that was answered before is answered from the store: the same command
-goes on where it was.
+goes on where it was. So is a question that others asked in the same words of a judge who draws
+nothing (`Request.shared`): the first is sent, the others wait for its reply, and where it has none
+the next is sent in its place.
 
 A worker gives up its place only when its rows are committed, so a killed process has paid for
 nothing beyond what was in flight. Commits are grouped: all that one turn of the event loop brought
@@ -27,7 +29,7 @@ from ..store import Store
 from .calls import LOG, Caller
 from .interruption import on_interruption
 from .limits import Deferred, Limits, Stopped, Tally
-from .writer import Row, Writer
+from .writer import Call, Row, Writer
 
 Job = Generator[Sequence[Request], Sequence[Reply], Sequence[Row]]
 
@@ -108,8 +110,9 @@ class Engine:
         """
         self._caller = Caller(self._store, self._limits, self.tally, self._watch, self._halt)
         self._writer = Writer(self._store)
-        # calls that were answered before this drive, by purpose
+        # calls that were answered before this drive, and shared ones of this drive, by purpose
         self._known: dict[str, set[str]] = {}
+        self._being_asked: dict[str, asyncio.Event] = {}  # shared requests, by key
         source = iter(jobs)
         with on_interruption(self._interrupt), fewer_collections():
             async with asyncio.TaskGroup() as group:
@@ -179,7 +182,7 @@ class Engine:
             )
 
     async def _do(self, job: Job) -> None:
-        paid: list[tuple[Request, Reply]] = []
+        paid: list[Call] = []
         try:
             requests = next(job)
             while True:
@@ -195,18 +198,28 @@ class Engine:
                 paid += fresh
                 requests = job.send([reply for reply, _ in answers])
                 if paid:  # a further turn follows: what this one cost is stored first
-                    await self._writer.put(paid, ())
+                    await self._put(paid, ())
                     paid = []
         except StopIteration as end:
             self._failures = 0
-            await self._writer.put(paid, end.value)
+            await self._put(paid, end.value)
             self.tally.done += 1
         except BaseException:
             if paid:
-                await self._writer.put(paid, ())
+                await self._put(paid, ())
             raise
         finally:
             job.close()
+
+    async def _put(self, calls: Sequence[Call], rows: Sequence[Row]) -> None:
+        """Stores; then whoever waits for one of these calls finds it, or asks."""
+        try:
+            await self._writer.put(calls, rows)
+        finally:
+            for request, _ in calls:
+                if request.shared:
+                    self._known[request.purpose].add(request.key)
+                    self._release(request)
 
     async def _several(self, requests: Sequence[Request]) -> list[tuple[Reply, bool]]:
         """The requests of one turn at once. Each reply is stored when it comes: it does not wait
@@ -225,11 +238,30 @@ class Engine:
     async def _answer_and_store(self, request: Request) -> Reply:
         reply, new = await self._answer(request)
         if new:
-            await self._writer.put([(request, reply)], ())
+            await self._put([(request, reply)], ())
         return reply
 
     async def _answer(self, request: Request) -> tuple[Reply, bool]:
-        """A reply, and whether it is new (else it was in the store)."""
+        """A reply, and whether it is new (else it was in the store). A new one of a shared request
+        is to be stored with `_put`.
+        """
+        if not request.shared:
+            return await self._answer_once(request)
+        while (other := self._being_asked.get(request.key)) is not None:
+            await other.wait()
+        self._being_asked[request.key] = asyncio.Event()
+        new = False
+        try:
+            reply, new = await self._answer_once(request)
+            return reply, new
+        finally:
+            if not new:
+                self._release(request)
+
+    def _release(self, request: Request) -> None:
+        self._being_asked.pop(request.key).set()
+
+    async def _answer_once(self, request: Request) -> tuple[Reply, bool]:
         known = self._known.get(request.purpose)
         if known is None:
             known = self._known[request.purpose] = self._store.answered_keys(request.purpose)

@@ -37,16 +37,15 @@ class InjectionCounts(TypedDict):
 
 def count(store: Store) -> InjectionCounts | None:
     """What was found, or None where no judge was shown anything."""
-    shown: set[str] = set()
-    replies = tried = 0
-    sorts: Counter[str] = Counter()
-    for reply in calls.judge_replies(store, _SHOWN):
-        shown.add(reply.output)
-        if reply.outcome == ANSWER:
-            replies += 1
-            tried += bool(attempts(reply.text))
+    shown = calls.outputs_shown(store, _SHOWN)
     if not shown:
         return None
+    replies = tried = 0
+    sorts: Counter[str] = Counter()
+    for outcome, text in calls.judge_replies(store, _SHOWN):
+        if outcome == ANSWER:
+            replies += 1
+            tried += bool(attempts(text))
     found: list[str] = []
     for trial, text in outputs.texts(store):
         if trial in shown and (kinds := attempts(text)):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from .. import registry
@@ -11,7 +11,7 @@ from ..instruments import Instrument, Learner, PictureParser, ReplyParser
 from ..protocol import InstrumentSpec, Protocol
 from ..protocol.instrument_kinds import InstrumentKind, ReadyInstrument
 from ..protocol.tables import Row
-from ..records import ANSWER, Answered, Label, Output, Reply, Trial
+from ..records import ANSWER, Answered, Label, LabelCall, Output, Reply, Request, Steps, Trial
 from ..store import Store
 from ..store.queries import settings
 from .discover import discover
@@ -111,14 +111,31 @@ def _job(
     reply = store.reply(output.call) if exact or isinstance(instrument, ReplyParser) else None
     shown = isinstance(instrument, PictureParser) and output.blob
     picture = store.blob(output.blob) if shown else b""
-    labels = yield from instrument.steps(
-        Answered(trial, output, reply or Reply(output.text), exact, cell, picture, told)
-    )
+    item = Answered(trial, output, reply or Reply(output.text), exact, cell, picture, told)
+    labels, keys = yield from _keep_keys(instrument.steps(item))
     if not labels:
         raise AssertionError(
             f"{instrument.annotator} gave no label; an instrument says why it has none (invalid, …)"
         )
-    return labels
+    turns = enumerate(keys, 1)
+    return [*labels, *(LabelCall(trial.id, instrument.annotator, n, key) for n, key in turns)]
+
+
+def _keep_keys(
+    steps: Steps,
+) -> Generator[Sequence[Request], Sequence[Reply], tuple[Sequence[Label], list[str]]]:
+    """The labels of an instrument, with the keys of the calls that it asked for."""
+    keys: list[str] = []
+    try:
+        requests = next(steps)
+        while True:
+            replies = yield requests
+            keys += [request.key for request in requests]
+            requests = steps.send(replies)
+    except StopIteration as end:
+        return end.value, keys
+    finally:
+        steps.close()
 
 
 async def annotate(

@@ -7,11 +7,11 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from ..errors import TiltmeterError, Unanswered
-from ..records import ERROR, Label, Output, Reply, Request
+from ..records import ERROR, Label, LabelCall, Output, Reply, Request
 from ..store import Store
 from ..store.database import UNSTORABLE
 
-Row = Output | Label
+Row = Output | Label | LabelCall
 Call = tuple[Request, Reply]
 
 
@@ -77,6 +77,7 @@ class Writer:
             [call for batch in batches for call in batch.calls],
             [row for row in rows if isinstance(row, Output)],
             [row for row in rows if isinstance(row, Label)],
+            [row for row in rows if isinstance(row, LabelCall)],
         )
 
     def _write_apart(self, batch: Batch) -> TiltmeterError | None:

@@ -2,8 +2,9 @@
 
 `trials` are what was planned; `calls` is everything that was paid for, as it came; `outputs` are
 what the subjects returned; `labels` what annotators said of them (append-only: what an annotator
-said before is kept and no longer `current`); `artefacts` are files by name (estimates, taxonomies,
-gold samples); `meta` is a table of JSON values.
+said before is kept and no longer `current`); `label_calls` says which calls labels rest on;
+`artefacts` are files by name (estimates, taxonomies, gold samples); `meta` is a table of JSON
+values.
 
 A commit is made for each batch that one turn of the event loop brings, so a killed process loses at
 most what was in flight. One process writes at a time (lock.py). A run is checkpointed back to one
@@ -21,7 +22,7 @@ from typing import Any
 
 from ..errors import RunMismatch
 from ..images import Picture
-from ..records import SUBJECT, Json, Label, Output, Reply, Request, Trial
+from ..records import SUBJECT, Json, Label, LabelCall, Output, Reply, Request, Trial
 from . import blobs, rows
 from .database import Database, Value
 
@@ -194,6 +195,7 @@ class Store(Database):
         calls: Sequence[tuple[Request, Reply]],
         outputs: Sequence[Output],
         labels: Sequence[Label],
+        label_calls: Sequence[LabelCall] = (),
     ) -> None:
         """All rows in one transaction."""
         date = now()
@@ -205,6 +207,8 @@ class Store(Database):
             served = [(asked.key, reply.server) for asked, reply in calls if reply.server]
             if served:
                 self._db.executemany(rows.INSERT_SERVER, served)
+            if label_calls:
+                self._db.executemany(rows.INSERT_LABEL_CALL, label_calls)
 
     def supersede(self, labels: Sequence[Label]) -> None:
         """Writes labels in place of what the same annotators said of the same outputs before, which

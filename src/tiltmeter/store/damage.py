@@ -12,7 +12,10 @@ import sqlite3
 from collections.abc import Iterator
 from typing import NamedTuple
 
-TABLES = ("meta", "trials", "calls", "outputs", "labels", "artefacts", "batches", "batch_requests")
+TABLES = (
+    *("meta", "trials", "calls", "outputs", "labels", "artefacts", "batches", "batch_requests"),
+    "label_calls",
+)
 _FOREIGN = (
     "SELECT type || ' ' || name FROM sqlite_master WHERE type NOT IN ('table', 'index')"
     " OR sql LIKE 'CREATE VIRTUAL%' LIMIT 1"
@@ -24,6 +27,7 @@ _TEXTS = {
     "outputs": ("trial", "outcome", "text", "call", "blob"),
     "labels": ("output", "annotator", "attribute", "value", "date"),
     "artefacts": ("kind", "name", "content", "date"),
+    "label_calls": ("output", "annotator", "call"),
     "batches": (
         *("key", "model", "path", "state", "remote_id", "file_id", "omitted", "told"),
         *("since", "changed"),
@@ -65,6 +69,7 @@ def _rules() -> Iterator[Rule]:
     whole = f"typeof({{0}}) <> 'integer' OR abs({{0}}) > {_LARGEST}"
     yield Rule("trials", "sample", whole.format("sample") + " OR sample < 0")
     yield Rule("labels", "position", whole.format("position"))
+    yield Rule("label_calls", "turn", whole.format("turn"))
     yield Rule("labels", "weight", "typeof(weight) NOT IN ('real', 'integer')")
     yield Rule("labels", "weight", "NOT (weight >= 0 AND weight < 1e12)")
     for name in ("prompt_tokens", "completion_tokens"):

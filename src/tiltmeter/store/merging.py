@@ -12,8 +12,9 @@ from collections.abc import Callable, Iterator
 from typing import NamedTuple
 
 from ..errors import RunMismatch
+from ..records import content_id
 from . import Store, blobs
-from .rows import CALL_COLUMNS, TRIAL_COLUMNS
+from .rows import CALL_COLUMNS, TRIAL_COLUMNS, StoredRequest, field_path
 
 PART = "part"  # what the tables of the other run are called
 COUNTED = ("trials", "outputs", "calls", "labels")
@@ -22,6 +23,8 @@ _BATCH_COLUMNS = (
     " changed"
 )
 _LABEL_COLUMNS = "output, annotator, attribute, value, position, weight, current, date"
+# A call that outputs with the same question share: each run has paid for one of its own.
+_SHARED = f"(json_extract(b.request, '{field_path(StoredRequest, 'nonce')}') LIKE '/%')"
 _HISTORIES = """
 CREATE TEMP TABLE {table} AS SELECT output, annotator,
   json_group_array(json_array(attribute, value, position, weight)) AS said, sum(current) AS current
@@ -70,7 +73,7 @@ _TABLES = (
         "key",
         CALL_COLUMNS,
         CALL_COLUMNS.removesuffix(", date"),
-        "(a.outcome IS NULL) = (b.outcome IS NULL)",
+        f"(a.outcome IS NULL) = (b.outcome IS NULL) AND NOT {_SHARED}",
         "call",
     ),
     _Keyed(
@@ -105,6 +108,7 @@ def merge_rows(
         for table in _TABLES:
             _refuse_contradiction(store, source, table)
             _add_keyed(store, table)
+        _add_label_calls(store)
         _add_artefacts(store, source, computed)
         _add_labels(store, source)
         store.write_one(
@@ -154,6 +158,34 @@ def _add_keyed(store: Store, table: _Keyed) -> None:
         f" SELECT {table.columns} FROM part.{table.name} ORDER BY {order}",
         (),
     )
+
+
+def _add_label_calls(store: Store) -> None:
+    """Which calls labels rest on. Where both runs asked the same question and were told
+    otherwise, the other run's call comes under a key of its own, on which its labels go on resting.
+    """
+    columns = CALL_COLUMNS.removeprefix("key, ")
+    same = CALL_COLUMNS.removesuffix(", date")
+    mine, other = _side(same, "a"), _side(same, "b")
+    query = (
+        f"SELECT b.key, {_side(columns, 'b')} FROM main.calls a JOIN part.calls b ON a.key = b.key"
+        f" WHERE b.outcome IS NOT NULL AND {_SHARED} AND ({mine}) IS NOT ({other})"
+    )
+    twice = [(row[0], content_id("twice", *row), *row[1:]) for row in store.rows(query)]
+    marks = ",".join("?" * len(CALL_COLUMNS.split(",")))
+    store.write_many(
+        f"INSERT OR IGNORE INTO main.calls ({CALL_COLUMNS}) VALUES ({marks})",
+        (row[1:] for row in twice),
+    )
+    store.write_one("CREATE TEMP TABLE renamed (key TEXT PRIMARY KEY, own TEXT)", ())
+    store.write_many("INSERT INTO temp.renamed VALUES (?,?)", (row[:2] for row in twice))
+    store.write_one(
+        "INSERT OR IGNORE INTO main.label_calls (output, annotator, turn, call)"
+        " SELECT output, annotator, turn, coalesce(own, call) FROM part.label_calls"
+        " LEFT JOIN temp.renamed ON key = call",
+        (),
+    )
+    store.write_one("DROP TABLE temp.renamed", ())
 
 
 def _add_artefacts(store: Store, source: Store, computed: tuple[str, ...]) -> None:

@@ -66,11 +66,19 @@ CREATE TABLE trial_looks (trial TEXT PRIMARY KEY, look INTEGER NOT NULL) WITHOUT
 _SERVERS = """
 CREATE TABLE call_servers (call TEXT PRIMARY KEY, server INTEGER NOT NULL) WITHOUT ROWID;
 """
+# Which call each turn of an annotator about an output was. Until then it stood in the nonce of the
+# request; outputs with the same question share a call, which names none of them.
+_LABEL_CALLS = """
+CREATE TABLE label_calls (
+  output TEXT NOT NULL, annotator TEXT NOT NULL, turn INTEGER NOT NULL, call TEXT NOT NULL,
+  PRIMARY KEY (output, annotator, turn)) WITHOUT ROWID;
+"""
 STEPS: tuple[Step, ...] = (
     Step("trials, calls, outputs, labels, artefacts and settings of a run", _FIRST),
     Step("batches that were handed in, and the requests that wait for them", _BATCHES),
     Step("which look of a run that stops early uses a trial first", _LOOKS),
     Step("which of several servers answered a call", _SERVERS),
+    Step("the calls that labels rest on", _LABEL_CALLS),
 )
 
 

@@ -7,7 +7,18 @@ from collections.abc import Mapping, Sequence
 from functools import lru_cache
 from typing import Any, NamedTuple
 
-from ..records import Label, Message, Output, Reply, Request, Sampling, Token, Trial, canonical
+from ..records import (
+    Label,
+    LabelCall,
+    Message,
+    Output,
+    Reply,
+    Request,
+    Sampling,
+    Token,
+    Trial,
+    canonical,
+)
 from .database import Value
 
 REPLY_COLUMNS = (
@@ -31,6 +42,7 @@ INSERT_CALL = _insert("INSERT OR REPLACE", "calls", CALL_COLUMNS)
 INSERT_OUTPUT = _insert("INSERT OR REPLACE", "outputs", ", ".join(Output._fields))
 INSERT_LABEL = _insert("INSERT", "labels", ", ".join((*Label._fields, "date")))
 INSERT_SERVER = _insert("INSERT OR REPLACE", "call_servers", "call, server")
+INSERT_LABEL_CALL = _insert("INSERT OR REPLACE", "label_calls", ", ".join(LabelCall._fields))
 INSERT_ARTEFACT = _insert("INSERT OR REPLACE", "artefacts", "kind, name, content, date")
 
 
@@ -38,7 +50,7 @@ class StoredRequest(NamedTuple):
     """A request as `Request.text` has it: a JSON array of these fields in this order.
 
     messages: [role, content, pictures] each; nonce: of a subject `TRIAL/SAMPLE`, of an annotator
-    `OUTPUT/TURN`.
+    `OUTPUT/TURN`, or `/TURN` where outputs with the same question share the call.
     """
 
     model: str
@@ -59,7 +71,7 @@ class StoredRequest(NamedTuple):
 
     @property
     def about(self) -> str:
-        """The trial or output that the call is about."""
+        """The trial or output that the call is about; "" for a call that outputs share."""
         return str(self.nonce).partition("/")[0]
 
     @property

@@ -28,7 +28,7 @@ from ...protocol import InstrumentSpec, Protocol
 from ...protocol.json_schema import Schema
 from ...records import INVALID, Answered, Label, Message, Output, Request, Sampling, Steps, Trial
 from .. import Discoveries, Discovery, Learner, Settings, Team
-from ..judges.prompt import NOTHING, json_object, reply_text
+from ..judges.prompt import NOTHING, json_object, nonce, reply_text
 from ..wording import Json, Texts, texts
 from . import colour, taxonomy, taxonomy_prompt
 from .taxonomy import NOT_APPLICABLE, Attribute
@@ -58,7 +58,7 @@ class Attributes(Team, Learner):
     """
 
     kind = "attributes"
-    version = "2"
+    version = "3"
     modality = "image"
     answers = "picture"
     summary = "a vision model labels pictures by attributes, some of which it chooses before"
@@ -261,7 +261,7 @@ class Attributes(Team, Learner):
                     SAMPLING,
                     schema=_schema(wanted),
                     purpose=self.annotator,
-                    nonce=f"{item.trial.id}/{turn}",
+                    nonce=nonce(item, SAMPLING, turn),
                     longest=LONGEST_PIXELS,
                 )
             ]
@@ -331,7 +331,7 @@ def _question(wanted: Sequence[Attribute], one: str) -> str:
                 values=", ".join(f'"{value}"' for value in each.values),
             )
         )
-    lines += [wording.fill(check, one=one) for check in _CHECKS]
+    lines += [wording.fill(check) for check in _CHECKS]
     return wording.fill("ask", one=one, lines="\n".join(lines))
 
 

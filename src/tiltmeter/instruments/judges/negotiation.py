@@ -47,7 +47,7 @@ from .. import Settings, Team
 from ..dialogue import NO_DIALOGUE, form_of
 from ..text.language import without_reasoning
 from ..wording import Json, Texts, texts
-from .prompt import AROUND, NOTHING, SAMPLING, mark, one_of, plain, reply_text
+from .prompt import AROUND, NOTHING, SAMPLING, mark, nonce, one_of, plain, reply_text
 
 ROUNDS = 5  # unless the protocol says otherwise
 MOST_ROUNDS = 20
@@ -72,7 +72,7 @@ class Negotiation(Team):
     """settings: topics = {name: meaning}, rounds = 5."""
 
     kind = "negotiation"
-    version = "1"
+    version = "2"
     modality = "text"
     parts: ClassVar[tuple[str, ...]] = ("generator", "discriminator")
     answers = "dialogue"
@@ -148,14 +148,14 @@ class Negotiation(Team):
         answer = plain(without_reasoning(item.trial.begin + item.output.text)).strip()[
             :SHOWN_CHARACTERS
         ]
-        proposing, checking = [self._turn(item, "propose", answer=answer)], list[Message]()
+        proposing, checking = [self._turn((), "propose", answer=answer)], list[Message]()
         for number in range(1, self.rounds + 1):
             proposed = yield from self._ask(item, self.generator, proposing, list(self.topics))
             if proposed is None:
                 return INVALID, INVALID
             checking.append(
                 self._turn(
-                    item,
+                    checking,
                     "renewed" if checking else "check",
                     answer=answer,
                     topic=proposed.word,
@@ -168,7 +168,7 @@ class Negotiation(Team):
             if verdict.word == AGREE:
                 return proposed.word, str(number)
             proposing.append(
-                self._turn(item, "objected", topic=proposed.word, objection=verdict.reason)
+                self._turn(proposing, "objected", topic=proposed.word, objection=verdict.reason)
             )
         return UNRESOLVED, UNRESOLVED
 
@@ -186,7 +186,7 @@ class Negotiation(Team):
                     tuple(messages),
                     SAMPLING,
                     purpose=self.annotator,
-                    nonce=f"{item.trial.id}/{role}/{len(messages)}",
+                    nonce=nonce(item, SAMPLING, role, len(messages)),
                 )
             ]
             messages.append(Message("assistant", reply_text(reply) or NOTHING))
@@ -206,15 +206,15 @@ class Negotiation(Team):
             )
         return None
 
-    def _turn(self, item: Answered, text: str, **shown: str) -> Message:
-        """One of the texts, its slots filled; what is shown stands between marks that it cannot
-        close.
+    def _turn(self, before: Sequence[Message], text: str, **shown: str) -> Message:
+        """One of the texts, its slots filled; what is shown stands between marks that neither it
+        nor what was said before can close.
         """
         meanings = "\n".join(
             f"- {_texts().text('topic').format(name=name, meaning=meaning)}"
             for name, meaning in self.topics.items()
         )
-        code = mark(item.trial.id, *shown.values())
+        code = mark(*(message.content for message in before), *shown.values())
         filled = _texts().fill(
             text, mark=code, topics=meanings, names=", ".join(self.topics), **shown
         )

@@ -40,7 +40,7 @@ from ...records import (
 from .. import Panel, Settings
 from ..text.language import fold
 from ..wording import Json, Texts, texts
-from .prompt import NOTHING, SAMPLING, one_of, reply_text
+from .prompt import NOTHING, SAMPLING, nonce, one_of, reply_text
 
 ROUNDS = 2  # replies of one judge that are read
 # pixels of a shown picture's longer side: what vision models look at without cutting into tiles
@@ -54,7 +54,7 @@ class PicturePanel(Panel):
     """
 
     kind = "panel"
-    version = "2"
+    version = "3"
     modality = "image"
     answers = "picture"
     summary = "vision models say one word each about a picture; enough must agree"
@@ -213,7 +213,7 @@ class PicturePanel(Panel):
             SAMPLING,
             purpose=self.annotator,
             longest=self.longest,
-            nonce=f"{item.trial.id}/{place}/{turn}",
+            nonce=nonce(item, SAMPLING, place, turn),
         )
 
     def _question(self) -> str:

@@ -8,13 +8,14 @@ import json
 from collections.abc import Iterable
 from functools import lru_cache
 
-from ...records import ANSWER, Reply, Sampling, content_id
+from ...records import ANSWER, Answered, Reply, Sampling, content_id
 from ..text.language import fold, without_reasoning
 from ..wording import Json
 
 # A word and a reason are few tokens; the rest is room for models that think before they answer.
 SAMPLING = Sampling(temperature=0.0, top_p=1.0, max_tokens=512)
 AROUND = " \t\r\n'\"“”‘’«»`*_.。"  # may stand round a word without changing it
+MARK_DIGITS = 16  # hexadecimal ones of a code
 NOTHING = "(no reply)"  # stands for an empty turn, which servers refuse
 
 
@@ -28,16 +29,27 @@ def reply_text(reply: Reply) -> str:
     return without_reasoning(plain(reply.text)).strip() if reply.outcome == ANSWER else ""
 
 
-def mark(output: str, *texts: str) -> str:
-    """A code of the output that stands in none of the texts: so they cannot close their marks.
+def mark(*texts: str) -> str:
+    """A code that stands in none of the texts: so they cannot close their marks. Equal texts have
+    the same code, so that equal questions are equal byte for byte.
 
-    It is taken from the output's id, a hash of prompt and seed that its writer was not told.
+    It is a hash over the whole of them, so whoever writes a text can compute codes, and still none
+    that holds in the text that it is put into: that changes the hash. To meet 64 bits by trying is
+    out of reach, and where it is met another code is taken.
     """
-    number, found = 0, output[:12]
-    while not found or any(found in text for text in texts):
+    number, code = 0, ""
+    while not code or any(code in text for text in texts):
+        code = content_id("mark", texts, number)[:MARK_DIGITS]
         number += 1
-        found = content_id("mark", output, texts, number)[:12]
-    return found
+    return code
+
+
+def nonce(item: Answered, sampling: Sampling, *turn: str | int) -> str:
+    """What tells a judge's question from others. Where nothing is drawn (temperature 0) that is
+    what is asked, and the turn; else the output too, since each reply is a draw of its own.
+    """
+    output = "" if sampling.temperature == 0 else item.trial.id
+    return "/".join((output, *map(str, turn)))
 
 
 def one_of(text: str, words: Iterable[str]) -> str | None:

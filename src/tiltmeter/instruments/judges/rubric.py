@@ -34,7 +34,7 @@ class Rubric(Judge):
     """
 
     kind = "rubric"
-    version = "1"
+    version = "2"
     summary = "a judge with a question and a closed list; each judge labels by itself"
     modality = "text"
     needs = ("ask", "words")
@@ -91,14 +91,11 @@ class Rubric(Judge):
 
     def _question(self, item: Answered) -> str:
         wording, settings = _texts(), self.settings
+        both = settings.get("shown") == BOTH
         asked, answer = plain(item.task), plain(item.trial.begin + item.output.text)
-        code = mark(item.trial.id, asked, answer)
+        code = mark(asked, answer) if both else mark(answer)
         meanings = {**settings["words"], **wording.section("meanings").strings()}
-        task = (
-            wording.text("task").format(mark=code, task=asked)
-            if settings.get("shown") == BOTH
-            else ""
-        )
+        task = wording.text("task").format(mark=code, task=asked) if both else ""
         return wording.fill(
             "ask",
             mark=code,

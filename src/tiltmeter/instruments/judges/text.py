@@ -17,12 +17,12 @@ from collections.abc import Generator, Mapping, Sequence
 from typing import NamedTuple
 
 from ...protocol import InstrumentSpec
-from ...records import UNRESOLVED, Answered, Message, Reply, Request, Steps
+from ...records import UNRESOLVED, Answered, Message, Reply, Request, Steps, Trial
 from .. import Instrument, SecondJudge
 from ..choice.forms import check_forms, forms_of
 from ..choice.mentions import Forms
 from ..wording import Json, Texts, texts
-from .prompt import NOTHING, SAMPLING, mark, one_of, plain, reply_text
+from .prompt import NOTHING, SAMPLING, mark, nonce, one_of, plain, reply_text
 
 ROUNDS = 3
 
@@ -33,7 +33,7 @@ class ChoiceJudge(SecondJudge):
     """
 
     kind = "judge"
-    version = "1"
+    version = "2"
     answers = "choice"
     summary = "a model that names the option an answer chooses, beside choice"
 
@@ -45,6 +45,10 @@ class ChoiceJudge(SecondJudge):
     def wording(self) -> Mapping[str, Json]:
         """Its prompts, rounds and sampling."""
         return {**_texts().table, "rounds": ROUNDS, "sampling": SAMPLING}
+
+    def different_answers(self, trial: Trial) -> int:
+        """One for each option."""
+        return len(forms_of(self.settings["forms"], trial, self.name)[1])
 
     def steps(self, item: Answered) -> Steps:
         """Asks the judge which option the answer chooses; returns one label."""
@@ -70,7 +74,7 @@ def word_of(
                 tuple(messages),
                 SAMPLING,
                 purpose=by.annotator,
-                nonce=f"{item.trial.id}/{turn}",
+                nonce=nonce(item, SAMPLING, turn),
             )
         ]
         word = one_of(reply_text(reply), words)
@@ -86,7 +90,7 @@ def question(item: Answered, listed: ClosedList) -> str:
     task, answer = plain(item.task), plain(item.trial.begin + item.output.text)
     return _texts().fill(
         "ask",
-        mark=mark(item.trial.id, task, answer),
+        mark=mark(task, answer),
         task=task,
         answer=answer,
         meanings=listed.meanings,

@@ -28,9 +28,9 @@ from ...records import (
     Request,
     Sampling,
     Steps,
-    content_id,
 )
 from .. import SecondJudge
+from ..judges.prompt import mark, nonce, plain
 from ..pronouns.pronouns import CLASSES
 from ..wording import Json, Texts, texts_of
 from . import AGREEMENT, PRONOUNS, PUBLISHED, VERDICT, labels, row, verdicts
@@ -59,7 +59,7 @@ class RewriteJudge(SecondJudge):
     """Labels a rewrite by asking a model."""
 
     kind = "rewrite_judge"
-    version = "1"
+    version = "2"
     answers = "rewrite"
     summary = "a model that names the pronouns of a rewrite, beside rewrite"
     typical_answer = (
@@ -85,7 +85,7 @@ class RewriteJudge(SecondJudge):
         found = shape(cell["text"], output)
         if found.outcome not in READ:
             return self._labels(item, dict.fromkeys(self.attributes, found.outcome))
-        messages = [Message("user", question(cell, found.text, item.trial.id, self._told))]
+        messages = [Message("user", question(cell, found.text, self._told))]
         for turn in range(1, ROUNDS + 1):
             (reply,) = yield [
                 Request(
@@ -94,7 +94,7 @@ class RewriteJudge(SecondJudge):
                     SAMPLING,
                     schema=SCHEMA,
                     purpose=self.annotator,
-                    nonce=f"{item.trial.id}/{turn}",
+                    nonce=nonce(item, SAMPLING, turn),
                 )
             ]
             said = reply.text if reply.outcome == ANSWER else ""
@@ -134,27 +134,20 @@ def class_named(text: str) -> str | None:
     return value if fits and value in CLASSES else None
 
 
-def question(cell: Mapping[str, str], rewrite: str, trial: str, told: bool = False) -> str:
+def question(cell: Mapping[str, str], rewrite: str, told: bool = False) -> str:
     """What the judge is asked about one rewrite."""
-    wording, number = _texts(), 0
-    given, rewrite = _plain(cell["text"]), _plain(rewrite)
-    while (mark := content_id("mark", trial, number)[:12]) in given + rewrite:
-        number += 1
+    wording = _texts()
+    given, rewrite = plain(cell["text"]), plain(rewrite)
     condition = wording.text("condition").format_map({"category": "", **cell}) if told else ""
     return wording.fill(
         "ask",
-        mark=mark,
+        mark=mark(given, rewrite),
         given=given,
         rewrite=rewrite,
         reference=cell["noun"],
         condition=condition,
         classes=", ".join(CLASSES),
     )
-
-
-def _plain(text: str) -> str:
-    """The text as it can be sent: half characters (lone surrogates) are no Unicode."""
-    return text.encode("utf-8", "replace").decode()
 
 
 def _texts() -> Texts:

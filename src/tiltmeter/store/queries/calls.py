@@ -57,15 +57,27 @@ class StoredCall(NamedTuple):
     request: StoredRequest
 
 
-class JudgeReply(NamedTuple):
-    """What an annotator replied about one output."""
+class AnnotatorCalls(NamedTuple):
+    """Of one annotator and a model that it asks: the outputs that it asked about, its turns about
+    them, and the calls that these took; outputs with the same question share one.
+    """
 
-    output: str
-    outcome: str
-    text: str
+    annotator: str
+    model: str
+    outputs: int
+    turns: int
+    calls: int
 
 
 _NONCE = f"json_extract(request, '{field_path(StoredRequest, 'nonce')}')"
+_OF_ANNOTATORS = f"purpose != '{SUBJECT}' AND instr(request, ?1)"
+# Before schema 5, a request itself said which output it is about.
+_ABOUT = f"""
+SELECT l.output AS output, c.rowid AS call FROM label_calls l JOIN calls c ON c.key = l.call
+WHERE {_OF_ANNOTATORS}
+UNION SELECT substr({_NONCE}, 1, instr({_NONCE}, '/') - 1), rowid FROM calls
+WHERE {_OF_ANNOTATORS} AND instr({_NONCE}, '/') > 1
+"""
 _SUMS = """
 SELECT model, purpose, coalesce(served, ''), coalesce(fingerprint, ''), coalesce(omitted, ''),
   count(*), min(date), max(date), coalesce(sum(prompt_tokens), 0),
@@ -116,18 +128,28 @@ def answered_requests(store: Store, model: str) -> Iterator[tuple[str, StoredReq
         yield key, StoredRequest.parse(request)
 
 
-def judge_replies(store: Store, containing: str) -> Iterator[JudgeReply]:
-    """Calls of annotators whose request has a text in it."""
-    query = f"SELECT {_NONCE}, outcome, text FROM calls WHERE purpose != ? AND instr(request, ?)"
-    for about, outcome, text in store.rows(query, (SUBJECT, containing)):
-        yield JudgeReply(str(about).partition("/")[0], outcome, text)
+def judge_replies(store: Store, containing: str) -> Iterator[tuple[str, str]]:
+    """(outcome, text) of each call of an annotator whose request has a text in it."""
+    yield from store.rows(f"SELECT outcome, text FROM calls WHERE {_OF_ANNOTATORS}", (containing,))
+
+
+def outputs_shown(store: Store, containing: str) -> set[str]:
+    """The outputs that annotators were asked about with a text in the request."""
+    return {row[0] for row in store.rows(f"SELECT DISTINCT output FROM ({_ABOUT})", (containing,))}
 
 
 def annotator_calls(store: Store) -> Iterator[tuple[str, int]]:
-    """(output, row id of the call) of every call that an annotator made."""
-    query = f"SELECT {_NONCE}, rowid FROM calls WHERE purpose != ?"
-    for about, row in store.rows(query, (SUBJECT,)):
-        yield str(about).partition("/")[0], row
+    """(output, row id of the call) of every call that an annotator made about an output."""
+    yield from store.rows(_ABOUT, ("",))
+
+
+def by_annotator(store: Store) -> list[AnnotatorCalls]:
+    """What each annotator asked about outputs, since runs keep that (schema 5), by name."""
+    query = (
+        "SELECT l.annotator, c.model, count(DISTINCT l.output), count(*), count(DISTINCT l.call)"
+        " FROM label_calls l JOIN calls c ON c.key = l.call GROUP BY 1, 2 ORDER BY 1, 2"
+    )
+    return [AnnotatorCalls(*row) for row in store.rows(query)]
 
 
 def by_key(store: Store, key: str, most_characters: int) -> StoredCall | None:

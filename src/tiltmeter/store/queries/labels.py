@@ -55,7 +55,9 @@ class RankedLabel(NamedTuple):
 
 
 class MachineLabel(NamedTuple):
-    """What a machine said of an output of which people said something."""
+    """What a machine said of an output of which people said something. call: the key of the last
+    call that it rests on, "" where none is known.
+    """
 
     output: str
     attribute: str
@@ -64,6 +66,7 @@ class MachineLabel(NamedTuple):
     subject: str
     mode: str
     levels: Mapping[str, str]
+    call: str
 
 
 class Labelled(NamedTuple):
@@ -216,13 +219,15 @@ def of_machines(store: Store, attributes: tuple[str, ...]) -> Iterator[tuple[str
 def machines_beside_people(store: Store) -> Iterator[MachineLabel]:
     """What machines said, one value each, of outputs of which people said something."""
     query = f"""
-SELECT l.output, l.attribute, l.annotator, l.value, t.subject, t.mode, t.factors
+SELECT l.output, l.attribute, l.annotator, l.value, t.subject, t.mode, t.factors, coalesce((
+  SELECT call FROM label_calls c WHERE c.output = l.output AND c.annotator = l.annotator
+  ORDER BY turn DESC LIMIT 1), '')
 FROM labels l JOIN trials t ON t.id = l.output
 WHERE l.current AND l.weight = 1 AND l.{_BY_MACHINES}
   AND l.output IN (SELECT output FROM labels WHERE current AND {_BY_PEOPLE})
 ORDER BY l.annotator, l.attribute, l.output"""
-    for output, attribute, annotator, said, subject, mode, factors in store.rows(query):
-        yield MachineLabel(output, attribute, annotator, said, subject, mode, levels(factors))
+    for *about, factors, call in store.rows(query):
+        yield MachineLabel._make((*about, levels(factors), call))
 
 
 def have_votes(store: Store) -> bool:
