@@ -9,6 +9,7 @@ import pytest
 
 import tiltmeter
 from tiltmeter.cli import main
+from tiltmeter.report import html
 
 
 @pytest.fixture(scope="module")
@@ -42,3 +43,16 @@ def test_short_names_stand_in_place_of_models(
     assert "No model 'planted:she=0.4'" in capsys.readouterr().err
     assert main(["report", str(run), "--label", "A"]) != 0
     assert "is not NAME=MODEL" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("sentence", "numbers"),
+    [
+        ("GPT-3.5 ranks Asian women first 2 points more often.", ["2 points"]),
+        ("Shares: 1.39 [1.22, 1.59] (95 % interval; 1.00 is no tilt).", ["1.39 [1.22, 1.59]"]),
+        ("Blue: 88 % [53, 98] against 13 % [2, 47].", ["88 % [53, 98]", "13 % [2, 47]"]),
+        ("Less by −14 points; adjusted p = .026 (Holm, 3 claims).", ["−14 points"]),
+    ],
+)
+def test_the_numbers_of_a_sentence_are_links(sentence: str, numbers: list[str]) -> None:
+    assert html._NUMBER.findall(sentence) == numbers

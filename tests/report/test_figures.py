@@ -210,7 +210,7 @@ def test_a_difference_axis_is_symmetric_about_nothing(roles: Protocol) -> None:
     figure = simple(roles, "order_effect", (0.12, 0.03, 0.21))
     assert figure.domain[0] == -figure.domain[1]
     assert 0.0 in [value for value, _ in figure.ticks]
-    assert figure.ends == ("lower with she_first", "higher with she_first")
+    assert figure.ends == ("lower with “she” named first", "higher with “she” named first")
 
 
 def test_the_band_is_shaded_between_its_ends() -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from ..protocol import EVERY, MeasureSpec
+from ..protocol import EVERY, MeasureSpec, Protocol, wording
 from ..protocol.measures import measure_kind
 from ..records import Estimate
 from . import numerals
@@ -170,14 +170,18 @@ def null_of(spec: MeasureSpec) -> float | None:
     return spec.null if measure_kind(spec.kind).test != "none" else None
 
 
-def directions(spec: MeasureSpec | None) -> tuple[str, str]:
-    """What it means to lie below and above the null value, in the words of the protocol."""
+def directions(spec: MeasureSpec | None, protocol: Protocol | None = None) -> tuple[str, str]:
+    """What it means to lie below and above the null value, in the words of the protocol: with the
+    titles of levels where it is given.
+    """
     if spec is None:
         return "", ""
     if spec.contrast and spec.contrast.get("level") == EVERY:
         return "lower", "higher"
     if spec.contrast and "level" in spec.contrast:
-        return f"lower with {spec.contrast['level']}", f"higher with {spec.contrast['level']}"
+        level = spec.contrast["level"]
+        name = wording.title(protocol, spec.contrast["factor"], level) if protocol else level
+        return f"lower with {name}", f"higher with {name}"
     if spec.expected:
         return "away from what is expected", "towards what is expected"
     if (

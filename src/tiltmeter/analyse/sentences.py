@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Mapping, Sequence
 
-from ..protocol import EVERY, MeasureSpec
+from ..protocol import EVERY, MeasureSpec, Protocol
 from ..records import Estimate
 from . import numerals, reading
 
@@ -47,17 +47,17 @@ INTERVAL_AFTER_STOPPING = (
 )
 
 
-def chip(word: str, spec: MeasureSpec, row: Estimate) -> str:
-    """A verdict in two to five words."""
-    where = direction(spec, row)
+def chip(word: str, spec: MeasureSpec, row: Estimate, protocol: Protocol | None = None) -> str:
+    """A verdict in two to five words, with the titles of levels where the protocol is given."""
+    where = direction(spec, row, protocol)
     if word != "tilt" or not where:
         return "difference found" if word == "tilt" else CHIPS[word]
     return where if spec.contrast or spec.reference else f"tilts {where}"
 
 
-def direction(spec: MeasureSpec, row: Estimate) -> str:
+def direction(spec: MeasureSpec, row: Estimate, protocol: Protocol | None = None) -> str:
     """Which side of the null value a row lies on, in the words of the protocol."""
-    below, above = reading.directions(spec)
+    below, above = reading.directions(spec, protocol)
     under = row.value is not None and spec.null is not None and row.value < spec.null
     return below if under else above
 

@@ -85,7 +85,7 @@ def _finding(audit: Audit, one: Judged, alike: Sequence[Estimate], number: int) 
         what=_what(spec),
         parts=named,
         verdict=CODES[verdict.word],
-        chip=sentences.chip(verdict.word.value, spec, row),
+        chip=sentences.chip(verdict.word.value, spec, row, audit.protocol),
         value=reading.value(row, spec, digits),
         interval=reading.interval(row, spec, digits),
         sentence=verdict.sentence,

@@ -121,7 +121,7 @@ def dumbbell(
         domain=domain,
         ticks=ticks,
         null=reading.null_of(spec),
-        ends=reading.directions(spec),
+        ends=reading.directions(spec, audit.protocol),
         joined=True,
         band=axes.ends(spec),
         band_text=forest.band_words(spec),

@@ -101,7 +101,7 @@ def forest(
         domain=domain,
         ticks=ticks,
         null=reading.null_of(spec),
-        ends=reading.directions(spec),
+        ends=reading.directions(spec, audit.protocol),
         band=axes.ends(spec),
         band_text=band_words(spec),
     )
@@ -151,7 +151,7 @@ def _note(spec: MeasureSpec, estimates: Sequence[Estimate]) -> str:
 
 
 def _description(audit: Audit, spec: MeasureSpec, estimates: Sequence[Estimate]) -> str:
-    ends = reading.directions(spec)
+    ends = reading.directions(spec, audit.protocol)
     null = strata.number(spec, spec.null)
     side = (
         f" Left of {null} lies {ends[0]}, right of it {ends[1]}."
@@ -260,7 +260,8 @@ def draw_scale(plot: Plot) -> str:
     left, right = plot.ends
     for (value, words), side, end in ((low, left, ""), (high, right, " end")):
         text(made, 2 if not end else GAUGE - 2, 26, words, f"fig-tick{end}")
-        told = cut_text(side.removeprefix("towards "), GAUGE / 2 - 18)
+        bare = side.removeprefix("towards ").partition(" with ")[0]
+        told = cut_text(bare, GAUGE / 2 - 18)
         arrow = f"{told} →" if end else f"← {told}"
         text(made, 2 if not end else GAUGE - 2, 11, arrow if side else "", f"fig-tick{end}")
         shape(made, "line", "fig-grid", x1=x(value), x2=x(value), y1=27, y2=30)
