@@ -404,7 +404,8 @@ def result(shape: Shape, looked: Looked, method: Method) -> Result:
     """What runs do under a rule, beside the full run with the same rule."""
     design = replace(shape.design, method=method)
     p, q, t = (np.array(values) for values in (looked.p, looked.q, looked.t))
-    followed = follow_runs(design, p, q, t, together=shape.together)
+    same = np.full((design.claims,) * 2, shape.together) | np.eye(design.claims, dtype=bool)
+    followed = follow_runs(design, p, q, t, same)
     full = rules.are_rejected(design, q[..., -1])
     truth = np.array(looked.truth)
     is_null = truth == 0

@@ -27,11 +27,12 @@ class Followed:
 
 
 def follow_runs(
-    design: StoppingDesign, p: Floats, q: Floats, information: Floats, *, together: bool = False
+    design: StoppingDesign, p: Floats, q: Floats, information: Floats, same_calls: Flags
 ) -> Followed:
     """p, q, information: shape (runs, m, looks), as they would be if every claim were asked on.
 
-    together: the claims are answered by the same calls and end when all are decided.
+    same_calls: shape (m, m), which claims are answered by the same calls and end together; a claim
+    that ends by itself has but itself.
     """
     final = len(design.looks) - 1
     on = np.ones(p.shape[:2], dtype=bool)
@@ -48,7 +49,7 @@ def follow_runs(
             levels = rules.levels_of(design, now, plain, rejected)
             chances = rules.predictive_probability(q=plain, level=levels, information=t)
             stops |= chances < design.futility[k]
-        on &= ~stops.all(axis=1, keepdims=True) if together else ~stops
+        on &= (on & ~stops) @ same_calls
     return Followed(rejected, last)
 
 

@@ -1,0 +1,155 @@
+"""What a run that may stop early would ask and find, before it is run: by simulation.
+
+Each claim is a Gaussian path, so that no table of items is drawn: its information at each look
+follows from how much items vary against samples, its truth is given in standard errors of the full
+run, and its p from bounds that spend as the flips do. What flips of few items cannot reach is kept:
+no p is below the smallest there is. benchmarks/stopping.py holds the exact algorithm.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from tiltmeter.stats.arguments import Floats
+from tiltmeter.stats.quantiles import normal_quantile
+from tiltmeter.stats.stopping import rules
+from tiltmeter.stats.stopping.boundaries import bounds_of, information_of
+from tiltmeter.stats.stopping.design import StoppingDesign
+from tiltmeter.stats.stopping.follow import follow_runs
+from tiltmeter.stats.stopping.rules import Flags
+
+RUNS = 2_000  # a mean share of calls is known to .005, a power to .011
+SMALLEST_LEVEL, LEVELS = 1e-7, 36  # at which bounds are worked out; p between them is interpolated
+
+
+@dataclass(frozen=True)
+class ForecastClaim:
+    """A claim of a family. ratio: s²/τ² of one round, infinite where outputs are independent;
+    smallest_p: of its flips, 0 of very many; flipped: False of a test without flips; calls: equal
+    for claims that the same calls answer.
+    """
+
+    ratio: float
+    smallest_p: float
+    flipped: bool = True
+    calls: str = ""
+
+
+@dataclass(frozen=True)
+class ForecastFamily:
+    """Claims that are adjusted together. uses: which of the run's conditions each claim uses, shape
+    (m, conditions).
+    """
+
+    design: StoppingDesign
+    claims: Sequence[ForecastClaim]
+    uses: Flags
+
+
+@dataclass(frozen=True)
+class Forecast:
+    """What runs with one truth do on average: calls, as a share of the full run's; the share of
+    claims that are found by looks, by the full run, and by a fixed run of as many rounds as each
+    look has.
+    """
+
+    calls: float
+    power: float
+    full_power: float
+    fixed_power: tuple[float, ...]
+
+
+def forecast(families: Sequence[ForecastFamily], sizes: Floats, drift: float) -> Forecast:
+    """Runs in which every claim's truth is ``drift`` standard errors of the full run away.
+
+    sizes: calls of one round of each condition, of all families. By hand: one look, one claim,
+    drift 1.96 + .84: all calls, power .8.
+    """
+    rng = np.random.default_rng([29, 1])
+    rounds = np.zeros((RUNS, sizes.size))
+    found: list[Floats] = []
+    for family in families:
+        design = family.design
+        z = _paths(family, drift, rng)
+        q, p = _values(family, z)
+        t = np.array([information_of(design, claim.ratio) for claim in family.claims])
+        same = _same_calls(family.claims)
+        followed = follow_runs(design, p, q, np.broadcast_to(t, p.shape), same)
+        asked = np.array(design.looks)[followed.last]
+        for claim, uses in enumerate(family.uses):
+            rounds[:, uses] = np.maximum(rounds[:, uses], asked[:, claim, None])
+        fixed = [rules.are_rejected(design, q[..., k]) for k in range(len(design.looks))]
+        found.append(np.stack([followed.rejected, *fixed]).mean(axis=1))
+    full = families[0].design.looks[-1]
+    shares = np.concatenate(found, axis=1).mean(axis=1)
+    return Forecast(
+        float((rounds @ sizes).mean() / (full * sizes.sum())),
+        float(shares[0]),
+        float(shares[-1]),
+        tuple(shares[1:].tolist()),
+    )
+
+
+def drift_found(*, design: StoppingDesign, power: float) -> float:
+    """The truth, in standard errors of the full run, that one test at α/m finds with this power.
+
+    By hand: m = 1, power .8: 1.96 + .84 = 2.80.
+    """
+    return normal_quantile(1 - design.alpha / design.claims / 2) + normal_quantile(power)
+
+
+def twice_the_items(*, samples: float, ratio: float) -> float:
+    """The standard error with twice the items and half the samples of each, over what it was: √((τ²
+    + 2s²/n)/(2(τ² + s²/n))).
+
+    By hand: n = 16, s²/τ² = 4: √(1.5/2.5) = .7746. 1/√2 where items are all that varies, 1 where
+    samples are.
+    """
+    if math.isinf(ratio):
+        return 1.0
+    return math.sqrt((1 + 2 * ratio / samples) / (2 * (1 + ratio / samples)))
+
+
+def _paths(family: ForecastFamily, drift: float, rng: np.random.Generator) -> Floats:
+    """Z of each claim at each look, shape (runs, m, looks)."""
+    design = family.design
+    t = np.array([information_of(design, claim.ratio) for claim in family.claims])
+    steps = np.sqrt(np.diff(t, axis=1, prepend=0.0))
+    drawn = rng.standard_normal((RUNS, *t.shape)) * steps
+    made: Floats = drawn.cumsum(axis=2) / np.sqrt(t) + drift * np.sqrt(t)
+    return made
+
+
+def _values(family: ForecastFamily, z: Floats) -> tuple[Floats, Floats]:
+    """q and p of every claim at every look, both the shape of ``z``."""
+    design = family.design
+    smallest = np.array([claim.smallest_p for claim in family.claims])[:, None]
+    q = np.maximum(rules.two_sided(z), smallest)
+    p = np.minimum(q / np.array(design.weights), 1.0)
+    for ratio in {claim.ratio for claim in family.claims if claim.flipped}:
+        own = [i for i, one in enumerate(family.claims) if one.flipped and one.ratio == ratio]
+        least = smallest[own] / np.array(design.spending)
+        p[:, own] = np.maximum(_levels_reached(design, ratio, np.abs(z[:, own])), least)
+    return q, np.minimum(np.minimum.accumulate(p, axis=2), 1.0)
+
+
+def _levels_reached(design: StoppingDesign, ratio: float, z: Floats) -> Floats:
+    """The smallest level whose bound each |Z| reaches, interpolated in its logarithm."""
+    t = information_of(design, ratio)
+    levels = np.geomspace(SMALLEST_LEVEL, 1.0, LEVELS)
+    bounds = np.array([bounds_of(float(level), design.weights, t) for level in levels])
+    reached = np.empty(z.shape)
+    for k in range(len(t)):
+        reached[..., k] = np.interp(z[..., k], bounds[::-1, k], np.log(levels[::-1]))
+    made: Floats = np.exp(reached)
+    return made
+
+
+def _same_calls(claims: Sequence[ForecastClaim]) -> Flags:
+    names = np.array([claim.calls or f"\n{place}" for place, claim in enumerate(claims)])
+    same: Flags = names[:, None] == names
+    return same
