@@ -370,7 +370,7 @@ def look_at(design: StoppingDesign, data: Data) -> Floats:
     scores = scores_of(data, design)
     found = np.full((5, len(design.looks)), math.nan)
     found[0] = sequential_p(scores, design, LARGEST)
-    found[1] = (scores >= scores[:, :1]).mean(axis=1)
+    found[1] = np.count_nonzero(scores >= scores[:, :1], axis=1) / scores.shape[1]
     for k in range(len(design.looks)):
         if isinstance(data, OutputBlocks):
             found[2, k] = design.looks[k] / design.looks[-1]

@@ -24,7 +24,7 @@ def scores_of(data: ItemPaths | OutputBlocks, design: StoppingDesign) -> Ticks:
 
 def plain_p(scores: Ticks) -> float:
     """q, the p of the last look by itself: the share of flips that reach the observed one."""
-    return float((scores[-1] >= scores[-1, 0]).mean())
+    return np.count_nonzero(scores[-1] >= scores[-1, 0]) / scores.shape[1]
 
 
 def sequential_p(scores: Ticks, design: StoppingDesign, largest: float = 1.0) -> tuple[float, ...]:
@@ -41,7 +41,7 @@ def sequential_p(scores: Ticks, design: StoppingDesign, largest: float = 1.0) ->
     the level .25 takes one of four, which is the observed: p is the smallest level ≥ .25.
     """
     flips, looks = scores.shape[1], len(scores)
-    tails = (scores >= scores[:, :1]).mean(axis=1)
+    tails = np.count_nonzero(scores >= scores[:, :1], axis=1) / flips
     # a level rejects by look k for sure where what is new there is enough by itself, and not at
     # all where all that is spent until then would not do; between these flips are removed
     enough = np.minimum.accumulate((tails + 1 / flips) / np.array(design.weights[:looks]))
