@@ -562,3 +562,40 @@ def test_a_spreadsheet_runs_nothing_of_the_table_of_trials(tmp_path: Path) -> No
         ("'+1", "'=HYPERLINK(+1)"),
         ("a-1", "'=HYPERLINK(a-1)"),
     }
+
+
+def test_a_plan_of_a_run_that_stops_early(capsys: pytest.CaptureFixture[str]) -> None:
+    """The looks that the run fixes; fewer calls where nothing is true, all of them at most; a word list saves
+    nothing, as measured in docs/stopping.md; without --stop there is no word of it.
+    """
+    asked = ["plan", "roles", "--model", "planted:she=.6", "--language", "en", "--detect", ".1"]
+    assert main([*asked, "--stop", "--json"]) == 0
+    made = json.loads(capsys.readouterr().out)["stopping"]
+    assert (made["looks"], made["claims"], made["decidable"]) == ([3, 5, 10, 20], 1, [1, 0, 0, 0])
+    none, detectable, wanted = made["rows"]
+    assert [row["truth"] for row in made["rows"]] == ["none", "detectable", "wanted"]
+    assert 0.3 < none["calls"] < 0.5 and none["power"] < 0.06
+    assert detectable["full_power"] == pytest.approx(0.8, abs=0.03)
+    assert 0.9 < detectable["power"] / detectable["full_power"] < 1
+    assert wanted["calls"] < none["calls"] and made["saves"] is True
+    assert main(["plan", "words", "--model", "planted:", "--language", "en", "--stop"]) == 0
+    text = capsys.readouterr().out
+    assert "--stop saves nothing here" in text and "At most all 360 calls" in text
+    assert main([*asked, "--json"]) == 0
+    assert "stopping" not in json.loads(capsys.readouterr().out)
+
+
+def test_a_plan_of_stopping_is_refused_where_a_run_is(capsys: pytest.CaptureFixture[str]) -> None:
+    asked = [
+        "plan",
+        "roles",
+        "--model",
+        "planted:",
+        "--language",
+        "en",
+        "--mode",
+        "exact",
+        "--stop",
+    ]
+    assert main(asked) == 2
+    assert "Type --mode sampled" in capsys.readouterr().err

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from ..display import Page
 from ..stats.results import count_of
+from . import stopped_sentences
 
 if TYPE_CHECKING:
     from .plans import Plan
@@ -41,12 +42,25 @@ def page(plan: Plan) -> Page:
             f"{count_of(plan.trials, 'trial')}, {count_of(plan.totals['calls'], 'call')}, "
             f"{money(plan)}.",
         ),
-        {"To know": [*plan.misfits, *plan.waiting, *_ends(plan)]},
+        {"To know": [*plan.misfits, *plan.waiting, *_ends(plan), *_of_stopping(plan)]},
         {
             "Calls": [CALLS, *_calls(plan)],
             "Detectable with 80 % power": [DESIGN, *_design(plan)],
-        },
+        }
+        | _stopping_table(plan),
     )
+
+
+def _of_stopping(plan: Plan) -> Iterator[str]:
+    if plan.stopping:
+        yield from stopped_sentences.sentences(plan, plan.stopping)
+
+
+def _stopping_table(plan: Plan) -> dict[str, list[tuple[str, ...]]]:
+    if not plan.stopping:
+        return {}
+    title = stopped_sentences.heading(plan.stopping).removesuffix(":")
+    return {title: [*stopped_sentences.table(plan, plan.stopping)]}
 
 
 def _ends(plan: Plan) -> Iterator[str]:

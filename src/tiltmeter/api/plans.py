@@ -17,15 +17,18 @@ from ..stages import cost
 from ..stages import plan as planning
 from ..stages.connect import KnownModel
 from ..stages.label import annotators, missing_judges
+from ..stages.limits import Limits
 from . import options as arguments
 from . import plan_page
 from .models import ModelGiven, model_names
 from .options import PlanOptions, RunOptions
+from .stopped_run import is_stopping
 
 OWN_COLUMNS = ("trial", "subject", "mode", "sample", "prompt")  # of a table of trials
 
 if TYPE_CHECKING:  # it brings scipy, which a run that only asks does without
     from ..stages import power
+    from .stopped_plan import StoppingForecast
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -46,6 +49,8 @@ class Plan:
     icc:           the intra-item correlation that `design` assumes.
     wanted:        the difference in shares that was to be detected, or None.
     design:        the smallest difference that each headline measure detects with 80 % power.
+    stopping:      of a run that stops early, what it would ask and find; else None, and not in
+                   `as_dict`.
     """
 
     protocol: str
@@ -65,6 +70,7 @@ class Plan:
     icc: float
     wanted: float | None
     design: tuple[power.Detectable, ...]
+    stopping: StoppingForecast | None = None
 
     def as_dict(self) -> dict[str, Json]:
         """Plain values, as `tiltmeter plan --json` prints them (`for_discovery` is "aside")."""
@@ -73,6 +79,7 @@ class Plan:
             if isinstance(value, tuple)
             else value
             for name, value in asdict(self).items()
+            if name != "stopping" or value is not None
         }
 
     def __repr__(self) -> str:
@@ -97,6 +104,7 @@ def plan(
     judge: ModelGiven = (),
     icc: float | None = None,
     detect: float | None = None,
+    stop: bool | None = None,
     **options: Unpack[PlanOptions],
 ) -> Plan:
     """What a run would do; nothing is asked, and no key is needed.
@@ -104,6 +112,8 @@ def plan(
     icc:    how alike the outputs of one item are, from 0 to 1; .2 where it is not given.
     detect: a difference in shares (0.05 for 5 points) for which the items and the samples needed
             are worked out.
+    stop:   True to simulate a run that asks no further for what is decided; as the protocol says
+            where it is left out.
     """
     arguments.refuse_unknown(options, PlanOptions.__optional_keys__)
     declared = registry.protocol(protocol)
@@ -113,7 +123,8 @@ def plan(
     names = list(dict.fromkeys((*choices.subjects, *judges)))
     connect.check(names)
     counted = planning.count(declared, choices)
-    in_batches = arguments.batching(options).hands_in
+    batching = arguments.batching(options)
+    in_batches = batching.hands_in
     price = connect.batch_price if in_batches else connect.expected_price
     lines = cost.lines(declared, choices, annotators(declared, judges), price)
     models = [connect.describe(name) for name in names]
@@ -122,6 +133,13 @@ def plan(
     from ..stages import power
 
     icc = power.ICC if icc is None else icc
+    totals, forecast = cost.totals(lines), None
+    if is_stopping(declared, stop):
+        from .stopped_plan import StoppingQuestion, stopping_forecast
+
+        asking = arguments.Asking(judges, {}, Limits(), connect, batching)
+        question = StoppingQuestion(declared, choices, asking, icc, detect, totals)
+        forecast = stopping_forecast(question)
     return Plan(
         declared.name,
         declared.version,
@@ -129,7 +147,7 @@ def plan(
         _trials(declared, counted, for_discovery=False),
         _trials(declared, counted, for_discovery=True),
         tuple(lines),
-        cost.totals(lines),
+        totals,
         cost.RULE,
         planning.tally(declared, choices),
         tuple(planning.others(declared, choices)),
@@ -140,6 +158,7 @@ def plan(
         icc,
         detect,
         tuple(power.detectable(declared, choices, icc, detect)),
+        forecast,
     )
 
 

@@ -64,6 +64,12 @@ taxonomy = click.option(
     type=click.Path(exists=True, dir_okay=False),
     help="A file of attributes to label by, where a judge would choose them (soda).",
 )
+stop = click.option(
+    "--stop/--no-stop",
+    default=None,
+    help="Ask no further for what is decided: looks fixed beforehand, error rates kept "
+    "(docs/stopping.md).",
+)
 variant = click.option(
     "--variant",
     default="default",

@@ -25,6 +25,7 @@ from .options import (
     label,
     reach,
     receives,
+    stop,
     taxonomy,
     variant,
 )
@@ -46,6 +47,7 @@ class PlanValues(AuditValues):
     icc: float | None
     trials: str | None
     out: str | None  # as for run; nothing is written there
+    stop: bool | None
 
 
 @click.command()
@@ -68,6 +70,7 @@ class PlanValues(AuditValues):
     type=click.Path(file_okay=False),
     help="As for run; nothing is written there.",
 )
+@stop
 @reach
 @batch
 @variant
@@ -107,6 +110,7 @@ def command(typed: PlanValues) -> None:
         judge=typed.judges,
         detect=typed.detect,
         icc=typed.icc,
+        stop=typed.stop,
         **options,
     )
     if typed.labels:
@@ -131,6 +135,7 @@ def _print_plan(plan: Plan, thin: Sequence[str]) -> None:
     for line in plan.waiting:
         click.echo(f"waiting: {line}")
     _print_design(plan)
+    _print_stopping(plan)
 
 
 def _write_trials(path: str, rows: Iterator[dict[str, str]]) -> None:
@@ -254,6 +259,17 @@ def _print_design(plan: Plan) -> None:
     _print_table([header, *rows], left=2)
     for note in _design_notes(plan):
         click.echo(note)
+
+
+def _print_stopping(plan: Plan) -> None:
+    """What a run that stops early would ask and find."""
+    from ..api import stopped_sentences
+
+    if plan.stopping is not None:
+        click.echo(f"\n{stopped_sentences.heading(plan.stopping)}")
+        _print_table([*stopped_sentences.table(plan, plan.stopping)], left=1)
+        for line in stopped_sentences.sentences(plan, plan.stopping):
+            click.echo(f"  {line}")
 
 
 def _design_cells(row: Detectable, with_needed: bool) -> tuple[str, ...]:

@@ -19,6 +19,7 @@ from .options import (
     label,
     reach,
     receives,
+    stop,
     taxonomy,
     variant,
 )
@@ -56,12 +57,7 @@ class RunValues(AuditValues):
     type=click.Path(file_okay=False),
     help="The run's folder; again = resume.",
 )
-@click.option(
-    "--stop/--no-stop",
-    default=None,
-    help="Ask no further for what is decided: looks fixed beforehand, error rates kept "
-    "(docs/stopping.md).",
-)
+@stop
 @click.option(
     "--shard",
     "shard",

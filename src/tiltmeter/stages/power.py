@@ -123,7 +123,7 @@ def family_size(protocol: Protocol, choices: Choices) -> int:
     for measure in _measures(protocol):
         if measure.headline and measure_kind(measure.kind).detectable:
             for language, cells in _languages(measure, kept).items():
-                each = _tests(measure, _labels(protocol, measure, language))
+                each = _tests(measure, labels_of(protocol, measure, language))
                 groups = _first_groups(protocol, measure, _asked_of(measure, cells))
                 claims += _strata(measure, choices) * each * groups
     return max(claims, 1)
@@ -164,7 +164,7 @@ def _parts(asked: _Plan) -> Iterator[_Part]:
     for name in choices.modes or (protocol.default_mode,):
         for measure in _measures(protocol):
             for language, cells in _languages(measure, kept).items():
-                labels = _labels(protocol, measure, language)
+                labels = labels_of(protocol, measure, language)
                 rows = _asked_of(measure, cells) * (
                     len(choices.subjects) if "subject" in measure.over else 1
                 )
@@ -192,7 +192,7 @@ def _each_group(asked: _Plan, part: _Part, languages: int) -> Iterator[_Part]:
         yield replace(part, group=group, cells=cells, tests=tests, whole=place == 0)
 
 
-def _labels(protocol: Protocol, measure: MeasureSpec, language: str) -> Labels:
+def labels_of(protocol: Protocol, measure: MeasureSpec, language: str) -> Labels:
     """What is known of the measure's attribute from the instrument that labels it."""
     for spec in protocol.instruments:
         if measure.attribute in (spec.attribute, *spec.also):
@@ -249,16 +249,23 @@ def _groups(
             yield dict(zip(by, key, strict=True)), groups[key], len(groups)
 
 
+def sides_of(measure: MeasureSpec) -> int:
+    """How many conditions of an item a measure holds against each other."""
+    contrast = measure.contrast or {}
+    if "controls" in contrast and measure.kind == "joint_effect":
+        return 1 + len(contrast["controls"].split(SEVERAL))
+    return 2 if "controls" in contrast or "level" in contrast else 1
+
+
 def _sides(measure: MeasureSpec, cells: list[Row]) -> tuple[int, list[Row]]:
     """2 where a level is held against a baseline over the same items, 3 and more where it is
     against all controls together, else 1; and the cells of these sides together.
 
     Of a measure with controls as many cells in each as are tested, whether or not items share them.
     """
-    contrast = measure.contrast or {}
+    contrast, sides = measure.contrast or {}, sides_of(measure)
     if "controls" in contrast:
         controls = contrast["controls"].split(SEVERAL)
-        sides = 1 + len(controls) if measure.kind == "joint_effect" else 2
         return sides, sides * [c for c in cells if c[contrast["factor"]] not in controls]
     if "level" not in contrast:
         return 1, cells
@@ -288,7 +295,7 @@ def _row(asked: _Plan, part: _Part) -> Detectable:
     single = items == 1 and few_items(protocol) and not mode.logprobs
     if items < 2 and not single:
         return replace(row, note="one item: nothing can be said of others")
-    share = _share(measure, part.labels)
+    share = share_of(measure, part.labels)
     if single:
         design = Design(share, round(each), 1.0, 0.0, sides)
     else:
@@ -368,7 +375,7 @@ def _fewest(is_enough: Callable[[int], bool], most: int) -> int | None:
     return high
 
 
-def _share(measure: MeasureSpec, labels: Labels) -> float:
+def share_of(measure: MeasureSpec, labels: Labels) -> float:
     """The share near which a tilt would lie: the null of a share, one half, or 1/K where each of K
     values is counted.
     """

@@ -11,6 +11,7 @@ from tiltmeter.stats.stopping.planned import (
     ForecastClaim,
     ForecastFamily,
     drift_found,
+    first_look_that_rejects,
     forecast,
     twice_the_items,
 )
@@ -22,29 +23,35 @@ ONE = np.ones((1, 1), dtype=bool)
 def test_a_single_look_by_hand() -> None:
     """Drift 1.96 + .84: found in .8 of runs, with all calls; without a truth in .05."""
     design = StoppingDesign((16,), (1.0,), (), 1)
-    family = ForecastFamily(design, [ForecastClaim(4.2, 0.0)], ONE)
+    family = ForecastFamily(design, [ForecastClaim(4.2, (0.0,))], ONE)
     drift = drift_found(design=design, power=0.8)
     assert drift == pytest.approx(2.8016, abs=1e-4)
-    made = forecast([family], np.ones(1), drift)
+    made = forecast([family], np.ones(1), [drift])
     assert made.calls == 1.0
     assert made.full_power == pytest.approx(0.8, abs=0.03)
     assert made.power == pytest.approx(made.full_power, abs=0.002)
-    assert forecast([family], np.ones(1), 0.0).power == pytest.approx(0.05, abs=0.015)
+    assert forecast([family], np.ones(1), [0.0]).power == pytest.approx(0.05, abs=0.015)
 
 
 def test_few_items_cannot_stop_early() -> None:
     """10 words for 36 claims: 2^-9 > .05/36, so nothing is ever found."""
     design = design_of(samples=16, claims=36)
-    family = ForecastFamily(design, [ForecastClaim(4.2, 2.0**-9)] * 36, np.eye(36, dtype=bool))
-    assert forecast([family], np.ones(36), 6.0).power == 0.0
+    family = ForecastFamily(
+        design, [ForecastClaim(4.2, (2.0**-9,) * 4)] * 36, np.eye(36, dtype=bool)
+    )
+    assert forecast([family], np.ones(36), [6.0]).power == 0.0
+    sixty = design_of(samples=16, claims=60)
+    for items, look in ((15, 1), (14, 2), (10, None)):
+        claim = ForecastClaim(4.2, (2.0 ** (1 - items),) * 4)
+        assert first_look_that_rejects(sixty, claim) == look
 
 
 def test_claims_of_one_list_end_together() -> None:
     design = design_of(samples=9, balanced=3, claims=9)
     uses = np.ones((9, 1), dtype=bool)
     each, together = (
-        forecast([ForecastFamily(design, [claim] * 9, uses)], np.ones(1), 0.0).calls
-        for claim in (ForecastClaim(4.0, 0.0), ForecastClaim(4.0, 0.0, calls="list"))
+        forecast([ForecastFamily(design, [claim] * 9, uses)], np.ones(1), [0.0]).calls
+        for claim in (ForecastClaim(4.0, (0.0,) * 3), ForecastClaim(4.0, (0.0,) * 3, calls="list"))
     )
     assert 0.6 < each <= together
 
@@ -67,8 +74,8 @@ def test_as_the_exact_flips_of_ten_items(drift: float) -> None:
         t[run, 0] = [information(design, paths.up_to(k), k) for k in range(1, 5)]
     followed = follow_runs(design, p, q, t, ONE)
     calls = rounds_asked(design, followed, ONE, sizes=np.ones(1)).mean()
-    family = ForecastFamily(design, [ForecastClaim(ratio, 2.0**-9)], ONE)
-    made = forecast([family], np.ones(1), drift)
+    family = ForecastFamily(design, [ForecastClaim(ratio, (2.0**-9,) * 4, items=10)], ONE)
+    made = forecast([family], np.ones(1), [drift])
     assert made.calls == pytest.approx(calls, abs=0.12)
     assert made.power == pytest.approx(followed.rejected.mean(), abs=0.15)
 

@@ -12,7 +12,6 @@ from tiltmeter.stats.stopping.design import (
     StoppingDesign,
     default_looks,
     design_of,
-    first_look_that_rejects,
     items_needed,
 )
 from tiltmeter.stats.stopping.paths import ItemPaths, flip_scores, paths_of_counts
@@ -139,8 +138,6 @@ def test_looks_and_floors_by_hand() -> None:
     assert default_looks(samples=1) == (1,)
     sixty, nine = design_of(samples=16, claims=60), design_of(samples=9, balanced=3, claims=9)
     assert (items_needed(design=sixty), items_needed(design=nine)) == (15, 11)
-    assert first_look_that_rejects(design=sixty, smallest_p=2**-13) == 2
-    assert first_look_that_rejects(design=sixty, smallest_p=2**-9) is None
     assert design_of(samples=16, claims=36).draws == 72_000
 
 

@@ -26,7 +26,6 @@ from tiltmeter.stats.stopping.sequential import (
 )
 
 State = Literal["rejected", "not pursued", "on", "not rejected"]
-LEAST_VARIANCE = 0.1  # of D's variance, what is left at the end at least
 
 
 @dataclass(frozen=True, slots=True)
@@ -148,7 +147,7 @@ def information(
     variance = float(differences.var(ddof=1)) if differences.size > 1 else 0.0
     if noise is None or variance <= ROUNDING:
         return part
-    return max(1 - noise * (1 - part) / variance, LEAST_VARIANCE)
+    return max(1 - noise * (1 - part) / variance, rules.LEAST_VARIANCE)
 
 
 def _chance(design: StoppingDesign, tested: _Tested, chance: float, look: int) -> float | None:

@@ -115,20 +115,6 @@ def default_looks(*, samples: int, balanced: int = 1) -> tuple[int, ...]:
     return tuple(sorted({min(look, samples) for look in raised}))
 
 
-def first_look_that_rejects(*, design: StoppingDesign, smallest_p: float) -> int | None:
-    """The look, from 1, at which a claim whose smallest p is this can first be rejected by itself:
-    smallest p ≤ α·(w_1 + … + w_k)/m. None where no look can.
-
-    By hand: 60 claims, w_1 = .1, 14 items (2^-13 = .000122 > .05·.1/60 = .0000833): the second
-    look.
-    """
-    each = design.alpha / design.claims
-    for look, spent in enumerate(design.spending, 1):
-        if smallest_p <= each * spent * (1 + ROUNDING):
-            return look
-    return None
-
-
 def items_needed(*, design: StoppingDesign, look: int = 1, conditions: int = 2) -> int:
     """The items without which no claim can be rejected first at this look.
 

@@ -18,9 +18,9 @@ from tiltmeter.stats.arguments import Floats
 from tiltmeter.stats.quantiles import normal_quantile
 from tiltmeter.stats.stopping import rules
 from tiltmeter.stats.stopping.boundaries import bounds_of, information_of
-from tiltmeter.stats.stopping.design import StoppingDesign
+from tiltmeter.stats.stopping.design import ROUNDING, StoppingDesign
 from tiltmeter.stats.stopping.follow import follow_runs
-from tiltmeter.stats.stopping.rules import Flags
+from tiltmeter.stats.stopping.rules import LEAST_VARIANCE, Flags
 
 RUNS = 2_000  # a mean share of calls is known to .005, a power to .011
 SMALLEST_LEVEL, LEVELS = 1e-7, 36  # at which bounds are worked out; p between them is interpolated
@@ -29,14 +29,16 @@ SMALLEST_LEVEL, LEVELS = 1e-7, 36  # at which bounds are worked out; p between t
 @dataclass(frozen=True)
 class ForecastClaim:
     """A claim of a family. ratio: s²/τ² of one round, infinite where outputs are independent;
-    smallest_p: of its flips, 0 of very many; flipped: False of a test without flips; calls: equal
-    for claims that the same calls answer.
+    smallest_p: that its flips can have at each look, 0 of very many; flipped: False of a test
+    without flips; calls: equal for claims that the same calls answer; items: from which the
+    information is estimated, 0 where it is known.
     """
 
     ratio: float
-    smallest_p: float
+    smallest_p: tuple[float, ...]
     flipped: bool = True
     calls: str = ""
+    items: int = 0
 
 
 @dataclass(frozen=True)
@@ -63,8 +65,11 @@ class Forecast:
     fixed_power: tuple[float, ...]
 
 
-def forecast(families: Sequence[ForecastFamily], sizes: Floats, drift: float) -> Forecast:
-    """Runs in which every claim's truth is ``drift`` standard errors of the full run away.
+def forecast(
+    families: Sequence[ForecastFamily], sizes: Floats, drifts: Sequence[float | Floats]
+) -> Forecast:
+    """Runs in which the truths of each family's claims are ``drifts`` standard errors of the full
+    run away, one for all its claims or one each.
 
     sizes: calls of one round of each condition, of all families. By hand: one look, one claim,
     drift 1.96 + .84: all calls, power .8.
@@ -72,13 +77,12 @@ def forecast(families: Sequence[ForecastFamily], sizes: Floats, drift: float) ->
     rng = np.random.default_rng([29, 1])
     rounds = np.zeros((RUNS, sizes.size))
     found: list[Floats] = []
-    for family in families:
+    for family, drift in zip(families, drifts, strict=True):
         design = family.design
-        z = _paths(family, drift, rng)
+        z = _paths(family, np.broadcast_to(drift, len(family.claims)), rng)
         q, p = _values(family, z)
-        t = np.array([information_of(design, claim.ratio) for claim in family.claims])
-        same = _same_calls(family.claims)
-        followed = follow_runs(design, p, q, np.broadcast_to(t, p.shape), same)
+        t = _estimated_information(family, rng)
+        followed = follow_runs(design, p, q, t, _same_calls(family.claims))
         asked = np.array(design.looks)[followed.last]
         for claim, uses in enumerate(family.uses):
             rounds[:, uses] = np.maximum(rounds[:, uses], asked[:, claim, None])
@@ -102,6 +106,19 @@ def drift_found(*, design: StoppingDesign, power: float) -> float:
     return normal_quantile(1 - design.alpha / design.claims / 2) + normal_quantile(power)
 
 
+def first_look_that_rejects(design: StoppingDesign, claim: ForecastClaim) -> int | None:
+    """The look, from 1, at which a claim can first be rejected by itself: smallest p ≤ α·(w_1 + …
+    + w_k)/m. None where no look can.
+
+    By hand: 60 claims, w_1 = .1, 14 items (2^-13 = .000122 > .05·.1/60 = .0000833): the second.
+    """
+    each = design.alpha / design.claims * (1 + ROUNDING)
+    for look, (least, spent) in enumerate(zip(claim.smallest_p, design.spending, strict=True), 1):
+        if least <= each * spent:
+            return look
+    return None
+
+
 def twice_the_items(*, samples: float, ratio: float) -> float:
     """The standard error with twice the items and half the samples of each, over what it was: √((τ²
     + 2s²/n)/(2(τ² + s²/n))).
@@ -114,20 +131,32 @@ def twice_the_items(*, samples: float, ratio: float) -> float:
     return math.sqrt((1 + 2 * ratio / samples) / (2 * (1 + ratio / samples)))
 
 
-def _paths(family: ForecastFamily, drift: float, rng: np.random.Generator) -> Floats:
+def _paths(family: ForecastFamily, drift: Floats, rng: np.random.Generator) -> Floats:
     """Z of each claim at each look, shape (runs, m, looks)."""
     design = family.design
     t = np.array([information_of(design, claim.ratio) for claim in family.claims])
     steps = np.sqrt(np.diff(t, axis=1, prepend=0.0))
     drawn = rng.standard_normal((RUNS, *t.shape)) * steps
-    made: Floats = drawn.cumsum(axis=2) / np.sqrt(t) + drift * np.sqrt(t)
+    made: Floats = drawn.cumsum(axis=2) / np.sqrt(t) + drift[:, None] * np.sqrt(t)
     return made
+
+
+def _estimated_information(family: ForecastFamily, rng: np.random.Generator) -> Floats:
+    """t as a run would estimate it, shape (runs, m, looks): 1 - (1-t)·V/V̂, where V̂ is the variance
+    that so many items show.
+    """
+    known = np.array([information_of(family.design, claim.ratio) for claim in family.claims])
+    freedom = np.array([max(claim.items - 1, 1) for claim in family.claims])
+    estimated = rng.chisquare(freedom, (RUNS, freedom.size)) / freedom
+    estimated[:, [claim.items == 0 for claim in family.claims]] = 1.0
+    t: Floats = np.maximum(1 - (1 - known) / estimated[..., None], LEAST_VARIANCE)
+    return t
 
 
 def _values(family: ForecastFamily, z: Floats) -> tuple[Floats, Floats]:
     """q and p of every claim at every look, both the shape of ``z``."""
     design = family.design
-    smallest = np.array([claim.smallest_p for claim in family.claims])[:, None]
+    smallest = np.array([claim.smallest_p for claim in family.claims])
     q = np.maximum(rules.two_sided(z), smallest)
     p = np.minimum(q / np.array(design.weights), 1.0)
     for ratio in {claim.ratio for claim in family.claims if claim.flipped}:

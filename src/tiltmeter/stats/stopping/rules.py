@@ -11,6 +11,7 @@ from tiltmeter.stats.stopping.design import ROUNDING, StoppingDesign
 
 Flags = NDArray[np.bool_]
 DISCOUNT = 0.7  # of the level, in predictions: rejection at the end costs what the looks spent
+LEAST_VARIANCE = 0.1  # of D's variance, what is left at the end at least
 FARTHEST = 8.0  # standard errors, beyond which a plain p is not told from 0
 
 

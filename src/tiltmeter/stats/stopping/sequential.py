@@ -24,7 +24,7 @@ def scores_of(data: ItemPaths | OutputBlocks, design: StoppingDesign) -> Ticks:
 
 def plain_p(scores: Ticks) -> float:
     """q, the p of the last look by itself: the share of flips that reach the observed one."""
-    return np.count_nonzero(scores[-1] >= scores[-1, 0]) / scores.shape[1]
+    return float(np.count_nonzero(scores[-1] >= scores[-1, 0]) / scores.shape[1])
 
 
 def sequential_p(scores: Ticks, design: StoppingDesign, largest: float = 1.0) -> tuple[float, ...]:

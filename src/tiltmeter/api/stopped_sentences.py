@@ -1,0 +1,89 @@
+"""What is said of a run that stops early before it is run: a table and sentences, for the terminal
+and for a notebook.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from ..stats.results import count_of
+
+if TYPE_CHECKING:
+    from .plans import Plan
+    from .stopped_plan import StoppingForecast, StoppingRow
+
+WORTH_SAYING = 0.05  # of a standard error, that more items would save
+Cells = tuple[str, ...]
+
+
+def table(plan: Plan, forecast: StoppingForecast) -> Iterator[Cells]:
+    """A header and a row for each truth."""
+    share = forecast.fixed_rounds / forecast.looks[-1]
+    found = ("found", "by all calls", f"by a fixed {share:.0%}")
+    paid = plan.totals["cost"] or plan.totals["price_unknown"]
+    yield ("if there is", "calls about", "of all", *(("$ about",) if paid else ()), *found)
+    for row in forecast.rows:
+        cost = "?" if row.cost is None else f"{row.cost:,.2f}"
+        yield (
+            _truth(plan, row),
+            f"{row.calls * plan.totals['calls']:,.0f}",
+            f"{row.calls:.0%}",
+            *((cost,) if paid else ()),
+            *("–" if row.truth == "none" else f"{one:.0%}" for one in _powers(row)),
+        )
+
+
+def _powers(row: StoppingRow) -> tuple[float, float, float]:
+    return row.power, row.full_power, row.fixed_power
+
+
+def _truth(plan: Plan, row: StoppingRow) -> str:
+    if row.truth == "wanted":
+        return f"{plan.wanted:g} in every claim"
+    return "no difference" if row.truth == "none" else "just what is detectable"
+
+
+def heading(forecast: StoppingForecast) -> str:
+    """What stands above the table."""
+    *first, last = forecast.looks
+    return (
+        f"With --stop, {count_of(forecast.claims, 'claim')}, looks after "
+        f"{', '.join(map(str, first))} and {last} rounds; error rates as without "
+        "(docs/stopping.md). Simulated:"
+    )
+
+
+def sentences(plan: Plan, forecast: StoppingForecast) -> Iterator[str]:
+    """What stands below it."""
+    yield (
+        f"At most all {plan.totals['calls']:,} calls, where a claim is open until the last look."
+    )
+    yield from _floor(forecast)
+    if forecast.items_gain > WORTH_SAYING:
+        yield (
+            "The same calls on twice the items, half as often each: standard errors "
+            f"{forecast.items_gain:.0%} smaller."
+        )
+    if not forecast.saves:
+        yield (
+            "--stop saves nothing here: less than a tenth of the calls, whatever is true. Leave "
+            "it out."
+        )
+
+
+def _floor(forecast: StoppingForecast) -> Iterator[str]:
+    """From which look on claims can be decided at all."""
+    if forecast.decidable[0] == forecast.claims:
+        return
+    needed = forecast.items_needed
+    if needed is not None and forecast.items is not None and forecast.items < needed:
+        yield (
+            f"The first look alone finds something with {needed} items and more; the fewest "
+            f"here are {forecast.items}."
+        )
+    known = enumerate(forecast.decidable, 1)
+    parts = [f"{many} from look {look} on" for look, many in known if many]
+    if forecast.never:
+        parts.append(f"{forecast.never} at none, with so few items")
+    yield f"Claims that can be found first, by what their test can reach: {', '.join(parts)}."
