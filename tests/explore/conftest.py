@@ -13,6 +13,7 @@ import pytest
 import tiltmeter
 from tiltmeter.records import Label, Output
 from tiltmeter.store import Store
+from tiltmeter.store.blobs import place_of
 
 GUARDS = str(Path(__file__).parents[1] / "guards.toml")
 # By a path that is the same in every checkout: it is part of the names of the models, so of the ids
@@ -97,7 +98,7 @@ def broken(guards: Path, tmp_path: Path) -> Path:
             )
         )
     db.close()
-    (folder / "blobs" / gone).unlink()
-    path = folder / "blobs" / cut
+    place_of(folder, gone).unlink()
+    path = place_of(folder, cut)
     path.write_bytes(path.read_bytes()[:200])
     return folder

@@ -23,7 +23,7 @@ from tiltmeter.explore import rendering
 from tiltmeter.explore.security import bound
 from tiltmeter.explore.server import Explorer, application
 from tiltmeter.explore.thumbnails import Thumbnails, content
-from tiltmeter.store import Store
+from tiltmeter.store import Store, blobs
 
 TOKEN, PORT = "a-token-of-the-test", 8123
 HOME = f"http://127.0.0.1:{PORT}"
@@ -177,10 +177,10 @@ def test_a_link_that_leads_out_of_the_run_is_not_followed(tmp_path: Path) -> Non
 
 
 def test_pictures_come_whole_and_small(pictures: TestClient, guards: Path) -> None:
-    name = next(path.name for path in (guards / "blobs").iterdir() if path.suffix == ".png")
+    name = next(name for name in blobs.names(guards) if name.endswith(".png"))
     whole, small = pictures.get(f"/blobs/0/{name}"), pictures.get(f"/small/0/{name}")
     assert (
-        whole.content == (guards / "blobs" / name).read_bytes()
+        whole.content == blobs.place_of(guards, name).read_bytes()
         and whole.headers["content-type"] == "image/png"
     )
     assert small.headers["content-type"] == "image/jpeg" and small.content[:2] == b"\xff\xd8"
@@ -188,7 +188,7 @@ def test_pictures_come_whole_and_small(pictures: TestClient, guards: Path) -> No
 
 
 def test_thumbnails_take_up_no_more_than_their_room(guards: Path) -> None:
-    names = [path.name for path in (guards / "blobs").iterdir() if path.suffix == ".png"]
+    names = [name for name in blobs.names(guards) if name.endswith(".png")]
     one = len(Thumbnails().small(guards, names[0]))
     kept = Thumbnails(room=3 * one)
     for name in names:

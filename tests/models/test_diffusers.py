@@ -35,6 +35,7 @@ from tiltmeter.models.kinds import make_model
 from tiltmeter.models.local import diffusers as module
 from tiltmeter.records import Message, Request, Sampling
 from tiltmeter.stages.connect import Connect
+from tiltmeter.store.blobs import place_of
 
 GUARDS = str(Path(__file__).parents[1] / "guards.toml")
 COMMIT = "0123456789abcdef0123456789abcdef01234567"
@@ -306,7 +307,7 @@ def test_an_audit_through_the_engine(
     names = list(run.outputs["blob"])
     assert len(set(names)) == 12
     for name in names:
-        with Image.open(run.folder / "blobs" / name) as image:
+        with Image.open(place_of(run.folder, name)) as image:
             assert (image.format, image.mode, image.size) == ("PNG", "RGB", (64, 64))
     (served,), (print_,) = set(run.calls["served"]), set(run.calls["fingerprint"])
     assert served == f"StableDiffusionPipeline sha256:{module.digest(pipeline)[:16]}"

@@ -16,6 +16,7 @@ from tiltmeter import images
 from tiltmeter.cli import group
 from tiltmeter.errors import TiltmeterError
 from tiltmeter.planted.model import picture_truth
+from tiltmeter.store import blobs
 
 GUARDS = str(Path(__file__).parents[1] / "guards.toml")
 SETTINGS = (
@@ -38,7 +39,7 @@ def test_every_picture_is_stored_and_voted_on_by_each_judge(run: tiltmeter.Run) 
     answers = outputs.filter(outputs["outcome"] == "answer")
     assert len(outputs) == 480 and 0 < len(outputs) - len(answers) < 90
     assert set(outputs["outcome"]) == {"answer", "refusal", "error"}
-    assert {path.name for path in (run.folder / "blobs").iterdir()} >= set(answers["blob"])
+    assert {*blobs.names(run.folder)} >= set(answers["blob"])
     votes = labels.filter(labels["attribute"] == "gender_vote")
     assert len(votes) == 3 * len(answers) and set(votes["position"]) == {0, 1, 2}
     assert len(labels.filter(labels["attribute"] == "gender")) == 480

@@ -21,6 +21,7 @@ from tiltmeter.errors import ProtocolError, StoreError, TiltmeterError
 from tiltmeter.models.kinds import make_model
 from tiltmeter.protocol.load import load
 from tiltmeter.store import Store
+from tiltmeter.store.blobs import place_of
 from tiltmeter.store.queries import calls, outputs, tables
 
 DEEP = "[" * 5000 + "]" * 5000
@@ -159,7 +160,7 @@ def test_a_blob_lies_in_blobs(run: Path, name: str) -> None:
 
 def stored(run: Path, content: bytes = b"content") -> Path:
     with Store(run, writing=True) as store:
-        return run / "blobs" / store.put_blob(content, ".bin")
+        return place_of(run, store.put_blob(content, ".bin"))
 
 
 def test_content_that_was_changed_is_noticed(run: Path) -> None:

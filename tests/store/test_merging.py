@@ -8,7 +8,7 @@ import pytest
 
 from tiltmeter.errors import RunMismatch
 from tiltmeter.records import Label, LabelCall, Output, Reply, Request, Sampling, Trial
-from tiltmeter.store import Store
+from tiltmeter.store import Store, blobs
 from tiltmeter.store.merging import merge_rows
 
 TRIAL = Trial("t1", "planted:x", "sampled", {"word": "nurse"}, 0, "?", "", Sampling())
@@ -34,7 +34,7 @@ def test_a_picture_is_linked_once(tmp_path: Path) -> None:
         name = source.put_blob(b"picture", ".png")
         assert (merged(target, source), merged(target, source)) == (1, 0)
         assert target.blob(name) == b"picture"
-        paths = [store.folder / "blobs" / name for store in (source, target)]
+        paths = [blobs.place_of(store.folder, name) for store in (source, target)]
         assert paths[0].samefile(paths[1])
 
 

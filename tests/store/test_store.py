@@ -13,7 +13,7 @@ import pytest
 
 from tiltmeter.errors import RunBusy, RunMismatch, StoreError
 from tiltmeter.records import Label, Message, Output, Reply, Request, Sampling, Token, Trial
-from tiltmeter.store import Store
+from tiltmeter.store import Store, blobs
 
 TRIAL = Trial("t1", "m", "sampled", {"word": "wise"}, 0, "Who?", "", Sampling(seed=3))
 REQUEST = Request("m", (Message("user", "Who?"),), nonce="t1")
@@ -158,4 +158,18 @@ def test_a_blob_is_stored_once(tmp_path: Path) -> None:
             == store.put_blob(b"x", ".png")
             != store.put_blob(b"y", ".png")
         )
-        assert len(list((store.folder / "blobs").iterdir())) == 2
+        assert len(blobs.names(store.folder)) == 2
+
+
+def test_files_of_an_older_run_are_read_where_they_lie(tmp_path: Path) -> None:
+    with made(tmp_path) as store:
+        name = store.put_blob(b"old", ".png")
+        beside = store.folder / "blobs" / name
+        (store.folder / "blobs" / name[:2] / name).rename(beside)
+        assert store.blob(name) == b"old" and store.blob_path(name) == f"blobs/{name}"
+        assert store.put_blob(b"old", ".png") == name
+        new = store.put_blob(b"new", ".png")
+        assert store.blob_path(new) == f"blobs/{new[:2]}/{new}"
+        files = {path for path in (store.folder / "blobs").rglob("*") if path.is_file()}
+        assert files == {beside, store.folder / "blobs" / new[:2] / new}
+        assert blobs.names(store.folder) == sorted([name, new])

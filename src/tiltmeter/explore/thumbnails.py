@@ -11,6 +11,7 @@ from threading import Lock
 
 from .. import images, intake
 from ..errors import StoreError, UsageError
+from ..store.blobs import FOLDER, place_of
 
 BLOB = re.compile(r"[0-9a-f]{32}\.(png|jpg|webp|gif|bin)")
 TYPES = {
@@ -30,9 +31,9 @@ def content(folder: Path, name: str) -> tuple[str, bytes]:
     """
     if not BLOB.fullmatch(name):
         raise UsageError("That is no name of a stored file.")
-    home = (folder / "blobs").resolve()
-    path = (home / name).resolve()
-    if path.parent != home or home.parent != folder.resolve():
+    home = folder.resolve() / FOLDER
+    path = place_of(folder, name).resolve()
+    if path not in (home / name, home / name[:2] / name):
         raise UsageError("That leads out of the run.")
     try:
         return TYPES[name.rpartition(".")[2]], intake.read_bytes(path)

@@ -89,7 +89,7 @@ def draw(
     if attribute == EVERY:
         rows = _rows_of_attributes(store, protocol, pool, picked)
     else:
-        rows = [_row(pool[output], attribute, *picked[output]) for output in picked]
+        rows = [_row(store, pool[output], attribute, *picked[output]) for output in picked]
     return Sheet(attribute, listed, tuple(by), tuple(rows), kinds[RANDOM], kinds[DISAGREEMENT])
 
 
@@ -110,7 +110,7 @@ def _rows_of_attributes(
     listed = attributes_of_outputs(store, protocol, picked)
     return [
         {
-            **_row(pool[output], one.name, *picked[output]),
+            **_row(store, pool[output], one.name, *picked[output]),
             "values": " | ".join((*one.values, NOT_APPLICABLE, AMBIGUOUS)),
         }
         for output in picked
@@ -255,7 +255,7 @@ def _share_out(
     return share
 
 
-def _row(one: Candidate, attribute: str, weight: float, why: str) -> dict[str, str]:
+def _row(store: Store, one: Candidate, attribute: str, weight: float, why: str) -> dict[str, str]:
     """A line of the sheet: without labels and without the subject's name, which a person who
     annotates is not to know.
     """
@@ -267,7 +267,7 @@ def _row(one: Candidate, attribute: str, weight: float, why: str) -> dict[str, s
         "weight": f"{weight:g}",
         "drawn": why,
         "prompt": one.prompt,
-        "answer": one.text or f"blobs/{one.blob}",
+        "answer": one.text or store.blob_path(one.blob),
     }
 
 

@@ -275,6 +275,10 @@ class Store(Database):
         """A file of `blobs/` by its name."""
         return blobs.read_blob(self.folder, name)
 
+    def blob_path(self, name: str) -> str:
+        """Where a file lies in the run's folder."""
+        return blobs.place_of(self.folder, name).relative_to(self.folder).as_posix()
+
     def put_blob(self, content: bytes, suffix: str) -> str:
         """Stores a file once, under its hash; returns its name."""
         return blobs.write_blob(self.folder, content, suffix)

@@ -1,4 +1,8 @@
-"""Files of a run, each stored once under the hash of its content: `blobs/HASH.SUFFIX`."""
+"""Files of a run, each stored once under the hash of its content: `blobs/ab/HASH.SUFFIX`, in a
+folder named after the first two digits of the hash, so that of a million files a folder holds
+4,000. Runs made before lie as they were made, with all files in `blobs/`; what they get now goes
+into such folders too.
+"""
 
 from __future__ import annotations
 
@@ -23,6 +27,12 @@ class ChangedFile(StoreError):
     """A file whose content is not what was stored under its name."""
 
 
+def place_of(run: Path, name: str) -> Path:
+    """Where a file of a run lies, or would lie."""
+    beside = run / FOLDER / name
+    return beside if beside.is_file() else run / FOLDER / name[:2] / name
+
+
 def read_blob(run: Path, name: str) -> bytes:
     """The content of a file by its name. StoreError where it is not there, where the name is none
     that a run gives, and where the content is not what was stored under it.
@@ -32,7 +42,7 @@ def read_blob(run: Path, name: str) -> bytes:
             f"{run} is damaged at outputs.blob: {name[:60]!r} is no name of a stored file. "
             "Restore it from a copy."
         )
-    path = run / FOLDER / name
+    path = place_of(run, name)
     with translate_errors(path):
         content = intake.read_bytes(path, MOST_BYTES)
     if not name.startswith(_digest(content)):
@@ -49,11 +59,11 @@ def write_blob(run: Path, content: bytes, suffix: str) -> str:
     also after a power cut.
     """
     name = _digest(content) + suffix
-    path = run / FOLDER / name
+    path = place_of(run, name)
     with translate_errors(path):
         if path.is_file() and path.stat().st_size == len(content):
             return name
-        path.parent.mkdir(exist_ok=True)
+        path.parent.mkdir(parents=True, exist_ok=True)
         part = path.with_name(f"{name}.{os.getpid()}-{threading.get_ident()}.part")
         try:
             with part.open("wb") as file:
@@ -70,7 +80,7 @@ def write_blob(run: Path, content: bytes, suffix: str) -> str:
 
 def names(run: Path) -> list[str]:
     """The files of a run by their names, sorted."""
-    found = (path.name for path in (run / FOLDER).glob("*"))
+    found = {path.name for way in ("*", "*/*") for path in (run / FOLDER).glob(way)}
     return sorted(name for name in found if NAME.fullmatch(name))
 
 
@@ -78,11 +88,11 @@ def link_blob(source: Path, run: Path, name: str) -> bool:
     """Has a file of one run in another too, by a link where the file system has them, else by a
     copy. False where it is there already.
     """
-    old, new = source / FOLDER / name, run / FOLDER / name
+    old, new = place_of(source, name), place_of(run, name)
     with translate_errors(new):
         if new.is_file() and new.stat().st_size == old.stat().st_size:
             return False
-        new.parent.mkdir(exist_ok=True)
+        new.parent.mkdir(parents=True, exist_ok=True)
         part = new.with_name(f"{name}.{os.getpid()}-{threading.get_ident()}.part")
         part.unlink(missing_ok=True)
         try:
