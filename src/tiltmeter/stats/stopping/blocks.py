@@ -16,9 +16,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tiltmeter.stats.arguments import Codes, Floats
-from tiltmeter.stats.permutation import mean_over
+from tiltmeter.stats.permutation import Statistic, mean_over
 from tiltmeter.stats.pooled_permutation import SCORES, Score
-from tiltmeter.stats.shuffling import Cell, Shuffles, cell_of, coded_groups, count_rows
+from tiltmeter.stats.shuffling import IN_FLIGHT, Cell, Shuffles, cell_of, coded_groups, count_rows
 from tiltmeter.stats.stopping.design import StoppingDesign
 from tiltmeter.stats.stopping.paths import TICKS, Ticks
 
@@ -47,18 +47,32 @@ def block_scores(data: OutputBlocks, design: StoppingDesign) -> Ticks:
     """
     statistic, _ = SCORES[data.score]
     whole, blocks = _whole_cell(data)
-    sums: list[Floats] = []
-    made, sizes, end = [], [0] * len(data.blocks[0]), 0
-    for place, block in enumerate(blocks):
+    values, groups = whole.onehot.shape[1], len(blocks[0])
+    sums = [np.zeros((design.draws, values)) for _ in range(groups - 1)]
+    scores = np.zeros((len(blocks), design.draws))
+    sizes, end = [0] * groups, 0
+    for look, block in enumerate(blocks):
         rows = whole.onehot[end : end + sum(map(len, block))]
         end += len(rows)
         sizes = [n + len(group) for n, group in zip(sizes, block, strict=True)]
-        counts = _block_counts(rows, block, _shuffles(design.seed, design.draws - 1, place))
-        sums = [a + b for a, b in zip(sums, counts, strict=True)] if sums else counts
+        if len(rows):
+            _add_counts(sums, rows, block, _shuffles(design.seed, design.draws - 1, look))
         cell = replace(whole, onehot=whole.onehot[:end], sizes=tuple(sizes))
-        made.append(mean_over(statistic(cell, sums)))
-    scores = np.nan_to_num(np.stack(made)).clip(0.0, 1.0)
+        scores[look] = _statistics(statistic, cell, sums)
+    scores = np.nan_to_num(scores).clip(0.0, 1.0)
     return np.rint(scores * (TICKS / MOST_BITS)).astype(np.int32)
+
+
+def _statistics(statistic: Statistic, cell: Cell, sums: list[Floats]) -> Floats:
+    """The mean over attributes in every permutation. sums: counts of all groups but the last."""
+    totals = cell.onehot.sum(axis=0, dtype=np.float64)
+    piece = max(1, IN_FLIGHT // max(totals.size, 1))
+    found = []
+    for start in range(0, len(sums[0]), piece):
+        part = [one[start : start + piece] for one in sums]
+        last = totals - sum(part[1:], start=part[0])
+        found.append(mean_over(statistic(cell, [*part, last])))
+    return np.concatenate(found)
 
 
 def _whole_cell(data: OutputBlocks) -> tuple[Cell, list[list[Codes]]]:
@@ -69,23 +83,20 @@ def _whole_cell(data: OutputBlocks) -> tuple[Cell, list[list[Codes]]]:
     return replace(cell_of([np.concatenate(rows)], None), kinds=None), blocks
 
 
-def _block_counts(
-    rows: NDArray[np.float32], block: Sequence[Codes], shuffles: Shuffles
-) -> list[Floats]:
-    """Counts of every value in every group of a block, as they are and in every permutation:
-    (permutations, values) each.
+def _add_counts(
+    sums: list[Floats], rows: NDArray[np.float32], block: Sequence[Codes], shuffles: Shuffles
+) -> None:
+    """Adds the counts of a block, of every value in every group but the last: first as they are,
+    then in every permutation.
     """
     sizes = tuple(len(group) for group in block)
     ends = np.cumsum(sizes)
-    counts = []
-    labels = [*shuffles.blocks(sizes, max(*rows.shape, 1))] if len(rows) else []
-    for group, end in enumerate(ends):
-        seen = rows[end - sizes[group] : end].sum(axis=0, dtype=np.float64)[None, :]
-        drawn = [count_rows(one, group, rows) for one in labels]
-        if not len(rows):
-            drawn = [np.zeros((shuffles.draws, rows.shape[1]))]
-        counts.append(np.concatenate([seen, *drawn]))
-    return counts
+    for group, total in enumerate(sums):
+        total[0] += rows[ends[group] - sizes[group] : ends[group]].sum(axis=0)
+        start = 1
+        for labels in shuffles.blocks(sizes, max(rows.shape)):
+            total[start : start + len(labels)] += count_rows(labels, group, rows)
+            start += len(labels)
 
 
 @lru_cache(maxsize=16)
