@@ -105,7 +105,7 @@ def test_a_log_says_what_was_done_and_holds_no_key(
 
 
 def test_no_key_of_the_environment_reaches_a_log(monkeypatch: pytest.MonkeyPatch) -> None:
-    from tiltmeter.cli import log
+    from tiltmeter.cli import command_log as log
 
     monkeypatch.setenv("MY_SECRET", KEY)
     log.start("b.log", False, ["run", "--judge-token", "abc", f"cmd:bot --key={KEY}"], "")

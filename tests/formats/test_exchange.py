@@ -9,6 +9,8 @@ from __future__ import annotations
 
 import hashlib
 import json
+import math
+import sys
 import zipfile
 from collections.abc import Iterator
 from pathlib import Path
@@ -19,6 +21,8 @@ import pytest
 import tiltmeter
 from tiltmeter import api
 from tiltmeter.errors import UsageError
+from tiltmeter.formats import tracked
+from tiltmeter.records import Json
 
 SCHEMAS = Path(__file__).parent / "every_eval_ever"
 KEY = "sk-never-in-an-export"
@@ -128,6 +132,7 @@ def run_log_name(run: tiltmeter.Run) -> str:
     return f"roles_{model}_sampled.eval"
 
 
+@pytest.mark.filterwarnings("default")  # it has warnings of its own
 def test_inspect_reads_its_log(run: tiltmeter.Run, tmp_path: Path) -> None:
     reader = pytest.importorskip("inspect_ai.log", reason="inspect-ai is not installed")
     (path,) = api.export_inspect(run.folder, tmp_path / "logs")
@@ -141,6 +146,60 @@ def test_inspect_reads_its_log(run: tiltmeter.Run, tmp_path: Path) -> None:
     texts = dict(run.outputs.select("trial", "text").iter_rows())
     assert {one.metadata["trial"]: one.output.completion for one in log.samples} == texts
     assert len(reader.read_eval_log_sample_summaries(str(path))) == 16
+
+
+@pytest.mark.filterwarnings("default")  # it has warnings of its own
+def test_mlflow_keeps_limits_tables_report_and_signatures(
+    run: tiltmeter.Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    mlflow = pytest.importorskip("mlflow", reason="mlflow is not installed")
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("MLFLOW_TRACKING_URI", f"sqlite:///{tmp_path}/mlflow.db")
+    (key,) = api.log_to_mlflow(run.folder, experiment="audits")
+    made = mlflow.MlflowClient().get_run(key)
+    (verdict,) = run.verdicts()
+    name = "share_she/en"
+    assert made.data.metrics[name] == verdict.value
+    assert made.data.metrics[f"{name}.low"] == verdict.low
+    assert made.data.metrics[f"{name}.high"] == verdict.high
+    assert made.data.tags["tiltmeter.signature"] == verdict.signature
+    assert made.info.status == "FINISHED"
+    folder = Path(mlflow.MlflowClient().download_artifacts(key, ""))
+    table = json.loads((folder / "estimates.json").read_text("utf-8"))
+    assert len(table["data"]) == len(run.analyse())
+    assert "anna" not in all_text(folder) and KEY not in all_text(folder)
+
+
+def test_a_tracker_that_is_not_installed(
+    run: tiltmeter.Run, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(sys.modules, "mlflow", None)
+    with pytest.raises(UsageError, match="pip install mlflow-skinny"):
+        api.log_to_mlflow(run.folder)
+
+
+def test_metrics_have_names_that_trackers_take() -> None:
+    def claim(instrument: str, value: float | None) -> dict[str, Json]:
+        return {
+            "measure": "share",
+            "condition": {"mode": "sampled", "language": "ja", "who": "女 & 男"},
+            "contrast": {"level": "a+b"},
+            "instrument": instrument,
+            "value": value,
+            "low": 0.25,
+            "high": math.nan,
+            "p_adjusted": None,
+            "n": 4,
+            "detectable": None,
+        }
+
+    assert tracked.metrics([claim("panel/2@1", 0.5), claim("rule", None)]) == {
+        "share/ja/女 _ 男/a_b": 0.5,
+        "share/ja/女 _ 男/a_b.low": 0.25,
+        "share/ja/女 _ 男/a_b.n": 4.0,
+        "share/ja/女 _ 男/a_b/rule.low": 0.25,
+        "share/ja/女 _ 男/a_b/rule.n": 4.0,
+    }
 
 
 def test_a_format_that_there_is_not(run: tiltmeter.Run, tmp_path: Path) -> None:

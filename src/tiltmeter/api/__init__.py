@@ -12,6 +12,7 @@ from .plans import Plan, plan, trials
 from .progress import Watch
 from .results import compare, export, history, validate
 from .run_folder import Run, frame, open_run, report
+from .trackers import log_to_mlflow
 
 __all__ = [
     "CheckResult",
@@ -37,6 +38,7 @@ __all__ = [
     "import_outputs",
     "jobs",
     "label",
+    "log_to_mlflow",
     "merge",
     "open_run",
     "plan",

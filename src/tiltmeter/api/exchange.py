@@ -8,82 +8,19 @@ import hashlib
 import json
 import re
 import time
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping
 from itertools import count
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from ..protocol import Protocol
-from ..records import Estimate, Json
-from ..store import Store, now
-from ..store.queries import labels, trials
+from ..records import Json
+from ..store import now
+from ..store.queries import trials
 from .deposits import new_folder
-from .run_folder import Run
+from .outgoing import outgoing
 
 if TYPE_CHECKING:
-    from ..analyse.verdicts import Verdict
     from ..formats.inspect_log import Log
-    from ..formats.private import Hide
-    from ..report.subjects import Facts
-
-
-@dataclass(frozen=True, slots=True)
-class _Leaving:
-    """A run on its way out. models: what the calls say of each."""
-
-    store: Store
-    protocol: Protocol
-    estimates: Sequence[Estimate]
-    verdicts: Sequence[Verdict]
-    models: Sequence[Facts]
-    hide: Hide
-
-    @property
-    def ended(self) -> str:
-        """When its last call was answered, ISO 8601; "" where there was none."""
-        return max((one.last for one in self.models), default="")
-
-    @property
-    def begun(self) -> str:
-        """When its first call was answered, ISO 8601; "" where there was none."""
-        return min((one.first for one in self.models), default="")
-
-    @property
-    def judges(self) -> Mapping[str, list[str]]:
-        """{annotator: models that it asked}."""
-        found: dict[str, list[str]] = {}
-        for one in self.models:
-            if one.role == "judge":
-                found.setdefault(self.hide(one.purpose), []).append(self.hide(one.model))
-        return found
-
-    def of(self, subject: str) -> list[Estimate]:
-        """The estimates of one model."""
-        from ..report.sanitize import map_texts
-
-        return [map_texts(row, self.hide) for row in self.estimates if row.subject == subject]
-
-    def claims(self, subject: str) -> list[dict[str, Json]]:
-        """The verdicts of one model, as JSON."""
-        from ..report.sanitize import map_texts
-
-        told = [verdict.as_dict() for verdict in self.verdicts if verdict.subject == subject]
-        return [map_texts(claim, self.hide) for claim in told]
-
-
-@contextmanager
-def _leaving(folder: Path | str, variant: str) -> Iterator[_Leaving]:
-    from ..formats.private import hider
-    from ..report import subjects
-
-    run = Run(folder)
-    estimates = run.analyse(variant)
-    verdicts = run.verdicts(variant, estimates=estimates)
-    with Store(run.folder) as store:
-        hide = hider(labels.annotators(store))
-        yield _Leaving(store, run.protocol, estimates, verdicts, subjects.facts(store), hide)
 
 
 def export_every_eval_ever(
@@ -96,7 +33,7 @@ def export_every_eval_ever(
     from ..formats import every_eval_ever, samples
 
     target = new_folder(target)
-    with _leaving(folder, variant) as run:
+    with outgoing(folder, variant) as run:
         for place, subject in enumerate(trials.subjects(run.store)):
             evaluation = every_eval_ever.Evaluation(
                 run.protocol,
@@ -127,7 +64,7 @@ def export_inspect(
     from ..formats import inspect_log, samples
 
     target = new_folder(target)
-    with _leaving(folder, variant) as run:
+    with outgoing(folder, variant) as run:
         parts = trials.parts(run.store)
         for subject, mode in dict.fromkeys((part.subject, part.mode) for part in parts):
             mine = [part for part in parts if (part.subject, part.mode) == (subject, mode)]

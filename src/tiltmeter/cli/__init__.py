@@ -43,6 +43,7 @@ VERBS = {
     "history": "One protocol over time: what changed from run to run, and what moved.",
     "export": "Write the tables of a run, evidence for an auditor, or all of it to deposit.",
     "cite": "A run as a citation: a sentence, BibTeX or CITATION.cff.",
+    "log": "Hand a run to a tracker of experiments: MLflow.",
     "selftest": "Planted models of each protocol: is what was planted found?",
     "doctor": "What is installed, reachable and missing, and what to type.",
     "serve": "Serve a planted model over loopback, to test with.",
@@ -108,7 +109,7 @@ def group(context: click.Context, env_file: str | None, verbose: bool, log: str 
     """
     defaults = _apply_defaults(context, env_file)
     if verbose or log is not None:
-        from .log import start
+        from .command_log import start
 
         start(log, verbose, context.obj, defaults)
 
@@ -132,8 +133,8 @@ def main(arguments: list[str] | None = None) -> int:
     traceback.
     """
     code = _exit_code(sys.argv[1:] if arguments is None else arguments)
-    if f"{__name__}.log" in sys.modules:  # one was asked for
-        from .log import stop
+    if f"{__name__}.command_log" in sys.modules:  # one was asked for
+        from .command_log import stop
 
         stop(code)
     return code
@@ -183,8 +184,8 @@ def _fail(said: str, code: int) -> int:
     from ..report.sanitize import visible
 
     click.echo(f"error: {visible(said)}", err=True)
-    if f"{__name__}.log" in sys.modules:
-        from .log import LOG
+    if f"{__name__}.command_log" in sys.modules:
+        from .command_log import LOG
 
         LOG.debug("error: %s", said)
     return code

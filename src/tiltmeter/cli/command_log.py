@@ -1,0 +1,86 @@
+"""The log of a command, in a file or on standard error: what was typed, what it was made with, each
+call and what came of it, how it ended. No prompt, no answer and no key stands in it.
+"""
+
+from __future__ import annotations
+
+import logging
+import platform
+import shlex
+from collections.abc import Sequence
+from contextlib import suppress
+from pathlib import Path
+
+import click
+
+from ..errors import UsageError
+from ..models.secrets import environment_secrets, masked
+from ..records import __version__
+from ..report.sanitize import visible
+
+LOG = logging.getLogger("tiltmeter")
+FORM = "%(asctime)s %(levelname)s %(message)s"
+
+
+class _Masked(logging.Formatter):
+    """A record in one line, without keys."""
+
+    def __init__(self, form: str) -> None:
+        super().__init__(form)
+        self.secrets = environment_secrets()
+
+    def format(self, record: logging.LogRecord) -> str:
+        return visible(masked(self.secrets, " ".join(super().format(record).split())))
+
+
+class _LogFile(logging.FileHandler):
+    """Every record, behind what is in the file already. What cannot be written is said once."""
+
+    def handleError(self, record: logging.LogRecord) -> None:
+        LOG.removeHandler(self)
+        with suppress(OSError):  # what is still in its buffer
+            self.close()
+        click.echo(f"warning: {self.baseFilename} cannot be written: the log ends here", err=True)
+
+
+class _Screen(logging.Handler):
+    """The larger steps on standard error, beside a bar that may be there."""
+
+    def emit(self, record: logging.LogRecord) -> None:
+        click.echo(self.format(record), err=True)
+
+
+def start(path: str | None, verbose: bool, typed: Sequence[str], defaults: str) -> None:
+    """Begins a log: in a file where there is a path, on standard error if verbose. defaults: what
+    holds in this folder. UsageError where the file cannot be written.
+    """
+    LOG.setLevel(logging.DEBUG)
+    if path is not None:
+        LOG.addHandler(_file(path))
+    if verbose:
+        screen = _Screen(logging.INFO)
+        screen.setFormatter(_Masked("%(message)s"))
+        LOG.addHandler(screen)
+    LOG.info("tiltmeter %s, %s", __version__, defaults)
+    LOG.debug("Python %s, %s", platform.python_version(), platform.platform())
+    LOG.debug("typed: tiltmeter %s", shlex.join(typed))
+
+
+def _file(path: str) -> _LogFile:
+    try:
+        Path(path).touch(0o600)
+        file = _LogFile(path, encoding="utf-8", delay=False)
+    except OSError as error:
+        raise UsageError(
+            f"--log {path} cannot be written: {error.strerror}. Name a file in a folder of yours."
+        ) from None
+    file.setFormatter(_Masked(FORM))
+    return file
+
+
+def stop(code: int) -> None:
+    """Ends the log, with the exit code."""
+    LOG.info("exit code %d", code)
+    for handler in [one for one in LOG.handlers if isinstance(one, (_LogFile, _Screen))]:
+        LOG.removeHandler(handler)
+        handler.close()

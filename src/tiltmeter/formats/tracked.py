@@ -1,0 +1,75 @@
+"""A run as trackers of experiments take it: numbers by name, settings, tags, tables."""
+
+from __future__ import annotations
+
+import json
+import math
+import re
+from collections.abc import Mapping, Sequence
+
+from ..protocol import Protocol
+from ..records import Estimate, Json, __version__
+
+_NUMBERS = ("low", "high", "p_adjusted", "n", "detectable")
+_NO_NAME = re.compile(r"[^\w.\- :/]+")  # what MLflow refuses in the name of a metric
+_TAG_CHARACTERS = 5_000  # that MLflow keeps of a tag
+
+
+def metrics(claims: Sequence[Mapping[str, Json]]) -> dict[str, float]:
+    """`MEASURE/LEVEL`, `….low`, `….high`, `….p_adjusted`, `….n` and `….detectable` of each headline
+    claim. A name that two instruments share ends in the instrument.
+    """
+    found: dict[str, float] = {}
+    for claim in claims:
+        name = _metric_name(claim)
+        if name in found:
+            name = _NO_NAME.sub("_", f"{name}/{claim['instrument']}")
+        for number in ("value", *_NUMBERS):
+            value = claim[number]
+            if isinstance(value, (int, float)) and math.isfinite(value):
+                found[name if number == "value" else f"{name}.{number}"] = float(value)
+    return found
+
+
+def _metric_name(claim: Mapping[str, Json]) -> str:
+    told = [claim["condition"], claim["contrast"]]
+    levels = [
+        str(level)
+        for named in told
+        if isinstance(named, Mapping)
+        for name, level in named.items()
+        if name != "mode"
+    ]
+    return _NO_NAME.sub("_", "/".join([str(claim["measure"]), *levels]))
+
+
+def settings(protocol: Protocol, subject: str, variant: str) -> dict[str, str]:
+    """What the run was of."""
+    return {
+        "protocol": f"{protocol.name}/{protocol.version}",
+        "data": protocol.digest,
+        "model": subject,
+        "variant": variant,
+        "tiltmeter": __version__,
+    }
+
+
+def tags(claims: Sequence[Mapping[str, Json]]) -> dict[str, str]:
+    """The signatures, the verdicts, and a description in words."""
+    told = {
+        "tiltmeter.signature": sorted({str(claim["signature"]) for claim in claims}),
+        "tiltmeter.verdicts": [str(claim["word"]) for claim in claims],
+        "mlflow.note.content": [f"- {claim['sentence']}" for claim in claims],
+    }
+    return {name: "\n".join(lines)[:_TAG_CHARACTERS] for name, lines in told.items() if lines}
+
+
+def table(rows: Sequence[Estimate]) -> dict[str, Json]:
+    """All estimates as `columns` and `data`, with mappings as JSON."""
+    columns = Estimate.columns()
+    told = [[_cell(value) for value in row.as_dict().values()] for row in rows]
+    return {"columns": columns, "data": told}
+
+
+def _cell(value: Json) -> Json:
+    return json.dumps(value, ensure_ascii=False) if isinstance(value, Mapping) else value
