@@ -124,7 +124,7 @@ def test_the_whole_afternoon(
     said = capsys.readouterr().out
     for table in day.tables:
         assert table in said
-    do("compare", *runs, "--all")
+    do("compare", *runs, "--full")
     assert "different" in capsys.readouterr().out or name == "soda"
     for table in day.tables:
         file = tmp_path / f"{table}.tex"

@@ -291,7 +291,7 @@ def test_the_command(
     assert main(["compare", "a", "b", "c"]) == 0
     out = capsys.readouterr().out
     assert out.startswith("Changed: 1 of 2 headline numbers. share_she in en, b − a: .")
-    assert "\nNot " in out and "different" in out and "more differences: --all" in out
+    assert "\nNot " in out and "different" in out and "other measures and groups): --full" in out
     assert "standout" not in out  # groups are no headline
     assert main(["compare", "a", "b", "c", "--json", "--margin", "0.1"]) == 0
     rows = json.loads(capsys.readouterr().out)["comparisons"]

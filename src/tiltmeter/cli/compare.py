@@ -3,34 +3,27 @@
 from __future__ import annotations
 
 import json
+import sys
 
 import click
 
-from .fitting import echo_fitted
-from .options import as_json, label
+from .options import as_json, label, margin
 
 
 @click.command()
 @click.argument("run", nargs=-1, required=True, type=click.Path(file_okay=False))
+@margin
 @click.option(
-    "--margin",
-    type=click.FloatRange(0, 1, min_open=True),
-    default=0.05,
-    show_default=True,
-    help="The largest difference in shares that still counts as none.",
-)
-@click.option(
-    "--all",
-    "everything",
+    "--full",
     is_flag=True,
-    help="Every measure and group, not only the headline numbers.",
+    help="Every measure and group, not the headline numbers as far as a screen goes.",
 )
 @as_json
 @label
 def command(
     run: tuple[str, ...],
     margin: float,
-    everything: bool,
+    full: bool,
     as_json: bool,
     labels: tuple[tuple[str, str], ...],
 ) -> int:
@@ -40,12 +33,13 @@ def command(
     from rich.console import Console
 
     from .. import api
-    from ..report import changes, judges, terminal
+    from ..report import changes, comparison_screen
+    from ..report.fitted import height
 
     found = api.compare(*run, margin=margin)
-    for warning in found.warnings:
-        click.echo(f"warning: {warning}", err=True)
     if as_json:
+        for warning in found.warnings:
+            click.echo(f"warning: {warning}", err=True)
         rows = [row.as_dict() for row in found.rows]
         click.echo(
             json.dumps(
@@ -62,20 +56,15 @@ def command(
         )
         return 0
     found, names = changes.with_names(found, dict(labels))
-    for line in changes.changes(found):
-        echo_fitted(f"{line}\n")
-    shown = found if everything else changes.headline_differences(found)
-    table = judges.comparison(shown, everything)
-    if table.rows:
-        terminal.print_one(table, Console())
-    if len(shown.rows) < len(found.rows):
-        click.echo(f"{len(found.rows) - len(shown.rows)} more differences: --all")
-    for model, name in names.items():
-        click.echo(f"{name} = {model}")
     notes = (row.estimate.note for row in found.rows if row.estimate.value is None)
-    for line in (
+    lines = (
+        *(f"warning: {warning}" for warning in found.warnings),
         *(f"not compared: {line}" for line in found.left_out),
         *dict.fromkeys(filter(None, notes)),
-    ):
+    )
+    for line in lines:
         click.echo(line, err=True)
+    console = Console()
+    taken = height("\n".join(lines), console.width) if sys.stderr.isatty() else 0
+    comparison_screen.print_comparison(found, names, console, full, taken)
     return 0

@@ -58,9 +58,13 @@ def headline_differences(found: Comparison) -> Comparison:
 
 
 def changes(found: Comparison) -> Iterator[str]:
-    """A line for what changed, one for what did not, and one for what cannot be told; what leaves a
-    verdict open or bears on it stands below.
-    """
+    """The lines of `summary`; what leaves a verdict open or bears on it stands below."""
+    yield from summary(found)
+    yield from cautions(found)
+
+
+def summary(found: Comparison) -> Iterator[str]:
+    """A line for what changed, one for what did not, and one for what cannot be told."""
     rows = [row for row in headline_differences(found).rows if row.claim]
     for begin in dict.fromkeys(BEGINS.values()):
         own = [row for row in rows if BEGINS[row.verdict or Word.NO_TEST] == begin]
@@ -69,7 +73,6 @@ def changes(found: Comparison) -> Iterator[str]:
             yield f"{head}: {len(own)} of {len(rows)} headline numbers. {_named(own)}"
     if not rows:
         yield "No headline number could be tested against the other run."
-    yield from cautions(found)
 
 
 def cautions(found: Comparison) -> list[str]:

@@ -4,7 +4,8 @@ agreement, differences of runs.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from types import MappingProxyType
 
 from ..analyse import numerals
 from ..analyse.compare import Comparison
@@ -245,7 +246,7 @@ def comparison(found: Comparison, everything: bool = False) -> Table:
         Column("verdict", brief=True),
         Column("note", "letter", True),
     )
-    rows = tuple(_comparison_cells(row, letters, several) for row in kept)
+    rows = tuple(comparison_cells(row, letters, several) for row in kept)
     margin = numerals.share(found.rows[0].margin) if found.rows else numerals.NOTHING
     about = (
         "second less first, 95 % intervals over items (of groups that are one item, over outputs, "
@@ -264,9 +265,12 @@ def comparison(found: Comparison, everything: bool = False) -> Table:
     )
 
 
-def _comparison_cells(
-    row: ComparisonRow, letters: dict[str, str], several: bool
+def comparison_cells(
+    row: ComparisonRow, letters: Mapping[str, str] = MappingProxyType({}), several: bool = False
 ) -> tuple[str, ...]:
+    """The cells of a difference: measure, group, runs, values, difference, adjusted p, verdict, and
+    the letter of its note. several: with the instrument in the group.
+    """
     e = row.estimate
     held = [level for name, level in (e.contrast or {}).items() if name != "run"]
     by = [e.instrument.partition("@")[0]] if several else []
@@ -274,7 +278,7 @@ def _comparison_cells(
         [
             *by,
             *(level for level in e.condition.values() if level),
-            *(f"against {level}" for level in held),
+            *(level if numerals.MINUS in level else f"against {level}" for level in held),
         ]
     )
     values = (
