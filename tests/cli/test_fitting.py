@@ -2,9 +2,55 @@
 
 from __future__ import annotations
 
-from tiltmeter.cli.fitting import fitted
+import io
+
+import click
+import pytest
+
+from tiltmeter.cli import main
+from tiltmeter.cli.fitting import fitted, table_lines
 
 
 def test_lines_break_between_words() -> None:
     assert fitted("  - one two-three four", 14) == "  - one\n    two-three\n    four"
     assert fitted("short", 14) == "short"
+
+
+class Terminal(io.StringIO):
+    """Takes what is printed, as a terminal would."""
+
+    def isatty(self) -> bool:
+        return True
+
+
+@pytest.mark.parametrize(
+    "command", ["ls", "ls models", "show gramvis", "show hiring", "plan gramvis --model openai:x"]
+)
+def test_a_screen_is_never_overfull_and_says_what_is_left_out(
+    command: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """At 80 × 24 and a line for the shell; into a pipe goes all of it, which --full is too."""
+    for name, number in (("COLUMNS", 80), ("LINES", 24)):
+        monkeypatch.setenv(name, str(number))
+    with monkeypatch.context() as patched:
+        screen = Terminal()
+        patched.setattr("sys.stdout", screen)
+        assert main(command.split()) == 0
+        whole = Terminal()
+        patched.setattr("sys.stdout", whole)
+        assert main([*command.split(), "--full"]) == 0
+    rows = screen.getvalue().splitlines()
+    assert len(rows) < 24 and max(map(len, rows)) <= 80
+    assert "--full" in " ".join(rows[-2:]) and "The rest (" in " ".join(rows[-2:])
+    assert not [row for row in rows if row != row.rstrip()]
+    assert main(command.split()) == 0
+    piped = capsys.readouterr().out
+    assert "The rest (" not in piped and piped.split() == click.unstyle(whole.getvalue()).split()
+
+
+def test_a_table_leaves_out_columns_and_shortens_names() -> None:
+    """40 + 2 + 5 + 2 + 4 and 2 at the left are 55: without `b` 48, and 8 of the name for 40."""
+    rows = [("name", "b", "c"), ("x" * 20 + "y" * 20, "12345", "6789")]
+    assert len(table_lines(rows, 1, ("b",), 55)[1]) == 55
+    assert table_lines(rows, 1, ("b",), 50)[1].split() == ["x" * 20 + "y" * 20, "6789"]
+    assert table_lines(rows, 1, ("b",), 40)[1].split() == ["x" * 16 + "…" + "y" * 15, "6789"]

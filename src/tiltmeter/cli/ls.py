@@ -3,11 +3,19 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
+from itertools import groupby
+from typing import TYPE_CHECKING
 
 import click
 
+from ..stats.results import count_of
 from .computed import computed_once
-from .options import as_json
+from .fitting import Section, as_text, echo_sections, of_text
+from .options import as_json, full_text
+
+if TYPE_CHECKING:
+    from ..models.table import Listed
 
 
 @click.command()
@@ -17,18 +25,23 @@ from .options import as_json
     default="all",
     metavar="[models|examples]",
 )
+@full_text
 @as_json
-def command(what: str, as_json: bool) -> None:
+def command(what: str, full: bool, as_json: bool) -> None:
     """What there is: protocols, examples, model kinds, instruments; `models`: the table of models
     with prices and ends.
     """
     if what == "models":
-        _models(as_json)
+        _models(as_json, full)
         return
     if what == "examples":
         click.echo(_examples(), nl=False)
         return
-    click.echo(computed_once(("ls", str(as_json)), _json if as_json else _listing), nl=False)
+    told = computed_once(("ls", str(as_json)), _json if as_json else _listing)
+    if as_json:
+        click.echo(told, nl=False)
+    else:
+        echo_sections(of_text(told), full)
 
 
 def _examples() -> str:
@@ -62,31 +75,60 @@ def _json() -> str:
 
 
 def _listing() -> str:
+    """What there is, as sections of text."""
     from .. import registry
+    from ..api import init
     from ..models.kinds import all_kinds
 
     protocols = map(registry.protocol, registry.protocol_names())
     measures = map(registry.measure, registry.measure_names())
-    rows = (
-        "Protocols (tiltmeter show NAME)",
-        *(
-            f"  {p.name:12} {p.title} [{', '.join(p.languages) or '–'}; {', '.join(p.modes)}]"
-            for p in protocols
+    parts = (
+        (
+            "Protocols (tiltmeter show NAME)",
+            [
+                (
+                    f"{p.name:12}",
+                    f"{p.title} [{', '.join(p.languages) or '–'}; {', '.join(p.modes)}]",
+                )
+                for p in protocols
+            ],
         ),
-        "Examples to start from (tiltmeter init FILE --example NAME)",
-        *(f"  {line}" for line in _examples().splitlines()),
-        "Model kinds (--model KIND:NAME)",
-        *(f"  {model.name:12} {model.summary}" for model in all_kinds()),
-        "Instruments (kind = NAME in a protocol)",
-        *(f"  {one.name:12} {one.summary}" for one in registry.instrument_kinds() if one.nameable),
-        "Kinds of measures (kind = NAME in a protocol)",
-        *(f"  {kind.name:15} {kind.summary}" for kind in measures),
-        "Prices and ends of models: tiltmeter ls models",
+        (
+            "Examples to start from (tiltmeter init FILE --example NAME)",
+            [(f"{name:12}", question) for name, question in init.examples().items()],
+        ),
+        (
+            "Model kinds (--model KIND:NAME)",
+            [(f"{model.name:12}", model.summary) for model in all_kinds()],
+        ),
+        (
+            "Instruments (kind = NAME in a protocol)",
+            [
+                (f"{one.name:12}", one.summary)
+                for one in registry.instrument_kinds()
+                if one.nameable
+            ],
+        ),
+        (
+            "Kinds of measures (kind = NAME in a protocol)",
+            [(f"{kind.name:15}", kind.summary) for kind in measures],
+        ),
     )
-    return "".join(f"{row}\n" for row in rows)
+    sections = [
+        _section(head, rows, len(parts) - place) for place, (head, rows) in enumerate(parts)
+    ]
+    end = ("Prices and ends of models: tiltmeter ls models",)
+    return as_text([*sections, Section(end, end)])
 
 
-def _models(as_json: bool) -> None:
+def _section(head: str, rows: Sequence[tuple[str, str]], worth: int) -> Section:
+    """A row a thing; in brief their names."""
+    names = ", ".join(name.strip() for name, _ in rows)
+    lines = (head, *(f"  {name} {text}" for name, text in rows))
+    return Section(lines, (f"{head}: {names}",), head.partition(" (")[0].lower(), worth)
+
+
+def _models(as_json: bool, full: bool) -> None:
     from ..models import table
 
     found = sorted(
@@ -107,32 +149,41 @@ def _models(as_json: bool) -> None:
         )
         return
     width = max(len(row.name) for row in found) + 2
-    click.echo(f"{'model':{width}} {'$ in':>6} {'$ out':>6} {'picture':>7}  {'as of':10}  end")
-    for row in found:
-        cells = row.price and (
-            _cell(row.price.prompt),
-            _cell(row.price.completion),
-            _cell(row.price.picture, 3),
-        )
-        tokens, words, picture = cells or ("–", "", "")
-        money = f"{tokens:>6} {words:>6} {picture:>7}  {row.price_date or ''!s:10}"
-        end = (
-            ""
-            if row.retires_on is None
-            else f"{'retired' if row.is_retired() else 'ends'} {row.retires_on}"
-        )
-        image = "pictures  " if row.modality == "image" else ""
-        spoken = f"  [{', '.join(row.languages)}]" if row.languages else ""
-        name = row.name + (" *" if row.own else "")
-        line = f"{name:{width}} {money}  {image}{end}{spoken}".rstrip()
-        click.secho(line, dim=row.is_retired(), fg="yellow" if row.ends_soon() else None)
-    click.echo(
-        "\n$ for a million tokens, in and out, and for one picture, on the day named; the "
-        "sources are in --json. [Languages] are those that a source names; of other models none is "
-        "known.\n"
-        "Any other model works too: "
-        f"its price is given with --price, or by a row in {table.own_file()} (* has such a row)."
+    head = f"{'model':{width}} {'$ in':>6} {'$ out':>6} {'picture':>7}  {'as of':10}  end"
+    sections = [Section((head,), (head,))]
+    for kind, rows in groupby(found, lambda row: row.name.partition(":")[0]):
+        lines = [_model(row, width) for row in rows]
+        brief = f"{kind}: {count_of(len(lines), 'model')}"
+        sections.append(Section(lines, (brief,), kind, -len(sections)))
+    notes = (
+        "",
+        "$ for a million tokens, in and out, and for one picture, on the day named; the sources "
+        "are in --json. [Languages] are those that a source names; of other models none is known.",
+        "Any other model works too: its price is given with --price, or by a row in "
+        f"{table.own_file()} (* has such a row).",
     )
+    echo_sections([*sections, Section(notes, (), "what the columns mean")], full)
+
+
+def _model(row: Listed, width: int) -> str:
+    """A model's prices, and the day on which it ends."""
+    cells = row.price and (
+        _cell(row.price.prompt),
+        _cell(row.price.completion),
+        _cell(row.price.picture, 3),
+    )
+    tokens, words, picture = cells or ("–", "", "")
+    money = f"{tokens:>6} {words:>6} {picture:>7}  {row.price_date or ''!s:10}"
+    end = (
+        ""
+        if row.retires_on is None
+        else f"{'retired' if row.is_retired() else 'ends'} {row.retires_on}"
+    )
+    image = "pictures  " if row.modality == "image" else ""
+    spoken = f"  [{', '.join(row.languages)}]" if row.languages else ""
+    name = row.name + (" *" if row.own else "")
+    line = f"{name:{width}} {money}  {image}{end}{spoken}".rstrip()
+    return click.style(line, dim=row.is_retired() or None, fg="yellow" if row.ends_soon() else None)
 
 
 def _cell(dollars: float, digits: int = 2) -> str:

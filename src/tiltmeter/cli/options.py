@@ -59,6 +59,7 @@ margin = click.option(
 full = click.option(
     "--full", is_flag=True, help="Print all findings and tables, not what fits one screen."
 )
+full_text = click.option("--full", is_flag=True, help="Print all of it, not what fits one screen.")
 taxonomy = click.option(
     "--taxonomy",
     type=click.Path(exists=True, dir_okay=False),

@@ -10,7 +10,8 @@ import click
 
 from ..errors import UsageError
 from .computed import computed_once
-from .fitting import echo_fitted
+from .fitting import Section, as_text, echo_sections, of_text
+from .options import full_text as full
 
 if TYPE_CHECKING:  # what is known already waits for none of them
     from ..protocol import Protocol
@@ -22,6 +23,7 @@ BAR = 50  # characters of the longest bar
 
 @click.command()
 @click.argument("protocol")
+@full
 @click.option(
     "--prompts",
     type=click.IntRange(1),
@@ -48,6 +50,7 @@ BAR = 50  # characters of the longest bar
 )
 def command(
     protocol: str,
+    full: bool,
     prompts: int,
     words: str | None,
     by: str | None,
@@ -66,10 +69,11 @@ def command(
             "--format is of --by, --figure of --by and --words. Type for instance: --by language"
         )
     if protocol.endswith(FILE):
-        echo_fitted(_description(protocol, prompts))
+        echo_sections(_description(protocol, prompts), full)
         return
     options = ("show", protocol, str(prompts))
-    echo_fitted(computed_once(options, lambda: _description(protocol, prompts)))
+    told = computed_once(options, lambda: as_text(_description(protocol, prompts)))
+    echo_sections(of_text(told), full)
 
 
 def _load(name: str) -> Protocol:
@@ -78,26 +82,32 @@ def _load(name: str) -> Protocol:
     return registry.protocol(name)
 
 
-def _description(name: str, prompts: int) -> str:
+def _description(name: str, prompts: int) -> list[Section]:
     """All that is printed of a protocol without further options."""
     from ..stages import plan
 
     declared = _load(name)
     default_cells = plan.cells(declared, plan.Choices(("-",)))
-    lines = (
-        f"{declared.name} {declared.version} · {declared.title}\n\n{declared.question}\n",
-        *([f"From: {declared.citation}\n"] if declared.citation else []),
-        *_design(declared, default_cells),
-        *_measures(declared),
-        *_prompts(declared, default_cells[:prompts]),
+    head = (f"{declared.name} {declared.version} · {declared.title}", "", declared.question, "")
+    cited = (f"From: {declared.citation}", "") if declared.citation else ()
+    table, design = list(_crosstab(declared)), list(_design(declared, default_cells))
+    measures = [f"  {name}: {text}" for name, text in _measures(declared)]
+    names = ", ".join(name for name, _ in _measures(declared))
+    shown = list(_prompts(declared, default_cells[:prompts]))
+    return [
+        Section(head, (*head[:1], *head[2:3])),
+        Section(cited, cited[:1], worth=2),
+        Section(design, design[:1], "modes" if design[1:] else "", 3),
+        Section(table, (), "items by factor" if table else "", 1),
+        Section(["", "Measures:", *measures], (f"Measures: {names}",), "measures", 4),
+        Section(shown, (f"Prompts, for instance: {shown[-1].strip()}",), "more prompts", 5),
         *_limits(declared),
-        f"\nData {declared.digest}",
-    )
-    return "".join(f"{line}\n" for line in lines)
+        Section(("", f"Data {declared.digest}"), (f"Data {declared.digest}",)),
+    ]
 
 
 def _design(declared: Protocol, default_cells: Sequence[Row]) -> Iterator[str]:
-    """How many prompts and items, how answers are obtained, and the prompts by two factors."""
+    """How many prompts and items, and how answers are obtained."""
     more = (
         f" ({len(declared.cells)} with all that --where can ask)"
         if len(declared.cells) > len(default_cells)
@@ -116,15 +126,14 @@ def _design(declared: Protocol, default_cells: Sequence[Row]) -> Iterator[str]:
         begins = dict.fromkeys(declared.answer_start(mode, cell) for cell in declared.cells)
         begun = " or ".join(repr(text) for text in begins if text)
         yield f"  mode {name}: {how}" + (f", answer begun as {begun}" if begun else "")
-    yield from _crosstab(declared)
 
 
-def _measures(declared: Protocol) -> Iterator[str]:
+def _measures(declared: Protocol) -> Iterator[tuple[str, str]]:
+    """The name of each measure, and what it is."""
     from ..protocol.measures import measure_kind
 
-    yield "\nMeasures:"
     for measure in declared.measures:
-        yield f"  {measure.name}: {measure.text or measure_kind(measure.kind).summary}"
+        yield measure.name, measure.text or measure_kind(measure.kind).summary
 
 
 def _prompts(declared: Protocol, cells: Sequence[Row]) -> Iterator[str]:
@@ -138,18 +147,18 @@ def _prompts(declared: Protocol, cells: Sequence[Row]) -> Iterator[str]:
         yield f"  {declared.prompt_text(cell)}"
 
 
-def _limits(declared: Protocol) -> Iterator[str]:
+def _limits(declared: Protocol) -> Iterator[Section]:
     """What to know before it is relied on."""
     from ..protocol import prompt_pairs
     from ..protocol.thin_design import thin_design
 
     differences = prompt_pairs.prompt_differences(declared)
-    yield from _list("Held against each other", list(map(prompt_pairs.sentence, differences)))
-    yield from _list("Before you rely on it", [*thin_design(declared), *declared.notes])
-    yield from _list("Departs from the paper", declared.departures)
+    yield _list("Held against each other", list(map(prompt_pairs.sentence, differences)), 2)
+    yield _list("Before you rely on it", [*thin_design(declared), *declared.notes], 6)
+    yield _list("Departs from the paper", declared.departures, 1)
     variants = declared.variants.items()
-    yield from _list("Variants", [f"{name}: {one.text}" for name, one in variants if one.text])
-    yield from _list("Limits", declared.limits)
+    yield _list("Variants", [f"{name}: {one.text}" for name, one in variants if one.text], 1)
+    yield _list("Limits", declared.limits, 3)
 
 
 def _print_composition(
@@ -187,10 +196,11 @@ def _print_words(declared: Protocol, column: str, figure: Path | None) -> None:
         click.echo(word_histogram(declared, column).save(figure))
 
 
-def _list(title: str, lines: Sequence[str]) -> Iterator[str]:
-    if lines:
-        yield f"\n{title}:"
-        yield from (f"  - {line}" for line in lines)
+def _list(title: str, lines: Sequence[str], worth: int) -> Section:
+    if not lines:
+        return Section((), ())
+    told = ("", f"{title}:", *(f"  - {line}" for line in lines))
+    return Section(told, (), f"{title[0].lower()}{title[1:]}: {len(lines)}", worth)
 
 
 def _crosstab(declared: Protocol) -> Iterator[str]:
