@@ -186,3 +186,22 @@ def test_a_batch_holds_what_its_bounds_allow_in_order() -> None:
     for bounds, tokens, dollars, expected in cases:
         room = Room(bounds, tokens, dollars, Price(0, 1))
         assert sum(room.takes(request, line) for _ in range(9)) == expected == room.requests
+
+
+def test_a_run_that_stops_early_hands_in_a_look_at_a_time(tmp_path: Path) -> None:
+    """What is decided at the first look is in no batch, and nothing is handed in twice."""
+    server = BatchServer("openai", "she=.97", Oddities(looks=1))
+    with serving(server) as url:
+        rounds, outs = 0, tmp_path / "run"
+        while rounds < 9:
+            rounds += 1
+            try:
+                run = audit("openai", url, outs, batch=True, stop=True, limit=8, samples=4)
+                break
+            except BatchesOut:
+                continue
+        jobs = api.jobs(outs)
+    assert len(jobs) == rounds - 1 and len(run.calls) == run.outputs.height
+    assert all(job.state == "ended" for job in jobs)
+    assert [one.word.value for one in run.verdicts()] == ["tilt"]
+    assert run.outputs.height < 8 * 2 * 4

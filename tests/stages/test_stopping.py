@@ -4,18 +4,50 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from typing import Any
 
 import pytest
 
-from tiltmeter import api
+from tiltmeter import Protocol, api
+from tiltmeter.analyse.stopping.compared import looks_price, paying
 from tiltmeter.analyse.stopping.looks import check_looks, read_looks
 from tiltmeter.analyse.stopping.plan import read_plan
 from tiltmeter.analyse.verdicts import Word
-from tiltmeter.errors import RunMismatch, UsageError
-from tiltmeter.records import Label
+from tiltmeter.errors import ProtocolError, RunMismatch, StoreError, UsageError
+from tiltmeter.records import Estimate, Label
 from tiltmeter.store import Store
 from tiltmeter.store.queries import looks as stored
 
+JOBS = ["cook", "driver", "gardener", "nurse", "plumber", "teacher", "tailor", "baker"]
+KEYS: dict[str, Any] = {
+    "name": "raises",
+    "title": "A raise",
+    "question": "Is a raise advised?",
+    "prompt": "Fill in the blank with 'raised' or 'kept'. The salary of a {job} should be ___.",
+    "factors": ("job",),
+    "item": "job",
+    "tables": [{"rows": [{"job": job} for job in JOBS]}],
+    "modes": {"sampled": {"samples": 12}},
+    "instruments": [
+        {
+            "name": "choice",
+            "kind": "choice",
+            "attribute": "answer",
+            "forms": {"en": {"raised": ["raised"], "kept": ["kept"]}},
+        }
+    ],
+    "measures": [
+        {
+            "name": "gap",
+            "kind": "share",
+            "attribute": "answer",
+            "values": ["raised"],
+            "among": ["raised", "kept"],
+            "null": 0.5,
+            "headline": True,
+        }
+    ],
+}
 TILTED, EVEN = "planted:she=.85", "planted:she=.5,spread=.2"
 
 
@@ -124,6 +156,31 @@ def test_labels_that_changed_after_a_look_are_refused(stopped: Path, tmp_path: P
             check_looks(store, plan, read_looks(store, plan))
 
 
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [
+        (
+            "UPDATE artefacts SET content = '{}' WHERE kind = 'stopping plan'",
+            "stopping plan is none",
+        ),
+        ("UPDATE artefacts SET content = '{}' WHERE kind = 'look'", "look 1 is no look"),
+        (
+            "UPDATE artefacts SET content = replace(content, '\"seed\": 0', '\"seed\": 1') WHERE kind = 'stopping plan'",
+            "another plan",
+        ),
+    ],
+)
+def test_a_plan_or_a_look_that_was_changed_is_named(
+    stopped: Path, tmp_path: Path, change: str, said: str
+) -> None:
+    with Store(stopped) as store:
+        store.copy_to(tmp_path / "copy")
+    with Store(tmp_path / "copy") as store:
+        store.write_one(change, ())
+    with pytest.raises(StoreError, match=said):
+        api.open_run(tmp_path / "copy").analyse()
+
+
 def test_what_cannot_stop_early_says_what_to_type(tmp_path: Path) -> None:
     def run(protocol: str, **options: object) -> None:
         api.run(protocol, TILTED, tmp_path / "no", stop=True, **options)  # type: ignore[arg-type]
@@ -137,3 +194,81 @@ def test_what_cannot_stop_early_says_what_to_type(tmp_path: Path) -> None:
     api.run("roles", TILTED, tmp_path / "all", language="en", limit=3, samples=2)
     with pytest.raises(RunMismatch, match="begun without --stop"):
         api.run("roles", TILTED, tmp_path / "all", language="en", limit=3, samples=2, stop=True)
+
+
+def test_gold_is_refused_in_a_line(stopped: Path, tmp_path: Path) -> None:
+    (tmp_path / "gold.csv").write_text("output,value\nx,he\n")
+    for refused in (
+        lambda: api.import_gold(stopped, tmp_path / "gold.csv"),
+        lambda: api.draw_gold_sample(stopped, 5, tmp_path / "sheet.csv"),
+    ):
+        with pytest.raises(UsageError, match="--stop and gold do not go together"):
+            refused()
+
+
+def test_a_comparison_pays_for_the_looks_of_both(stopped: Path) -> None:
+    """By hand: the tilted model ended at look 1 (w .1), the even one at a later look k: p is q/(.1·w_k)."""
+    with Store(stopped) as store:
+        plan = read_plan(store)
+        assert plan is not None
+        weight = plan.weights[len(read_looks(store, plan)) - 1]
+        first, _ = looks_price(store, TILTED)
+        second, wider = looks_price(store, EVEN)
+    assert (first, second) == (pytest.approx(10), pytest.approx(1 / weight))
+    row = Estimate("", "", "", "m", {}, None, 0.3, "share", 0.2, 0.4, 0.95, "t", p=0.001)
+    paid = paying(row, ((first, wider), (second, wider)))
+    assert paid.p == pytest.approx(0.001 * 10 / weight)
+    assert paid.high is not None and paid.high - 0.3 == pytest.approx(0.1 * wider**2)
+    found = api.compare(stopped)
+    assert any("stopped early" in line for line in found.warnings)
+
+
+def test_an_added_judge_keeps_the_plan(stopped: Path, tmp_path: Path) -> None:
+    """Its labels stop nothing, and the family of the claims stays as it was."""
+    with Store(stopped) as store:
+        store.copy_to(tmp_path / "copy")
+        before = stored.looks(store)
+    api.label(tmp_path / "copy", judge="planted:accuracy=.9")
+    run = api.run(
+        "roles",
+        [TILTED, EVEN],
+        tmp_path / "copy",
+        judge="planted:accuracy=.9",
+        language="en",
+        limit=40,
+        stop=True,
+    )
+    with Store(tmp_path / "copy") as store:
+        assert stored.looks(store) == before
+    rows = [row for row in run.analyse() if row.measure == "share_she" and len(row.condition) == 2]
+    own = [row for row in rows if row.stopped]
+    assert {row.instrument.partition("/")[0] for row in own} == {"choice"}
+    assert {row.family_size for row in own} == {2} and len(rows) == 4
+    assert {row.family for row in rows if not row.stopped} == {"share_she"}
+
+
+def test_a_plan_in_a_protocol_says_how_and_is_checked(tmp_path: Path) -> None:
+    stop = {"looks": [0.5, 1], "weights": [0.5, 0.5], "futility": [0.1]}
+
+    def declared(**more: object) -> Protocol:
+        return Protocol.declare(**{**KEYS, "stop": {**stop, **more}})  # type: ignore[arg-type]
+
+    run = api.run(declared(), "planted:protocol=raises,raised=.95", tmp_path / "run")
+    with Store(run.folder) as store:
+        plan = read_plan(store)
+    assert plan is not None and plan.weights == (0.5, 0.5) and plan.looks == (6, 12)
+    asked = run.trials.height
+    assert (
+        asked
+        < api.run(
+            declared(), "planted:protocol=raises,raised=.95", tmp_path / "all", stop=False
+        ).trials.height
+    )
+    for wrong, said in (
+        ({"looks": [0.5, 0.9]}, "end at 1"),
+        ({"weights": [0.5, 0.4]}, "sum to"),
+        ({"futility": [0.1, 0.1]}, "bounds are needed"),
+        ({"measures": ["gaap"]}, "Did you mean 'gap'"),
+    ):
+        with pytest.raises(ProtocolError, match=said):
+            declared(**wrong)

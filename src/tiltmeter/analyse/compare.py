@@ -31,6 +31,7 @@ from .pairing import ComparisonRow, Pairing, Part, Stratum, stratum_text
 from .rows import with_detectable
 from .run_outputs import OutputPair
 from .run_pairs import RunPair
+from .stopping.compared import looks_price, paying
 from .verdicts import Verdict
 
 MARGIN = 0.05
@@ -167,7 +168,20 @@ def read_parts(name: str, store: Store, protocol: Protocol) -> list[Part]:
 def pair_rows(protocol: Protocol, pair: Pair, margin: float) -> Iterator[ComparisonRow]:
     """Every difference of two subjects, with p that is not adjusted. RunMismatch where more than
     one thing differs, or nothing is common.
+
+    Of runs that stopped early p and intervals pay for their looks, and nothing is surely smaller
+    than the margin.
     """
+    prices = tuple(looks_price(part.store, part.subject) for part in pair)
+    for row in _pair_rows(protocol, pair, margin):
+        if prices == ((1.0, 1.0), (1.0, 1.0)):
+            yield row
+        else:
+            within = None if row.within_margin is None else False
+            yield replace(row, estimate=paying(row.estimate, prices), within_margin=within)
+
+
+def _pair_rows(protocol: Protocol, pair: Pair, margin: float) -> Iterator[ComparisonRow]:
     first, second = pair
     _refuse_two(first, second)
     common = [stratum for stratum in first.tables if stratum in second.tables]
@@ -235,6 +249,11 @@ def pair_warnings(pair: Pair) -> Iterator[str]:
     )
     for part, other in ((first, second), (second, first)):
         alone = [stratum_text(stratum) for stratum in part.tables if stratum not in other.tables]
+        if looks_price(part.store, part.subject)[0] > 1:
+            yield (
+                f"{part.name} stopped early: p of each difference and its interval pay for its "
+                "looks, and none is called equivalent"
+            )
         if alone:
             yield f"{part.name} alone has {'; '.join(alone)}: not compared with {other.name}"
 

@@ -12,7 +12,7 @@ from ..errors import RunMismatch, UsageError
 from ..protocol import EVERY, Protocol
 from ..protocol.keys import StopKeys
 from ..protocol.stopping import LOOKS
-from ..records import HUMAN, Json
+from ..records import Json
 from ..stages import plan as planning
 from ..stages.label import annotators
 from ..stages.limits import Tally
@@ -22,7 +22,7 @@ from ..stages.rounds import Rounds, rounds_of
 from ..stages.stopping import LookRounds
 from ..store import Store
 from ..store.database import is_begun
-from ..store.queries import labels, looks
+from ..store.queries import looks
 from .options import Asking
 
 if TYPE_CHECKING:  # they bring numpy, which a run that asks all does without
@@ -189,11 +189,6 @@ def _refuse_other(store: Store, plan: StoppingPlan, choices: Choices, asking: As
         raise RunMismatch(
             f"{store.folder} stops by the labels of {', '.join(plan.judges)}. Type also: "
             + " ".join(f"--judge {judge}" for judge in missing)
-        )
-    if any(name.startswith(HUMAN) for name in labels.annotators(store)):
-        raise RunMismatch(
-            "--stop and gold do not go together: gold that comes later changes labels after a "
-            "look. Run without --stop, or label by a panel."
         )
 
 

@@ -22,7 +22,7 @@ from starlette.routing import Route
 from starlette.types import ASGIApp
 
 from ..errors import RunBusy, TiltmeterError, UsageError
-from ..gold import annotation, answers, people
+from ..gold import annotation, answers, people, refuse_stopped
 from ..gold.annotation import Task
 from ..gold.answers import State
 from ..gold.review import Review, open_review
@@ -160,6 +160,7 @@ class Desk:
 def _open(folder: Path | str, wanted: DeskTask) -> tuple[Source, Task | Review | WholeOutputTask]:
     source = Source.open(0, folder)
     try:
+        refuse_stopped(source.store)
         source.store.wait_for_others(PATIENCE_MS)
         return source, wanted.open(source)
     except BaseException:

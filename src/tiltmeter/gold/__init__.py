@@ -13,14 +13,26 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping
 from typing import NamedTuple, TypedDict
 
+from ..errors import UsageError
 from ..protocol import EVERY, Protocol, few_items
 from ..records import ADJUDICATED, VOTE
 from ..store import Store
-from ..store.queries import artefacts, calls, labels
+from ..store.queries import artefacts, calls, labels, looks
 
 SAMPLE = "gold_sample"  # kind of the artefacts that hold what was drawn
 MOST_LEVELS = 12  # of a factor that makes conditions; more are items, not conditions
 ANNOTATED_SHARE = 0.9  # of a sample that must be annotated for it to count as random
+
+
+def refuse_stopped(store: Store) -> None:
+    """UsageError of a run that stops early: gold that comes later would change what its looks were
+    made from.
+    """
+    if looks.plan(store):
+        raise UsageError(
+            f"{store.folder} stops early, and --stop and gold do not go together: gold changes "
+            "labels after a look. Run without --stop, or label by a panel."
+        )
 
 
 class GoldPair(NamedTuple):

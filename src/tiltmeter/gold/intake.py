@@ -20,7 +20,7 @@ from ..stats.results import FEW_GOLD
 from ..store import Store, now
 from ..store.queries import labels as stored_labels
 from ..store.queries import outputs
-from . import drawn_weights, known_attributes, machines
+from . import drawn_weights, known_attributes, machines, refuse_stopped
 from .answers import WORK, State, read_notes, write_notes
 from .lists import AMBIGUOUS, ambiguous_is_a_skip, values_of
 
@@ -52,6 +52,7 @@ def take_in(store: Store, protocol: Protocol, path: Path | str) -> AddedGold:
     UsageError: a file or row that cannot be used. UnknownName: an attribute or a value that is not
     on the list.
     """
+    refuse_stopped(store)
     path = Path(path)
     rows = _read_rows(path)
     lists = _Lists(store, protocol)

@@ -23,7 +23,7 @@ from ..protocol.tables import SEVERAL
 from ..records import VOTE, content_id
 from ..store import Store, now
 from ..store.queries import labels, outputs
-from . import SAMPLE, Sample, attributes, conditions, known_attributes
+from . import SAMPLE, Sample, attributes, conditions, known_attributes, refuse_stopped
 from .lists import AMBIGUOUS, attributes_of_outputs, closed_lists, values_of
 
 FEWEST_OUTPUTS = 4  # outputs that a condition has to get for a factor to be stratified by
@@ -56,6 +56,7 @@ def draw(
     number: how many in all; at most half of them for disagreement between annotators or votes, the
     rest at random in every condition. UsageError where there is nothing to pick from.
     """
+    refuse_stopped(store)
     attribute = attribute or default_attribute(store, protocol)
     known = known_attributes(store, protocol)
     if attribute not in (*known, EVERY):

@@ -87,7 +87,7 @@ def build(
         prompts=_prompts(protocol, estimates),
         measures=_measures(read[0].protocol if len(read) == 1 else protocol),
         subjects=_subjects(store, facts),
-        sections=tuple(_sections(store, protocol, read)),
+        sections=tuple(_sections(store, protocol, read, named)),
         examples=examples.examples(store, protocol),
         pictures=tuple(_pictures(store, protocol, first)),
         limits=tuple(_limits(store, protocol)),
@@ -134,9 +134,14 @@ def _pictures(
     yield from ranked_pictures.grids(store, protocol, audit.estimates if audit else ())
 
 
-def _sections(store: Store, protocol: Protocol, read: Sequence[audits.Audit]) -> Iterator[Section]:
+def _sections(
+    store: Store,
+    protocol: Protocol,
+    read: Sequence[audits.Audit],
+    named: Mapping[str, str] | None,
+) -> Iterator[Section]:
     yield from map(_section, read)
-    stopped = looks.section(store, protocol)
+    stopped = looks.section(store, protocol, named)
     yield from [stopped] if stopped else []
     yield from _validation(store, protocol)
     taxonomy = taxonomies.section(store, protocol)
@@ -147,6 +152,7 @@ def _limits(store: Store, protocol: Protocol) -> Iterator[str]:
     yield from thin_design(protocol)
     yield from protocol.limits
     yield from (f"{text}." for text in cautions.warnings(store, protocol))
+    yield from looks.limits(store)
     yield from _correction_note(store)
     yield from _injection(store)
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 
 from ..analyse import numerals
+from ..analyse.model_labels import short_names
 from ..analyse.stopping.plan import PlannedClaim
 from ..analyse.stopping.progress import Progress, read_progress
 from ..protocol import Protocol, wording
@@ -16,12 +17,19 @@ from .model import Column, FigureRow, Plot, Point, Section, Table
 LOOKS = "looks"  # in the place of a variant
 MOST_ROWS = 40  # of the figure; the table has all
 LEAST_P = 1e-5  # the left end of the axis
-TICKS = ((1e-5, "10⁻⁵"), (1e-4, ".0001"), (1e-3, ".001"), (0.01, ".01"), (0.05, ".05"), (1.0, "1"))
+TICKS = (
+    (1e-5, ".00001"),
+    (1e-4, ".0001"),
+    (1e-3, ".001"),
+    (0.01, ".01"),
+    (0.05, ".05"),
+    (1.0, "1"),
+)
 STATES = {
     "rejected": "tilt",
     "not pursued": "not pursued",
     "on": "still asked",
-    "not rejected": "no difference found, or borderline",
+    "not rejected": "no tilt found",
 }
 NOTE = (
     "A point a look: the p that is valid at any stop, before it is adjusted over the claims. It "
@@ -30,15 +38,29 @@ NOTE = (
 )
 
 
-def section(store: Store, protocol: Protocol) -> Section | None:
-    """None of a run that asks all, or has made no look yet."""
+def section(
+    store: Store, protocol: Protocol, named: Mapping[str, str] | None = None
+) -> Section | None:
+    """None of a run that asks all, or has made no look yet. named: {model: short name}, where
+    somebody gave one.
+    """
     found = read_progress(store)
     if found is None or not found.made:
         return None
-    rows = list(_rows(found, protocol))
+    rows = list(_rows(found, protocol, named))
     figure, table = _figure(found, rows), _table(found, rows)
     text = f"{found.sentence()} {_moved(found)}".rstrip()
     return Section(LOOKS, "When the run knew", text, (figure,), (table,))
+
+
+def limits(store: Store) -> Iterator[str]:
+    """What has to be minded of a run that stops early; nothing of a run that asks all."""
+    found = read_progress(store)
+    if found is not None:
+        yield (
+            f"{found.sentence()} Claims have different numbers of answers by design; p holds at "
+            "any stop, intervals are longer for it, and what was not pursued is no finding."
+        )
 
 
 def _moved(found: Progress) -> str:
@@ -60,10 +82,11 @@ def _moved(found: Progress) -> str:
 Row = tuple[PlannedClaim, str, Sequence[Decision]]
 
 
-def _rows(found: Progress, protocol: Protocol) -> Iterator[Row]:
+def _rows(found: Progress, protocol: Protocol, named: Mapping[str, str] | None) -> Iterator[Row]:
     """Each claim, what tells it from others, and its decisions up to the one that ended it."""
     claims = found.plan.claims
-    shown = [_levels(claim, protocol) for claim in claims]
+    names = short_names([claim.subject for claim in claims], named)
+    shown = [_levels(claim, protocol) | {"model": names[claim.subject]} for claim in claims]
     every = {name for levels in shown for name in levels}
     differ = [n for n in every if len({levels.get(n, "") for levels in shown}) > 1]
     for claim, levels in zip(claims, shown, strict=True):
@@ -72,7 +95,7 @@ def _rows(found: Progress, protocol: Protocol) -> Iterator[Row]:
         yield claim, label, [one for n, one in enumerate(path, 1) if one.look == n]
 
 
-def _levels(claim: PlannedClaim, protocol: Protocol) -> Mapping[str, str]:
+def _levels(claim: PlannedClaim, protocol: Protocol) -> dict[str, str]:
     found = {"measure": claim.measure, "model": claim.subject}
     for name, level in (*claim.condition.items(), *(claim.contrast or {}).items()):
         found[name] = wording.title(protocol, name, level)
@@ -84,7 +107,7 @@ def _figure(found: Progress, rows: Sequence[Row]) -> Plot:
         f"look {look.number}, round {look.rounds} of {found.plan.looks[-1]}" for look in found.made
     )
     drawn = tuple(
-        FigureRow(claim.measure, label, tuple(map(_point, path)))
+        FigureRow(claim.measure, f"{label}: {STATES[path[-1].state]}", tuple(map(_point, path)))
         for claim, label, path in rows[:MOST_ROWS]
     )
     said = "; ".join(f"{label}: {STATES[path[-1].state]}" for _, label, path in rows[:MOST_ROWS])

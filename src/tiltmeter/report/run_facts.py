@@ -6,11 +6,12 @@ from __future__ import annotations
 
 import json
 import shlex
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from ..analyse import signature
+from ..analyse.stopping.plan import StoppingPlan, read_plan
 from ..analyse.stopping.progress import read_progress
 from ..protocol import Protocol, prompt_pairs, wording
 from ..protocol.tables import SEVERAL
@@ -156,6 +157,11 @@ def commands(facts: RunFacts, variants: Sequence[str]) -> Iterator[str]:
     for (subject, mode), extent in _extents(facts).items():
         if subject not in imported:
             together.setdefault((mode, *extent), []).append(subject)
+    stopped = read_plan(facts.store)
+    if stopped is not None:
+        together = {}
+        options = " ".join([*_options_of_plan(stopped), *_shared_options(facts), "--stop"])
+        yield f"tiltmeter run {name} {options} --out RUN"
     for group, models in together.items():
         options = " ".join([*_options(facts, group, models), *_shared_options(facts)])
         yield f"tiltmeter run {name} {options} --out RUN"
@@ -163,6 +169,26 @@ def commands(facts: RunFacts, variants: Sequence[str]) -> Iterator[str]:
         if variant != "default":
             yield f"tiltmeter analyse RUN --variant {shlex.quote(variant)}"
     yield "tiltmeter analyse RUN --json"
+
+
+def _options_of_plan(plan: StoppingPlan) -> Iterator[str]:
+    """What a run that stops early was given: how much it asked follows from its looks."""
+    for option, key in (("model", "subjects"), ("language", "languages"), ("mode", "modes")):
+        for value in _listed(plan.choices.get(key)):
+            yield f"--{option} {shlex.quote(value)}"
+    for key in ("samples", "limit"):
+        if plan.choices.get(key) is not None:
+            yield f"--{key} {plan.choices[key]}"
+    where = plan.choices.get("where")
+    for factor, levels in where.items() if isinstance(where, Mapping) else ():
+        told = f"{factor}={','.join(_listed(levels))}"
+        yield f"--where {shlex.quote(told)}"
+    yield from (f"--cross {shlex.quote(value)}" for value in _listed(plan.choices.get("cross")))
+    yield from (f"--judge {shlex.quote(judge)}" for judge in plan.judges)
+
+
+def _listed(value: Json) -> list[str]:
+    return list(map(str, value)) if isinstance(value, Sequence) and value else []
 
 
 def _shared_options(facts: RunFacts) -> Iterator[str]:

@@ -14,7 +14,7 @@ from typing import NamedTuple
 
 TABLES = (
     *("meta", "trials", "calls", "outputs", "labels", "artefacts", "batches", "batch_requests"),
-    "label_calls",
+    *("label_calls", "trial_looks"),
 )
 _FOREIGN = (
     "SELECT type || ' ' || name FROM sqlite_master WHERE type NOT IN ('table', 'index')"
@@ -28,6 +28,7 @@ _TEXTS = {
     "labels": ("output", "annotator", "attribute", "value", "date"),
     "artefacts": ("kind", "name", "content", "date"),
     "label_calls": ("output", "annotator", "call"),
+    "trial_looks": ("trial",),
     "batches": (
         *("key", "model", "path", "state", "remote_id", "file_id", "omitted", "told"),
         *("since", "changed"),
@@ -70,6 +71,9 @@ def _rules() -> Iterator[Rule]:
     yield Rule("trials", "sample", whole.format("sample") + " OR sample < 0")
     yield Rule("labels", "position", whole.format("position"))
     yield Rule("label_calls", "turn", whole.format("turn"))
+    yield Rule("trial_looks", "look", whole.format("look") + " OR look < 0")
+    kinds = "kind IN ('stopping plan', 'look')"
+    yield Rule("artefacts", "content", f"{kinds} AND NOT json_valid(content)")
     yield Rule("labels", "weight", "typeof(weight) NOT IN ('real', 'integer')")
     yield Rule("labels", "weight", "NOT (weight >= 0 AND weight < 1e12)")
     for name in ("prompt_tokens", "completion_tokens"):

@@ -41,7 +41,11 @@ def estimates_of_looks(store: Store, protocol: Protocol, variant: str) -> list[E
         now = store
         if not is_over(plan, made):
             now = stack.enter_context(stored.RunAtLook(store.folder, len(made)))
-        rows = list(measured_rows(now, protocol, variant))
+        mark = f"|stop:{plan.hash[:8]}|tm:"
+        rows = [
+            replace(row, signature=row.signature.replace("|tm:", mark))
+            for row in measured_rows(now, protocol, variant)
+        ]
         if not made:
             return [_untested(row) for row in rows]
         before = [
@@ -139,7 +143,7 @@ class _Stopped:
             design, look = self.plan.design(family), len(self.made)
             upper = (1 + repeated_confidence(design, look)) / 2
             factor = _quantile(upper, row.clusters) / _quantile(0.975, row.clusters)
-        low, high = _stretch(row, factor)
+        low, high = stretched(row, factor)
         spec = next((s for s in self.protocol.measures if s.name == row.measure), None)
         kind = measure_kind(spec.kind) if spec else None
         if kind is not None and kind.low is not None:
@@ -168,7 +172,7 @@ class _Stopped:
         return None if value is None else f"without the bias of having stopped: {value:.3f}"
 
 
-def _stretch(row: Estimate, factor: float) -> tuple[float, float]:
+def stretched(row: Estimate, factor: float) -> tuple[float, float]:
     """The ends of an interval so many times as far from the value; of odds and ratios on the log
     scale.
     """

@@ -22,7 +22,7 @@ from ...store import Store, now
 from ...store.queries import looks as stored
 from ..output_values import codes
 from ..run_estimates import measured_rows
-from .plan import PlannedClaim, PlannedFamily, StoppingPlan, key_of
+from .plan import MALFORMED, PlannedClaim, PlannedFamily, StoppingPlan, key_of
 from .sums import Data, ItemSums, OutputGroups, alone_with, claim_data
 
 Counts = Sequence[Sequence[float]]
@@ -73,13 +73,24 @@ def read_looks(store: Store, plan: StoppingPlan) -> list[Look]:
     """The looks that a run made, in their order. StoreError where one is of another plan, or not of
     the trials and labels that it was made from.
     """
-    found = [parse_look(text) for text in stored.looks(store)]
-    for look in found:
-        if look.plan != plan.hash:
-            raise StoreError(
-                f"{store.folder} is damaged at artefacts.look {look.number}: it was made by "
-                "another plan than the run holds. Restore it from a copy."
-            )
+    found = []
+    for number, text in enumerate(stored.looks(store), 1):
+        try:
+            look = parse_look(text)
+            keys = set(look.decisions)
+        except MALFORMED:
+            look, keys = None, set()
+        if look is None or look.number != number or keys != {claim.key for claim in plan.claims}:
+            why = "is no look"
+        elif look.plan != plan.hash:
+            why = "was made by another plan than the run holds"
+        else:
+            found.append(look)
+            continue
+        raise StoreError(
+            f"{store.folder} is damaged at artefacts.content: look {number} {why}. Restore it "
+            "from a copy."
+        )
     return found
 
 

@@ -8,6 +8,7 @@ from dataclasses import asdict, dataclass, replace
 from functools import cached_property
 from typing import Literal, TypedDict
 
+from ...errors import StoreError
 from ...protocol.tables import SEVERAL
 from ...records import Estimate, Json, canonical, content_id
 from ...stats.multiplicity import Method
@@ -15,6 +16,7 @@ from ...stats.stopping.design import StoppingDesign
 from ...store import Store
 from ...store.queries import looks as stored
 
+MALFORMED = (ValueError, KeyError, TypeError, AttributeError)  # of JSON that is no plan or look
 Statistic = Literal["items", "outputs", "plain"]
 
 
@@ -159,4 +161,10 @@ def _claim(data: _StoredClaim) -> PlannedClaim:
 def read_plan(store: Store) -> StoppingPlan | None:
     """The plan of a run; None where it asks all."""
     text = stored.plan(store)
-    return parse(text) if text else None
+    try:
+        return parse(text) if text else None
+    except MALFORMED:
+        raise StoreError(
+            f"{store.folder} is damaged at artefacts.content: its stopping plan is none. Restore "
+            "it from a copy."
+        ) from None
