@@ -26,7 +26,6 @@ class Facts:
     model: str
     purpose: str
     calls: int = 0
-    questions: int = 0
     served: dict[str, int] = field(default_factory=dict)
     fingerprints: dict[str, int] = field(default_factory=dict)
     omitted: set[str] = field(default_factory=set)
@@ -39,6 +38,7 @@ class Facts:
     cost: float = 0.0
     unknown_cost: int = 0
     servers: dict[int, int] = field(default_factory=dict)  # number → calls, where there are several
+    questions: int = 0
 
     @property
     def role(self) -> str:
