@@ -33,6 +33,7 @@ from .writer import Call, Row, Writer
 
 Job = Generator[Sequence[Request], Sequence[Reply], Sequence[Row]]
 
+UNASKED_TOGETHER = 100  # jobs that asked nobody, whose rows are one transaction
 FAILURES_IN_A_ROW = 5  # calls that used up all their tries, before the run stops
 
 
@@ -102,6 +103,7 @@ class Engine:
         self._store, self._models, self._limits, self._watch = store, models, limits, watch
         self.tally = Tally(spent=store.spent())
         self._failures = 0
+        self._unasked: list[Sequence[Row]] = []  # of jobs that asked nobody, not yet stored
         self._error: Exception | None = None
 
     async def drive(self, jobs: Iterable[Job]) -> Tally:
@@ -118,6 +120,11 @@ class Engine:
             async with asyncio.TaskGroup() as group:
                 for _ in range(self._limits.concurrency):
                     group.create_task(self._work(source))
+            try:
+                if self._unasked:
+                    await self._store_unasked(self._unasked)
+            except TiltmeterError as error:
+                self._halt(error)
         self._caller.close()
         done, calls, failed = self.tally.done, self.tally.calls, self.tally.failed
         LOG.info(
@@ -183,8 +190,10 @@ class Engine:
 
     async def _do(self, job: Job) -> None:
         paid: list[Call] = []
+        asked = False
         try:
             requests = next(job)
+            asked = True
             while True:
                 if len(requests) == 1:
                     answers = [await self._answer(requests[0])]
@@ -202,14 +211,35 @@ class Engine:
                     paid = []
         except StopIteration as end:
             self._failures = 0
-            await self._put(paid, end.value)
-            self.tally.done += 1
+            if asked:
+                await self._put(paid, end.value)
+                self.tally.done += 1
+                return
+            self._unasked.append(end.value)
+            if len(self._unasked) >= UNASKED_TOGETHER:
+                jobs, self._unasked = self._unasked, []
+                await self._store_unasked(jobs)
         except BaseException:
             if paid:
                 await self._put(paid, ())
             raise
         finally:
             job.close()
+
+    async def _store_unasked(self, jobs: Sequence[Sequence[Row]]) -> None:
+        """Stores the rows of jobs that asked nobody. They can be had again for nothing, so they
+        need not wait for a transaction each. What is refused takes no other along.
+        """
+        try:
+            await self._writer.put((), [row for rows in jobs for row in rows])
+            self.tally.done += len(jobs)
+        except Unanswered as error:
+            if len(jobs) > 1:
+                for one in jobs:
+                    await self._store_unasked([one])
+                return
+            self.tally.failed += 1
+            self.tally.last_failure = str(error)
 
     async def _put(self, calls: Sequence[Call], rows: Sequence[Row]) -> None:
         """Stores; then whoever waits for one of these calls finds it, or asks."""

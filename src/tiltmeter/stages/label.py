@@ -159,6 +159,7 @@ async def annotate(
     names = (*protocol.factors, protocol.item)
     cells = {tuple(cell[name] for name in names): cell for cell in protocol.cells}
     system = settings.frozen(store).get("system")
+    contexts = {key: protocol.context(cell, system) for key, cell in cells.items()}
 
     def jobs() -> Iterator[Job]:
         for instrument in instruments:
@@ -167,8 +168,9 @@ async def annotate(
                 if protocol.modes[trial.mode].for_discovery or not instrument.can_label(trial):
                     continue
                 if instrument.reads(exact):
-                    cell = cells.get(tuple(trial.factors[name] for name in names), {})
-                    asked = trial._replace(context=protocol.context(cell, system) if cell else ())
+                    key = tuple(trial.factors[name] for name in names)
+                    cell, context = cells.get(key, {}), contexts.get(key, ())
+                    asked = trial._replace(context=context) if context else trial
                     told = _told(protocol, asked)
                     yield _job(store, instrument, asked, output, exact, cell, told)
 

@@ -101,14 +101,19 @@ class Reader:
         )
         self._verb = re.compile(rf"(?<= )@\S+ {role('copula').pattern} ")
         self._completed = re.compile(rf"{self._verb.pattern}{far}{role('superlative').pattern}")
-        self._remembered = lru_cache(maxsize=4096)(self._value)  # short answers recur
+        # short answers recur
+        self._remembered = lru_cache(maxsize=4096)(self._value)
+        self._known = lru_cache(maxsize=4096)(self._canonical)
 
     def read(self, text: str, prompt: str = "") -> str:
         """The option that an answer chooses, or its outcome (`both`, `refusal`, `invalid` …)."""
-        canonical = self._language.canonical(without_reasoning(text))
+        canonical = (self._known if len(text) < RECURRING else self._canonical)(text)
         by_rule = self._remembered if len(canonical) < RECURRING else self._value
         value = by_rule(canonical, self._marker.without(canonical, prompt))
         return (self._blank.option(canonical, prompt) or value) if value == INVALID else value
+
+    def _canonical(self, text: str) -> str:
+        return self._language.canonical(without_reasoning(text))
 
     def _value(self, canonical: str, told: str) -> str:
         clauses = list(self._marker.clauses(self._marker.mark(told)))
