@@ -54,7 +54,7 @@ COUNTS = Path(__file__).parents[2] / "shared" / "data" / "gramvis_published_coun
 SEED = 20_261_122
 RUNS, FEW_RUNS, SMALL_RUNS = 2_000, 500, 4
 WEAK = 0.35
-LARGEST = 0.2  # levels above are not tried: the rules reject none above .05
+LARGEST = 0.1  # levels above are not tried: the rules reject none above .05
 SENSITIVITY, SPECIFICITY = 0.85, 0.92  # of a judge, where labels err
 UNANSWERED = (0.3, 0.1)  # of pictures, tested condition and controls, at most
 TRUTHS = ("null", "half", "truth", "weak")
@@ -366,10 +366,8 @@ class Looked:
 
 def look_at(design: StoppingDesign, data: Data) -> Floats:
     """p, q, information, estimate and half-width of one claim at every look, shape (5, looks)."""
-    scores = scores_of(data, design)
     found = np.full((5, len(design.looks)), math.nan)
-    found[0] = sequential_p(scores, design, LARGEST)
-    found[1] = np.count_nonzero(scores >= scores[:, :1], axis=1) / scores.shape[1]
+    found[:2] = _p_and_q(design, data)
     for k in range(len(design.looks)):
         if isinstance(data, OutputBlocks):
             found[2, k] = design.looks[k] / design.looks[-1]
@@ -380,6 +378,20 @@ def look_at(design: StoppingDesign, data: Data) -> Floats:
         found[3, k] = d.mean()
         found[4, k] = t_quantile(0.975, d.size - 1.0) * d.std(ddof=1) / math.sqrt(d.size)
     return found
+
+
+def _p_and_q(design: StoppingDesign, data: Data) -> Floats:
+    """Of a claim far from any rejection q is known well enough from a part of the flips, which are
+    the first of all; its p is above ``LARGEST`` then.
+    """
+    few = replace(design, claims=1)
+    scores = scores_of(data, few)
+    q = np.count_nonzero(scores >= scores[:, :1], axis=1) / scores.shape[1]
+    if (q / np.array(design.spending)).min() > 1.25 * LARGEST:
+        return np.stack([np.ones(q.size), q])
+    scores = scores_of(data, design)
+    q = np.count_nonzero(scores >= scores[:, :1], axis=1) / scores.shape[1]
+    return np.stack([sequential_p(scores, design, LARGEST), q])
 
 
 @dataclass(frozen=True)
