@@ -101,28 +101,29 @@ def asked_by_look(out: Path) -> dict[int, set[str]]:
 def test_killed_at_a_look_it_decides_the_same_and_asks_nothing_twice(
     case: Case, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    made: list[int] = []
-    keep = stored.keep_look
+    out, before, keep = tmp_path / "run", list[Any](), stored.keep_look
 
     def dies(store: Store, number: int, look: Any) -> None:
-        made.append(number)
-        if made.count(number) == 1 and number == 1:
-            raise Killed  # all is asked and labelled, and the look is not stored
-        keep(store, number, look)
+        if before:
+            keep(store, number, look)
+            return
+        before.append(look)
+        raise Killed  # all is asked and labelled, and the look is not stored
 
+    monkeypatch.setattr(stored, "keep_look", dies)
     with planted_server(case.server) as url:
-        run(case, url, tmp_path / "whole")
-        whole = count(url)["total"]
-        monkeypatch.setattr(stored, "keep_look", dies)
         with pytest.raises(Killed):
-            run(case, url, tmp_path / "killed")
-        run(case, url, tmp_path / "killed")
-        asked = count(url)["total"] - whole
-    assert decisions(tmp_path / "killed") == decisions(tmp_path / "whole")
-    with Store(tmp_path / "killed") as store:
+            run(case, url, out)
+        run(case, url, out)
+        asked = count(url)["total"]
+        run(case, url, out)  # nothing is left to ask
+        assert count(url)["total"] == asked
+    with Store(out) as store:
         ((calls,),) = store.rows("SELECT count(*) FROM calls")
-    assert asked == calls == whole
-    states, prompts = decisions(tmp_path / "killed"), asked_by_look(tmp_path / "killed")
+        first = json.loads(stored.looks(store)[0])
+    assert asked == calls
+    assert first | {"date": ""} == before[0] | {"date": ""}
+    states, prompts = decisions(out), asked_by_look(out)
     assert "rejected" in {state for _, state in states[-1].values()}
     if case.ends:  # none of its prompts is asked after the look that decides its claim
         own = [{s for key, (_, s) in look.items() if f'"{case.ends}"' in key} for look in states]

@@ -22,6 +22,7 @@ from .plan import Choices, cells, samples, shuffle_key
 
 Levels = tuple[str, ...]
 Index = tuple[int, ...]
+Ranks = Mapping[str, Mapping[str, int]]  # factor → level → its place in the design
 STRATUM = ("language",)  # beside the protocol's `apart`
 
 
@@ -77,10 +78,14 @@ def rounds_of(protocol: Protocol, choices: Choices) -> Rounds:
         conditions.setdefault(tuple(cell[name] for name in keys), []).append(cell)
     in_sample = math.gcd(*map(len, conditions.values()))
     turn_of = _item_turns(protocol, choices.seed, conditions.values())
+    ranks = {
+        name: {level: n for n, level in enumerate(dict.fromkeys(c[name] for c in protocol.cells))}
+        for name in protocol.factors
+    }
     places: dict[Levels, int] = {}
     for own in conditions.values():
         together = len(own) // in_sample
-        ordered = _in_turns(protocol, own, turn_of[_item_key(protocol, own[0])])
+        ordered = _in_turns(own, ranks, turn_of[_item_key(protocol, own[0])])
         for place, cell in enumerate(ordered):
             places[tuple(cell[name] for name in names)] = place // together
     turns = _count_turns(protocol, conditions.values(), names, places, in_sample)
@@ -128,19 +133,15 @@ def _item_turns(
     }
 
 
-def _in_turns(protocol: Protocol, own: Sequence[Row], turn: int) -> list[Row]:
+def _in_turns(own: Sequence[Row], ranks: Ranks, turn: int) -> list[Row]:
     """The prompts of one condition in the order of their rounds.
 
     Where they are all combinations of some levels, each level of each factor comes equally often
     as soon as the numbers allow; the first combination moves from turn to turn.
     """
-    rank = {
-        name: {level: n for n, level in enumerate(dict.fromkeys(c[name] for c in protocol.cells))}
-        for name in protocol.factors
-    }
-    varying = [name for name in protocol.factors if len({cell[name] for cell in own}) > 1]
+    varying = [name for name in ranks if len({cell[name] for cell in own}) > 1]
     known = {
-        name: sorted({cell[name] for cell in own}, key=rank[name].__getitem__) for name in varying
+        name: sorted({cell[name] for cell in own}, key=ranks[name].__getitem__) for name in varying
     }
     sizes = tuple(len(levels) for levels in known.values())
     by_index = {tuple(known[name].index(cell[name]) for name in varying): cell for cell in own}
