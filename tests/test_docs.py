@@ -485,7 +485,7 @@ def test_no_page_holds_a_path_of_somebodys_machine(page: Path) -> None:
 def runtime() -> Iterator[str]:
     """Every package that an install with all extras but `test` and `litellm` brings on this platform, by name.
 
-    litellm, diffusers and zstandard are in no environment of the tests: their packages are named in THIRD_PARTY.md as one of their
+    litellm, diffusers, ray and zstandard are in no environment of the tests: their packages are named in THIRD_PARTY.md as one of their
     versions brings them.
     """
     project = tomllib.loads(text_of("pyproject.toml"))["project"]
@@ -494,7 +494,7 @@ def runtime() -> Iterator[str]:
         *(
             line
             for name, lines in project["optional-dependencies"].items()
-            if name not in ("test", "litellm", "diffusers", "inspect")
+            if name not in ("test", "litellm", "diffusers", "inspect", "ray")
             for line in lines
         ),
     ]

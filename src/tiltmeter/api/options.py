@@ -14,6 +14,8 @@ from typing import TypedDict
 from .. import intake
 from ..errors import UnknownName, UsageError
 from ..models import Price
+from ..models.workers import Workers
+from ..models.workers.worker import IN_FLIGHT
 from ..protocol import Protocol
 from ..stages.batch_steps import Batching
 from ..stages.connect import Connect
@@ -63,9 +65,11 @@ class AskOptions(ConnectOptions, total=False):
     """How models are reached, and what a run may use (`stages.limits.Limits`).
 
     concurrency: calls in flight; rate: calls a minute to each model; max_cost: US dollars in all;
-    patience: seconds of an outage that a call outlasts.
+    patience: seconds of an outage that a call outlasts; workers: "8" processes of this machine for
+    each model that runs in tiltmeter's own, "8@auto?gpus=1" for those of a Ray cluster.
     """
 
+    workers: str | int | None
     concurrency: int
     rate: float | None
     max_cost: float | None
@@ -144,7 +148,11 @@ def asking(
     judges = model_names(judge)
     named = (*subjects, *judges)
     return Asking(
-        judges, material(taxonomy), limits(options), connect(options, named), batching(options)
+        judges,
+        material(taxonomy),
+        limits(options),
+        connect(options, named, workers(options)),
+        batching(options),
     )
 
 
@@ -153,7 +161,9 @@ def several(names: str | Sequence[str]) -> tuple[str, ...]:
     return (names,) if isinstance(names, str) else tuple(names)
 
 
-def connect(options: ConnectOptions, named: Sequence[str] = ()) -> Connect:
+def connect(
+    options: ConnectOptions, named: Sequence[str] = (), workers: Workers | None = None
+) -> Connect:
     """How models are reached. named: those that a person named, who may execute code."""
     usual = Connect()
     given = {"": options.get("base_url", ""), **options.get("base_urls", {})}
@@ -168,14 +178,22 @@ def connect(options: ConnectOptions, named: Sequence[str] = ()) -> Connect:
         tuple(named),
         options.get("columns", usual.columns),
         {whom: some[1:] for whom, some in urls.items() if len(some) > 1},
+        workers,
     )
 
 
+def workers(options: AskOptions) -> Workers | None:
+    """The processes that hold models, None for this one alone. UsageError for what is none."""
+    given = options.get("workers")
+    return None if given is None else Workers.parse(str(given))
+
+
 def limits(options: AskOptions) -> Limits:
-    """What a run may use."""
-    usual = Limits()
+    """What a run may use; with workers, as many calls as they take at once."""
+    usual, held = Limits(), workers(options)
+    asked = options.get("concurrency", usual.concurrency)
     return Limits(
-        options.get("concurrency", usual.concurrency),
+        asked if held is None else max(asked, IN_FLIGHT * held.number),
         options.get("rate", usual.rate),
         options.get("max_cost", usual.max_cost),
         options.get("patience", usual.patience),

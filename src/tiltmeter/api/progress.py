@@ -28,6 +28,7 @@ def progress_text(tally: Tally, elapsed: float) -> str:
         f"{tally.calls / elapsed:.1f} calls/s" if elapsed > 1 else "",
         f"${tally.spent:.2f}" if tally.spent else "",
         f"{tally.failed} failed" if tally.failed else "",
+        tally.by[:WAITING_CHARACTERS],
         tally.waiting[:WAITING_CHARACTERS],
     ]
     return " ".join(filter(None, parts))

@@ -264,6 +264,13 @@ reach = _stack(  # how models are reached, and what is allowed
         help="Minutes of an outage that a call outlasts.",
     ),
     click.option(
+        "--workers",
+        "workers",
+        metavar="N[@auto][?gpus=1]",
+        help="Hold a model that runs here (diffusers:, gguf:, python:, …) in N processes, or in N "
+        "workers of a Ray cluster (extra ray).",
+    ),
+    click.option(
         "--builtin-from",
         type=click.Path(),
         help="The built-in model's wheel or GGUF file, where there is no pip.",

@@ -61,6 +61,7 @@ class AskValues:
     timeout: float
     patience: float
     builtin_from: str | None
+    workers: str | None
 
     def connect_options(self) -> ConnectOptions:
         """Where models are."""
@@ -84,6 +85,7 @@ class AskValues:
             "timeout": self.timeout,
             "patience": 60 * self.patience,
             "builtin_from": self.builtin_from,
+            "workers": self.workers,
         }
 
 

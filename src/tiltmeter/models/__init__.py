@@ -79,6 +79,18 @@ class Model:
     continues: bool = False  # takes a begun answer
     makes: tuple[str, ...] = ("text",)
 
+    @property
+    def fingerprint(self) -> str:
+        """What tells the open model from one with other weights, libraries or devices; "" where
+        only its replies say so.
+        """
+        return ""
+
+    @property
+    def progress(self) -> str:
+        """What is to be shown beside a stage's progress, "" for nothing."""
+        return ""
+
     def check(self, request: Request) -> None:
         """Raises Incapable where a model that writes is asked for a picture, or one that draws for
         text.

@@ -94,6 +94,7 @@ class Caller:
         try:
             reply = await self._readable(model, request)
             self._tally.calls += 1
+            self._tally.by = model.progress
             _log_call(request, reply, time.monotonic() - began)
             known = self._cost(model, request, reply)
             cost, lost = known or 0.0, False

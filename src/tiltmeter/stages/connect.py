@@ -6,13 +6,15 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import NotRequired, TypedDict
 
 from ..errors import UsageError
-from ..models import FREE, Model, Price, table
+from ..models import FREE, Model, Price, Queued, table
 from ..models.http.provider import on_this_machine
 from ..models.kinds import kind_of, make_model
 from ..models.options import ModelOptions
+from ..models.workers import Workers
 from ..store import Store
 
 
@@ -40,6 +42,7 @@ class Connect:
     base_urls: servers by kind or by model name.
     further:   by "" (as base_url), kind or model name, the servers beside the first, where one
                model has several.
+    workers:   processes that hold the models that run in tiltmeter's own; None for this one alone.
     columns:   {field: the column that has it} of files of answers.
     named:     the models that the person who runs this named: no other one may execute code.
     """
@@ -52,6 +55,7 @@ class Connect:
     named: tuple[str, ...] = ()
     columns: Mapping[str, str] = field(default_factory=dict)
     further: Mapping[str, Sequence[str]] = field(default_factory=dict)
+    workers: Workers | None = None
 
     def urls(self, name: str) -> list[str]:
         """All base URLs that the user gave for a model, the first of them as `url` says it."""
@@ -108,6 +112,8 @@ class Connect:
                 think_off=row.takes.get("think_off") is True,
                 modality="" if row.own else row.modality,
             )
+        if self.workers is not None and _takes_workers(name):
+            return _on_workers(name, options, self.workers)
         urls = self.urls(name)
         if len(urls) < 2 or not kind_of(name).is_served:
             return make_model(name, options)
@@ -153,9 +159,34 @@ class Connect:
     def check(self, names: Iterable[str]) -> None:
         """Raises UsageError for a base URL that none of the models would use."""
         names = list(names)
+        if self.workers is not None and not any(map(_takes_workers, names)):
+            raise UsageError(
+                "--workers is for models that run in tiltmeter's own process (diffusers:, gguf:, "
+                f"python:, …), and {', '.join(names)} is none. Leave it out, or name several "
+                "servers: --base-url URL --base-url URL"
+            )
         if self.base_url and all(kind_of(name).own_server for name in names):
             kind = names[0].partition(":")[0]
             raise UsageError(
                 "--base-url is for openai: models. Type for instance: --base-url "
                 f"{kind}={self.base_url}"
             )
+
+
+def _takes_workers(name: str) -> bool:
+    """True of a model that can be in processes of its own: it is behind no provider."""
+    kind = kind_of(name)
+    return kind.on_workers and kind.provider is None
+
+
+def _on_workers(name: str, options: ModelOptions, workers: Workers) -> Model:
+    from ..models.workers.pool import WorkerPool
+    from ..models.workers.ray_cluster import RayCluster
+    from ..models.workers.worker import ShownPictures
+
+    shown = ShownPictures({})
+    make = partial(make_model, name, replace(options, read=shown, factors=None))
+    model = make()
+    if isinstance(model, Queued):  # its work is done elsewhere
+        return make_model(name, options)
+    return WorkerPool(model, make, shown, workers, RayCluster.join, options.read)

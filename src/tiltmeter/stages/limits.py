@@ -38,6 +38,7 @@ class Tally:
     possibly_paid: US dollars at the most of calls that were sent and not answered, which a provider
                    may have charged; also those before.
     waiting:       what is waited for, "" for nothing unusual.
+    by:            who answers, where a model has workers (`Model.progress`).
     """
 
     done: int = 0
@@ -48,6 +49,7 @@ class Tally:
     spent: float = 0.0
     possibly_paid: float = 0.0
     waiting: str = ""
+    by: str = ""
     unknown_cost: int = 0
     last_failure: str = ""
     warnings: set[str] = field(default_factory=set)

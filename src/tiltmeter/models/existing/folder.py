@@ -171,4 +171,5 @@ KIND = ModelKind(
     folder,
     makes=(PICTURES,),
     price=FREE,
+    on_workers=False,
 )

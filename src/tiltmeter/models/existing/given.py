@@ -108,4 +108,5 @@ KIND = ModelKind(
     answers,
     makes=(TEXT,),
     price=FREE,
+    on_workers=False,
 )

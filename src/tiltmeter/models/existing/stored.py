@@ -202,5 +202,8 @@ FILE = ModelKind(
     answer_file,
     makes=(TEXT,),
     price=FREE,
+    on_workers=False,
 )
-REPLAY = ModelKind("replay", "replay:RUN, the answers of another run", replay, price=FREE)
+REPLAY = ModelKind(
+    "replay", "replay:RUN, the answers of another run", replay, price=FREE, on_workers=False
+)

@@ -89,6 +89,11 @@ class Diffusers(Model):
         self._pipeline: Any = None
         self._device = self._served = self._fingerprint = ""
 
+    @property
+    def fingerprint(self) -> str:
+        """Class, weights, library versions, device and dtype, once it is open."""
+        return f"{self._served} {self._fingerprint}".strip()
+
     def check(self, request: Request) -> None:
         """Raises Incapable for text, or for sides that are no multiple of STEP_PIXELS pixels."""
         super().check(request)

@@ -1,0 +1,164 @@
+"""Workers as actors of Ray (the extra `ray`, imported only here and only when used).
+
+On this machine Ray is started for the run, with a token that nobody else has and that lies in no
+file, and ends with it. With an address the run is a guest of a cluster that is there, and leaves it
+as it was.
+"""
+
+from __future__ import annotations
+
+import os
+import secrets
+import shutil
+import tempfile
+from collections.abc import Awaitable, Callable
+from importlib import import_module
+from importlib.util import find_spec
+from pathlib import Path
+from pickle import PickleError
+from types import ModuleType
+from typing import Any, TypeVar
+
+from ...errors import MissingExtra, ModelError, UsageError
+from ...records import Reply, Request
+from ...system import usable_cores
+from . import Handle, WorkerLost, Workers
+from .worker import IN_FLIGHT, Refusal, Started, Worker
+
+T = TypeVar("T")
+_TEMPORARY = Path("/tmp")  # sockets lie there, and may not have long names
+
+
+class RayCluster:
+    """A cluster that models of this process share; it ends with the last of them."""
+
+    _there: RayCluster | None = None
+
+    def __init__(self, address: str) -> None:
+        self.address, self._users = address, 0
+        self._folder: str | None = None
+        self._set: list[str] = []
+        self._ray = self._begin()
+
+    @classmethod
+    def join(cls, workers: Workers) -> RayCluster:
+        """The cluster of this process, begun where there is none; blocks. MissingExtra, or
+        ModelError where none answers at the address.
+        """
+        if find_spec("ray") is None:
+            raise MissingExtra("--workers", "ray")
+        if cls._there is None:
+            cls._there = cls(workers.address)
+        cls._there._users += 1
+        cls._there._refuse_without_gpus(workers)
+        return cls._there
+
+    def _begin(self) -> ModuleType:
+        own = {"RAY_USAGE_STATS_ENABLED": "0", "RAY_ACCEL_ENV_VAR_OVERRIDE_ON_ZERO": "0"}
+        if not self.address:
+            own |= {"RAY_AUTH_MODE": "token", "RAY_AUTH_TOKEN": secrets.token_hex(32)}
+        for name, value in own.items():
+            if name not in os.environ:
+                os.environ[name] = value
+                self._set.append(name)
+        ray = import_module("ray")
+        quiet = {"include_dashboard": None, "log_to_driver": False, "logging_level": "ERROR"}
+        try:
+            if self.address:
+                ray.init(self.address, log_to_driver=False, logging_level="ERROR")
+            else:
+                place = _TEMPORARY if _TEMPORARY.is_dir() else None
+                self._folder = tempfile.mkdtemp(prefix="tiltmeter-", dir=place)
+                quiet["include_dashboard"] = False
+                ray.init(num_cpus=usable_cores(), _temp_dir=self._folder, **quiet)
+        except (OSError, RuntimeError, ValueError) as error:
+            self._end()
+            where = f"at {self.address}" if self.address else "on this machine"
+            said = " ".join(str(error).split())[:300]
+            raise ModelError(
+                f"No Ray cluster {where} can be used: {said}. Start one (ray start --head), or "
+                "leave the address out: --workers 8"
+            ) from None
+        return ray
+
+    def _refuse_without_gpus(self, workers: Workers) -> None:
+        """ModelError where this machine has too few: nobody would bring more."""
+        there = float(self._ray.cluster_resources().get("GPU", 0))
+        if not self.address and workers.gpus * workers.number > there:
+            self.leave()
+            raise ModelError(
+                f"{workers.number} workers with {workers.gpus:g} GPUs each do not fit: this "
+                f"machine has {there:g}. Lower the number or leave gpus out."
+            )
+
+    def pack(self, model: object) -> bytes:
+        """A model as bytes; functions of this process too."""
+        try:
+            found: bytes = self._ray.cloudpickle.dumps(model)
+        except (PickleError, TypeError, AttributeError, ValueError, RuntimeError) as error:
+            raise UsageError(
+                f"This model cannot be sent to workers ({error}). Leave --workers out."
+            ) from None
+        return found
+
+    def start_worker(self, payload: bytes, gpus: float) -> Handle:
+        """An actor, which waits until a machine has room for it."""
+        actor = self._ray.remote(Worker).options(
+            num_cpus=1 if self.address else 0,
+            num_gpus=gpus,
+            max_restarts=0,
+            max_task_retries=0,
+            max_concurrency=2 * IN_FLIGHT,
+            scheduling_strategy="SPREAD",
+        )
+        return _Actor(self._ray, actor.remote(payload))
+
+    def leave(self) -> None:
+        """Gives the cluster up for one model; the last one ends it, or leaves it to others."""
+        self._users -= 1
+        if self._users > 0:
+            return
+        RayCluster._there = None
+        self._ray.shutdown()
+        self._end()
+
+    def _end(self) -> None:
+        """No file and no variable of it is left."""
+        for name in self._set:
+            os.environ.pop(name, None)
+        if self._folder is not None:
+            shutil.rmtree(self._folder, ignore_errors=True)
+
+
+class _Actor:
+    """An actor as a worker."""
+
+    def __init__(self, ray: ModuleType, actor: Any) -> None:
+        self._ray, self._actor, self._is_up = ray, actor, False
+
+    async def _call(self, method: Callable[[], Awaitable[T]]) -> T:
+        errors = self._ray.exceptions
+        try:
+            return await method()
+        except (errors.RayActorError, errors.WorkerCrashedError, errors.ObjectLostError) as error:
+            said = " ".join(str(error).split())[:200]
+            raise WorkerLost(f"a worker was lost ({said})") from None
+
+    async def start(self) -> Started | Refusal:
+        """Loads the model."""
+        found: Started | Refusal = await self._call(self._actor.start.remote)
+        self._is_up = isinstance(found, Started)
+        return found
+
+    async def ask(self, request: Request, pictures: dict[str, bytes]) -> Reply | Refusal:
+        """What the model replies."""
+        found: Reply | Refusal = await self._call(lambda: self._actor.ask.remote(request, pictures))
+        return found
+
+    async def stop(self) -> None:
+        """Closes the model and ends the actor."""
+        try:
+            if self._is_up:
+                await self._call(self._actor.close.remote)
+        finally:
+            self._ray.kill(self._actor)

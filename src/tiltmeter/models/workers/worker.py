@@ -1,0 +1,102 @@
+"""What runs in a worker: a model, opened once and asked."""
+
+from __future__ import annotations
+
+import asyncio
+import pickle
+import platform
+from collections import Counter
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from ... import errors
+from ...errors import ModelError, TiltmeterError, TransientError, Unanswered
+from ...records import Reply, Request
+from .. import Model
+
+IN_FLIGHT = 2  # requests of a worker: one is worked on, the next one is there when it is done
+
+
+@dataclass(slots=True)
+class ShownPictures:
+    """The pictures of the requests in hand, by name: what a model is given in place of the run's
+    files, which other machines do not have.
+    """
+
+    contents: dict[str, bytes]
+
+    def __call__(self, name: str) -> bytes:
+        return self.contents[name]
+
+
+class Started(NamedTuple):
+    """machine: its name; fingerprint: `Model.fingerprint` once the model is open."""
+
+    machine: str
+    fingerprint: str
+
+
+class Refusal(NamedTuple):
+    """An error of ours as it crosses from one process to another."""
+
+    kind: str
+    text: str
+    retry_after: float | None = None
+    raw: str | None = None
+    possibly_paid: bool = False
+
+    @classmethod
+    def of(cls, error: TiltmeterError) -> Refusal:
+        """What is told of an error."""
+        raw, wait = getattr(error, "raw", None), getattr(error, "retry_after", None)
+        return cls(type(error).__name__, str(error), wait, raw, error.possibly_paid)
+
+    def error(self) -> TiltmeterError:
+        """The error again; one that cannot be made of these is a ModelError."""
+        if self.kind == TransientError.__name__:
+            return TransientError(self.text, self.retry_after, self.possibly_paid)
+        if self.kind == Unanswered.__name__:
+            return Unanswered(self.text, self.possibly_paid)
+        kind = getattr(errors, self.kind, ModelError)
+        wanted = kind if issubclass(kind, ModelError) else ModelError
+        return wanted(self.text, self.raw, self.possibly_paid)
+
+
+class Worker:
+    """A model in a process of its own. payload: (a model that is not open, or what makes it; its
+    ShownPictures).
+    """
+
+    def __init__(self, payload: bytes) -> None:
+        found: tuple[Model | Callable[[], Model], ShownPictures] = pickle.loads(payload)
+        made, self._shown = found
+        self._model = made if isinstance(made, Model) else made()
+        self._users: Counter[str] = Counter()  # picture → requests in hand that show it
+        self._places = asyncio.Semaphore(max(1, min(IN_FLIGHT, self._model.parallel)))
+
+    async def start(self) -> Started | Refusal:
+        """Opens the model."""
+        try:
+            await self._model.open()
+        except TiltmeterError as error:
+            return Refusal.of(error)
+        return Started(platform.node(), self._model.fingerprint)
+
+    async def ask(self, request: Request, pictures: dict[str, bytes]) -> Reply | Refusal:
+        """What the model replies; an error of ours as what can be sent."""
+        self._shown.contents.update(pictures)
+        self._users.update(pictures.keys())
+        try:
+            async with self._places:
+                return await self._model.ask(request)
+        except TiltmeterError as error:
+            return Refusal.of(error)
+        finally:
+            self._users.subtract(pictures.keys())
+            for name in [name for name in pictures if not self._users[name]]:
+                del self._shown.contents[name], self._users[name]
+
+    async def close(self) -> None:
+        """Closes the model."""
+        await self._model.close()
