@@ -16,6 +16,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import jsonschema
+import polars as pl
 import pytest
 
 import tiltmeter
@@ -146,6 +147,41 @@ def test_inspect_reads_its_log(run: tiltmeter.Run, tmp_path: Path) -> None:
     texts = dict(run.outputs.select("trial", "text").iter_rows())
     assert {one.metadata["trial"]: one.output.completion for one in log.samples} == texts
     assert len(reader.read_eval_log_sample_summaries(str(path))) == 16
+
+
+def test_a_data_set_for_the_hub(run: tiltmeter.Run, tmp_path: Path) -> None:
+    written = api.export_hugging_face(run.folder, tmp_path / "hub")
+    names = ["README.md", *(f"data/{name}.parquet" for name in ("estimates", "labels", "outputs"))]
+    assert [path.relative_to(tmp_path / "hub").as_posix() for path in written] == names
+    outputs = pl.read_parquet(written[3])
+    assert len(outputs) == 16 and "text" not in outputs.columns and "word" in outputs.columns
+    labels = pl.read_parquet(written[2])
+    people = labels.filter(pl.col("annotator") == "P1")
+    assert people["value"].to_list() == ["she"]
+    assert set(labels["output"]) == set(outputs["trial"])
+    assert len(labels) == run.labels["current"].sum()
+    (verdict,) = run.verdicts()
+    row = (
+        pl.read_parquet(written[1])
+        .filter(pl.col("signature") == verdict.signature)
+        .row(0, named=True)
+    )
+    assert (row["value"], row["low"], row["high"]) == (verdict.value, verdict.low, verdict.high)
+    card = written[0].read_text("utf-8")
+    assert verdict.signature in card and card.count("**to be filled in**") == 3
+    api.export_hugging_face(run.folder, tmp_path / "texts", texts=True)
+    texts = pl.read_parquet(tmp_path / "texts" / "data" / "outputs.parquet")
+    assert texts["text"].to_list() == run.outputs["text"].to_list()
+
+
+def test_the_hub_reads_its_card(run: tiltmeter.Run, tmp_path: Path) -> None:
+    hub = pytest.importorskip("huggingface_hub", reason="huggingface_hub is not installed")
+    arrow = pytest.importorskip("pyarrow.parquet", reason="pyarrow is not installed")
+    api.export_hugging_face(run.folder, tmp_path / "hub")
+    told = hub.DatasetCard.load(tmp_path / "hub" / "README.md").data.to_dict()
+    assert told["language"] == ["en"] and told["license"] == "other"
+    for one in told["configs"]:
+        assert arrow.read_table(tmp_path / "hub" / one["data_files"]).num_rows > 0
 
 
 @pytest.mark.filterwarnings("default")  # it has warnings of its own

@@ -3,7 +3,7 @@
 from . import checks
 from .checks import CheckResult, ThresholdCheck
 from .deposits import check_folder, cite, export_audit, export_crate, seal_folder
-from .exchange import export_every_eval_ever, export_inspect
+from .exchange import export_every_eval_ever, export_hugging_face, export_inspect
 from .execute import label, run
 from .imports import draw_gold_sample, import_gold, import_outputs
 from .jobs import Job, cancel_jobs, jobs
@@ -31,6 +31,7 @@ __all__ = [
     "export_audit",
     "export_crate",
     "export_every_eval_ever",
+    "export_hugging_face",
     "export_inspect",
     "frame",
     "history",

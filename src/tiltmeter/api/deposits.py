@@ -21,6 +21,7 @@ FOLDERS = {
     "crate": "the whole run, to deposit",
     "every-eval-ever": "estimates and labels for Every Eval Ever",
     "inspect": "logs of Inspect",
+    "huggingface": "a data set for the Hugging Face Hub",
 }
 TABLES_OF_A_CRATE = "csv"
 

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 
 from ..records import Json
 from ..store import now
-from ..store.queries import trials
+from ..store.queries import outputs, trials
 from .deposits import new_folder
 from .outgoing import outgoing
 
@@ -82,6 +82,40 @@ def export_inspect(
                 _path_of(target, log), log, (one for one in found if one.trial.mode == mode)
             )
     return sorted(target.iterdir())
+
+
+def export_hugging_face(
+    folder: Path | str, target: Path | str, *, texts: bool = False, variant: str = "default"
+) -> list[Path]:
+    """Writes a run as a data set for the Hugging Face Hub into a new folder: README.md, which is
+    its card, and outputs, labels that count and estimates as Parquet; returns the files. texts:
+    with what was answered.
+    """
+    from ..formats import dataset_card
+    from .frames import estimates_frame
+    from .table_files import WRITERS, published_pieces
+
+    target = new_folder(target)
+    with outgoing(folder, variant) as run:
+        (target / "data").mkdir()
+        tables = {
+            "outputs": published_pieces(run.store, "outputs", run.hide, texts),
+            "labels": published_pieces(run.store, "labels", run.hide, texts),
+            "estimates": [estimates_frame(run.every_estimate())],
+        }
+        for name, pieces in tables.items():
+            WRITERS["parquet"](pieces, target / dataset_card.path_of(name))
+        levels = trials.levels_asked(run.store)
+        languages = sorted({row["language"] for row in levels if row.get("language")})
+        card = dataset_card.card(
+            run.content(texts),
+            languages,
+            outputs.number(run.store),
+            texts,
+            outputs.have_pictures(run.store),
+        )
+    (target / "README.md").write_text(card, "utf-8")
+    return sorted(path for path in target.rglob("*") if path.is_file())
 
 
 def _mode(claim: Mapping[str, Json]) -> str:

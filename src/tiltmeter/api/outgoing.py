@@ -51,11 +51,16 @@ class Outgoing:
                 found.setdefault(self.hide(one.purpose), []).append(self.hide(one.model))
         return found
 
-    def of(self, subject: str) -> list[Estimate]:
-        """The estimates of one model."""
+    def every_estimate(self) -> list[Estimate]:
+        """The estimates of all models."""
         from ..report.sanitize import map_texts
 
-        return [map_texts(row, self.hide) for row in self.estimates if row.subject == subject]
+        return [map_texts(row, self.hide) for row in self.estimates]
+
+    def of(self, subject: str) -> list[Estimate]:
+        """The estimates of one model."""
+        name = self.hide(subject)
+        return [row for row in self.every_estimate() if row.subject == name]
 
     def claims(self, subject: str) -> list[dict[str, Json]]:
         """The verdicts of one model, as JSON."""

@@ -12,6 +12,7 @@ import polars as pl
 
 from ..errors import UsageError
 from ..gold.sheet import FORMULA
+from ..models.secrets import HIDDEN, environment_secrets
 from ..store import Store
 from .deposits import FOLDERS
 from .frames import as_json_text, estimates_frame, table_pieces
@@ -37,11 +38,35 @@ def write(run: Run, target: Path, format: str, variant: str) -> list[Path]:
     written = [target / f"{name}.{format}" for name in (*_TABLES, "estimates")]
     estimates = estimates_frame(run.analyse(variant))
     with Store(run.folder) as store:
-        for path, (name, left_out) in zip(written, _TABLES.values(), strict=False):
-            pieces = (_with_factors(piece, left_out) for piece in table_pieces(store, name))
-            WRITERS[format](pieces, path)
+        for path, name in zip(written, _TABLES, strict=False):
+            WRITERS[format](pieces(store, name), path)
     WRITERS[format]([estimates], written[-1])
     return written
+
+
+def pieces(store: Store, name: str) -> Iterator[pl.DataFrame]:
+    """A table of a run's file piece by piece, with a column for each factor; at least one."""
+    table, left_out = _TABLES[name]
+    return (_with_factors(piece, left_out) for piece in table_pieces(store, table))
+
+
+def published_pieces(
+    store: Store, name: str, hide: Callable[[str], str], texts: bool
+) -> Iterator[pl.DataFrame]:
+    """Outputs, or labels that count, as they may be published: names hidden, no keys, no calls and
+    pictures; without `text` unless `texts`.
+    """
+    left_out = ("id", "current", "call", "blob", "factors", *(() if texts else ("text",)))
+    for piece in pieces(store, name):
+        if "current" in piece.columns:
+            piece = piece.filter("current")
+        own = [column for column in ("subject", "annotator") if column in piece.columns]
+        names = {column: {one: hide(one) for one in piece[column].unique()} for column in own}
+        written = pl.col([one for one in ("prompt", "text") if one in piece.columns])
+        for secret in environment_secrets():
+            piece = piece.with_columns(written.str.replace_all(secret, HIDDEN, literal=True))
+        told = [pl.col(column).replace(by) for column, by in names.items()]
+        yield piece.with_columns(told).drop(left_out, strict=False)
 
 
 def _with_factors(piece: pl.DataFrame, left_out: tuple[str, ...]) -> pl.DataFrame:

@@ -1,4 +1,4 @@
-"""tiltmeter export RUN --format parquet|csv|jsonl|audit|crate|every-eval-ever|inspect"""
+"""tiltmeter export RUN --format FORMAT"""
 
 from __future__ import annotations
 
@@ -25,10 +25,14 @@ if TYPE_CHECKING:
     default="parquet",
     show_default=True,
     help="parquet, csv or jsonl: tables; audit: evidence for an auditor; crate: the whole run, to "
-    "deposit; every-eval-ever, inspect: formats of those tools.",
+    "deposit; every-eval-ever, inspect, huggingface: formats of those tools.",
 )
 @click.option("--out", type=click.Path(file_okay=False), help="The folder to write to.")
-@click.option("--with-texts", is_flag=True, help="audit, every-eval-ever: with what was answered.")
+@click.option(
+    "--with-texts",
+    is_flag=True,
+    help="audit, every-eval-ever, huggingface: with what was answered.",
+)
 @click.option(
     "--verify", is_flag=True, help="RUN is a folder of audit or crate: is it as it was written?"
 )
@@ -64,6 +68,10 @@ def command(
         written = api.export_every_eval_ever(run, out, texts=with_texts, variant=variant)
     elif format_ == "inspect":
         written = api.export_inspect(run, out, variant=variant)
+    elif format_ == "huggingface":
+        written = _with_tables(
+            lambda: api.export_hugging_face(run, out, texts=with_texts, variant=variant), out
+        )
     else:
         written = _with_tables(lambda: api.export(run, out, format_, variant), out)
     for path in written:

@@ -36,11 +36,11 @@ def _lines(content: Content, rates: Sequence[CategoryRate]) -> Iterator[str]:
         f"{content.version}. It is evidence and no statement of compliance with any law. What the "
         f"run does not know says {OPEN}.\n"
     )
-    yield from _table(("part", "asked for by"), _ASKED_BY)
+    yield from markdown_table(("part", "asked for by"), _ASKED_BY)
     yield from _tested(content)
     yield from _data(content)
     yield "## 3 Metrics\n"
-    yield from _table(("measure", "what it is"), content.measures)
+    yield from markdown_table(("measure", "what it is"), content.measures)
     yield f"Why these metrics suit the use of the system: {OPEN}\n"
     yield from _results(content, rates)
     yield "## 5 Limits\n"
@@ -64,13 +64,13 @@ def _tested(content: Content) -> Iterator[str]:
     for subject in content.subjects:
         rows = (("role", subject.role), *subject.facts, *(("caution", w) for w in subject.warnings))
         yield f"### {escape(subject.name)}\n"
-        yield from _table(("fact", "value"), rows)
+        yield from markdown_table(("fact", "value"), rows)
     yield f"Intended purpose of the system, its version, and who provides it: {OPEN}\n"
 
 
 def _data(content: Content) -> Iterator[str]:
     yield "## 2 Data\n"
-    yield from _table(("fact", "value"), content.design)
+    yield from markdown_table(("fact", "value"), content.design)
     if content.citation:
         yield f"Source: {escape(content.citation)}\n"
     yield f"Why these prompts stand for the situations that the system meets: {OPEN}\n"
@@ -83,7 +83,9 @@ def _results(content: Content, rates: Sequence[CategoryRate]) -> Iterator[str]:
         (one.sentence, one.value, one.interval, one.n, one.p, one.mark)
         for one in content.every_finding
     ]
-    yield from _table(("finding", "value", "interval", "n", "p adjusted", "signature"), rows)
+    yield from markdown_table(
+        ("finding", "value", "interval", "n", "p adjusted", "signature"), rows
+    )
     cautions = [f"{one.about}: {text}" for one in content.every_finding for text in one.warnings]
     yield from (f"- Caution, {escape(text)}" for text in dict.fromkeys(cautions))
     if rates:
@@ -109,12 +111,13 @@ def _results(content: Content, rates: Sequence[CategoryRate]) -> Iterator[str]:
 
 def _signing() -> Iterator[str]:
     yield "\n## 7 To be signed\n"
-    yield from _table(
+    yield from markdown_table(
         ("who", "role", "date", "signature"), [(OPEN, "responsible for the test", OPEN, OPEN)]
     )
 
 
-def _table(head: Sequence[str], rows: Pairs | Sequence[Sequence[str]]) -> Iterator[str]:
+def markdown_table(head: Sequence[str], rows: Pairs | Sequence[Sequence[str]]) -> Iterator[str]:
+    """The lines of a table in Markdown; what is open stays bold."""
     yield f"| {' | '.join(head)} |"
     yield f"|{'---|' * len(head)}"
     for row in rows:
