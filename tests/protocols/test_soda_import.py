@@ -17,8 +17,8 @@ from tiltmeter.cli import main
 from tiltmeter.errors import UsageError
 from tiltmeter.records import Estimate
 from tiltmeter.report import audits
+from tiltmeter.report.figure_model import Stacked
 from tiltmeter.report.figures import draw, figures
-from tiltmeter.report.model import Stacked
 
 HEADER = ("subject", "object", "dimension", "group", "image", "attribute", "value")
 Row = tuple[str, ...]

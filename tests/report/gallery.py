@@ -12,9 +12,9 @@ from tiltmeter.protocol.histogram import Histogram as Counts
 from tiltmeter.protocol.load import load
 from tiltmeter.records import Estimate
 from tiltmeter.report import audits, html
+from tiltmeter.report.figure_model import Figure
 from tiltmeter.report.figures import draw, figures, histogram
 from tiltmeter.report.figures.svg import without_links
-from tiltmeter.report.model import Figure
 
 PROTOCOL = load(Path(__file__).with_name("gallery.toml"))
 VERSUS = {"side": "gendered − en"}

@@ -11,7 +11,8 @@ from tests.browser import Visit, chromium, drive
 from tiltmeter.analyse.counted import Counted
 from tiltmeter.analyse.queries import OutputQuery, query_of
 from tiltmeter.report import content
-from tiltmeter.report.model import Content, Dots, Stacked
+from tiltmeter.report.figure_model import Dots, Stacked
+from tiltmeter.report.model import Content
 from tiltmeter.store import Store
 
 

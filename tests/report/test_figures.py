@@ -22,8 +22,9 @@ from tiltmeter.protocol import FIGURES, Protocol
 from tiltmeter.protocol.load import load
 from tiltmeter.records import Estimate
 from tiltmeter.report import audits, figures, html
+from tiltmeter.report.figure_model import Figure, Heat, Histogram, Plot, Stacked
 from tiltmeter.report.figures import axes, forest, stacked, strata, svg
-from tiltmeter.report.model import Content, Figure, Heat, Histogram, Plot, Stacked, alone
+from tiltmeter.report.model import Content, alone
 
 Row = tuple[float, float | None, float | None]  # value, low, high
 NAME = "{http://www.w3.org/2000/svg}"

@@ -8,8 +8,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from ..analyse.selections import SMALL, CategoryRate
+from ..report.figure_model import Pairs
 from ..report.markdown import escape
-from ..report.model import Content, Pairs
+from ..report.model import Content
 from . import crate
 
 OPEN = f"**{crate.OPEN}**"

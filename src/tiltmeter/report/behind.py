@@ -16,7 +16,8 @@ from ..analyse.queries import OutputQuery, query_of
 from ..protocol import Protocol, wording
 from ..records import Estimate
 from ..store import Store
-from .model import Behind, Content, Examples, Pairs, PictureGrid, Stacked
+from .figure_model import Pairs, Stacked
+from .model import Behind, Content, Examples, PictureGrid
 
 MOST_LISTED = 20  # outputs that a drawer names
 _LETTERS = 12  # of an output's id, in the id of its place in the page

@@ -12,7 +12,7 @@ from ..protocol import Protocol
 from ..protocol.tables import SEVERAL
 from . import audits
 from .cross_tables import CrossTable
-from .model import Bar, Stacked
+from .figure_model import Bar, Stacked
 
 ALL = "all"
 Counts = dict[str, Counter[str]]  # a level of the rows → levels of the columns → items

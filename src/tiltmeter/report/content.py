@@ -38,9 +38,10 @@ from . import (
     taxonomies,
 )
 from . import judges as cards
+from .figure_model import Pairs
 from .figures import figures
 from .judged import Judged
-from .model import Content, Pairs, PictureGrid, Section, Signature, Subject
+from .model import Content, PictureGrid, Section, Signature, Subject
 
 PROMPTS = 4  # prompts shown as examples
 FEW = 4  # levels of a factor whose every combination deserves an example prompt

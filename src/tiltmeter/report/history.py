@@ -14,9 +14,10 @@ from ..protocol import MeasureSpec, wording
 from ..records import Estimate
 from ..stats.results import count_of
 from . import html, sanitize
+from .figure_model import Point
 from .figures import axes
 from .figures.timeline import Link, Panel, Timeline
-from .model import Column, Point, Table
+from .model import Column, Table
 
 MOST_PANELS = 6  # of the figure; the tables have every number
 SENTENCES = 3  # of differences, below the headline

@@ -21,9 +21,10 @@ from urllib.parse import quote
 from ..errors import StoreError
 from ..records import __version__
 from . import behind
+from .figure_model import Figure
 from .figures import draw, forest
 from .figures.svg import without_links
-from .model import Content, Figure, Report, Section, Table
+from .model import Content, Report, Section, Table
 
 if TYPE_CHECKING:
     from jinja2 import Template

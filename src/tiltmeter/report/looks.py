@@ -12,7 +12,8 @@ from ..protocol import Protocol, wording
 from ..stats.stopping.decision import Decision
 from ..store import Store
 from . import audits
-from .model import Column, FigureRow, Plot, Point, Section, Table
+from .figure_model import FigureRow, Plot, Point
+from .model import Column, Section, Table
 
 LOOKS = "looks"  # in the place of a variant
 MOST_ROWS = 40  # of the figure; the table has all

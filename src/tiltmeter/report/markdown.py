@@ -7,7 +7,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from .model import Content, Finding, Pairs, Report, Section, Table
+from .figure_model import Pairs
+from .model import Content, Finding, Report, Section, Table
 
 _SPECIAL = re.compile(r"([\\`*_\[\]<>|~&#])")
 

@@ -21,9 +21,9 @@ from ..protocol.tables import SEVERAL
 from ..records import Estimate
 from . import audits, figures, sanitize
 from .cross_tables import CrossTable
+from .figure_model import Figure
 from .figures import files, of_tables
 from .figures.svg import without_links
-from .model import Figure
 
 OUTCOMES = "outcomes"  # names the figure of every outcome, which is of no measure
 # whatever the width of the cell

@@ -20,7 +20,7 @@ from ..store import Store
 from ..store.queries import labels, settings
 from ..store.queries import trials as asked
 from . import subjects, summary
-from .model import Pairs
+from .figure_model import Pairs
 
 _Extent = tuple[str, int, int, tuple[str, ...]]  # mode, samples, items, languages
 

@@ -12,7 +12,8 @@ from ..stats.results import count_of
 from ..store import Store
 from ..store.queries import calls
 from ..store.queries.trials import Part
-from .model import Pairs, Subject
+from .figure_model import Pairs
+from .model import Subject
 
 
 @dataclass(slots=True)

@@ -17,7 +17,8 @@ from ..store.queries import labels
 from ..store.queries.trials import Part
 from . import audits, findings
 from .examples import main
-from .model import Finding, Pairs
+from .figure_model import Pairs
+from .model import Finding
 
 # verdicts, as they come first
 RANK = (

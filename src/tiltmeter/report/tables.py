@@ -15,7 +15,8 @@ from ..stats.results import count_of
 from . import audits
 from .audits import Audit
 from .behind import links
-from .model import Column, Pairs, Table
+from .figure_model import Pairs
+from .model import Column, Table
 
 GROUP = Column("group", brief=True)
 ENDINGS = {

@@ -23,7 +23,7 @@ from dataclasses import replace
 from ...protocol import MeasureSpec
 from ...protocol.tables import SEVERAL
 from ..audits import Audit
-from ..model import Dots, Figure, Heat, Histogram, Plot, Stacked
+from ..figure_model import Dots, Figure, Heat, Histogram, Plot, Stacked
 from . import dots, dumbbell, forest, heat, histogram, panels, stacked, timeline
 from .first import titled
 

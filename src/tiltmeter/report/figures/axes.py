@@ -8,7 +8,7 @@ from collections.abc import Callable, Sequence
 from ...analyse import numerals
 from ...protocol import MeasureSpec
 from ...records import Estimate
-from ..model import Plot
+from ..figure_model import Plot
 
 Places = Callable[[float], float]  # the place of a value in px
 Ticks = tuple[tuple[float, str], ...]

@@ -15,7 +15,7 @@ from ...records import Estimate
 from ...stats.results import count_of
 from .. import audits
 from ..audits import Audit
-from ..model import Dot, Dots, Strip
+from ..figure_model import Dot, Dots, Strip
 from . import axes, strata
 from .svg import NARROW, WIDE, cut_text, link_outputs, root, shape, text
 

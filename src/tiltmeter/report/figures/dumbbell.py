@@ -17,7 +17,7 @@ from ...protocol import MeasureSpec
 from ...records import Estimate
 from .. import audits
 from ..audits import Audit
-from ..model import FigureRow, Plot, Point
+from ..figure_model import FigureRow, Plot, Point
 from . import axes, forest, frame, strata
 from .svg import NARROW, SHAPES, SIDE, WIDE, cut_text, link_outputs, root, shape, text
 

@@ -14,7 +14,7 @@ from ...protocol import EVERY, MeasureSpec, wording
 from ...records import Estimate
 from .. import audits
 from ..audits import Audit
-from ..model import Dots, Figure, FigureRow, Heat, Plot, Point, Stacked
+from ..figure_model import Dots, Figure, FigureRow, Heat, Plot, Point, Stacked
 from . import dots, dumbbell, forest, heat, panels, stacked, strata
 from .stacked import Counted
 

@@ -18,7 +18,7 @@ from ...protocol import MeasureSpec
 from ...records import Estimate
 from .. import audits
 from ..audits import Audit
-from ..model import Cell, Heat
+from ..figure_model import Cell, Heat
 from . import strata
 from .svg import NARROW, SIDE, WIDE, cut_text, hatch, link_outputs, root, shape, text, width_of
 

@@ -8,7 +8,7 @@ from ...analyse import numerals
 from ...protocol.histogram import BIN_WORDS
 from ...protocol.histogram import Histogram as Counts
 from .. import audits
-from ..model import Histogram
+from ..figure_model import Histogram
 from .svg import NARROW, WIDE, root, shape, text
 
 TALL, TOP = 220.0, 16.0  # px: of the highest bar, and above it

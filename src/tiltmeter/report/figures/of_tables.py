@@ -9,7 +9,7 @@ from ...protocol import MeasureSpec
 from ...records import Estimate
 from ..audits import Audit, slug
 from ..cross_tables import LEADER, OPEN_LEADER, CrossTable
-from ..model import Cell, FigureRow, Heat, Plot, Point
+from ..figure_model import Cell, FigureRow, Heat, Plot, Point
 from ..placement import Levels
 from . import axes, heat, strata
 

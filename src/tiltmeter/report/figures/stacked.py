@@ -21,7 +21,7 @@ from ...protocol import EVERY, MeasureSpec
 from ...records import OUTCOMES, Estimate
 from .. import audits
 from ..audits import Audit
-from ..model import Bar, Stacked
+from ..figure_model import Bar, Stacked
 from . import strata
 from .svg import NARROW, SIDE, WIDE, cut_text, flow, hatch, link_outputs, root, shape, text
 

@@ -13,7 +13,7 @@ from ...protocol import MeasureSpec
 from ...records import Estimate
 from .. import audits
 from ..audits import Audit
-from ..model import Pairs
+from ..figure_model import Pairs
 
 SERIES = 6  # in one figure: as many as there are colours and shapes that stay apart
 SAID = 40  # numbers that a description reads out; the rest are in the table

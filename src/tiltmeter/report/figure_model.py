@@ -1,0 +1,164 @@
+"""What figures are made of: frozen rows of text and numbers, of which `figures.draw` makes SVG."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+Pairs = tuple[tuple[str, str], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Point:
+    """One number of a figure. None where it could not be measured, or has no interval."""
+
+    series: int
+    value: float | None
+    low: float | None
+    high: float | None
+    text: str
+    interval: str
+    n: str
+    mark: str
+    null: tuple[float, float] | None = None  # where 95 % of values lie if nothing differs
+    query: str = ""  # of the outputs that were counted
+
+
+@dataclass(frozen=True, slots=True)
+class FigureRow:
+    """A line of a plot; `group` is the heading under which it stands."""
+
+    group: str
+    label: str
+    points: tuple[Point, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Figure:
+    """What every drawing has; its kind is its class, and `figures.draw` turns it into SVG.
+
+    text:  the same in words, for those who do not see it.
+    note:  the key: what the shapes, lines and symbols mean.
+    table: id of the table that has its numbers.
+    """
+
+    id: str
+    title: str
+    text: str
+    note: str = ""
+    table: str = ""
+    marks: Pairs = ()
+    folded: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Plot(Figure):
+    """Points on an axis: a forest plot, or a dumbbell plot where the points of a row are `joined`,
+    with a panel for each heading of its rows where there are `panels`.
+
+    scale: linear | log. `ends` say what it means to lie left and right of the null value; `band` is
+    shaded.
+    """
+
+    series: tuple[str, ...]
+    rows: tuple[FigureRow, ...]
+    scale: str
+    domain: tuple[float, float]
+    ticks: tuple[tuple[float, str], ...]
+    null: float | None = None
+    ends: tuple[str, str] = ("", "")
+    band: tuple[float, float] | None = None
+    band_text: str = ""
+    joined: bool = False
+    panels: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Bar:
+    """Shares that sum to 1, in the order of the figure's parts. queries: of the outputs behind each
+    part, or ().
+    """
+
+    group: str
+    label: str
+    shares: tuple[float, ...]
+    n: str
+    queries: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Stacked(Figure):
+    """A bar a condition; the parts from place `answers` on are no answers. colours: the place of
+    each part's colour, the same for a value in every figure; () for the order of the parts.
+    """
+
+    parts: tuple[str, ...]
+    colours: tuple[int, ...] = ()
+    answers: int
+    bars: tuple[Bar, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Dot:
+    """The value of one item. query: of its outputs."""
+
+    name: str
+    value: float
+    query: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Strip:
+    """A dot for each item. number: the mean with its interval, in text; series: the place of its
+    colour; query: of the outputs behind the mean.
+    """
+
+    label: str
+    mean: float | None
+    number: str
+    series: int
+    dots: tuple[Dot, ...]
+    query: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Dots(Figure):
+    """Strips of dots on one axis. `ends`: what it means to lie left and right."""
+
+    strips: tuple[Strip, ...]
+    domain: tuple[float, float]
+    ticks: tuple[tuple[float, str], ...]
+    null: float | None = None
+    ends: tuple[str, str] = ("", "")
+
+
+@dataclass(frozen=True, slots=True)
+class Cell:
+    """One number of a heat map. level: 0 … 8 of a sequential scale, -4 … 4 of a diverging one;
+    symbol: ▲, ▼ or "".
+    """
+
+    level: int
+    text: str
+    n: str
+    symbol: str = ""
+    query: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Heat(Figure):
+    """Rows × columns × value; None where nothing was measured. `scale` has (level, label) for the
+    ends and the null value.
+    """
+
+    across: str
+    columns: tuple[str, ...]
+    rows: tuple[tuple[str, tuple[Cell | None, ...]], ...]
+    diverging: bool
+    scale: tuple[tuple[int, str], ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Histogram(Figure):
+    """bins: (first, last, how many), side by side."""
+
+    bins: tuple[tuple[int, int, int], ...]
