@@ -16,6 +16,7 @@ import subprocess
 import sys
 from importlib.util import find_spec
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -100,6 +101,7 @@ def test_settings_are_read_into_the_call_and_the_loading(shell: Path) -> None:
     [
         ("steps=many", UsageError, "steps=many is no number of steps"),
         ("steps=0", UsageError, "steps=0 is no number"),
+        ("batch=0", UsageError, "batch=4"),
         ("steps=2.5", UsageError, "Type for instance: steps=30"),
         ("num_inference_steps=true", UsageError, "is no number of steps"),
         ("guidance=NaN", UsageError, "guidance=nan is no number"),
@@ -499,3 +501,64 @@ def test_a_copy_in_the_hubs_cache_needs_no_network_and_is_named_by_its_commit(
     said = " ".join(failed.stderr.split())
     assert failed.returncode == 1 and "no folder owner/other is here, so the Hub's is meant" in said
     assert "looked for" in said and "Traceback" not in said
+
+
+# several at a time, with a library that is none
+
+
+class _Drawn:
+    """What a pipeline is asked for: (prompts, seeds, negative prompts) of each call."""
+
+    def __init__(self) -> None:
+        self.calls: list[tuple[list[str], list[int], object]] = []
+
+    def __call__(self, **asked: Any) -> Any:
+        several = isinstance(asked["prompt"], list)
+        texts = asked["prompt"] if several else [asked["prompt"]]
+        seeds = asked["generator"] if several else [asked["generator"]]
+        self.calls.append((texts, seeds, asked.get("negative_prompt")))
+        pictures = [
+            Image.new("RGB", (asked["width"], asked["height"]), (seed, 1, 1)) for seed in seeds
+        ]
+        return SimpleNamespace(images=pictures, nsfw_content_detected=[s == 9 for s in seeds])
+
+
+def test_pictures_of_one_size_are_drawn_together_each_with_its_own_noise(
+    shell: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    noise = SimpleNamespace(manual_seed=lambda seed: seed)
+    torch = SimpleNamespace(Generator=lambda device: noise)
+    monkeypatch.setattr(module, "import_module", lambda name: torch)
+    found: dict[int, list[bytes]] = {}
+    for batch in (1, 4):
+        model = module.Diffusers(f"{shell}?batch={batch}&negative_prompt=a hat")
+        model._pipeline = drawn = _Drawn()
+        requests = [asked("8x8" if seed % 5 else "16x8", seed, f"t{seed}") for seed in range(1, 12)]
+
+        async def work(model: Any = model, requests: Any = requests) -> list[Any]:
+            return await asyncio.gather(*map(model.ask, requests))
+
+        replies = asyncio.run(work())
+        found[batch] = [reply.picture for reply in replies]
+        assert [r.outcome for r in replies] == [
+            "refusal" if n == 9 else "answer" for n in range(1, 12)
+        ]
+        told = [pair for texts, seeds, _ in drawn.calls for pair in zip(texts, seeds, strict=True)]
+        assert sorted(told) == sorted((f"t{n}", n) for n in range(1, 12))
+        sizes = [len(texts) for texts, _, _ in drawn.calls]
+        assert sizes == ([1] * 11 if batch == 1 else [4, 2, 4, 1])
+        assert drawn.calls[0][2] == ("a hat" if batch == 1 else ["a hat"] * 4)
+        assert (model.batch, model.parallel) == ((1, 1) if batch == 1 else (4, 8))
+    assert found[1] == found[4] and len(set(found[1])) == 11  # one is held back
+
+
+def test_an_error_of_a_batch_is_told_to_each_and_the_next_is_drawn(
+    shell: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    model = module.Diffusers(f"{shell}?batch=2")
+    monkeypatch.setattr(model._batches, "_draw", lambda requests: 1 / 0)
+
+    async def work() -> list[object]:
+        return await asyncio.gather(*(model.ask(asked()) for _ in range(3)), return_exceptions=True)
+
+    assert [type(error) for error in asyncio.run(work())] == [ZeroDivisionError] * 3

@@ -140,3 +140,9 @@ def test_a_run_is_shared_and_says_by_whom(
     tiltmeter.merge([out], tmp_path / "all")
     with Store(tmp_path / "all") as store:
         assert {server: number for *_, server, number in calls.by_server(store)} == shares
+
+
+def test_a_batch_goes_to_one_server(tmp_path: Path) -> None:
+    urls = ["http://127.0.0.1:1/v1", "http://127.0.0.1:2/v1"]
+    with pytest.raises(UsageError, match="A batch goes to one server"):
+        tiltmeter.run("roles", "openai:x", tmp_path / "run", base_url=urls, batch=True)

@@ -147,13 +147,14 @@ def asking(
     """
     judges = model_names(judge)
     named = (*subjects, *judges)
-    return Asking(
-        judges,
-        material(taxonomy),
-        limits(options),
-        connect(options, named, workers(options)),
-        batching(options),
-    )
+    connected, batches = connect(options, named, workers(options)), batching(options)
+    shared = [name for name in named if batches.hands_in and len(connected.urls(name)) > 1]
+    if shared:
+        raise UsageError(
+            f"A batch goes to one server, and {shared[0]} has several. Give --base-url once, or "
+            "leave the batch out."
+        )
+    return Asking(judges, material(taxonomy), limits(options), connected, batches)
 
 
 def several(names: str | Sequence[str]) -> tuple[str, ...]:

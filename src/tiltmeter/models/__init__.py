@@ -77,6 +77,7 @@ class Model:
     price: Price | None = None
     parallel: int = 16
     continues: bool = False  # takes a begun answer
+    batch: int = 1  # requests that it works on as one
     makes: tuple[str, ...] = ("text",)
 
     @property

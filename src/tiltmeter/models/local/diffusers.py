@@ -12,11 +12,13 @@ SETTINGS stand behind a `?`, with `&` between them (drawing.py), and are part of
     dtype              float32 (the default), float16 or bfloat16
     device             cpu, mps, cuda or cuda:N; otherwise the first there is of cuda, mps and cpu
     revision, variant  of the Hub's repository: branch, tag or commit; which of its files
+    batch              pictures that are drawn at a time; 1 otherwise
     others             arguments of the pipeline's call, as they are
 
 A trial's seed says which noise a picture begins with; the noise is drawn on the processor whatever
-the device, as diffusers advises. On the same device, with the same versions, the same trial gives
-the same picture. Code that comes with a pipeline is never run.
+the device, as diffusers advises, for each picture of a batch by itself. On the same device, with
+the same versions and the same batch, the same trial gives the same picture. Code that comes with a
+pipeline is never run.
 """
 
 from __future__ import annotations
@@ -26,66 +28,47 @@ import hashlib
 import importlib.util
 import inspect
 import io
-import json
-import math
 import os
 import re
 import threading
 from collections import defaultdict
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from importlib import import_module
 from pathlib import Path
 from types import ModuleType
-from typing import Any, NamedTuple
+from typing import Any
 
-from ...errors import Incapable, MissingExtra, ModelError, TiltmeterError, UnknownName, UsageError
-from ...records import ERROR, REFUSAL, Json, Reply, Request
+from ...errors import Incapable, MissingExtra, ModelError, TiltmeterError, UnknownName
+from ...records import ERROR, REFUSAL, Reply, Request
 from .. import FREE, Model, Price
 from ..kinds import ModelKind
 from ..options import DEFAULTS, PICTURES, ModelOptions
-from ..providers.drawing import pixels, prompt, split_settings
+from ..providers.drawing import pixels, prompt
 from . import weights
+from .picture_batches import PictureBatches
+from .pipeline_names import FIXED, INDEX, LOADED, OURS, SHORT, Named, index, parse_name
 
 NEEDS = ("diffusers", "torch", "transformers", "accelerate")
 # The Hub's client says what it runs in, and for that asks the Hub for a list, even where all is
 # cached.
 QUIET = {"HF_HUB_DISABLE_TELEMETRY": "1"}
-INDEX = "model_index.json"
 STEP_PIXELS = 8  # pixels: a latent of Stable Diffusion and its kin stands for 8 × 8 of them
-DTYPES = ("float32", "float16", "bfloat16")
-LOADED = ("dtype", "device", "revision", "variant")
-SHORT = {"steps": "num_inference_steps", "guidance": "guidance_scale"}
-OURS = ("prompt", "width", "height", "generator")  # said by the trial
-FIXED = (*OURS, "num_images_per_prompt", "output_type", "return_dict")
-_DEVICE = re.compile(r"cpu|mps|cuda(:\d+)?")
-_HUB = re.compile(r"[\w-][\w.-]*/[\w-][\w.-]*")
 _FULL = re.compile(r"out of memory|can't allocate memory|not enough memory", re.IGNORECASE)
 # one picture at a time, by device
 _DRAWING: defaultdict[str, threading.Lock] = defaultdict(threading.Lock)
-
-
-class Named(NamedTuple):
-    """What a name says. folder: None where the Hub is meant; call: arguments of the pipeline's
-    call.
-    """
-
-    where: str
-    folder: Path | None
-    dtype: str
-    device: str
-    hub: dict[str, str]
-    call: dict[str, Json]
 
 
 class Diffusers(Model):
     """One pipeline: loaded by `open`, dropped by `close`, asked in a thread."""
 
     makes = ("pictures",)
-    parallel = 1
 
     def __init__(self, name: str, price: Price | None = None) -> None:
         self.name, self.price, self._named = f"diffusers:{name}", price or FREE, parse_name(name)
+        self.batch = self._named.batch
+        self.parallel = 1 if self.batch == 1 else 2 * self.batch  # the next one waits meanwhile
+        self._batches = PictureBatches(self.batch, self._draw)
         self._pipeline: Any = None
         self._device = self._served = self._fingerprint = ""
 
@@ -123,9 +106,11 @@ class Diffusers(Model):
         return False
 
     async def ask(self, request: Request) -> Reply:
-        """Draws one picture, in a thread; raises Incapable as `check` does."""
+        """Draws a picture, in a thread; raises Incapable as `check` does."""
         self.check(request)
-        return await asyncio.to_thread(self._draw, request, prompt(request))
+        if self.batch > 1:
+            return await self._batches.ask(request)
+        return (await asyncio.to_thread(self._draw, (request,)))[0]
 
     def _load(self) -> None:
         with self._translate_errors("load"):
@@ -191,22 +176,31 @@ class Diffusers(Model):
                 raise UnknownName(f"setting of {name}", each, known)
         return kind
 
-    def _draw(self, request: Request, text: str) -> Reply:
-        torch, (width, height), seed = (
-            import_module("torch"),
-            pixels(request.size),
-            request.sampling.seed,
-        )
-        generator = None if seed is None else torch.Generator("cpu").manual_seed(seed)
+    def _draw(self, requests: Sequence[Request]) -> list[Reply]:
+        """Pictures of one size, at once."""
+        width, height = pixels(requests[0].size)
+        texts: Any = [prompt(request) for request in requests]
+        generators: Any = [_noise(request.sampling.seed) for request in requests]
+        call = dict(self._named.call)
+        if len(requests) == 1:
+            texts, generators = texts[0], generators[0]
+        else:  # a text for all is a text for each
+            call |= {n: [v] * len(requests) for n, v in call.items() if isinstance(v, str)}
         with self._translate_errors("draw with"), _DRAWING[self._device]:
             found = self._pipeline(
-                prompt=text, width=width, height=height, generator=generator, **self._named.call
+                prompt=texts, width=width, height=height, generator=generators, **call
             )
             flagged = getattr(found, "nsfw_content_detected", None) or getattr(
                 found, "nsfw_detected", None
             )
-            image = found.images[0]
-        if flagged and flagged[0]:
+            held = flagged or [False] * len(requests)
+            drawn = list(zip(requests, found.images, held, strict=True))
+        return [self._read(request, image, bool(flag)) for request, image, flag in drawn]
+
+    def _read(self, request: Request, image: Any, is_held_back: bool) -> Reply:
+        """A picture as a reply."""
+        width, height = pixels(request.size)
+        if is_held_back:
             return self._reply("The pipeline's safety checker held the picture back.", REFUSAL)
         if image.size != (width, height):
             came = f"{image.width}x{image.height}"
@@ -270,81 +264,9 @@ class Diffusers(Model):
         )
 
 
-def parse_name(name: str) -> Named:
-    """What a name says. Pure but for a look whether the folder is one. Raises UsageError."""
-    where, settings = split_settings(name)
-    if not where:
-        raise UsageError(
-            "Which pipeline? Type --model diffusers:PATH with a folder that save_pretrained "
-            "wrote, or --model diffusers:OWNER/NAME with a name on the Hugging Face Hub"
-        )
-    wanted = {key: str(settings.pop(key)) for key in LOADED if key in settings}
-    path = Path(where).expanduser()
-    folder = path if path.is_dir() else None
-    if folder:
-        index(folder)
-    elif not _HUB.fullmatch(where):
-        raise UsageError(
-            f"There is no folder {where}, and it is no name on the Hub (OWNER/NAME). Type: "
-            "--model diffusers:PATH with a folder that save_pretrained wrote"
-        )
-    if folder and "revision" in wanted:
-        raise UsageError(
-            f"{where} is a folder, and revision is for names on the Hub. Leave it out."
-        )
-    if wanted.get("dtype", DTYPES[0]) not in DTYPES:
-        raise UnknownName("dtype", wanted["dtype"], DTYPES)
-    if "device" in wanted and not _DEVICE.fullmatch(wanted["device"]):
-        raise UnknownName("device", wanted["device"], ("cpu", "mps", "cuda", "cuda:1"))
-    hub: dict[str, str] = {key: wanted[key] for key in ("revision", "variant") if key in wanted}
-    return Named(
-        where,
-        folder,
-        wanted.get("dtype", DTYPES[0]),
-        wanted.get("device", ""),
-        hub,
-        arguments(settings),
-    )
-
-
-def arguments(settings: Mapping[str, Json]) -> dict[str, Json]:
-    """Settings as arguments of the pipeline's call: steps=30 → num_inference_steps=30. Raises
-    UsageError.
-    """
-    found = {SHORT.get(key, key): value for key, value in settings.items()}
-    for key in FIXED:
-        if key in found:
-            raise UsageError(f"diffusers: the audit itself says {key}. Leave it out.")
-    steps, guidance = found.get("num_inference_steps", 1), found.get("guidance_scale", 0)
-    if type(steps) is not int or steps < 1:
-        raise UsageError(
-            f"diffusers: steps={steps} is no number of steps. Type for instance: steps=30"
-        )
-    number = not isinstance(guidance, bool) and isinstance(guidance, (int, float))
-    if not number or not math.isfinite(float(str(guidance))):
-        raise UsageError(
-            f"diffusers: guidance={guidance} is no number. Type for instance: guidance=7.5"
-        )
-    return found
-
-
-def index(folder: Path) -> dict[str, Json]:
-    """What model_index.json says. Raises UsageError where the folder holds no pipeline that
-    diffusers has a class for.
-    """
-    try:
-        found = json.loads((folder / INDEX).read_text(encoding="utf-8"))
-        if not isinstance(found["_class_name"], str):
-            raise UsageError(
-                f"{folder} has code of its own for a pipeline, and such code is not run. Name "
-                "another."
-            )
-    except (OSError, ValueError, KeyError, TypeError, RecursionError):
-        raise UsageError(
-            f"{folder} is no pipeline: no {INDEX} in it names a class. Type: --model "
-            "diffusers:PATH with a folder that save_pretrained wrote"
-        ) from None
-    return dict(found)
+def _noise(seed: int | None) -> Any:
+    """What a picture's noise is drawn from; None for any."""
+    return None if seed is None else import_module("torch").Generator("cpu").manual_seed(seed)
 
 
 def digest(folder: Path) -> str:

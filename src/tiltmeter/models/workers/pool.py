@@ -1,6 +1,7 @@
 """Workers that share the requests to one model.
 
-The least loaded one is asked, each has two requests at most. A worker is used from the moment it is
+The least loaded one is asked, each has two requests at most (two batches of a
+model that works on several as one). A worker is used from the moment it is
 there, also one that comes late; one that dies is replaced. What it had in hand is asked of another
 one where the model costs nothing; where it may be paid for, that is an error that the engine counts
 and tries again, as with a lost connection. Workers must be alike: another fingerprint (weights,
@@ -67,7 +68,8 @@ class WorkerPool(Model):
         read: ReadBlob | None = None,
     ) -> None:
         self.name, self.price, self.makes = model.name, model.price, model.makes
-        self.continues, self.parallel = model.continues, IN_FLIGHT * workers.number
+        self.continues, self._places = model.continues, IN_FLIGHT * model.batch
+        self.parallel = self._places * workers.number
         self._model, self._make, self._shown = model, make, shown
         self._workers, self._join = workers, join
         self._read, self._local = read, model.price == FREE
@@ -152,7 +154,7 @@ class WorkerPool(Model):
         """The least loaded worker, once one has a place."""
         async with self._changed:
             await self._changed.wait_for(
-                lambda: self._fault or any(w.in_flight < IN_FLIGHT for w in self._ready)
+                lambda: self._fault or any(w.in_flight < self._places for w in self._ready)
             )
             if self._fault is not None:
                 raise self._fault

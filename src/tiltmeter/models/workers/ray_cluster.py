@@ -23,9 +23,10 @@ from ...errors import MissingExtra, ModelError, UsageError
 from ...records import Reply, Request
 from ...system import usable_cores
 from . import Handle, WorkerLost, Workers
-from .worker import IN_FLIGHT, Refusal, Started, Worker
+from .worker import Refusal, Started, Worker
 
 T = TypeVar("T")
+MOST_AT_ONCE = 256  # requests of an actor: what it takes is the pool's to say
 _TEMPORARY = Path("/tmp")  # sockets lie there, and may not have long names
 
 
@@ -108,7 +109,7 @@ class RayCluster:
             num_gpus=gpus,
             max_restarts=0,
             max_task_retries=0,
-            max_concurrency=2 * IN_FLIGHT,
+            max_concurrency=MOST_AT_ONCE,
             scheduling_strategy="SPREAD",
         )
         return _Actor(self._ray, actor.remote(payload))

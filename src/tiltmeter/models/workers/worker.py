@@ -15,7 +15,7 @@ from ...errors import ModelError, TiltmeterError, TransientError, Unanswered
 from ...records import Reply, Request
 from .. import Model
 
-IN_FLIGHT = 2  # requests of a worker: one is worked on, the next one is there when it is done
+IN_FLIGHT = 2  # batches of a worker: one is worked on, the next one is there when it is done
 
 
 @dataclass(slots=True)
@@ -73,7 +73,9 @@ class Worker:
         made, self._shown = found
         self._model = made if isinstance(made, Model) else made()
         self._users: Counter[str] = Counter()  # picture → requests in hand that show it
-        self._places = asyncio.Semaphore(max(1, min(IN_FLIGHT, self._model.parallel)))
+        self._places = asyncio.Semaphore(
+            max(1, min(IN_FLIGHT * self._model.batch, self._model.parallel))
+        )
 
     async def start(self) -> Started | Refusal:
         """Opens the model."""

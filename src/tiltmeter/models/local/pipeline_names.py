@@ -1,0 +1,126 @@
+"""What the name of a `diffusers:` model says: which pipeline, how it is loaded and called."""
+
+from __future__ import annotations
+
+import json
+import math
+import re
+from collections.abc import Mapping
+from pathlib import Path
+from typing import NamedTuple
+
+from ...errors import UnknownName, UsageError
+from ...records import Json
+from ..providers.drawing import split_settings
+
+INDEX = "model_index.json"
+DTYPES = ("float32", "float16", "bfloat16")
+LOADED = ("dtype", "device", "revision", "variant", "batch")
+MOST_AT_ONCE = 64  # pictures of a batch
+SHORT = {"steps": "num_inference_steps", "guidance": "guidance_scale"}
+OURS = ("prompt", "width", "height", "generator")  # said by the trial
+FIXED = (*OURS, "num_images_per_prompt", "output_type", "return_dict")
+_DEVICE = re.compile(r"cpu|mps|cuda(:\d+)?")
+_HUB = re.compile(r"[\w-][\w.-]*/[\w-][\w.-]*")
+
+
+class Named(NamedTuple):
+    """What a name says. folder: None where the Hub is meant; call: arguments of the pipeline's
+    call; batch: pictures that are drawn at a time.
+    """
+
+    where: str
+    folder: Path | None
+    dtype: str
+    device: str
+    hub: dict[str, str]
+    call: dict[str, Json]
+    batch: int = 1
+
+
+def parse_name(name: str) -> Named:
+    """What a name says. Pure but for a look whether the folder is one. Raises UsageError."""
+    where, settings = split_settings(name)
+    if not where:
+        raise UsageError(
+            "Which pipeline? Type --model diffusers:PATH with a folder that save_pretrained "
+            "wrote, or --model diffusers:OWNER/NAME with a name on the Hugging Face Hub"
+        )
+    wanted = {key: str(settings.pop(key)) for key in LOADED if key in settings}
+    path = Path(where).expanduser()
+    folder = path if path.is_dir() else None
+    if folder:
+        index(folder)
+    elif not _HUB.fullmatch(where):
+        raise UsageError(
+            f"There is no folder {where}, and it is no name on the Hub (OWNER/NAME). Type: "
+            "--model diffusers:PATH with a folder that save_pretrained wrote"
+        )
+    if folder and "revision" in wanted:
+        raise UsageError(
+            f"{where} is a folder, and revision is for names on the Hub. Leave it out."
+        )
+    if wanted.get("dtype", DTYPES[0]) not in DTYPES:
+        raise UnknownName("dtype", wanted["dtype"], DTYPES)
+    if "device" in wanted and not _DEVICE.fullmatch(wanted["device"]):
+        raise UnknownName("device", wanted["device"], ("cpu", "mps", "cuda", "cuda:1"))
+    hub: dict[str, str] = {key: wanted[key] for key in ("revision", "variant") if key in wanted}
+    return Named(
+        where,
+        folder,
+        wanted.get("dtype", DTYPES[0]),
+        wanted.get("device", ""),
+        hub,
+        arguments(settings),
+        _batch(wanted.get("batch", "1")),
+    )
+
+
+def _batch(text: str) -> int:
+    """How many pictures are drawn at a time. UsageError for what is no such number."""
+    if not text.isdecimal() or not 1 <= int(text) <= MOST_AT_ONCE:
+        raise UsageError(
+            f"diffusers: batch={text} is no number of pictures (1 to {MOST_AT_ONCE}). Type for "
+            "instance: batch=4"
+        )
+    return int(text)
+
+
+def arguments(settings: Mapping[str, Json]) -> dict[str, Json]:
+    """Settings as arguments of the pipeline's call: steps=30 → num_inference_steps=30. Raises
+    UsageError.
+    """
+    found = {SHORT.get(key, key): value for key, value in settings.items()}
+    for key in FIXED:
+        if key in found:
+            raise UsageError(f"diffusers: the audit itself says {key}. Leave it out.")
+    steps, guidance = found.get("num_inference_steps", 1), found.get("guidance_scale", 0)
+    if type(steps) is not int or steps < 1:
+        raise UsageError(
+            f"diffusers: steps={steps} is no number of steps. Type for instance: steps=30"
+        )
+    number = not isinstance(guidance, bool) and isinstance(guidance, (int, float))
+    if not number or not math.isfinite(float(str(guidance))):
+        raise UsageError(
+            f"diffusers: guidance={guidance} is no number. Type for instance: guidance=7.5"
+        )
+    return found
+
+
+def index(folder: Path) -> dict[str, Json]:
+    """What model_index.json says. Raises UsageError where the folder holds no pipeline that
+    diffusers has a class for.
+    """
+    try:
+        found = json.loads((folder / INDEX).read_text(encoding="utf-8"))
+        if not isinstance(found["_class_name"], str):
+            raise UsageError(
+                f"{folder} has code of its own for a pipeline, and such code is not run. Name "
+                "another."
+            )
+    except (OSError, ValueError, KeyError, TypeError, RecursionError):
+        raise UsageError(
+            f"{folder} is no pipeline: no {INDEX} in it names a class. Type: --model "
+            "diffusers:PATH with a folder that save_pretrained wrote"
+        ) from None
+    return dict(found)
