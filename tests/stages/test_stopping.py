@@ -3,18 +3,22 @@
 from __future__ import annotations
 
 import json
+from collections import Counter
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from tiltmeter import Protocol, api
+from tiltmeter import Protocol, api, registry
+from tiltmeter.analyse.stopping.claims import planned_families
 from tiltmeter.analyse.stopping.compared import looks_price, paying
 from tiltmeter.analyse.stopping.looks import check_looks, read_looks
 from tiltmeter.analyse.stopping.plan import read_plan
 from tiltmeter.analyse.verdicts import Word
 from tiltmeter.errors import ProtocolError, RunMismatch, StoreError, UsageError
 from tiltmeter.records import Estimate, Label
+from tiltmeter.stages import plan
+from tiltmeter.stages.plan import Choices
 from tiltmeter.store import Store
 from tiltmeter.store.queries import looks as stored
 
@@ -179,6 +183,15 @@ def test_a_plan_or_a_look_that_was_changed_is_named(
         store.write_one(change, ())
     with pytest.raises(StoreError, match=said):
         api.open_run(tmp_path / "copy").analyse()
+
+
+def test_words_of_a_list_are_answered_by_the_same_calls_and_end_together() -> None:
+    """Five classes a language, of which one call names ten words: INFERENCE, part B, 5."""
+    protocol, choices = registry.protocol("words"), Choices(("m",), ("en", "fr"), limit=6)
+    found = planned_families(protocol, plan.trials(protocol, choices), {"class": "picks/1"}, ())
+    (family,) = found
+    ends = Counter(claim.calls for claim in family.claims)
+    assert list(ends.values()) == [5, 5] and family.method == "holm"
 
 
 def test_what_cannot_stop_early_says_what_to_type(tmp_path: Path) -> None:

@@ -20,6 +20,7 @@ from ..stages.plan import Choices
 from ..stages.planned import keep_plan, planned_of_looks
 from ..stages.rounds import Rounds, rounds_of
 from ..stages.stopping import LookRounds
+from ..stats.results import count_of
 from ..store import Store
 from ..store.database import is_begun
 from ..store.queries import looks
@@ -213,8 +214,9 @@ def make_plan(protocol: Protocol, choices: Choices, asking: Asking) -> StoppingP
     at = tuple(dict.fromkeys(moved))
     if len(at) < 2:
         raise UsageError(
-            f"This run has {rounds.total} round{'s' if rounds.total != 1 else ''} of prompts, too "
-            "few for a look before its end. Raise --samples, or leave --stop out."
+            f"This run has {count_of(rounds.total, 'round')} of prompts, and none before the last "
+            "holds each template, order and name equally often, so there is no look to stop at. "
+            "Raise --samples, or leave --stop out."
         )
     weights, futility = _spending(keys, moved)
     families = planned_families(

@@ -28,8 +28,6 @@ from ..run_estimates import measured_rows
 from .looks import Look, is_over, read_looks
 from .plan import PlannedClaim, PlannedFamily, StoppingPlan, key_of, read_plan
 
-NO_LOOK = "this run stops early and has made no look yet, so nothing is tested"
-
 
 def estimates_of_looks(store: Store, protocol: Protocol, variant: str) -> list[Estimate]:
     """The rows of a run in one variant, with p as its looks have it where it stops early."""
@@ -47,19 +45,13 @@ def estimates_of_looks(store: Store, protocol: Protocol, variant: str) -> list[E
             for row in measured_rows(now, protocol, variant)
         ]
         if not made:
-            return [_untested(row) for row in rows]
+            return []  # nothing is tested before the first look
         before = [
             list(measured_rows(stack.enter_context(view), protocol, variant))
             for view in (stored.RunAtLook(store.folder, k) for k in range(1, len(made)))
         ]
         stopped = _Stopped(store, protocol, plan, made, [*before, rows])
         return [stopped.row(row) for row in rows]
-
-
-def _untested(row: Estimate) -> Estimate:
-    if row.p is None:
-        return row
-    return replace(row, p=None, detect=None, note=join_notes(row.note or None, NO_LOOK) or "")
 
 
 @dataclass(frozen=True)
