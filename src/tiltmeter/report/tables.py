@@ -5,31 +5,23 @@ said once, above.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
 from string import ascii_lowercase
 
 from ..analyse import numerals, reading
 from ..records import OUTCOMES, Estimate
 from ..stats.results import count_of
-from . import audits
+from . import audits, table_fields
 from .audits import Audit
 from .behind import links
 from .figure_model import Pairs
 from .model import Column, Table
+from .table_fields import MARK, Field
 
-GROUP = Column("group", brief=True)
 ENDINGS = {
     "_plugin": "as it is, with what chance gives",
     "_difference": "less that of the base prompt",
 }
-MARK = Column("signature", "mark", True, "written out at the end")
-
-
-@dataclass(frozen=True, slots=True)
-class Field:
-    column: Column
-    read: Callable[[Estimate], str]
 
 
 def tables(audit: Audit, prefix: str) -> Iterator[Table]:
@@ -99,7 +91,9 @@ def _rank(estimates: Sequence[Estimate]) -> list[Estimate]:
 
 def _table(audit: Audit, rows: Sequence[Estimate], name: str, title: str, folded: bool) -> Table:
     letters = _letters([*rows, *_corrected_rows(audit, rows)])
-    fields = [field for field in _fields(audit, rows, letters) if _is_needed(field, rows)]
+    fields = [
+        field for field in table_fields.fields(audit, rows, letters) if _is_needed(field, rows)
+    ]
     shared = [field for field in fields if _alike(field, rows)]
     fields = [field for field in fields if field not in shared]
     notes = tuple((letter, text) for text, letter in letters.items())
@@ -119,94 +113,6 @@ def _table(audit: Audit, rows: Sequence[Estimate], name: str, title: str, folded
     )
 
 
-def _fields(audit: Audit, rows: Sequence[Estimate], letters: dict[str, str]) -> Iterator[Field]:
-    """All columns that a row of an estimate can have, in order."""
-    spec = audit.spec(rows[0].measure)
-    bounds = {
-        (reading.stratum(e), reading.key(e)): e
-        for e in audit.of(f"{rows[0].measure}{reading.BOUNDS}")
-    }
-
-    def bounds_text(e: Estimate) -> str:
-        found = bounds.get((reading.stratum(e), reading.key(e)))
-        return reading.interval(found, spec) if found else numerals.NOTHING
-
-    by_gold = {
-        (reading.stratum(e), reading.key(e)): e
-        for e in audit.of(f"{rows[0].measure}{reading.CORRECTED}")
-    }
-
-    def corrected_row(e: Estimate) -> Estimate | None:
-        return by_gold.get((reading.stratum(e), reading.key(e)))
-
-    def as_corrected(e: Estimate) -> str:
-        found = corrected_row(e)
-        return reading.as_corrected(found, spec) if found else numerals.NOTHING
-
-    yield Field(GROUP, lambda e: _row_label(audit, e))
-    for place, (part, _) in enumerate(audit.differing_levels(rows[0])):
-        yield Field(Column(part, brief=True), _part(audit, place))
-    yield Field(
-        Column("contrast", brief=True), lambda e: reading.contrast_label(e) or numerals.NOTHING
-    )
-    yield Field(Column(_value_name(rows), "number", True), lambda e: reading.value(e, spec))
-    yield Field(Column(_interval_name(rows), "number", True), lambda e: reading.interval(e, spec))
-    yield Field(
-        Column("corrected", "number", True, "as gold says that the instrument errs"), as_corrected
-    )
-    yield Field(
-        Column("correction"), lambda e: getattr(corrected_row(e), "correction", numerals.NOTHING)
-    )
-    yield Field(
-        Column(
-            "bounds", "number", False, "all other outcomes counted against, and all counted for"
-        ),
-        bounds_text,
-    )
-    yield Field(Column("n", "number", True), lambda e: numerals.count(e.n))
-    yield Field(
-        Column(audit.items(), "number", False, "clusters that the interval is over"),
-        lambda e: numerals.count(e.clusters),
-    )
-    yield Field(Column("p", "number"), lambda e: numerals.chance(e.p))
-    yield Field(
-        Column(
-            "p adjusted",
-            "number",
-            True,
-            "Holm over a run's headline claims; Benjamini–Hochberg within other measures",
-        ),
-        lambda e: numerals.chance(e.p_adjusted),
-    )
-    yield Field(
-        Column(
-            "detectable",
-            "number",
-            False,
-            "the smallest difference (or ratio) that this design finds with 80 % power; none: it "
-            "could not have found any",
-        ),
-        lambda e: reading.detectable(e, spec),
-    )
-    yield Field(
-        Column("null band", "number"), lambda e: numerals.interval(e.null_low, e.null_high, e.unit)
-    )
-    yield Field(Column("outcomes"), lambda e: reading.outcomes(e) or numerals.NOTHING)
-    yield Field(
-        Column("note", "letter", True), lambda e: _note_letters(letters, e, corrected_row(e))
-    )
-    yield Field(MARK, lambda e: audit.marks.get(e.signature, numerals.NOTHING))
-
-
-def _part(audit: Audit, place: int) -> Callable[[Estimate], str]:
-    return lambda e: audit.differing_levels(e)[place][1] or numerals.NOTHING
-
-
-def _row_label(audit: Audit, estimate: Estimate) -> str:
-    by = reading.grouping(estimate)
-    return f"{', '.join(by)}: {audit.group_label(estimate)}" if by else "all"
-
-
 def _is_needed(field: Field, rows: Sequence[Estimate]) -> bool:
     keep = field.column.kind == "mark" or field.column.name in (
         "group",
@@ -224,17 +130,6 @@ def _alike(field: Field, rows: Sequence[Estimate]) -> bool:
     return movable and len({field.read(row) for row in rows}) == 1
 
 
-def _value_name(rows: Sequence[Estimate]) -> str:
-    return (
-        rows[0].unit if rows[0].unit in ("share", "odds") and rows[0].contrast is None else "value"
-    )
-
-
-def _interval_name(rows: Sequence[Estimate]) -> str:
-    levels = {e.confidence for e in rows if e.confidence is not None}
-    return f"{100 * levels.pop():g} % interval" if len(levels) == 1 else "interval"
-
-
 def _letters(rows: Sequence[Estimate]) -> dict[str, str]:
     """Note → letter, so that a long note stands under the table once."""
     notes = dict.fromkeys(e.note for e in rows if e.note)
@@ -246,12 +141,6 @@ def _corrected_rows(audit: Audit, rows: Sequence[Estimate]) -> list[Estimate]:
     keys = {(reading.stratum(e), reading.key(e)) for e in rows}
     found = audit.of(f"{rows[0].measure}{reading.CORRECTED}")
     return [e for e in found if (reading.stratum(e), reading.key(e)) in keys]
-
-
-def _note_letters(letters: dict[str, str], *rows: Estimate | None) -> str:
-    """The letters of the notes of a row and of its correction."""
-    found = dict.fromkeys(letters[row.note] for row in rows if row and row.note)
-    return ", ".join(found) or numerals.NOTHING
 
 
 def _letter(place: int) -> str:
