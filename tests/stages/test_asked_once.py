@@ -8,6 +8,7 @@ import json
 from collections.abc import Iterator
 from pathlib import Path
 
+import polars as pl
 import pytest
 
 from tests.batches.provider import Oddities
@@ -161,9 +162,11 @@ def test_400_answers_of_40_pairs_are_40_calls_of_each_judge_also_in_batches(
         assert [(one.questions, one.calls) for one in planned.calls] == [(400, 400), (400, 40)]
         label("openai:a", "openai:b")
         assert server.ledger.singles.total() == 80
-        label("openai:a", "openai:b", "openai:c", batch=True, wait=True)
+        run = label("openai:a", "openai:b", "openai:c", batch=True, wait=True)
         assert server.ledger.singles.total() + server.ledger.batched.total() == 120
     with Store(tmp_path / "run") as store:
         assert [one[2:] for one in calls.by_annotator(store)] == [(400, 400, 40)] * 3
         shown = calls.annotator_calls(store)
         assert len(dict(shown)) == 400
+    rested = run.labels.group_by("annotator").agg(pl.col("call").n_unique())
+    assert sorted(rested["call"]) == [1, 40, 40, 40]  # the parser asks nobody

@@ -29,8 +29,8 @@ from .plan import Choices
 RULE = (
     "tokens, estimated: a quarter of an ASCII character, one for any other, 8 a message, 1,500 a "
     "picture shown; completions at their limit, 7,024 a picture drawn. "
-    "Equal questions to a judge are one call: a choice has one for each option, of all else no two "
-    "are taken to be equal. "
+    "Equal questions to a judge are one call: of a choice as many are counted as it has options "
+    "(more where answers are worded in several ways), of all else as many as outputs. "
     "'most': every judge as often as it may be asked, a token a byte (what --max-cost reserves)"
 )
 MESSAGE_TOKENS = 8  # that a message has beside its text

@@ -10,13 +10,17 @@ from typing import NamedTuple
 from .. import Store
 from ..database import Value
 
+_CALL = (
+    "coalesce((SELECT call FROM label_calls c WHERE c.output = l.output"
+    " AND c.annotator = l.annotator ORDER BY turn DESC LIMIT 1), '') AS call"
+)
 _QUERIES = {
     "trials": "SELECT * FROM trials ORDER BY id",
     "calls": "SELECT * FROM calls ORDER BY key",
     "outputs": "SELECT o.*, t.subject, t.mode, t.factors, t.sample, t.prompt FROM outputs o"
     " JOIN trials t ON t.id = o.trial ORDER BY o.trial",
-    "labels": "SELECT * FROM labels ORDER BY id",
-    "labels with factors": "SELECT l.*, t.factors FROM labels l"
+    "labels": f"SELECT l.*, {_CALL} FROM labels l ORDER BY id",
+    "labels with factors": f"SELECT l.*, {_CALL}, t.factors FROM labels l"
     " LEFT JOIN trials t ON t.id = l.output ORDER BY l.id",
 }
 PIECE_ROWS = 10_000
