@@ -22,7 +22,7 @@ from tiltmeter.explore.effects import compare, distance
 from tiltmeter.explore.index import Index, open_indices
 from tiltmeter.explore.page import page
 from tiltmeter.explore.server import Explorer
-from tiltmeter.explore.sheet import contact_sheet, has_sheet
+from tiltmeter.explore.sheet import contact_sheet
 from tiltmeter.explore.view import View
 
 SAID = {  # word: what was said with he first, then with she first
@@ -155,5 +155,5 @@ def test_a_contact_sheet_holds_the_beginnings_of_texts(rewrites: Path) -> None:
     sheet = Image.open(io.BytesIO(contact_sheet(found, lambda run, name: b"")))
     frames = sum(n for n, colour in sheet.getcolors(1 << 20) or () if colour == (0x54, 0x5D, 0x68))
     cards = sum(len(cell.cards) for _, row in found.rows for cell in row)
-    assert has_sheet(found) and frames > cards * 2 * (272 + 128 - 2) > 0
-    assert not has_sheet(replace(found, view=View(show="counts")))
+    assert found.has_sheet and frames > cards * 2 * (272 + 128 - 2) > 0
+    assert not replace(found, view=View(show="counts")).has_sheet

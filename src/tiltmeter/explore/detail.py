@@ -7,6 +7,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
 
 from ..analyse import numerals, signature
 from ..errors import StoreError, UsageError
@@ -18,8 +19,10 @@ from ..store.blobs import ChangedFile
 from ..store.queries import calls, outputs, settings
 from ..store.queries import labels as stored_labels
 from .index import Index, Source
-from .marks import Rewrite, rewrite
 from .parts import SUBJECT
+
+if TYPE_CHECKING:
+    from .marks import Rewrite
 
 MOST_CHARACTERS = 20_000  # characters of a text or raw reply that are shown
 MOST_TOKENS = 8  # most probable first tokens
@@ -115,6 +118,8 @@ class Detail:
 
 def detail(index: Index, run: int, output: str) -> Detail:
     """UsageError where there is no such output."""
+    from .marks import rewrite  # with the instruments, for which a first page need not wait
+
     index.refresh()
     source = index.sources.get(run)
     stored = outputs.one(source.store, output) if source else None

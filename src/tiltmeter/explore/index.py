@@ -26,9 +26,9 @@ from ..analyse.model_labels import given_names
 from ..analyse.queries import OutputQuery
 from ..errors import UsageError
 from ..protocol import EVERY, Protocol, wording
+from ..protocol.contrasts import contrast_factor
 from ..protocol.tables import SEVERAL, Row
 from ..records import HUMAN, OUTCOMES, VOTE
-from ..report.pictures import contrast_factor
 from ..stages import protocol_snapshot
 from ..store import Store
 from ..store.output_table import LabelRow, OutputRow, OutputTable

@@ -150,6 +150,11 @@ class Page:
     title: Callable[[str, str], str] = lambda name, level: level
 
     @property
+    def has_sheet(self) -> bool:
+        """True if it shows outputs, and not counts alone."""
+        return self.view.show != "counts"
+
+    @property
     def effects(self) -> dict[str, Effect]:
         """Item → how much its columns differ, where they are compared."""
         return {one.value: one.effect for one in self.tabs if one.effect is not None}

@@ -22,13 +22,12 @@ from starlette.types import ASGIApp
 from ..errors import TiltmeterError, UsageError
 from ..images import Unusable
 from ..store.queries import outputs
-from . import corrections, rendering, security
+from . import rendering, security
 from .detail import Detail, detail
 from .index import Index, open_indices
 from .page import page
 from .parts import Page
 from .report_page import ReportPages, response
-from .sheet import contact_sheet, has_sheet
 from .thumbnails import Thumbnails, content
 from .view import View
 
@@ -67,8 +66,12 @@ class Explorer:
 
     def _correctors_named(self, name: str) -> dict[int, str]:
         """Run → who corrects its labels; empty where nobody gave a name."""
+        if not name:
+            return {}
+        from . import corrections  # with what gold is, for which a first page need not wait
+
         sources = [one for index in self.indices for one in index.sources.values()]
-        return {one.number: corrections.corrector(one, name) for one in sources} if name else {}
+        return {one.number: corrections.corrector(one, name) for one in sources}
 
     def close(self) -> None:
         """Closes the runs, on the thread that opened them."""
@@ -87,7 +90,7 @@ class Explorer:
             if self.titles[1:]
             else ()
         )
-        sheet = "/sheet.png" + view.address(page=view.page) if has_sheet(found) else ""
+        sheet = "/sheet.png" + view.address(page=view.page) if found.has_sheet else ""
         places = self.places(found.view)
         reports = self._report_links(found.view.study)
         made = rendering.grid(found, places, studies, looked, sheet=sheet, reports=reports)
@@ -104,6 +107,8 @@ class Explorer:
 
     async def sheet(self, request: Request) -> Response:
         """The pictures or texts of a page as one PNG."""
+        from .sheet import contact_sheet  # with Pillow, for which a first page need not wait
+
         found, _ = await self.read(self._grid, View.parse(request.query_params))
 
         def small(run: int, name: str) -> bytes:
@@ -158,11 +163,15 @@ class Explorer:
         if run not in self._correctors:
             folder = shlex.quote(str(source.store.folder))
             return JSONResponse({"error": NAMELESS.format(run=folder)}, 403)
+        from . import corrections
+
         who = self._correctors[run]
         return JSONResponse(await self.read(corrections.shown, source, output, who))
 
     async def correct(self, request: Request) -> Response:
         """Stores a correction, or withdraws one."""
+        from . import corrections
+
         run, *said = corrections.parse_correction(await request.body())
         index = self._index_of(run)
         if run not in self._correctors:

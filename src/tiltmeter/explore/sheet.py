@@ -27,11 +27,6 @@ Font = ImageFont.FreeTypeFont | ImageFont.ImageFont
 Small = Callable[[int, str], bytes]  # (run, name of the picture) → a small JPEG
 
 
-def has_sheet(page: Page) -> bool:
-    """True if a page shows outputs, and not counts alone."""
-    return page.view.show != "counts"
-
-
 def contact_sheet(page: Page, small: Small) -> bytes:
     """A PNG of what a page shows; a cell a block, each picture or text over its label. What is
     missing or damaged stays empty.

@@ -22,7 +22,7 @@ from .index import Index, open_indices
 from .page import page
 from .parts import Page
 from .rendering import MOST_LISTED
-from .sheet import contact_sheet, has_sheet
+from .sheet import contact_sheet
 from .thumbnails import Thumbnails, content
 from .view import ALL, SHOWS, View
 
@@ -166,7 +166,7 @@ class _Writer:
 
     def _sheet(self, found: Page, name: str) -> str:
         """Writes the contact sheet of a page; returns its address, "" where it has none."""
-        if not has_sheet(found):
+        if not found.has_sheet:
             return ""
         target = f"sheet-{name.removesuffix('.html')}.png"
 

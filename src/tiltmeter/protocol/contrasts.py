@@ -30,3 +30,15 @@ def each_contrast(protocol: Protocol, measure: MeasureSpec) -> list[MeasureSpec]
         replace(measure, contrast={**contrast, "level": level, "baseline": base})
         for level, base in pairs
     ]
+
+
+def contrast_factor(protocol: Protocol) -> str:
+    """The factor whose levels are held against each other: the one that a measure contrasts, else
+    the first that one groups by.
+    """
+    for spec in protocol.measures:
+        factor = (spec.contrast or {}).get("factor", "")
+        if factor in protocol.factors and factor != protocol.item:
+            return str(factor)
+    groups = (factor for spec in protocol.measures for group in spec.by for factor in group)
+    return next((factor for factor in groups if factor != protocol.item), "")

@@ -16,6 +16,7 @@ from hashlib import sha256
 from .. import images
 from ..errors import StoreError
 from ..protocol import Protocol
+from ..protocol.contrasts import contrast_factor
 from ..records import ANSWER, VOTE
 from ..store import Store
 from ..store.queries import labels, outputs
@@ -42,18 +43,6 @@ def grids(store: Store, protocol: Protocol) -> tuple[PictureGrid, ...]:
         _grid(store, protocol, across, subject, items, MOST // len(by_subject))
         for subject, items in by_subject.items()
     )
-
-
-def contrast_factor(protocol: Protocol) -> str:
-    """The factor whose levels are the columns: the one that a measure contrasts, else the first
-    that one groups by.
-    """
-    for spec in protocol.measures:
-        factor = (spec.contrast or {}).get("factor", "")
-        if factor in protocol.factors and factor != protocol.item:
-            return str(factor)
-    groups = (factor for spec in protocol.measures for group in spec.by for factor in group)
-    return next((factor for factor in groups if factor != protocol.item), "")
 
 
 def _grid(

@@ -10,6 +10,7 @@ from itertools import takewhile
 
 from ..analyse import numerals
 from ..protocol import MeasureSpec, Protocol, wording
+from ..protocol.contrasts import contrast_factor
 from ..records import ANSWER, Output, Trial
 from ..store import Store
 from ..store.queries import labels, outputs
@@ -72,7 +73,7 @@ def cue_factor(protocol: Protocol, spec: MeasureSpec) -> str:
     measure contrasts.
     """
     own = (spec.contrast or {}).get("factor", "")
-    return protocol.first.get("cue") or own or pictures.contrast_factor(protocol)
+    return protocol.first.get("cue") or own or contrast_factor(protocol)
 
 
 def _fits(card: CardOutput, about: Mapping[str, str], cue: str) -> bool:

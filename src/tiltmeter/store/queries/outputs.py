@@ -88,10 +88,13 @@ SELECT {", ".join(f"t.{name}" for name in TRIAL_COLUMNS.split(", "))},
 FROM outputs o JOIN trials t ON t.id = o.trial WHERE o.trial = ?
 """
 _TABLE_ROWS = """
+WITH cell AS MATERIALIZED (
+  SELECT t.factors, char(10) || {language} || char(10) || {contrasted} AS place {levels}
+  FROM (SELECT DISTINCT factors FROM trials) t)
 SELECT t.id, t.subject || ?1, t.mode, t.sample, o.outcome, o.blob,
-  t.subject || ?1 || char(10) || t.mode || char(10) || {language} || char(10) || {contrasted}
-  {levels}
-FROM outputs o JOIN trials t ON t.id = o.trial ORDER BY o.trial
+  t.subject || ?1 || char(10) || t.mode || c.place {own}
+FROM outputs o JOIN trials t ON t.id = o.trial JOIN cell c ON c.factors = t.factors
+ORDER BY o.trial
 """
 _CONTAINING = r"""
 SELECT o.trial FROM outputs o JOIN trials t ON t.id = o.trial LEFT JOIN calls c ON c.key = o.call
@@ -191,8 +194,9 @@ def table_rows(
     paths = [f'$."{name}"' for name in names]
     marks = (f"coalesce(json_extract(t.factors, ?{n}), '')" for n in range(3, 3 + len(paths)))
     language, level, *own = marks
-    columns = "".join(f", replace({one}, ?2, ' / ')" for one in own)
-    query = _TABLE_ROWS.format(language=language, contrasted=level, levels=columns)
+    columns = "".join(f", replace({one}, ?2, ' / ') AS f{n}" for n, one in enumerate(own))
+    named = "".join(f", c.f{n}" for n in range(len(own)))
+    query = _TABLE_ROWS.format(language=language, contrasted=level, levels=columns, own=named)
     return store.rows(query, (more, several, *paths))
 
 
