@@ -35,6 +35,7 @@ VERBS = {
     "import_outputs",
     "label",
     "load_protocol",
+    "merge",
     "open_run",
     "plan",
     "run",

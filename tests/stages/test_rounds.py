@@ -10,7 +10,7 @@ import pytest
 from tiltmeter import registry
 from tiltmeter.stages import plan
 from tiltmeter.stages.plan import Choices
-from tiltmeter.stages.rounds import crossed, rounds_of
+from tiltmeter.stages.rounds import cross_levels, rounds_of
 
 SHARES = (0.125, 0.25, 0.5, 1.0)
 
@@ -61,5 +61,5 @@ def test_at_each_look_of_words_names_and_ages_are_even() -> None:
 
 
 def test_all_factors_move_at_each_step() -> None:
-    assert crossed((2, 2)) == ((0, 0), (1, 1), (0, 1), (1, 0))
-    assert len(set(crossed((3, 3, 2)))) == 18
+    assert cross_levels((2, 2)) == ((0, 0), (1, 1), (0, 1), (1, 0))
+    assert len(set(cross_levels((3, 3, 2)))) == 18

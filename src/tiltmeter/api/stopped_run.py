@@ -54,7 +54,7 @@ def refuse_unfit(protocol: Protocol, choices: Choices, asking: Asking) -> None:
     if len(measured) != 1 or measured[0].logprobs:
         raise UsageError(
             "--stop is for one mode whose answers are drawn, not read from probabilities, which "
-            f"are asked once. Type --mode {_drawn(protocol)}, or leave --stop out."
+            f"are asked once. Type --mode {_mode_that_draws(protocol)}, or leave --stop out."
         )
     if asking.batching.file is not None:
         raise UsageError(
@@ -70,7 +70,7 @@ def refuse_unfit(protocol: Protocol, choices: Choices, asking: Asking) -> None:
         )
 
 
-def _drawn(protocol: Protocol) -> str:
+def _mode_that_draws(protocol: Protocol) -> str:
     names = [n for n, mode in protocol.modes.items() if not (mode.logprobs or mode.for_discovery)]
     return names[0] if names else "of a protocol that draws"
 
@@ -116,9 +116,9 @@ class StoppedRun:
             look = self._next(made)
             number = look.assign(self.store)
             keep_plan(self.store, planned_of_looks(self.store, self.protocol))
-            tallies.append(await ask(look.wanted(), number))
+            tallies.append(await ask(look.filter_trials(), number))
             tallies.append(await label(self.plan.judges))
-            if any(tally.failed for tally in tallies[-2:]) or looks.unanswered(self.store):
+            if any(tally.failed for tally in tallies[-2:]) or looks.count_unanswered(self.store):
                 return tallies
             made.append(make_look(self.store, self.protocol, self.plan, made))
         return tallies
@@ -228,7 +228,7 @@ def make_plan(protocol: Protocol, choices: Choices, asking: Asking) -> StoppingP
     return with_widening(
         StoppingPlan(
             looks=at,
-            asked_looks=tuple(rounds.wanted(shares)),
+            asked_looks=tuple(rounds.wanted_looks(shares)),
             moved_looks=tuple(moved),
             weights=weights,
             futility=futility,

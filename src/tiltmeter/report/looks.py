@@ -50,7 +50,7 @@ def section(
         return None
     rows = list(_rows(found, protocol, named))
     figure, table = _figure(found, rows), _table(found, rows)
-    text = f"{found.sentence()} {_moved(found)}".rstrip()
+    text = f"{found.sentence()} {_moved_looks(found)}".rstrip()
     return Section(LOOKS, "When the run knew", text, (figure,), (table,))
 
 
@@ -64,7 +64,7 @@ def limits(store: Store) -> Iterator[str]:
         )
 
 
-def _moved(found: Progress) -> str:
+def _moved_looks(found: Progress) -> str:
     """Which looks were moved to a balanced round."""
     plan = found.plan
     pairs = [

@@ -53,7 +53,7 @@ class Rounds:
         every = sum(self.turns, Counter[tuple[str, ...]]())
         return all(there[key] * self.in_sample == n * rest for key, n in every.items())
 
-    def wanted(self, shares: Iterable[float]) -> list[int]:
+    def wanted_looks(self, shares: Iterable[float]) -> list[int]:
         """The rounds after which a run would look, for shares of all rounds."""
         return [max(1, math.ceil(share * self.total - 1e-9)) for share in shares]
 
@@ -61,7 +61,7 @@ class Rounds:
         """The same, each moved to the next that is balanced. By hand: 9 rounds of 3 names × 3 ages
         and shares ⅛, ¼, ½, 1: 2, 3, 5, 9, so 3, 3, 6 and 9.
         """
-        found = self.wanted(shares)
+        found = self.wanted_looks(shares)
         for place, look in enumerate(found):
             while not self.is_balanced(look):
                 look += 1
@@ -152,7 +152,7 @@ def _in_turns(own: Sequence[Row], ranks: Ranks, turn: int) -> list[Row]:
             rest //= size
         return [
             by_index[tuple((i + b) % size for i, b, size in zip(index, begin, sizes, strict=True))]
-            for index in crossed(sizes)
+            for index in cross_levels(sizes)
         ]
     ordered = [cell for _, cell in sorted(by_index.items())]
     ordered = ordered if len(ordered) == len(own) else list(own)
@@ -161,7 +161,7 @@ def _in_turns(own: Sequence[Row], ranks: Ranks, turn: int) -> list[Row]:
 
 
 @cache
-def crossed(sizes: tuple[int, ...]) -> tuple[Index, ...]:
+def cross_levels(sizes: tuple[int, ...]) -> tuple[Index, ...]:
     """Every combination of so many levels of each factor, in an order in which all factors move at
     each step. By hand: (2, 2): (0, 0), (1, 1), (0, 1), (1, 0).
     """

@@ -32,7 +32,7 @@ class LookRounds:
     until: int
     is_open: Counts
 
-    def wanted(self) -> Wanted:
+    def filter_trials(self) -> Wanted:
         """Which trials the look uses first: those of its rounds, and before the first look all that
         is drawn for discovery.
         """
@@ -53,7 +53,7 @@ class LookRounds:
 
     def assign(self, store: Store) -> int:
         """Adds the trials that the look uses first to the run; returns how many they are."""
-        trials = list(plan.trials(self.protocol, self.choices, self.wanted()))
+        trials = list(plan.trials(self.protocol, self.choices, self.filter_trials()))
         aside = {name for name, mode in self.protocol.modes.items() if mode.for_discovery}
         stored.assign(store, [(one.id, 0 if one.mode in aside else self.number) for one in trials])
         for _ in store.iter_unanswered(trials):

@@ -13,7 +13,7 @@ from math import prod
 from ...records import Estimate
 from ...store import Store
 from ...store.queries import looks as stored
-from .estimates import stretched
+from .estimates import stretch_interval
 from .plan import read_plan
 
 
@@ -43,6 +43,6 @@ def paying(row: Estimate, prices: tuple[tuple[float, float], ...]) -> Estimate:
             detect=None if detect is None else lambda level: detect(level / times),
         )
     if row.value is not None and row.confidence and row.low is not None and row.high is not None:
-        low, high = stretched(row, wider)
+        low, high = stretch_interval(row, wider)
         row = replace(row, low=low, high=high)
     return row

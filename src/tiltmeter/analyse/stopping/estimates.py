@@ -93,14 +93,14 @@ class _Stopped:
             "rounds": self.plan.looks[-1],
             "state": decision.state,
         }
-        note = join_notes(row.note or None, self._corrected(row, claim, family, decision))
+        note = join_notes(row.note or None, self._note_of_bias(row, claim, family, decision))
         made = replace(row, p=decision.p, stopped=about, note=note or "")
-        return self._widened(replace(made, test=f"{row.test}, over looks"), family)
+        return self._widen(replace(made, test=f"{row.test}, over looks"), family)
 
     def _other(self, row: Estimate) -> Estimate:
         """A test that did not stop the run."""
         family = max(self.plan.families, key=lambda one: one.widening)
-        row = self._widened(row, family)
+        row = self._widen(row, family)
         if row.p is None:
             return row
         through = self._last_look(row)
@@ -108,7 +108,11 @@ class _Stopped:
         q = [one.get(key) for one in self.q[:through]]
         values = [1.0 if p is None else p for p in q]
         p = bonferroni_over_looks(values, self.plan.design(family)) if values else 1.0
-        return replace(row, p=p, test=f"{row.test}, over looks")
+        row = replace(row, p=p, test=f"{row.test}, over looks")
+        weight, detect = self.plan.weights[max(through, 1) - 1], row.detect
+        if detect is None:
+            return row
+        return replace(row, detect=lambda level: detect(level * weight))
 
     def _last_look(self, row: Estimate) -> int:
         """The last look through which every prompt of a row was asked."""
@@ -124,7 +128,7 @@ class _Stopped:
         ]
         return min(found, default=len(self.made))
 
-    def _widened(self, row: Estimate, family: PlannedFamily) -> Estimate:
+    def _widen(self, row: Estimate, family: PlannedFamily) -> Estimate:
         """With the interval that stopping asks for: g times as wide after it, and before it the one
         that holds at every look.
         """
@@ -135,7 +139,7 @@ class _Stopped:
             design, look = self.plan.design(family), len(self.made)
             upper = (1 + repeated_confidence(design, look)) / 2
             factor = _quantile(upper, row.clusters) / _quantile(0.975, row.clusters)
-        low, high = stretched(row, factor)
+        low, high = stretch_interval(row, factor)
         spec = next((s for s in self.protocol.measures if s.name == row.measure), None)
         kind = measure_kind(spec.kind) if spec else None
         if kind is not None and kind.low is not None:
@@ -144,7 +148,7 @@ class _Stopped:
             high = min(high, max(kind.high, row.high))
         return replace(row, low=low, high=high)
 
-    def _corrected(
+    def _note_of_bias(
         self, row: Estimate, claim: PlannedClaim, family: PlannedFamily, decision: Decision
     ) -> str | None:
         """The estimate without the bias of having stopped, where it differs enough to be told."""
@@ -164,7 +168,7 @@ class _Stopped:
         return None if value is None else f"without the bias of having stopped: {value:.3f}"
 
 
-def stretched(row: Estimate, factor: float) -> tuple[float, float]:
+def stretch_interval(row: Estimate, factor: float) -> tuple[float, float]:
     """The ends of an interval so many times as far from the value; of odds and ratios on the log
     scale.
     """

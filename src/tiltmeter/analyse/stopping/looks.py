@@ -5,7 +5,7 @@ stored. What was stored is never computed again.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from itertools import pairwise
 from typing import TypedDict
@@ -166,12 +166,14 @@ def _read_sums(
         with stored.RunAtLook(store.folder, number, first=number) as view:
             block = claim_data(view, alone)
     return {
-        claim.key: _stored(claim, cumulated.get(claim.key), block.get(claim.key), p.get(claim.key))
+        claim.key: _sums_to_store(
+            claim, cumulated.get(claim.key), block.get(claim.key), p.get(claim.key)
+        )
         for claim in wanted
     }
 
 
-def _stored(
+def _sums_to_store(
     claim: PlannedClaim, cumulated: Data | None, block: Data | None, p: float | None
 ) -> StoredSums:
     if claim.statistic == "plain":
@@ -233,9 +235,3 @@ def _blocks(looks: Sequence[StoredSums]) -> OutputBlocks | PlainTests:
         return PlainTests([1.0] * len(looks))
     ends = range(0, len(flat) + 1, number)
     return OutputBlocks([flat[start:end] for start, end in pairwise(ends)], "pairs")
-
-
-def decided(plan: StoppingPlan, made: Sequence[Look]) -> Iterator[tuple[PlannedClaim, Decision]]:
-    """Each claim with its last decision, after at least one look."""
-    for claim in plan.claims:
-        yield claim, made[-1].decisions[claim.key]

@@ -6,7 +6,7 @@ import json
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, replace
 from functools import cached_property
-from typing import Literal, TypedDict
+from typing import Literal
 
 from ...errors import StoreError
 from ...protocol.tables import SEVERAL
@@ -60,22 +60,6 @@ class PlannedClaim:
     def calls(self) -> str:
         """Equal for claims that are answered by the same calls, which end together."""
         return content_id(self.subjects, {name: list(v) for name, v in self.levels.items()})[:16]
-
-
-class _StoredClaim(TypedDict):
-    """A claim as JSON has it."""
-
-    key: str
-    measure: str
-    subject: str
-    instrument: str
-    condition: Mapping[str, str]
-    contrast: Mapping[str, str] | None
-    statistic: Statistic
-    items: tuple[str, ...]
-    null: float
-    subjects: tuple[str, ...]
-    levels: Mapping[str, tuple[str, ...]]
 
 
 @dataclass(frozen=True)
@@ -143,7 +127,10 @@ def parse(text: str) -> StoppingPlan:
     """From the JSON of `as_dict`."""
     data = json.loads(text)
     families = [
-        PlannedFamily(**family | {"claims": tuple(map(_claim, family["claims"]))})
+        PlannedFamily(
+            **family
+            | {"claims": tuple(_with_tuples(PlannedClaim(**one)) for one in family["claims"])}
+        )
         for family in data["families"]
     ]
     listed = ("looks", "asked_looks", "moved_looks", "weights", "futility", "judges")
@@ -152,8 +139,8 @@ def parse(text: str) -> StoppingPlan:
     )
 
 
-def _claim(data: _StoredClaim) -> PlannedClaim:
-    claim = PlannedClaim(**data)
+def _with_tuples(claim: PlannedClaim) -> PlannedClaim:
+    """The claim with tuples where JSON has lists."""
     levels = {name: tuple(levels) for name, levels in claim.levels.items()}
     return replace(claim, items=tuple(claim.items), subjects=tuple(claim.subjects), levels=levels)
 

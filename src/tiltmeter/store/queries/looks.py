@@ -68,7 +68,7 @@ def last_looks(store: Store) -> Iterator[tuple[str, str, Mapping[str, str], int]
         yield subject, mode, levels(factors), int(number)
 
 
-def unanswered(store: Store) -> int:
+def count_unanswered(store: Store) -> int:
     """How many trials of the looks so far have no output."""
     query = "SELECT count(*) FROM trial_looks WHERE trial NOT IN (SELECT trial FROM outputs)"
     return int(store.first(query)[0])
