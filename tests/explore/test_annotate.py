@@ -18,7 +18,7 @@ from tests.conftest import Made
 from tiltmeter import api, gold, registry
 from tiltmeter.cli import main
 from tiltmeter.errors import StoreError, UnknownName, UsageError
-from tiltmeter.explore import annotating, pronoun_marks
+from tiltmeter.explore import annotating, desk_items, pronoun_marks
 from tiltmeter.explore.annotating import Desk, DeskTask, application
 from tiltmeter.explore.desk_end import NO_CORRECTION, end_of_task
 from tiltmeter.explore.index import Source
@@ -680,3 +680,11 @@ def test_the_end_says_so_where_labels_correct_nothing(rewrites: Path) -> None:
     source.store.close()
     assert found["needs"][0] == NO_CORRECTION
     assert found["next"].startswith("tiltmeter validate")
+
+
+def test_the_prompt_is_folded_for_what_a_judge_found_too() -> None:
+    """Else it is seen before the next attribute of the same picture is answered."""
+    asked = registry.protocol("soda").annotation
+    shown = [name for name in (*asked, "shape") if not desk_items._is_folded(asked, name)]
+    assert shown == ["constraint"]  # which asks what the prompt wanted
+    assert not desk_items._is_folded(registry.protocol("roles").annotation, "shape")

@@ -11,6 +11,7 @@ from ..gold.annotation import Task
 from ..gold.review import Review
 from ..gold.whole_outputs import WholeOutputTask
 from ..protocol import Protocol
+from ..protocol.keys import AnnotationKeys
 from ..protocol.tables import Row
 from ..report.sanitize import all_visible
 from ..store.queries import outputs
@@ -83,7 +84,8 @@ def shown_item(
         output, _, attribute = item.partition(" ")
         shown = _output(source, output, cells, attribute)
         asked = source.protocol.annotation.get(attribute, {})
-        shown["question"] = asked.get("question") or attribute
+        words = attribute.replace("_", " ")
+        shown["question"] = asked.get("question") or f"Which value of “{words}” fits?"
         shown["choices"] = [one._asdict() for one in task.choices_of(item)]
         shown["beside"] = task.beside(item)
     else:
@@ -103,8 +105,7 @@ def _output(source: Source, item: str, cells: Cells, attribute: str) -> ShownIte
     trial, output = stored
     language = trial.factors.get("language", "")
     name, _, damage = picture(source.store, output.blob, output.outcome)
-    asked = source.protocol.annotation.get(attribute, {})
-    kind = "prompt folded" if asked.get("prompt") == "folded" else "prompt"
+    kind = "prompt folded" if _is_folded(source.protocol.annotation, attribute) else "prompt"
     blocks = [_block("Prompt", trial.prompt, kind, language)]
     if trial.begin:
         blocks.append(_block("The answer was begun with", trial.begin, kind, language))
@@ -113,6 +114,14 @@ def _output(source: Source, item: str, cells: Cells, attribute: str) -> ShownIte
     if cell := _cell(source, cells, trial.factors):
         blocks[-1]["pieces"] = tuple(pronoun_marks.pieces(cell, output.text))
     return _as_shown(blocks, f"/blobs/{name}" if name and not damage else "", damage)
+
+
+def _is_folded(annotation: Mapping[str, AnnotationKeys], attribute: str) -> bool:
+    """True if the prompt would bias who answers: as the protocol declares it, and of attributes
+    that a judge found, where it does so of any of its own.
+    """
+    own = [annotation[attribute]] if attribute in annotation else list(annotation.values())
+    return any(one.get("prompt") == "folded" for one in own)
 
 
 def _as_shown(blocks: Sequence[Block], address: str = "", damage: str = "") -> ShownItem:
