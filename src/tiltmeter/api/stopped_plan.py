@@ -99,12 +99,12 @@ def stopping_forecast(asked: StoppingQuestion) -> StoppingForecast:
         if not protocol.modes[trial.mode].for_discovery
     ]
     uses, sizes, counted = _conditions(plan.claims, trials)
-    sized = [_sized(asked, plan, claim, counted[claim.calls]) for claim in plan.claims]
+    sized = [_size_of(asked, plan, claim, counted[claim.calls]) for claim in plan.claims]
     families, shifts, place = [], [], 0
     for family in plan.families:
         own = slice(place, place + len(family.claims))
         design = plan.design(family)
-        simulated = [_simulated(plan, one) for one in sized[own]]
+        simulated = [_to_simulate(plan, one) for one in sized[own]]
         families.append(ForecastFamily(design, simulated, uses[own]))
         shifts.append([one.shift(design) for one in sized[own]] if asked.wanted else [])
         place = own.stop
@@ -112,7 +112,7 @@ def stopping_forecast(asked: StoppingQuestion) -> StoppingForecast:
 
 
 @dataclass(frozen=True)
-class _Sized:
+class _ClaimSize:
     """A planned claim and how large it is. outputs: labels of an item (or group) and condition a
     round; share: near which it would tilt; ratio: s²/τ² of a round.
     """
@@ -134,7 +134,9 @@ class _Sized:
         return planned_shift(design=table, level=design.alpha / design.claims, power=POWER)
 
 
-def _sized(asked: StoppingQuestion, plan: StoppingPlan, claim: PlannedClaim, trials: int) -> _Sized:
+def _size_of(
+    asked: StoppingQuestion, plan: StoppingPlan, claim: PlannedClaim, trials: int
+) -> _ClaimSize:
     measure = _measure(asked.protocol, claim)
     labels = labels_of(asked.protocol, measure, claim.condition.get("language", ""))
     is_items = claim.statistic == "items"
@@ -145,7 +147,7 @@ def _sized(asked: StoppingQuestion, plan: StoppingPlan, claim: PlannedClaim, tri
     alike = asked.icc if is_items and labels.an_output <= 1 else 0.0
     ratio = (1 - alike) / alike if alike else math.inf
     share, rounds = share_of(measure, labels), plan.looks[-1]
-    return _Sized(claim, conditions, outputs, share, asked.icc, ratio, rounds)
+    return _ClaimSize(claim, conditions, outputs, share, asked.icc, ratio, rounds)
 
 
 def _measure(protocol: Protocol, claim: PlannedClaim) -> MeasureSpec:
@@ -157,7 +159,7 @@ def _groups(measure: MeasureSpec, claim: PlannedClaim) -> int:
     return max(len(claim.levels.get((measure.contrast or {}).get("factor", ""), ())), 2)
 
 
-def _simulated(plan: StoppingPlan, one: _Sized) -> ForecastClaim:
+def _to_simulate(plan: StoppingPlan, one: _ClaimSize) -> ForecastClaim:
     claim = one.claim
     if claim.statistic == "items":
         tails = 1.0 if one.conditions > 2 else 2.0
@@ -242,7 +244,7 @@ def _nearest_half(looks: Sequence[int]) -> int:
 def _summary(
     plan: StoppingPlan,
     families: Sequence[ForecastFamily],
-    sized: Sequence[_Sized],
+    sized: Sequence[_ClaimSize],
     rows: Sequence[StoppingRow],
 ) -> StoppingForecast:
     first = [

@@ -20,12 +20,12 @@ def test_shapes_draw_what_they_say() -> None:
     """A third of the shares of a word, whichever condition: cells are drawn with the conditions exchanged under
     the null, and with the effect × .35 where it is weak.
     """
-    stopping = benchmark("stopping")
+    shapes = benchmark("stopping_shapes")
     shares = np.tile([0.9, 0.5, 0.4], (40, 1))
-    population = stopping.Population(shares, 40)
+    population = shapes.Population(shares, 40)
     looks, rng = (2, 4, 8, 16), np.random.default_rng(1)
-    null = stopping.draw_cell(population, "null", looks, rng)
-    true = stopping.draw_cell(population, "truth", looks, rng)
+    null = shapes.draw_cell(population, "null", looks, rng)
+    true = shapes.draw_cell(population, "truth", looks, rng)
     assert np.nanmean(null.rates[:, :, -1], axis=0) == pytest.approx([0.6] * 3, abs=0.12)
     assert np.nanmean(true.rates[:, :, -1], axis=0) == pytest.approx([0.9, 0.5, 0.4], abs=0.08)
     assert population.weakened(0.35).shares[0] == pytest.approx([0.705, 0.565, 0.53])

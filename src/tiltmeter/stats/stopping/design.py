@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from functools import cached_property
 from itertools import pairwise
@@ -129,7 +128,7 @@ def items_needed(*, design: StoppingDesign, look: int = 1, conditions: int = 2) 
 def _check(design: StoppingDesign) -> None:
     looks, weights, futility = design.looks, design.weights, design.futility
     if not looks or looks[0] < 1 or any(a >= b for a, b in pairwise(looks)):
-        raise ValueError(f"looks: rising numbers of rounds expected, got {_listed(looks)}")
+        raise ValueError(f"looks: rising numbers of rounds expected, got {looks}")
     if len(weights) != len(looks):
         raise ValueError(f"weights: one a look expected, {len(looks)}, got {len(weights)}")
     if min(weights) <= 0 or abs(sum(weights) - 1) > ROUNDING:
@@ -145,7 +144,3 @@ def _check(design: StoppingDesign) -> None:
     arguments.level("alpha", design.alpha)
     if design.method not in ("holm", "benjamini-hochberg"):
         raise ValueError(f"method: holm or benjamini-hochberg expected, got {design.method!r}")
-
-
-def _listed(looks: Sequence[int]) -> str:
-    return ", ".join(map(str, looks)) or "none"
