@@ -185,6 +185,8 @@ def inside(
                 lambda name: make_model(name, ModelOptions(base_url=url, concurrency=CONNECTIONS))
             ) as models:
                 if stage == "judges":
+                    # equal questions would be asked once, and the server says one word to all
+                    store.write_one("UPDATE outputs SET text = text || ' ' || trial", ())
                     # the parser's labels, which ask nobody
                     await annotate(store, protocol, (), models, limits)
                 with parts.watching() if parts else nullcontext():

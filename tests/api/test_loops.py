@@ -53,6 +53,7 @@ VERBS: dict[str, Callable[[Path], object]] = {
     "check": lambda home: tiltmeter.open_run(home / "a").check("share_she > 0.9"),
     "report": lambda home: tiltmeter.open_run(home / "a").report(),
     "compare": lambda home: tiltmeter.compare(home / "a", home / "b"),
+    "merge": lambda home: tiltmeter.merge([home / "a"], home / "merged"),
     "export": lambda home: tiltmeter.export(home / "a", home / "tables", "csv"),
     "validate": lambda home: tiltmeter.validate(home / "a"),
     "draw_gold_sample": lambda home: tiltmeter.draw_gold_sample(home / "b", 4, home / "s.csv"),
