@@ -56,8 +56,10 @@ def heading(forecast: StoppingForecast) -> str:
 
 def sentences(plan: Plan, forecast: StoppingForecast) -> Iterator[str]:
     """What stands below it."""
+    totals = plan.totals
+    money = f", about ${totals['cost']:,.2f}" if totals["cost"] else ""
     yield (
-        f"At most all {plan.totals['calls']:,} calls, where a claim is open until the last look."
+        f"At most all {totals['calls']:,} calls{money}, where a claim is open until the last look."
     )
     yield from _floor(forecast)
     if forecast.items_gain > WORTH_SAYING:
