@@ -12,7 +12,7 @@ from tiltmeter.protocol.histogram import Histogram as Counts
 from tiltmeter.protocol.load import load
 from tiltmeter.records import Estimate
 from tiltmeter.report import audits, html
-from tiltmeter.report.figure_model import Figure
+from tiltmeter.report.figure_model import Dot, Dots, Figure, Plot, Strip
 from tiltmeter.report.figures import draw, figures, histogram
 from tiltmeter.report.figures.svg import without_links
 
@@ -117,6 +117,27 @@ def drawn() -> dict[str, Figure]:
     found: dict[str, Figure] = {name: made[key] for key, name in names.items()}
     counts = Counts((3, 12, 14, 15, 31), ((0, 9, 1), (10, 19, 3), (20, 29, 0), (30, 39, 1)))
     return found | {"histogram": histogram.histogram(counts, "text")}
+
+
+SPOTS = {"nurse": 0.2, "doctor": 0.75, "clerk": 0.5, "<b>&": 1.0}  # item → share of she
+
+
+def first_screens() -> dict[str, Figure]:
+    """Those that stand on first screens alone: dots, and a panel a model."""
+    marks = tuple(Dot(name, value) for name, value in SPOTS.items())
+    strips = (
+        Strip("“he” named first", 0.61, ".61 [.44, .78]", 0, marks),
+        Strip("“she” named first", None, "", 1, marks[:2]),
+    )
+    ticks = ((0.0, "0"), (0.5, ".50"), (1.0, "1"))
+    about = {"title": "Share of she of each word", "text": "In words."}
+    spots = Dots(
+        id="d", strips=strips, domain=(0, 1), ticks=ticks, null=0.5, ends=("he", "she"), **about
+    )
+    joined = drawn()["dumbbell"]
+    assert isinstance(joined, Plot)
+    rows = tuple(replace(row, group=model) for model in "AB" for row in joined.rows)
+    return {"dots": spots, "panels": replace(joined, id="p", rows=rows, panels=True)}
 
 
 def picture(figure: Figure) -> str:

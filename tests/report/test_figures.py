@@ -22,7 +22,7 @@ from tiltmeter.protocol import FIGURES, Protocol
 from tiltmeter.protocol.load import load
 from tiltmeter.records import Estimate
 from tiltmeter.report import audits, figures, html
-from tiltmeter.report.figure_model import Figure, Heat, Histogram, Plot, Stacked
+from tiltmeter.report.figure_model import Dots, Figure, Heat, Histogram, Plot, Stacked
 from tiltmeter.report.figures import axes, forest, stacked, strata, svg
 from tiltmeter.report.model import Content, alone
 
@@ -31,6 +31,7 @@ NAME = "{http://www.w3.org/2000/svg}"
 GOLD = Path(__file__).with_name("gold")
 PICTURES = Path(__file__).parents[2] / "docs" / "pictures"
 DRAWN = gallery.drawn()
+EVERY = DRAWN | gallery.first_screens()
 
 
 def classes(root: ET.Element, name: str) -> list[ET.Element]:
@@ -42,10 +43,10 @@ def tree(figure: Figure, narrow: bool = False) -> ET.Element:
 
 
 @pytest.mark.parametrize("layout", ["wide", "narrow"])
-@pytest.mark.parametrize("name", DRAWN)
+@pytest.mark.parametrize("name", EVERY)
 def test_figures_look_as_the_gold_files(name: str, layout: str) -> None:
     text = (
-        svg.without_links(figures.draw(DRAWN[name], layout == "narrow")).replace("><", ">\n<")
+        svg.without_links(figures.draw(EVERY[name], layout == "narrow")).replace("><", ">\n<")
         + "\n"
     )
     as_before(GOLD / f"{name}-{layout}.svg", text)
@@ -71,9 +72,9 @@ def as_before(file: Path, text: str) -> None:
 
 
 def test_every_drawing_has_a_gold_file_and_a_name_for_protocols() -> None:
-    assert {file.stem.rpartition("-")[0] for file in GOLD.glob("*.svg")} == set(DRAWN)
+    assert {file.stem.rpartition("-")[0] for file in GOLD.glob("*.svg")} == set(EVERY)
     assert tuple(sorted(figures.BUILDS)) == FIGURES
-    assert {type(figure) for figure in DRAWN.values()} == {Plot, Stacked, Heat, Histogram}
+    assert {type(figure) for figure in EVERY.values()} == {Plot, Stacked, Heat, Histogram, Dots}
 
 
 def test_every_figure_is_well_formed_and_named(built: Content) -> None:
