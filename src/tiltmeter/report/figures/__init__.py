@@ -24,7 +24,7 @@ from ...protocol import MeasureSpec
 from ...protocol.tables import SEVERAL
 from ..audits import Audit
 from ..figure_model import Dots, Figure, Heat, Histogram, Plot, Stacked
-from . import dots, dumbbell, forest, heat, histogram, panels, stacked, timeline
+from . import dots, dumbbell, forest, heat, heat_drawing, histogram, panels, stacked, timeline
 from .first import titled
 
 Build = Callable[[Audit, MeasureSpec, str], Iterator[Figure]]
@@ -67,7 +67,7 @@ def draw(figure: Figure, narrow: bool = False) -> str:
     if isinstance(figure, Stacked):
         return stacked.draw(figure, narrow)
     if isinstance(figure, Heat):
-        return heat.draw(figure, narrow)
+        return heat_drawing.draw(figure, narrow)
     if isinstance(figure, Histogram):
         return histogram.draw(figure, narrow)
     if isinstance(figure, timeline.Timeline):
