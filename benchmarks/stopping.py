@@ -48,12 +48,14 @@ from stopping_shapes import (
 
 from tiltmeter.stats.multiplicity import Method
 from tiltmeter.stats.quantiles import t_quantile
+from tiltmeter.stats.rates import clustered_share
 from tiltmeter.stats.stopping import rules
 from tiltmeter.stats.stopping.after import widening
 from tiltmeter.stats.stopping.blocks import OutputBlocks
 from tiltmeter.stats.stopping.decision import information
 from tiltmeter.stats.stopping.design import StoppingDesign
 from tiltmeter.stats.stopping.follow import follow_runs, rounds_asked
+from tiltmeter.stats.stopping.paths import ItemPaths
 from tiltmeter.stats.stopping.sequential import scores_of, sequential_p
 
 SMALL_RUNS = 4
@@ -63,27 +65,31 @@ METHODS: tuple[Method, ...] = ("holm", "benjamini-hochberg")
 
 @dataclass
 class Looked:
-    """What the claims of all runs would say at each look, shape (runs, m, looks), and the truth of
-    each, shape (runs, m).
+    """What the claims of all runs would say at each look, shape (runs, m, looks), with how far an
+    interval reaches below and above the estimate; and the truth of each, shape (runs, m).
     """
 
     p: list[Floats] = field(default_factory=list)
     q: list[Floats] = field(default_factory=list)
     t: list[Floats] = field(default_factory=list)
     estimate: list[Floats] = field(default_factory=list)
-    half_width: list[Floats] = field(default_factory=list)
+    below: list[Floats] = field(default_factory=list)
+    above: list[Floats] = field(default_factory=list)
     truth: list[list[float]] = field(default_factory=list)
 
     def add(self, design: StoppingDesign, drawn: Drawn) -> None:
         rows = [look_at(design, data) for data in drawn.claims]
-        for place, values in enumerate((self.p, self.q, self.t, self.estimate, self.half_width)):
+        kept = (self.p, self.q, self.t, self.estimate, self.below, self.above)
+        for place, values in enumerate(kept):
             values.append(np.array([row[place] for row in rows]))
         self.truth.append(drawn.truths)
 
 
 def look_at(design: StoppingDesign, data: Data) -> Floats:
-    """p, q, information, estimate and half-width of one claim at every look, shape (5, looks)."""
-    found = np.full((5, len(design.looks)), math.nan)
+    """p, q, information, estimate and the reach of its interval below and above, of one claim at
+    every look, shape (6, looks).
+    """
+    found = np.full((6, len(design.looks)), math.nan)
     found[:2] = _p_and_q(design, data)
     for k in range(len(design.looks)):
         if isinstance(data, OutputBlocks):
@@ -91,10 +97,23 @@ def look_at(design: StoppingDesign, data: Data) -> Floats:
             continue
         so_far = data.up_to(k + 1)
         found[2, k] = information(design, so_far, k + 1)
-        d = so_far.differences
-        found[3, k] = d.mean()
-        found[4, k] = t_quantile(0.975, d.size - 1.0) * d.std(ddof=1) / math.sqrt(d.size)
+        found[3:, k] = _interval(so_far, design.looks[k])
     return found
+
+
+def _interval(data: ItemPaths, outputs: int) -> tuple[float, float, float]:
+    """The estimate, and how far its interval reaches below and above: of a share the one of
+    reports, of a difference t over items.
+    """
+    if data.rates.shape[1] > 1:
+        d = data.differences
+        half = t_quantile(0.975, d.size - 1.0) * float(d.std(ddof=1)) / math.sqrt(d.size)
+        return float(d.mean()), half, half
+    hits = np.rint(data.rates[:, 0, -1] * outputs)
+    share = clustered_share(successes=hits, n=np.full(hits.size, outputs))
+    if share.value is None or share.low is None or share.high is None:
+        return math.nan, math.nan, math.nan
+    return share.value - data.null, share.value - share.low, share.high - share.value
 
 
 def _p_and_q(design: StoppingDesign, data: Data) -> Floats:
@@ -169,14 +188,15 @@ def _coverage(
 ) -> tuple[float, float]:
     """The mean over claims of how often an interval has the truth, and that of the worst."""
     take = last[..., None]
-    estimate, half = (
+    estimate, below, above = (
         np.take_along_axis(np.array(values), take, axis=2)[..., 0]
-        for values in (looked.estimate, looked.half_width)
+        for values in (looked.estimate, looked.below, looked.above)
     )
     known = ~np.isnan(estimate).all(axis=0)
     if not known.any():
         return math.nan, math.nan
-    each = (np.abs(estimate - truth) <= g * half)[:, known].mean(axis=0)
+    holds = (estimate - g * below <= truth) & (truth <= estimate + g * above)
+    each = holds[:, known].mean(axis=0)
     return float(each.mean()), float(each.min())
 
 
