@@ -17,6 +17,7 @@ from ..records import Json, __version__
 
 MANIFEST = "ro-crate-metadata.json"
 _PROFILE = "https://w3id.org/ro/crate/1.2"
+_TOOL = f"https://pypi.org/project/tiltmeter/{__version__}/"
 _TYPES = {
     ".html": "text/html",
     ".md": "text/markdown",
@@ -52,7 +53,7 @@ class About:
 def write_manifest(folder: Path, about: About) -> Path:
     """Describes every file that lies in a folder, and returns the manifest's path."""
     entities = [*_head(about), *(_file(folder, path, about.files) for path in files_of(folder))]
-    entities[1]["hasPart"] = [{"@id": entity["@id"]} for entity in entities if _is_file(entity)]
+    entities[1]["hasPart"] = refer([str(one["@id"]) for one in entities if _is_file(one)])
     target = folder / MANIFEST
     save_manifest(target, {"@context": f"{_PROFILE}/context", "@graph": entities})
     return target
@@ -67,7 +68,8 @@ def save_manifest(target: Path, manifest: Mapping[str, Json]) -> None:
 
 def _head(about: About) -> list[dict[str, Json]]:
     """The manifest itself, the folder, and what made it from what."""
-    tool, plan = "#tiltmeter", "#protocol"
+    tool, plan, licence = "#tiltmeter", "#protocol", "#license"
+    marks = {f"#signature-{n}": text for n, text in enumerate(about.signatures, 1)}
     return [
         {
             "@id": MANIFEST,
@@ -81,9 +83,9 @@ def _head(about: About) -> list[dict[str, Json]]:
             "name": about.name,
             "description": about.description,
             "datePublished": about.made[:10],
-            "license": f"{OPEN}: under which licence this folder may be used",
-            "identifier": list(about.signatures),
-            "mentions": [{"@id": "#audit"}],
+            "license": {"@id": licence},
+            **({"identifier": refer(list(marks))} if marks else {}),
+            "mentions": {"@id": "#audit"},
         },
         {
             "@id": "#audit",
@@ -91,18 +93,47 @@ def _head(about: About) -> list[dict[str, Json]]:
             "name": about.name,
             "endTime": about.made,
             "instrument": {"@id": tool},
-            "object": [{"@id": plan}],
-            "result": [{"@id": "./"}],
+            "object": {"@id": plan},
+            "result": {"@id": "./"},
             "description": f"Models audited: {', '.join(about.models)}",
         },
-        {"@id": tool, "@type": "SoftwareApplication", "name": "tiltmeter", "version": __version__},
+        {
+            "@id": tool,
+            "@type": "SoftwareApplication",
+            "name": "tiltmeter",
+            "version": __version__,
+            "url": _TOOL,
+        },
+        {
+            "@id": licence,
+            "@type": "CreativeWork",
+            "name": OPEN,
+            "description": "Under which licence this folder may be used",
+        },
         {
             "@id": plan,
             "@type": "CreativeWork",
             "name": about.protocol,
             "identifier": f"data:{about.digest}",
         },
+        *(_signature(mark, text) for mark, text in marks.items()),
     ]
+
+
+def _signature(mark: str, text: str) -> dict[str, Json]:
+    return {
+        "@id": mark,
+        "@type": "PropertyValue",
+        "name": "signature of numbers of this run",
+        "propertyID": "tiltmeter-signature",
+        "value": text,
+    }
+
+
+def refer(ids: Sequence[str]) -> Json:
+    """A reference to entities: one by itself, several as a list."""
+    found = [{"@id": one} for one in ids]
+    return found[0] if len(found) == 1 else found
 
 
 def _is_file(entity: Mapping[str, Json]) -> bool:
@@ -119,7 +150,8 @@ def _file(folder: Path, path: Path, told: Mapping[str, str]) -> dict[str, Json]:
     entity: dict[str, Json] = {
         "@id": name,
         "@type": "File",
-        "name": told.get(name, path.name),
+        "name": path.name,
+        "description": told.get(name, f"The file {name} of the run"),
         **fingerprint(path),
     }
     media = _TYPES.get(path.suffix)

@@ -15,7 +15,7 @@ from pathlib import Path
 
 from ..errors import UsageError
 from ..records import Json
-from .crate import MANIFEST, OPEN, files_of, fingerprint, save_manifest
+from .crate import MANIFEST, OPEN, files_of, fingerprint, refer, save_manifest
 
 TO_COMPLETE = ("evidence.md", "CITATION.cff")
 _SEAL = "#seal-"
@@ -98,21 +98,26 @@ def _add_seal(folder: Path, manifest: _Manifest, changed: Sequence[str]) -> None
     for entity in manifest.graph:
         if entity["@id"] in changed:
             entity.update(fingerprint(folder / str(entity["@id"])))
-        mentions = entity.get("mentions")
         if entity["@id"] == "./":
-            entity["mentions"] = [*(mentions if isinstance(mentions, list) else []), {"@id": mark}]
+            entity["mentions"] = refer([*_ids(entity.get("mentions")), mark])
     manifest.graph.append(
         {
             "@id": mark,
             "@type": "UpdateAction",
             "name": "Filled in by people and sealed",
             "endTime": datetime.now(UTC).isoformat(timespec="seconds"),
-            "object": [{"@id": name} for name in changed],
-            "result": [{"@id": name} for name in changed],
+            "object": refer(changed),
+            "result": refer(changed),
             "description": f"Before: {before}",
         }
     )
     save_manifest(folder / MANIFEST, {**manifest.whole, "@graph": [*manifest.graph]})
+
+
+def _ids(told: Json) -> list[str]:
+    """The entities that are referred to: one, several or none."""
+    several = told if isinstance(told, list) else [told]
+    return [str(one["@id"]) for one in several if isinstance(one, Mapping)]
 
 
 def _differences(folder: Path, listed: Mapping[str, str]) -> tuple[list[str], list[str]]:
@@ -153,7 +158,7 @@ def _read(folder: Path) -> _Manifest:
         graph = whole["@graph"]
         hashes = {one["@id"]: one["sha256"] for one in graph if one["@type"] == "File"}
         seals = tuple(
-            Seal(one["endTime"], tuple(part["@id"] for part in one["object"]))
+            Seal(one["endTime"], tuple(_ids(one["object"])))
             for one in graph
             if one["@id"].startswith(_SEAL)
         )
