@@ -101,6 +101,14 @@ def test_what_is_not_comparable_is_said_and_nothing_claimed(whole: History) -> N
     json.dumps(found.as_dict(), allow_nan=False)
 
 
+def test_what_has_no_headline_that_can_be_tested_says_so(runs: list[Made]) -> None:
+    others = tuple(measure for measure in ROLES.measures if not measure.headline)
+    protocol = replace(ROLES, measures=others)
+    found = histories.history([histories.OpenRun(run.store, protocol, ()) for run in runs[:2]])
+    assert found.steps[0].not_compared == (histories.NO_HEADLINE,)
+    assert history.build(found).headline.endswith("none can be compared.")
+
+
 def test_the_figure_links_what_was_compared_alone(whole: History) -> None:
     drawn = history.build(whole).figure
     (panel,) = drawn.panels

@@ -7,8 +7,9 @@ import io
 import click
 import pytest
 
-from tiltmeter.cli import main
+from tiltmeter.cli import main, validate
 from tiltmeter.cli.fitting import fitted, table_lines
+from tiltmeter.report.model import Column, Table
 
 
 def test_lines_break_between_words() -> None:
@@ -54,3 +55,19 @@ def test_a_table_leaves_out_columns_and_shortens_names() -> None:
     assert len(table_lines(rows, 1, ("b",), 55)[1]) == 55
     assert table_lines(rows, 1, ("b",), 50)[1].split() == ["x" * 20 + "y" * 20, "6789"]
     assert table_lines(rows, 1, ("b",), 40)[1].split() == ["x" * 16 + "…" + "y" * 15, "6789"]
+
+
+def test_report_cards_fit_the_terminal(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Three tables of nine rows, on a screen of 20 rows: one, and of it what fits."""
+    columns = (Column("answer", brief=True), Column("gold", "number", True))
+    rows = tuple((f"row {n}", str(n)) for n in range(9))
+    tables = [Table(f"t{n}", f"Table {n}", "", columns, rows) for n in range(3)]
+    for lines, said in ((20, "The rest (2 more tables): --full"), (9, "2 more tables, 8 rows)")):
+        monkeypatch.setenv("LINES", str(lines))
+        validate.print_tables(tables, full=False)
+        shown = capsys.readouterr().out
+        assert len(shown.splitlines()) < lines and said in shown
+    validate.print_tables(tables, full=True)
+    assert capsys.readouterr().out.count("row 8") == 3

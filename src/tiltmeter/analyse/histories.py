@@ -27,6 +27,7 @@ from .pairing import ComparisonRow, Part
 from .verdicts import Verdict, Word
 
 UNKNOWN = "not known"
+NO_HEADLINE = "no headline number could be tested against the other run"
 Levels = tuple[tuple[str, str], ...]
 Key = tuple[str, str, str, Levels, Levels]  # model, annotator, measure, condition, contrast
 
@@ -238,20 +239,24 @@ def _steps(runs: Sequence[OpenRun], made: Sequence[DatedRun], margin: float) -> 
         rows += [row for _, own in found for row in own]
     every = [pair for own in pairs.values() for pair in own]
     judged = compare.with_claims(as_one_family([run.protocol for run in runs]), rows, every)
-    return [
-        Step(
-            *place,
-            tuple(_changes(made[place[0]], made[place[1]])),
-            tuple(
-                row.claim
-                for row in judged
-                if row.claim and row.runs in {pair.names for pair in pairs[place]}
-            ),
-            tuple(reasons[place]),
-            tuple(line for pair in pairs[place] for line in compare.pair_warnings(pair)),
-        )
-        for place in places
-    ]
+    return [_step(place, made, pairs[place], judged, reasons[place]) for place in places]
+
+
+def _step(
+    place: tuple[int, int],
+    made: Sequence[DatedRun],
+    pairs: Sequence[Pair],
+    judged: Sequence[ComparisonRow],
+    reasons: Sequence[str],
+) -> Step:
+    """The step between two runs. judged: the rows of all steps."""
+    first, second = place
+    names = {pair.names for pair in pairs}
+    verdicts = tuple(row.claim for row in judged if row.claim and row.runs in names)
+    why = [*reasons] or ([] if verdicts else [NO_HEADLINE])
+    warnings = tuple(line for pair in pairs for line in compare.pair_warnings(pair))
+    changes = tuple(_changes(made[first], made[second]))
+    return Step(first, second, changes, verdicts, tuple(why), warnings)
 
 
 def _compared(

@@ -3,13 +3,22 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from dataclasses import replace
+from functools import partial
+from typing import TYPE_CHECKING
 
 import click
 
 from ..errors import UsageError
 from ..stats.results import count_of
-from .options import as_json
+from .options import as_json, full_text
+
+if TYPE_CHECKING:
+    from ..report.model import Table
+
+
+ROWS = (24, 16, 10, 6, 4, 3, 2, 1)  # of the first table, where it alone is too long
 
 
 @click.command()
@@ -31,9 +40,16 @@ from .options import as_json
     help="What is to be annotated, '*' for all with a closed list; the headline measure's else.",
 )
 @click.option("--seed", type=int, default=0, show_default=True, help="Of the sample.")
+@full_text
 @as_json
 def command(
-    run: str, number: int | None, sheet: str | None, attribute: str, seed: int, as_json: bool
+    run: str,
+    number: int | None,
+    sheet: str | None,
+    attribute: str,
+    seed: int,
+    full: bool,
+    as_json: bool,
 ) -> int:
     """Judges against people: their errors, by class and condition. With --sample and --sheet: what
     is to be annotated.
@@ -42,7 +58,7 @@ def command(
         raise UsageError(f"Type: tiltmeter validate {run} --sample 100 --sheet sheet.csv")
     if number is not None and sheet is not None:
         return _sample(run, number, sheet, attribute, seed)
-    return _validate(run, as_json)
+    return _validate(run, as_json, full)
 
 
 def _sample(run: str, number: int, sheet: str, attribute: str, seed: int) -> int:
@@ -66,11 +82,9 @@ def _sample(run: str, number: int, sheet: str, attribute: str, seed: int) -> int
     return 0
 
 
-def _validate(run: str, as_json: bool) -> int:
-    from rich.console import Console
-
+def _validate(run: str, as_json: bool, full: bool) -> int:
     from .. import api
-    from ..report import judges, terminal
+    from ..report import judges
 
     found = api.validate(run)
     for card in found.cards:
@@ -86,6 +100,32 @@ def _validate(run: str, as_json: bool) -> int:
                 f"{attribute}: people skipped "
                 f"{', '.join(f'{number} ({why})' for why, number in reasons.items())}"
             )
-        for table in judges.tables(found):
-            terminal.print_one(replace(table, folded=False), Console())
+        print_tables([replace(table, folded=False) for table in judges.tables(found)], full)
     return 0
+
+
+def print_tables(tables: Sequence[Table], full: bool) -> None:
+    """As many as fit the terminal; `full` all of them."""
+    from rich.console import Console
+
+    from ..report import terminal
+    from ..report.fitted import print_first_that_fits, print_lines
+
+    console = Console()
+
+    def attempt(number: int, rows: int | None = None) -> None:
+        shown = [replace(table, rows=table.rows[:rows]) for table in tables[:number]]
+        for table in shown:
+            terminal.write_table(table, console)
+        left = (
+            (len(tables) - number, "more table"),
+            (sum(len(t.rows) for t in tables[:number]) - sum(len(t.rows) for t in shown), "row"),
+        )
+        told = ", ".join(count_of(missing, what) for missing, what in left if missing)
+        if told:
+            print_lines(f"The rest ({told}): --full", console)
+
+    numbers = [len(tables)] if full else range(len(tables), 0, -1)
+    attempts = [partial(attempt, number) for number in numbers]
+    fewer = [] if full else [partial(attempt, 1, rows) for rows in ROWS]
+    print_first_that_fits(console, [*attempts, *fewer])

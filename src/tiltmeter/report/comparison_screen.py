@@ -51,8 +51,9 @@ def print_comparison(
             print_lines(f"! {text}", console, "yellow")
         for model, name in names.items():
             print_lines(f"{name} = {model}", console, "dim")
+        kind = "headline number" if any(row.claim for row in shown.rows) else "difference"
         left = (
-            (every.differences - room.differences, "more headline number"),
+            (every.differences - room.differences, f"more {kind}"),
             (others, "difference of other measures and groups"),
             (every.cautions - room.cautions, "caution"),
         )

@@ -61,11 +61,11 @@ def _print_table(content: Content, console: Console, papers: Sequence[Table]) ->
             continue
         if papers and section.variant != "default":
             for table in papers:
-                _table(table, console)
+                write_table(table, console)
             _rest(section.tables, console)
             continue
         for table in section.tables:
-            _table(table, console)
+            write_table(table, console)
         printed += section.tables
     _signatures(content, printed, console)
 
@@ -109,10 +109,11 @@ def _hanging(line: str, console: Console, style: str = "") -> None:
 def print_one(table: Table, console: Console) -> None:
     """Prints a table by itself."""
     with nothing_trailing(console):
-        _table(table, console)
+        write_table(table, console)
 
 
-def _table(table: Table, console: Console) -> None:
+def write_table(table: Table, console: Console) -> None:
+    """Writes a table where a caller captures what is printed and takes off blanks at line ends."""
     console.print(Text(f"\n{table.title}", "bold"), width=_width(console))
     grid = _grid(table, _width(console))
     if grid:
