@@ -38,6 +38,7 @@ LONGEST = (
     "test_calibration",
     "test_nameable",
     "test_soda_null",
+    "test_stopping_end_to_end",
 )
 
 
