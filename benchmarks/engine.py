@@ -189,6 +189,8 @@ def inside(
                     store.write_one("UPDATE outputs SET text = text || ' ' || trial", ())
                     # the parser's labels, which ask nobody
                     await annotate(store, protocol, (), models, limits)
+                    # one question an answer: the same question is asked once
+                    store.write_one("UPDATE outputs SET text = text || ' ' || trial", ())
                 with parts.watching() if parts else nullcontext():
                     begin = time.process_time()
                     if stage == "subjects":
