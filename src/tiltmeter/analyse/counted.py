@@ -81,10 +81,14 @@ class LabelRows:
         return self.frame.select("output", "value", "weight").rows()
 
     @cached_property
-    def is_single(self) -> bool:
-        """True if each output has one label, of weight 1."""
-        same = self.frame["output"].n_unique() == self.frame.height
-        return same and bool((self.frame["weight"] == 1).all())
+    def _output_numbers(self) -> NDArray[np.uint32]:
+        return self.frame["output"].rank("dense").to_numpy().astype(np.uint32)
+
+    def count_outputs(self, mask: Mask) -> int:
+        """How many outputs the rows of a mask have."""
+        seen = np.zeros(len(mask) + 1, dtype=np.bool_)
+        seen[self._output_numbers[mask]] = True
+        return int(seen.sum())
 
 
 @dataclass
@@ -116,8 +120,7 @@ class Counted:
         were.
         """
         rows = self._read_rows(query)
-        single = rows.is_single and not query.having
-        total = int(rows.mask(query).sum()) if single else len(self.outputs(query))
+        total = len(self.outputs(query)) if query.having else rows.count_outputs(rows.mask(query))
         found: dict[str, list[str]] = {}
         part = self._read_some(query, some)
         if query.having:
