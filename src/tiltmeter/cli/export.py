@@ -60,20 +60,18 @@ def command(
         return
     if out is None:
         raise UsageError("Name the folder to write to: --out FOLDER")
-    if format_ == "audit":
-        written = api.export_audit(run, out, texts=with_texts)
-    elif format_ == "crate":
-        written = _with_tables(lambda: api.export_crate(run, out), out)
-    elif format_ == "every-eval-ever":
-        written = api.export_every_eval_ever(run, out, texts=with_texts, variant=variant)
-    elif format_ == "inspect":
-        written = api.export_inspect(run, out, variant=variant)
-    elif format_ == "huggingface":
-        written = _with_tables(
-            lambda: api.export_hugging_face(run, out, texts=with_texts, variant=variant), out
-        )
-    else:
-        written = _with_tables(lambda: api.export(run, out, format_, variant), out)
+    writers: dict[str, Callable[[], list[Path]]] = {
+        "audit": lambda: api.export_audit(run, out, texts=with_texts),
+        "crate": lambda: api.export_crate(run, out),
+        "every-eval-ever": lambda: api.export_every_eval_ever(
+            run, out, texts=with_texts, variant=variant
+        ),
+        "inspect": lambda: api.export_inspect(run, out, variant=variant),
+        "huggingface": lambda: api.export_hugging_face(run, out, texts=with_texts, variant=variant),
+    }
+    written = _with_tables(
+        writers.get(format_, lambda: api.export(run, out, format_, variant)), out
+    )
     for path in written:
         click.echo(path)
 

@@ -257,20 +257,9 @@ def _instance(
             }
         ],
         "evaluation": {"score": weight, "is_correct": value not in OUTCOMES},
-        "token_usage": _usage(sample),
+        "token_usage": sample.tokens,
         "error": None if output.outcome == ANSWER else output.outcome,
         "metadata": {**trial.factors, **about},
-    }
-
-
-def _usage(sample: Sample) -> dict[str, Json] | None:
-    call = sample.call
-    if call is None or call.prompt_tokens is None or call.completion_tokens is None:
-        return None
-    return {
-        "input_tokens": call.prompt_tokens,
-        "output_tokens": call.completion_tokens,
-        "total_tokens": call.prompt_tokens + call.completion_tokens,
     }
 
 

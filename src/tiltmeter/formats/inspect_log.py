@@ -17,6 +17,7 @@ from ..protocol import Protocol
 from ..records import ERROR, REFUSAL, Json, __version__, content_id
 from ..store.queries.trials import Part
 from .samples import AttributeLabels, Sample
+from .tracked import levels_of
 
 VERSION = 2
 _INPUT_CHARACTERS = 500  # of a prompt in the list of samples
@@ -108,7 +109,7 @@ def _header(log: Log, spec: Mapping[str, Json], samples: int) -> dict[str, Json]
 
 def _claim(claim: Mapping[str, Json]) -> dict[str, Json]:
     """A verdict as a score with its value, limits and adjusted p, and all else beside them."""
-    levels = [one for key in ("condition", "contrast") for one in _levels(claim[key])]
+    levels = levels_of(claim)
     numbers = ((name, claim[name]) for name in _METRICS)
     return {
         "name": " ".join([str(claim["measure"]), *([f"({', '.join(levels)})"] if levels else [])]),
@@ -120,11 +121,6 @@ def _claim(claim: Mapping[str, Json]) -> dict[str, Json]:
     }
 
 
-def _levels(told: Json) -> list[str]:
-    named = told if isinstance(told, Mapping) else {}
-    return [str(level) for name, level in named.items() if name != "mode"]
-
-
 def _sample(log: Log, sample: Sample) -> dict[str, Json]:
     trial, output = sample.trial, sample.output
     asked: list[Json] = [{"role": role, "content": text} for role, text in sample.messages]
@@ -132,6 +128,7 @@ def _sample(log: Log, sample: Sample) -> dict[str, Json]:
     reply: Json = {"role": "assistant", "content": output.text, "model": log.model}
     stop = "content_filter" if output.outcome == REFUSAL else "stop"
     choices: list[Json] = [] if failed else [{"message": reply, "stop_reason": stop}]
+    usage: dict[str, Json] = {"usage": sample.tokens} if sample.tokens else {}
     error = {"message": output.text, "traceback": "", "traceback_ansi": ""}
     return {
         "id": sample.cell,
@@ -139,23 +136,10 @@ def _sample(log: Log, sample: Sample) -> dict[str, Json]:
         "input": asked,
         "target": "",
         "messages": [*asked] if failed else [*asked, reply],
-        "output": {"model": log.model, "choices": choices, **_usage(sample)},
+        "output": {"model": log.model, "choices": choices, **usage},
         "scores": dict(map(_score, sample.labels)),
         "metadata": {**trial.factors, "mode": trial.mode, "trial": trial.id, "begin": trial.begin},
         **({"error": error} if failed else {}),
-    }
-
-
-def _usage(sample: Sample) -> dict[str, Json]:
-    call = sample.call
-    if call is None or call.prompt_tokens is None or call.completion_tokens is None:
-        return {}
-    return {
-        "usage": {
-            "input_tokens": call.prompt_tokens,
-            "output_tokens": call.completion_tokens,
-            "total_tokens": call.prompt_tokens + call.completion_tokens,
-        }
     }
 
 

@@ -50,6 +50,18 @@ class Sample:
         """An id that all draws of one prompt share."""
         return content_id(self.trial.mode, self.trial.factors)[:12]
 
+    @property
+    def tokens(self) -> Mapping[str, int] | None:
+        """Tokens as both formats of logs name them; None where the server counted none."""
+        call = self.call
+        if call is None or call.prompt_tokens is None or call.completion_tokens is None:
+            return None
+        return {
+            "input_tokens": call.prompt_tokens,
+            "output_tokens": call.completion_tokens,
+            "total_tokens": call.prompt_tokens + call.completion_tokens,
+        }
+
 
 def samples(store: Store, subject: str, hide: Hide) -> Iterator[Sample]:
     """Every output of a subject, by id. hide: of names, as `private.hider` makes it."""

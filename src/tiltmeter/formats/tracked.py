@@ -21,7 +21,7 @@ def metrics(claims: Sequence[Mapping[str, Json]]) -> dict[str, float]:
     """
     found: dict[str, float] = {}
     for claim in claims:
-        name = _metric_name(claim)
+        name = _NO_NAME.sub("_", "/".join([str(claim["measure"]), *levels_of(claim)]))
         if name in found:
             name = _NO_NAME.sub("_", f"{name}/{claim['instrument']}")
         for number in ("value", *_NUMBERS):
@@ -31,16 +31,11 @@ def metrics(claims: Sequence[Mapping[str, Json]]) -> dict[str, float]:
     return found
 
 
-def _metric_name(claim: Mapping[str, Json]) -> str:
-    told = [claim["condition"], claim["contrast"]]
-    levels = [
-        str(level)
-        for named in told
-        if isinstance(named, Mapping)
-        for name, level in named.items()
-        if name != "mode"
-    ]
-    return _NO_NAME.sub("_", "/".join([str(claim["measure"]), *levels]))
+def levels_of(claim: Mapping[str, Json]) -> list[str]:
+    """The levels of factors that tell a claim from others of its measure, without its mode."""
+    told = (claim["condition"], claim["contrast"])
+    named = (item for one in told if isinstance(one, Mapping) for item in one.items())
+    return [str(level) for name, level in named if name != "mode"]
 
 
 def settings(protocol: Protocol, subject: str, variant: str) -> dict[str, str]:
