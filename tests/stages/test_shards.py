@@ -21,7 +21,7 @@ import pytest
 import tiltmeter
 from tests.serving import planted_server
 from tests.stages.test_resume import command, wait_for_requests
-from tiltmeter import registry
+from tiltmeter import api, registry
 from tiltmeter.cli import main
 from tiltmeter.errors import RunMismatch, UsageError
 from tiltmeter.stages import plan, shards
@@ -90,6 +90,17 @@ def test_a_shard_is_even_in_every_round() -> None:
     for sample in range(3):
         sizes = [Counter(s for s, _ in part)[sample] for part in parts]
         assert max(sizes) - min(sizes) <= 2
+
+
+def test_the_trials_of_a_shard_are_listed() -> None:
+    whole = [row["trial"] for row in api.trials("roles", "planted", language="en", limit=3)]
+    parts = [
+        [r["trial"] for r in api.trials("roles", "planted", language="en", limit=3, shard=f"{k}/2")]
+        for k in (1, 2)
+    ]
+    assert (
+        sorted(whole) == sorted(itertools.chain(*parts)) and abs(len(parts[0]) - len(parts[1])) < 2
+    )
 
 
 @pytest.mark.parametrize("text", ["0/4", "5/4", "3", "3/", "a/b", "1/4/2"])

@@ -203,7 +203,8 @@ def trials(
     arguments.refuse_unknown(options, RunOptions.__optional_keys__)
     declared = registry.protocol(protocol)
     choices = arguments.choices(model, options, protocol, declared)
-    for trial in planning.trials(declared, choices):
+    shard, planned = arguments.shard(options), planning.trials(declared, choices)
+    for trial in shard.part(planned) if shard else planned:
         yield _row(trial)
 
 
