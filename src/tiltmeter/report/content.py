@@ -100,8 +100,8 @@ def build(
         commands_note=COMMANDS_NOTE,
     )
     drawers, ids = behind.behind(store, protocol, estimates, content)
-    shown = sanitize.all_visible(replace(content, behind=drawers, behind_of=ids))
-    return replace(shown, run_info=run_facts.info(facts))
+    whole = replace(content, behind=drawers, behind_of=ids)
+    return replace(sanitize.all_visible(whole), run_info=run_facts.info(facts))
 
 
 def _by_variant(

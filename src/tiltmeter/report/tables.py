@@ -194,19 +194,7 @@ def _outcome_table(audit: Audit, prefix: str) -> Iterator[Table]:
         conditions.setdefault(
             (reading.stratum(e), about_labels, *reading.condition(e).items()), []
         ).append(e)
-    rows = []
-    for group in conditions.values():
-        found = {e.condition.get("outcome", ""): e for e in group}
-        one = group[0]
-        rows.append(
-            (
-                *_of_outcomes(one).values(),
-                *(level or numerals.NOTHING for _, level in audit.brief(one)),
-                numerals.count(one.n),
-                *(_rate(found.get(name), audit.is_sampled(one)) for name in names),
-                audit.marks.get(one.signature, numerals.NOTHING),
-            )
-        )
+    rows = [_outcome_row(audit, group, names) for group in conditions.values()]
     named = (*_of_outcomes(rates[0]), *(part for part, _ in audit.brief(rates[0])))
     columns = (
         *(Column(part, brief=True) for part in named),
@@ -229,6 +217,18 @@ def _outcome_table(audit: Audit, prefix: str) -> Iterator[Table]:
         (),
         _marks(audit, rates),
         links=links(audit.protocol, [group[0] for group in conditions.values()]),
+    )
+
+
+def _outcome_row(audit: Audit, group: Sequence[Estimate], names: Sequence[str]) -> tuple[str, ...]:
+    """One condition, with the rate of each outcome."""
+    found, one = {e.condition.get("outcome", ""): e for e in group}, group[0]
+    return (
+        *_of_outcomes(one).values(),
+        *(level or numerals.NOTHING for _, level in audit.brief(one)),
+        numerals.count(one.n),
+        *(_rate(found.get(name), audit.is_sampled(one)) for name in names),
+        audit.marks.get(one.signature, numerals.NOTHING),
     )
 
 
