@@ -27,6 +27,14 @@ def visible(text: str) -> str:
     return HIDDEN.sub(lambda match: f"⟨U+{ord(match[0]):04X}⟩", text.replace("\r\n", "\n"))
 
 
+def shorten(text: str, most: int) -> str:
+    """A text of so many characters at most, its middle left out: ends tell names apart."""
+    if len(text) <= most:
+        return text
+    end = (most - 1) // 2
+    return f"{text[: most - 1 - end]}…{text[len(text) - end :]}"
+
+
 @dataclass(frozen=True, slots=True)
 class Page:
     """title: the heading; paragraphs: texts under it; lists: lines by heading; tables: rows by

@@ -15,6 +15,8 @@ from typing import NamedTuple
 
 import click
 
+from ..display import shorten
+
 WIDEST_COLUMNS = 100  # of a line that is read with ease
 ANY_WIDTH = 10_000  # columns
 LEAST_COLUMN = 16  # characters of a first column that are kept
@@ -132,20 +134,13 @@ def table_lines(
     lines = []
     for row in rows:
         cells = [
-            _shortened(row[place], widths[place]).ljust(widths[place])
+            shorten(row[place], widths[place]).ljust(widths[place])
             if place < left
             else row[place].rjust(widths[place])
             for place in places
         ]
         lines.append(("  " + "  ".join(cells)).rstrip())
     return lines
-
-
-def _shortened(text: str, width: int) -> str:
-    if len(text) <= width:
-        return text
-    end = (width - 1) // 2
-    return f"{text[: width - 1 - end]}…{text[len(text) - end :]}"
 
 
 def echo_fitted(text: str) -> None:

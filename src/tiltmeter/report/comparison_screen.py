@@ -14,6 +14,7 @@ from rich.console import Console
 from ..analyse import numerals
 from ..analyse.compare import Comparison
 from ..analyse.pairing import ComparisonRow
+from ..display import shorten
 from ..stats.results import count_of
 from . import changes, judges
 from .fitted import print_columns, print_first_that_fits, print_lines
@@ -22,6 +23,7 @@ from .model import Column, Table
 from .terminal import nothing_trailing
 
 CAUTIONS = 3  # that are told beside the table
+LONGEST_NAME = 16  # characters of a run's name in the table; the lines above have all of it
 
 
 class Room(NamedTuple):
@@ -101,7 +103,7 @@ def _table(rows: Sequence[ComparisonRow]) -> Table:
         "",
         (
             Column("number", brief=True),
-            Column("runs", brief=several),
+            Column("run", brief=several),
             Column("values", "number", True),
             Column("difference", "number", True),
             Column("p adj.", "number", True),
@@ -112,7 +114,7 @@ def _table(rows: Sequence[ComparisonRow]) -> Table:
 
 
 def _cells(row: ComparisonRow, others: Sequence[ComparisonRow]) -> tuple[str, ...]:
-    measure, _, run, values, difference, p, verdict, _ = judges.comparison_cells(row)
+    measure, _, _, values, difference, p, verdict, _ = judges.comparison_cells(row)
     levels = {**row.estimate.condition, **(row.estimate.contrast or {})}
     told = [
         level
@@ -122,7 +124,7 @@ def _cells(row: ComparisonRow, others: Sequence[ComparisonRow]) -> tuple[str, ..
     sign = SIGNS.get(row.verdict, "·") if row.verdict else "·"
     return (
         ", ".join((measure, *told)),
-        run,
+        shorten(row.runs[1], LONGEST_NAME),
         values if numerals.NOTHING not in values else numerals.NOTHING,
         difference,
         p,
