@@ -5,6 +5,7 @@ change of a byte is noticed. Rates are held against counts of the labels.
 from __future__ import annotations
 
 import csv
+import errno
 import hashlib
 import json
 import shutil
@@ -199,8 +200,25 @@ def test_a_manifest_is_an_ro_crate_and_notices_every_change(audit: Path, tmp_pat
         change(copy / "impact.csv")
         with pytest.raises(UsageError, match=said):
             deposits.check_folder(copy)
+    (copy / "impact.csv").with_name("more.csv").unlink()
+    (copy / "below").mkdir()
+    (copy / "below" / crate.MANIFEST).write_text("{}", "utf-8")
+    with pytest.raises(UsageError, match=r"below/ro-crate-metadata\.json is not in the manifest"):
+        deposits.check_folder(copy)
     with pytest.raises(UsageError, match=r"has no ro-crate-metadata\.json"):
         deposits.check_folder(tmp_path)
+
+
+def test_of_an_export_that_fails_nothing_is_left(
+    run: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def full(folder: Path, about: crate.About) -> Path:
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr(crate, "write_manifest", full)
+    with pytest.raises(OSError, match="No space left"):
+        deposits.export_audit(run, tmp_path / "audit")
+    assert not (tmp_path / "audit").exists()  # so the same command can be typed again
 
 
 def test_what_people_filled_in_is_sealed_and_nothing_else(audit: Path, tmp_path: Path) -> None:

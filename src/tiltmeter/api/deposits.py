@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
@@ -37,16 +38,17 @@ def export_audit(folder: Path | str, target: Path | str, *, texts: bool = False)
     from ..report import html
     from ..report.model import alone
 
-    run, target = Run(folder), new_folder(target)
-    with _content(run) as (store, content):
-        rates = selection_rates(store, run.protocol)
-        content = private.hide(content, labels.annotators(store), texts)
-    hidden = private.hider(())
-    html.write_html(alone(content), target / "report.html")
-    _write(target / "evidence.md", evidence.evidence(content, rates))
-    if rates:
-        _write(target / "impact.csv", hidden(impact.impact_csv(rates)))
-    return _described(run, target, content)
+    run = Run(folder)
+    with new_folder(target) as target:
+        with _content(run) as (store, content):
+            rates = selection_rates(store, run.protocol)
+            content = private.hide(content, labels.annotators(store), texts)
+        hidden = private.hider(())
+        html.write_html(alone(content), target / "report.html")
+        _write(target / "evidence.md", evidence.evidence(content, rates))
+        if rates:
+            _write(target / "impact.csv", hidden(impact.impact_csv(rates)))
+        return _described(run, target, content)
 
 
 def export_crate(folder: Path | str, target: Path | str) -> list[Path]:
@@ -58,13 +60,14 @@ def export_crate(folder: Path | str, target: Path | str) -> list[Path]:
     from ..report.model import alone
     from .results import export
 
-    run, target = Run(folder), new_folder(target)
-    with _content(run) as (store, content):
-        store.copy_to(target / "run")
-    html.write_html(alone(content), target / "report.html")
-    _write(target / "CITATION.cff", citation.cff(content))
-    export(folder, target / "tables", TABLES_OF_A_CRATE)
-    return _described(run, target, content)
+    run = Run(folder)
+    with new_folder(target) as target:
+        with _content(run) as (store, content):
+            store.copy_to(target / "run")
+        html.write_html(alone(content), target / "report.html")
+        _write(target / "CITATION.cff", citation.cff(content))
+        export(folder, target / "tables", TABLES_OF_A_CRATE)
+        return _described(run, target, content)
 
 
 def check_folder(folder: Path | str) -> FolderCheck:
@@ -104,13 +107,20 @@ def _content(run: Run) -> Iterator[tuple[Store, Content]]:
         yield store, content.build(store, run.protocol, run.analyse())
 
 
-def new_folder(target: Path | str) -> Path:
-    """A folder that is made, or empty. UsageError where something is in it."""
+@contextmanager
+def new_folder(target: Path | str) -> Iterator[Path]:
+    """A folder to write to, which is made, or empty; nothing is left of it where writing fails.
+    UsageError where something is in it.
+    """
     path = Path(target)
     if path.exists() and (not path.is_dir() or any(path.iterdir())):
         raise UsageError(f"{path} is there already. Name a new folder: --out FOLDER")
     path.mkdir(parents=True, exist_ok=True)
-    return path
+    try:
+        yield path
+    except BaseException:
+        shutil.rmtree(path, ignore_errors=True)
+        raise
 
 
 def _write(path: Path, text: str) -> None:

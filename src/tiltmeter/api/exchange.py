@@ -32,8 +32,7 @@ def export_every_eval_ever(
     """
     from ..formats import every_eval_ever, samples
 
-    target = new_folder(target)
-    with outgoing(folder, variant) as run:
+    with new_folder(target) as target, outgoing(folder, variant) as run:
         for place, subject in enumerate(trials.subjects(run.store)):
             evaluation = every_eval_ever.Evaluation(
                 run.protocol,
@@ -52,7 +51,7 @@ def export_every_eval_ever(
             instances = every_eval_ever.describe_instances(evaluation, checksum, number)
             written = every_eval_ever.aggregate(evaluation, run.of(subject), instances)
             path.write_text(json.dumps(written, ensure_ascii=False, indent=1) + "\n", "utf-8")
-    return sorted(path for path in target.rglob("*") if path.is_file())
+        return sorted(path for path in target.rglob("*") if path.is_file())
 
 
 def export_inspect(
@@ -63,8 +62,7 @@ def export_inspect(
     """
     from ..formats import inspect_log, samples
 
-    target = new_folder(target)
-    with outgoing(folder, variant) as run:
+    with new_folder(target) as target, outgoing(folder, variant) as run:
         parts = trials.parts(run.store)
         for subject, mode in dict.fromkeys((part.subject, part.mode) for part in parts):
             mine = [part for part in parts if (part.subject, part.mode) == (subject, mode)]
@@ -81,7 +79,7 @@ def export_inspect(
             inspect_log.write_log(
                 _path_of(target, log), log, (one for one in found if one.trial.mode == mode)
             )
-    return sorted(target.iterdir())
+        return sorted(target.iterdir())
 
 
 def export_hugging_face(
@@ -95,8 +93,7 @@ def export_hugging_face(
     from .frames import estimates_frame
     from .table_files import WRITERS, published_pieces
 
-    target = new_folder(target)
-    with outgoing(folder, variant) as run:
+    with new_folder(target) as target, outgoing(folder, variant) as run:
         (target / "data").mkdir()
         tables = {
             "outputs": published_pieces(run.store, "outputs", run.hide, texts),
@@ -114,8 +111,8 @@ def export_hugging_face(
             texts,
             outputs.have_pictures(run.store),
         )
-    (target / "README.md").write_text(card, "utf-8")
-    return sorted(path for path in target.rglob("*") if path.is_file())
+        (target / "README.md").write_text(card, "utf-8")
+        return sorted(path for path in target.rglob("*") if path.is_file())
 
 
 def _mode(claim: Mapping[str, Json]) -> str:

@@ -18,6 +18,7 @@ from ..records import Json, __version__
 MANIFEST = "ro-crate-metadata.json"
 _PROFILE = "https://w3id.org/ro/crate/1.2"
 _TOOL = f"pkg:pypi/tiltmeter@{__version__}"  # a package URL: the tool by name and version, no page
+_TOOL_ID, _PLAN, _LICENCE = "#tiltmeter", "#protocol", "#license"
 _TYPES = {
     ".html": "text/html",
     ".md": "text/markdown",
@@ -68,8 +69,16 @@ def save_manifest(target: Path, manifest: Mapping[str, Json]) -> None:
 
 def _head(about: About) -> list[dict[str, Json]]:
     """The manifest itself, the folder, and what made it from what."""
-    tool, plan, licence = "#tiltmeter", "#protocol", "#license"
     marks = {f"#signature-{n}": text for n, text in enumerate(about.signatures, 1)}
+    return [
+        *_roots(about, list(marks)),
+        *_origins(about),
+        *(_signature(mark, text) for mark, text in marks.items()),
+    ]
+
+
+def _roots(about: About, marks: Sequence[str]) -> list[dict[str, Json]]:
+    """The manifest and the folder that it is of."""
     return [
         {
             "@id": MANIFEST,
@@ -83,40 +92,45 @@ def _head(about: About) -> list[dict[str, Json]]:
             "name": about.name,
             "description": about.description,
             "datePublished": about.made[:10],
-            "license": {"@id": licence},
-            **({"identifier": refer(list(marks))} if marks else {}),
+            "license": {"@id": _LICENCE},
+            **({"identifier": refer(marks)} if marks else {}),
             "mentions": {"@id": "#audit"},
         },
+    ]
+
+
+def _origins(about: About) -> list[dict[str, Json]]:
+    """The audit, the tool and the protocol that it was made with, and the licence."""
+    return [
         {
             "@id": "#audit",
             "@type": "CreateAction",
             "name": about.name,
             "endTime": about.made,
-            "instrument": {"@id": tool},
-            "object": {"@id": plan},
+            "instrument": {"@id": _TOOL_ID},
+            "object": {"@id": _PLAN},
             "result": {"@id": "./"},
             "description": f"Models audited: {', '.join(about.models)}",
         },
         {
-            "@id": tool,
+            "@id": _TOOL_ID,
             "@type": "SoftwareApplication",
             "name": "tiltmeter",
             "version": __version__,
             "url": _TOOL,
         },
         {
-            "@id": licence,
+            "@id": _LICENCE,
             "@type": "CreativeWork",
             "name": OPEN,
             "description": "Under which licence this folder may be used",
         },
         {
-            "@id": plan,
+            "@id": _PLAN,
             "@type": "CreativeWork",
             "name": about.protocol,
             "identifier": f"data:{about.digest}",
         },
-        *(_signature(mark, text) for mark, text in marks.items()),
     ]
 
 
@@ -141,8 +155,8 @@ def _is_file(entity: Mapping[str, Json]) -> bool:
 
 
 def files_of(folder: Path) -> list[Path]:
-    """Every file of a folder but its manifest."""
-    return sorted(p for p in folder.rglob("*") if p.is_file() and p.name != MANIFEST)
+    """Every file of a folder but its own manifest."""
+    return sorted(p for p in folder.rglob("*") if p.is_file() and p != folder / MANIFEST)
 
 
 def _file(folder: Path, path: Path, told: Mapping[str, str]) -> dict[str, Json]:
