@@ -10,9 +10,12 @@ from __future__ import annotations
 import hashlib
 import json
 import math
+import shutil
+import sqlite3
 import sys
 import zipfile
 from collections.abc import Iterator
+from contextlib import closing
 from pathlib import Path
 
 import jsonschema
@@ -172,6 +175,25 @@ def test_a_data_set_for_the_hub(run: tiltmeter.Run, tmp_path: Path) -> None:
     api.export_hugging_face(run.folder, tmp_path / "texts", texts=True)
     texts = pl.read_parquet(tmp_path / "texts" / "data" / "outputs.parquet")
     assert texts["text"].to_list() == run.outputs["text"].to_list()
+
+
+def test_an_error_names_no_address(run: tiltmeter.Run, tmp_path: Path) -> None:
+    folder = tmp_path / "failed"
+    shutil.copytree(run.folder, folder)
+    told = "http://10.0.0.7:8000/v1 does not answer as openai:x should"
+    with closing(sqlite3.connect(folder / "run.sqlite")) as store, store:
+        first = "(SELECT trial FROM outputs LIMIT 1)"
+        store.execute(
+            f"UPDATE outputs SET outcome = 'error', text = ? WHERE trial = {first}", (told,)
+        )
+    (log,) = api.export_inspect(folder, tmp_path / "logs")
+    with zipfile.ZipFile(log) as archive:
+        text = b"".join(map(archive.read, archive.namelist())).decode()
+    api.export_every_eval_ever(folder, tmp_path / "eee", texts=True)
+    files = api.export_hugging_face(folder, tmp_path / "hub", texts=True)
+    outputs = pl.read_parquet(files[3])
+    for one in (text, all_text(tmp_path / "eee"), "\n".join(outputs["text"])):
+        assert "(address) does not answer as openai:x should" in one and "10.0.0.7" not in one
 
 
 def test_the_hub_reads_its_card(run: tiltmeter.Run, tmp_path: Path) -> None:

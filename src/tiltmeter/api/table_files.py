@@ -13,6 +13,7 @@ import polars as pl
 from ..errors import UsageError
 from ..gold.sheet import FORMULA
 from ..models.secrets import HIDDEN, environment_secrets
+from ..records import ERROR
 from ..store import Store
 from .deposits import FOLDERS
 from .frames import as_json_text, estimates_frame, table_pieces
@@ -65,8 +66,17 @@ def published_pieces(
         written = pl.col([one for one in ("prompt", "text") if one in piece.columns])
         for secret in environment_secrets():
             piece = piece.with_columns(written.str.replace_all(secret, HIDDEN, literal=True))
+        if {"outcome", "text"} <= set(piece.columns):
+            piece = _with_hidden_faults(piece, hide)
         told = [pl.col(column).replace(by) for column, by in names.items()]
         yield piece.with_columns(told).drop(left_out, strict=False)
+
+
+def _with_hidden_faults(piece: pl.DataFrame, hide: Callable[[str], str]) -> pl.DataFrame:
+    """Outputs whose errors, which may name an address, are hidden as names are."""
+    failed = pl.col("outcome") == ERROR
+    by = {text: hide(text) for text in piece.filter(failed)["text"].unique()}
+    return piece.with_columns(pl.when(failed).then(pl.col("text").replace(by)).otherwise("text"))
 
 
 def _with_factors(piece: pl.DataFrame, left_out: tuple[str, ...]) -> pl.DataFrame:

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from itertools import groupby
 
 from ..models.secrets import environment_secrets, without
-from ..records import Output, Trial, content_id
+from ..records import ERROR, Output, Trial, content_id
 from ..store import Store
 from ..store.queries import calls, labels
 from ..store.queries.calls import StoredCall
@@ -66,6 +66,10 @@ class Sample:
 def samples(store: Store, subject: str, hide: Hide) -> Iterator[Sample]:
     """Every output of a subject, by id. hide: of names, as `private.hider` makes it."""
     secrets = environment_secrets()
+
+    def text_of(output: Output) -> str:  # what failed is told in words of ours, with its address
+        return hide(output.text) if output.outcome == ERROR else without(secrets, output.text)
+
     for trial, output in store.iter_outputs():
         if trial.subject != subject:
             continue
@@ -74,7 +78,7 @@ def samples(store: Store, subject: str, hide: Hide) -> Iterator[Sample]:
         sent = [(role, text) for role, text, _ in call.request.messages] if call else asked
         yield Sample(
             trial._replace(subject=hide(subject), prompt=without(secrets, trial.prompt)),
-            output._replace(text=without(secrets, output.text)),
+            output._replace(text=text_of(output)),
             call,
             tuple((role, without(secrets, text)) for role, text in sent),
             tuple(_labels(store, output.trial, hide)),
