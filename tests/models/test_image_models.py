@@ -305,9 +305,9 @@ def test_a_private_address_in_a_reply_is_not_asked(url: str) -> None:
             return url.replace("{port}", self.elsewhere.rpartition(":")[2])
 
     studio = Sly("url")
-    with pytest.raises(ModelError, match="is no public address: it is not asked"):
+    with pytest.raises(ModelError, match="is no public address: it is not asked") as told:
         draw("openai", studio=studio)
-    assert studio.fetches == 0
+    assert studio.fetches == 0 and told.value.possibly_paid  # no other server draws it again
 
 
 @pytest.mark.parametrize(

@@ -105,6 +105,12 @@ def test_the_last_error_is_told_where_all_fail() -> None:
 def test_servers_of_two_models_are_named() -> None:
     with pytest.raises(ModelError, match=r"http://node2/v1 serves openai:x as b and .* as a:"):
         ask(made(Stub(served="a"), Stub(served="b")), 2)
+    model = made(Stub(served="a"), Stub(served="b"))
+    ask(model, 1)
+    for _ in range(2):  # each reply of the other one, not its first alone
+        model._last = 1
+        with pytest.raises(ModelError, match=r"as b and .* as a:"):
+            ask(model, 1)
 
 
 def test_work_that_is_handed_in_stays_with_one_server() -> None:

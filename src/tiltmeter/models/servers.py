@@ -124,11 +124,11 @@ class Servers(Model):
         """ModelError where two servers name the model differently."""
         if served == server.served:
             return
-        server.served = served
         for other in self._servers:
-            if served and other.served and other.served != served:
+            if other is not server and served and other.served and other.served != served:
                 raise ModelError(
                     f"{server.address} serves {self.name} as {served} and {other.address} as "
                     f"{other.served}: their answers are not of one subject. Leave one of the two "
                     "out."
                 )
+        server.served = served

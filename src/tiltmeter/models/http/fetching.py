@@ -17,7 +17,7 @@ from dataclasses import replace
 from typing import NamedTuple
 from urllib.parse import SplitResult, unquote_to_bytes, urljoin, urlsplit
 
-from ...errors import TransientError
+from ...errors import ModelError, TransientError
 from ...records import ERROR, Json, Reply
 from .connection import PASSING_STATUSES, Connection, TooLong
 
@@ -39,12 +39,15 @@ class Unfetched(Exception):
 
 async def fetch_picture(connection: Connection, link: Link, headers: Mapping[str, str]) -> Reply:
     """The reply with its picture; the outcome `error` where it cannot be had. It is paid for, so it
-    is not asked again.
+    is not asked again; ModelError, which says so, where the address may not be asked.
     """
     try:
         return replace(link.reply, picture=await content(connection, link.url, headers))
     except (Unfetched, TransientError) as error:
         return replace(link.reply, outcome=ERROR, text=loss_reason(error))
+    except ModelError as error:
+        error.possibly_paid = True
+        raise
 
 
 def loss_reason(error: Exception) -> str:
