@@ -158,7 +158,7 @@ def test_a_dead_workers_requests_are_asked_elsewhere() -> None:
 def test_what_may_be_paid_for_is_not_asked_elsewhere() -> None:
     own = Own()
     own.price = None  # type: ignore[assignment]
-    with pytest.raises(TransientError, match="own:x: it is gone") as told:
+    with pytest.raises(Unanswered, match="own:x: it is gone") as told:
         asked(lambda: Here((0,)), 1, own, number=1)
     assert told.value.possibly_paid
 
@@ -176,6 +176,15 @@ def test_a_late_worker_is_used_and_none_is_waited_for() -> None:
 def test_workers_that_never_come_up_are_told() -> None:
     with pytest.raises(ModelError, match="No worker of own:x comes up"):
         asked(lambda: Here((-1,) * 30), 1, number=1)
+
+
+def test_what_a_model_raises_as_it_is_loaded_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
+    async def out_of_memory(own: Own) -> None:
+        raise RuntimeError("CUDA out of memory")
+
+    monkeypatch.setattr(Own, "open", out_of_memory)
+    with pytest.raises(ModelError, match="A worker of own:x ended: CUDA out of memory"):
+        asked(Here, 1)
 
 
 def test_workers_with_other_weights_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:

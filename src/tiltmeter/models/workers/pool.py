@@ -1,11 +1,10 @@
 """Workers that share the requests to one model.
 
-The least loaded one is asked, each has two requests at most (two batches of a
-model that works on several as one). A worker is used from the moment it is
-there, also one that comes late; one that dies is replaced. What it had in hand is asked of another
-one where the model costs nothing; where it may be paid for, that is an error that the engine counts
-and tries again, as with a lost connection. Workers must be alike: another fingerprint (weights,
-library, device) stops the run.
+The least loaded one is asked, each has two requests at most (two batches of a model that works on
+several as one). A worker is used from the moment it is there, also one that comes late; one that
+dies is replaced. What it had in hand is asked of another one where the model costs nothing; where
+it may be paid for, it stays open and is counted. Workers must be alike: another fingerprint
+(weights, library, device) stops the run.
 """
 
 from __future__ import annotations
@@ -16,7 +15,7 @@ from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass
 
-from ...errors import ModelError, TiltmeterError, TransientError, Unanswered, UsageError
+from ...errors import ModelError, TiltmeterError, Unanswered, UsageError
 from ...records import Reply, Request
 from .. import FREE, Model
 from ..options import ReadBlob
@@ -122,13 +121,13 @@ class WorkerPool(Model):
             task.cancel()
         await asyncio.gather(*self._bringing, return_exceptions=True)
         ready, self._ready = self._ready, []
-        await asyncio.gather(*(_stop(one.handle) for one in ready))
-        await asyncio.to_thread(self._cluster.leave)
+        try:
+            await asyncio.gather(*(_stop(one.handle) for one in ready))
+        finally:
+            await asyncio.to_thread(self._cluster.leave)
 
     async def ask(self, request: Request) -> Reply:
-        """The reply of a worker. Errors as of the model itself; TransientError or Unanswered where
-        workers died.
-        """
+        """The reply of a worker. Errors as of the model itself; Unanswered where workers died."""
         read = self._read
         names = {name for message in request.messages for name in message.pictures}
         pictures = {name: read(name) for name in names} if read is not None else {}
@@ -139,7 +138,11 @@ class WorkerPool(Model):
             except WorkerLost as error:
                 await self._replace(worker)
                 if not self._local:
-                    raise TransientError(f"{self.name}: {error}", possibly_paid=True) from None
+                    raise Unanswered(
+                        f"{self.name}: {error}: what it was asked may be paid for and is not asked "
+                        "again by itself; the same command does so",
+                        possibly_paid=True,
+                    ) from None
             else:
                 if isinstance(found, Refusal):
                     raise found.error()
@@ -190,6 +193,11 @@ class WorkerPool(Model):
             except WorkerLost:
                 await _stop(handle)
                 continue
+            except Exception as error:  # noqa: BLE001  a model's own, of which nobody else hears
+                await _stop(handle)
+                said = (str(error).strip() or type(error).__name__).splitlines()[-1]
+                await self._stop_with(ModelError(f"A worker of {self.name} ended: {said}"))
+                return
             except BaseException:
                 await _stop(handle)
                 raise
