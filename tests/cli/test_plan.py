@@ -580,6 +580,7 @@ def test_a_plan_of_a_run_that_stops_early(capsys: pytest.CaptureFixture[str]) ->
     assert wanted["calls"] < none["calls"] and made["saves"] is True
     assert main(["plan", "words", "--model", "planted:", "--language", "en", "--stop"]) == 0
     text = capsys.readouterr().out
+    assert "from round 2 to 3, 5 to 6." in " ".join(text.split())
     assert "--stop saves nothing here" in text and "At most all 360 calls" in text
     assert main([*asked, "--json"]) == 0
     assert "stopping" not in json.loads(capsys.readouterr().out)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections import Counter
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -132,8 +133,8 @@ def test_the_same_command_makes_no_look_again(stopped: Path) -> None:
     ("options", "said"),
     [
         ({"stop": False}, "Type --stop"),
-        ({"stop": True, "samples": 5}, "another samples"),
-        ({"stop": True, "limit": 41}, "another limit"),
+        ({"stop": True, "samples": 5}, "in samples. Leave --samples out"),
+        ({"stop": True, "limit": 41}, "in limit. Type --limit 40"),
     ],
 )
 def test_another_plan_is_refused_in_a_line(
@@ -188,7 +189,7 @@ def test_a_plan_or_a_look_that_was_changed_is_named(
 def test_words_of_a_list_are_answered_by_the_same_calls_and_end_together() -> None:
     """Five classes a language, of which one call names ten words: INFERENCE, part B, 5."""
     protocol, choices = registry.protocol("words"), Choices(("m",), ("en", "fr"), limit=6)
-    found = planned_families(protocol, plan.trials(protocol, choices), {"class": "picks/1"}, ())
+    found = planned_families(protocol, plan.trials(protocol, choices), {"class": "picks/1"})
     (family,) = found
     ends = Counter(claim.calls for claim in family.claims)
     assert list(ends.values()) == [5, 5] and family.method == "holm"
@@ -285,3 +286,19 @@ def test_a_plan_in_a_protocol_says_how_and_is_checked(tmp_path: Path) -> None:
     ):
         with pytest.raises(ProtocolError, match=said):
             declared(**wrong)
+
+
+def test_a_secondary_measure_stops_a_run_as_a_family_of_its_own(tmp_path: Path) -> None:
+    """By Benjamini and Hochberg, and what it compares is no turn: each order is an arm."""
+    protocol = replace(registry.protocol("roles"), stop={"measures": ["order_effect"]})
+    run = api.run(protocol, TILTED, tmp_path / "run", language="en", limit=30)
+    with Store(run.folder) as store:
+        plan = read_plan(store)
+    assert plan is not None and plan.rounds_a_sample == 1 and plan.looks[-1] == 10
+    (family,) = plan.families
+    assert family.method == "benjamini-hochberg" and len(family.claims) == 6
+    assert {claim.measure for claim in family.claims} == {"order_effect"}
+    own = [row for row in run.analyse() if row.stopped]
+    assert {(row.measure, row.adjustment, row.family_size) for row in own} == {
+        ("order_effect", "benjamini-hochberg", 6)
+    }

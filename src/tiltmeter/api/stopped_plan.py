@@ -55,7 +55,8 @@ class StoppingRow:
 
 @dataclass(frozen=True, slots=True)
 class StoppingForecast:
-    """What `plan --stop` says. looks: rounds after which is looked. claims: of all families; items:
+    """What `plan --stop` says. looks: rounds after which is looked; moves: which of them were moved
+    to a balanced round, in a sentence. claims: of all families; items:
     the fewest of a claim, None where outputs are what is permuted; items_needed: without which the
     first look decides nothing by itself; decidable: how many claims each look can be the first to
     decide by itself, and how many none can. fixed_rounds: of a shorter run without looks, held
@@ -65,6 +66,7 @@ class StoppingForecast:
     """
 
     looks: tuple[int, ...]
+    moves: str
     claims: int
     items: int | None
     items_needed: int | None
@@ -260,6 +262,7 @@ def _summary(
     largest = max((family.design for family in families), key=lambda design: design.claims)
     return StoppingForecast(
         looks=plan.looks,
+        moves=plan.told_moves,
         claims=len(plan.claims),
         items=len(fewest.claim.items) if fewest else None,
         items_needed=items_needed(design=largest, conditions=max(fewest.conditions, 2))

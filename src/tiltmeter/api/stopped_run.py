@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+import shlex
+from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -11,7 +12,7 @@ from .. import registry
 from ..errors import RunMismatch, UsageError
 from ..protocol import EVERY, Protocol
 from ..protocol.keys import StopKeys
-from ..protocol.stopping import LOOKS
+from ..protocol.stopping import LOOKS, stopping_measures
 from ..records import Json
 from ..stages import plan as planning
 from ..stages.label import annotators
@@ -33,6 +34,7 @@ if TYPE_CHECKING:  # they bring numpy, which a run that asks all does without
 Ask = Callable[[planning.Wanted, int], Awaitable[Tally]]
 LabelBy = Callable[[tuple[str, ...]], Awaitable[Tally]]
 ALPHA = 0.05
+OPTIONS = {"subjects": "model", "languages": "language", "modes": "mode"}  # by choice
 
 
 def is_stopping(protocol: Protocol, stop: bool | None) -> bool:
@@ -61,8 +63,7 @@ def refuse_unfit(protocol: Protocol, choices: Choices, asking: Asking) -> None:
             "--stop looks at what came before it asks on, so it cannot write all requests to one "
             "file. Leave --batch-file out, or --stop."
         )
-    labelled, named = _labellers(protocol, asking), (protocol.stop or {}).get("measures", ())
-    wanted = [spec for spec in protocol.measures if spec.name in named or spec.headline]
+    labelled, wanted = _labellers(protocol, asking), stopping_measures(protocol)
     if not any(spec.attribute in (*labelled, EVERY) for spec in wanted) or not labelled:
         raise UsageError(
             f"--stop looks at labels, and nothing labels the answers of {protocol.name} without "
@@ -181,9 +182,12 @@ def _refuse_other(store: Store, plan: StoppingPlan, choices: Choices, asking: As
     now = _choices(choices)
     for name, before in plan.choices.items():
         if now.get(name) != before:
+            option = OPTIONS.get(name, name)
+            typed = " ".join(_typed(option, before))
             raise RunMismatch(
-                f"{store.folder} stops early by a plan with another {name} ({_short(before)}, now "
-                f"{_short(now.get(name))}). Take {name} as before, or another --out."
+                f"{store.folder} stops early by a fixed plan, which differs from this command in "
+                f"{name}. {f'Type {typed}' if typed else f'Leave --{option} out'}, or take "
+                "another --out."
             )
     missing = [judge for judge in plan.judges if judge not in asking.judges]
     if missing:
@@ -193,8 +197,15 @@ def _refuse_other(store: Store, plan: StoppingPlan, choices: Choices, asking: As
         )
 
 
-def _short(value: Json) -> str:
-    return "none" if value in (None, [], {}) else str(value)[:40]
+def _typed(option: str, value: Json) -> Iterator[str]:
+    """A choice as it is typed; nothing where it was not made."""
+    if isinstance(value, Mapping):
+        for factor, levels in value.items():
+            told = ",".join(map(str, levels)) if isinstance(levels, Sequence) else levels
+            yield f"--{option} {shlex.quote(f'{factor}={told}')}"
+    elif value is not None:
+        each = value if isinstance(value, list) else [value]
+        yield from (f"--{option} {shlex.quote(str(one))}" for one in each)
 
 
 def _choices(choices: Choices) -> dict[str, Json]:
@@ -223,7 +234,6 @@ def make_plan(protocol: Protocol, choices: Choices, asking: Asking) -> StoppingP
         protocol,
         planning.trials(protocol, replace(choices, samples=2)),
         _labellers(protocol, asking),
-        tuple(keys.get("measures", ())),
     )
     return with_widening(
         StoppingPlan(

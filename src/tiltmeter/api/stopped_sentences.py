@@ -61,6 +61,8 @@ def sentences(plan: Plan, forecast: StoppingForecast) -> Iterator[str]:
     yield (
         f"At most all {totals['calls']:,} calls{money}, where a claim is open until the last look."
     )
+    if forecast.moves:
+        yield forecast.moves
     yield from _floor(forecast)
     if forecast.items_gain > WORTH_SAYING:
         yield (

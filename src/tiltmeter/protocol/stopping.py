@@ -11,14 +11,14 @@ from .names import refuse_unknown
 from .source_lines import SourceLocation
 
 if TYPE_CHECKING:
-    from . import Protocol
+    from . import MeasureSpec, Protocol
 
 LOOKS = (0.125, 0.25, 0.5, 1.0)  # of all rounds, where nothing is declared
 
 
 def check_stop(protocol: Protocol, place: SourceLocation) -> None:
     """Looks rise to 1, weights sum to 1, there is a futility bound for each look but the last, and
-    the measures are headlines.
+    the measures are the protocol's own.
     """
     keys = protocol.stop
     if keys is None:
@@ -44,6 +44,13 @@ def check_stop(protocol: Protocol, place: SourceLocation) -> None:
             f"{place.at('futility')}: {len(looks) - 1} bounds are needed, one for each look but "
             f"the last; here are {len(futility)}. Write 0 where nothing is to be given up."
         )
-    headlines = [spec.name for spec in protocol.measures if spec.headline]
+    measures = [spec.name for spec in protocol.measures]
     for number, name in enumerate(keys.get("measures", ())):
-        refuse_unknown("headline measure", name, headlines, place.at("measures", number))
+        refuse_unknown("measure", name, measures, place.at("measures", number))
+
+
+def stopping_measures(protocol: Protocol) -> list[MeasureSpec]:
+    """The measures whose claims stop a run: those that its `stop` names, else its headlines."""
+    named = (protocol.stop or {}).get("measures", ())
+    specs = protocol.measures
+    return [spec for spec in specs if (spec.name in named if named else spec.headline)]

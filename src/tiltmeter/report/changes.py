@@ -12,7 +12,7 @@ from ..analyse.pairing import ComparisonRow
 from ..analyse.verdicts import Word
 
 NAMED = 3  # differences that a line names
-UNKNOWN = "Not known (too few items to say either)"
+UNKNOWN = "Not known (too few data to say either)"
 # how a line begins, by verdict
 BEGINS = {
     Word.DIFFERENT: "Changed",

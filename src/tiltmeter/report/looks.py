@@ -50,7 +50,7 @@ def section(
         return None
     rows = list(_rows(found, protocol, named))
     figure, table = _figure(found, rows), _table(found, rows)
-    text = f"{found.sentence()} {_moved_looks(found)}".rstrip()
+    text = f"{found.sentence()} {found.plan.told_moves}".rstrip()
     return Section(LOOKS, "When the run knew", text, (figure,), (table,))
 
 
@@ -62,22 +62,6 @@ def limits(store: Store) -> Iterator[str]:
             f"{found.sentence()} Claims have different numbers of answers by design; p holds at "
             "any stop, intervals are longer for it, and what was not pursued is no finding."
         )
-
-
-def _moved_looks(found: Progress) -> str:
-    """Which looks were moved to a balanced round."""
-    plan = found.plan
-    pairs = [
-        f"{wanted} to {at}"
-        for wanted, at in zip(plan.asked_looks, plan.moved_looks, strict=True)
-        if wanted != at
-    ]
-    if not pairs:
-        return ""
-    return (
-        f"Looks were moved to the next round that holds each template, order and name equally "
-        f"often: from round {', '.join(pairs)}."
-    )
 
 
 Row = tuple[PlannedClaim, str, Sequence[Decision]]

@@ -16,7 +16,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 
-from ..protocol import Protocol
+from ..protocol import MeasureSpec, Protocol
+from ..protocol.stopping import stopping_measures
 from ..protocol.tables import Row
 from .plan import Choices, cells, samples, shuffle_key
 
@@ -99,17 +100,21 @@ def _samples(protocol: Protocol, choices: Choices) -> int:
 
 
 def _condition_factors(protocol: Protocol) -> list[str]:
-    """The factors that make a condition: the item, and whatever a headline claim compares, groups
-    or keeps apart.
+    """The factors that make a condition: the item, and whatever a headline claim, or one that the
+    run stops by, compares, groups or keeps apart.
     """
     found = dict.fromkeys((protocol.item, *protocol.apart))
-    for spec in protocol.measures:
-        if spec.headline:
-            contrast = spec.contrast or {}
-            named = (contrast.get(key, "") for key in ("factor", "within"))
-            found |= dict.fromkeys((*named, *spec.by[0], *spec.where, *spec.expected))
+    for spec in _leading_measures(protocol):
+        contrast = spec.contrast or {}
+        named = (contrast.get(key, "") for key in ("factor", "within"))
+        found |= dict.fromkeys((*named, *spec.by[0], *spec.where, *spec.expected))
     found |= dict.fromkeys(STRATUM)
     return [name for name in (*protocol.factors, protocol.item) if name in found]
+
+
+def _leading_measures(protocol: Protocol) -> list[MeasureSpec]:
+    stopping = stopping_measures(protocol)
+    return [spec for spec in protocol.measures if spec.headline or spec in stopping]
 
 
 def _item_key(protocol: Protocol, cell: Row) -> Levels:
@@ -206,8 +211,7 @@ def _arm_factors(protocol: Protocol) -> list[str]:
     """What tells the arms of one item apart, and strata."""
     named = [
         (spec.contrast or {}).get(key, "")
-        for spec in protocol.measures
-        if spec.headline
+        for spec in _leading_measures(protocol)
         for key in ("factor", "within")
     ]
     return [name for name in dict.fromkeys((*STRATUM, *protocol.apart, *named)) if name]

@@ -12,6 +12,7 @@ from dataclasses import replace
 from ...errors import UsageError
 from ...protocol import EVERY, MeasureSpec, Protocol
 from ...protocol.measures import measure_kind
+from ...protocol.stopping import stopping_measures
 from ...protocol.tables import SEVERAL
 from ...records import ANSWER, Estimate, Label, Output, Trial
 from ...stats.stopping.after import widening
@@ -31,17 +32,15 @@ def planned_families(
     protocol: Protocol,
     trials: Iterable[Trial],
     labellers: Labellers,
-    measures: Sequence[str],
 ) -> list[PlannedFamily]:
-    """The families of claims of some measures, of all headline measures where none is named.
+    """The families of claims of the measures that the run stops by.
 
     trials: one or more of every prompt. UsageError where there is no claim that a test is made of.
     """
-    specs = [s for s in protocol.measures if (s.name in measures if measures else s.headline)]
     asked = list(trials)
     rows: list[Estimate] = []
     data: dict[str, Data] = {}
-    for spec in specs:
+    for spec in stopping_measures(protocol):
         alone = alone_with(protocol, (spec,))
         with (
             tempfile.TemporaryDirectory() as folder,

@@ -112,6 +112,18 @@ class StoppingPlan:
         """Those of all families."""
         return [claim for family in self.families for claim in family.claims]
 
+    @property
+    def told_moves(self) -> str:
+        """Which looks were moved to a balanced round, in a sentence; "" where none was."""
+        moves = zip(self.asked_looks, self.moved_looks, strict=True)
+        pairs = [f"{wanted} to {at}" for wanted, at in moves if wanted != at]
+        if not pairs:
+            return ""
+        return (
+            "Looks were moved to the next round that holds each template, order and name equally "
+            f"often: from round {', '.join(pairs)}."
+        )
+
     def as_dict(self) -> dict[str, Json]:
         """Plain values, from which `parse` makes the plan again."""
         plain: dict[str, Json] = json.loads(json.dumps(asdict(self)))

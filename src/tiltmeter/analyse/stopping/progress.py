@@ -51,6 +51,9 @@ class Progress:
     def badge(self) -> str:
         """The same in a few words."""
         look = f"look {len(self.made)} of {len(self.plan.looks)}"
+        if self.plan.told_moves:
+            at = ", ".join(map(str, self.plan.looks))
+            look += f" (looks moved to rounds {at}, which are balanced)"
         if not self.is_over:
             return f"goes on after {look}"
         return f"stopped at {look}, {100 * self.saved_share:.0f} % saved"
