@@ -34,9 +34,16 @@ def _name_files_elsewhere(app: Any, name: str, source: list[str]) -> None:
     text = source[0].replace("](../", f"]({ELSEWHERE}")
     if name == "index":  # README, which lies one folder up
         text = re.sub(r"\]\((?!docs/|https?:|#)", f"]({ELSEWHERE}", text).replace("](docs/", "](")
-        pages = sorted(app.env.found_docs - {"index"})
+        pages = _in_reading_order(app.env.found_docs - {"index"}, text)
         text += CONTENTS.format("\n".join(pages))
     source[0] = text
+
+
+def _in_reading_order(pages: set[str], readme: str) -> list[str]:
+    """Pages as the last list of README names them, then the rest by name."""
+    more = readme[readme.index("## More") :]
+    named = [name for name in re.findall(r"\]\(([a-z-]+)\.md", more) if name in pages]
+    return list(dict.fromkeys((*named, *sorted(pages))))
 
 
 def _lead_into_the_checkout(app: Any, page: str, template: str, context: Any, tree: Any) -> None:
