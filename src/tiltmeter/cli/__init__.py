@@ -20,35 +20,49 @@ from ..errors import (
 )
 from ..records import __version__
 
-VERBS = {
-    "init": "Write a protocol of your own to start from: one file, commented.",
-    "ls": "What there is: protocols, examples, model kinds, instruments.",
-    "show": "What a protocol measures, cites and departs from.",
-    "plan": "What a run would ask, before it does.",
-    "run": "Run an audit: all stages; again = resume.",
-    "label": "Label the outputs of a run again, or with another judge.",
-    "merge": "Join runs of one plan, such as shards, into one run.",
-    "jobs": "The batches of a run that are at a provider; cancel them.",
-    "analyse": "Compute the estimates of a run again.",
-    "table": "Estimates as a table of rows and columns: Markdown, LaTeX or CSV.",
-    "figure": "Save figures as SVG, PNG or PDF.",
-    "quote": "Sample answers of each label, not hand-picked.",
-    "report": "Write the report of a run.",
-    "explore": "Look at the outputs of runs, with their labels beside them.",
-    "annotate": "Label a sample of a run's outputs in the browser; decide where people disagree.",
-    "import": "Make a run of outputs, labels or counts that exist already; take in what people "
-    "said.",
-    "validate": "Judges against people; what people are to annotate.",
-    "compare": "Runs of one protocol against one another: subjects, dates, prompts.",
-    "history": "One protocol over time: what changed from run to run, and what moved.",
-    "export": "Write the tables of a run, evidence for an auditor, or all of it to deposit.",
-    "cite": "A run as a citation: a sentence, BibTeX or CITATION.cff.",
-    "log": "Hand a run to a tracker of experiments: MLflow.",
-    "selftest": "Planted models of each protocol: is what was planted found?",
-    "doctor": "What is installed, reachable and missing, and what to type.",
-    "serve": "Serve a planted model over loopback, to test with.",
-    "completion": "What your shell needs to complete verbs and options.",
+SECTIONS = {  # of the help, with the verbs of each
+    "Set up": {
+        "init": "Write a protocol of your own to start from: one file, commented.",
+        "ls": "What there is: protocols, examples, model kinds, instruments.",
+        "show": "What a protocol measures, cites and departs from.",
+        "plan": "What a run would ask and cost, and what it could find.",
+    },
+    "Run": {
+        "run": "Run an audit, from prompts to report. Again: it goes on.",
+        "label": "Label the outputs of a run again, or with another judge.",
+        "merge": "Join runs of one plan, such as shards, into one run.",
+        "jobs": "The batches of a run that are at a provider; cancel them.",
+        "import": "Make a run of what you have; take in labels by people.",
+    },
+    "Read": {
+        "report": "Write the report of a run.",
+        "explore": "Look at the outputs of runs, with their labels beside them.",
+        "analyse": "Compute the estimates of a run again, and check thresholds.",
+        "table": "Estimates as a table: Markdown, LaTeX or CSV.",
+        "figure": "Save figures as SVG, PNG or PDF.",
+        "quote": "Sample answers of each label, not hand-picked.",
+    },
+    "Check": {
+        "annotate": "Label outputs by hand in the browser; settle disagreement.",
+        "validate": "Judges against people; draws what people are to label.",
+    },
+    "Compare": {
+        "compare": "What differs between runs of one protocol, with intervals.",
+        "history": "Runs over time: what changed from one to the next, what moved.",
+    },
+    "Hand on": {
+        "export": "Tables, evidence for an auditor, or a whole run to deposit.",
+        "cite": "A run as a citation: a sentence, BibTeX or CITATION.cff.",
+        "log": "Hand a run to a tracker of experiments (MLflow).",
+    },
+    "Try out": {
+        "selftest": "Planted models of each protocol: is what was planted found?",
+        "doctor": "What is installed, reachable and missing, and what to type.",
+        "serve": "Serve a planted model over loopback, to test with.",
+        "completion": "What your shell needs to complete verbs and options.",
+    },
 }
+VERBS = {verb: line for verbs in SECTIONS.values() for verb, line in verbs.items()}
 
 PROGRAM = "tiltmeter"
 PROJECT = "tiltmeter.toml"  # in the current folder
@@ -71,9 +85,11 @@ class Verbs(click.Group):
         return command
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        """Writes the section of the help that lists the verbs, importing none of them."""
-        with formatter.section("Verbs"):
-            formatter.write_dl(list(VERBS.items()))
+        """Writes the sections of the help that list the verbs, importing none of them."""
+        width = max(map(len, VERBS))
+        for title, verbs in SECTIONS.items():
+            with formatter.section(title):
+                formatter.write_dl([(verb.ljust(width), line) for verb, line in verbs.items()])
 
 
 @click.group(cls=Verbs, context_settings={"help_option_names": ["-h", "--help"]})

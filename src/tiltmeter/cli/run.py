@@ -74,7 +74,7 @@ class RunValues(AuditValues):
 @as_json
 @receives(RunValues)
 def command(typed: RunValues) -> int:
-    """Run an audit: all stages; again = resume."""
+    """Run an audit, from prompts to report. Again: it goes on."""
     from .. import api, registry
     from .output import emit_results, emit_shard, refuse_thresholds
     from .progress import progress_line
