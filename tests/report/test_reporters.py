@@ -250,6 +250,7 @@ def test_the_first_screen_fits_the_terminal(
     many = tuple(
         replace(one, warnings=(f"{n} {one.label}",)) for n in range(9) for one in built.findings
     )
+    many = (*many[:-1], replace(many[-1], verdict="refuted", value=".7654"))  # left out by none
     terminal_screen.print_screen(
         replace(built, findings=many, signatures=()),
         Console(file=out, width=columns, height=lines),
@@ -258,7 +259,7 @@ def test_the_first_screen_fits_the_terminal(
     text = " ".join(out.getvalue().split())
     assert len(out.getvalue().splitlines()) < lines
     assert "more headline number" in text and "--full" in text
-    assert built.screen.headline in text
+    assert built.screen.headline in text and ".7654" in text
 
 
 def test_a_table_with_more_numbers_than_there_is_room_for_breaks_none() -> None:

@@ -251,7 +251,7 @@ def pair_warnings(pair: Pair) -> Iterator[str]:
         alone = [stratum_text(stratum) for stratum in part.tables if stratum not in other.tables]
         if looks_price(part.store, part.subject)[0] > 1:
             yield (
-                f"{part.name} stopped early: p of each difference and its interval pay for its "
+                f"{part.name} stopped early: p of each difference and its interval allow for its "
                 "looks, and none is called equivalent"
             )
         if alone:

@@ -7,6 +7,7 @@ that would mostly have been found.
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Iterable, Mapping, Sequence
 
@@ -182,10 +183,23 @@ def missing(spec: MeasureSpec, bounds: Estimate, drawn: bool, *, open_: bool) ->
         else (reading.interval(bounds, spec, 2))
     )
     told = (
-        f"{numerals.percent(high - low)} {what}. Counting all of it as {other} or all as {one} "
-        f"gives {ends}"
+        f"{numerals.percent(high - low)} {what}{_kinds_of_missing(spec, bounds)}. Counting all of "
+        f"it as {other} or all as {one} gives {ends}"
     )
     return f"{told}, so the direction is not certain." if open_ else f"{told}."
+
+
+def _kinds_of_missing(spec: MeasureSpec, bounds: Estimate) -> str:
+    """` (41 % refusal, 2 % unsure)`, as shares of all answers: where they are of several kinds and
+    these make up what is missing.
+    """
+    total = sum(bounds.outcomes.values())
+    left = {v: n for v, n in bounds.outcomes.items() if v not in (*spec.values, *spec.among)}
+    width = total * ((bounds.high or 0.0) - (bounds.low or 0.0))
+    if spec.unit != "share" or len(left) < 2 or not math.isclose(sum(left.values()), width):
+        return ""
+    kinds = sorted(left.items(), key=lambda one: (-one[1], one[0]))
+    return f" ({', '.join(f'{numerals.percent(n / total)} {value}' for value, n in kinds)})"
 
 
 def _sides(spec: MeasureSpec) -> tuple[str, str]:

@@ -49,8 +49,8 @@ def heading(forecast: StoppingForecast) -> str:
     *first, last = forecast.looks
     return (
         f"With --stop, {count_of(forecast.claims, 'claim')}, looks after "
-        f"{', '.join(map(str, first))} and {last} rounds; error rates as without "
-        "(docs/stopping.md). Simulated:"
+        f"{', '.join(map(str, first))} and {last} rounds; error rates as of a full "
+        "run (docs/stopping.md). Simulated:"
     )
 
 
@@ -83,11 +83,11 @@ def _floor(forecast: StoppingForecast) -> Iterator[str]:
     needed = forecast.items_needed
     if needed is not None and forecast.items is not None and forecast.items < needed:
         yield (
-            f"The first look alone finds something with {needed} items and more; the fewest "
-            f"here are {forecast.items}."
+            f"The first look can find something with {needed} items or more; the fewest here are "
+            f"{forecast.items}."
         )
     known = enumerate(forecast.decidable, 1)
     parts = [f"{many} from look {look} on" for look, many in known if many]
     if forecast.never:
         parts.append(f"{forecast.never} at none, with so few items")
-    yield f"Claims that can be found first, by what their test can reach: {', '.join(parts)}."
+    yield f"Tilts can be found first, given the number of items: {', '.join(parts)}."

@@ -105,7 +105,7 @@ def _lede(judged: Sequence[Judged], lead: Judged) -> Iterator[tuple[str, str]]:
     """
     room = LEDE_CHARACTERS
     own = lead.verdict.query.text()
-    of_lead = [(text, own) for text in _of_lead(lead)]
+    of_lead = [(text, own) for text in _of_lead(lead, _which(judged, lead))]
     cautions = [(text, "") for text in _cautions(lead)]
     for text, query in (*of_lead, *cautions, *_others(judged, lead)):
         if text and (room == LEDE_CHARACTERS or len(text) <= room):
@@ -113,7 +113,24 @@ def _lede(judged: Sequence[Judged], lead: Judged) -> Iterator[tuple[str, str]]:
             yield text, query
 
 
-def _of_lead(lead: Judged) -> Iterator[str]:
+def _which(judged: Sequence[Judged], lead: Judged) -> str:
+    """` (outlook)`: the levels that tell the claim from others of its measure and model, where the
+    headline speaks of all of them and names none.
+    """
+    row = lead.claim.row
+    if lead.word not in (Word.NO_DIFFERENCE, Word.NO_TEST):
+        return ""
+    others = [
+        reading.group(one.claim.row)
+        for one in judged
+        if one.claim.spec.name == lead.claim.spec.name and one.claim.row.subject == row.subject
+    ]
+    own = reading.group(row)
+    differ = [own[name] for name in own if any(one.get(name) != own[name] for one in others)]
+    return f" ({', '.join(differ)})" if differ else ""
+
+
+def _of_lead(lead: Judged, which: str) -> Iterator[str]:
     claim, row = lead.claim, lead.claim.row
     slots = claim.slots
     if row.value is None:
@@ -131,7 +148,8 @@ def _of_lead(lead: Judged) -> Iterator[str]:
     null = slots.get("reference")
     level = f"{100 * row.confidence:g} % interval" if row.confidence and row.low is not None else ""
     rest = "; ".join(filter(None, (level, f"{null} is no tilt" if null else "", _chance(lead))))
-    yield f"{_shortened(claim)}: {slots['value']} {slots['interval']}".rstrip() + f" ({rest})."
+    number = f"{slots['value']} {slots['interval']}".rstrip()
+    yield f"{_shortened(claim)}{which}: {number} ({rest})."
 
 
 def _cautions(lead: Judged) -> Iterator[str]:

@@ -18,6 +18,7 @@ from ..stats.results import count_of
 from .findings import SYMBOLS
 from .fitted import print_first_that_fits
 from .model import Content, Finding
+from .summary import RANK
 from .terminal import WIDTH
 
 CAUTIONS = 3  # that are told; the others are in the rest
@@ -66,7 +67,7 @@ def _print_screen(content: Content, console: Console, run: str, room: Room) -> N
     for text in screen.lede[: room.sentences]:
         _lines(text, console)
     if content.findings:
-        console.print(_grid(content, content.findings[: room.findings], width), width=width)
+        console.print(_grid(content, _telling(content.findings, room.findings), width), width=width)
     badges = [badge.text for badge in screen.badges if badge.link != "#findings"]
     if badges:
         _lines(" · ".join(badges), console)
@@ -78,6 +79,12 @@ def _print_screen(content: Content, console: Console, run: str, room: Room) -> N
         if short != name:
             _lines(f"{short}: {name}", console, "dim")
     _rest(content, console, run, room)
+
+
+def _telling(found: Sequence[Finding], most: int) -> Sequence[Finding]:
+    """So many, in their order: none that is open or a tilt is left out for one without."""
+    ranked = sorted(range(len(found)), key=lambda place: RANK.index(found[place].verdict))
+    return [found[place] for place in sorted(ranked[:most])]
 
 
 def _lines(text: str, console: Console, style: str = "") -> None:

@@ -184,7 +184,7 @@ class Steps:
         try:
             found = await self._search(row) if row.state == UPLOADED else None
         except Unsure:
-            batches.keep(self._store, row._replace(told="waits for batches that may be it"))
+            batches.keep(self._store, row._replace(told="waits: an open batch may be this one"))
             return None
         if found is not None:
             return self._receive(row, found)

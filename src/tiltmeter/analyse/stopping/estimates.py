@@ -165,7 +165,7 @@ class _Stopped:
             level=decision.level,
             null=claim.null,
         )
-        return None if value is None else f"without the bias of having stopped: {value:.3f}"
+        return None if value is None else f"corrected for having stopped early: {value:.3f}"
 
 
 def stretch_interval(row: Estimate, factor: float) -> tuple[float, float]:
