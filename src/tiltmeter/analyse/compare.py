@@ -112,7 +112,7 @@ def compare(
 def refuse_twice(stores: Sequence[Store]) -> None:
     """UsageError where a run is named twice."""
     if len({Path(store.folder).resolve() for store in stores}) < len(stores):
-        raise UsageError("A run is named twice; there is nothing to compare it with.")
+        raise UsageError("A run is named twice. Name each run once.")
 
 
 def run_names(stores: Sequence[Store], names: Sequence[str] = ()) -> Sequence[str]:
