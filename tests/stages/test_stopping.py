@@ -226,8 +226,8 @@ def test_a_comparison_pays_for_the_looks_of_both(stopped: Path) -> None:
         plan = read_plan(store)
         assert plan is not None
         weight = plan.weights[len(read_looks(store, plan)) - 1]
-        first, _ = looks_price(store, TILTED)
-        second, wider = looks_price(store, EVEN)
+        first, _ = looks_price(store, TILTED, {})
+        second, wider = looks_price(store, EVEN, {})
     assert (first, second) == (pytest.approx(10), pytest.approx(1 / weight))
     row = Estimate("", "", "", "m", {}, None, 0.3, "share", 0.2, 0.4, 0.95, "t", p=0.001)
     paid = paying(row, ((first, wider), (second, wider)))
@@ -235,6 +235,25 @@ def test_a_comparison_pays_for_the_looks_of_both(stopped: Path) -> None:
     assert paid.high is not None and paid.high - 0.3 == pytest.approx(0.1 * wider**2)
     found = api.compare(stopped)
     assert any("stopped early" in line for line in found.warnings)
+
+
+def test_a_comparison_pays_for_the_looks_of_its_own_prompts(tmp_path: Path) -> None:
+    """By hand: w .1 of the language that ended at the first look, .5 of the one that came to the last."""
+    model = "planted:she.en=.9,she.zh=.5"
+    api.run("roles", model, tmp_path / "run", language=["en", "zh"], limit=30, stop=True)
+    with Store(tmp_path / "run") as store:
+        plan = read_plan(store)
+        assert plan is not None
+        last = read_looks(store, plan)[-1].decisions
+        ends = {claim.levels["language"][0]: last[claim.key].look for claim in plan.claims}
+        prices = {name: looks_price(store, model, {"language": name})[0] for name in ends}
+        both, _ = looks_price(store, model, {"mode": "sampled"})
+    assert ends["en"] == 1 < ends["zh"]
+    assert prices == {
+        "en": pytest.approx(10),
+        "zh": pytest.approx(1 / plan.weights[ends["zh"] - 1]),
+    }
+    assert both == pytest.approx(prices["en"] * prices["zh"])
 
 
 def test_an_added_judge_keeps_the_plan(stopped: Path, tmp_path: Path) -> None:

@@ -41,6 +41,7 @@ FIXED = {
     "version": "version of the protocol",
     "digest": "design (prompts, tables, modes)",
 }
+LOOKED_AT = ("mode", "language")  # within which prompts of a run are looked at together
 ASKED = {"begin": "begun answer", "temperature": "temperature", "system": "system prompt"}
 
 
@@ -172,13 +173,17 @@ def pair_rows(protocol: Protocol, pair: Pair, margin: float) -> Iterator[Compari
     Of runs that stopped early p and intervals pay for their looks, and nothing is surely smaller
     than the margin.
     """
-    prices = tuple(looks_price(part.store, part.subject) for part in pair)
+    known: dict[tuple[tuple[str, str], ...], tuple[tuple[float, float], ...]] = {}
     for row in _pair_rows(protocol, pair, margin):
-        if prices == ((1.0, 1.0), (1.0, 1.0)):
+        condition = row.estimate.condition
+        place = tuple((name, condition[name]) for name in LOOKED_AT if condition.get(name))
+        if place not in known:
+            known[place] = tuple(looks_price(p.store, p.subject, dict(place)) for p in pair)
+        if known[place] == ((1.0, 1.0), (1.0, 1.0)):
             yield row
         else:
             within = None if row.within_margin is None else False
-            yield replace(row, estimate=paying(row.estimate, prices), within_margin=within)
+            yield replace(row, estimate=paying(row.estimate, known[place]), within_margin=within)
 
 
 def _pair_rows(protocol: Protocol, pair: Pair, margin: float) -> Iterator[ComparisonRow]:
@@ -249,7 +254,7 @@ def pair_warnings(pair: Pair) -> Iterator[str]:
     )
     for part, other in ((first, second), (second, first)):
         alone = [stratum_text(stratum) for stratum in part.tables if stratum not in other.tables]
-        if looks_price(part.store, part.subject)[0] > 1:
+        if looks_price(part.store, part.subject, {})[0] > 1:
             yield (
                 f"{part.name} stopped early: p of each difference and its interval allow for its "
                 "looks, and none is called equivalent"

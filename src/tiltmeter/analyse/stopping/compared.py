@@ -2,11 +2,12 @@
 
 When a run stops follows from its labels, so a test of what two runs have when they stopped rejects
 more often than it says. With q its p, q/w_k is valid whichever look k was the last (a union bound
-over looks), and q/(w_j·w_k) where both runs stopped early.
+over looks), and q/(w_j·w_k) where both runs stopped early, or prompts of one end at looks j and k.
 """
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
 from math import prod
 
@@ -17,16 +18,26 @@ from .estimates import stretch_interval
 from .plan import read_plan
 
 
-def looks_price(store: Store, subject: str) -> tuple[float, float]:
-    """1/w of the cheapest look at which something of a subject was asked last, and g; (1, 1) of a
-    run that asks all.
+def looks_price(store: Store, subject: str, place: Mapping[str, str]) -> tuple[float, float]:
+    """1/w of the look at which the prompts of a subject were asked last, and g; (1, 1) of a run
+    that asks all. Of prompts that end apart, since other claims count them, the product: each of
+    their looks could have been another.
+
+    place: the levels of the prompts, such as mode and language.
     """
     plan = read_plan(store)
     if plan is None:
         return 1.0, 1.0
-    ends = {look for whose, _, _, look in stored.last_looks(store) if whose == subject and look}
-    least = min((plan.weights[look - 1] for look in ends), default=1.0)
-    return 1 / least, max(family.widening for family in plan.families)
+    ends: dict[frozenset[str], int] = {}
+    for whose, mode, levels, look in stored.last_looks(store):
+        told = {**levels, "mode": mode}
+        is_there = all(told.get(name, level) == level for name, level in place.items())
+        if whose == subject and look and is_there:
+            counting = (claim for claim in plan.claims if claim.counts(whose, mode, levels))
+            together = frozenset(claim.calls for claim in counting)
+            ends[together] = max(look, ends.get(together, look))
+    price = prod(1 / plan.weights[look - 1] for look in ends.values())
+    return price, max(family.widening for family in plan.families)
 
 
 def paying(row: Estimate, prices: tuple[tuple[float, float], ...]) -> Estimate:

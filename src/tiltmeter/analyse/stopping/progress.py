@@ -56,6 +56,8 @@ class Progress:
             look += f" (looks moved to rounds {at}, which are balanced)"
         if not self.is_over:
             return f"goes on after {look}"
+        if not self.saved_outputs:
+            return f"came to its last look, {look}: nothing saved"
         return f"stopped at {look}, {100 * self.saved_share:.0f} % saved"
 
     def sentence(self) -> str:
