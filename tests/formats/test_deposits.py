@@ -150,7 +150,8 @@ def test_people_folders_addresses_and_texts_are_left_out(run: Path, audit: Path)
     assert len((with_texts / "report.html").read_bytes()) > len(page.encode())
 
 
-def test_the_hider_keeps_file_names_and_what_is_cited() -> None:
+def test_the_hider_keeps_file_names_and_what_is_cited(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(Path, "home", lambda: Path("/home/Jane Doe"))
     people = ["human:anna", "human:annabel", "human:anna (corrected)", "human:1", "choice/1@12"]
     hide = private.hider([*people, "human:anna (adjudicated)"])
     assert hide("human:annabel and human:anna (corrected), 1 of 1 said 1 with human:1") == (
@@ -160,6 +161,7 @@ def test_the_hider_keeps_file_names_and_what_is_cited() -> None:
     assert hide("gguf:/home/me/models/small.gguf at http://10.0.0.1:80/v1, yes") == (
         "gguf:small.gguf at (address), yes"
     )
+    assert hide("gguf:/home/Jane Doe/models/a.gguf, /home/Jane Doe/b") == "gguf:a.gguf, b"
     assert hide(r"C:\Users\me\a.csv 1/2 he/she https://doi.org/10.1/x") == (
         "a.csv 1/2 he/she https://doi.org/10.1/x"
     )

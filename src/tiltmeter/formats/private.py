@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from pathlib import Path
 
 from ..models.secrets import environment_secrets, without
 from ..records import ADJUDICATED, CORRECTED, HUMAN
@@ -14,7 +16,9 @@ from ..report.sanitize import map_texts
 Hide = Callable[[str], str]
 _NAMES = re.compile(r"(?:doi|arxiv|w3id)\.org|github\.com", re.IGNORECASE)  # of what is cited
 _ADDRESS = re.compile(r"https?://[^\s,;)\]}\"']+")
-_FOLDER = re.compile(r"(?<![\w./~])~?/(?:[\w.-]+/)+(?=[\w.-])|\b[A-Za-z]:(?:\\[\w.-]+)*\\")
+_FOLDER = re.compile(
+    r"(?<![\w./~])(?:~/(?:[\w.-]+/)*|/(?:[\w.-]+/)+)(?=[\w.-])|\b[A-Za-z]:(?:\\[\w.-]+)*\\"
+)
 
 
 def hide(content: Content, annotators: Sequence[str], texts: bool) -> Content:
@@ -41,9 +45,11 @@ def hider(annotators: Sequence[str]) -> Hide:
     longest_first = sorted(map(re.escape, people), key=len, reverse=True)
     names = re.compile(rf"(?:{'|'.join(longest_first)})(?!\w)") if people else None
 
-    secrets = environment_secrets()
+    secrets, home = environment_secrets(), f"{Path.home()}{os.sep}"
 
     def hidden(text: str) -> str:
+        if " " in home:
+            text = text.replace(home, "~/")
         text = _ADDRESS.sub(
             lambda match: match[0] if _NAMES.search(match[0]) else "(address)",
             without(secrets, text),
