@@ -192,6 +192,9 @@ def test_what_may_be_lost_is_counted_once(tmp_path: Path) -> None:
         tiltmeter.merge([tmp_path / "1", tmp_path / "2"], tmp_path / "out")
         with Store(tmp_path / "out") as store:
             assert settings.possibly_paid(store) == pytest.approx(0.75 + 1.0)
+    tiltmeter.merge([tmp_path / "1", tmp_path / "out", tmp_path / "2"], tmp_path / "again")
+    with Store(tmp_path / "again") as store:
+        assert settings.possibly_paid(store) == pytest.approx(0.75 + 1.0)
 
 
 def script(name: str) -> str:

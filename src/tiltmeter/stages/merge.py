@@ -148,18 +148,23 @@ def _adopt_settings(store: Store, source: Store) -> None:
 
 def _adopt_part(store: Store, source: Store) -> None:
     """What a run cost without an answer and what it left open, counted once however often it is
-    merged.
+    merged, also by way of a run that it was merged into.
     """
-    parts = {**settings.merged_parts(source), **settings.merged_parts(store)}
+    held, within = settings.merged_parts(store), settings.merged_parts(source)
     shard = settings.shard(source)
     name = f"{shard.number}/{shard.of}" if shard else calls.first_key(source)
-    paid, failed = settings.possibly_paid(source), settings.failed_trials(source)
-    before = parts.get(name)
-    newly = paid - (before.possibly_paid if before else 0.0)
-    parts[name] = MergedPart(paid, failed, shard)
+    paid = max(0.0, settings.possibly_paid(source) - _possibly_paid(within))
+    failed = max(0, settings.failed_trials(source) - sum(p.failed for p in within.values()))
+    own = f"{name} merged" if within else name
+    parts = {**within, **held, own: MergedPart(paid, failed, shard)}
+    newly = _possibly_paid(parts) - _possibly_paid(held)
     settings.keep_possibly_paid(store, settings.possibly_paid(store) + newly, 0.0)
     settings.keep_merged_parts(store, parts)
     store.put("last_run", {"failed": sum(p.failed for p in parts.values()), "last_failure": ""})
+
+
+def _possibly_paid(parts: Mapping[str, MergedPart]) -> float:
+    return sum(part.possibly_paid for part in parts.values())
 
 
 def _missing(store: Store) -> list[str]:
