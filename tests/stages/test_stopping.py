@@ -95,7 +95,7 @@ def test_verdicts_follow_the_looks_and_what_is_given_up_is_no_finding(stopped: P
     assert not [c.code for one in told.values() for c in one.cautions if "partly" in c.code]
     text = run.report(stopped / "page.md").read_text("utf-8")
     assert "not pursued" in text and "o difference was found" not in text
-    assert "When the run knew" in text and "were not needed" in text
+    assert "When the run knew" in text and "were not asked" in text
 
 
 def test_tests_that_did_not_stop_the_run_pay_for_the_looks(stopped: Path) -> None:

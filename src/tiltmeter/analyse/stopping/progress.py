@@ -73,7 +73,7 @@ class Progress:
         money = f" and ${self.saved_dollars:,.2f}" if self.saved_dollars >= 0.005 else ""  # a cent
         return (
             f"The run ended at look {number} of {looks}, after {asked}: {saved} were not "
-            f"needed{about}{money}."
+            f"asked{about}{money}."
         )
 
     def as_dict(self) -> dict[str, Json]:
