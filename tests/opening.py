@@ -12,6 +12,7 @@ import importlib
 import inspect
 import io
 import os
+import shutil
 import sys
 import tempfile
 import warnings
@@ -90,6 +91,7 @@ def load_protocols() -> None:
 
 def run_and_report() -> None:
     import tiltmeter
+    from tiltmeter.cli import main as main_of_command
     from tiltmeter.explore import rendering, static
 
     for protocol, options in (
@@ -101,6 +103,8 @@ def run_and_report() -> None:
         run = tiltmeter.run(protocol, model, protocol, judge=model, **options)
         run.report()
         static.write([protocol], f"{protocol}-pages")
+    shutil.copytree("roles", "roles-again")
+    assert main_of_command(["history", "roles", "roles-again", "--out", "months.html"]) == 0
     for path in rendering.ASSETS.glob("*.*s"):
         rendering.asset(path.name)
 

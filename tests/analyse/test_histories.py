@@ -133,7 +133,7 @@ def test_runs_stand_by_their_dates() -> None:
 
 @pytest.mark.parametrize(("columns", "lines"), [(80, 24), (200, 50)])
 def test_a_screen_has_what_fits_and_a_pipe_everything(
-    whole: History, monkeypatch: pytest.MonkeyPatch, columns: int, lines: int
+    whole: History, columns: int, lines: int
 ) -> None:
     page = history.build(whole)
     many = replace(page, cautions=tuple(f"caution {n}" for n in range(40)))
@@ -143,7 +143,6 @@ def test_a_screen_has_what_fits_and_a_pipe_everything(
     shown = out.getvalue().splitlines()
     assert len(shown) < lines and max(map(len, shown)) <= columns
     assert "▲ different" in out.getvalue() and "37 cautions" in out.getvalue()
-    monkeypatch.delenv("LINES", raising=False)
     piped = io.StringIO()
     history_screen.print_history(many, Console(file=piped, width=columns), full=False)
     assert all(f"! caution {n}\n" in piped.getvalue() for n in range(40))

@@ -66,8 +66,11 @@ def test_report_cards_fit_the_terminal(
     tables = [Table(f"t{n}", f"Table {n}", "", columns, rows) for n in range(3)]
     for lines, said in ((20, "The rest (2 more tables): --full"), (9, "2 more tables, 8 rows)")):
         monkeypatch.setenv("LINES", str(lines))
-        validate.print_tables(tables, full=False)
-        shown = capsys.readouterr().out
+        with monkeypatch.context() as patched:
+            screen = Terminal()
+            patched.setattr("sys.stdout", screen)
+            validate.print_tables(tables, full=False)
+        shown = screen.getvalue()
         assert len(shown.splitlines()) < lines and said in shown
     validate.print_tables(tables, full=True)
     assert capsys.readouterr().out.count("row 8") == 3

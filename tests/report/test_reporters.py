@@ -221,10 +221,9 @@ def test_the_whole_terminal_has_every_row_of_every_table(built: Content) -> None
 
 
 def test_the_first_screen_of_the_terminal_fits_and_says_where_the_rest_is(
-    built: Content, monkeypatch: pytest.MonkeyPatch
+    built: Content,
 ) -> None:
     """What SURFACES asks for: the verdict, the headline numbers, what to mind, where the rest is."""
-    monkeypatch.delenv("LINES", raising=False)
     out = io.StringIO()
     terminal_screen.print_screen(
         built, Console(file=out, width=100, force_terminal=False), "my run"
@@ -241,11 +240,8 @@ def test_the_first_screen_of_the_terminal_fits_and_says_where_the_rest_is(
 
 
 @pytest.mark.parametrize(("columns", "lines"), [(80, 24), (120, 40)])
-def test_the_first_screen_fits_the_terminal(
-    built: Content, monkeypatch: pytest.MonkeyPatch, columns: int, lines: int
-) -> None:
+def test_the_first_screen_fits_the_terminal(built: Content, columns: int, lines: int) -> None:
     """With nine times the findings and cautions, too; what is left out is counted."""
-    monkeypatch.setenv("LINES", str(lines))
     out = io.StringIO()
     many = tuple(
         replace(one, warnings=(f"{n} {one.label}",)) for n in range(9) for one in built.findings
@@ -253,7 +249,7 @@ def test_the_first_screen_fits_the_terminal(
     many = (*many[:-1], replace(many[-1], verdict="refuted", value=".7654"))  # left out by none
     terminal_screen.print_screen(
         replace(built, findings=many, signatures=()),
-        Console(file=out, width=columns, height=lines),
+        Console(file=out, width=columns, height=lines, force_terminal=True, color_system=None),
         "r",
     )
     text = " ".join(out.getvalue().split())

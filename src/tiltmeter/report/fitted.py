@@ -4,7 +4,6 @@ little, the first that does. Where there is no terminal (a pipe, a file), everyt
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Iterable, Iterator, Sequence
 
 from rich.box import SIMPLE_HEAD
@@ -25,8 +24,8 @@ def print_first_that_fits(
 
     taken: lines of the screen that are printed elsewhere (on standard error).
     """
-    known = console.is_terminal or "LINES" in os.environ
-    most = console.height - 1 - taken if known else None  # a line is the shell's
+    # A line is the shell's. LINES alone is no screen: readers of lines hand it to what they start.
+    most = console.height - 1 - taken if console.is_terminal else None
     text = ""
     for attempt in attempts:
         with console.capture() as captured:
