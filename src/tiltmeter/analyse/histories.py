@@ -234,7 +234,7 @@ def _steps(runs: Sequence[OpenRun], made: Sequence[DatedRun], margin: float) -> 
     pairs: dict[tuple[int, int], list[Pair]] = {}
     reasons: dict[tuple[int, int], list[str]] = {}
     for first, second in places:
-        found, refused = _compared(runs, parts, (first, second), margin)
+        found, refused = _compare_pairs(runs, parts, (first, second), margin)
         pairs[first, second], reasons[first, second] = [pair for pair, _ in found], refused
         rows += [row for _, own in found for row in own]
     every = [pair for own in pairs.values() for pair in own]
@@ -259,7 +259,7 @@ def _step(
     return Step(first, second, changes, verdicts, tuple(why), warnings)
 
 
-def _compared(
+def _compare_pairs(
     runs: Sequence[OpenRun],
     parts: Sequence[Sequence[Part]],
     place: tuple[int, int],

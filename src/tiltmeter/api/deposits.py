@@ -48,7 +48,7 @@ def export_audit(folder: Path | str, target: Path | str, *, texts: bool = False)
         _write(target / "evidence.md", evidence.evidence(content, rates))
         if rates:
             _write(target / "impact.csv", hidden(impact.impact_csv(rates)))
-        return _described(run, target, content)
+        return _describe(run, target, content)
 
 
 def export_crate(folder: Path | str, target: Path | str) -> list[Path]:
@@ -67,7 +67,7 @@ def export_crate(folder: Path | str, target: Path | str) -> list[Path]:
         html.write_html(alone(content), target / "report.html")
         _write(target / "CITATION.cff", citation.cff(content))
         export(folder, target / "tables", TABLES_OF_A_CRATE)
-        return _described(run, target, content)
+        return _describe(run, target, content)
 
 
 def check_folder(folder: Path | str) -> FolderCheck:
@@ -140,7 +140,7 @@ _FILES: Mapping[str, str] = {
 }
 
 
-def _described(run: Run, target: Path, content: Content) -> list[Path]:
+def _describe(run: Run, target: Path, content: Content) -> list[Path]:
     from ..formats import crate
 
     about = crate.About(

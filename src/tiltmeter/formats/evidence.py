@@ -38,7 +38,7 @@ def _lines(content: Content, rates: Sequence[CategoryRate]) -> Iterator[str]:
         f"run does not know says {OPEN}.\n"
     )
     yield from markdown_table(("part", "asked for by"), _ASKED_BY)
-    yield from _tested(content)
+    yield from _subjects(content)
     yield from _data(content)
     yield "## 3 Metrics\n"
     yield from markdown_table(("measure", "what it is"), content.measures)
@@ -59,7 +59,7 @@ def _lines(content: Content, rates: Sequence[CategoryRate]) -> Iterator[str]:
     yield from _signing()
 
 
-def _tested(content: Content) -> Iterator[str]:
+def _subjects(content: Content) -> Iterator[str]:
     yield "\n## 1 What was tested\n"
     yield f"{escape(content.question)} {escape(content.asked)}.\n"
     for subject in content.subjects:

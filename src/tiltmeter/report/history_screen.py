@@ -50,7 +50,7 @@ def _print(page: HistoryPage, console: Console, room: Room) -> None:
     if page.lede:
         print_lines(" ".join(page.lede), console)
     if room.numbers:
-        print_columns(page.numbers, _chosen(page, room.numbers), console)
+        print_columns(page.numbers, _choose_rows(page, room.numbers), console)
     if room.runs:
         for number, name, date, *_ in page.runs.rows:
             print_lines(f"run {number}: {name}, {date}", console)
@@ -69,7 +69,7 @@ def _print(page: HistoryPage, console: Console, room: Room) -> None:
     print_lines("As a page with a figure: --out history.html", console)
 
 
-def _chosen(page: HistoryPage, most: int) -> list[tuple[str, ...]]:
+def _choose_rows(page: HistoryPage, most: int) -> list[tuple[str, ...]]:
     """So many differences: those that are told, then the latest; in their order."""
     rows = list(enumerate(page.numbers.rows))
     rows.sort(key=lambda row: (not row[1][-1].startswith(SIGNS[Word.DIFFERENT]), -row[0]))

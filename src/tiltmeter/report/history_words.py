@@ -32,12 +32,12 @@ class HistoryWords:
             return f"Of {every} between these runs, none can be compared."
         if not told:
             return f"Of {every}, none is told from noise."
-        named = "; ".join(self._moved(step) for step in told[:SENTENCES])
+        named = "; ".join(self._tell_moves(step) for step in told[:SENTENCES])
         more = f"; and {len(told) - SENTENCES} more" if len(told) > SENTENCES else ""
         are = "is" if len(told) == 1 else "are"
         return f"Of {every}, {len(told)} {are} told from noise: {named}{more}."
 
-    def _moved(self, step: Step) -> str:
+    def _tell_moves(self, step: Step) -> str:
         """`run 4 to 5 (2026-11-01), share of she: .71 to .42`."""
         day = self.found.runs[step.second].date[:10]
         when = f" ({day})" if day else ""

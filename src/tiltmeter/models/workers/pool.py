@@ -98,7 +98,7 @@ class WorkerPool(Model):
         """Starts the workers, and waits for the first."""
         self._cluster = await asyncio.to_thread(self._join, self._workers)
         try:
-            self._payload = self._packed(self._cluster)
+            self._payload = self._pack(self._cluster)
             for _ in range(self._workers.number):
                 self._bring()
             async with self._changed:
@@ -109,7 +109,7 @@ class WorkerPool(Model):
             await self.close()
             raise
 
-    def _packed(self, cluster: Cluster) -> bytes:
+    def _pack(self, cluster: Cluster) -> bytes:
         try:
             return cluster.pack((self._model, self._shown))
         except UsageError:
