@@ -13,7 +13,7 @@ from ..records import __version__
 from ..report.markdown import escape
 from ..report.model import Content
 from . import citation
-from .evidence import OPEN, markdown_table
+from .evidence import OPEN, findings_table, markdown_table
 
 TABLES: Mapping[str, str] = {
     "outputs": "a row for each output: model, mode, factors, prompt, sample and outcome",
@@ -61,13 +61,7 @@ def _body(content: Content, texts: bool) -> Iterator[str]:
     yield f"# Audit: {escape(content.title)}\n"
     yield f"{escape(content.question)} {escape(content.asked)}.\n"
     yield f"{escape(content.lead)}\n"
-    rows = [
-        (one.sentence, one.value, one.interval, one.n, one.p, one.mark)
-        for one in content.every_finding
-    ]
-    yield from markdown_table(
-        ("finding", "value", "interval", "n", "p adjusted", "signature"), rows
-    )
+    yield from findings_table(content)
     yield "Signatures, which say how a number was made:\n"
     yield from (f"- {one.mark}: `{one.text}`" for one in content.signatures)
     yield "\n## Tables\n"

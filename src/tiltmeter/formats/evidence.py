@@ -80,13 +80,7 @@ def _data(content: Content) -> Iterator[str]:
 def _results(content: Content, rates: Sequence[CategoryRate]) -> Iterator[str]:
     yield "## 4 Results\n"
     yield f"{escape(content.lead)}\n"
-    rows = [
-        (one.sentence, one.value, one.interval, one.n, one.p, one.mark)
-        for one in content.every_finding
-    ]
-    yield from markdown_table(
-        ("finding", "value", "interval", "n", "p adjusted", "signature"), rows
-    )
+    yield from findings_table(content)
     cautions = [f"{one.about}: {text}" for one in content.every_finding for text in one.warnings]
     yield from (f"- Caution, {escape(text)}" for text in dict.fromkeys(cautions))
     if rates:
@@ -108,6 +102,17 @@ def _results(content: Content, rates: Sequence[CategoryRate]) -> Iterator[str]:
             "or nothing of them was labelled.\n"
         )
     yield f"What was decided because of these results: {OPEN}\n"
+
+
+def findings_table(content: Content) -> Iterator[str]:
+    """The lines of a table of all findings, in Markdown."""
+    rows = [
+        (one.sentence, one.value, one.interval, one.n, one.p, one.mark)
+        for one in content.every_finding
+    ]
+    yield from markdown_table(
+        ("finding", "value", "interval", "n", "p adjusted", "signature"), rows
+    )
 
 
 def _signing() -> Iterator[str]:
