@@ -61,6 +61,7 @@ class Visit:
     width: int = 1280
     dark: bool = False
     still: bool = False  # who sits there asked for reduced motion
+    scripts: bool = True  # False where the browser runs none of the page's
     media: str = ""
     scale: float = 1
     height: int = HEIGHT
@@ -167,6 +168,7 @@ async def _visit(page: _Page, visit: Visit) -> None:
         "mobile": visit.width < 600,
     }
     await page.send("Emulation.setDeviceMetricsOverride", **size)
+    await page.send("Emulation.setScriptExecutionDisabled", value=not visit.scripts)
     page.events.clear()
     for what, given in visit.steps:
         await _step(page, visit, what, given)

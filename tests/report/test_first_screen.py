@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from pathlib import Path
 from typing import Any
 
@@ -19,6 +20,7 @@ pytestmark = [
 ]
 HEIGHT, PHONE = 720, 844  # px of a first screen, and of a telephone's that is 390 wide
 TALL = "document.documentElement.scrollHeight"
+HEAD = "document.querySelector('#findings').getBoundingClientRect().bottom"  # of the headline part
 # name → (right, bottom) of what a first screen must hold; the last line of its figure and examples
 BOXES = """
 (() => { const found = {};
@@ -80,8 +82,10 @@ def seen(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Visit]:
     for name, (protocol, models, options) in PLANTED.items():
         run = tiltmeter.run(protocol, models, folder / name, **options)
         told = "[document.querySelector('h1').textContent, document.body.innerText]"
-        steps = [("go", run.report().resolve().as_uri()), ("ask", BOXES), ("ask", told)]
+        go = ("go", run.report().resolve().as_uri())
+        steps = [go, *(("ask", what) for what in (BOXES, told, HEAD))]
         visits[name] = Visit(steps, height=HEIGHT)
+        visits[f"{name}, no scripts"] = Visit([go, ("ask", told)], scripts=False, height=HEIGHT)
         brief = run.report(run.folder / "brief.html", brief=True).resolve().as_uri()
         pages = [("go", brief), ("paper", str(folder / f"{name}.pdf"))]
         visits[f"{name}, brief"] = Visit(pages)
@@ -113,13 +117,22 @@ def test_a_report_of_pictures_is_short(seen: dict[str, Visit]) -> None:
 
 @pytest.mark.parametrize("name", PLANTED)
 def test_the_first_screen_holds_all_that_it_should(seen: dict[str, Visit], name: str) -> None:
-    boxes, (headline, text) = seen[name].values
+    boxes, (headline, text), head = seen[name].values
+    assert head <= 3 * HEIGHT
     assert seen[name].messages == []
     for what, box in boxes.items():
         assert box is not None, what
         assert box[0] <= 1280 and box[1] <= HEIGHT, (what, box)
     assert "%" in text[: text.index("What was found")]
     assert "{" not in headline and headline.endswith(".")
+
+
+@pytest.mark.parametrize("name", PLANTED)
+def test_every_number_is_there_without_a_script(seen: dict[str, Visit], name: str) -> None:
+    """What a script adds is buttons and how many rows a filter shows."""
+    (_, text), (_, bare) = seen[name].values[1], seen[f"{name}, no scripts"].values[0]
+    numbers, without = (Counter(re.findall(r"[\d.]*\d", shown)) for shown in (text, bare))
+    assert len(numbers) > 9 and without >= numbers
 
 
 SAID = {
