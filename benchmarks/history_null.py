@@ -28,7 +28,7 @@ import numpy as np
 import polars as pl
 
 import tiltmeter
-from tiltmeter.analyse import claims, compare, histories, pairing, run_estimates
+from tiltmeter.analyse import claims, compare, histories, pairing, strata
 from tiltmeter.analyse.compared_verdicts import Pair
 from tiltmeter.analyse.counting import count_labels
 from tiltmeter.protocol import Protocol
@@ -66,12 +66,12 @@ def draw_histories(
     store: Store, protocol: Protocol, runs: int, rng: np.random.Generator
 ) -> Iterator[float]:
     """The smallest adjusted p of each history's headline differences."""
-    names = run_estimates.factor_names(protocol, protocol.variants["default"])
+    names = strata.factor_names(protocol, protocol.variants["default"])
     truth = _with_every_value(count_labels(store, protocol, names))
     while True:
         parts = []
         for number in range(runs):
-            with patch.object(run_estimates, "count_labels", return_value=draw(truth, rng)):
+            with patch.object(strata, "count_labels", return_value=draw(truth, rng)):
                 parts.append(compare.read_parts(f"run {number}", store, protocol))
         yield _smallest(protocol, parts)
 

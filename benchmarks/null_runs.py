@@ -41,7 +41,7 @@ import numpy as np
 import polars as pl
 
 import tiltmeter
-from tiltmeter.analyse import run_estimates, verdicts
+from tiltmeter.analyse import run_estimates, strata, verdicts
 from tiltmeter.analyse.claims import HEADLINE
 from tiltmeter.analyse.counting import count_labels
 from tiltmeter.analyse.outputs import LabelledOutputs, read_labelled_outputs
@@ -209,7 +209,7 @@ def analyses(null: Null, runs: int, folder: Path, secondary: bool) -> Iterator[A
     protocol = run.protocol if secondary else headline_only(run.protocol)
     rng = np.random.default_rng(20261122)
     with Store(run.folder) as store:
-        names = run_estimates.factor_names(protocol, protocol.variants["default"])
+        names = strata.factor_names(protocol, protocol.variants["default"])
         frame, whole = count_labels(store, protocol, names), read_labelled_outputs(store, protocol)
         if null.protocol == "gramvis" and null.planted:
             frame = refuse(frame, REFUSED)
@@ -218,12 +218,12 @@ def analyses(null: Null, runs: int, folder: Path, secondary: bool) -> Iterator[A
             drawn = redraw(rng) if redraw else frame
             dealt = whole if redraw else deal_outputs(whole, rng)
             with (
-                patch.object(run_estimates, "count_labels", return_value=drawn),
-                patch.object(run_estimates, "read_labelled_outputs", return_value=dealt),
+                patch.object(strata, "count_labels", return_value=drawn),
+                patch.object(strata, "read_labelled_outputs", return_value=dealt),
                 patch.object(
                     run_estimates, "with_detectable", lambda row: replace(row, detect=None)
                 ),
-                patch.object(run_estimates, "outcome_rates", return_value=()),
+                patch.object(strata, "outcome_rates", return_value=()),
             ):
                 yield protocol, run_estimates.estimates(store, protocol)
 

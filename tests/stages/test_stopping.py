@@ -102,7 +102,7 @@ def test_tests_that_did_not_stop_the_run_pay_for_the_looks(stopped: Path) -> Non
     """By hand: the tilted model was looked at once, so its other p are q/w_1 = 10 q."""
     run = api.open_run(stopped)
     with Store(stopped) as store:
-        from tiltmeter.analyse.run_estimates import measured_rows
+        from tiltmeter.analyse.strata import measured_rows
 
         plain = {
             (row.subject, row.measure, *row.condition.values()): row.p

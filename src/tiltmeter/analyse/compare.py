@@ -23,7 +23,7 @@ from ..protocol.measures import measure_kind
 from ..records import Estimate
 from ..store import Store, served_models
 from ..store.queries import settings
-from . import claims, compared_verdicts, comparison_page, corrected, run_estimates
+from . import claims, compared_verdicts, comparison_page, corrected, strata
 from .compared_scores import ScorePair, can_compare
 from .compared_verdicts import Pair
 from .groups import Table
@@ -147,7 +147,7 @@ def read_parts(name: str, store: Store, protocol: Protocol) -> list[Part]:
     """The subjects of a run, each with its counted labels."""
     tables: dict[str, dict[Stratum, Table]] = {}
     gold: set[str] = set()
-    for over, stratum, table, found in run_estimates.tables(store, protocol):
+    for over, stratum, table, found in strata.tables(store, protocol):
         if not over:
             tables.setdefault(stratum.pop("subject"), {})[tuple(stratum.items())] = table
             gold |= found
@@ -197,7 +197,7 @@ def _pair_rows(protocol: Protocol, pair: Pair, margin: float) -> Iterator[Compar
             f"same mode and language ({' against '.join(told)}). Type: tiltmeter label RUN --judge "
             "… for both."
         )
-    for stratum, measure in product(common, run_estimates.default_measures(protocol)):
+    for stratum, measure in product(common, strata.default_measures(protocol)):
         if measure.over:
             continue
         tables = first.tables[stratum], second.tables[stratum]
@@ -206,7 +206,7 @@ def _pair_rows(protocol: Protocol, pair: Pair, margin: float) -> Iterator[Compar
             yield from ScorePair(pairing).rows()
             continue
         before, after = (
-            replace(one, rows=run_estimates.kept_rows(one.rows, measure.where)) for one in tables
+            replace(one, rows=strata.kept_rows(one.rows, measure.where)) for one in tables
         )
         pairing = Pairing(first, second, stratum, before, after, measure, margin)
         for by, one in product(measure.by, each_contrast(protocol, measure)):
@@ -265,7 +265,7 @@ def pair_warnings(pair: Pair) -> Iterator[str]:
 
 def left_out(protocol: Protocol) -> Iterator[str]:
     """The headline measures that have no comparison."""
-    for measure in run_estimates.default_measures(protocol):
+    for measure in strata.default_measures(protocol):
         compared = corrected.can_correct(measure) or can_compare(measure)
         if measure.headline and not compared and measure.kind != DIVERGENCE:
             what = measure.kind.replace("_", " ")

@@ -23,7 +23,7 @@ from . import pooling
 from .counting import read_cells, with_derived
 from .numbers import number
 from .queries import OutputQuery
-from .run_estimates import factor_names, kept_rows
+from .strata import factor_names, kept_rows
 
 Key = tuple[str, str, str]  # annotator, attribute, variant
 Mask = NDArray[np.bool_]

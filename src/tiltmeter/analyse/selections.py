@@ -14,7 +14,7 @@ from ..stats.impact import impact_ratios
 from ..stats.results import Interval
 from ..store import Store
 from .groups import Group, Table
-from .run_estimates import kept_rows, tables
+from .strata import kept_rows, tables
 
 SMALL = 0.02  # share of all below which the rules let a category's ratio be left out
 

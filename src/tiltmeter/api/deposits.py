@@ -17,13 +17,6 @@ if TYPE_CHECKING:
     from ..formats.seals import FolderCheck
     from ..report.model import Content
 
-FOLDERS = {
-    "audit": "evidence for an auditor",
-    "crate": "the whole run, to deposit",
-    "every-eval-ever": "estimates and labels for Every Eval Ever",
-    "inspect": "logs of Inspect",
-    "huggingface": "a data set for the Hugging Face Hub",
-}
 TABLES_OF_A_CRATE = "csv"
 
 

@@ -15,7 +15,6 @@ from ..gold.sheet import FORMULA
 from ..models.secrets import HIDDEN, environment_secrets
 from ..records import ERROR
 from ..store import Store
-from .deposits import FOLDERS
 from .frames import as_json_text, estimates_frame, table_pieces
 from .run_folder import Run
 
@@ -25,6 +24,15 @@ _TABLES: Mapping[str, tuple[str, tuple[str, ...]]] = {
     "outputs": ("outputs", ()),
     "labels": ("labels with factors", ("factors",)),
     "calls": ("calls", ()),
+}
+
+# What `tiltmeter export` writes beside tables.
+FOLDERS = {
+    "audit": "evidence for an auditor",
+    "crate": "the whole run, to deposit",
+    "every-eval-ever": "estimates and labels for Every Eval Ever",
+    "inspect": "logs of Inspect",
+    "huggingface": "a data set for the Hugging Face Hub",
 }
 
 

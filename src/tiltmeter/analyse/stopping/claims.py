@@ -19,7 +19,7 @@ from ...stats.stopping.after import widening
 from ...store import Store
 from .. import claims
 from ..queries import query_of
-from ..run_estimates import measured_rows
+from ..strata import measured_rows
 from .plan import PlannedClaim, PlannedFamily, StoppingPlan, key_of
 from .sums import Data, ItemSums, alone_with, claim_data
 

@@ -24,7 +24,7 @@ from ...stats.stopping.sequential import bonferroni_over_looks
 from ...store import Store
 from ...store.queries import looks as stored
 from ..queries import query_of
-from ..run_estimates import measured_rows
+from ..strata import measured_rows
 from .looks import Look, is_over, read_looks
 from .plan import PlannedClaim, PlannedFamily, StoppingPlan, key_of, read_plan
 

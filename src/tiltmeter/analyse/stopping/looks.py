@@ -21,7 +21,7 @@ from ...stats.stopping.paths import ItemPaths, paths_of_counts
 from ...store import Store, now
 from ...store.queries import looks as stored
 from ..output_values import codes
-from ..run_estimates import measured_rows
+from ..strata import measured_rows
 from .plan import MALFORMED, PlannedClaim, PlannedFamily, StoppingPlan, key_of
 from .sums import Data, ItemSums, OutputGroups, alone_with, claim_data
 

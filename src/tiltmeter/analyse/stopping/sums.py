@@ -19,7 +19,7 @@ from ..groups import Floats, Table
 from ..output_values import Values
 from ..outputs import split_by_base
 from ..paired import TESTED, Sides, item_sides
-from ..run_estimates import kept_rows, tables
+from ..strata import kept_rows, tables
 from .plan import key_of
 
 
