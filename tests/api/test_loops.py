@@ -21,6 +21,7 @@ import tiltmeter
 from tiltmeter import display
 from tiltmeter.api import doctor
 from tiltmeter.api.progress import Bar, NotebookBars, notebook_watch
+from tiltmeter.errors import MissingKey
 from tiltmeter.stages.interruption import on_interruption
 from tiltmeter.stages.limits import Tally
 from tiltmeter.stages.loops import wait_for
@@ -85,6 +86,14 @@ def test_every_verb_works_inside_a_running_loop(verb: str, folder: Path) -> None
         return VERBS[verb](folder)
 
     assert asyncio.run(cell()) is not None
+
+
+def test_an_error_comes_alone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Not "during handling of" another one about loops, which is nobody's business."""
+    monkeypatch.delenv("OPENAI_API_KEY", raising=False)
+    with pytest.raises(MissingKey) as raised:
+        tiltmeter.run("roles", "openai:m", tmp_path, limit=1)
+    assert raised.value.__context__ is None
 
 
 def test_it_works_in_threads(tmp_path: Path) -> None:

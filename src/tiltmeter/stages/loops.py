@@ -11,7 +11,7 @@ import signal
 import threading
 from collections.abc import Coroutine, Iterator
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from contextvars import copy_context
 from typing import Any, TypeVar
 
@@ -26,9 +26,7 @@ def wait_for(work: Coroutine[Any, Any, T]) -> T:
     SIGINT meanwhile, such as a notebook's stop button, stops the work in order as it does elsewhere
     (`interruption`); a second one cancels it.
     """
-    try:
-        asyncio.get_running_loop()
-    except RuntimeError:
+    if not _is_in_loop():
         try:
             return asyncio.run(work)
         finally:
@@ -40,6 +38,13 @@ def wait_for(work: Coroutine[Any, Any, T]) -> T:
             return pool.submit(context.run, asyncio.run, _attached(work, stop)).result()
         except asyncio.CancelledError:
             raise KeyboardInterrupt from None
+
+
+def _is_in_loop() -> bool:
+    with suppress(RuntimeError):
+        asyncio.get_running_loop()
+        return True
+    return False
 
 
 async def _attached(work: Coroutine[Any, Any, T], stop: RemoteStop) -> T:
