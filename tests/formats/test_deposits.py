@@ -175,7 +175,7 @@ def test_a_manifest_is_an_ro_crate_and_notices_every_change(audit: Path, tmp_pat
     assert graph["./"]["@type"] == "Dataset"
     assert {"name", "description", "datePublished", "license"} <= graph["./"].keys()
     # what rocrate-validator 0.13 asks of version 1.2
-    assert graph["#tiltmeter"]["url"].startswith("pkg:pypi/tiltmeter@")
+    assert graph["#tiltmeter"]["url"].startswith("pkg:generic/tiltmeter@")
     assert graph[graph["./"]["identifier"]["@id"]]["@type"] == "PropertyValue"
     values = [value for entity in graph.values() for value in entity.values()]
     assert not [value for value in values if isinstance(value, list) and len(value) < 2]
