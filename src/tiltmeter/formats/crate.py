@@ -17,7 +17,9 @@ from ..records import Json, __version__
 
 MANIFEST = "ro-crate-metadata.json"
 _PROFILE = "https://w3id.org/ro/crate/1.2"
-_TOOL = f"pkg:generic/tiltmeter@{__version__}"  # a package URL: the tool by name and version, no page
+_TOOL = (
+    f"pkg:generic/tiltmeter@{__version__}"  # a package URL: the tool by name and version, no page
+)
 _TOOL_ID, _PLAN, _LICENCE = "#tiltmeter", "#protocol", "#license"
 _TYPES = {
     ".html": "text/html",

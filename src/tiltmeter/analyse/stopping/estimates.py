@@ -108,7 +108,10 @@ class _Stopped:
         q = [one.get(key) for one in self.q[:through]]
         values = [1.0 if p is None else p for p in q]
         p = bonferroni_over_looks(values, self.plan.design(family)) if values else 1.0
-        row = replace(row, p=p, test=f"{row.test}, over looks")
+        looks = len(self.plan.looks)
+        short = f"asked through look {through} of {looks} only" if through < looks else None
+        note = join_notes(row.note or None, short) or ""
+        row = replace(row, p=p, test=f"{row.test}, over looks", note=note)
         weight, detect = self.plan.weights[max(through, 1) - 1], row.detect
         if detect is None:
             return row
