@@ -56,7 +56,8 @@ def codes_of(table: Table, measure: MeasureSpec, among: Sequence[str]) -> dict[s
     codes: dict[str, Codes] = {}
     for level in table.protocol.levels[factor]:
         at_level = rows.filter(pl.col(factor) == level)
-        counts = dict(at_level.group_by("value").agg(pl.col("weight").sum()).iter_rows())
+        sums = at_level.group_by("value", maintain_order=True).agg(pl.col("weight").sum())
+        counts = dict(sums.iter_rows())
         if counts:
             sizes = [round(counts.get(value, 0.0)) for value in among]
             codes[level] = np.repeat(np.arange(len(sizes)), sizes)[:, None]

@@ -29,9 +29,14 @@ def logit_difference(table: Table, measure: MeasureSpec, by: Sequence[str]) -> I
     factor, level, baseline = contrast["factor"], contrast["level"], contrast["baseline"]
     cells = _cells(table, measure)
     for key, part in cells.group_by(list(by), maintain_order=True) if by else [((), cells)]:
-        sides = part.group_by([table.protocol.item, factor]).agg(pl.col("logit").mean())
+        # In one order, else the same labels give other last digits each time.
+        sides = part.group_by([table.protocol.item, factor], maintain_order=True).agg(
+            pl.col("logit").mean()
+        )
         paired = sides.filter(pl.col(factor) == level).join(
-            sides.filter(pl.col(factor) == baseline), on=table.protocol.item
+            sides.filter(pl.col(factor) == baseline),
+            on=table.protocol.item,
+            maintain_order="left",
         )
         gaps = (paired["logit"] - paired["logit_right"]).to_numpy().astype(np.float64)
         condition = dict(zip(by, map(str, key), strict=True))

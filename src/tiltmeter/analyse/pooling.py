@@ -30,7 +30,8 @@ def spread(frame: pl.DataFrame, protocol: Protocol) -> pl.DataFrame:
     rows = rows.with_columns(pl.col(item).alias(SHARED), pl.col(item).str.split(SEVERAL)).explode(
         item
     )
-    rows = rows.join(alone.select("subject", item).unique(), on=["subject", item], how="semi")
+    asked = alone.select("subject", item).unique()
+    rows = rows.join(asked, on=["subject", item], how="semi", maintain_order="left")
     names = [name for name in protocol.factors if name in frame.columns and name != item]
     for name, levels in _own(protocol, names).items():
         known = pl.DataFrame(
