@@ -34,14 +34,14 @@ from scipy import special
 
 from tiltmeter.stats import (
     agreement,
+    association,
     confusion,
     correction,
-    equivalence,
     multiclass,
     prediction_powered,
 )
 from tiltmeter.stats.confusion import Confusion
-from tiltmeter.stats.results import Interval
+from tiltmeter.stats.results import ALPHA, Interval
 
 Array = NDArray[Any]
 ICC = 0.1
@@ -239,9 +239,7 @@ def powered_of(drawn: Side, t: int) -> tuple[Interval, Interval]:
 
 
 def differences(tables: int, generator: np.random.Generator, small: bool) -> Iterator[Row]:
-    """Two conditions: errors of their own, errors that are shared (where they are the same), and
-    PPI++.
-    """
+    """Two conditions: errors of their own, and PPI++."""
     for items, m in SHAPES[:1] if small else SHAPES:
         for a, b in ((0.3, 0.3), (0.4, 0.2)) if small else GAPS:
             for one, other in PAIRS[::2] if small else PAIRS:
@@ -254,10 +252,9 @@ def differences(tables: int, generator: np.random.Generator, small: bool) -> Ite
                         (left, right),
                     )
                     for measure, call in DIFFERENCES.items():
-                        if measure != "difference, shared errors" or one == other:
-                            yield judged(
-                                measure, design, [call(*both, t) for t in range(tables)], a - b
-                            )
+                        yield judged(
+                            measure, design, [call(*both, t) for t in range(tables)], a - b
+                        )
 
 
 def own_errors(left: Side, right: Side, t: int) -> tuple[Interval, Interval]:
@@ -272,15 +269,6 @@ def own_errors(left: Side, right: Side, t: int) -> tuple[Interval, Interval]:
     return found.corrected, found.uncorrected
 
 
-def shared_errors(left: Side, right: Side, t: int) -> tuple[Interval, Interval]:
-    """The gold of both conditions, pooled."""
-    gold = confusion.pool_golds([left.gold(t), right.gold(t)])
-    found = correction.rogan_gladen_shared_difference(
-        said_a=left.said[t], n_a=left.n[t], said_b=right.said[t], n_b=right.n[t], gold=gold
-    )
-    return found.corrected, found.uncorrected
-
-
 def powered_difference(left: Side, right: Side, t: int) -> tuple[Interval, Interval]:
     found = prediction_powered.prediction_powered_difference(
         first=left.sums(t), second=right.sums(t)
@@ -290,7 +278,6 @@ def powered_difference(left: Side, right: Side, t: int) -> tuple[Interval, Inter
 
 DIFFERENCES: dict[str, Callable[[Side, Side, int], tuple[Interval, Interval]]] = {
     "difference, own errors": own_errors,
-    "difference, shared errors": shared_errors,
     "difference, ppi++": powered_difference,
 }
 
@@ -389,20 +376,23 @@ def population(share: float, se: float, sp: float) -> dict[str, float]:
     }
 
 
-def verdicts(tables: int, generator: np.random.Generator) -> dict[str, dict[str, float]]:
-    """How often each word is said of 30 items whose differences have sd .1: at 0, half the margin,
+def equivalents(tables: int, generator: np.random.Generator) -> dict[str, float]:
+    """How often 30 items whose differences have sd .1 are called equivalent: at 0, half the margin,
     the margin, twice.
     """
-    said = {}
+    shares = {}
     for truth in (0.0, 0.025, 0.05, 0.1):
-        words = [
-            equivalence.paired_verdict(differences=d, margin=0.05).word
-            for d in generator.normal(truth, 0.1, (tables, 30))
+        drawn = generator.normal(truth, 0.1, (tables, 30))
+        tests = [
+            association.equivalence(
+                value=row.mean(), se=row.std(ddof=1) / math.sqrt(30), df=29, margin=0.05
+            )
+            for row in drawn
         ]
-        said[f"{truth:g}"] = {
-            word: words.count(word) / tables for word in ("different", "equivalent", "inconclusive")
-        }
-    return said
+        shares[f"{truth:g}"] = (
+            sum(test.p is not None and test.p <= ALPHA for test in tests) / tables
+        )
+    return shares
 
 
 PARTS = {
@@ -420,12 +410,9 @@ def measure(tables: int, seed: int, small: bool, parts: Sequence[str] = tuple(PA
     ]
 
 
-def verdicts_kept(said: dict[str, dict[str, float]], tables: int) -> bool:
-    limit = 0.05 + 2 * math.sqrt(0.05 * 0.95 / tables)
-    return (
-        said["0"]["different"] <= limit
-        and max(said["0.05"]["equivalent"], said["0.1"]["equivalent"]) <= limit
-    )
+def equivalence_kept(shares: dict[str, float], tables: int) -> bool:
+    limit = ALPHA + 2 * math.sqrt(ALPHA * (1 - ALPHA) / tables)
+    return max(shares["0.05"], shares["0.1"]) <= limit
 
 
 def summary(rows: list[Row]) -> str:
@@ -462,16 +449,16 @@ def main() -> int:
     given = parser.parse_args()
     tables = given.tables or (300 if given.small else 2000)
     rows = measure(tables, given.seed, given.small, [given.only] if given.only else tuple(PARTS))
-    said = verdicts(tables, np.random.default_rng(given.seed))
-    print(summary(rows), said, sep="\n\n")
+    shares = equivalents(tables, np.random.default_rng(given.seed))
+    print(summary(rows), shares, sep="\n\n")
     broken = [row for row in rows if not row.kept]
     for row in broken:
         print("broken:", row)
     if given.json:
         Path(given.json).write_text(
-            json.dumps({"rows": [asdict(row) for row in rows], "verdicts": said})
+            json.dumps({"rows": [asdict(row) for row in rows], "equivalent": shares})
         )
-    return 1 if broken or not verdicts_kept(said, tables) else 0
+    return 1 if broken or not equivalence_kept(shares, tables) else 0
 
 
 if __name__ == "__main__":

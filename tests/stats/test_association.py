@@ -165,7 +165,9 @@ def test_paired_t_of_too_little(differences: list[float]) -> None:
 
 @pytest.mark.parametrize("margin", [0.5, 1.0, 3.0])
 def test_equivalence_equals_statsmodels(margin: float) -> None:
-    found = association.paired_equivalence(differences=SLEEP, margin=margin)
+    found = association.equivalence(
+        value=np.mean(SLEEP), se=np.std(SLEEP, ddof=1) / np.sqrt(10), df=9, margin=margin
+    )
     theirs = ttost_paired(np.array(SLEEP), np.zeros(10), -margin, margin)[0]
     assert found.p == pytest.approx(theirs, abs=1e-9)
 

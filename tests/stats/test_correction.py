@@ -11,11 +11,7 @@ from scipy import optimize, stats
 
 from tests.benchmark import benchmark
 from tiltmeter.stats import confusion, correction, multiclass, prediction_powered, rates
-from tiltmeter.stats.correction import (
-    rogan_gladen,
-    rogan_gladen_difference,
-    rogan_gladen_shared_difference,
-)
+from tiltmeter.stats.correction import rogan_gladen, rogan_gladen_difference
 
 REFERENCES = json.loads((Path(__file__).parent / "references.json").read_text(encoding="utf-8"))
 ROGAN_GLADEN = {case["name"]: case for case in REFERENCES["rogan_gladen"]}
@@ -168,7 +164,6 @@ def conditions(seed: int, weights: bool = False):
 def test_se_equals_the_jackknife_over_items(weights: bool) -> None:
     """Leaving out an item takes it from the run and from gold: the covariances are in it."""
     (xa, na, ga), (xb, nb, gb) = conditions(8, weights)
-    shared = confusion.pool_golds([ga, gb])
 
     def without(gold: confusion.Confusion, item: int) -> confusion.Confusion:
         return confusion.Confusion(
@@ -192,10 +187,6 @@ def test_se_equals_the_jackknife_over_items(weights: bool) -> None:
             ),
         ),
         (
-            rogan_gladen_shared_difference(**both, gold=shared),
-            lambda i: rogan_gladen_shared_difference(**cut(i), gold=without(shared, i)),
-        ),
-        (
             rogan_gladen(said=xa, n=na, gold=ga),
             lambda i: rogan_gladen(said=np.delete(xa, i), n=np.delete(na, i), gold=without(ga, i)),
         ),
@@ -207,13 +198,7 @@ def test_se_equals_the_jackknife_over_items(weights: bool) -> None:
         )
 
 
-def test_difference_by_hand_and_its_shares() -> None:
-    data, other = external(60, 40, 90, 10, 10, 90), external(80, 20, 90, 10, 10, 90)
-    found = rogan_gladen_shared_difference(
-        said_a=data["said"], n_a=data["n"], said_b=other["said"], n_b=other["n"], gold=data["gold"]
-    )
-    assert found.corrected.value == pytest.approx(0.25)
-    assert found.uncorrected.value == pytest.approx(0.2)
+def test_a_difference_is_that_of_its_shares() -> None:
     (xa, na, ga), (xb, nb, gb) = conditions(9)
     own = rogan_gladen_difference(said_a=xa, n_a=na, said_b=xb, n_b=nb, gold_a=ga, gold_b=gb)
     apart = [rogan_gladen(said=x, n=n, gold=g).corrected.value for x, n, g in conditions(9)]
@@ -231,8 +216,8 @@ def test_difference_by_hand_and_its_shares() -> None:
     )
 
 
-def test_a_gap_out_of_nothing_vanishes_with_own_errors_and_stays_with_shared_ones() -> None:
-    """A true share of .1 in both; the judge (.85, .97) and (.97, .85) reports .112 and .232. Pooled: Se = Sp = .91."""
+def test_a_gap_out_of_nothing_vanishes() -> None:
+    """A true share of .1 in both; the judge (.85, .97) and (.97, .85) reports .112 and .232."""
 
     def side(positive: int, se: int, sp: int) -> dict:
         return external(1000 - positive, positive, sp, 100 - sp, 100 - se, se)
@@ -246,10 +231,6 @@ def test_a_gap_out_of_nothing_vanishes_with_own_errors_and_stays_with_shared_one
         and own.corrected.low < 0 < own.corrected.high
     )
     assert own.uncorrected.value == pytest.approx(-0.12) and own.uncorrected.high < 0
-    shared = rogan_gladen_shared_difference(
-        **both, gold=confusion.pool_golds([a["gold"], b["gold"]])
-    )
-    assert shared.corrected.value == pytest.approx(-0.12 / 0.82) and shared.corrected.high < 0
 
 
 def test_two_classes_by_matrix_are_rogan_gladen() -> None:
@@ -416,8 +397,13 @@ def test_prediction_powered_without_gold_is_refused() -> None:
         (lambda data: rogan_gladen(**(data | {"positive": 2})), "positive"),
         (lambda data: rogan_gladen(said=[1], n=[2], gold=data["gold"]), "gold"),
         (
-            lambda data: rogan_gladen_shared_difference(
-                said_a=[1], n_a=[2], said_b=[1, 1], n_b=[2, 2], gold=data["gold"]
+            lambda data: rogan_gladen_difference(
+                said_a=[1],
+                n_a=[2],
+                said_b=[1, 1],
+                n_b=[2, 2],
+                gold_a=data["gold"],
+                gold_b=data["gold"],
             ),
             "n_a",
         ),

@@ -18,11 +18,11 @@ from ..protocol import EVERY, MeasureSpec, Protocol
 from ..records import Estimate
 from ..stats import youden
 from ..stats.confusion import Confusion, confusion, error_gaps
-from ..stats.results import Interval
+from ..stats.results import ALPHA, Interval
 from ..store import Store
 from ..store.queries import labels, settings, trials
 from . import claims, numerals
-from .reading import ALPHA, TOGETHER
+from .reading import TOGETHER
 
 Key = tuple[str, str, tuple[str, ...]]  # annotator, attribute, values that count
 

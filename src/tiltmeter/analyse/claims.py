@@ -24,8 +24,8 @@ from ..protocol.contrasts import each_contrast
 from ..records import Estimate
 from ..stats import multiplicity
 from ..stats.multiplicity import Method
-from ..stats.results import join_notes
-from .reading import ALPHA, CORRECTED, STRATA
+from ..stats.results import ALPHA, join_notes
+from .reading import CORRECTED, STRATA
 
 HEADLINE = "headline claims"
 Key = tuple[Hashable, ...]

@@ -22,10 +22,10 @@ from ..protocol.tables import SEVERAL
 from ..records import Estimate
 from ..stats import association, rates, resampling
 from ..stats.detectable import observed_shift
-from ..stats.results import Interval, Test, count_of, join_notes
+from ..stats.results import ALPHA, Interval, Test, count_of, join_notes
 from .groups import Cut, Floats, Group, Key, Table, together
 from .pooling import SHARED
-from .rows import ALPHA, by_t, estimate_row, finite, sign_flip_of, with_test
+from .rows import by_t, estimate_row, finite, sign_flip_of, with_test
 
 TESTED = "tested"  # the side that is no control
 

@@ -18,7 +18,6 @@ OUTCOME_RATE = "outcome_rate"
 CAPTURED = "captured_mass"
 PUBLISHED, CODE = "published", "published-code"  # variants: as a paper has it, as its authors' code
 TOGETHER = " + "  # between the subjects over which a measure pools
-ALPHA = 0.05  # of a test, where an estimate has no confidence of its own
 _OWN = ("subject", "annotator")  # strata that are fields of an estimate, not part of its condition
 _INNER = tuple(name for name in STRATA if name not in _OWN)
 Stratum = tuple[str, ...]

@@ -17,12 +17,11 @@ from ..protocol import MeasureSpec
 from ..records import Estimate
 from ..stats import power, rates, resampling
 from ..stats.detectable import observed_shift
-from ..stats.results import Interval, Test, join_notes
+from ..stats.results import ALPHA, Interval, Test, join_notes
 from .groups import Floats, Group, Pair, Table
 from .reading import BOUNDS
 
 DRAWS = 9_999  # of a test by shuffling
-ALPHA = 0.05
 Detect = Callable[[float], float | None]
 
 

@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from ..records import Estimate
-from ..stats import chance, equivalence, independent
+from ..stats import chance, independent
 from ..stats.arguments import Codes
 from ..stats.pooled_permutation import PooledCell, pooled_score
 from ..stats.shuffling import Shuffles
@@ -72,9 +72,11 @@ class OutputPair:
             note=wide.note or "",
         )
         margin = self.pairing.margin
-        word = equivalence.interval_verdict(wide=wide, narrow=narrow, margin=margin).word
+        within = None
+        if narrow.low is not None and narrow.high is not None:
+            within = -margin < narrow.low and narrow.high < margin
         values = (xa / na if na else None, xb / nb if nb else None)
-        return self._row(estimate, values, None if word is None else word == "equivalent")
+        return self._row(estimate, values, within)
 
     def divergences(self) -> Iterator[ComparisonRow]:
         """How far the two runs lie apart at each level of the measure's factor, and over all

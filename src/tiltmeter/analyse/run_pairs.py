@@ -12,9 +12,9 @@ from typing import TypeVar
 from ..protocol import MeasureSpec
 from ..protocol.measures import measure_kind
 from ..records import Estimate
-from ..stats import equivalence, inversion, rates
+from ..stats import association, inversion, rates
 from ..stats.detectable import shift_of_share
-from ..stats.results import Interval, join_notes
+from ..stats.results import ALPHA, Interval, join_notes
 from . import corrected, numerals
 from .groups import Floats, Table
 from .judged import ALIKE, Sense, Side, correct, enough_gold, sum_by_cluster
@@ -219,10 +219,10 @@ class RunPair:
         """Held to the margin."""
         within = None
         if found.value is not None and found.se and found.df:
-            held = equivalence.verdict(
+            held = association.equivalence(
                 value=found.value, se=found.se, df=found.df, margin=self.pairing.margin
             )
-            within = held.word == "equivalent"
+            within = held.p is not None and held.p <= ALPHA
         return self.pairing.row(row, values, within)
 
 

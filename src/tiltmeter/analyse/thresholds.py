@@ -26,12 +26,12 @@ from typing import Literal
 from ..protocol.thresholds import Threshold
 from ..records import Estimate
 from ..stats.quantiles import normal_quantile, t_quantile
+from ..stats.results import ALPHA
 from . import verdicts
 from .reading import CORRECTED
 from .verdicts import Verdict
 
 FAILED, INCONCLUSIVE = 3, 4  # exit codes
-ALPHA = 0.05
 Word = Literal["shown", "inconclusive", "cleared"]
 OPERATORS: dict[str, Callable[[float, float], bool]] = {
     ">=": operator.ge,

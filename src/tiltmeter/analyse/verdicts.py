@@ -15,12 +15,11 @@ from typing import NamedTuple
 from ..protocol import Protocol
 from ..records import Estimate, Json
 from ..stats import multiplicity, youden
-from ..stats.results import FEW_GOLD
+from ..stats.results import ALPHA, FEW_GOLD
 from . import headlines, sentences
 from .background import Background, GoldFacts
 from .evidence import Claim, gather
 from .queries import OutputQuery
-from .reading import ALPHA
 
 # share of the probability below which the model would mostly have said something else
 LOW_MASS = 0.5

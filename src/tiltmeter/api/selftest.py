@@ -13,11 +13,11 @@ from ..errors import MissingExtra, TiltmeterError, UnknownName
 from ..gold import validation
 from ..planted.model import ratio_truth
 from ..records import Estimate, Json
+from ..stats.results import ALPHA
 from ..store import Store
 from .planted_audits import Expectation, PlantedAudit, PlantedGold, audits, run_audit
 from .run_folder import Run
 
-ALPHA = 0.05
 STRATUM = ("mode", "language")  # parts of a condition that an expectation does not name
 
 

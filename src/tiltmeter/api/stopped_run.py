@@ -21,7 +21,7 @@ from ..stages.plan import Choices
 from ..stages.planned import keep_plan, planned_of_looks
 from ..stages.rounds import Rounds, rounds_of
 from ..stages.stopping import LookRounds
-from ..stats.results import count_of
+from ..stats.results import ALPHA, count_of
 from ..store import Store
 from ..store.database import is_begun
 from ..store.queries import looks
@@ -33,7 +33,6 @@ if TYPE_CHECKING:  # they bring numpy, which a run that asks all does without
 
 Ask = Callable[[planning.Wanted, int], Awaitable[Tally]]
 LabelBy = Callable[[tuple[str, ...]], Awaitable[Tally]]
-ALPHA = 0.05
 OPTIONS = {"subjects": "model", "languages": "language", "modes": "mode"}  # by choice
 
 

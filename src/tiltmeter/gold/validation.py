@@ -18,7 +18,7 @@ from ..protocol import Protocol
 from ..records import Json
 from ..stats import confusion
 from ..stats.confusion import ClassQuality, Confusion
-from ..stats.results import FEW_GOLD, Interval
+from ..stats.results import ALPHA, FEW_GOLD, Interval
 from ..store import Store
 from . import GoldPair, people, review
 from .agreement import Agreement, agreements, reviewer_agreements
@@ -28,7 +28,6 @@ from .label_check import CheckedGroup, check_labels
 from .lists import values_of
 from .review import MarkShare
 
-ALPHA = 0.05  # of the warnings about errors that differ, divided by how many are looked at
 FEWEST_COMPARED = 5  # gold labels of a class in a condition, else its error is not compared
 
 

@@ -27,11 +27,12 @@ from ..protocol.measures import measure_kind
 from ..protocol.tables import SEVERAL, Row
 from ..stats.detectable import Design, divergence_shift, planned_power, planned_shift
 from ..stats.multiplicity import reach
+from ..stats.results import ALPHA
 from . import plan
 from .plan import Choices
 
 ICC = 0.2
-ALPHA, POWER = 0.05, 0.8
+POWER = 0.8
 MOST_SAMPLES = 10_000
 MOST_ITEMS = 300  # items up to which a design is simulated; beyond, differences go with 1/√items
 SUPPOSED_VALUES = 6  # values of an attribute whose list is not known yet

@@ -20,7 +20,6 @@ Nothing here imports another room of tiltmeter, and this file imports nothing at
 ``correction``          shares and differences corrected by gold (Rogan–Gladen)
 ``multiclass``          several classes corrected at once by the confusion matrix
 ``prediction_powered``  means corrected by a random few with gold (PPI++)
-``equivalence``         different, equivalent, or inconclusive against a margin
 ``youden``              is a judge good enough: Youden's J, and how much gold would do
 ``detectable``          the smallest shift that a test finds, of a plan and of a report
 ``power``               the difference that t finds, from a standard error

@@ -233,17 +233,3 @@ def equivalence(*, value: float, se: float, df: float, margin: float) -> Test:
     lower, upper = (value + margin) / se, (value - margin) / se
     p_lower, p_upper = t_upper(lower, df), t_upper(-upper, df)
     return Test(lower if p_lower >= p_upper else upper, max(p_lower, p_upper), method, df=df)
-
-
-def paired_equivalence(*, differences: ArrayLike, margin: float) -> Test:
-    """``equivalence`` for one difference a cluster: value d̄, se s/√C, df C-1."""
-    d = arguments.vector("differences", differences)
-    if d.size < 2 or float(np.ptp(d)) <= 1e-12 * max(1.0, float(np.abs(d).max())):
-        note = (
-            "fewer than two differences: no test"
-            if d.size < 2
-            else "all differences equal: no variance"
-        )
-        return Test(None, None, f"equivalence within ±{margin:g} (two one-sided t)", note=note)
-    se = float(d.std(ddof=1)) / math.sqrt(d.size)
-    return equivalence(value=float(d.mean()), se=se, df=d.size - 1.0, margin=margin)

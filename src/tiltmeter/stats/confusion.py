@@ -91,14 +91,6 @@ def _codes(name: str, values: ArrayLike, limit: int) -> Codes:
     return array
 
 
-def pool_golds(golds: Sequence[Confusion]) -> Confusion:
-    """Gold of several conditions over the same items as one (the conditions then share their
-    errors).
-    """
-    weighted = np.stack([gold.weighted for gold in golds]).sum(axis=0)
-    return Confusion(weighted, np.stack([gold.labels for gold in golds]).sum(axis=0))
-
-
 @dataclass(frozen=True, slots=True)
 class ClassQuality:
     """One class: how many gold labels it has, and how the judge does on it. Recall is

@@ -206,46 +206,6 @@ def rogan_gladen_difference(
     return linear_result(Frame(plain, method, (-1.0, 1.0), clusters, youden, few, weighted), error)
 
 
-def rogan_gladen_shared_difference(
-    *,
-    said_a: ArrayLike,
-    n_a: ArrayLike,
-    said_b: ArrayLike,
-    n_b: ArrayLike,
-    gold: Confusion | None,
-    positive: int = 1,
-    confidence: float = 0.95,
-) -> Corrected:
-    """Share in A minus share in B over the same items, by one Se and Sp that hold in both.
-
-    Sp cancels: d = (p_a - p_b)/(Se + Sp - 1), cut at [-1, 1] and flagged; the interval is
-    Fieller's, with all covariances over items. Right only where the judge errs alike in both
-    (``confusion.error_gaps``): a gap that its errors made is kept, and divided by Se + Sp - 1. Null
-    value 0. Source: as ``rogan_gladen``.
-    By hand: p_a = .4, p_b = .2, Se = .9, Sp = .9: .2/.8 = .25.
-    Refusals and ``ValueError`` as ``rogan_gladen``.
-    """
-    (xa, na, xb, nb), plain = _sides(said_a, n_a, said_b, n_b, confidence)
-    reason = _refusal((na, nb), (gold,), positive)
-    if reason or gold is None:
-        return _uncorrected_result(plain, reason)
-    a, b = _judge_errors(xa, na, gold, positive), _judge_errors(xb, nb, gold, positive)
-    j, se, sp = a.youden, a.sensitivity, a.specificity
-    if j < LEAST_YOUDEN - ROUNDING:
-        return _uncorrected_result(plain, _weak(j), j)
-    p, q = a.share, b.share
-    top = Linear(p.value - q.value, p.influence - q.influence, p.floor + q.floor)
-    bottom = Linear(j, se.influence + sp.influence, se.floor + sp.floor)
-    d = top.value / j
-    error = Linear(
-        d, (top.influence - d * bottom.influence) / j, (top.floor + d * d * bottom.floor) / j**2
-    )
-    method = "rogan-gladen difference, shared errors, fieller over items, t"
-    clusters, few = min(a.clusters, b.clusters), few_gold(a.labels)
-    frame = Frame(plain, method, (-1.0, 1.0), clusters, j, few, is_weighted(gold))
-    return _fieller(frame, top, bottom, 0.0, error)
-
-
 def _sides(
     said_a: ArrayLike, n_a: ArrayLike, said_b: ArrayLike, n_b: ArrayLike, confidence: float
 ) -> tuple[tuple[Floats, Floats, Floats, Floats], Interval]:

@@ -11,6 +11,7 @@ from ...analyse import numerals, reading
 from ...analyse.reading import Stratum
 from ...protocol import MeasureSpec
 from ...records import Estimate
+from ...stats.results import ALPHA
 from .. import audits
 from ..audits import Audit
 from ..figure_model import Pairs
@@ -97,12 +98,12 @@ def describe_figure(spec: MeasureSpec, points: Sequence[str], side: str = "") ->
 
 def significant(estimate: Estimate) -> bool:
     """Whether a test was made and holds after adjustment."""
-    return estimate.p_adjusted is not None and estimate.p_adjusted < reading.ALPHA
+    return estimate.p_adjusted is not None and estimate.p_adjusted < ALPHA
 
 
 def level() -> str:
     """`p < .05`, as a key has it."""
-    return f"p < {numerals.share(reading.ALPHA, 2)}"
+    return f"p < {numerals.share(ALPHA, 2)}"
 
 
 def number(spec: MeasureSpec, value: float | None) -> str:
