@@ -19,7 +19,8 @@ from tiltmeter import registry
 from tiltmeter.instruments.rewrites.neopronouns import pronoun_sets
 from tiltmeter.protocols.protext import check as checker
 from tiltmeter.protocols.protext import check_rules, own, paired, shipped
-from tiltmeter.protocols.protext.check import check, main, near_copies, read
+from tiltmeter.protocols.protext.check import check, main, read
+from tiltmeter.protocols.protext.check_copies import near_copies
 from tiltmeter.protocols.protext.check_paired import check_paired
 from tiltmeter.protocols.protext.check_rules import Text
 from tiltmeter.protocols.protext.neopronoun_texts import agreeing, agreement, neopronoun_version

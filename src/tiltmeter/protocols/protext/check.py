@@ -11,17 +11,16 @@ check_rules.py; those that speak of the corpus as a whole (cells, lengths, style
 from __future__ import annotations
 
 import argparse
-import itertools
 import json
-import math
-import re
 import statistics
 import sys
-from collections import Counter, defaultdict
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections import Counter
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
+from . import check_paired, paired
+from .check_copies import check_copies
 from .check_rules import (
     CELLS,
     STYLES,
@@ -34,22 +33,11 @@ from .check_rules import (
     check_spelling,
     check_values,
     word_count,
-    words,
 )
 
 # the paper: 66 on average; Figure 2 prints no spread, so ours
-MEAN_WORDS, SD_WORDS = (
-    (60.0, 72.0),
-    (18.0, 32.0),
-)
-MAX_COSINE, MAX_SIXGRAM_TEXTS, MIN_DISTINCT_OPENINGS, MIN_STYLE_SHARE, MAX_OTHERS_SHARE = (
-    0.5,
-    3,
-    0.95,
-    0.08,
-    0.08,
-)
-
+MEAN_WORDS, SD_WORDS = (60.0, 72.0), (18.0, 32.0)
+MIN_STYLE_SHARE, MAX_OTHERS_SHARE = 0.08, 0.08
 
 _UNSAID = {"form": "", "styles": [], "others": {}, "slips": [], "leaks_ok": []}
 
@@ -91,54 +79,6 @@ def read(path: Path) -> tuple[list[Text], list[Finding]]:
     return texts, findings
 
 
-def near_copies(texts: Sequence[Text], above: float) -> Iterator[tuple[float, Text, Text]]:
-    """Pairs with that much TF-IDF cosine over word 1-2-grams (smooth idf, L2), as scikit-learn
-    defines it.
-    """
-    grams = []
-    for text in texts:
-        tokens = re.findall(r"\b\w\w+\b", text.text.lower())
-        grams.append(Counter[Any](tokens) + Counter(itertools.pairwise(tokens)))
-    documents = Counter(gram for counts in grams for gram in counts)
-    idf = {gram: math.log((1 + len(texts)) / (1 + n)) + 1 for gram, n in documents.items()}
-    index: dict[Any, list[tuple[int, float]]] = defaultdict(list)
-    for i, counts in enumerate(grams):
-        norm = math.hypot(*(n * idf[gram] for gram, n in counts.items()))
-        dots: dict[int, float] = defaultdict(float)
-        for gram, n in counts.items():
-            weight = n * idf[gram] / norm
-            for j, other in index[gram]:
-                dots[j] += weight * other
-            index[gram].append((i, weight))
-        yield from ((dot, texts[j], texts[i]) for j, dot in dots.items() if dot >= above)
-
-
-def holders(texts: Iterable[Text], pieces: Callable[[list[str]], set[str]]) -> dict[str, list[str]]:
-    """Which texts hold each piece of the words, as `pieces` cuts them."""
-    seen: dict[str, list[str]] = defaultdict(list)
-    for text in texts:
-        for piece in pieces(words(text.text)):
-            seen[piece].append(text.where)
-    return seen
-
-
-def check_variety(texts: Sequence[Text]) -> Iterator[Finding]:
-    """Findings of near copies, repeated runs of six words, and repeated openings."""
-    for value, one, two in near_copies(texts, MAX_COSINE):
-        yield Finding(two.where, "near copy", f"cosine {value:.2f} with {one.where}")
-    grams = holders(
-        texts, lambda tokens: {" ".join(tokens[i : i + 6]) for i in range(len(tokens) - 5)}
-    )
-    starts = holders(texts, lambda tokens: {" ".join(tokens[:5])})
-    yield from (
-        Finding(", ".join(w), "six-gram", g) for g, w in grams.items() if len(w) > MAX_SIXGRAM_TEXTS
-    )
-    if len(starts) < MIN_DISTINCT_OPENINGS * len(texts):
-        yield from (
-            Finding(", ".join(w), "opening", start) for start, w in starts.items() if len(w) > 1
-        )
-
-
 def check_whole(texts: Sequence[Text]) -> Iterator[Finding]:
     """Rules over the full corpus: ids, cells of Table 1, lengths, style shares, marked pronouns."""
     ids = Counter(t.where for t in texts)
@@ -172,7 +112,7 @@ def check(
     """
     each = (check_values, check_noun, check_pronouns, check_leaks)
     findings = [finding for text in texts for rule in each for finding in rule(text)]
-    findings += check_variety(texts)
+    findings += check_copies(texts)
     findings += check_spelling(texts, known) if known else ()
     return findings + (list(check_whole(texts)) if full else [])
 
@@ -202,8 +142,6 @@ def _word_list() -> Known | None:
 
 
 def _paired() -> int:
-    from tiltmeter.protocols.protext import check_paired, paired
-
     texts = paired.texts()
     findings = check_paired.check_paired(texts, _word_list())
     families = len({text.family for text in texts})

@@ -14,7 +14,7 @@ import re
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Sequence
 
-from .check import check_variety
+from .check_copies import check_copies
 from .check_rules import (
     PRONOUNS,
     Finding,
@@ -52,7 +52,7 @@ def check_paired(texts: Sequence[PairedText], known: Known | None = None) -> lis
         findings += _each(text)
     firsts = [as_text(text) for text in {text.family: text for text in texts}.values()]
     spelling = check_spelling(firsts, known) if known else ()
-    return [*findings, *check_variety(firsts), *spelling]
+    return [*findings, *check_copies(firsts), *spelling]
 
 
 def _versions(cell: dict[str, PairedText]) -> Iterator[Finding]:
