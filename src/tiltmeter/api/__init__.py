@@ -8,7 +8,8 @@ from .execute import label, run
 from .imports import draw_gold_sample, import_gold, import_outputs
 from .jobs import Job, cancel_jobs, jobs
 from .merges import merge
-from .plans import Plan, plan, trials
+from .plan_model import Plan
+from .plans import plan, trials
 from .progress import Watch
 from .results import compare, export, history, validate
 from .run_folder import Run, frame, open_run, report

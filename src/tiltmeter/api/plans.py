@@ -2,99 +2,27 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Unpack
+from typing import Unpack
 
 from .. import registry
 from ..errors import Incapable
-from ..models import Model, table
+from ..models import Model
+from ..models.kinds import makes
 from ..protocol import Protocol, prompt_pairs
-from ..records import Json, Request, Sampling, Trial
+from ..records import Request, Sampling, Trial
 from ..stages import cost
 from ..stages import plan as planning
-from ..stages.connect import KnownModel
 from ..stages.label import annotators, missing_judges
 from ..stages.limits import Limits
 from . import options as arguments
-from . import plan_page
 from .models import ModelGiven, model_names
 from .options import PlanOptions, RunOptions
+from .plan_model import Plan
 from .stopped_run import is_stopping
 
 OWN_COLUMNS = ("trial", "subject", "mode", "sample", "prompt")  # of a table of trials
-
-if TYPE_CHECKING:  # it brings scipy, which a run that only asks does without
-    from ..stages import power
-    from .stopped_plan import StoppingForecast
-
-
-@dataclass(frozen=True, slots=True, repr=False)
-class Plan:
-    """What a run would do. Nothing was asked for it.
-
-    subjects:      {subject: {mode: trials}}.
-    trials:        how many are measured; for_discovery: how many are drawn for an instrument to
-                   learn from, and never measured.
-    calls:         a line for each model and part: calls, tokens, US dollars; `totals`: their sums.
-    rule:          how tokens were estimated.
-    prompts:       prompts by level of the factor that the protocol counts by; mostly empty.
-    others:        what further levels of factors with a default would take.
-    models:        what the table of models knows of each: its end, and where its price is from.
-    waiting:       a line for each instrument that waits for judges.
-    misfits:       a line for each model that would be asked for what it cannot give.
-    matched:       how the prompts that are held against each other differ.
-    icc:           the intra-item correlation that `design` assumes.
-    wanted:        the difference in shares that was to be detected, or None.
-    design:        the smallest difference that each headline measure detects with 80 % power.
-    stopping:      of a run that stops early, what it would ask and find; else None, and not in
-                   `as_dict`.
-    """
-
-    protocol: str
-    version: str
-    subjects: Mapping[str, Mapping[str, int]]
-    trials: int
-    for_discovery: int
-    calls: tuple[cost.Line, ...]
-    totals: cost.Totals
-    rule: str
-    prompts: Mapping[str, int]
-    others: tuple[planning.Other, ...]
-    models: tuple[KnownModel, ...]
-    waiting: tuple[str, ...]
-    misfits: tuple[str, ...]
-    matched: tuple[prompt_pairs.PromptDifference, ...]
-    icc: float
-    wanted: float | None
-    design: tuple[power.Detectable, ...]
-    stopping: StoppingForecast | None = None
-
-    def as_dict(self) -> dict[str, Json]:
-        """Plain values, as `tiltmeter plan --json` prints them (`for_discovery` is "aside")."""
-        return {
-            {"for_discovery": "aside"}.get(name, name): list(value)
-            if isinstance(value, tuple)
-            else value
-            for name, value in asdict(self).items()
-            if name != "stopping" or value is not None
-        }
-
-    def __repr__(self) -> str:
-        return plan_page.line(self)
-
-    def _repr_html_(self) -> str:
-        return plan_page.page(self).html()
-
-    def __getitem__(self, name: str) -> Json:
-        warnings.warn(
-            f"plan(…)['{name}'] is plan(…).{name} now, or plan(…).as_dict()['{name}']",
-            DeprecationWarning,
-            stacklevel=2,
-        )
-        return self.as_dict()[name]
 
 
 def plan(
@@ -184,7 +112,7 @@ def _misfits(
     refusals = []
     for name, size in sorted(requests | {(judge, "") for judge in judges}):
         model = Model()
-        model.name, model.makes = name, table.makes(name)
+        model.name, model.makes = name, makes(name)
         try:
             model.check(Request(name, (), Sampling(), size=size))
         except Incapable as error:

@@ -7,27 +7,27 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
+from ..stages.cost import Totals
 from ..stats.results import count_of
 
 if TYPE_CHECKING:
-    from .plans import Plan
     from .stopped_plan import StoppingForecast, StoppingRow
 
 WORTH_SAYING = 0.05  # of a standard error, that more items would save
 Cells = tuple[str, ...]
 
 
-def table(plan: Plan, forecast: StoppingForecast) -> Iterator[Cells]:
-    """A header and a row for each truth."""
+def table(totals: Totals, wanted: float | None, forecast: StoppingForecast) -> Iterator[Cells]:
+    """A header and a row for each truth. wanted: the difference to be detected, or None."""
     share = forecast.fixed_rounds / forecast.looks[-1]
     found = ("found", "by all calls", f"by a fixed {share:.0%}")
-    paid = plan.totals["cost"] or plan.totals["price_unknown"]
+    paid = totals["cost"] or totals["price_unknown"]
     yield ("if there is", "calls about", "of all", *(("$ about",) if paid else ()), *found)
     for row in forecast.rows:
         cost = "?" if row.cost is None else f"{row.cost:,.2f}"
         yield (
-            _truth(plan, row),
-            f"{row.calls * plan.totals['calls']:,.0f}",
+            _truth(row, wanted),
+            f"{row.calls * totals['calls']:,.0f}",
             f"{row.calls:.0%}",
             *((cost,) if paid else ()),
             *("–" if row.truth == "none" else f"{one:.0%}" for one in _powers(row)),
@@ -38,9 +38,9 @@ def _powers(row: StoppingRow) -> tuple[float, float, float]:
     return row.power, row.full_power, row.fixed_power
 
 
-def _truth(plan: Plan, row: StoppingRow) -> str:
+def _truth(row: StoppingRow, wanted: float | None) -> str:
     if row.truth == "wanted":
-        return f"{plan.wanted:g} in every claim"
+        return f"{wanted:g} in every claim"
     return "no difference" if row.truth == "none" else "just what is detectable"
 
 
@@ -54,9 +54,8 @@ def heading(forecast: StoppingForecast) -> str:
     )
 
 
-def sentences(plan: Plan, forecast: StoppingForecast) -> Iterator[str]:
+def sentences(totals: Totals, forecast: StoppingForecast) -> Iterator[str]:
     """What stands below it."""
-    totals = plan.totals
     money = f", about ${totals['cost']:,.2f}" if totals["cost"] else ""
     yield (
         f"At most all {totals['calls']:,} calls{money}, where a claim is open until the last look."

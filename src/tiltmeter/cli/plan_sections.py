@@ -169,9 +169,9 @@ def _stopping(plan: Plan, width: int) -> Iterator[Section]:
 
     if plan.stopping is not None:
         head = stopped_sentences.heading(plan.stopping)
-        rows = [*stopped_sentences.table(plan, plan.stopping)]
+        rows = [*stopped_sentences.table(plan.totals, plan.wanted, plan.stopping)]
         table = table_lines(rows, 1, rows[0][-1:], width)
-        told = [f"  {line}" for line in stopped_sentences.sentences(plan, plan.stopping)]
+        told = [f"  {line}" for line in stopped_sentences.sentences(plan.totals, plan.stopping)]
         yield Section(["", head, *table], [head], "what stopping early saves", 7)
         yield Section(told, told[:1], "more on stopping early" if told[1:] else "", 2)
 

@@ -17,7 +17,7 @@ from typing import Any
 
 from .. import registry
 from ..errors import UsageError
-from . import Model, Price
+from . import Model, Price, table
 from .http.provider import Provider
 from .options import DEFAULTS, PICTURES, TEXT, ModelOptions
 
@@ -122,8 +122,6 @@ def refuse_without_kind(name: str, has_colon: bool) -> None:
         )
     if Path(name).suffix in FILES:
         raise UsageError(f"There is no file {name}. A file of answers is named: file:PATH")
-    from . import table
-
     known = {row.partition(":")[2]: row for row in table.rows()}
     near = difflib.get_close_matches(name, known, 1, 0.8)
     families = {"gpt": "openai", "o1": "openai", "claude": "anthropic", "gemini": "gemini"}
@@ -150,6 +148,16 @@ def serves_asked(name: str) -> bool:
 def all_kinds() -> list[ModelKind]:
     """Every kind there is: those that ship in the order of the registry, then others by name."""
     return [kind_of(name) for name in registry.model_names()]
+
+
+def makes(name: str) -> tuple[str, ...]:
+    """What comes out of a model, as in `Model.makes`: by its kind or its row in the table; both
+    where only its server knows.
+    """
+    by_kind, row = kind_of(name).makes, table.find(name)
+    if len(by_kind) == 1 or row is None or row.own:
+        return by_kind
+    return (PICTURES,) if row.modality == "image" else (TEXT,)
 
 
 def full_name(name: str) -> str:

@@ -21,8 +21,6 @@ from .. import intake
 from ..errors import UnknownName, UsageError
 from ..records import Json
 from . import Price
-from .kinds import kind_of
-from .options import PICTURES, TEXT
 
 BUILT_IN = Path(__file__).with_name("models.toml")
 VARIABLE = "TILTMETER_MODELS"
@@ -172,16 +170,6 @@ def find(name: str, among: Mapping[str, Listed] | None = None) -> Listed | None:
         (row for row in among.values() if row.name.startswith(f"{kind}:") and bare in row.aliases),
         None,
     )
-
-
-def makes(name: str) -> tuple[str, ...]:
-    """What comes out of a model, as in `Model.makes`: by its kind or its row; both where only its
-    server knows.
-    """
-    by_kind, row = kind_of(name).makes, find(name)
-    if len(by_kind) == 1 or row is None or row.own:
-        return by_kind
-    return (PICTURES,) if row.modality == "image" else (TEXT,)
 
 
 def refuse_retired(row: Listed, today: date | None = None) -> None:
