@@ -28,7 +28,7 @@ from ...protocol import InstrumentSpec, Protocol
 from ...protocol.json_schema import Schema
 from ...records import INVALID, Answered, Label, Message, Output, Request, Sampling, Steps, Trial
 from .. import Discoveries, Discovery, Learner, Settings, Team
-from ..judges.prompt import NOTHING, json_object, nonce, reply_text
+from ..judges.prompt import converse, json_object, nonce
 from ..wording import Json, Texts, texts
 from . import colour, taxonomy, taxonomy_prompt
 from .taxonomy import NOT_APPLICABLE, Attribute
@@ -221,27 +221,28 @@ class Attributes(Team, Learner):
             items[0][0].factors[self.settings["one"]],
             self.wanted,
         )
-        messages = [Message("user", asked, tuple(output.blob for _, output in items))]
-        for turn in range(1, ROUNDS + 1):
-            schema = taxonomy_prompt.schema(self.wanted)
-            (reply,) = yield [
-                Request(
-                    self.judge,
-                    tuple(messages),
-                    SAMPLING,
-                    schema=schema,
-                    longest=SMALL_PIXELS,
-                    purpose=self.annotator,
-                    nonce=f"{'/'.join(of.values())}/{turn}",
-                )
-            ]
-            chosen, wrong = taxonomy_prompt.chosen(reply_text(reply), self.wanted, of)
-            if not wrong:
-                self.found += chosen
-                return True
-            messages.append(Message("assistant", reply_text(reply) or NOTHING))
-            messages.append(Message("user", taxonomy_prompt.again(wrong)))
-        return False
+        pictures = tuple(output.blob for _, output in items)
+
+        def request(messages: tuple[Message, ...], turn: int) -> Request:
+            return Request(
+                self.judge,
+                messages,
+                SAMPLING,
+                schema=taxonomy_prompt.schema(self.wanted),
+                longest=SMALL_PIXELS,
+                purpose=self.annotator,
+                nonce=f"{'/'.join(of.values())}/{turn}",
+            )
+
+        def read_choice(text: str) -> tuple[list[Attribute], str]:
+            chosen, wrong = taxonomy_prompt.chosen(text, self.wanted, of)
+            return chosen, taxonomy_prompt.again(wrong) if wrong else ""
+
+        question = Message("user", asked, pictures)
+        chosen, is_usable = yield from converse(question, request, read_choice, ROUNDS)
+        if is_usable:
+            self.found += chosen
+        return is_usable
 
     # the labels
 
@@ -249,27 +250,25 @@ class Attributes(Team, Learner):
         """Asks the judge about the picture, ROUNDS times at most; returns the labels."""
         wanted = [*self.fixed, *(one for one in self.found if one.belongs(self.set_of(item.trial)))]
         one = _an(item.trial.factors[self.settings["one"]])
-        messages = [
-            Message("user", _question(wanted, one), (item.output.blob,) if item.output.blob else ())
-        ]
-        values: dict[str, str] = {}
-        for turn in range(1, ROUNDS + 1):
-            (reply,) = yield [
-                Request(
-                    self.judge,
-                    tuple(messages),
-                    SAMPLING,
-                    schema=_schema(wanted),
-                    purpose=self.annotator,
-                    nonce=nonce(item, SAMPLING, turn),
-                    longest=LONGEST_PIXELS,
-                )
-            ]
-            values, wrong = read(reply_text(reply), wanted)
-            if not wrong:
-                break
-            messages.append(Message("assistant", reply_text(reply) or NOTHING))
-            messages.append(Message("user", _texts().fill("again", problems="; ".join(wrong))))
+        blob = item.output.blob
+        question = Message("user", _question(wanted, one), (blob,) if blob else ())
+
+        def request(messages: tuple[Message, ...], turn: int) -> Request:
+            return Request(
+                self.judge,
+                messages,
+                SAMPLING,
+                schema=_schema(wanted),
+                purpose=self.annotator,
+                nonce=nonce(item, SAMPLING, turn),
+                longest=LONGEST_PIXELS,
+            )
+
+        def read_values(text: str) -> tuple[dict[str, str], str]:
+            values, wrong = read(text, wanted)
+            return values, _texts().fill("again", problems="; ".join(wrong)) if wrong else ""
+
+        values, _ = yield from converse(question, request, read_values, ROUNDS)
         return self._labels(item, wanted, values)
 
     def _labels(

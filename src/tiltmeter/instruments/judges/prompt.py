@@ -5,10 +5,11 @@ closed list or nothing.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable
+from collections.abc import Callable, Generator, Iterable, Sequence
 from functools import lru_cache
+from typing import TypeVar
 
-from ...records import ANSWER, Answered, Reply, Sampling, content_id
+from ...records import ANSWER, Answered, Message, Reply, Request, Sampling, content_id
 from ..text.language import fold, without_reasoning
 from ..wording import Json
 
@@ -17,6 +18,7 @@ SAMPLING = Sampling(temperature=0.0, top_p=1.0, max_tokens=512)
 AROUND = " \t\r\n'\"“”‘’«»`*_.。"  # may stand round a word without changing it
 MARK_DIGITS = 16  # hexadecimal ones of a code
 NOTHING = "(no reply)"  # stands for an empty turn, which servers refuse
+T = TypeVar("T")
 
 
 def plain(text: str) -> str:
@@ -27,6 +29,28 @@ def plain(text: str) -> str:
 def reply_text(reply: Reply) -> str:
     """What a judge said, without its thoughts; "" where it refused or the reply cannot be used."""
     return without_reasoning(plain(reply.text)).strip() if reply.outcome == ANSWER else ""
+
+
+def converse(
+    question: Message,
+    request: Callable[[tuple[Message, ...], int], Request],
+    read: Callable[[str], tuple[T, str]],
+    rounds: int,
+) -> Generator[Sequence[Request], Sequence[Reply], tuple[T, bool]]:
+    """What a judge's reply says, and True if it can be used; after `rounds` that cannot, the last.
+
+    request: of the messages so far and the turn, from 1. read: what a reply says, and what the
+    judge is told of a reply that cannot be used, before it is asked again; "" of one that can.
+    """
+    messages = [question]
+    for turn in range(1, rounds + 1):
+        (reply,) = yield [request(tuple(messages), turn)]
+        text = reply_text(reply)
+        found, objection = read(text)
+        if not objection:
+            break
+        messages += [Message("assistant", text or NOTHING), Message("user", objection)]
+    return found, not objection
 
 
 def mark(*texts: str) -> str:

@@ -22,7 +22,7 @@ from .. import Instrument, SecondJudge
 from ..choice.forms import check_forms, forms_of
 from ..choice.mentions import Forms
 from ..wording import Json, Texts, texts
-from .prompt import NOTHING, SAMPLING, mark, nonce, one_of, plain, reply_text
+from .prompt import SAMPLING, converse, mark, nonce, one_of, plain
 
 ROUNDS = 3
 
@@ -66,23 +66,19 @@ def word_of(
     """The word of a closed list that the judge of an instrument says of an output, or `unresolved`
     after ROUNDS replies.
     """
-    messages = [Message("user", asked)]
-    for turn in range(1, ROUNDS + 1):
-        (reply,) = yield [
-            Request(
-                by.judge,
-                tuple(messages),
-                SAMPLING,
-                purpose=by.annotator,
-                nonce=nonce(item, SAMPLING, turn),
-            )
-        ]
-        word = one_of(reply_text(reply), words)
-        if word is not None:
-            return word
-        messages.append(Message("assistant", reply_text(reply) or NOTHING))
-        messages.append(Message("user", _texts().fill("again", words=", ".join(words))))
-    return UNRESOLVED
+
+    def request(messages: tuple[Message, ...], turn: int) -> Request:
+        again = nonce(item, SAMPLING, turn)
+        return Request(by.judge, messages, SAMPLING, purpose=by.annotator, nonce=again)
+
+    def read(text: str) -> tuple[str, str]:
+        word = one_of(text, words)
+        if word is None:
+            return UNRESOLVED, _texts().fill("again", words=", ".join(words))
+        return word, ""
+
+    word, _ = yield from converse(Message("user", asked), request, read, ROUNDS)
+    return word
 
 
 def question(item: Answered, listed: ClosedList) -> str:
