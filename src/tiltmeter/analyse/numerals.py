@@ -86,13 +86,13 @@ def odds(value: float | None, places: int = 2) -> str:
     return fixed_decimals(value, places if value < 100 else 0)
 
 
-def plain(value: float | None, places: int = 3) -> str:
+def plain(value: float | None) -> str:
     """A number of any other unit."""
     if value is None:
         return NOTHING
     if value == int(value) and abs(value) < 1e15:
         return fixed_decimals(value, 0)
-    digits = places - 1 - math.floor(math.log10(abs(value)))
+    digits = 2 - math.floor(math.log10(abs(value)))
     return fixed_decimals(value, max(0, min(digits, 8)))
 
 

@@ -155,11 +155,11 @@ def detectable_noun(unit: str) -> str:
     return f"smallest detectable {unit if unit in numerals.RATIOS else 'difference'} (80 % power)"
 
 
-def as_corrected(estimate: Estimate, spec: MeasureSpec | None, digits: int | None = None) -> str:
+def as_corrected(estimate: Estimate, spec: MeasureSpec | None) -> str:
     """`.62 [.55, .69]` as gold corrects it, or that it does not."""
     if estimate.value is None:
         return "uncorrected"
-    return f"{value(estimate, spec, digits)} {interval(estimate, spec, digits)}"
+    return f"{value(estimate, spec)} {interval(estimate, spec)}"
 
 
 def null_of(spec: MeasureSpec) -> float | None:

@@ -30,7 +30,7 @@ LOG_SECONDS = 60.0  # between two lines where standard error is no terminal
 
 
 @contextmanager
-def progress_line(quiet: bool = False) -> Iterator[tuple[Watch, dict[str, Tally]]]:
+def progress_line() -> Iterator[tuple[Watch, dict[str, Tally]]]:
     """Yields a watch to give to the API, and the last tally of each stage."""
     console = Console(stderr=True)
     tallies: dict[str, Tally] = {}
@@ -41,12 +41,12 @@ def progress_line(quiet: bool = False) -> Iterator[tuple[Watch, dict[str, Tally]
         TextColumn("{task.fields[more]}"),
         TimeRemainingColumn(),
     )
-    with Progress(*columns, console=console, disable=quiet or not console.is_terminal) as progress:
+    with Progress(*columns, console=console, disable=not console.is_terminal) as progress:
         tasks: dict[str, TaskID] = {}
         updated: dict[str, float] = {}
         started: dict[str, float] = {}
 
-        notices = _Notices(quiet or console.is_terminal)
+        notices = _Notices(console.is_terminal)
 
         def watch(stage: str, total: int | None, tally: Tally) -> None:
             tallies[stage] = tally

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from ..analyse import numerals, signature
@@ -17,7 +17,7 @@ from ..records import ANSWER, VOTE, Token
 from ..store import Store
 from ..store.blobs import ChangedFile
 from ..store.queries import calls, outputs, settings
-from ..store.queries import labels as stored_labels
+from ..store.queries.labels import OutputLabel, of_output
 from .index import Index, Source
 from .parts import SUBJECT
 
@@ -26,19 +26,6 @@ if TYPE_CHECKING:
 
 MOST_CHARACTERS = 20_000  # characters of a text or raw reply that are shown
 MOST_TOKENS = 8  # most probable first tokens
-
-
-@dataclass(frozen=True, slots=True)
-class ShownLabel:
-    """One label. weight: 1, or a probability; judge: the model, where it is one vote of a panel."""
-
-    annotator: str
-    attribute: str
-    position: int
-    value: str
-    weight: float
-    date: str
-    judge: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,7 +72,7 @@ class Detail:
     picture: str
     about: str
     damage: str
-    labels: tuple[ShownLabel, ...]
+    labels: tuple[OutputLabel, ...]
     probabilities: str
     call: Call | None
     voices: tuple[Call, ...]
@@ -129,7 +116,7 @@ def detail(index: Index, run: int, output: str) -> Detail:
     levels, text = trial.factors, returned.text
     asked = calls.by_key(source.store, returned.call, MOST_CHARACTERS + 1)
     judged = tuple(_judge_calls(source, index.annotator_calls(run, output)))
-    labels = tuple(_label(one, judged) for one in stored_labels.of_output(source.store, output))
+    labels = tuple(_label(one, judged) for one in of_output(source.store, output))
     name, about, damage = picture(source.store, returned.blob, returned.outcome)
     cell = index.cells.get(tuple(levels.get(factor, "") for factor in index.factors), {})
     compared = returned.outcome == ANSWER and not returned.blob
@@ -180,18 +167,17 @@ def _judge_calls(source: Source, row_ids: Sequence[int]) -> Iterator[Call]:
     yield from sorted(made, key=lambda call: (call.purpose, call.turn))
 
 
-def _label(one: stored_labels.OutputLabel, judged: Sequence[Call]) -> ShownLabel:
+def _label(one: OutputLabel, judged: Sequence[Call]) -> OutputLabel:
     """A label; a vote with the model whose it is: a panel's calls are numbered by judge."""
-    label = ShownLabel(*one)
     if not one.attribute.endswith(VOTE):
-        return label
+        return one
     place = f"{one.position}/"
     mine = (
         call.model
         for call in judged
         if call.purpose == one.annotator and call.turn.startswith(place)
     )
-    return replace(label, judge=next(mine, f"vote {one.position + 1}"))
+    return one._replace(judge=next(mine, f"vote {one.position + 1}"))
 
 
 def _call(one: calls.StoredCall) -> Call:
@@ -247,7 +233,11 @@ def _probabilities(places: Sequence[Sequence[Token]]) -> str:
 
 
 def _signatures(
-    source: Source, subject: str, mode: str, levels: Mapping[str, str], labels: Sequence[ShownLabel]
+    source: Source,
+    subject: str,
+    mode: str,
+    levels: Mapping[str, str],
+    labels: Sequence[OutputLabel],
 ) -> Iterator[str]:
     stratum = {"mode": mode} | ({"language": levels["language"]} if levels.get("language") else {})
     frozen = settings.frozen(source.store)

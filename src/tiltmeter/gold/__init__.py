@@ -96,13 +96,11 @@ def machines(store: Store) -> set[str]:
     return {*labels.machines(store), *calls.models(store)}
 
 
-def conditions(
-    protocol: Protocol, there: Iterable[Mapping[str, str]], *, items: bool = False
-) -> tuple[str, ...]:
+def conditions(protocol: Protocol, there: Iterable[Mapping[str, str]]) -> tuple[str, ...]:
     """The factors that the protocol's measures compare or group by, those compared first.
 
     there: the levels of outputs; a factor of which they have more than MOST_LEVELS levels makes no
-    conditions. items: the item itself may be one, where a design names only a few items.
+    conditions. The item itself may be one, where a design names only a few items.
     """
     own = {name for variant in protocol.variants.values() for name in variant.only}
     measures = [measure for measure in protocol.measures if measure.name not in own]
@@ -112,13 +110,12 @@ def conditions(
     for one in there:
         for name, level in one.items():
             levels[name].add(level)
-    wanted = items and few_items(protocol)
     return tuple(
         name
         for name in dict.fromkeys((*compared, *grouped))
         if name in protocol.factors
         and name != "language"
-        and (wanted or name != protocol.item)
+        and (name != protocol.item or few_items(protocol))
         and len(levels[name]) <= MOST_LEVELS
     )
 

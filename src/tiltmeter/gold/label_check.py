@@ -93,7 +93,7 @@ def _groups(
     protocol: Protocol, annotator: str, found: Sequence[_Checked]
 ) -> Iterator[CheckedGroup]:
     yield _group(annotator, WHOLE, WHOLE, found)
-    conditions = gold.conditions(protocol, [one.levels for one in found], items=True)
+    conditions = gold.conditions(protocol, [one.levels for one in found])
     crossed = [(protocol.item, conditions[0])] if protocol.item in conditions[1:] else []
     factors: Iterable[tuple[str, ...]] = (
         (ATTRIBUTE,),

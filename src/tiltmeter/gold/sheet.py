@@ -186,7 +186,7 @@ def _strata_factors(
     """
     by: list[str] = []
     fewest = FEWEST_WHOLE_OUTPUTS if whole else FEWEST_OUTPUTS
-    found = conditions(protocol, [one.condition for one in pool.values()], items=True)
+    found = conditions(protocol, [one.condition for one in pool.values()])
     first = [name for name in found if name == protocol.item]
     for name in dict.fromkeys(("subject", "mode", "language", *first, *found)):
         strata = {

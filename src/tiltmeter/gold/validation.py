@@ -186,7 +186,7 @@ def _card(
     groups = [_group(codes, protocol, "", "", rows)]
     gaps: list[tuple[str, str, str, Confusion, Confusion]] = []
     there = [row.factors for row in rows]
-    conditions = gold.conditions(protocol, there, items=True)
+    conditions = gold.conditions(protocol, there)
     for factor in ("subject", "mode", "language", *conditions):
         levels = _levels(protocol, factor, rows)
         if len(levels) < 2:

@@ -77,6 +77,19 @@ class PlantedValues(PlantedAnswers):
     for shares above 1.
     """
 
+    lacks: ClassVar[tuple[str, ...]] = (
+        "both",
+        "neither",
+        "off",
+        "short",
+        "long",
+        "one",
+        "more",
+        "spread",
+        "order",
+        "rest",
+    )
+
     def __init__(self, settings: Settings) -> None:
         super().__init__(settings)
         self.attributes = self.plantable(self.protocol)

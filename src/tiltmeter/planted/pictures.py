@@ -47,19 +47,7 @@ class Pictures(PlantedValues):
     """The pictures of one planted model for every cell of its protocol."""
 
     what = "pictures"
-    lacks = (
-        "both",
-        "neither",
-        "foreign",
-        "off",
-        "short",
-        "long",
-        "one",
-        "more",
-        "spread",
-        "order",
-        "rest",
-    )
+    lacks = (*PlantedValues.lacks, "foreign")
     planted: ClassVar[Mapping[str, str]] = {"refuse": REFUSAL, "invalid": ERROR}
 
     @staticmethod

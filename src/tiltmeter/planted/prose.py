@@ -32,7 +32,7 @@ from ..records import INVALID, OTHER_LANGUAGE, REFUSAL
 from .answers import PlantedText, PlantedValues
 from .capabilities import written_of
 from .settings import LENGTH
-from .speech import one_of, phrase, phrases, pick, sentences
+from .speech import one_of, phrases, pick, prose_phrase, sentences
 from .tilt import planted_number
 
 HITS_PER_TEXT = 5  # listed words of a text
@@ -43,19 +43,7 @@ class Prose(PlantedValues, PlantedText):
     """The texts of one planted model for every cell of its protocol."""
 
     what = "texts"
-    lacks = (
-        "both",
-        "neither",
-        "off",
-        "short",
-        "long",
-        "one",
-        "more",
-        "spread",
-        "order",
-        "rest",
-        "revise",
-    )
+    lacks = (*PlantedValues.lacks, "revise")
 
     @staticmethod
     def plantable(protocol: Protocol) -> Mapping[str, Sequence[str]]:
@@ -72,7 +60,7 @@ class Prose(PlantedValues, PlantedText):
         if outcome == INVALID:
             return "..."
         random = Random(repr(draws))
-        text = " ".join([phrase("prose", "en", "opening"), *self._sentences(cell, random)])
+        text = " ".join([prose_phrase("opening"), *self._sentences(cell, random)])
         wanted = planted_number(self.settings, self.protocol, LENGTH, cell)
         if wanted is None:
             return text
@@ -89,7 +77,7 @@ class Prose(PlantedValues, PlantedText):
                 hits = [
                     self._example(kind, spec, shares, cell, random) for _ in range(HITS_PER_TEXT)
                 ]
-                yield phrase("prose", "en", "words").format(words=", ".join(hits))
+                yield prose_phrase("words").format(words=", ".join(hits))
             else:
                 yield self._example(kind, spec, shares, cell, random)
 

@@ -74,9 +74,9 @@ def phrases(kind: str, language: str, *keys: str) -> Sequence[str]:
     return tuple(map(str, list_at(_in_language(kind, language), *keys)))
 
 
-def phrase(kind: str, language: str, *keys: str) -> str:
-    """The same where there is one phrase."""
-    return text_at(_in_language(kind, language), *keys)
+def prose_phrase(key: str) -> str:
+    """A phrase of the texts in English."""
+    return text_at(_in_language("prose", "en"), key)
 
 
 def speakers(language: str) -> dict[str, Sequence[str]]:

@@ -73,11 +73,9 @@ class Fault(NamedTuple):
     text: str
 
 
-def fault(value: Json, schema: Schema, root: Schema | None = None) -> Fault | None:
-    """The first fault of a value, None where it has none. root: the schema whose `$defs` a $ref
-    means.
-    """
-    return next(_faults(value, schema, schema if root is None else root, (), (schema, ())), None)
+def fault(value: Json, schema: Schema) -> Fault | None:
+    """The first fault of a value, None where it has none."""
+    return next(_faults(value, schema, schema, (), (schema, ())), None)
 
 
 def _faults(value: Json, schema: Schema, root: Schema, path: Path, like: Told) -> Iterator[Fault]:

@@ -65,11 +65,11 @@ def level(name: str, value: float) -> float:
     return float(value)
 
 
-def draw_count(name: str, value: int) -> int:
+def draw_count(draws: int) -> int:
     """The number of draws as an int; ValueError below 1."""
-    if value < 1:
-        raise ValueError(f"{name}: at least one draw expected, got {value!r}")
-    return int(value)
+    if draws < 1:
+        raise ValueError(f"draws: at least one draw expected, got {draws!r}")
+    return int(draws)
 
 
 def rows(

@@ -38,7 +38,7 @@ def tested_condition(
     1/9. No item, or no second condition: p None with a note. ``ValueError``: infinite rates, no
     generator where there are too many assignments.
     """
-    table, left_out = _items_with_all("rates", rates)
+    table, left_out = _items_with_all(rates)
     if not len(table) or table.shape[1] < 2:
         return Test(None, None, "tested condition", note=join_notes("no items: no test", left_out))
     conditions = table.shape[1]
@@ -55,7 +55,7 @@ def tested_condition(
     else:
         if generator is None:
             raise ValueError("generator: needed where the assignments are too many to take all")
-        taken = arguments.draw_count("draws", draws)
+        taken = arguments.draw_count(draws)
         reached = int((np.abs(_drawn_sums(moving, taken, generator)) >= reach).sum())
         p, smallest = monte_carlo_p(exceeding=reached, draws=taken), 1 / (1 + taken)
         method = "tested condition, sampled"
@@ -95,7 +95,7 @@ def conditions_alike(
     of 2: p = .5. No item, or one condition: p None with a note. ``ValueError``: as
     ``tested_condition``.
     """
-    table, left_out = _items_with_all("rates", rates)
+    table, left_out = _items_with_all(rates)
     items, conditions = table.shape
     if not items or conditions < 2:
         return Test(None, None, "conditions alike", note=join_notes("no items: no test", left_out))
@@ -110,7 +110,7 @@ def conditions_alike(
         return Test(value, p, method, smallest_p=1 / orders, draws=orders, note=left_out)
     if generator is None:
         raise ValueError("generator: needed where the assignments are too many to take all")
-    taken, reached = arguments.draw_count("draws", draws), 0
+    taken, reached = arguments.draw_count(draws), 0
     for sums in _permuted_sums(moving, taken, generator):
         reached += int((np.square(sums).sum(axis=1) >= least).sum())
     p, method = monte_carlo_p(exceeding=reached, draws=taken), "conditions alike, sampled"
@@ -136,13 +136,13 @@ def _permuted_sums(table: Floats, draws: int, generator: np.random.Generator) ->
         yield generator.permuted(np.broadcast_to(table, (many, *table.shape)), axis=2).sum(axis=1)
 
 
-def _items_with_all(name: str, rates: ArrayLike) -> tuple[Floats, str | None]:
+def _items_with_all(rates: ArrayLike) -> tuple[Floats, str | None]:
     """The items with a rate in every condition, and a word on the others."""
     table = np.asarray(rates, dtype=np.float64)
     if table.ndim != 2:
-        raise ValueError(f"{name}: items by conditions expected, got shape {table.shape}")
+        raise ValueError(f"rates: items by conditions expected, got shape {table.shape}")
     if np.isinf(table).any():
-        raise ValueError(f"{name}: holds an infinite value")
+        raise ValueError("rates: holds an infinite value")
     kept = ~np.isnan(table).any(axis=1)
     left = int((~kept).sum())
     note = f"{count_of(left, 'item')} without a rate in some condition left out"

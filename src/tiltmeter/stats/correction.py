@@ -19,7 +19,14 @@ from tiltmeter.stats import arguments, rates
 from tiltmeter.stats.arguments import Floats
 from tiltmeter.stats.confusion import Confusion
 from tiltmeter.stats.quantiles import t_quantile
-from tiltmeter.stats.results import FEW_GOLD, Caution, Interval, join_notes, with_cautions
+from tiltmeter.stats.results import (
+    FEW_GOLD,
+    Caution,
+    Interval,
+    join_notes,
+    not_corrected,
+    with_cautions,
+)
 
 # Se + Sp - 1 below which nothing is corrected (issue 11): the error grows fivefold
 LEAST_YOUDEN = 0.2
@@ -340,14 +347,4 @@ def _weak(youden: float) -> str:
 def _uncorrected_result(
     plain: Interval, reason: str | None, youden: float | None = None
 ) -> Corrected:
-    row = Interval(
-        None,
-        None,
-        None,
-        "not corrected",
-        plain.confidence,
-        n=plain.n,
-        clusters=plain.clusters,
-        note=reason,
-    )
-    return Corrected(row, plain, youden=youden, reason=reason)
+    return Corrected(not_corrected(plain, reason), plain, youden=youden, reason=reason)

@@ -17,7 +17,7 @@ from tiltmeter.stats import arguments, rates
 from tiltmeter.stats.arguments import Floats
 from tiltmeter.stats.confusion import Confusion, share_interval
 from tiltmeter.stats.quantiles import t_quantile
-from tiltmeter.stats.results import FEW_GOLD, Caution, Interval, with_cautions
+from tiltmeter.stats.results import FEW_GOLD, Caution, Interval, not_corrected, with_cautions
 
 METHOD = "ppi++, linearised over items, t"
 
@@ -263,14 +263,4 @@ def _refusal(n: Floats, gold_n: Floats) -> str | None:
 
 
 def _uncorrected_result(plain: Interval, alone: Interval, reason: str) -> Powered:
-    row = Interval(
-        None,
-        None,
-        None,
-        "not corrected",
-        plain.confidence,
-        n=plain.n,
-        clusters=plain.clusters,
-        note=reason,
-    )
-    return Powered(row, plain, alone, reason=reason)
+    return Powered(not_corrected(plain, reason), plain, alone, reason=reason)

@@ -51,7 +51,7 @@ def sign_flip(
     > 16.
     """
     d = arguments.vector("differences", differences)
-    draws = arguments.draw_count("draws", draws)
+    draws = arguments.draw_count(draws)
     if d.size < 2:
         why = "no differences: no test" if d.size == 0 else "one cluster: no test"
         return Test(float(d[0]) if d.size else None, None, "sign flip", note=why)
@@ -157,7 +157,7 @@ def studentised_shuffle(
     arguments.same_shape("n_a", na, "n_b", nb)
     if any((one != np.rint(one)).any() for one in (xa, na, xb, nb)):
         raise ValueError("hits_a: whole numbers of outputs expected")
-    draws, both = arguments.draw_count("draws", draws), (na > 0) & (nb > 0)
+    draws, both = arguments.draw_count(draws), (na > 0) & (nb > 0)
     xa, na, xb, nb = xa[both], na[both], xb[both], nb[both]
     if not both.any():
         return Test(None, None, SHUFFLE, note="no item with outputs on both sides: no test")
@@ -198,7 +198,7 @@ def permuted_means(
     the splits are too many.
     """
     a, b = arguments.vector("first", first), arguments.vector("second", second)
-    draws = arguments.draw_count("draws", draws)
+    draws = arguments.draw_count(draws)
     if a.size == 0 or b.size == 0 or a.size + b.size < 3:
         return Test(
             None, None, "permutation of means", note="an empty group or one value each: no test"

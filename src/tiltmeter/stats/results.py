@@ -47,6 +47,20 @@ class Interval:
     cautions: tuple[str, ...] = ()
 
 
+def not_corrected(plain: Interval, reason: str | None) -> Interval:
+    """In place of a corrected interval, where there is none: why, and of how many outcomes."""
+    return Interval(
+        None,
+        None,
+        None,
+        "not corrected",
+        plain.confidence,
+        n=plain.n,
+        clusters=plain.clusters,
+        note=reason,
+    )
+
+
 @dataclass(frozen=True, slots=True)
 class Test:
     """One hypothesis test.

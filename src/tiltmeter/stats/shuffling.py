@@ -77,7 +77,7 @@ class Shuffles:
     def __init__(
         self, *, draws: int, generator: np.random.Generator, drawn: DrawnLabels | None = None
     ) -> None:
-        self.draws = arguments.draw_count("draws", draws)
+        self.draws = arguments.draw_count(draws)
         self._seed = int(generator.integers(2**63))
         self._drawn = drawn or DrawnLabels()
         self._counted: tuple[object, list[list[Counts]]] = (None, [])

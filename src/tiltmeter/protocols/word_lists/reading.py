@@ -145,7 +145,7 @@ def _category(votes: Mapping[str, str]) -> str:
     return counted[0][0] if people or counted[0][1] > 1 else ""
 
 
-def list_rows(words: Iterable[Rated], given: Sequence[str] = ()) -> list[Row]:
+def list_rows(words: Iterable[Rated]) -> list[Row]:
     """The rows of a words.csv for GRAMVIS: what a row has of its columns is kept, and the rest is
     what is meant where nothing is said (not declined, no doubt, a concept of its gloss).
     """

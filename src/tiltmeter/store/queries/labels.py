@@ -33,7 +33,9 @@ class StoredLabel(NamedTuple):
 
 
 class OutputLabel(NamedTuple):
-    """One label of an output that is known. position: 0, or a rank where there are several."""
+    """One label of an output that is known. position: 0, or a rank where there are several; weight:
+    1, or a probability; judge: the model, where it is one vote of a panel and that is known.
+    """
 
     annotator: str
     attribute: str
@@ -41,6 +43,7 @@ class OutputLabel(NamedTuple):
     value: str
     weight: float
     date: str
+    judge: str = ""
 
 
 class RankedLabel(NamedTuple):
