@@ -311,6 +311,8 @@ def test_every_verb_has_a_section() -> None:
 @pytest.mark.parametrize("verb", VERBS)
 def test_every_option_is_documented_with_its_default(verb: str) -> None:
     command = group.get_command(click.Context(group), verb)  # type: ignore[attr-defined]
+    help_text = " ".join((command.help or "").split())  # type: ignore[union-attr]
+    assert help_text.startswith(VERBS[verb]), f"{verb} --help begins otherwise than the list"
     text = section("docs/cli.md", f"## tiltmeter {verb}").partition("\n### ")[0]
     table = {option: row[1] for row in rows(text) for option in re.findall(r"`(-[\w-]+)`", row[0])}
     options = [param for param in command.params if isinstance(param, click.Option)]

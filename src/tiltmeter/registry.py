@@ -139,7 +139,22 @@ def protocol(name: str | Path | Protocol) -> Protocol:
         return _DECLARED[name]
     if name in _entry_points("protocols"):
         return load(_outside_folder(name) / "protocol.toml", instrument_kind, PROTOCOLS)
-    raise UnknownName("protocol", name, [*protocol_names(), *_DECLARED], "Type: tiltmeter ls")
+    raise _no_protocol(name)
+
+
+def _no_protocol(name: str) -> UsageError:
+    path = Path(name)
+    if path.suffix == ".csv" and path.is_file():
+        return UsageError(
+            f"{name} is a table, not a protocol. Of prompts, type: tiltmeter init "
+            f"{path.with_suffix('.toml')} --from {name}   (of answers: --model file:{name})"
+        )
+    if (path / "run.sqlite").is_file():
+        return UsageError(
+            f"{name} is a run, not a protocol. Type: tiltmeter analyse {name}, or: tiltmeter "
+            f"explore {name}"
+        )
+    return UnknownName("protocol", name, [*protocol_names(), *_DECLARED], "Type: tiltmeter ls")
 
 
 def outside_protocols() -> dict[str, Path]:

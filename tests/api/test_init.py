@@ -94,6 +94,33 @@ def test_nothing_is_overwritten(folder: Path, capsys: pytest.CaptureFixture[str]
     ).exists()
 
 
+def test_a_table_of_prompts_becomes_an_audit(
+    folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Columns are told apart by names, then by values; the words that all prompts offer are read."""
+    offer = "Is {} right for the job, \"yes\" or 'not yet'?"
+    rows = [
+        f"{n},{ask},{who},{job},{who}-{job}"
+        for n, job in enumerate(("nurse", "cook", "judge"))
+        for who in ("old", "young", "{any}")
+        for ask in ['"' + f"{who} {job}. {offer.format(who)}".replace('"', '""') + '"']
+    ]
+    (folder / "in").mkdir()
+    (folder / "in" / "p.csv").write_text("\n".join(("id,ask,who,job,both", *rows)), "utf-8")
+    assert main(["init", "out/p.toml", "--from", "in/p.csv", "--item", "job"]) == 0
+    said = capsys.readouterr().out
+    assert "prompt = ask, cue = who (old, young, {any}), item = job; offered yes or not yet" in said
+    protocol = registry.protocol("out/p.toml")
+    assert len(protocol.cells) == 9 and list(protocol.levels["who"]) == ["old", "young", "{any}"]
+    assert protocol.measures[0].contrast == {
+        "factor": "who",
+        "level": "*",
+        "baseline": "old",
+    }
+    assert main(["run", "out/p.toml", "-m", "planted:protocol=out/p.toml", "--out", "tried"]) == 0
+    assert "{any}" in (folder / "tried" / "report.html").read_text("utf-8")
+
+
 @pytest.mark.parametrize("name", init.examples())
 def test_an_example_comes_with_its_tables(name: str, folder: Path) -> None:
     assert main(["init", "mine/audit.toml", "--example", name]) == 0

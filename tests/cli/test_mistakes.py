@@ -35,6 +35,8 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     (home / "empty.csv").write_text("", "utf-8")
     (home / "other.csv").write_text("question,response\nwhat?,that\n", "utf-8")
     (home / "strange.csv").write_text("prompt,text\nWhat is 2 + 2?,4\n", "utf-8")
+    (home / "prompts.csv").write_text("prompt,group,job\na,b,c\nd,e,c\n", "utf-8")
+    (home / "same.csv").write_text("prompt,a,b\nx,1,2\ny,3,4\nz,5,6\n", "utf-8")
     (home / "answers.jsonl").write_text(json.dumps({"prompt": "x"}), "utf-8")
     (home / "bot.py").write_text("def answer(prompt):\n    return 'He'\n", "utf-8")
     (home / "bad.py").write_text("def answer(prompt:\n", "utf-8")
@@ -65,7 +67,16 @@ MISTAKES = [
     (f"run roles --model {P} --out r --column text", r"--column.*text=response"),
     ("compare", r"Missing argument"),
     ("completion tcsh", r"'tcsh' is not one of"),
+    ("run roles --model planted --out r --lang en", r"'--language' or '--label'\? Type"),
+    ("import roles", r"tiltmeter import \[OPTIONS\] PROTOCOL\|gold PATH"),
+    ("verify run", r"No verb 'verify'\. Type: tiltmeter export FOLDER --verify"),
     # protocols
+    (f"run other.csv --model {P} --out r", r"tiltmeter init other\.toml --from other\.csv"),
+    ("show run", r"run is a run, not a protocol"),
+    ("init m.toml --from other.csv", r"no table with a header"),
+    ("init m.toml --from prompts.csv --cue jub", r"Did you mean 'job'"),
+    ("init m.toml --from same.csv", r"type: --item COLUMN|Type: --cue COLUMN"),
+    ("init m.toml --cue job", r"Add --from"),
     (f"run rolse --model {P} --out r", r"No protocol 'rolse'\. Did you mean 'roles'"),
     (f"run gender --model {P} --out r", r"No protocol 'gender'.*tiltmeter ls"),
     (f"run nowhere.toml --model {P} --out r", r"no protocol file nowhere\.toml.*tiltmeter init"),

@@ -5,7 +5,9 @@ the schema for editors.
 from __future__ import annotations
 
 import json
+import shutil
 import tomllib
+from collections.abc import Iterable
 from contextlib import suppress
 from pathlib import Path
 
@@ -13,6 +15,7 @@ from .. import registry
 from ..errors import UnknownName, UsageError
 from ..planted.model import planted
 from ..protocol import EVERY, Protocol
+from . import own_prompts
 
 SCHEMA = "tiltmeter.schema.json"
 FILE = "audit.toml"  # an example's protocol in its folder
@@ -32,10 +35,7 @@ def write(target: Path, images: bool = False, example: str = "") -> list[Path]:
     """Writes a protocol to start from, and beside it its tables and the schema. Overwrites no file
     but the schema.
     """
-    if target.suffix != ".toml":
-        raise UsageError(
-            f"A protocol's file ends in .toml. Type: tiltmeter init {target.with_suffix('.toml')}"
-        )
+    _refuse_name(target)
     source = (
         _source(example)
         if example
@@ -45,12 +45,7 @@ def write(target: Path, images: bool = False, example: str = "") -> list[Path]:
         sorted(path for path in source.parent.iterdir() if path.name != FILE) if example else []
     )
     written = [target, *(target.parent / path.name for path in tables)]
-    for path in written:
-        if path.exists():
-            raise UsageError(
-                f"{path} is there already, and is left as it is. Name another file, or another "
-                "folder."
-            )
+    _refuse_existing(written)
     target.parent.mkdir(parents=True, exist_ok=True)
     for path, copied in zip(written, (source, *tables), strict=True):
         text = copied.read_text("utf-8")
@@ -58,6 +53,41 @@ def write(target: Path, images: bool = False, example: str = "") -> list[Path]:
             f"#:schema ./{SCHEMA}\n{text}" if path == target else text, encoding="utf-8"
         )
     return [*written, write_schema(target.parent / SCHEMA)]
+
+
+def write_over_table(target: Path, table: Path, reading: own_prompts.Reading) -> list[Path]:
+    """Writes a protocol over a CSV file of prompts that was read, and beside it the schema; a table
+    that does not lie below its folder is copied there.
+    """
+    _refuse_name(target)
+    home = target.parent
+    inside = table.resolve().is_relative_to(home.resolve())
+    beside = table.resolve().relative_to(home.resolve()) if inside else Path(table.name)
+    written = [target] if inside else [target, home / beside]
+    _refuse_existing(written)
+    home.mkdir(parents=True, exist_ok=True)
+    if not inside:
+        shutil.copyfile(table, home / beside)
+    text = own_prompts.write(target.stem, beside.as_posix(), reading)
+    target.write_text(f"#:schema ./{SCHEMA}\n{text}", encoding="utf-8")
+    return [*written, write_schema(home / SCHEMA)]
+
+
+def _refuse_name(target: Path) -> None:
+    if target.suffix == ".toml":
+        return
+    toml = target.with_suffix(".toml")
+    more = f" --from {target}" if target.suffix == ".csv" else ""
+    raise UsageError(f"A protocol's file ends in .toml. Type: tiltmeter init {toml}{more}")
+
+
+def _refuse_existing(paths: Iterable[Path]) -> None:
+    for path in paths:
+        if path.exists():
+            raise UsageError(
+                f"{path} is there already, and is left as it is. Name another file, or another "
+                "folder."
+            )
 
 
 def _source(example: str) -> Path:

@@ -56,7 +56,8 @@ def tables(
     options: TableOptions,
 ) -> list[CrossTable]:
     """One table of these measures; without a measure those that the variant declares, or the one
-    of a name ("Figure 6"). UsageError where there is nothing to show.
+    of a name ("Figure 6"), and where it declares none those of the headlines. UsageError where
+    there is nothing to show.
     """
     from ..report import cross_tables
 
@@ -67,11 +68,24 @@ def tables(
         return [cross_tables.cross_table(protocol, estimates, layout_of(measures, options))]
     if any(options.values()):
         raise UsageError("Name the measure of the table: tiltmeter table RUN MEASURE")
+    found = found or _headlines(protocol, estimates)
     if not found:
         has = [name for name, one in protocol.variants.items() if one.tables]
         hint = f", or one of a paper: --variant {has[0]}" if has and variant not in has else ""
         raise UsageError(f"Name a measure: tiltmeter table RUN MEASURE{hint}")
     return found
+
+
+def _headlines(protocol: Protocol, estimates: Sequence[Estimate]) -> list[CrossTable]:
+    """A table of each headline measure that has estimates."""
+    from ..report import cross_tables
+
+    known = {estimate.measure for estimate in estimates}
+    return [
+        cross_tables.cross_table(protocol, estimates, layout_of((spec.name,), {}))
+        for spec in protocol.measures
+        if spec.headline and spec.name in known
+    ]
 
 
 def drawings(

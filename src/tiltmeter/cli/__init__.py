@@ -17,6 +17,7 @@ from ..errors import (
     BatchesOut,
     TiltmeterError,
     UnknownName,
+    UsageError,
 )
 from ..records import __version__
 
@@ -64,6 +65,31 @@ SECTIONS = {  # of the help, with the verbs of each
 }
 VERBS = {verb: line for verbs in SECTIONS.values() for verb, line in verbs.items()}
 
+MEANT = {  # what people type who look for a verb, and what to type in its place
+    "audit": "run",
+    "check": "analyse RUN --fail-if …",
+    "cost": "plan",
+    "diff": "compare",
+    "docs": "--help",
+    "estimate": "analyse",
+    "eval": "run",
+    "evaluate": "run",
+    "graph": "figure",
+    "help": "--help, or: tiltmeter VERB --help",
+    "list": "ls",
+    "new": "init",
+    "open": "explore",
+    "plot": "figure",
+    "power": "plan PROTOCOL --model M --detect 0.05",
+    "resume": "run …, as before: it goes on",
+    "seal": "export FOLDER --seal",
+    "start": "run",
+    "test": "selftest",
+    "verify": "export FOLDER --verify",
+    "version": "--version",
+    "view": "explore",
+}
+
 PROGRAM = "tiltmeter"
 PROJECT = "tiltmeter.toml"  # in the current folder
 
@@ -77,6 +103,8 @@ class Verbs(click.Group):
 
     def get_command(self, ctx: click.Context, name: str) -> click.Command | None:
         """Imports a verb's module and returns its command; UnknownName for any other name."""
+        if name in MEANT:
+            raise UsageError(f"No verb '{name}'. Type: tiltmeter {MEANT[name]}")
         if name not in VERBS:
             raise UnknownName("verb", name, VERBS, "Type: tiltmeter --help")
         command: click.Command = import_module(
@@ -189,10 +217,24 @@ def _of_system(error: OSError) -> str:
 
 def _usage(error: click.ClickException) -> str:
     """What click complains of, on one line, with where to look."""
-    said = " ".join(error.format_message().split())
+    said = " ".join(error.format_message().split()).rstrip(".")
     context = error.ctx if isinstance(error, click.UsageError) else None
     path = context.command_path if context is not None else PROGRAM
-    return f"{said.rstrip('.')}. Type: {path} --help"
+    if isinstance(error, click.NoSuchOption):
+        said = f"No such option '{error.option_name}'{_options_meant(error)}"
+    elif isinstance(error, click.MissingParameter) and context is not None:
+        if isinstance(error.param, click.Option) and error.param.help:
+            said += f": {error.param.help.rstrip('.')}"
+        else:
+            said += f": {' '.join((path, *context.command.collect_usage_pieces(context)))}"
+    return f"{said}{'' if said.endswith('?') else '.'} Type: {path} --help"
+
+
+def _options_meant(error: click.NoSuchOption) -> str:
+    """The options that are near, those that begin as it was typed before the others."""
+    typed = error.option_name
+    near = sorted(error.possibilities or (), key=lambda name: not name.startswith(typed))
+    return f". Did you mean {' or '.join(repr(name) for name in near[:3])}?" if near else ""
 
 
 def _fail(said: str, code: int) -> int:

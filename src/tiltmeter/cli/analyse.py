@@ -29,7 +29,13 @@ class AnalyseValues(ResultValues):
 @click.option("--csv", "as_csv", is_flag=True, help="Print CSV on standard output.")
 @receives(AnalyseValues)
 def command(typed: AnalyseValues) -> int:
-    """Compute the estimates of a run again."""
+    """Compute the estimates of a run again, and check thresholds.
+
+    \b
+    tiltmeter analyse run --full
+    tiltmeter analyse run --variant published
+    tiltmeter analyse run --fail-if "share_she > 0.6"
+    """
     from .. import api
     from .output import emit_results
 

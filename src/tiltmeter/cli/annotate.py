@@ -74,8 +74,8 @@ class AnnotateValues:
 @click.option("--progress", is_flag=True, help="Print how far everybody is, and end.")
 @receives(AnnotateValues)
 def command(typed: AnnotateValues) -> None:
-    """Label a sample of a run's outputs in the browser, one key an answer, without seeing what
-    judges said.
+    """Label outputs by hand in the browser; settle disagreement. A sample of them, one key an
+    answer, without seeing what judges said.
 
     \b
     tiltmeter annotate run --annotator ann

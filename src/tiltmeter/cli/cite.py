@@ -18,7 +18,9 @@ import click
     help="A sentence, an entry of BibTeX, or a CITATION.cff.",
 )
 def command(run: str, format_: Literal["sentence", "bibtex", "cff"]) -> None:
-    """A run as a citation, with the signatures of its numbers."""
+    """A run as a citation: a sentence, BibTeX or CITATION.cff. Signatures of its numbers stand in
+    each.
+    """
     from ..api import deposits
 
     click.echo(deposits.cite(run, format_))

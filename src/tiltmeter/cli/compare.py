@@ -27,8 +27,8 @@ def command(
     as_json: bool,
     labels: tuple[tuple[str, str], ...],
 ) -> int:
-    """Runs of one protocol against the first of them: subjects, dates or prompts, paired by
-    item.
+    """What differs between runs of one protocol, with intervals. Each is held against the first:
+    subjects, dates or prompts, paired by item.
     """
     from rich.console import Console
 

@@ -41,7 +41,7 @@ def command(
     annotator: str,
     labels: tuple[tuple[str, str], ...],
 ) -> None:
-    """Look at the outputs of runs, with their labels beside them: on this machine, or as files.
+    """Look at the outputs of runs, with their labels beside them. On this machine, or as files.
 
     \b
     tiltmeter explore run

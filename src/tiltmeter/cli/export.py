@@ -52,7 +52,13 @@ def command(
     seal: bool,
     variant: str,
 ) -> None:
-    """Write the tables of a run, evidence of it for an auditor, or all of it to deposit."""
+    """Tables, evidence for an auditor, or a whole run to deposit.
+
+    \b
+    tiltmeter export run --format csv --out tables
+    tiltmeter export run --format crate --out archive
+    tiltmeter export archive --verify
+    """
     from .. import api
 
     if verify or seal:

@@ -45,8 +45,11 @@ class FigureValues(LayoutValues):
 @label
 @receives(FigureValues)
 def command(typed: FigureValues) -> None:
-    """Save the figures of a measure, or of all, as SVG, PNG or PDF. With --rows or --columns the
-    table of `tiltmeter table` as a figure; one of a paper by its name ("Figure 6").
+    """Save figures as SVG, PNG or PDF. Without a MEASURE: all. With --rows or --columns the table
+    of `tiltmeter table` as a figure; one of a paper by its name ("Figure 6").
+
+    \b
+    tiltmeter figure run share_she --out figure.pdf
     """
     from .. import api
 

@@ -29,8 +29,8 @@ def command(
     as_json: bool,
     labels: tuple[tuple[str, str], ...],
 ) -> None:
-    """One protocol over time: what changed from each run to the next, and whether the numbers moved
-    by more than noise. Runs stand in the order of their dates.
+    """Runs over time: what changed from one to the next, what moved. That is, by more than noise.
+    Runs stand in the order of their dates.
     """
     from rich.console import Console
 

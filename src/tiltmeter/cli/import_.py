@@ -25,8 +25,8 @@ from .options import as_json, variant
 def command(
     what: str, path: str, file: str | None, out: str | None, variant: str, as_json: bool
 ) -> int:
-    """Make a run of outputs, labels or counts that exist already; `import gold RUN FILE`: what
-    people said of outputs.
+    """Make a run of what you have; take in labels by people. What there is: outputs, labels or
+    counts of a protocol, or with `import gold RUN FILE` what people said of outputs.
     """
     from .. import api
     from .ending import Printing

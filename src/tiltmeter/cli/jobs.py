@@ -31,8 +31,8 @@ class JobsValues(AskValues):
 @as_json
 @receives(JobsValues)
 def command(typed: JobsValues) -> int:
-    """The batches of a run, as they stood when it last looked; nothing is asked without
-    --cancel.
+    """The batches of a run that are at a provider; cancel them. They are said as they stood when
+    the run last looked: nothing is asked without --cancel.
     """
     from .. import api
     from ..report.sanitize import visible
@@ -46,6 +46,9 @@ def command(typed: JobsValues) -> int:
     for job in found:
         line = f"{job.key[:8]}  {job.model}  {job.state}  {job.requests:,} requests"
         click.echo(visible(f"{line}  since {job.since[:16]}  {job.told}".rstrip()))
+    if not found:
+        click.echo(f"{typed.run} has handed in no batches: that is run --batch", err=True)
+        return 0
     out = sum(job.is_out for job in found)
     click.echo(f"{out:,} of {len(found):,} batches are out", err=True)
     return 0

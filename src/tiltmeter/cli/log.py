@@ -25,7 +25,7 @@ from .options import variant
 @click.option("--with-texts", is_flag=True, help="The report with answers and pictures.")
 @variant
 def command(run: str, to: str, experiment: str, with_texts: bool, variant: str) -> None:
-    """Hand a run to a tracker of experiments: metrics with limits, tables, the report."""
+    """Hand a run to a tracker of experiments (MLflow). Metrics with limits, tables, the report."""
     from ..api import trackers
 
     for key in trackers.log_to_mlflow(

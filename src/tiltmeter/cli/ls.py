@@ -28,8 +28,8 @@ if TYPE_CHECKING:
 @full_text
 @as_json
 def command(what: str, full: bool, as_json: bool) -> None:
-    """What there is: protocols, examples, model kinds, instruments; `models`: the table of models
-    with prices and ends.
+    """What there is: protocols, examples, model kinds, instruments. With `models`: the table of
+    models with prices and ends.
     """
     if what == "models":
         _models(as_json, full)

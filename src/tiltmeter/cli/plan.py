@@ -83,8 +83,11 @@ class PlanValues(AuditValues):
 @as_json
 @receives(PlanValues)
 def command(typed: PlanValues) -> None:
-    """What a run would ask and cost, and what it could detect, before it does: the options of run,
-    and some more.
+    """What a run would ask and cost, and what it could find. Nothing is asked and no key is needed;
+    it takes the options of run, and some more.
+
+    \b
+    tiltmeter plan roles --model openai:gpt-4.1-mini --language en
     """
     from .. import api, registry
     from ..analyse.model_labels import given_names

@@ -11,7 +11,7 @@ from .options import label
 
 @click.command()
 @click.argument("run", type=click.Path(file_okay=False))
-@click.argument("attribute")
+@click.argument("attribute", default="")
 @click.option("--by", default="", help="Factors whose levels have samples each, with commas.")
 @click.option(
     "--number",
@@ -39,7 +39,9 @@ def command(
     out: Path | None,
     labels: tuple[tuple[str, str], ...],
 ) -> None:
-    """Sample answers of each label, not hand-picked."""
+    """Sample answers of each label, not hand-picked. ATTRIBUTE, such as pronoun, may be left out
+    where the labels have only one.
+    """
     from .. import api
     from ..report import cross_table_formats
 

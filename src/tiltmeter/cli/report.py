@@ -16,7 +16,7 @@ from .options import fail_if, label, variant
     "Markdown.",
 )
 @label
-@click.option("--brief", is_flag=True, help="One page that fits a sheet of paper.")
+@click.option("--brief", is_flag=True, help="One page that fits a sheet of paper: brief.html.")
 @variant
 @fail_if
 def command(
@@ -27,14 +27,20 @@ def command(
     variant: str,
     fail_if: tuple[str, ...],
 ) -> int:
-    """Write the report of a run, or one page of several."""
+    """Write the report of a run. Of several runs: one page.
+
+    \b
+    tiltmeter report run --brief
+    tiltmeter report run --out run.md
+    """
     from .. import api
     from .output import emit_checks, refuse_thresholds
 
     runs = [api.open_run(folder) for folder in run]
     for one in runs:
         refuse_thresholds(one.protocol, fail_if)
-    target = out or (runs[0].folder / "report.html" if len(runs) == 1 else "report.html")
+    name = "brief.html" if brief else "report.html"
+    target = out or (runs[0].folder / name if len(runs) == 1 else name)
     path = api.report(*run, path=target, variant=variant, labels=dict(labels), brief=brief)
     click.echo(f"report: {path}")
     checks = [

@@ -74,7 +74,12 @@ class RunValues(AuditValues):
 @as_json
 @receives(RunValues)
 def command(typed: RunValues) -> int:
-    """Run an audit, from prompts to report. Again: it goes on."""
+    """Run an audit, from prompts to report. Again: it goes on.
+
+    \b
+    tiltmeter run roles --model builtin --language en --mode exact --out run
+    tiltmeter run roles --model openai:NAME --base-url http://localhost:8000/v1 --out own
+    """
     from .. import api, registry
     from .output import emit_results, emit_shard, refuse_thresholds
     from .progress import progress_line

@@ -17,8 +17,8 @@ from ..errors import UnknownName
     help="0 takes a free one.",
 )
 def command(model: str, port: int) -> None:
-    """Serve a planted model over loopback in OpenAI's format, to test a client or an audit with a
-    tilt of known size.
+    """Serve a planted model over loopback, to test with. In OpenAI's format, with a tilt of known
+    size.
 
     \b
     tiltmeter serve planted:she=0.7

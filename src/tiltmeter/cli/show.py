@@ -57,7 +57,7 @@ def command(
     format_: str,
     figure: Path | None,
 ) -> None:
-    """What a protocol measures, cites and departs from; with --by, of what items it is made."""
+    """What a protocol measures, cites and departs from. With --by: of what items it is made."""
     if words:
         _print_words(_load(protocol), words, figure)
         return

@@ -40,8 +40,11 @@ class TableValues(LayoutValues):
 @click.option("--out", type=click.Path(dir_okay=False, path_type=Path), help="A file to write to.")
 @receives(TableValues)
 def command(typed: TableValues) -> None:
-    """Estimates as a table of rows and columns, for a paper. Without a MEASURE: the tables that
-    the variant declares; one of them by its name ("Figure 6").
+    """Estimates as a table: Markdown, LaTeX or CSV. Without a MEASURE: the tables that the variant
+    declares, otherwise the headlines; one of them by its name ("Figure 6").
+
+    \b
+    tiltmeter table run share_she --format latex
     """
     from rich.console import Console
 

@@ -51,8 +51,13 @@ def command(
     full: bool,
     as_json: bool,
 ) -> int:
-    """Judges against people: their errors, by class and condition. With --sample and --sheet: what
-    is to be annotated.
+    """Judges against people; draws what people are to label. Errors are given by class and
+    condition.
+
+    \b
+    tiltmeter validate run --sample 100 --sheet sheet.csv
+    tiltmeter import gold run sheet.csv
+    tiltmeter validate run
     """
     if (number is None) != (sheet is None):
         raise UsageError(f"Type: tiltmeter validate {run} --sample 100 --sheet sheet.csv")

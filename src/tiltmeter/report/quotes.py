@@ -28,7 +28,8 @@ def quotes(
     named: Mapping[str, str] | None = None,
 ) -> CrossTable:
     """`number` answers of each value of an attribute, and of each level of the factors in `by`, as
-    the protocol's first annotator of it says. named: {model: short name}.
+    the protocol's first annotator of it says; of the only one where attribute is "". named:
+    {model: short name}.
 
     UnknownName for an attribute that nothing labelled or a factor that the design does not have;
     UsageError where the outputs are no texts.
@@ -38,6 +39,8 @@ def quotes(
         if name not in (*protocol.factors, protocol.item, "model"):
             raise UnknownName("factor", name, (*protocol.factors, protocol.item, "model"))
     known = labels.attributes(store)
+    if not attribute and len(known) == 1:
+        attribute = known[0]
     if attribute not in known:
         raise UnknownName("attribute with labels", attribute, known)
     groups: dict[Levels, list[str]] = {}

@@ -80,9 +80,12 @@ class Database:
         self._lock: WriterLock | None = None
         self._is_copy = False
         if not create and not self.path.exists():
+            inside = self.folder / "run"  # of an export to deposit
             raise StoreError(
-                f"{self.folder} is not a run. A run is made by: tiltmeter run PROTOCOL --model M "
-                "--out DIR"
+                f"{self.folder} is not a run. Did you mean {inside}?"
+                if (inside / FILE).is_file()
+                else f"{self.folder} is not a run. A run is made by: tiltmeter run PROTOCOL "
+                "--model M --out DIR"
             )
         if self.path.exists() and not self.path.is_file():
             raise StoreError(f"{self.path} is no ordinary file, and so no run.")

@@ -326,9 +326,11 @@ class Connection:
             )
         if meant == 404:
             kind = self.name.partition(":")[0]
+            bare = "/" not in self.base.partition("://")[2]
+            ends = f"try {self.base}/v1" if bare else "most end in /v1"
             raise ModelError(
-                f"{self.base} does not know this model or this path (HTTP 404): {said} Check the "
-                f"name after '{kind}:' and --base-url (most end in /v1).",
+                f"{self.base} does not know this model or this path (HTTP 404): "
+                f"{said.rstrip('.')}. Check the name after '{kind}:' and --base-url ({ends}).",
                 raw,
             )
         if 300 <= status < 400:
