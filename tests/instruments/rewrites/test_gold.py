@@ -22,6 +22,9 @@ LABELS = "45a6f5e71b170ea572812382840607457f9f085139320e5619048e28ddef297e"
 # As CHANGELOG.md has them, from before version 3 of the rules.
 TEXTS_2 = "6483398d57337ff2e29f9dedbd3a2a3005c0ad15f46dd8b51fe467fbf69d3310"
 LABELS_2 = "c3342b9660a6ea083ebd6d38a3a08927ba3c3f72bc3a26b741015ef8715f4f3d"
+# As CHANGELOG.md has them, from before the rules of version 4 were run on them.
+TEXTS_3 = "0bdd9f5d45ed14d25d5e2091891fb9dc2fb6a29b7ae164b9eefc50e91415bd37"
+LABELS_3 = "e7b1a5e36a7d6c7efe9607b836c92cd326a453bd85037964d3552f5a01ed1a33"
 FIELDS = ("pronouns", "shape", "verdict", "noun_flipped")
 
 
@@ -36,13 +39,15 @@ def lines(name: str) -> list[dict[str, Any]]:
         ("labels.jsonl", LABELS),
         ("texts_2.jsonl", TEXTS_2),
         ("labels_2.jsonl", LABELS_2),
+        ("texts_3.jsonl", TEXTS_3),
+        ("labels_3.jsonl", LABELS_3),
     ],
 )
 def test_gold_is_what_was_committed(name: str, digest: str) -> None:
     assert hashlib.sha256((HERE / name).read_bytes()).hexdigest() == digest
 
 
-@pytest.mark.parametrize("part", ["", "_2"])
+@pytest.mark.parametrize("part", ["", "_2", "_3"])
 def test_every_text_has_two_readings(part: str) -> None:
     marked = lines(f"labels{part}.jsonl")
     assert [row["id"] for row in marked] == [row["id"] for row in lines(f"texts{part}.jsonl")]
@@ -64,6 +69,9 @@ def test_every_text_has_two_readings(part: str) -> None:
         ("_2", "pronouns", 0.989),
         ("_2", "shape", 1.0),
         ("_2", "noun_flipped", 1.0),
+        ("_3", "pronouns", 1.0),
+        ("_3", "shape", 1.0),
+        ("_3", "noun_flipped", 1.0),
     ],
 )
 def test_agreement_of_the_readings(part: str, field: str, kappa: float) -> None:
