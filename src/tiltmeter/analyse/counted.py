@@ -19,8 +19,9 @@ from ..protocol import Protocol, Variant
 from ..protocol.tables import SEVERAL
 from ..store import Store
 from ..store.queries import labels
+from ..store.queries.labels import StoredLabel
 from . import pooling
-from .counting import read_cells, with_derived
+from .counting import by_columns, read_cells, with_derived
 from .numbers import number
 from .queries import OutputQuery
 from .strata import factor_names, kept_rows
@@ -30,23 +31,34 @@ Mask = NDArray[np.bool_]
 
 
 class LabelRows:
-    """Labels with their outputs, a row each, whose columns are read as numbers: some of thousands
-    of rows are picked a thousand times for one report.
+    """Labels with their outputs, a row each. Rows that differ in their output and weight alone are
+    of one kind, and queries pick kinds: of a design of hundreds of prompts there are thousands of
+    rows, which are picked a thousand times for one report.
     """
 
     def __init__(self, frame: pl.DataFrame) -> None:
         self.frame = frame
         self._columns: dict[str, tuple[dict[str, int], NDArray[np.uint32]]] = {}
 
-    def is_in(self, name: str, values: Collection[str]) -> Mask:
-        """True for the rows whose column has one of the values."""
+    @cached_property
+    def _kinds(self) -> tuple[pl.DataFrame, NDArray[np.uint32]]:
+        """What differs between kinds, as text; and the kind of each row."""
+        names = [name for name in self.frame.columns if name not in ("output", "weight", "outputs")]
+        columns = self.frame.select(pl.col(names).cast(pl.String).fill_null(""))
+        kinds = columns.unique(maintain_order=True)
+        numbered = kinds.with_columns(kind=pl.int_range(kinds.height, dtype=pl.UInt32))
+        found = columns.join(numbered, on=names, how="left", maintain_order="left")["kind"]
+        return kinds, found.to_numpy()
+
+    def _is_in(self, name: str, values: Collection[str]) -> Mask:
+        """True for the kinds whose column has one of the values."""
         if name not in self._columns:
-            column = self.frame[name].cast(pl.String).fill_null("")
+            column = self._kinds[0][name]
             places = {value: place for place, value in enumerate(column.unique())}
             codes = column.replace_strict(
                 list(places), list(places.values()), return_dtype=pl.UInt32
             )
-            self._columns[name] = places, codes.to_numpy().astype(np.uint32)
+            self._columns[name] = places, codes.to_numpy()
         places, numbers = self._columns[name]
         wanted = np.zeros(len(places), dtype=np.bool_)
         wanted[[places[value] for value in values if value in places]] = True
@@ -55,21 +67,22 @@ class LabelRows:
 
     def mask(self, query: OutputQuery) -> Mask:
         """True for the rows that a query counts."""
-        kept = ~self.is_in("value", query.without)
+        kept = ~self._is_in("value", query.without)
         for name, levels in query.levels.items():
-            kept &= self.is_in(name, levels)
+            kept &= self._is_in(name, levels)
         if query.subjects:
-            kept &= self.is_in("subject", query.subjects)
+            kept &= self._is_in("subject", query.subjects)
         if query.attribute:
-            kept &= self.is_in("attribute", (query.attribute,))
+            kept &= self._is_in("attribute", (query.attribute,))
         else:
-            kept &= ~self.is_in("attribute", query.without)
+            kept &= ~self._is_in("attribute", query.without)
         if query.among:
-            kept &= self.is_in("value", query.among)
+            kept &= self._is_in("value", query.among)
         if query.counts == "numbers":
-            known = self.frame["value"].unique().drop_nulls()
-            kept &= self.is_in("value", [one for one in known if number(one) is not None])
-        return kept
+            known = self._kinds[0]["value"].unique()
+            kept &= self._is_in("value", [one for one in known if number(one) is not None])
+        found: Mask = kept[self._kinds[1]]
+        return found
 
     def select(self, query: OutputQuery) -> pl.DataFrame:
         """The rows that a query counts."""
@@ -179,15 +192,11 @@ class Counted:
         wanted = _sources(self.protocol, chosen, attribute) if attribute else ()
         names = tuple(dict.fromkeys((*self.protocol.factors, self.protocol.item)))
         cells, places = read_cells(self.store, names)
-        rows = [
-            (one.output, one.attribute, one.value, one.weight)
-            for one in labels.of_annotator(self.store, annotator, wanted)
-        ]
-        schema = {"output": pl.String, "attribute": pl.String, "value": pl.String}
-        frame = pl.DataFrame(rows, {**schema, "weight": pl.Float64}, orient="row")
+        schema = {**dict.fromkeys(StoredLabel._fields, pl.String), "weight": pl.Float64}
+        frame = by_columns(schema, list(labels.of_annotator(self.store, annotator, wanted)))
         frame = frame.join(places, on="output", maintain_order="left")
         frame = pl.concat([frame.drop("place"), cells[frame["place"]]], how="horizontal")
-        frame = frame.with_columns(annotator=pl.lit(annotator), outputs=pl.lit(1, pl.Int64))
+        frame = frame.with_columns(outputs=pl.lit(1, pl.Int64))
         frame = kept_rows(frame, chosen.where)
         frame = pooling.read_as(with_derived(frame, self.protocol), chosen.reads)
         return pooling.kept_apart(pooling.spread(frame, self.protocol), self.protocol)[0]

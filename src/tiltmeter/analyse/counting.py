@@ -49,7 +49,7 @@ def _sums(store: Store, places: pl.DataFrame) -> Iterator[pl.DataFrame]:
     while True:
         piece = list(islice(rows, PIECE))
         first = [row[:2] != before[:2] for before, row in pairwise(chain([last], piece))]
-        sets = _frame(_SETS, piece).with_columns(first=pl.Series(first, dtype=pl.Boolean))
+        sets = by_columns(_SETS, piece).with_columns(first=pl.Series(first, dtype=pl.Boolean))
         sets = sets.join(places, on="output", maintain_order="left")
         sets = sets.with_columns(pl.col("attribute", "value").str.json_decode(pl.List(pl.String)))
         each = sets.explode("attribute", "value").select(
@@ -77,14 +77,14 @@ def read_cells(store: Store, names: Sequence[str]) -> tuple[pl.DataFrame, pl.Dat
     designs: dict[tuple[str, ...], int] = {}
     outputs = pl.concat(_numbered(store, designs))
     asked = ("subject", "mode", "factors")
-    different = _frame(dict.fromkeys(asked, pl.String), list(designs)).with_row_index("design")
+    different = by_columns(dict.fromkeys(asked, pl.String), list(designs)).with_row_index("design")
     places: dict[tuple[str, ...], int] = {}
     found = []
     for number, subject, mode, factors in different.sort(asked).iter_rows():
         levels = json.loads(factors)
         cell = (subject, mode, *(levels.get(name, "") for name in names))
         found.append((number, places.setdefault(cell, len(places))))
-    of_design = _frame({"design": pl.Int64, "place": pl.Int64}, found)
+    of_design = by_columns({"design": pl.Int64, "place": pl.Int64}, found)
     cells = pl.DataFrame(
         list(places), dict.fromkeys(("subject", "mode", *names), pl.String), orient="row"
     )
@@ -101,12 +101,14 @@ def _numbered(store: Store, designs: dict[tuple[str, ...], int]) -> Iterator[pl.
     schema = {"output": pl.String, "design": pl.Int64}
     while True:
         piece = list(islice(rows, PIECE))
-        yield _frame(schema, [(row[0], designs.setdefault(row[1:], len(designs))) for row in piece])
+        yield by_columns(
+            schema, [(row[0], designs.setdefault(row[1:], len(designs))) for row in piece]
+        )
         if len(piece) < PIECE:
             return
 
 
-def _frame(schema: Mapping[str, Any], rows: Sequence[Sequence[Any]]) -> pl.DataFrame:
+def by_columns(schema: Mapping[str, Any], rows: Sequence[Sequence[Any]]) -> pl.DataFrame:
     """Rows as a frame; by columns, which polars takes up far quicker than row by row."""
     columns = zip(*rows, strict=True) if rows else ((),) * len(schema)
     return pl.DataFrame(dict(zip(schema, columns, strict=True)), schema)
