@@ -11,8 +11,8 @@ import math
 from functools import lru_cache
 
 import numpy as np
-from scipy import special  # type: ignore[import-untyped, unused-ignore]
 
+from tiltmeter.stats import special
 from tiltmeter.stats.arguments import Floats
 
 MEANS = 400  # cells of the mean share, even on Jeffreys' scale

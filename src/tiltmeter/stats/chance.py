@@ -65,7 +65,7 @@ def _part(k: int, first: int, second: int, total: int) -> float:
 
 def _choose(n: int, k: NDArray[np.integer]) -> Floats:
     """log of n over k."""
-    from scipy.special import gammaln
+    from tiltmeter.stats.special import gammaln
 
     found: Floats = gammaln(n + 1) - gammaln(k + 1) - gammaln(np.maximum(n - k, 0) + 1)
     return found

@@ -16,9 +16,8 @@ from itertools import combinations
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy import special  # type: ignore[import-untyped, unused-ignore]
 
-from tiltmeter.stats import arguments
+from tiltmeter.stats import arguments, special
 from tiltmeter.stats.arguments import Floats
 from tiltmeter.stats.multiplicity import reach
 from tiltmeter.stats.quantiles import normal_quantile

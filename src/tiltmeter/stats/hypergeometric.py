@@ -13,8 +13,8 @@ import math
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import special  # type: ignore[import-untyped, unused-ignore]
 
+from tiltmeter.stats import special
 from tiltmeter.stats.arguments import Floats
 
 Counts = NDArray[np.int64]

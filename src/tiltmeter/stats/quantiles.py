@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from functools import lru_cache
 
-from scipy import special  # type: ignore[import-untyped, unused-ignore]
+from tiltmeter.stats import special
 
 
 @lru_cache(maxsize=256)

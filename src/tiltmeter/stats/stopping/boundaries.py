@@ -11,8 +11,8 @@ from collections.abc import Sequence
 from functools import lru_cache
 
 import numpy as np
-from scipy import special  # type: ignore[import-untyped, unused-ignore]
 
+from tiltmeter.stats import special
 from tiltmeter.stats.arguments import Floats
 from tiltmeter.stats.quantiles import normal_quantile
 from tiltmeter.stats.stopping.design import StoppingDesign

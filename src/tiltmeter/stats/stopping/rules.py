@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import special  # type: ignore[import-untyped, unused-ignore]
 
+from tiltmeter.stats import special
 from tiltmeter.stats.arguments import Floats
 from tiltmeter.stats.stopping.design import ROUNDING, StoppingDesign
 

@@ -1,0 +1,30 @@
+"""The functions out of scipy's extension module, against `scipy.special` itself."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+
+# In a process of its own: here the whole package is long there.
+_CODE = """
+import sys
+import numpy as np
+from tiltmeter.stats import special as ours
+assert "scipy.special" not in sys.modules
+import scipy.special as whole
+
+shares, many = np.linspace(0.001, 0.999, 97), np.geomspace(1e-3, 1e5, 97)
+arguments = {
+    "betaincinv": (many, many[::-1], shares), "betaln": (many, many[::-1]), "gammaln": (many,),
+    "ndtr": (np.log(many),), "ndtri": (shares,), "stdtr": (many, np.log(many)),
+    "stdtrit": (many, shares), "xlog1py": (many, -shares), "xlogy": (many, shares),
+}
+assert sorted(arguments) == ours._NAMES
+for name, given in arguments.items():
+    assert getattr(ours, name)(*given).tobytes() == getattr(whole, name)(*given).tobytes(), name
+assert whole.logsumexp([0.0, 0.0]) == np.log(2) and whole._ufuncs.ndtri is ours.ndtri
+"""
+
+
+def test_the_same_bytes_and_the_whole_package_imports_after() -> None:
+    subprocess.run([sys.executable, "-c", _CODE], check=True)
