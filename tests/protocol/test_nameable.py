@@ -22,11 +22,13 @@ from tiltmeter.records import Estimate
 
 FILES = Path(__file__).parent / "nameable"
 TOOLS = (
+    "__main__.py",
     "own.py",
     "inference.py",
     "shipped.py",
     "paired.py",
     "check.py",
+    "check_copies.py",
     "check_rules.py",
     "check_paired.py",
     "neopronoun_texts.py",

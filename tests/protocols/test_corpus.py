@@ -18,7 +18,8 @@ from spellchecker import SpellChecker
 from tiltmeter import registry
 from tiltmeter.instruments.rewrites.neopronouns import pronoun_sets
 from tiltmeter.protocols.protext import check as checker
-from tiltmeter.protocols.protext import check_rules, own, paired, shipped
+from tiltmeter.protocols.protext import check_rules, paired, shipped
+from tiltmeter.protocols.protext.__main__ import main as write_folder
 from tiltmeter.protocols.protext.check import check, main, read
 from tiltmeter.protocols.protext.check_copies import near_copies
 from tiltmeter.protocols.protext.check_paired import check_paired
@@ -349,10 +350,10 @@ def test_the_checker_takes_what_the_loader_writes(
     given = tmp_path / "own.csv"
     header = "item,Theme,Theme Category,Pronoun Category,noun,text"
     given.write_text(f"{header}\n1,Names,Male,he,Jack,Jack lost his hat.\n", "utf-8")
-    assert own.main([str(given), "--out", str(tmp_path / "own")]) == 0
+    assert write_folder([str(given), "--out", str(tmp_path / "own")]) == 0
     assert main([str(tmp_path / "own" / "texts.jsonl")]) == 0
     given.write_text(f"{header}\n1,Names,Male,he,Jack,Jack lost her hat.\n", "utf-8")
-    assert own.main([str(given), "--out", str(tmp_path / "two")]) == 0
+    assert write_folder([str(given), "--out", str(tmp_path / "two")]) == 0
     capsys.readouterr()
     assert main([str(tmp_path / "two" / "texts.jsonl")]) == 1
     said = capsys.readouterr().out
@@ -501,7 +502,7 @@ def test_version_1_of_the_texts_is_kept() -> None:
 
 
 def test_the_paired_corpus_runs(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert own.main(["--texts", "paired", "--out", str(tmp_path / "own")]) == 0
+    assert write_folder(["--texts", "paired", "--out", str(tmp_path / "own")]) == 0
     assert capsys.readouterr().out.startswith("texts: 1120 (he 280, she 280, they 280, none 280)")
     protocol = registry.protocol(str(tmp_path / "own" / "protocol.toml"))
     assert len({cell["family"] for cell in protocol.cells}) == 144
@@ -509,6 +510,6 @@ def test_the_paired_corpus_runs(tmp_path: Path, capsys: pytest.CaptureFixture[st
 
 
 def test_a_neopronoun_in_place_of_they(tmp_path: Path) -> None:
-    assert own.main(["--neopronoun", "xe", "--out", str(tmp_path / "own")]) == 0
+    assert write_folder(["--neopronoun", "xe", "--out", str(tmp_path / "own")]) == 0
     rows = (tmp_path / "own" / "texts.jsonl").read_text("utf-8").splitlines()
     assert len(rows) == 185 and {json.loads(row)["pronoun"] for row in rows} == {"xe"}

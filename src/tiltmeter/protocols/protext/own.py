@@ -1,32 +1,23 @@
-"""A corpus of one's own for `protext`: a copy of the ProText release, or any file of that design,
-as a runnable folder.
+"""A corpus of one's own for `protext`, as a runnable folder. `__main__` is its command line.
 
-    python -m tiltmeter.protocols.protext release.csv --out my-protext [--column noun=theme_noun]
-    [--prompt TEXT] tiltmeter run my-protext/protocol.toml --model builtin --out my-run
-
-Reads CSV, TSV, JSON lines and Parquet. Columns are found by their names or aliases (ALIASES) or
-named with --column; values are brought to that protocol's words ("Stereotypically Male" → male,
-"she/her" → she). What does not fit is an error that
-says where: the columns found, an unknown category, an empty text, an id that is there twice, a
-wrong encoding. Without a
-file, the folder has the texts that are shipped: for a prompt of one's own.
+Reads CSV, TSV, JSON lines and Parquet. Columns are found by their names or aliases (ALIASES), or
+named; values are brought to the protocol's words ("Stereotypically Male" → male, "she/her" → she).
+What does not fit is an error that says where: the columns found, an unknown category, an empty
+text, an id that is there twice, a wrong encoding.
 """
 
 from __future__ import annotations
 
-import argparse
 import json
 import re
-import sys
 import tomllib
-from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 from ... import intake
 from ...csv_rows import BadTable, NotCsv, numbered_rows
-from ...errors import ProtocolError, TiltmeterError, UsageError
+from ...errors import ProtocolError, UsageError
 from ...instruments.rewrites.neopronouns import pronoun_sets
 from ...instruments.rewrites.outcomes import is_foreign
 from ...protocol import EVERY
@@ -43,7 +34,6 @@ ALIASES = {
     "noun": ("noun", "theme_noun", "theme_value", "term", "protagonist", "value"),
     "text": ("text", "prompt_body", "body", "input", "passage", "prompt_text"),
 }
-_NEO = tuple(pronoun_sets())
 VALUES = {
     "theme": {
         "name": ("name", "names"),
@@ -104,7 +94,7 @@ VALUES = {
             "n/a",
             "",
         ),
-        **{name: (name,) for name in _NEO},
+        **{name: (name,) for name in pronoun_sets()},
     },
 }
 _READ = {".csv": ",", ".tsv": "\t"}
@@ -346,74 +336,3 @@ def _lines(data: Mapping[str, Any]) -> Iterator[str]:
                 f"{name} = {toml(inner)}"
                 for name, inner in (value[part] if named else part).items()
             )
-
-
-def main(arguments: Sequence[str] | None = None) -> int:
-    """Writes the folder that the command line asks for; returns 0, or an error's exit code."""
-    parser = argparse.ArgumentParser(
-        prog="python -m tiltmeter.protocols.protext", description=(__doc__ or "").split("\n")[0]
-    )
-    parser.add_argument(
-        "file",
-        type=Path,
-        nargs="?",
-        help="the shipped texts otherwise",
-    )
-    parser.add_argument(
-        "--texts",
-        choices=shipped.VERSIONS,
-        default="2",
-        help="which of the shipped texts: the 640 of version 2 or 1, or the 144 families",
-    )
-    parser.add_argument(
-        "--neopronoun", choices=_NEO, help="the texts with they alone, with this in its place"
-    )
-    parser.add_argument("--out", type=Path, required=True, help="the folder to write")
-    parser.add_argument(
-        "--column",
-        action="append",
-        default=[],
-        metavar="OURS=THEIRS",
-        help=f"ours: {', '.join(COLUMNS)}",
-    )
-    parser.add_argument(
-        "--prompt", default="", metavar="TEXT", help="what the model is told to do with each text"
-    )
-    options = parser.parse_args(arguments)
-    try:
-        rows = _texts(options)
-        path = write(rows, options.out, prompt=options.prompt.strip())
-    except TiltmeterError as error:
-        print(f"error: {error}", file=sys.stderr)
-        return error.exit_code
-    counts = Counter(row["pronoun"] for row in rows)
-    print(
-        f"texts: {len(rows)} "
-        f"({', '.join(f'{name} {counts[name]}' for name in VALUES['pronoun'] if counts[name])})"
-    )
-    for line in inference.warnings(rows):
-        print(f"note: {line}")
-    if counts["it"]:
-        print(
-            "note: whether a rewrite keeps it/its is not measured: the rules do not tell it from "
-            "the word for things."
-        )
-    print(f"Type: tiltmeter run {path} --model builtin --out {path.parent / 'run'}")
-    return 0
-
-
-def _texts(options: argparse.Namespace) -> list[dict[str, str]]:
-    """The rows that the command line names: of a file, or shipped ones."""
-    columns = dict(_column(part) for part in options.column)
-    rows = load(options.file, columns) if options.file else shipped.rows(options.texts)
-    return shipped.with_neopronoun(rows, options.neopronoun) if options.neopronoun else rows
-
-
-def _column(part: str) -> tuple[str, str]:
-    ours, equals, theirs = part.partition("=")
-    if not equals:
-        raise UsageError(
-            f"--column {part} has no '='. Type for instance: --column noun=NAME, with a name "
-            "from the file."
-        )
-    return ours, theirs
