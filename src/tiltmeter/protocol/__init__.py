@@ -16,163 +16,39 @@ from collections import Counter
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, fields, replace
 from functools import cached_property
-from typing import Any, ClassVar, Unpack
+from typing import ClassVar, Unpack
 from warnings import warn
 
 from ..errors import UnknownName
-from ..records import Json, Message, Sampling, content_id
+from ..records import Json, Message, content_id
 from .keys import (
     AnnotationKeys,
-    BandKeys,
     CrosstabKeys,
     FirstKeys,
     ProtocolKeys,
     SelectionKeys,
-    SentenceKeys,
     StopKeys,
 )
-from .measures import measure_kind
-from .paper_tables import TableLayout
+from .specs import InstrumentSpec, MeasureSpec, Mode, Variant
 from .tables import SEVERAL, Row, fill, join
+
+__all__ = [
+    "EVERY",
+    "FEW_OUTPUTS",
+    "FIGURES",
+    "InstrumentSpec",
+    "MeasureSpec",
+    "Mode",
+    "Protocol",
+    "Variant",
+    "few_items",
+]
 
 # As the attribute of a measure each that an instrument labels, as its value each of them in a row
 # of its own, as a level of a factor all of them.
 EVERY = "*"
 FEW_OUTPUTS = 10  # of a group whose divergence is asked for: of fewer little can be said
 FIGURES = ("dots", "dumbbell", "forest", "heat", "stacked")  # drawings that a measure can ask for
-
-
-@dataclass(frozen=True, slots=True)
-class Mode:
-    """One way to obtain outputs: drawn (`logprobs` 0) or read from the probabilities of the next
-    tokens.
-
-    size:  WIDTHxHEIGHT in pixels of the pictures that are asked for; "" in a protocol of texts.
-    for_discovery: drawn beside the mode that is measured, for an instrument to learn from, and
-    never labelled. `aside` in files of version 0.1.
-    """
-
-    name: str
-    samples: int = 1
-    begin: str = ""
-    logprobs: int = 0
-    temperature: float | None = 1.0
-    top_p: float | None = 1.0
-    max_tokens: int = 256
-    size: str = ""
-    for_discovery: bool = False
-
-    @property
-    def sampling(self) -> Sampling:
-        """Of a picture only the seed is asked for: providers' image models take nothing else."""
-        return (
-            Sampling(None, None, 0)
-            if self.size
-            else Sampling(self.temperature, self.top_p, self.max_tokens)
-        )
-
-
-@dataclass(frozen=True, slots=True)
-class InstrumentSpec:
-    """A named instrument and its settings: `kind` is looked up in the registry, `settings` are
-    given to it.
-
-    also: further attributes that it labels, for measures to name.
-    told: settings of the judges that label beside it, over its own (those of a variant).
-    """
-
-    name: str
-    kind: str
-    attribute: str
-    settings: Mapping[str, Any] = field(default_factory=dict)  # what each kind declares
-    also: tuple[str, ...] = ()
-    told: Mapping[str, Any] = field(default_factory=dict)
-
-
-@dataclass(frozen=True, slots=True)
-class MeasureSpec:
-    """What is computed from labels.
-
-    kind:     a name in `measures.names()` (share, difference, …).
-    values:   the label values that are counted; `["*"]` is each value on a row of its own.
-    among:    the values that make the denominator; all labels otherwise, less those in `without`.
-    per:      what the denominator counts, "labels" or "outputs".
-    where:    {factor: [levels]}: only these trials, for a rate that is defined on some of them.
-    by:       groupings, each a list of factors; [] is the whole.
-    contrast: {factor, level, baseline}: the difference level − baseline, paired by cluster.
-    null:     the value that stands for no tilt, tested against; None for no test.
-    over:     parts of the stratum (subject, language) that are pooled for it; it has no row where
-              the run has one of each.
-    expected: {factor: {level: value}}: the one value that counts as a hit at each level of a
-              factor.
-    figure:   its drawing, a name in FIGURES, or several with | between; a forest plot is of
-              headlines and contrasts only.
-    band:     {low, high, text}: shaded in its forest plot, such as the four-fifths band.
-    family:   tests of all measures and groupings of one family are adjusted together; "" for each
-              grouping by itself.
-    parts: measures whose rows are parts of its claim: where tested ones point both ways, its
-              direction is not settled.
-    reference: what shares are held against: a column with a share for each item, or {value: share}
-    of the whole.
-    sentence: what a report says first of its claims, by verdict (wording.py).
-    """
-
-    name: str
-    kind: str
-    attribute: str
-    values: tuple[str, ...]
-    among: tuple[str, ...] = ()
-    by: tuple[tuple[str, ...], ...] = ((),)
-    contrast: Mapping[str, str] | None = None
-    null: float | None = None
-    unit: str = "share"
-    headline: bool = False
-    per: str = "labels"
-    without: tuple[str, ...] = ()
-    where: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
-    text: str = ""
-    figure: str = "forest"
-    band: BandKeys | None = None
-    family: str = ""
-    over: tuple[str, ...] = ()
-    expected: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
-    reference: str | Mapping[str, float] = ""
-    parts: tuple[str, ...] = ()
-    sentence: SentenceKeys = field(default_factory=SentenceKeys)
-
-    @property
-    def signed(self) -> bool:
-        """Whether its values are differences, which have a sign."""
-        return self.contrast is not None or measure_kind(self.kind).signed
-
-
-@dataclass(frozen=True, slots=True)
-class Variant:
-    """Another way to compute the same measures: `where` keeps trials, `several` says what a cell
-    with several values is.
-
-    several: "alone" leaves a word of two classes out of the classes; "each" counts it in each, as
-    papers do.
-    intervals: False where the authors gave none.
-    measures:  the measures that it has, () for all; `only`: measures that no other variant has.
-    reads:     {attribute: another that is counted in its place, where the run has it}.
-    says:      {measure: its text}, of measures that are other numbers here than by default; in them
-    no value stands for no tilt.
-    tables:    the paper's own tables, which `analyse` prints in full.
-    judges:    {instrument: settings} of the judges beside it, where a run is made in this variant.
-    """
-
-    name: str
-    where: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
-    several: str = "alone"
-    intervals: bool = True
-    measures: tuple[str, ...] = ()
-    only: tuple[str, ...] = ()
-    text: str = ""
-    reads: Mapping[str, str] = field(default_factory=dict)
-    says: Mapping[str, str] = field(default_factory=dict)
-    tables: tuple[TableLayout, ...] = ()
-    judges: Mapping[str, Mapping[str, Json]] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, repr=False)
