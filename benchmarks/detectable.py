@@ -24,9 +24,8 @@ from tiltmeter.stats.detectable import (
     observed_shift,
     observed_tested_shift,
     planned_shift,
-    shift_from_value,
-    shift_of_share,
 )
+from tiltmeter.stats.share_shifts import shift_from_value, shift_of_share
 from tiltmeter.stats.shuffling import Shuffles
 
 PLANS = {

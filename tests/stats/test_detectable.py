@@ -5,7 +5,7 @@ import math
 import numpy as np
 import pytest
 
-from tiltmeter.stats import conditions, detectable, resampling
+from tiltmeter.stats import conditions, detectable, resampling, share_shifts
 from tiltmeter.stats.detectable import Design
 
 LOOKS = 400
@@ -169,11 +169,11 @@ def test_a_low_share_that_is_raised_varies_more() -> None:
     shares .2 and .2, s = .2: f² = (.16 + .24)/.32 = 1.25, so .2 where it is .1789; .8 alike.
     """
     for share, shift, found in ((0.5, 0.3313, 0.3), (0.2, 0.1789, 0.2), (0.8, 0.1789, 0.2)):
-        given = detectable.shift_of_share(shift=shift, shares=(share, share))
+        given = share_shifts.shift_of_share(shift=shift, shares=(share, share))
         assert given == pytest.approx(found, abs=0.001)
     # against a value that does not vary: f² = .16/.25 = .64, so .3 where the shift is .375
-    against = detectable.shift_from_value(shift=0.375, share=0.5, null=0.5)
+    against = share_shifts.shift_from_value(shift=0.375, share=0.5, null=0.5)
     assert against == pytest.approx(0.3, abs=0.001)
-    assert detectable.shift_of_share(shift=5.0, shares=(0.5, 0.5)) is None
+    assert share_shifts.shift_of_share(shift=5.0, shares=(0.5, 0.5)) is None
     with pytest.raises(ValueError, match="from 0 to 1"):
-        detectable.shift_of_share(shift=0.1, shares=(1.2, 0.5))
+        share_shifts.shift_of_share(shift=0.1, shares=(1.2, 0.5))

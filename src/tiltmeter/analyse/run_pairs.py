@@ -13,8 +13,8 @@ from ..protocol import MeasureSpec
 from ..protocol.measures import measure_kind
 from ..records import Estimate
 from ..stats import association, inversion, rates
-from ..stats.detectable import shift_of_share
 from ..stats.results import ALPHA, Interval, join_notes
+from ..stats.share_shifts import shift_of_share
 from . import corrected, numerals
 from .groups import Floats, Table
 from .judged import ALIKE, Sense, Side, correct, enough_gold, sum_by_cluster

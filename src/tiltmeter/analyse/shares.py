@@ -10,8 +10,8 @@ import polars as pl
 from ..protocol import MeasureSpec, few_items
 from ..records import OUTCOMES, Estimate
 from ..stats import association, independent, rates, resampling
-from ..stats.detectable import shift_from_value, shift_of_share
 from ..stats.results import Interval
+from ..stats.share_shifts import shift_from_value, shift_of_share
 from .groups import Floats, Group, Pair, Table
 from .rows import (
     bounds,

@@ -18,7 +18,8 @@ from ..records import Trial
 from ..stages import plan as planning
 from ..stages.cost import Totals
 from ..stages.plan import Choices
-from ..stages.power import POWER, labels_of, share_of, sides_of
+from ..stages.planned_claims import labels_of
+from ..stages.power import POWER, share_of, sides_of
 from ..stats.arguments import Floats
 from ..stats.detectable import Design, planned_shift
 from ..stats.stopping.design import StoppingDesign, items_needed

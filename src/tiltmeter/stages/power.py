@@ -16,26 +16,31 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from .. import registry
 from ..errors import UsageError
-from ..protocol import EVERY, MeasureSpec, Mode, Protocol, few_items
+from ..protocol import MeasureSpec, Protocol, few_items
 from ..protocol.instrument_kinds import Labels
 from ..protocol.measures import measure_kind
 from ..protocol.tables import SEVERAL, Row
 from ..stats.detectable import Design, divergence_shift, planned_power, planned_shift
 from ..stats.multiplicity import reach
 from ..stats.results import ALPHA
-from . import plan
 from .plan import Choices
+from .planned_claims import (
+    SUPPOSED_VALUES,
+    PlannedGroup,
+    counts_every_value,
+    family_size,
+    planned_groups,
+    tests_of,
+)
 
 ICC = 0.2
 POWER = 0.8
 MOST_SAMPLES = 10_000
 MOST_ITEMS = 300  # items up to which a design is simulated; beyond, differences go with 1/√items
-SUPPOSED_VALUES = 6  # values of an attribute whose list is not known yet
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,32 +71,13 @@ class Detectable:
 
 
 @dataclass(frozen=True, slots=True)
-class _Plan:
-    """What is asked: the protocol, the choices, the intra-item correlation, the wanted difference,
-    and the size of the family of headline claims.
-    """
+class _Asked:
+    """What is asked. icc: the intra-item correlation; wanted: a difference in shares, or None."""
 
     protocol: Protocol
     choices: Choices
     icc: float
     wanted: float | None
-    family: int
-
-
-@dataclass(frozen=True, slots=True)
-class _Part:
-    """The cells of one measure, mode and language, and of a group; `whole` if it is the first
-    grouping. tests: the family of its p.
-    """
-
-    measure: MeasureSpec
-    mode: Mode
-    language: str
-    group: dict[str, str]
-    cells: list[Row]
-    labels: Labels
-    tests: int = 1
-    whole: bool = True
 
 
 def detectable(
@@ -110,144 +96,8 @@ def detectable(
             "is from 0 to 1."
         )
     size = family_size(protocol, choices) if family is None else family
-    asked = _Plan(protocol, choices, icc, wanted, size)
-    return [_row(asked, part) for part in _parts(asked)]
-
-
-def family_size(protocol: Protocol, choices: Choices) -> int:
-    """How many headline claims a run has: headline measures, each of its values where it counts all
-    of them and each group where no whole is declared, over subjects, modes and languages that are
-    not pooled. Judges are not counted.
-    """
-    kept = plan.cells(protocol, choices)
-    claims = 0
-    for measure in _measures(protocol):
-        if measure.headline and measure_kind(measure.kind).detectable:
-            for language, cells in _languages(measure, kept).items():
-                each = _tests(measure, labels_of(protocol, measure, language))
-                groups = _first_groups(protocol, measure, _asked_of(measure, cells))
-                claims += _strata(measure, choices) * each * groups
-    return max(claims, 1)
-
-
-def _first_groups(protocol: Protocol, measure: MeasureSpec, cells: list[Row]) -> int:
-    """How many groups the first grouping has: one, or the groups that are the question."""
-    for group, _, number in _groups(protocol, measure, cells):
-        return number if group else 1
-    return 1
-
-
-def _strata(measure: MeasureSpec, choices: Choices) -> int:
-    """Subjects by modes, as far as the measure does not pool them."""
-    subjects = 1 if "subject" in measure.over else len(choices.subjects)
-    return max(subjects, 1) * max(len(choices.modes), 1)
-
-
-def _measures(protocol: Protocol) -> list[MeasureSpec]:
-    """The headline measures of the default variant, and the first tested measure of each attribute
-    that none of them is of.
-    """
-    own = {name for variant in protocol.variants.values() for name in variant.only}
-    default = [measure for measure in protocol.measures if measure.name not in own]
-    seen = {measure.attribute for measure in default if measure.headline}
-    found = []
-    for measure in default:
-        tested = measure.null is not None and measure_kind(measure.kind).detectable
-        if measure.headline or (tested and measure.attribute not in seen):
-            found.append(measure)
-            seen.add(measure.attribute)
-    return found
-
-
-def _parts(asked: _Plan) -> Iterator[_Part]:
-    protocol, choices = asked.protocol, asked.choices
-    kept = [cell for cell in plan.cells(protocol, choices) if SEVERAL not in cell[protocol.item]]
-    for name in choices.modes or (protocol.default_mode,):
-        for measure in _measures(protocol):
-            for language, cells in _languages(measure, kept).items():
-                labels = labels_of(protocol, measure, language)
-                rows = _asked_of(measure, cells) * (
-                    len(choices.subjects) if "subject" in measure.over else 1
-                )
-                part = _Part(measure, protocol.modes[name], language, {}, rows, labels)
-                yield from _each_group(asked, part, len(_languages(measure, kept)))
-
-
-def _asked_of(measure: MeasureSpec, cells: Sequence[Row]) -> list[Row]:
-    where = measure.where.items()
-    return [cell for cell in cells if all(cell[f] in levels for f, levels in where if f in cell)]
-
-
-def _each_group(asked: _Plan, part: _Part, languages: int) -> Iterator[_Part]:
-    """The groups of a measure with the family of each: the headline claims of the run for the first
-    grouping of a headline, else all groups of the measure over all strata.
-    """
-    measure = part.measure
-    strata = _strata(measure, asked.choices) * languages
-    groupings = list(_groups(asked.protocol, measure, part.cells))
-    each = _tests(measure, part.labels)
-    others = sum(number for _, _, number in groupings[measure.headline :])
-    for place, (group, cells, _) in enumerate(groupings):
-        leads = measure.headline and place == 0
-        tests = asked.family if leads else others * each * strata
-        yield replace(part, group=group, cells=cells, tests=tests, whole=place == 0)
-
-
-def labels_of(protocol: Protocol, measure: MeasureSpec, language: str) -> Labels:
-    """What is known of the measure's attribute from the instrument that labels it."""
-    for spec in protocol.instruments:
-        if measure.attribute in (spec.attribute, *spec.also):
-            code = language or next(iter(protocol.languages), "")
-            kind = registry.instrument_kind(spec.kind, spec.name)
-            known = kind.expected_labels(spec, measure.attribute, code)
-            return known._replace(values=len(measure.among) or known.values)
-    return Labels(1, len(measure.among))
-
-
-def _tests(measure: MeasureSpec, labels: Labels) -> int:
-    """Rows of the measure in one group: one, or one for each value."""
-    return labels.values or SUPPOSED_VALUES if _is_every_value(measure) else 1
-
-
-def _is_every_value(measure: MeasureSpec) -> bool:
-    solver = measure_kind(measure.kind).detectable
-    return measure.values == (EVERY,) and solver in ("share", "half")
-
-
-def _languages(measure: MeasureSpec, cells: Sequence[Row]) -> dict[str, list[Row]]:
-    """The cells of each language; all together under "" where the measure pools them."""
-    found: dict[str, list[Row]] = {}
-    for cell in cells:
-        found.setdefault("" if "language" in measure.over else cell.get("language", ""), []).append(
-            cell
-        )
-    return found
-
-
-def _groups(
-    protocol: Protocol, measure: MeasureSpec, cells: list[Row]
-) -> Iterator[tuple[dict[str, str], list[Row], int]]:
-    """The whole, and of each grouping the group with the fewest items (of few items the one with
-    the fewest prompts); and how many groups the grouping has.
-    """
-    for by in measure.by:
-        # else an item by itself is no population
-        each = protocol.item in by and few_items(protocol)
-        single = by and len({tuple(c[f] for f in by) for c in cells}) == len(cells)
-        if "mode" in by or (not each and (protocol.item in by or single)):
-            continue
-        groups: dict[tuple[str, ...], list[Row]] = {}
-        for cell in cells:
-            if not any(SEVERAL in cell[factor] for factor in by):
-                groups.setdefault(tuple(cell[factor] for factor in by), []).append(cell)
-        if not groups:
-            continue
-        key = min(
-            groups,
-            key=lambda key: (len({cell[protocol.item] for cell in groups[key]}), len(groups[key])),
-        )
-        if len({cell[protocol.item] for cell in groups[key]}) > 1 or each or not by:
-            yield dict(zip(by, key, strict=True)), groups[key], len(groups)
+    asked = _Asked(protocol, choices, icc, wanted)
+    return [_row(asked, part) for part in planned_groups(protocol, choices, size)]
 
 
 def sides_of(measure: MeasureSpec) -> int:
@@ -276,7 +126,7 @@ def _sides(measure: MeasureSpec, cells: list[Row]) -> tuple[int, list[Row]]:
     ] or cells
 
 
-def _row(asked: _Plan, part: _Part) -> Detectable:
+def _row(asked: _Asked, part: PlannedGroup) -> Detectable:
     protocol, measure, mode = asked.protocol, part.measure, part.mode
     sides, cells = _sides(measure, part.cells)
     items = len({cell[protocol.item] for cell in cells})
@@ -382,7 +232,7 @@ def share_of(measure: MeasureSpec, labels: Labels) -> float:
     """
     if measure.null is not None and measure_kind(measure.kind).detectable == "share":
         return measure.null
-    return 1 / _tests(measure, labels) if _is_every_value(measure) else 0.5
+    return 1 / tests_of(measure, labels) if counts_every_value(measure) else 0.5
 
 
 def _divergence(

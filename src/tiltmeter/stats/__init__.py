@@ -22,6 +22,8 @@ Nothing here imports another room of tiltmeter, and this file imports nothing at
 ``prediction_powered``  means corrected by a random few with gold (PPI++)
 ``youden``              is a judge good enough: Youden's J, and how much gold would do
 ``detectable``          the smallest shift that a test finds, of a plan and of a report
+``rejections``          how often a test rejects drawn tables
+``share_shifts``        what an observed shift is in shares
 ``power``               the difference that t finds, from a standard error
 ``stopping``            runs that stop early: looks, sequential p, futility, what follows a stop
 ``results``             the frozen ``Interval`` and ``Test`` that the others return

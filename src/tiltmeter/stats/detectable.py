@@ -9,34 +9,32 @@ sign flip of few items has no small p.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from itertools import combinations
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from tiltmeter.stats import arguments, special
 from tiltmeter.stats.arguments import Floats
 from tiltmeter.stats.multiplicity import reach
-from tiltmeter.stats.quantiles import normal_quantile
+from tiltmeter.stats.rejections import (
+    ALL_PATTERNS,
+    TABLES,
+    TIE,
+    RejectionShare,
+    critical_value,
+    far_enough,
+    flip_rejects,
+    smallest_shift,
+    tested_rejects,
+)
 
-TABLES = 3_000  # drawn tables: power is known to a standard error of .007
-FIRST_TABLES = 600  # of these, until the shift is known to about a fiftieth
-ALL_PATTERNS = 12  # items up to which all signs are taken, as in the test itself
-NEAR = 0.02
-AROUND = (0.92, 1.0, 1.08)  # four standard errors of what the first tables say
 MOST_ITEMS = 120  # items that are drawn; of more, differences go with 1/√items
-TIE = 1e-9
-ROUNDING = 1e-5  # of Σ|d|: sums of signs are single precision
 MOST_OUTPUTS = 100_000  # outputs an item, beyond which no sampling error is left
 QUANTILES = 400  # places at which the beta distribution of the items' shares is inverted
 NULLS_PER_LEVEL, MOST_NULLS = 20, 100_000  # tables without a tilt, for a critical value
-SHARE_STEPS = 4_001  # shifts of a share that are tried
-PATTERN_BLOCK = 200_000  # sums of signs in flight at a time
-
-Rejects = Callable[[float, int], float]  # shift, tables: the share of tables rejected
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,7 +73,7 @@ def planned_shift(
         return None
     stretch = math.sqrt(max(design.items / MOST_ITEMS, 1.0))
     fewer = replace(design, items=min(design.items, MOST_ITEMS))
-    found = _smallest(_of_planned(fewer, level, seed), 1 - design.share, power)
+    found = smallest_shift(_of_planned(fewer, level, seed), 1 - design.share, power)
     return None if found is None else found / stretch
 
 
@@ -94,21 +92,21 @@ def _can_reject(design: Design, level: float) -> bool:
     return reach(items=design.items, tests=1, alpha=level, conditions=conditions).possible
 
 
-def _of_planned(design: Design, level: float, seed: int) -> Rejects:
+def _of_planned(design: Design, level: float, seed: int) -> RejectionShare:
     """How often tables of a design with a shift are rejected."""
     ranks = _ranks(design, np.random.default_rng([seed, 1]))
 
     def rejection_share(shift: float, tables: int) -> float:
         tested = _rates(design, design.share + shift, ranks[0, :tables], seed, 0)
         if design.conditions == 1:
-            return float(_flip_rejects(tested - design.share, level).mean())
+            return float(flip_rejects(tested - design.share, level).mean())
         others = [
             _rates(design, design.share, ranks[k, :tables], seed, k)
             for k in range(1, design.conditions)
         ]
         if design.conditions == 2:
-            return float(_flip_rejects(tested - others[0], level).mean())
-        return float(_tested_rejects(np.stack([tested, *others], axis=2), level).mean())
+            return float(flip_rejects(tested - others[0], level).mean())
+        return float(tested_rejects(np.stack([tested, *others], axis=2), level).mean())
 
     return rejection_share
 
@@ -136,7 +134,7 @@ def observed_shift(
     drawn = centred[generator.integers(0, items, (TABLES, items))] / spread
     drawn *= 1.0 - 2.0 * generator.integers(0, 2, drawn.shape, dtype=np.int8)
     rejected = _of_shifted(drawn, level)
-    found = _smallest(rejected, _far_enough(rejected, power), power)
+    found = smallest_shift(rejected, far_enough(rejected, power), power)
     return None if found is None else found * spread
 
 
@@ -149,50 +147,6 @@ def _stretch(items: int, lost: int) -> float:
     (docs/statistics.md).
     """
     return math.sqrt(items / max(items - lost, 1))
-
-
-def shift_of_share(*, shift: float, shares: tuple[float, float]) -> float | None:
-    """The difference of two shares that is found where ``observed_shift`` says ``shift``.
-
-    ``shares``: of the tested side and of the other. Items differ more the nearer their share is to
-    one half, as p(1-p), and what is raised from a low share varies more than what was observed. So
-    the smallest s is taken with s/f(s) = ``shift``, f² = (b(1-b) + (b+s)(1-b-s)) over the same at
-    the shares observed, b the other side's share (towards one half, above it downwards). The test
-    does not change with the scale, so no table is drawn anew. Source: the beta-binomial model,
-    Skellam (1948), JRSS B 10. By hand: shares .5 and .5, s = .3: f² = (.25 + .16)/.5 = .82, so
-    s = .3 is found where ``shift`` is .331. None where no share is far enough.
-    ``ValueError`` for a share outside of 0 to 1.
-    """
-    tested, other = _shares(*shares)
-    observed = tested * (1 - tested) + other * (1 - other)
-    return _rescaled(shift, other, other * (1 - other), observed)
-
-
-def shift_from_value(*, shift: float, share: float, null: float) -> float | None:
-    """How far a share is from the value ``null`` where ``observed_shift`` finds ``shift``.
-
-    As ``shift_of_share``, but ``null`` does not vary: f² = (b+s)(1-b-s) over p(1-p), p the
-    ``share`` observed and b the null value. By hand: .5 and .5, s = .3: f² = .16/.25 = .64, so
-    s = .3 is found where ``shift`` is .375.
-    """
-    tested, base = _shares(share, null)
-    return _rescaled(shift, base, 0.0, tested * (1 - tested))
-
-
-def _shares(*shares: float) -> tuple[float, ...]:
-    if not all(0 <= share <= 1 for share in shares):
-        raise ValueError(f"shares: numbers from 0 to 1 expected, got {shares}")
-    return shares
-
-
-def _rescaled(shift: float, base: float, fixed: float, observed: float) -> float | None:
-    """The smallest s above a base with s/f(s) = ``shift``, f² = (fixed + (b+s)(1-b-s))/observed."""
-    if observed <= 0:
-        return shift
-    base = min(base, 1 - base)
-    s = np.linspace(0.0, 1 - base, SHARE_STEPS)[1:-1]
-    enough = np.flatnonzero(s / np.sqrt((fixed + (base + s) * (1 - base - s)) / observed) >= shift)
-    return float(s[enough[0]]) if enough.size else None
 
 
 def divergence_shift(
@@ -234,7 +188,7 @@ def divergence_shift(
         apart = draw_divergences([*[base] * (groups - 1), tilted / tilted.sum()], tables, 1)
         return float((apart > critical + TIE).mean())
 
-    tilt = _smallest(rejection_share, 1.0, power)
+    tilt = smallest_shift(rejection_share, 1.0, power)
     if tilt is None:
         return None
     tilted = (1 - tilt) * base + tilt * rarest
@@ -282,16 +236,16 @@ def observed_tested_shift(
     tested = np.eye(conditions)[0]
 
     def rejection_share(shift: float, tables: int) -> float:
-        return float(_tested_rejects(drawn[:tables] + shift * tested, level).mean())
+        return float(tested_rejects(drawn[:tables] + shift * tested, level).mean())
 
-    found = _smallest(rejection_share, _far_enough(rejection_share, power), power)
+    found = smallest_shift(rejection_share, far_enough(rejection_share, power), power)
     return None if found is None else found * spread
 
 
-def _of_shifted(drawn: Floats, level: float) -> Rejects:
+def _of_shifted(drawn: Floats, level: float) -> RejectionShare:
     """How often tables with a shift added to every item are rejected."""
     if drawn.shape[1] <= ALL_PATTERNS:
-        return lambda shift, tables: float(_flip_rejects(drawn[:tables] + shift, level).mean())
+        return lambda shift, tables: float(flip_rejects(drawn[:tables] + shift, level).mean())
     items = drawn.shape[1]
     square = drawn * drawn
     one, two = drawn.sum(axis=1), square.sum(axis=1)
@@ -303,88 +257,10 @@ def _of_shifted(drawn: Floats, level: float) -> Rejects:
         squares = b + 2 * s * a + items * s * s
         fourth = d + 4 * s * c + 6 * s * s * b + 4 * s**3 * a + items * s**4
         kurtosis = -2 * fourth / np.maximum(squares, TIE) ** 2
-        critical = _critical(level, kurtosis) * np.sqrt(squares)
+        critical = critical_value(level, kurtosis) * np.sqrt(squares)
         return float((np.abs(a + items * s) > critical).mean())
 
     return rejection_share
-
-
-def _far_enough(rejected: Rejects, power: float) -> float:
-    """A shift that is found for certain: doubled from a fifth of the largest difference, and once
-    more, since so few tables do not say quite how often.
-    """
-    shift = 0.2
-    while rejected(shift, FIRST_TABLES) < power and shift < 100:
-        shift *= 2
-    return 2 * shift
-
-
-def _smallest(rejected: Rejects, largest: float, power: float) -> float | None:
-    """The shift at which tables are rejected with ``power``; None where the largest is not.
-
-    Halved with a fifth of the tables, then read off between three shifts around with all of them.
-    """
-    if rejected(largest, FIRST_TABLES) < power:
-        return None
-    low, high = 0.0, largest
-    while high - low > NEAR * high:
-        middle = (low + high) / 2
-        low, high = (low, middle) if rejected(middle, FIRST_TABLES) >= power else (middle, high)
-    around = [min(factor * high, largest) for factor in AROUND]
-    shares = np.maximum.accumulate([rejected(shift, TABLES) for shift in around])
-    return float(np.interp(power, shares, around))
-
-
-def _flip_rejects(d: Floats, level: float) -> NDArray[np.bool_]:
-    """True for each table (tables, items) whose sign flip has p ≤ level."""
-    if d.shape[1] <= ALL_PATTERNS:
-        return _all_patterns(d) <= level * (1 + TIE)
-    squares = np.square(d)
-    total = squares.sum(axis=1)
-    kurtosis = -2 * np.square(squares).sum(axis=1) / np.maximum(total, TIE * TIE) ** 2
-    beyond: NDArray[np.bool_] = np.abs(d.sum(axis=1)) > _critical(level, kurtosis) * np.sqrt(total)
-    return beyond
-
-
-def _critical(level: float, kurtosis: Floats, skewness: Floats | float = 0.0) -> Floats:
-    """The two-sided critical value of a standardised sum, by Cornish and Fisher (1938)."""
-    z = normal_quantile(1 - level / 2)
-    tail = (z**5 - 10 * z**3 + 15 * z) / 72 * np.square(skewness)
-    return z + kurtosis * (z**3 - 3 * z) / 24 + tail
-
-
-def _all_patterns(d: Floats) -> Floats:
-    """p of the sign flip of each table, all signs taken; the first sign stays."""
-    p, single = np.empty(len(d)), d.astype(np.float32)
-    block = max(1, PATTERN_BLOCK >> d.shape[1] - 1)
-    for start in range(0, len(d), block):
-        part = single[start : start + block]
-        least = np.abs(part.sum(axis=1)) - ROUNDING * np.abs(part).sum(axis=1)
-        sums = part[:, :1]
-        for item in part.T[1:, :, None]:
-            sums = np.concatenate([sums + item, sums - item], axis=1)
-        reached = np.abs(sums, out=sums) >= least[:, None]
-        p[start : start + block] = reached.view(np.uint8).sum(axis=1, dtype=np.int32)
-    shares: Floats = p / 2 ** (d.shape[1] - 1)
-    return shares
-
-
-def _tested_rejects(rates: Floats, level: float) -> NDArray[np.bool_]:
-    """True for each table (tables, items, conditions) in which the first condition is found to be
-    another, which of them is the tested one being drawn in each item.
-    """
-    conditions = rates.shape[2]
-    adds = (conditions * rates - rates.sum(axis=2, keepdims=True)) / (conditions - 1)
-    square = adds * adds
-    second = square.mean(axis=2)
-    total = np.maximum(second.sum(axis=1), TIE * TIE)
-    fourth = (square * square).sum(axis=(1, 2)) / conditions
-    kurtosis = (fourth - 3 * np.square(second).sum(axis=1)) / (total * total)
-    skewness = (square * adds).sum(axis=(1, 2)) / conditions / total**1.5
-    beyond: NDArray[np.bool_] = np.abs(adds[:, :, 0].sum(axis=1)) > _critical(
-        level, kurtosis, skewness
-    ) * np.sqrt(total)
-    return beyond
 
 
 def _ranks(design: Design, generator: np.random.Generator) -> Floats:

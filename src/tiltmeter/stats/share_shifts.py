@@ -1,0 +1,51 @@
+"""What an observed shift is in shares: items differ more the nearer their share is to one half."""
+
+from __future__ import annotations
+
+import numpy as np
+
+SHARE_STEPS = 4_001  # shifts of a share that are tried
+
+
+def shift_of_share(*, shift: float, shares: tuple[float, float]) -> float | None:
+    """The difference of two shares that is found where ``observed_shift`` says ``shift``.
+
+    ``shares``: of the tested side and of the other. Items differ more the nearer their share is to
+    one half, as p(1-p), and what is raised from a low share varies more than what was observed. So
+    the smallest s is taken with s/f(s) = ``shift``, f² = (b(1-b) + (b+s)(1-b-s)) over the same at
+    the shares observed, b the other side's share (towards one half, above it downwards). The test
+    does not change with the scale, so no table is drawn anew. Source: the beta-binomial model,
+    Skellam (1948), JRSS B 10. By hand: shares .5 and .5, s = .3: f² = (.25 + .16)/.5 = .82, so
+    s = .3 is found where ``shift`` is .331. None where no share is far enough.
+    ``ValueError`` for a share outside of 0 to 1.
+    """
+    tested, other = _shares(*shares)
+    observed = tested * (1 - tested) + other * (1 - other)
+    return _rescaled(shift, other, other * (1 - other), observed)
+
+
+def shift_from_value(*, shift: float, share: float, null: float) -> float | None:
+    """How far a share is from the value ``null`` where ``observed_shift`` finds ``shift``.
+
+    As ``shift_of_share``, but ``null`` does not vary: f² = (b+s)(1-b-s) over p(1-p), p the
+    ``share`` observed and b the null value. By hand: .5 and .5, s = .3: f² = .16/.25 = .64, so
+    s = .3 is found where ``shift`` is .375.
+    """
+    tested, base = _shares(share, null)
+    return _rescaled(shift, base, 0.0, tested * (1 - tested))
+
+
+def _shares(*shares: float) -> tuple[float, ...]:
+    if not all(0 <= share <= 1 for share in shares):
+        raise ValueError(f"shares: numbers from 0 to 1 expected, got {shares}")
+    return shares
+
+
+def _rescaled(shift: float, base: float, fixed: float, observed: float) -> float | None:
+    """The smallest s above a base with s/f(s) = ``shift``, f² = (fixed + (b+s)(1-b-s))/observed."""
+    if observed <= 0:
+        return shift
+    base = min(base, 1 - base)
+    s = np.linspace(0.0, 1 - base, SHARE_STEPS)[1:-1]
+    enough = np.flatnonzero(s / np.sqrt((fixed + (base + s) * (1 - base - s)) / observed) >= shift)
+    return float(s[enough[0]]) if enough.size else None
