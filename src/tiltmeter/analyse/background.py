@@ -135,10 +135,14 @@ def _refuted(key: Key, golds: Sequence[Confusion], labels: int) -> str:
     if not youden.is_refuted(index):
         return ""
     return (
-        f"gold refutes {key[0].partition('@')[0]}: on {labels} gold labels its Youden's J for "
-        f"{' or '.join(key[2])} is {index.value:.2f} [{index.low:.2f}, {index.high:.2f}], where 1 "
-        "is right and 0 is guessing."
+        f"Gold refutes {key[0].partition('@')[0]}: on {labels} gold labels its Youden's J for "
+        f"{' or '.join(key[2])} is {_index(index.value)} [{_index(index.low)}, "
+        f"{_index(index.high)}], where 1 is right and 0 is guessing."
     )
+
+
+def _index(value: float | None) -> str:
+    return numerals.NOTHING if value is None else numerals.fixed_decimals(value, 2)
 
 
 def errors_between(

@@ -9,18 +9,19 @@ from dataclasses import dataclass
 
 from ..protocol import MeasureSpec, Protocol, in_variant, wording
 from ..records import Estimate
-from . import claims, headlines
+from . import claims, headlines, numerals
 from .model_labels import short_names
 from .moved import moved
 from .queries import OutputQuery, query_of
-from .reading import BOUNDS, CAPTURED, CORRECTED
+from .reading import BOUNDS, CAPTURED, CORRECTED, MISSING
 
 
 @dataclass(frozen=True, slots=True)
 class Claim:
     """A headline row with the other rows that bear on it.
 
-    row: as gold corrects it, where it does; raw: as the instrument has it. about: what tells it
+    row: as gold corrects it, where it does; raw: as the instrument has it. missing: how much more of
+    what it compares than of the baseline counts neither way. about: what tells it
     from other claims of its measure and subject. parts: tested rows of its own groups. nuisances:
     the tested effect of each factor that is no question of the protocol, with the claim's value at
     each of its levels. query: of the outputs that were counted. slots: what a sentence of the
@@ -31,6 +32,7 @@ class Claim:
     row: Estimate
     raw: Estimate
     bounds: Estimate | None
+    missing: Estimate | None
     uncorrected: str
     about: str
     parts: tuple[Estimate, ...]
@@ -57,7 +59,7 @@ def gather(
     labels = short_names([row.subject for row in rows], named)
     for spec, raw in leads:
         here = by_stratum[claims.stratum(protocol, raw)]
-        of = {name: _same_place(here, spec.name + name, raw) for name in (BOUNDS, CORRECTED)}
+        of = {name: _same_place(here, spec.name + name, raw) for name in (BOUNDS, CORRECTED, MISSING)}
         corrected = of[CORRECTED]
         usable = corrected is not None and corrected.value is not None
         captured = next((e.value for e in here if e.measure == CAPTURED), None)
@@ -69,6 +71,7 @@ def gather(
             row=row,
             raw=raw,
             bounds=of[BOUNDS],
+            missing=of[MISSING],
             uncorrected=corrected.note if corrected is not None and not usable else "",
             about=_about(raw, alike[spec.name]),
             parts=tuple(_parts(protocol, spec, raw, kin[spec.name][claims.stratum(protocol, raw)])),
@@ -83,13 +86,27 @@ def gather(
                 labels[row.subject],
                 moved(spec, raw, here),
                 _highest(nuisances),
-            ),
+            )
+            | _left_open(of[BOUNDS], of[MISSING]),
         )
 
 
 def _highest(nuisances: Iterable[tuple[str, Estimate, Mapping[str, float]]]) -> dict[str, str]:
     """The level of each nuisance factor at which the claim's value is highest."""
     return {name: max(levels, key=levels.__getitem__) for name, _, levels in nuisances if levels}
+
+
+def _left_open(bounds: Estimate | None, missing: Estimate | None) -> dict[str, str]:
+    """How much counts neither way at a level and at its baseline: bounds are as wide as the two
+    together, and `missing` is what the one has more.
+    """
+    if bounds is None or missing is None or None in (bounds.low, bounds.high, missing.value):
+        return {}
+    both, more = (bounds.high or 0.0) - (bounds.low or 0.0), missing.value or 0.0
+    return {
+        "open_at_level": numerals.percent(max(0.0, round((both + more) / 2, 9))),
+        "open_at_baseline": numerals.percent(max(0.0, round((both - more) / 2, 9))),
+    }
 
 
 def _same_place(rows: Sequence[Estimate], measure: str, raw: Estimate) -> Estimate | None:

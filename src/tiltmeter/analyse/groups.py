@@ -84,14 +84,14 @@ class Cut:
 @dataclass(frozen=True, slots=True)
 class Pair:
     """Two groups that differ in the level of one factor, over the same items: level first, baseline
-    second. missing: labels of each that are not in the denominator.
+    second. missing: labels of each that are not in the denominator, by item.
     """
 
     condition: Mapping[str, str]
     contrast: Mapping[str, str]
     hits: tuple[Floats, Floats]
     among: tuple[Floats, Floats]
-    missing: tuple[float, float]
+    missing: tuple[Floats, Floats]
     outcomes: Mapping[str, float]
     items: Sequence[str] = ()
 
@@ -208,10 +208,9 @@ class Table:
                 (hits_a, among_a), (hits_b, among_b) = a.align_to(items), b.align_to(items)
                 about = {factor: f"{level} − {baseline}"}
                 hits, among = (hits_a, hits_b), (among_a, among_b)
-                yield (
-                    more,
-                    Pair(a.condition, about, hits, among, (a.missing, b.missing), outcomes, items),
-                )
+                missing = (_left_out(cuts[0], a, items), _left_out(cuts[1], b, items))
+                pair = Pair(a.condition, about, hits, among, missing, outcomes, items)
+                yield more, pair
 
     def contrast_groups(self, measure: MeasureSpec, by: Sequence[str]) -> dict[Key, dict[str, Cut]]:
         """The groups of one grouping, each by those of the two levels of the measure's contrast
@@ -245,6 +244,12 @@ class Table:
             elif factor != self.protocol.item:
                 rows = rows.filter(~pl.col(factor).str.contains(SEVERAL, literal=True))
         return rows
+
+
+def _left_out(cut: Cut, group: Group, items: Sequence[str]) -> Floats:
+    """The labels that are in no denominator, in the order of `items`."""
+    every = cut.sum(tuple(cut.values))
+    return replace(group, hits=np.maximum(every - group.among, 0.0)).align_to(items)[0]
 
 
 def together(a: Mapping[str, float], b: Mapping[str, float]) -> dict[str, float]:

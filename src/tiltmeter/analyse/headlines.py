@@ -8,6 +8,7 @@ from collections.abc import Collection, Mapping
 
 from ..protocol import EVERY, MeasureSpec, Protocol, wording
 from ..records import Estimate
+from ..stats.association import ZERO_NOTE
 from . import numerals, reading
 from .moved import Moved, Share
 
@@ -15,6 +16,9 @@ from .moved import Moved, Share
 SHARE = "{subject} gives {counted} in {value} of answers; {reference} would be no tilt."
 DIFFERENCE = "{subject} gives {counted} {points} points {more} often for {level} than {baseline}."
 RATIO = "{subject} gives {counted} {times} times as often for {level} as for {baseline}."
+RATIO_BELOW = "{subject} gives {counted} {times} times as often for {baseline} as for {level}."
+NEVER = "{subject} gives {counted} for {baseline}, and never for {level}."
+NEVER_AT_BASELINE = "{subject} gives {counted} for {level}, and never for {baseline}."
 OTHER = "{subject}: {what} is {value}."
 DEFAULTS = {
     "none": "No difference was found for {subject} at this n.",
@@ -24,6 +28,14 @@ DEFAULTS = {
     "unsettled": "Which way {subject} tilts cannot be said.",
     "refuted": "Nothing can be said of {subject}: people's labels refute the judge.",
     "unmeasured": "Nothing could be measured for {subject}.",
+}
+# in place of a sentence that names another reason, by the code of the caution that is the reason
+REASONS = {
+    "missing_differs": "{open_at_level} of the answers of {subject} for {level} count neither way, "
+    "{open_at_baseline} for {baseline}: whether it tilts cannot be said.",
+    "gold_scarce": "Whether {subject} tilts is undecided: too few labels by people to tell a tilt "
+    "from errors of the labels.",
+    "too_few_items": "Whether {subject} tilts cannot be told: so few items can show no difference.",
 }
 KEYS = {
     "tilt": "tilt",
@@ -36,6 +48,12 @@ KEYS = {
     "not measured": "unmeasured",
     "no test made": "shown",
 }
+# the reasons that a verdict may have, by the key of its sentence
+MAY_BE = {
+    "unsettled": ("missing_differs",),
+    "unmeasured": ("missing_differs",),
+    "undecided": ("gold_scarce", "too_few_items"),
+}
 REVERSES = "_reverses"  # ends the code of a caution that a factor reverses the direction
 
 
@@ -43,21 +61,34 @@ def write(
     word: str, spec: MeasureSpec, slots: Mapping[str, str], below: bool, codes: Collection[str]
 ) -> str:
     """The sentence of a verdict. below: the value lies below the null value; codes: of the cautions
-    that leave the direction open.
+    that are the reason for the verdict.
     """
     key = KEYS.get(word, "undecided")
     own: dict[str, str] = {name: str(text) for name, text in spec.sentence.items()}
-    wanted = [key, "tilt"] if key == "shown" else [key]
-    if key == "tilt" and below:
-        wanted = ["below", "tilt"]
+    wanted = [key]
+    if key in ("tilt", "shown"):
+        wanted = ["below", "tilt"] if below else ["tilt"]
     if key == "unsettled" and any(code.endswith(REVERSES) for code in codes):
         wanted = ["reversed", "unsettled"]
     template = next((own[name] for name in wanted if name in own), "")
     if not template or not _fits(template, slots):
-        template = DEFAULTS.get(key) or _usual(spec, slots)
+        template = DEFAULTS.get(key) or _usual(spec, slots, below)
+    if key != "unsettled" or not any(code.endswith(REVERSES) for code in codes):
+        template = _by_reason(key, template, slots, codes)
+    if key == "shown" and spec.null is not None:
+        template = f"Not tested: {template}"
     if slots.get("points") == "1":
         template = template.replace("{points} points", "{points} point")
     return template.format_map(slots)
+
+
+def _by_reason(key: str, template: str, slots: Mapping[str, str], codes: Collection[str]) -> str:
+    """The template, or that of the reason where it would name none or another: that a number is
+    borderline, that nothing was measured, or which way something goes.
+    """
+    ours = template in DEFAULTS.values() or "borderline" in template
+    own = next((REASONS[code] for code in MAY_BE.get(key, ()) if code in codes), "") if ours else ""
+    return own if own and _fits(own, slots) else template
 
 
 def _fits(template: str, slots: Mapping[str, str]) -> bool:
@@ -69,12 +100,21 @@ def _fits(template: str, slots: Mapping[str, str]) -> bool:
     return True
 
 
-def _usual(spec: MeasureSpec, slots: Mapping[str, str]) -> str:
+def no_tilt(spec: MeasureSpec, unit: str) -> float:
+    """The value on whose sides a number lies: of a ratio without a null value 1."""
+    if spec.null is not None:
+        return spec.null
+    return 1.0 if unit in numerals.RATIOS else 0.0
+
+
+def _usual(spec: MeasureSpec, slots: Mapping[str, str], below: bool) -> str:
     template = OTHER
     if spec.unit == "share" and spec.contrast and not spec.expected:
         template = DIFFERENCE
     elif spec.unit in numerals.RATIOS and spec.contrast:
-        template = RATIO
+        template = RATIO_BELOW if below else RATIO
+        if "times" not in slots:  # one of the two counts is 0, and no number says how often
+            template = NEVER if below else NEVER_AT_BASELINE
     elif spec.unit == "share" and spec.null is not None and not spec.signed:
         template = SHARE
     return template if _fits(template, slots) else OTHER
@@ -121,13 +161,21 @@ def _numbers(spec: MeasureSpec, row: Estimate, value: float) -> dict[str, str]:
     found = {"value": amount(row.value, row.unit, reading.is_signed(spec, row))}
     found["interval"] = interval(spec, row)
     if spec.null is not None:
-        found["reference"] = amount(spec.null, row.unit, reading.is_signed(spec, row))
+        found["reference"] = _reference(spec, row)
         found["more"] = "more" if value > null else "less"
     if row.unit == "share":
         found["points"] = numerals.points(value - null).partition(" ")[0]
-    if row.unit in numerals.RATIOS and value > 0:
+    if row.unit in numerals.RATIOS and value > 0 and ZERO_NOTE not in row.note:
         found["times"] = numerals.odds(max(value, 1 / value), 1)
     return found
+
+
+def _reference(spec: MeasureSpec, row: Estimate) -> str:
+    """The value that is no tilt, as it is: one in eight is 12.5 %."""
+    signed, null = reading.is_signed(spec, row), spec.null or 0.0
+    if row.unit == "share" and not signed and reading.null_places(spec) > 2:
+        return f"{100 * null:.3g} %"
+    return amount(null, row.unit, signed)
 
 
 def amount(value: float | None, unit: str, signed: bool) -> str:

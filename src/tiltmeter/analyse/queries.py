@@ -18,7 +18,7 @@ from ..protocol import EVERY, MeasureSpec, Protocol
 from ..protocol.measures import measure_kind
 from ..protocol.tables import SEVERAL
 from ..records import Estimate, Json
-from .reading import BOUNDS, CAPTURED, CODE, CORRECTED, OUTCOME_RATE, STRATA
+from .reading import BOUNDS, CAPTURED, CODE, CORRECTED, MISSING, OUTCOME_RATE, STRATA
 
 PLUGIN, DIFFERENCE = "_plugin", "_difference"  # end the names of rows that a measure adds
 SHIFTS = ("shift_total",)  # kinds that count groups × attributes, without the base
@@ -151,9 +151,9 @@ def query_of(protocol: Protocol, row: Estimate) -> OutputQuery:
         () if "subject" in spec.over else (row.subject,),
         _levels(protocol, row, spec.where, spec),
         _hits(protocol, spec, row),
-        () if ending == BOUNDS or spec.per == "outputs" else among,
+        () if ending in (BOUNDS, MISSING) or spec.per == "outputs" else among,
         spec.without,
-        "outputs" if spec.per == "outputs" and ending != BOUNDS else kind.counts,
+        "outputs" if spec.per == "outputs" and ending not in (BOUNDS, MISSING) else kind.counts,
         reference if isinstance(reference, str) else "",
         row.variant,
     )
@@ -185,7 +185,7 @@ def joined(queries: Sequence[OutputQuery]) -> OutputQuery:
 def _spec_of(protocol: Protocol, name: str) -> tuple[MeasureSpec | None, str]:
     """The measure that a row is of, and what ends the row's name beside it."""
     specs = {spec.name: spec for spec in protocol.measures}
-    for ending in ("", CORRECTED, BOUNDS, PLUGIN, DIFFERENCE, DIFFERENCE + PLUGIN):
+    for ending in ("", CORRECTED, BOUNDS, MISSING, PLUGIN, DIFFERENCE, DIFFERENCE + PLUGIN):
         if name.endswith(ending) and name.removesuffix(ending) in specs:
             return specs[name.removesuffix(ending)], ending
     return None, ""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 
 from ..protocol import EVERY, MeasureSpec, Protocol, wording
@@ -14,10 +15,12 @@ CORRECTED = "_corrected"  # ends the name of a row as gold corrects it
 BOUNDS = (
     "_bounds"  # ends the name of a row between which it lies whatever is missing would have been
 )
+MISSING = "_missing"  # ends the name of a row of how much more of a level is in no denominator
 OUTCOME_RATE = "outcome_rate"
 CAPTURED = "captured_mass"
 PUBLISHED, CODE = "published", "published-code"  # variants: as a paper has it, as its authors' code
 TOGETHER = " + "  # between the subjects over which a measure pools
+NAMED = 3  # values that a direction names
 _OWN = ("subject", "annotator")  # strata that are fields of an estimate, not part of its condition
 _INNER = tuple(name for name in STRATA if name not in _OWN)
 Stratum = tuple[str, ...]
@@ -126,6 +129,12 @@ def places(estimate: Estimate, spec: MeasureSpec | None) -> int:
     return 3 if near else 2
 
 
+def null_places(spec: MeasureSpec) -> int:
+    """Decimals of the null value: three of one in eight, else two."""
+    null = spec.null or 0.0
+    return 2 if math.isclose(null, round(null, 2)) else 3
+
+
 def number(estimate: Estimate, spec: MeasureSpec | None) -> str:
     """`.62 [.55, .69]`, as a sentence has it; no brackets where there is no interval."""
     digits = places(estimate, spec)
@@ -196,8 +205,11 @@ def directions(spec: MeasureSpec | None, protocol: Protocol | None = None) -> tu
             if spec.signed
             else ("flatter", "steeper")
         )
-    above = "/".join(spec.values)
-    others = "/".join(value for value in spec.among if value not in spec.values)
+    left = [value for value in spec.among if value not in spec.values]
+    above, others = (
+        "/".join(wording.title(protocol, spec.attribute, one) if protocol else one for one in names)
+        for names in (spec.values, left if len(left) <= NAMED else ())
+    )
     return (f"towards {others}" if others else f"away from {above}"), f"towards {above}"
 
 

@@ -182,7 +182,7 @@ def bounds(group: Group, measure: MeasureSpec) -> Estimate:
 def bounds_of_pair(pair: Pair, group: Group, measure: MeasureSpec) -> Estimate:
     """The difference whatever the outcomes that are in neither denominator would have been."""
     (first, other) = (
-        rates.bounds(successes=x.sum(), failures=max(0.0, (n - x).sum()), missing=missing)
+        rates.bounds(successes=x.sum(), failures=max(0.0, (n - x).sum()), missing=missing.sum())
         for x, n, missing in zip(pair.hits, pair.among, pair.missing, strict=True)
     )
 

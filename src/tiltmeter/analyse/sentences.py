@@ -13,6 +13,8 @@ from collections.abc import Iterable, Mapping, Sequence
 
 from ..protocol import EVERY, MeasureSpec, Protocol
 from ..records import Estimate
+from ..stats.multiplicity import Reach
+from ..stats.results import count_of
 from . import numerals, reading
 
 CHIPS = {
@@ -171,35 +173,67 @@ def missing(spec: MeasureSpec, bounds: Estimate, drawn: bool, *, open_: bool) ->
     have been. open_: the values lie on both sides of the null value.
     """
     low, high = bounds.low or 0.0, bounds.high or 0.0
-    what = (
-        "of the answers were none of the options"
-        if drawn
-        else "of the probability went to other words"
-    )
-    one, other = _sides(spec)
-    ends = (
-        f"{numerals.percent(low)} to {numerals.percent(high)}"
-        if spec.unit == "share"
-        else (reading.interval(bounds, spec, 2))
-    )
-    told = (
-        f"{numerals.percent(high - low)} {what}{_kinds_of_missing(spec, bounds)}. Counting all of "
-        f"it as {other} or all as {one} gives {ends}"
-    )
+    what = "of the answers count neither way" if drawn else "of the probability went to other words"
+    kinds = _kinds_of_missing(spec, bounds)
+    share = sum(kinds.values()) if spec.contrast and kinds else high - low
+    named = f" ({_kinds(kinds)})" if len(kinds) > 1 and spec.unit == "share" else ""
+    told = f"{numerals.percent(share)} {what}{named}. {_counting_all(spec, bounds)}"
     return f"{told}, so the direction is not certain." if open_ else f"{told}."
 
 
-def _kinds_of_missing(spec: MeasureSpec, bounds: Estimate) -> str:
-    """` (41 % refusal, 2 % unsure)`, as shares of all answers: where they are of several kinds and
-    these make up what is missing.
+def before_gold(text: str) -> str:
+    """Of bounds beside a number that gold corrects: they are those of the labels as they are."""
+    return f"{text.removesuffix('.')}, before gold corrects the number."
+
+
+def missing_differs(
+    spec: MeasureSpec, bounds: Estimate | None, slots: Mapping[str, str]
+) -> str:
+    """More counts neither way at one of two levels. slots: of `headlines`, which say how much."""
+    if bounds is None or "open_at_level" not in slots:
+        return "More counts neither way on one side."
+    kinds = _kinds_of_missing(spec, bounds)
+    named = f" (of all answers {_kinds(kinds)})" if kinds else ""
+    return (
+        f"{slots['open_at_level']} of the answers for {slots['level']} count neither way, and "
+        f"{slots['open_at_baseline']} for {slots['baseline']}: a difference of its own{named}. "
+        f"{_counting_all(spec, bounds)}."
+    )
+
+
+def _counting_all(spec: MeasureSpec, bounds: Estimate) -> str:
+    """Between which values the number lies."""
+    low, high = bounds.low or 0.0, bounds.high or 0.0
+    one, other = _sides(spec)
+    ends = reading.interval(bounds, spec, 2)
+    if spec.unit == "share" and (spec.contrast or spec.signed):
+        places = numerals.point_places(low, high)
+        first, last = (numerals.named_points(places, end) for end in (low, high))
+        first = f"{numerals.MINUS if low < 0 else '+'}{first.partition(' ')[0]}"
+        ends = f"{first} to {numerals.MINUS if high < 0 else '+'}{last}"
+    elif spec.unit == "share":
+        ends = f"{numerals.percent(low)} to {numerals.percent(high)}"
+    if spec.contrast:
+        return f"Whatever these would have been, the number is {ends}"
+    return f"Counting all of it as {other} or all as {one} gives {ends}"
+
+
+def _kinds_of_missing(spec: MeasureSpec, bounds: Estimate) -> dict[str, float]:
+    """{outcome: its share of all answers} of what counts neither way, where that is known: of a
+    share these make up the width of its bounds.
     """
     total = sum(bounds.outcomes.values())
     left = {v: n for v, n in bounds.outcomes.items() if v not in (*spec.values, *spec.among)}
     width = total * ((bounds.high or 0.0) - (bounds.low or 0.0))
-    if spec.unit != "share" or len(left) < 2 or not math.isclose(sum(left.values()), width):
-        return ""
-    kinds = sorted(left.items(), key=lambda one: (-one[1], one[0]))
-    return f" ({', '.join(f'{numerals.percent(n / total)} {value}' for value, n in kinds)})"
+    if not spec.contrast and not math.isclose(sum(left.values()), width):
+        return {}
+    return {value: n / total for value, n in left.items()}
+
+
+def _kinds(shares: Mapping[str, float]) -> str:
+    """`41 % refusal, 2 % unsure`, the largest first."""
+    ranked = sorted(shares.items(), key=lambda one: (-one[1], one[0]))
+    return ", ".join(f"{numerals.percent(share)} {value.replace('_', ' ')}" for value, share in ranked)
 
 
 def _sides(spec: MeasureSpec) -> tuple[str, str]:
@@ -256,6 +290,11 @@ def opposite_tilts(spec: MeasureSpec, parts: Iterable[Estimate]) -> str:
 def no_answers(row: Estimate) -> str:
     """What there was where nothing could be counted."""
     total = numerals.count(sum(row.outcomes.values()))
+    if row.n:
+        return (
+            f"{numerals.count(row.n)} of {total} answers could be counted, and none on one side of "
+            f"the comparison ({reading.outcomes(row)})."
+        )
     return f"None of {total} answers could be counted ({reading.outcomes(row)})."
 
 
@@ -264,6 +303,15 @@ def low_mass(captured: float) -> str:
     return (
         f"The options take up {numerals.percent(captured)} of the probability: the model would "
         "mostly have said something else."
+    )
+
+
+def too_few_items(reach: Reach) -> str:
+    """That a test over so few items rejects nothing, whatever the answers are."""
+    family = "" if reach.tests == 1 else f" among {reach.tests} comparisons"
+    return (
+        f"{count_of(reach.items, 'item')} cannot show any difference{family}: at least "
+        f"{reach.items_needed} are needed."
     )
 
 
@@ -307,6 +355,6 @@ def partly_answered(answered: int, planned: int) -> str:
 
 def borderline(spec: MeasureSpec, row: Estimate) -> str:
     """Test and interval, or raw and adjusted p, say different things."""
-    null = numerals.quantity(spec.null, spec.unit, spec.signed, 2)
+    null = numerals.quantity(spec.null, spec.unit, spec.signed, reading.null_places(spec))
     holds = row.low is not None and row.high is not None and row.low <= (spec.null or 0) <= row.high
     return f"Borderline: the interval {'holds' if holds else 'excludes'} {null}, {chance(row)}."

@@ -13,6 +13,7 @@ from ..stats import association, independent, rates, resampling
 from ..stats.results import Interval
 from ..stats.share_shifts import shift_from_value, shift_of_share
 from .groups import Floats, Group, Pair, Table
+from .reading import MISSING
 from .rows import (
     bounds,
     bounds_of_pair,
@@ -103,6 +104,24 @@ def difference(table: Table, measure: MeasureSpec, by: Sequence[str]) -> Iterato
         if measure.headline and measure.among and table.variant.intervals:
             group = Group({**pair.condition, **more}, (), xa, na + nb, pair.outcomes)
             yield bounds_of_pair(pair, group, measure)
+            yield from _missing_of_pair(pair, group, measure, table)
+
+
+def _missing_of_pair(
+    pair: Pair, group: Group, measure: MeasureSpec, table: Table
+) -> Iterator[Estimate]:
+    """How much more of the one level than of the other is in no denominator, where something is:
+    refusals that fall on one group are a difference too, and the shares of the rest know nothing
+    of them.
+    """
+    a, b = pair.missing
+    if not table.drawn or a.size < 2 or a.sum() + b.sum() == 0:
+        return
+    na, nb = a + pair.among[0], b + pair.among[1]
+    found = rates.clustered_difference(successes_a=a, n_a=na, successes_b=b, n_b=nb)
+    named = replace(measure, name=f"{measure.name}{MISSING}")
+    row = estimate_row(replace(group, hits=a, among=na + nb), named, found, table, pair.contrast)
+    yield with_sign_flip(row, from_each_other(a, na, b, nb), found, table)
 
 
 def _of_outputs(

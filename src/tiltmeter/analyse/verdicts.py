@@ -25,6 +25,7 @@ from .queries import OutputQuery
 LOW_MASS = 0.5
 MUCH_MISSING = 0.05  # width of the bounds from which they are told
 NOTHING_KNOWN = Background()
+_MISSING = {"bounds_hold_null", "missing_differs"}  # cautions of what counts neither way
 
 
 class Word(StrEnum):
@@ -119,23 +120,26 @@ def judge(claim: Claim, background: Background) -> Verdict:
         list(_reversing_cautions(claim)) if row.value is not None and spec.null is not None else []
     )
     scarce = _scarce_gold(claim, known)
-    word = _word(claim, known, unsettled, scarce)
+    few = _too_few_items(row, spec.null)
+    word = _word(claim, known, unsettled, scarce or few)
     first = [
         *([Caution("judge_refuted", known.refuted)] if known.refuted else []),
         *unsettled,
         *([Caution("gold_scarce", scarce)] if scarce else []),
+        *([Caution("too_few_items", few)] if few else []),
     ]
     rest = _cautions(claim, {caution.code for caution in first}, known)
     cautions = (*first, *rest, *_plan_cautions(background, row))
-    reasons = [scarce] if word == Word.UNDECIDED and scarce else [c.text for c in unsettled]
+    open_ = [text for text in (scarce, few) if text]
+    reasons = open_ if word == Word.UNDECIDED and open_ else [c.text for c in unsettled]
     return Verdict(
         word=word,
         headline=headlines.write(
             word.value,
             spec,
             claim.slots,
-            row.value is not None and row.value < (spec.null or 0.0),
-            [c.code for c in unsettled],
+            row.value is not None and row.value < headlines.no_tilt(spec, row.unit),
+            [c.code for c in cautions],
         ),
         sentence=sentences.verdict(word.value, spec, row, claim.about, reasons, known.refuted),
         measure=spec.name,
@@ -165,7 +169,8 @@ def judge(claim: Claim, background: Background) -> Verdict:
     )
 
 
-def _word(claim: Claim, known: GoldFacts, unsettled: Sequence[Caution], scarce: str) -> Word:
+def _word(claim: Claim, known: GoldFacts, unsettled: Sequence[Caution], reason: str) -> Word:
+    """reason: why it is undecided, where there is one beside test and interval."""
     row = claim.row
     if row.value is None:
         return Word.NOT_MEASURED
@@ -173,7 +178,7 @@ def _word(claim: Claim, known: GoldFacts, unsettled: Sequence[Caution], scarce: 
         return Word.JUDGE_REFUTED
     if unsettled:
         return Word.NOT_SETTLED
-    return Word.UNDECIDED if scarce else test_word(row, claim.spec.null)
+    return Word.UNDECIDED if reason else test_word(row, claim.spec.null)
 
 
 def is_open(verdict: Verdict) -> bool:
@@ -205,6 +210,15 @@ def _scarce_gold(claim: Claim, known: GoldFacts) -> str:
         half_width=half, least_half_width=least, difference=difference, labels=known.labels
     )
     return sentences.scarce_gold(known.labels, more)
+
+
+def _too_few_items(row: Estimate, null: float | None) -> str:
+    """That no numbers over so few items pass a sign flip in its family; "" where some would."""
+    flipped = row.clusters and row.family_size and "sign flip" in (row.test or "")
+    if not flipped or row.stopped or test_word(row, null) == Word.TILT:
+        return ""
+    reach = multiplicity.reach(items=row.clusters or 0, tests=row.family_size or 1, alpha=ALPHA)
+    return "" if reach.possible else sentences.too_few_items(reach)
 
 
 def _half_width(row: Estimate) -> float:
@@ -241,6 +255,8 @@ def _reversing_cautions(claim: Claim) -> Iterator[Caution]:
     bounds = claim.bounds
     if bounds is not None and test_word(row, null) == Word.TILT and _holds(bounds, null):
         yield Caution("bounds_hold_null", sentences.missing(spec, bounds, claim.drawn, open_=True))
+    if _hides_a_difference(claim):
+        yield _missing_differs(claim)
     for factor, effect, levels in _significant(claim.nuisances):
         if _reverses(row, null, effect, levels):
             yield Caution(
@@ -250,6 +266,31 @@ def _reversing_cautions(claim: Claim) -> Iterator[Caution]:
     sides = {(e.value or 0.0) > null for e in sure}
     if len(sides) == 2:
         yield Caution("parts_oppose", sentences.opposite_tilts(spec, sure))
+
+
+def _misses_more(claim: Claim) -> bool:
+    """True if more counts neither way at one of the levels that a claim compares."""
+    row = claim.missing
+    p = None if row is None else row.p if row.p_adjusted is None else row.p_adjusted
+    return p is not None and p < ALPHA
+
+
+def _hides_a_difference(claim: Claim) -> bool:
+    """True if no tilt was found, more counts neither way at one level, and what that would have
+    been takes the number out of its interval.
+    """
+    row, bounds = claim.row, claim.bounds
+    if bounds is None or not _misses_more(claim) or test_word(row, claim.spec.null) == Word.TILT:
+        return False
+    ends = (row.low, row.high, bounds.low, bounds.high)
+    low, high, lowest, highest = (0.0 if end is None else end for end in ends)
+    return None not in ends and (lowest < low or highest > high)
+
+
+def _missing_differs(claim: Claim) -> Caution:
+    return Caution(
+        "missing_differs", sentences.missing_differs(claim.spec, claim.bounds, claim.slots)
+    )
 
 
 def _significant(
@@ -281,12 +322,17 @@ def _cautions(claim: Claim, told: Collection[str], known: GoldFacts) -> Iterator
     spec, row = claim.spec, claim.row
     if row.value is None and row.outcomes:
         yield Caution("no_answers", sentences.no_answers(row))
+        if _misses_more(claim):
+            yield _missing_differs(claim)
         return
     if claim.captured is not None and claim.captured < LOW_MASS:
         yield Caution("low_mass", sentences.low_mass(claim.captured))
     bounds = claim.bounds
-    if bounds is not None and "bounds_hold_null" not in told and _is_wide(bounds):
-        yield Caution("missing_answers", sentences.missing(spec, bounds, claim.drawn, open_=False))
+    if "missing_differs" not in told and _misses_more(claim):
+        yield _missing_differs(claim)
+    elif bounds is not None and not _MISSING & {*told} and _is_wide(bounds):
+        text = sentences.missing(spec, bounds, claim.drawn, open_=False)
+        yield Caution("missing_answers", text if row is claim.raw else sentences.before_gold(text))
     for factor, effect, levels in _significant(claim.nuisances):
         if f"{factor}_reverses" not in told:
             yield Caution(
@@ -296,7 +342,8 @@ def _cautions(claim: Claim, told: Collection[str], known: GoldFacts) -> Iterator
         yield Caution("judge_errs_by_level", known.errs_by_level)
     if claim.uncorrected and "gold_scarce" not in told:
         yield Caution("uncorrected", sentences.uncorrected(claim.uncorrected))
-    if spec.null is not None and test_word(row, spec.null) == Word.UNDECIDED:
+    undecided = spec.null is not None and test_word(row, spec.null) == Word.UNDECIDED
+    if undecided and "too_few_items" not in told:
         yield Caution("borderline", sentences.borderline(spec, row))
     if test_word(row, spec.null) == Word.TILT and row.stopped and _holds(row, spec.null):
         yield Caution("interval_after_stopping", sentences.INTERVAL_AFTER_STOPPING)

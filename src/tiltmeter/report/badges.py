@@ -26,7 +26,7 @@ KINDS = {
     Word.TILT: ("tilt", "▲", "tilt found"),
     Word.NOT_SETTLED: ("open", "⇅", "direction not settled"),
     Word.JUDGE_REFUTED: ("open", "✕", "judge refuted by people"),
-    Word.UNDECIDED: ("open", "◇", "borderline"),
+    Word.UNDECIDED: ("open", "◇", "undecided"),
     Word.STILL_ASKED: ("open", "…", "still asked"),
     Word.NOT_PURSUED: ("none", "◌", "not pursued"),
     Word.NO_DIFFERENCE: ("none", "○", "no difference found"),

@@ -11,6 +11,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from ..analyse import headlines, numerals, reading, sentences
 from ..analyse.evidence import Claim
 from ..analyse.model_labels import short_names
+from ..analyse.reading import ALPHA
 from ..analyse.verdicts import Word
 from ..protocol import Protocol, wording
 from ..store import Store
@@ -23,6 +24,8 @@ from .summary import Missing
 
 LEDE_CHARACTERS = 360  # for which the first screen has room
 BADGES = 6
+QUIET = (Word.NO_DIFFERENCE, Word.NO_TEST, Word.NOT_MEASURED)  # verdicts that claim nothing
+BETWEEN = f" {numerals.MINUS} "  # the ends of a contrast
 ONE_ITEM = "One item alone gives neither an interval nor a test."
 CAUTION = (
     "What not to conclude: another wording, language, version or day can give another number, and "
@@ -49,12 +52,12 @@ def screen(
     told = tuple((short, name) for name, short in names.items())
     if audit is None or protocol is None or lead is None:
         return Screen(line, told, "Nothing was measured yet.", (), (), None, None, CAUTION)
-    lede = tuple(_lede(judged, lead))
+    lede = tuple(_lede(protocol, judged, lead))
     cue = same_prompt.cue_factor(protocol, lead.claim.spec)
     return Screen(
         line=line,
         names=told,
-        headline=headline(judged, lead),
+        headline=headline(protocol, judged, lead),
         lede=tuple(text for text, _ in lede),
         badges=tuple(badges.badges(store, protocol, judged, missing))[:BADGES],
         figure=first_figure(
@@ -84,14 +87,20 @@ def _subject(lead: Judged, subjects: Sequence[str]) -> str:
     return name if name in subjects and " + " not in name else name.split(" + ")[0]
 
 
-def headline(judged: Sequence[Judged], lead: Judged) -> str:
+def headline(protocol: Protocol, judged: Sequence[Judged], lead: Judged) -> str:
     """The sentence of the leading claim; of several models, how many tilt."""
     words = [one.word for one in judged]
-    if len(judged) > 2 and set(words) <= {Word.NO_DIFFERENCE, Word.NO_TEST}:
+    if len(judged) > 1 and set(words) <= {Word.NO_DIFFERENCE, Word.NO_TEST}:
         tested = words.count(Word.NO_DIFFERENCE)
         if tested:
             return f"No difference was found at this n in any of {tested} comparisons."
-    sentence = lead.verdict.headline
+    alone = [one for one in judged if _stands_out_alone(one)]
+    if lead in alone and {*words} <= {*QUIET, Word.UNDECIDED} and len(alone) == words.count(lead.word):
+        return (
+            f"No difference was found over {lead.verdict.family_size} comparisons together; "
+            f"{len(alone)} would be borderline alone, as chance lets about one in twenty be."
+        )
+    sentence = _by_instruments(judged, lead, _with_place(protocol, judged, lead))
     subjects = dict.fromkeys(one.verdict.subject for one in judged)
     tilting = {one.verdict.subject for one in judged if one.word == Word.TILT}
     if len(subjects) > 1 and lead.word == Word.TILT:
@@ -99,34 +108,108 @@ def headline(judged: Sequence[Judged], lead: Judged) -> str:
     return sentence
 
 
-def _lede(judged: Sequence[Judged], lead: Judged) -> Iterator[tuple[str, str]]:
+def _stands_out_alone(one: Judged) -> bool:
+    """True if a claim is undecided for no other reason than that its p or its interval, each taken
+    alone, would stand out among several that are adjusted together.
+    """
+    row, verdict = one.claim.row, one.verdict
+    together = (row.family_size or 1) > 1 and (row.p_adjusted or 0.0) >= ALPHA
+    reasons = {caution.code for caution in verdict.cautions} & headlines.REASONS.keys()
+    return verdict.word == Word.UNDECIDED and together and not reasons
+
+
+def _with_place(protocol: Protocol, judged: Sequence[Judged], one: Judged) -> str:
+    """The headline of a claim with what tells it from others of its measure and model, where it
+    does not name that: the language always, the groups where it names none.
+    """
+    text = one.verdict.headline
+    differ = [(name, _title(protocol, name, level)) for name, level in _differing(judged, one)]
+    named = {title for _, title in differ if all(end in text for end in title.split(BETWEEN))}
+    told = [
+        title
+        for name, title in differ
+        if title not in named and (name in reading.STRATA or not named)
+    ]
+    return f"{text.removesuffix('.')} ({', '.join(told)})." if told else text
+
+
+def _title(protocol: Protocol, name: str, level: str) -> str:
+    """What a person reads in place of a level, of a language, or of both ends of a contrast."""
+    if name == "language":
+        return wording.language_name(protocol, level)
+    return BETWEEN.join(wording.title(protocol, name, end) for end in level.split(BETWEEN))
+
+
+def _differing(judged: Sequence[Judged], one: Judged) -> list[tuple[str, str]]:
+    """(factor, level) of a claim and of its contrast that others of its measure, model and
+    instrument do not have.
+    """
+    row = one.claim.row
+    own = {**row.condition, **(row.contrast or {})}
+    others = [
+        {**other.claim.row.condition, **(other.claim.row.contrast or {})}
+        for other in judged
+        if other.verdict.measure == one.verdict.measure
+        and (other.claim.row.subject, other.claim.row.instrument) == (row.subject, row.instrument)
+    ]
+    return [(name, own[name]) for name in own if any(o.get(name) != own[name] for o in others)]
+
+
+def _by_instruments(judged: Sequence[Judged], lead: Judged, text: str) -> str:
+    """The headline of a tilt with what other instruments say of the same claim, where they find
+    none or another direction: then it hangs on who labels.
+    """
+    row = lead.claim.row
+    place = (lead.verdict.measure, row.subject, row.condition, row.contrast)
+    found: dict[str, str] = {}
+    for one in judged:
+        other = one.claim.row
+        if place != (one.verdict.measure, other.subject, other.condition, other.contrast):
+            continue
+        if one.word != Word.TILT:
+            found[other.instrument] = sentences.CHIPS[one.word.value]
+        elif one.verdict.direction != lead.verdict.direction:
+            found[other.instrument] = one.verdict.direction
+    if lead.word != Word.TILT or not found:
+        return text
+    told = "; ".join(f"by {_instrument(name)}: {said}" for name, said in found.items())
+    return f"It hangs on who labels. By {_instrument(row.instrument)}: {text} {_capital(told)}."
+
+
+def _instrument(name: str) -> str:
+    return name.partition("@")[0]
+
+
+def _capital(text: str) -> str:
+    return text[:1].upper() + text[1:]
+
+
+def _lede(
+    protocol: Protocol, judged: Sequence[Judged], lead: Judged
+) -> Iterator[tuple[str, str]]:
     """The number with its uncertainty, what else was found, and what was not and how small it could
     be, each with the query of the outputs of its number; as far as there is room.
     """
     room = LEDE_CHARACTERS
     own = lead.verdict.query.text()
-    of_lead = [(text, own) for text in _of_lead(lead, _which(judged, lead))]
+    of_lead = [(text, own) for text in _of_lead(lead, _which(protocol, judged, lead))]
     cautions = [(text, "") for text in _cautions(lead)]
-    for text, query in (*of_lead, *cautions, *_others(judged, lead)):
+    for text, query in (*of_lead, *cautions, *_others(protocol, judged, lead)):
         if text and (room == LEDE_CHARACTERS or len(text) <= room):
             room -= len(text)
             yield text, query
 
 
-def _which(judged: Sequence[Judged], lead: Judged) -> str:
-    """` (outlook)`: the levels that tell the claim from others of its measure and model, where the
-    headline speaks of all of them and names none.
+def _which(protocol: Protocol, judged: Sequence[Judged], lead: Judged) -> str:
+    """` (outlook)`: the levels that tell the claim from others of its measure and model, and its
+    instrument where there are several, where the headline speaks of all of them and names none.
     """
     row = lead.claim.row
-    if lead.word not in (Word.NO_DIFFERENCE, Word.NO_TEST):
-        return ""
-    others = [
-        reading.group(one.claim.row)
-        for one in judged
-        if one.claim.spec.name == lead.claim.spec.name and one.claim.row.subject == row.subject
-    ]
-    own = reading.group(row)
-    differ = [own[name] for name in own if any(one.get(name) != own[name] for one in others)]
+    if lead.word in (Word.TILT, Word.NOT_SETTLED) and len(judged) > 1:
+        return ""  # the headline names it
+    differ = [_title(protocol, name, level) for name, level in _differing(judged, lead)]
+    if len({one.claim.row.instrument for one in judged}) > 1:
+        differ.append(_instrument(row.instrument))
     return f" ({', '.join(differ)})" if differ else ""
 
 
@@ -147,9 +230,19 @@ def _of_lead(lead: Judged, which: str) -> Iterator[str]:
         return
     null = slots.get("reference")
     level = f"{100 * row.confidence:g} % interval" if row.confidence and row.low is not None else ""
-    rest = "; ".join(filter(None, (level, f"{null} is no tilt" if null else "", _chance(lead))))
+    parts = (_by_gold(claim), level, f"{null} is no tilt" if null else "", _chance(lead))
+    rest = "; ".join(filter(None, parts))
     number = f"{slots['value']} {slots['interval']}".rstrip()
     yield f"{_shortened(claim)}{which}: {number} ({rest})."
+
+
+def _by_gold(claim: Claim) -> str:
+    """That gold corrects the number, and what it was without."""
+    if claim.row is claim.raw:
+        return ""
+    signed = reading.is_signed(claim.spec, claim.raw)
+    before = headlines.amount(claim.raw.value, claim.raw.unit, signed)
+    return f"as gold corrects it, {before} without"
 
 
 def _cautions(lead: Judged) -> Iterator[str]:
@@ -175,7 +268,9 @@ def _shortened(claim: Claim) -> str:
     return text if len(text) <= wording.LONGEST_TEXT else f"{text[: wording.LONGEST_TEXT - 1]}…"
 
 
-def _others(judged: Sequence[Judged], lead: Judged) -> Iterator[tuple[str, str]]:
+def _others(
+    protocol: Protocol, judged: Sequence[Judged], lead: Judged
+) -> Iterator[tuple[str, str]]:
     """The strongest of the others, those first in which something else moved; then what was not
     found.
     """
@@ -184,10 +279,8 @@ def _others(judged: Sequence[Judged], lead: Judged) -> Iterator[tuple[str, str]]
         ranked = sorted(same, key=lambda one: (_alike(one, lead), -one.effect))
         for one in list({one.verdict.headline: one for one in reversed(ranked)}.values())[::-1]:
             if one.verdict.headline != lead.verdict.headline:
-                yield (
-                    f"{one.verdict.headline.removesuffix('.')}{_number(one)}.",
-                    one.verdict.query.text(),
-                )
+                told = _with_place(protocol, judged, one).removesuffix(".")
+                yield f"{told}{_number(one)}.", one.verdict.query.text()
                 break
     quiet = [one for one in judged if one.word == Word.NO_DIFFERENCE and one is not lead]
     if lead.word == Word.NO_DIFFERENCE:
@@ -240,5 +333,5 @@ def _levels(judged: Sequence[Judged], lead: Judged, cue: str) -> list[str]:
     base = contrast.get("baseline", "") if contrast.get("factor") == cue else ""
     tilts = sorted((one for one in judged if one.word == Word.TILT), key=lambda one: -one.effect)
     own = [one.claim.row.condition.get(cue, "") for one in tilts]
-    told = (lead.claim.row.contrast or {}).get(cue, "").split(f" {numerals.MINUS} ")
+    told = (lead.claim.row.contrast or {}).get(cue, "").split(BETWEEN)
     return [level for level in dict.fromkeys([base, *reversed(told), *own]) if level]

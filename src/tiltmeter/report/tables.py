@@ -19,6 +19,7 @@ from .model import Column, Table
 from .table_fields import MARK, Field
 
 ENDINGS = {
+    reading.MISSING: "what counts neither way, at one level less at the other",
     "_plugin": "as it is, with what chance gives",
     "_difference": "less that of the base prompt",
 }
@@ -32,7 +33,8 @@ def tables(audit: Audit, prefix: str) -> Iterator[Table]:
         yield from _measure(audit, spec.name, spec.text or spec.name, prefix)
     yield from _outcome_table(audit, prefix)
     known = {reading.OUTCOME_RATE} | {spec.name for spec in audit.protocol.measures}
-    known |= {f"{name}{end}" for name in known for end in (reading.BOUNDS, reading.CORRECTED)}
+    beside = (reading.BOUNDS, reading.CORRECTED)
+    known |= {f"{name}{end}" for name in known for end in beside}
     for name in dict.fromkeys(e.measure for e in audit.estimates if e.measure not in known):
         yield from _measure(audit, name, _title(audit, name), prefix)
 
