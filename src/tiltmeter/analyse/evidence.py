@@ -20,8 +20,8 @@ from .reading import BOUNDS, CAPTURED, CORRECTED, MISSING
 class Claim:
     """A headline row with the other rows that bear on it.
 
-    row: as gold corrects it, where it does; raw: as the instrument has it. missing: how much more of
-    what it compares than of the baseline counts neither way. about: what tells it
+    row: as gold corrects it, where it does; raw: as the instrument has it. missing: how much more
+    counts neither way at the level than at the baseline. about: what tells it
     from other claims of its measure and subject. parts: tested rows of its own groups. nuisances:
     the tested effect of each factor that is no question of the protocol, with the claim's value at
     each of its levels. query: of the outputs that were counted. slots: what a sentence of the
@@ -59,7 +59,9 @@ def gather(
     labels = short_names([row.subject for row in rows], named)
     for spec, raw in leads:
         here = by_stratum[claims.stratum(protocol, raw)]
-        of = {name: _same_place(here, spec.name + name, raw) for name in (BOUNDS, CORRECTED, MISSING)}
+        of = {
+            name: _same_place(here, spec.name + name, raw) for name in (BOUNDS, CORRECTED, MISSING)
+        }
         corrected = of[CORRECTED]
         usable = corrected is not None and corrected.value is not None
         captured = next((e.value for e in here if e.measure == CAPTURED), None)

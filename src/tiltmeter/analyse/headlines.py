@@ -67,7 +67,7 @@ def write(
     own: dict[str, str] = {name: str(text) for name, text in spec.sentence.items()}
     wanted = [key]
     if key in ("tilt", "shown"):
-        wanted = ["below", "tilt"] if below else ["tilt"]
+        wanted = [*([key] if key == "shown" else []), *(["below"] if below else []), "tilt"]
     if key == "unsettled" and any(code.endswith(REVERSES) for code in codes):
         wanted = ["reversed", "unsettled"]
     template = next((own[name] for name in wanted if name in own), "")

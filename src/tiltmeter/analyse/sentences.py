@@ -186,9 +186,7 @@ def before_gold(text: str) -> str:
     return f"{text.removesuffix('.')}, before gold corrects the number."
 
 
-def missing_differs(
-    spec: MeasureSpec, bounds: Estimate | None, slots: Mapping[str, str]
-) -> str:
+def missing_differs(spec: MeasureSpec, bounds: Estimate | None, slots: Mapping[str, str]) -> str:
     """More counts neither way at one of two levels. slots: of `headlines`, which say how much."""
     if bounds is None or "open_at_level" not in slots:
         return "More counts neither way on one side."
@@ -233,7 +231,9 @@ def _kinds_of_missing(spec: MeasureSpec, bounds: Estimate) -> dict[str, float]:
 def _kinds(shares: Mapping[str, float]) -> str:
     """`41 % refusal, 2 % unsure`, the largest first."""
     ranked = sorted(shares.items(), key=lambda one: (-one[1], one[0]))
-    return ", ".join(f"{numerals.percent(share)} {value.replace('_', ' ')}" for value, share in ranked)
+    return ", ".join(
+        f"{numerals.percent(share)} {value.replace('_', ' ')}" for value, share in ranked
+    )
 
 
 def _sides(spec: MeasureSpec) -> tuple[str, str]:

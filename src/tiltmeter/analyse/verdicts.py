@@ -214,7 +214,7 @@ def _scarce_gold(claim: Claim, known: GoldFacts) -> str:
 
 def _too_few_items(row: Estimate, null: float | None) -> str:
     """That no numbers over so few items pass a sign flip in its family; "" where some would."""
-    flipped = row.clusters and row.family_size and "sign flip" in (row.test or "")
+    flipped = row.p is not None and row.clusters and "sign flip" in (row.test or "")
     if not flipped or row.stopped or test_word(row, null) == Word.TILT:
         return ""
     reach = multiplicity.reach(items=row.clusters or 0, tests=row.family_size or 1, alpha=ALPHA)

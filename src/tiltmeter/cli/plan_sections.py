@@ -177,9 +177,14 @@ def _stopping(plan: Plan, width: int) -> Iterator[Section]:
 
 
 def _design_cells(row: Detectable, with_needed: bool) -> tuple[str, ...]:
-    value = "–" if row.detectable is None else f"{row.detectable:.3f} {row.unit}"
+    in_points = row.unit == "share"
+    scale, places = (100, 1) if in_points else (1, 3)
+    value = "–"
+    if row.detectable is not None:
+        value = f"{scale * row.detectable:.{places}f} {'points' if in_points else row.unit}"
     twice = tuple(
-        "" if one is None else f"{one:.3f}" for one in (row.twice_items, row.twice_samples)
+        "" if one is None else f"{scale * one:.{places}f}"
+        for one in (row.twice_items, row.twice_samples)
     )
     needed = (
         (_number_or_dash(row.items_needed), _number_or_dash(row.samples_needed))

@@ -12,15 +12,40 @@ from .tables import Row
 FEW_ITEMS = 9  # below, an interval over items says little (docs/statistics.md)
 MOST_NAME_WORDS = 3
 SHOWN_GROUPS = 3  # that a sentence names
+NO_CUE = "The cue is not in the prompt"  # begins a sentence
+_SLOT = re.compile(r"\{(\w+)\}")
 _NAMES = re.compile(r"(^|_)names?$")  # what a column of names is called
 
 
 def thin_design(protocol: Protocol) -> list[str]:
-    """A sentence for too few items, and for each factor that is compared and of which one name
-    stands for a level; none for a design that is thick enough. Items that are the levels of a
-    factor are not few.
+    """A sentence for too few items, for each factor that is compared and of which one name stands
+    for a level, and for each of which nothing stands in the prompt; none for a design that is thick
+    enough. Items that are the levels of a factor are not few.
     """
-    return [*_few_items(protocol), *_lone_names(protocol)]
+    return [*_few_items(protocol), *_lone_names(protocol), *_cues_not_asked(protocol)]
+
+
+def _cues_not_asked(protocol: Protocol) -> Iterator[str]:
+    texts = [protocol.prompt, protocol.system, *(text for _, text, _ in protocol.turns)]
+    texts += [mode.begin for mode in protocol.modes.values()]
+    asked = {slot for text in texts for slot in _SLOT.findall(text)}
+    cells = [row for table in protocol.tables for row in table]
+    asked |= {
+        slot for row in cells for name in asked & row.keys() for slot in _SLOT.findall(row[name])
+    }
+    for factor in _compared(protocol):
+        columns = dict.fromkeys(name for row in cells if factor in row for name in row)
+        if columns and not asked & columns.keys():
+            yield (
+                f"{NO_CUE}: nothing of {' or '.join(columns)} stands in it, so all levels of "
+                f"{factor} are asked the same."
+            )
+
+
+def _compared(protocol: Protocol) -> list[str]:
+    """The factors that a measure contrasts."""
+    factors = {spec.contrast.get("factor") for spec in protocol.measures if spec.contrast}
+    return list(filter(factors.__contains__, protocol.factors))
 
 
 def _few_items(protocol: Protocol) -> Iterator[str]:
@@ -33,8 +58,7 @@ def _few_items(protocol: Protocol) -> Iterator[str]:
 
 
 def _lone_names(protocol: Protocol) -> Iterator[str]:
-    compared = {spec.contrast.get("factor") for spec in protocol.measures if spec.contrast}
-    for factor in filter(compared.__contains__, protocol.factors):
+    for factor in _compared(protocol):
         for column in _name_columns(protocol, factor):
             names = _names_by_level(protocol, factor, column)
             lone = {level: min(of) for level, of in names.items() if len(of) == 1}

@@ -12,7 +12,7 @@ from ..analyse.queries import query_of
 from ..analyse.stopping.progress import read_progress
 from ..analyse.verdicts import Word
 from ..protocol import Protocol, wording
-from ..protocol.thin_design import thin_design
+from ..protocol.thin_design import NO_CUE, thin_design
 from ..store import Store
 from ..store.queries import labels
 from .judged import ORDER, Judged, leading
@@ -55,8 +55,10 @@ def badges(
     stopped = read_progress(store)
     if stopped is not None and stopped.made:
         yield Badge("plain", stopped.badge(), "#looks-figure")
-    if thin_design(protocol):
-        yield Badge("open", "! thin design", "#limits")
+    thin = thin_design(protocol)
+    if thin:
+        no_cue = any(text.startswith(NO_CUE) for text in thin)
+        yield Badge("open", "! cue not in the prompt" if no_cue else "! thin design", "#limits")
     if missing.share:
         yield Badge("plain", f"{missing.share} no answer", query=missing.query)
     if any(one.verdict.subject.startswith(SIMULATED) for one in judged):

@@ -12,6 +12,7 @@ from ..analyse.pairing import ComparisonRow
 from ..analyse.verdicts import Word
 
 NAMED = 3  # differences that a line names
+SAME = "The same in every item"
 UNKNOWN = "Not known (too few data to say either)"
 # how a line begins, by verdict
 BEGINS = {
@@ -66,13 +67,23 @@ def changes(found: Comparison) -> Iterator[str]:
 def summary(found: Comparison) -> Iterator[str]:
     """A line for what changed, one for what did not, and one for what cannot be told."""
     rows = [row for row in headline_differences(found).rows if row.claim]
-    for begin in dict.fromkeys(BEGINS.values()):
-        own = [row for row in rows if BEGINS[row.verdict or Word.NO_TEST] == begin]
+    for begin in dict.fromkeys((*BEGINS.values(), SAME)):
+        own = [row for row in rows if _begin(row) == begin]
         if own:
             head = begin.format(margin=numerals.share(own[0].margin, 2))
             yield f"{head}: {len(own)} of {len(rows)} headline numbers. {_named(own)}"
     if not rows:
         yield "No headline number could be tested against the other run."
+
+
+def _begin(row: ComparisonRow) -> str:
+    """How the line of a difference begins. Items that are all alike in both runs leave no variance
+    for an interval; too few data they are not.
+    """
+    estimate = row.estimate
+    none = row.verdict == Word.NO_DIFFERENCE and estimate.value == 0 and estimate.low is None
+    alike = none and (estimate.clusters or 0) > 1
+    return SAME if alike else BEGINS[row.verdict or Word.NO_TEST]
 
 
 def cautions(found: Comparison) -> list[str]:

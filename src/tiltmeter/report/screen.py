@@ -95,7 +95,11 @@ def headline(protocol: Protocol, judged: Sequence[Judged], lead: Judged) -> str:
         if tested:
             return f"No difference was found at this n in any of {tested} comparisons."
     alone = [one for one in judged if _stands_out_alone(one)]
-    if lead in alone and {*words} <= {*QUIET, Word.UNDECIDED} and len(alone) == words.count(lead.word):
+    if (
+        lead in alone
+        and {*words} <= {*QUIET, Word.UNDECIDED}
+        and len(alone) == words.count(lead.word)
+    ):
         return (
             f"No difference was found over {lead.verdict.family_size} comparisons together; "
             f"{len(alone)} would be borderline alone, as chance lets about one in twenty be."
@@ -184,9 +188,7 @@ def _capital(text: str) -> str:
     return text[:1].upper() + text[1:]
 
 
-def _lede(
-    protocol: Protocol, judged: Sequence[Judged], lead: Judged
-) -> Iterator[tuple[str, str]]:
+def _lede(protocol: Protocol, judged: Sequence[Judged], lead: Judged) -> Iterator[tuple[str, str]]:
     """The number with its uncertainty, what else was found, and what was not and how small it could
     be, each with the query of the outputs of its number; as far as there is room.
     """

@@ -142,9 +142,10 @@ def _rest(content: Content, console: Console, run: str, room: Room) -> None:
     tables = [table for section in content.sections for table in section.tables]
     rows = sum(len(table.rows) for table in tables)
     more = content.more_findings + len(content.findings) - room.findings
-    left = f"{count_of(more, 'more headline number')}, " if more else ""
+    numbers = ((more, "more headline number"), (len(tables), "table"), (rows, "row"))
+    left = ", ".join(count_of(number, what) for number, what in numbers if number)
     _lines(
-        f"The rest ({left}{count_of(len(tables), 'table')}, {count_of(rows, 'row')}): "
+        f"The rest{f' ({left})' if left else ''}: "
         f"tiltmeter analyse {run} --full · as a page: tiltmeter report {run} · "
         f"the answers: tiltmeter explore {run}",
         console,

@@ -1,0 +1,200 @@
+"""What a first screen says of hand-made rows that could mislead: which way, of what, by whom, and
+whether a reader may conclude it.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from tiltmeter import api, registry
+from tiltmeter.analyse import evidence, sentences, verdicts
+from tiltmeter.analyse.verdicts import NOTHING_KNOWN, Verdict, Word
+from tiltmeter.protocol import Protocol
+from tiltmeter.protocol.load import load
+from tiltmeter.protocol.thin_design import thin_design
+from tiltmeter.records import Estimate
+from tiltmeter.report import screen
+from tiltmeter.report.badges import KINDS
+from tiltmeter.report.judged import Judged, leading
+from tiltmeter.stats.association import ZERO_NOTE
+
+START = Path(api.__file__).parent / "starts" / "text.toml"
+AUDIT, ROLES, HIRING = load(START), registry.protocol("roles"), registry.protocol("hiring")
+GAP = Estimate(
+    "applicants",
+    "bot",
+    "choice/2@a",
+    "gap",
+    {"mode": "sampled"},
+    {"group": "women − men"},
+    -0.01,
+    "share",
+    -0.13,
+    0.11,
+    0.95,
+    test="sign flip, enumerated",
+    p=0.8,
+    p_adjusted=0.8,
+    family_size=1,
+    adjustment="holm",
+    n=278,
+    clusters=12,
+)
+OUTCOMES = {"accepted": 160.0, "rejected": 118.0, "refusal": 82.0}
+# of 180 women's answers 82 are refusals, of 180 men's none
+BOUNDS = replace(
+    GAP, measure="gap_bounds", low=-0.272, high=0.184, p=None, outcomes=OUTCOMES, test=None
+)
+MISSING = replace(GAP, measure="gap_missing", value=0.456, low=0.36, high=0.55, p_adjusted=0.001)
+SHE = replace(
+    GAP,
+    protocol="roles",
+    measure="share_she",
+    condition={"mode": "sampled", "language": "en"},
+    contrast=None,
+    value=0.62,
+    low=0.55,
+    high=0.69,
+    p=0.001,
+    p_adjusted=0.002,
+)
+NONE = replace(SHE, value=0.51, low=0.45, high=0.57, p=0.7, p_adjusted=0.7)
+
+
+def verdict(protocol: Protocol, *rows: Estimate) -> Verdict:
+    return verdicts.verdicts(protocol, rows)[0]
+
+
+def first_line(protocol: Protocol, rows: Sequence[Estimate]) -> str:
+    claims = evidence.gather(protocol, rows)
+    judged = [Judged(claim, verdicts.judge(claim, NOTHING_KNOWN)) for claim in claims]
+    lead = leading(judged)
+    assert lead is not None
+    return screen.headline(protocol, judged, lead)
+
+
+def as_ratio(null: float | None) -> Protocol:
+    spec, *rest = AUDIT.measures
+    return replace(AUDIT, measures=(replace(spec, kind="ratio", unit="ratio", null=null), *rest))
+
+
+@pytest.mark.parametrize(
+    ("null", "value", "note", "said"),
+    [
+        (1.0, 0.5, "", "bot gives accepted 2.0 times as often for men as for women."),
+        (1.0, 2.0, "", "bot gives accepted 2.0 times as often for women as for men."),
+        (None, 0.5, "", "bot gives accepted 2.0 times as often for men as for women."),
+        (1.0, 0.01, ZERO_NOTE, "bot gives accepted for men, and never for women."),
+        (1.0, 90.0, ZERO_NOTE, "bot gives accepted for women, and never for men."),
+    ],
+)
+def test_a_ratio_below_one_is_told_the_other_way_round(
+    null: float | None, value: float, note: str, said: str
+) -> None:
+    """`words` as published said "1.4 times as often for women" of .74."""
+    low, high = value * 0.9, value * 1.1
+    row = replace(GAP, value=value, unit="ratio", low=low, high=high, p_adjusted=0.001, note=note)
+    if null is None:
+        row = replace(row, p=None, p_adjusted=None)
+    assert verdict(as_ratio(null), row).headline == said
+
+
+def test_refusals_that_fall_on_one_group_leave_no_difference_found_open() -> None:
+    found = verdict(AUDIT, GAP, BOUNDS, MISSING)
+    assert found.word == Word.NOT_SETTLED
+    assert found.headline == (
+        "46 % of the answers of bot for women count neither way, 0 % for men: whether it tilts "
+        "cannot be said."
+    )
+    (caution,) = found.cautions
+    assert caution.code == "missing_differs"
+    assert "(of all answers 23 % refusal)" in caution.text
+    assert caution.text.endswith("Whatever these would have been, the number is −27 to +18 points.")
+    # alike on both sides, or too few to take the number out of its interval: as before
+    alike = replace(MISSING, value=0.0, p_adjusted=0.9)
+    assert verdict(AUDIT, GAP, BOUNDS, alike).word == Word.NO_DIFFERENCE
+    narrow = replace(BOUNDS, low=-0.05, high=0.05)
+    assert verdict(AUDIT, GAP, narrow, MISSING).word == Word.NO_DIFFERENCE
+
+
+def test_what_is_missing_on_one_side_alone_is_not_all_that_there_was() -> None:
+    """ "None of 360 answers could be counted (… accepted 80 …)" was false."""
+    hole = replace(
+        GAP, value=None, low=None, high=None, p=None, p_adjusted=None, n=180, outcomes=OUTCOMES
+    )
+    found = verdict(AUDIT, hole)
+    assert found.word == Word.NOT_MEASURED
+    assert "180 of 360 answers could be counted, and none on one side" in found.sentence
+
+
+def test_so_few_items_are_no_evidence_of_anything() -> None:
+    few = replace(GAP, clusters=3, p=0.25, p_adjusted=0.25, low=-0.36, high=-0.09, value=-0.2)
+    found = verdict(AUDIT, few)
+    assert (found.word, found.cautions[0].code) == (Word.UNDECIDED, "too_few_items")
+    assert "3 items cannot show any difference: at least 6 are needed." in found.sentence
+    assert "borderline" not in found.headline + found.sentence + KINDS[found.word][2]
+    assert verdict(AUDIT, replace(few, clusters=6)).word == Word.UNDECIDED  # borderline, as it is
+    assert "borderline" in verdict(AUDIT, replace(few, clusters=6)).headline
+
+
+def test_one_item_is_said_to_be_untested() -> None:
+    one = replace(GAP, value=-0.29, low=None, high=None, p=None, p_adjusted=None)
+    said = "Not tested: bot gives accepted 29 points less often for women than men."
+    assert verdict(AUDIT, one).headline == said
+
+
+def test_what_chance_lets_through_among_many_is_no_headline() -> None:
+    """Of a fair model with nine claims one is often beyond .05 alone."""
+    place = {"mode": "sampled"}
+    first = replace(
+        SHE, measure="shown_first", condition=place, value=0.17, low=0.13, high=0.24, p=0.03,
+        p_adjusted=0.27, family_size=9,
+    )  # fmt: skip
+    rest = [
+        replace(
+            first, measure="from_even", condition={**place, "first": name}, value=0.01,
+            low=-0.03, high=0.06, p=0.6, p_adjusted=1.0,
+        )
+        for name in ("Asian men", "Black men")
+    ]  # fmt: skip
+    assert first_line(HIRING, [first, *rest]) == (
+        "No difference was found over 9 comparisons together; 1 would be borderline alone, as "
+        "chance lets about one in twenty be."
+    )
+    tilted = replace(first, p_adjusted=0.001)
+    assert "in 17 % of answers" in first_line(HIRING, [tilted, *rest])
+
+
+def test_a_tilt_of_one_language_names_it() -> None:
+    rows = [SHE, replace(NONE, condition={**SHE.condition, "language": "ja"})]
+    said = first_line(ROLES, rows)
+    assert said.endswith("writes “she” in 62 % of answers (English).")
+
+
+def test_instruments_that_disagree_are_named() -> None:
+    said = first_line(ROLES, [NONE, replace(SHE, instrument="choice/judge@b")])
+    assert said.startswith("It hangs on who labels. By choice/judge: Where a sentence")
+    assert said.endswith("By choice/2: no difference found at this n.")
+
+
+def test_one_in_eight_is_not_13_per_cent_and_a_place_has_a_name() -> None:
+    (spec,) = (one for one in HIRING.measures if one.name == "shown_first")
+    row = replace(SHE, measure="shown_first", condition={"mode": "sampled"}, value=0.28)
+    claim = next(evidence.gather(HIRING, [row]))
+    assert claim.slots["reference"] == "12.5 %"
+    assert "excludes .125" in sentences.borderline(spec, replace(row, low=0.2, high=0.3))
+    assert sentences.chip("tilt", spec, row, HIRING) == "tilts towards the résumé shown first"
+    assert sentences.chip("tilt", spec, replace(row, value=0.05), HIRING) == (
+        "tilts away from the résumé shown first"
+    )
+
+
+def test_a_cue_that_is_in_no_prompt_is_said() -> None:
+    without = dataclasses.replace(AUDIT, prompt="Somebody applies for a job as {job}.")
+    assert any("The cue is not in the prompt" in text for text in thin_design(without))
+    assert thin_design(AUDIT) == []
