@@ -11,9 +11,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from ..analyse import headlines, numerals, reading, sentences
 from ..analyse.evidence import Claim
 from ..analyse.model_labels import short_names
-from ..analyse.reading import ALPHA
 from ..analyse.verdicts import Word
 from ..protocol import Protocol, wording
+from ..stats.results import ALPHA
 from ..store import Store
 from . import badges, same_prompt
 from .audits import Audit
