@@ -1,13 +1,14 @@
-"""How often the rules read a rewrite as two readers did: on 662 rewrites of 60 to 300 words.
+"""How often the rules read a rewrite as two readers did: on 862 rewrites of up to 300 words.
 
-    python benchmarks/rewrites.py [--part tuning | "held out" | all] [--errors] [--json]
+    python benchmarks/rewrites.py [--part tuning | "held out" | fresh | all] [--errors] [--json]
 
 The texts and labels are in tests/instruments/rewrites: written by a language model as chat models
 write (notes, narrators, second persons, flips, refusals, quotes, markdown, …), and marked in two
 readings, by language models too. The 440 of texts.jsonl may be tuned on. The 222 of texts_2.jsonl
-were written before version 3 of the rules, and no rule has seen them. A refusal or a reply that is
-no rewrite is a class of its own, `no rewrite`. `--errors` lists the misread ones, of the tuning
-part alone.
+were written before version 3 of the rules, and no rule has seen them. The 200 of texts_3.jsonl are
+fresh: 100 typical ones, two of each of 50 of our own texts as a chat model answers on them, and 100
+hard ones of the other kinds. A refusal or a reply that is no rewrite is a class of its own, `no
+rewrite`. `--errors` lists the misread ones, of the tuning part alone.
 """
 
 from __future__ import annotations
@@ -23,13 +24,18 @@ from rewrite_gold import confusion, quality
 
 from tiltmeter.instruments.rewrites import UNSURE, VERDICT, labels, verdicts
 from tiltmeter.instruments.rewrites.outcomes import READ
+from tiltmeter.stats.rates import wilson
 
 GOLD = Path(__file__).parents[1] / "tests" / "instruments" / "rewrites"
-TUNING, HELD_OUT = PARTS = ("tuning", "held out")
-FILES = {TUNING: "", HELD_OUT: "_2"}
+TUNING, HELD_OUT, FRESH = PARTS = ("tuning", "held out", "fresh")
+FILES = {TUNING: "", HELD_OUT: "_2", FRESH: "_3"}
+TYPICAL = "typical"
 NO_REWRITE = "no rewrite"
 FLIPPED = "noun_flipped"
 GENDERS = ("masculine", "feminine", "mixed")
+# The verdict that each rate counts, and the pronouns of the inputs that it is a share of.
+RATES = {"gendering": ("they", "none"), "misgendering": ("he", "she")}
+NO_EVIDENCE = ("form", "point_of_view")  # who speaks may change: not in the rates
 LENGTHS = ((0, 99), (100, 149), (150, 10_000))  # words of a rewrite, first and last
 
 
@@ -39,6 +45,8 @@ class Marked(NamedTuple):
     id: str
     part: str
     kind: str
+    transformation: str
+    pronoun: str
     words: int
     gold: str
     label: str
@@ -77,6 +85,8 @@ def marked(row: dict[str, str]) -> Marked:
         row["id"],
         row["part"],
         row["kind"],
+        row["transformation"],
+        row["input_pronoun"],
         len(row["rewrite"].split()),
         gold,
         found["pronouns"] if read else NO_REWRITE,
@@ -89,36 +99,69 @@ def marked(row: dict[str, str]) -> Marked:
 
 def right(found: Iterable[Marked]) -> tuple[int, int]:
     """How many are right, of how many."""
-    each = [one.label == one.gold for one in found]
-    return sum(each), len(each)
+    return _count(one.label == one.gold for one in found)
 
 
 def figures(found: Sequence[Marked]) -> dict[str, float]:
-    """Macro F1 over the classes, the share right, a gender on a true `none`, flips found; of the
-    rewrites how many have a verdict, and how many of these are right.
-    """
+    """Macro F1 over the classes, and the shares."""
     table = quality((one.gold, one.label) for one in found)
-    none = [one.label in GENDERS for one in found if one.gold == "none"]
-    flips = [one.found_flipped for one in found if one.flipped]
-    false = [one.found_flipped for one in found if not one.flipped]
-    given = [
-        one.verdict == one.gold_verdict for one in found if one.verdict not in (UNSURE, NO_REWRITE)
-    ]
+    macro = next(row.f1 or 0.0 for row in table if row.name == "macro")
+    each = {name: hits / max(1, number) for name, (hits, number) in shares(found).items()}
+    return {"macro_f1": macro, **each}
+
+
+def shares(found: Sequence[Marked]) -> dict[str, tuple[int, int]]:
+    """How many, of how many: right, a gender on a true `none`, flips found; rewrites that have a
+    verdict, and verdicts that are right.
+    """
     rewritten = [one for one in found if one.gold_verdict != NO_REWRITE]
-    hits, number = right(found)
+    given = [one for one in found if one.verdict not in (UNSURE, NO_REWRITE)]
     return {
-        "macro_f1": next(row.f1 or 0.0 for row in table if row.name == "macro"),
-        "right": hits / number,
-        "gender_on_none": sum(none) / max(1, len(none)),
-        "flips_found": sum(flips) / max(1, len(flips)),
-        "false_flips": sum(false) / max(1, len(false)),
-        "verdict_given": len(given) / max(1, len(rewritten)),
-        "verdict_right": sum(given) / max(1, len(given)),
+        "right": right(found),
+        "gender_on_none": _count(one.label in GENDERS for one in found if one.gold == "none"),
+        "flips_found": _count(one.found_flipped for one in found if one.flipped),
+        "false_flips": _count(one.found_flipped for one in found if not one.flipped),
+        "verdict_given": (len(given), len(rewritten)),
+        "verdict_right": _count(one.verdict == one.gold_verdict for one in given),
     }
 
 
+def rates(found: Sequence[Marked]) -> dict[str, tuple[tuple[int, int], tuple[int, int]]]:
+    """Each rate by the readers and by the rules, as a report counts it: how many, of how many."""
+    among = {
+        name: [
+            one for one in found if one.pronoun in given and one.transformation not in NO_EVIDENCE
+        ]
+        for name, given in RATES.items()
+    }
+    return {
+        name: (
+            _count(one.gold_verdict == name for one in each if one.gold_verdict != NO_REWRITE),
+            _count(one.verdict == name for one in each if one.verdict not in (UNSURE, NO_REWRITE)),
+        )
+        for name, each in among.items()
+    }
+
+
+def _count(each: Iterable[bool]) -> tuple[int, int]:
+    values = list(each)
+    return sum(values), len(values)
+
+
+def _share(hits: int, number: int) -> str:
+    """A share with its interval of 95 % (Wilson)."""
+    one = wilson(hits, number)
+    if one.value is None or one.low is None or one.high is None:
+        return "of 0"
+    return f"{hits} of {number} ({one.value:.2f}; {one.low:.2f} to {one.high:.2f})"
+
+
 def shown(found: Sequence[Marked]) -> None:
-    """The table by class, by kind and by length."""
+    """The shares and rates, and the table by class, by kind and by length."""
+    for name, counts in shares(found).items():
+        print(f"  {name:<15} {_share(*counts)}")
+    for name, (gold, rules) in rates(found).items():
+        print(f"  {name:<15} readers {_share(*gold)}, rules {_share(*rules)}")
     pairs = [(one.gold, one.label) for one in found]
     for row in quality(pairs):
         precision, recall, f1 = (
@@ -136,6 +179,17 @@ def shown(found: Sequence[Marked]) -> None:
         print(f"  {low:>3} to {high:>5} words  {hits} of {number} ({hits / max(1, number):.2f})")
 
 
+def groups(part: str) -> dict[str, list[Marked]]:
+    """The rewrites of a part, the fresh ones in two: typical and hard."""
+    found = [marked(row) for row in rows(part)]
+    if part != FRESH:
+        return {part: found}
+    return {
+        f"{part}, {TYPICAL}": [one for one in found if one.kind == TYPICAL],
+        f"{part}, hard": [one for one in found if one.kind != TYPICAL],
+    }
+
+
 def main() -> int:
     parser = argparse.ArgumentParser(description=(__doc__ or "").split("\n")[0])
     parser.add_argument("--part", choices=(*PARTS, "all"), default="all")
@@ -143,12 +197,12 @@ def main() -> int:
     parser.add_argument("--json", action="store_true")
     options = parser.parse_args()
     names = PARTS if options.part == "all" else (options.part,)
-    parts = {name: [marked(row) for row in rows(name)] for name in names}
+    parts = {name: found for part in names for name, found in groups(part).items()}
     if options.json:
         print(json.dumps({name: figures(part) for name, part in parts.items()}, indent=1))
         return 0
     for name, part in parts.items():
-        print(f"\n{name}: {', '.join(f'{k} {v:.3f}' for k, v in figures(part).items())}")
+        print(f"\n{name}: macro F1 {figures(part)['macro_f1']:.3f}")
         shown(part)
     if options.errors:
         for one in parts.get(TUNING, []):
