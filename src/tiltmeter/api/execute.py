@@ -82,7 +82,8 @@ def run(
         total = asking.shard.size(total)
         part = shards.record(asking.shard, choices, asking.judges, asking.given)
 
-    async def work() -> None:
+    async def work() -> set[str] | None:
+        """What labelling warned of; None where something is left to ask."""
         with Store(out, create=True, writing=True) as store:
             shards.enter(store, part)
             store.freeze(choices.frozen(declared))
@@ -94,12 +95,15 @@ def run(
                 stopped_run.refuse_without_stop(store)
                 keep_plan(store, planned_trials(declared, choices))
             tallies = await _stages(store, declared, choices, asking, watch, total, stopped)
-            if not any(tally.failed for tally in tallies):
-                told = set[str]().union(*(tally.warnings for tally in tallies))
-                kept.keep_finished(store, declared, choices, asking, told, stopping)
+            if any(tally.failed for tally in tallies):
+                return None
+            return set[str]().union(*(tally.warnings for tally in tallies))
 
     if warnings is None:
-        wait_for(work())
+        told = wait_for(work())
+        if told is not None:  # of the closed file, whose state the analysis asks for too
+            with Store(out) as store:
+                kept.keep_finished(store, declared, choices, asking, told, stopping)
     elif watch is not None:
         watch("label", None, Tally(warnings=set(warnings)))
     made = Run(out)
@@ -157,7 +161,7 @@ async def _stages(
     settings.keep_version(store)
 
     def watcher(stage: str, number: int | None) -> Callable[[Tally], None]:
-        return lambda tally: watch(stage, number, tally) if watch else None
+        return partial(watch, stage, number) if watch else lambda tally: None
 
     limits, tallies = asking.limits, []
     async with Models(lambda name: asking.connect.model(name, limits.concurrency, store)) as models:
