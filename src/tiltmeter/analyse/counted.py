@@ -65,8 +65,8 @@ class LabelRows:
         found: Mask = wanted[numbers]
         return found
 
-    def mask(self, query: OutputQuery) -> Mask:
-        """True for the rows that a query counts."""
+    def _kinds_of(self, query: OutputQuery) -> Mask:
+        """True for the kinds that a query counts."""
         kept = ~self._is_in("value", query.without)
         for name, levels in query.levels.items():
             kept &= self._is_in(name, levels)
@@ -81,7 +81,11 @@ class LabelRows:
         if query.counts == "numbers":
             known = self._kinds[0]["value"].unique()
             kept &= self._is_in("value", [one for one in known if number(one) is not None])
-        found: Mask = kept[self._kinds[1]]
+        return kept
+
+    def mask(self, query: OutputQuery) -> Mask:
+        """True for the rows that a query counts."""
+        found: Mask = self._kinds_of(query)[self._kinds[1]]
         return found
 
     def select(self, query: OutputQuery) -> pl.DataFrame:
@@ -97,8 +101,18 @@ class LabelRows:
     def _output_numbers(self) -> NDArray[np.uint32]:
         return self.frame["output"].rank("dense").to_numpy().astype(np.uint32)
 
-    def count_outputs(self, mask: Mask) -> int:
-        """How many outputs the rows of a mask have."""
+    @cached_property
+    def _sizes(self) -> NDArray[np.int64] | None:
+        """How many outputs each kind has, where every row is of another output."""
+        if self.frame["output"].n_unique() < self.frame.height:
+            return None
+        return np.bincount(self._kinds[1], minlength=self._kinds[0].height)
+
+    def count_outputs(self, query: OutputQuery) -> int:
+        """How many outputs the rows have that a query counts."""
+        if self._sizes is not None:
+            return int(self._sizes[self._kinds_of(query)].sum())
+        mask = self.mask(query)
         seen = np.zeros(len(mask) + 1, dtype=np.bool_)
         seen[self._output_numbers[mask]] = True
         return int(seen.sum())
@@ -133,7 +147,7 @@ class Counted:
         were.
         """
         rows = self._read_rows(query)
-        total = len(self.outputs(query)) if query.having else rows.count_outputs(rows.mask(query))
+        total = len(self.outputs(query)) if query.having else rows.count_outputs(query)
         found: dict[str, list[str]] = {}
         part = self._read_some(query, some)
         if query.having:
