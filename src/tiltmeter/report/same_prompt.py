@@ -11,7 +11,7 @@ from itertools import takewhile
 from ..analyse import numerals
 from ..protocol import MeasureSpec, Protocol, wording
 from ..protocol.contrasts import contrast_factor
-from ..records import ANSWER, Output, Trial
+from ..records import Output, Trial
 from ..store import Store
 from ..store.queries import labels, outputs
 from ..store.queries.outputs import CardOutput
@@ -38,7 +38,7 @@ def same_prompt(
     those of its levels to show first.
     """
     cue, levels = side_by_side
-    cards = [c for c in outputs.cards(store) if c.subject == subject and c.outcome == ANSWER]
+    cards = list(outputs.first_answers(store, subject, PICTURES))
     fitting = [c for c in cards if _fits(c, about, cue)] or cards
     chosen = _choose(protocol, fitting, cue, levels)
     if not chosen:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from typing import NamedTuple
 
@@ -59,7 +60,8 @@ class CardOutput(NamedTuple):
 
 _CARDS = """
 SELECT t.id, t.subject, t.mode, t.factors, t.sample, o.outcome, o.blob
-FROM outputs o JOIN trials t ON t.id = o.trial ORDER BY o.trial
+FROM outputs o JOIN trials t ON t.id = o.trial WHERE o.outcome = ? AND t.subject = ?
+ORDER BY o.trial
 """
 _ANSWERS = """
 SELECT t.id, t.subject, t.mode, t.factors, t.prompt, o.text, o.blob
@@ -176,10 +178,15 @@ def by_outcome(store: Store) -> Iterator[GroupedOutput]:
     return map(GroupedOutput._make, store.rows(_BY_OUTCOME))
 
 
-def cards(store: Store) -> Iterator[CardOutput]:
-    """Every output without its text, by id."""
-    for key, subject, mode, factors, *rest in store.rows(_CARDS):
-        yield CardOutput(key, subject, mode, levels(factors), *rest)
+def first_answers(store: Store, subject: str, most: int) -> Iterator[CardOutput]:
+    """The first answers of a subject, at most so many of each mode and cell of the design, without
+    their texts and by id.
+    """
+    seen: Counter[tuple[str, str]] = Counter()
+    for key, _, mode, factors, *rest in store.rows(_CARDS, (ANSWER, subject)):
+        seen[mode, factors] += 1
+        if seen[mode, factors] <= most:
+            yield CardOutput(key, subject, mode, levels(factors), *rest)
 
 
 def table_rows(
