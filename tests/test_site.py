@@ -1,4 +1,4 @@
-"""The check of the links of docs as a site (scripts/docs builds it)."""
+"""Docs as a site (scripts/docs builds it): the check of its links, the order of its pages."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import runpy
 from pathlib import Path
 
 ROOT = Path(__file__).parents[1]
+SECTIONS = runpy.run_path(str(ROOT / "scripts" / "site" / "conf.py"))["_sections"]
 CHECK = runpy.run_path(str(ROOT / "scripts" / "site" / "links.py"))["broken_links"]
 
 
@@ -21,3 +22,10 @@ def test_links_that_lead_nowhere_are_named(tmp_path: Path) -> None:
         "a.html: gone.png",
         "b.html: a.html#lost",
     ]
+
+
+def test_the_sidebar_has_every_page_once_under_a_heading() -> None:
+    sections = SECTIONS((ROOT / "README.md").read_text("utf-8"))
+    pages = [page for named in sections.values() for page in named]
+    assert sorted(pages) == sorted(path.stem for path in (ROOT / "docs").glob("*.md"))
+    assert next(iter(sections)) == "Begin"

@@ -6,6 +6,7 @@ README is its first page. Links to files that are no pages lead into the checkou
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from typing import Any
 
 ELSEWHERE = "https://checkout.invalid/"  # stands for the checkout until the page is written
@@ -14,6 +15,8 @@ project = "tiltmeter"
 html_title = "tiltmeter"
 extensions = ["myst_parser"]
 exclude_patterns = ["pictures"]
+html_static_path = ["site.css"]
+html_css_files = ["site.css"]
 html_theme = "alabaster"
 html_theme_options = {"description": "how far a generative model tilts", "page_width": "1100px"}
 html_sidebars = {"**": ["about.html", "searchbox.html", "globaltoc.html"]}
@@ -21,7 +24,7 @@ html_show_sourcelink = False
 html_copy_source = False
 myst_heading_anchors = 4
 suppress_warnings = ["misc.highlighting_failure", "myst.header"]
-CONTENTS = "\n\n```{{toctree}}\n:hidden:\n\n{}\n```\n"
+CONTENTS = "\n\n```{{toctree}}\n:hidden:\n:caption: {}\n\n{}\n```\n"
 
 
 def setup(app: Any) -> None:
@@ -34,16 +37,27 @@ def _name_files_elsewhere(app: Any, name: str, source: list[str]) -> None:
     text = source[0].replace("](../", f"]({ELSEWHERE}")
     if name == "index":  # README, which lies one folder up
         text = re.sub(r"\]\((?!docs/|https?:|#)", f"]({ELSEWHERE}", text).replace("](docs/", "](")
-        pages = _in_reading_order(app.env.found_docs - {"index"}, text)
-        text += CONTENTS.format("\n".join(pages))
+        sections = _sections(text)
+        left = (
+            app.env.found_docs - {"index"} - {page for pages in sections.values() for page in pages}
+        )
+        if left:
+            raise ValueError(f"The last list of README does not name: {', '.join(sorted(left))}")
+        text += "".join(CONTENTS.format(*one) for one in _listed(sections))
     source[0] = text
 
 
-def _in_reading_order(pages: set[str], readme: str) -> list[str]:
-    """Pages as the last list of README names them, then the rest by name."""
+def _sections(readme: str) -> dict[str, list[str]]:
+    """The lines of README's last list: its heading in bold → the pages that it names."""
     more = readme[readme.index("## More") :]
-    named = [name for name in re.findall(r"\]\(([a-z-]+)\.md", more) if name in pages]
-    return list(dict.fromkeys((*named, *sorted(pages))))
+    return {
+        heading: re.findall(r"\]\(([a-z-]+)\.md", pages)
+        for heading, pages in re.findall(r"^- \*\*(.+?)\*\*: (.+)$", more, re.MULTILINE)
+    }
+
+
+def _listed(sections: dict[str, list[str]]) -> Iterator[tuple[str, str]]:
+    return ((heading, "\n".join(pages)) for heading, pages in sections.items())
 
 
 def _lead_into_the_checkout(app: Any, page: str, template: str, context: Any, tree: Any) -> None:

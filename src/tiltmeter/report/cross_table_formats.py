@@ -51,7 +51,10 @@ def markdown(table: CrossTable) -> str:
     heads = [*table.row_names, *map(" · ".join, table.columns)]
     lines = [
         [*map(cell, heads)],
-        [*("---" for _ in table.row_names), *("---:" for _ in table.columns)],
+        [
+            *("---" for _ in table.row_names),
+            *("---:" if table.estimates else "---" for _ in table.columns),
+        ],
         *([*map(cell, levels), *map(cell, cells)] for levels, cells in table.rows),
     ]
     body = "\n".join(f"| {' | '.join(line)} |" for line in lines)

@@ -28,7 +28,9 @@ Imported = tuple[Trial, Output, Sequence[Label]]
 
 @dataclass(frozen=True, slots=True)
 class AddedOutputs:
-    """What an import did. unlisted: items that the protocol's design does not have."""
+    """What an import did. unlisted: items that the protocol's design does not have,
+    where it has others of them.
+    """
 
     outputs: int
     before: int
@@ -70,9 +72,10 @@ def write_rows(
     settings.add_import(store, settings.Imported(file.name, digest, list(subjects)))
     known = protocol.levels[protocol.item]
     items = dict.fromkeys(trial.factors[protocol.item] for trial, _, _ in rows)
-    return AddedOutputs(
-        len(new), len(rows) - len(new), subjects, tuple(item for item in items if item not in known)
-    )
+    unlisted = tuple(item for item in items if item not in known)
+    if len(unlisted) == len(items) > 1:  # a source with items of its own, and no slip in one
+        unlisted = ()
+    return AddedOutputs(len(new), len(rows) - len(new), subjects, unlisted)
 
 
 def _new(store: Store, rows: Sequence[Imported]) -> list[Imported]:
