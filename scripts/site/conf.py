@@ -6,7 +6,6 @@ README is its first page. Links to files that are no pages lead into the checkou
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
 from typing import Any
 
 ELSEWHERE = "https://checkout.invalid/"  # stands for the checkout until the page is written
@@ -38,12 +37,12 @@ def _name_files_elsewhere(app: Any, name: str, source: list[str]) -> None:
     if name == "index":  # README, which lies one folder up
         text = re.sub(r"\]\((?!docs/|https?:|#)", f"]({ELSEWHERE}", text).replace("](docs/", "](")
         sections = _sections(text)
-        left = (
-            app.env.found_docs - {"index"} - {page for pages in sections.values() for page in pages}
-        )
+        named = {page for pages in sections.values() for page in pages}
+        left = app.env.found_docs - {"index"} - named
         if left:
             raise ValueError(f"The last list of README does not name: {', '.join(sorted(left))}")
-        text += "".join(CONTENTS.format(*one) for one in _listed(sections))
+        for heading, pages in sections.items():
+            text += CONTENTS.format(heading, "\n".join(pages))
     source[0] = text
 
 
@@ -51,13 +50,9 @@ def _sections(readme: str) -> dict[str, list[str]]:
     """The lines of README's last list: its heading in bold → the pages that it names."""
     more = readme[readme.index("## More") :]
     return {
-        heading: re.findall(r"\]\(([a-z-]+)\.md", pages)
+        heading: re.findall(r"\]\((?:docs/)?([a-z-]+)\.md", pages)
         for heading, pages in re.findall(r"^- \*\*(.+?)\*\*: (.+)$", more, re.MULTILINE)
     }
-
-
-def _listed(sections: dict[str, list[str]]) -> Iterator[tuple[str, str]]:
-    return ((heading, "\n".join(pages)) for heading, pages in sections.items())
 
 
 def _lead_into_the_checkout(app: Any, page: str, template: str, context: Any, tree: Any) -> None:
