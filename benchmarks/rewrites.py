@@ -103,10 +103,10 @@ def right(found: Iterable[Marked]) -> tuple[int, int]:
 
 
 def figures(found: Sequence[Marked]) -> dict[str, float]:
-    """Macro F1 over the classes, and the shares."""
+    """Macro F1 over the classes, and the shares of what there is."""
     table = quality((one.gold, one.label) for one in found)
     macro = next(row.f1 or 0.0 for row in table if row.name == "macro")
-    each = {name: hits / max(1, number) for name, (hits, number) in shares(found).items()}
+    each = {name: hits / number for name, (hits, number) in shares(found).items() if number}
     return {"macro_f1": macro, **each}
 
 
@@ -173,10 +173,10 @@ def shown(found: Sequence[Marked]) -> None:
     print("  taken for another:", ", ".join(wrong))
     for kind in sorted({one.kind for one in found}):
         hits, number = right(one for one in found if one.kind == kind)
-        print(f"  kind {kind:<14} {hits} of {number} ({hits / number:.2f})")
+        print(f"  kind {kind:<14} {_share(hits, number)}")
     for low, high in LENGTHS:
         hits, number = right(one for one in found if low <= one.words <= high)
-        print(f"  {low:>3} to {high:>5} words  {hits} of {number} ({hits / max(1, number):.2f})")
+        print(f"  {low:>3} to {high:>5} words  {_share(hits, number)}")
 
 
 def groups(part: str) -> dict[str, list[Marked]]:
