@@ -5,12 +5,13 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
+import polars as pl
 import pytest
 
 import tiltmeter
 from tests.conftest import Made
 from tiltmeter import registry
-from tiltmeter.analyse.counted import Counted
+from tiltmeter.analyse.counted import Counted, LabelRows
 from tiltmeter.analyse.queries import OutputQuery, joined, query_of, query_of_labels
 from tiltmeter.analyse.run_estimates import estimates
 from tiltmeter.api import planted_audits
@@ -155,3 +156,11 @@ def test_a_mean_over_all_groups_counts_every_group_and_the_base() -> None:
         "concentration",
     )
     assert query_of(soda, row).levels == {"mode": ("images",)}
+
+
+def test_no_labels_are_no_outputs() -> None:
+    columns = ("output", "subject", "attribute", "value")
+    rows = LabelRows(
+        pl.DataFrame(schema={**dict.fromkeys(columns, pl.String), "weight": pl.Float64})
+    )
+    assert rows.count_outputs(OutputQuery("rules", "choice", among=("she", "he"))) == 0

@@ -48,7 +48,7 @@ class LabelRows:
         kinds = columns.unique(maintain_order=True)
         numbered = kinds.with_columns(kind=pl.int_range(kinds.height, dtype=pl.UInt32))
         found = columns.join(numbered, on=names, how="left", maintain_order="left")["kind"]
-        return kinds, found.to_numpy()
+        return kinds, found.to_numpy().astype(np.uint32)
 
     def _is_in(self, name: str, values: Collection[str]) -> Mask:
         """True for the kinds whose column has one of the values."""
@@ -58,7 +58,7 @@ class LabelRows:
             codes = column.replace_strict(
                 list(places), list(places.values()), return_dtype=pl.UInt32
             )
-            self._columns[name] = places, codes.to_numpy()
+            self._columns[name] = places, codes.to_numpy().astype(np.uint32)
         places, numbers = self._columns[name]
         wanted = np.zeros(len(places), dtype=np.bool_)
         wanted[[places[value] for value in values if value in places]] = True
